@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every error a customer can meet, in one table: code -> HTTP status -> a sentence that says what to do. Replies, the
+// OpenAPI document and the error pages derive from it. Outcomes of the outside world are values, not errors.
+
+export const errors = {
+  INVALID_REQUEST: [400, 'The request itself is not well formed. See details, correct it and send it again.'],
+  INVALID_URL: [400, 'The URL cannot be used. Give an absolute https:// URL that is reachable from this service.'],
+  INVALID_EVENT: [400, 'An event name is not in the catalogue. See details for the names that are not known.'],
+  INVALID_DATE_RANGE: [400, 'The dates are malformed or the first is after the last. Use YYYY-MM-DD, oldest first.'],
+  UNAUTHORIZED: [401, 'Send a valid API key or access token in the header Authorization: Bearer <key>.'],
+  INSUFFICIENT_FUNDS: [402, 'The customer does not have enough money. Ask the customer to top up and try again.'],
+  INSUFFICIENT_WALLET_BALANCE: [402, 'Your wallet cannot cover this payout. Top up the wallet and try again.'],
+  INSUFFICIENT_BALANCE: [402, 'Your account balance cannot cover this request. Top up the account and try again.'],
+  FORBIDDEN: [403, 'This key may not do that. Use a key that carries the required scope.'],
+  HTTPS_REQUIRED: [
+    403,
+    'This service speaks HTTPS only. Repeat the request over https:// and replace the key you sent.',
+  ],
+  ACCOUNT_SUSPENDED: [403, 'This account is suspended. Ask the operator of this installation to reactivate it.'],
+  NOT_FOUND: [404, 'Nothing is found under this address. Check the path and the id.'],
+  METHOD_NOT_ALLOWED: [405, 'This address does not take that method. See the Allow header.'],
+  DUPLICATE_REFERENCE: [409, 'This key or reference was already used for something else. Use a new one.'],
+  REQUEST_IN_PROGRESS: [409, 'The first request with this idempotency key is still running. Repeat this one shortly.'],
+  CONFLICT: [409, 'The object is not in a state that allows this. Read it again and decide anew.'],
+  PAYLOAD_TOO_LARGE: [413, 'The body is larger than this address takes. Send less at once.'],
+  UNSUPPORTED_MEDIA_TYPE: [415, 'Send the body as application/json.'],
+  VALIDATION_ERROR: [422, 'A field breaks a rule. See fields for each of them.'],
+  INVALID_PHONE: [422, 'Phone numbers are E.164: a plus sign, the country code and the number, such as +254711000001.'],
+  INVALID_EMAIL: [422, 'An email address is not valid. Write it as name@example.com.'],
+  UNSUPPORTED_CURRENCY: [
+    422,
+    'This currency is not enabled here. Use one of the ISO 4217 codes listed in the documentation.',
+  ],
+  RATE_LIMITED: [429, 'Too many requests. Wait for the time in Retry-After and go on more slowly.'],
+  RATE_LIMIT_EXCEEDED: [429, 'Too many emails for your plan. Wait for the time in Retry-After and go on more slowly.'],
+  '130429': [429, 'Too many messages for your plan. Wait for the time in Retry-After and go on more slowly.'],
+  INTERNAL_ERROR: [500, 'Something failed on our side and was recorded. Give the request id when you report it.'],
+  SERVICE_UNAVAILABLE: [
+    503,
+    'The service cannot answer for this request just now. Repeat it shortly, with the same Idempotency-Key if it changes something.',
+  ],
+  PROVIDER_UNAVAILABLE: [503, 'The provider is out of reach just now. Nothing was done; repeat it shortly.'],
+} as const satisfies Record<string, readonly [status: number, message: string]>
+
+export type ErrorCode = keyof typeof errors
+
+export interface FieldProblem {
+  field: string
+  code: ErrorCode
+  message: string
+}
+
+export interface ErrorExtras {
+  /** Members beside the five that every error has, as the code's documentation names them. */
+  extra?: Readonly<Record<string, string | number | boolean | null | readonly string[]>>
+  fields?: readonly FieldProblem[]
+  retryAfterSeconds?: number
+  cause?: unknown
+}
+
+/** The customer's business: thrown anywhere, rendered in one place. `details` says what exactly, and how to mend it. */
+export class AppError extends Error {
+  readonly code: ErrorCode
+  readonly details: string
+  readonly extras: ErrorExtras
+
+  constructor(code: ErrorCode, details = '', extras: ErrorExtras = {}) {
+    super(`${code}${details && `: ${details}`}`, extras.cause === undefined ? undefined : { cause: extras.cause })
+    this.name = 'AppError'
+    this.code = code
+    this.details = details
+    this.extras = extras
+  }
+
+  get status(): number {
+    return errors[this.code][0]
+  }
+}

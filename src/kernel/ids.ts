@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// Public ids: a prefix that names the kind, `_`, and the 26 Crockford base32 characters of a UUIDv7. The database stores
+// the UUID; customers see the text. Both sort by time, so lists page on them and big tables are partitioned by them.
+import { randomFillSync } from 'node:crypto'
+
+/** Kind of thing -> prefix. The only place that knows it. */
+const prefixes = {
+  account: 'acc',
+  apiKey: 'key',
+  audit: 'aud',
+  delivery: 'dlv',
+  event: 'evt',
+  job: 'job',
+  node: 'node',
+  price: 'prc',
+  request: 'req',
+  walletTransaction: 'wtx',
+  webhook: 'wh',
+} as const satisfies Record<string, string>
+
+export type Kind = keyof typeof prefixes
+export type Id<K extends Kind> = `${(typeof prefixes)[K]}_${string}`
+
+/** Makes a new id. Ids of one process are strictly increasing, also within one millisecond. */
+export function newId<K extends Kind>(kind: K, atMs: number): Id<K> {
+  return `${prefixes[kind]}_${base32(nextUuidBytes(atMs))}` as const
+}
+
+/** Makes a new id in both its forms. */
+export function newIdAndUuid<K extends Kind>(kind: K, atMs: number): { id: Id<K>; uuid: string } {
+  const bytes = nextUuidBytes(atMs)
+  return { id: `${prefixes[kind]}_${base32(bytes)}` as const, uuid: uuidText(bytes) }
+}
+
+/** Makes a UUIDv7 for a row that customers never name. */
+export function newUuid(atMs: number): string {
+  return uuidText(nextUuidBytes(atMs))
+}
+
+/** The UUID inside a public id, or null when the text is not an id of that kind. */
+export function uuidOf(kind: Kind, id: string): string | null {
+  const prefix = prefixes[kind]
+  if (id.length !== prefix.length + 1 + 26 || !id.startsWith(prefix) || id[prefix.length] !== '_') return null
+  const bytes = parseBase32(id, prefix.length + 1)
+  return bytes && uuidText(bytes)
+}
+
+/** The UUID inside an id that this program made itself. */
+export function uuidFrom(id: Id<Kind>): string {
+  const bytes = parseBase32(id, id.indexOf('_') + 1)
+  if (!bytes) throw new Error(`not an id: ${id}`)
+  return uuidText(bytes)
+}
+
+/** The public id of a stored UUID. */
+export function idOf<K extends Kind>(kind: K, uuid: string): Id<K> {
+  return `${prefixes[kind]}_${base32(Buffer.from(uuid.replaceAll('-', ''), 'hex'))}` as const
+}
+
+/** The smallest UUIDv7 of a moment: every id made earlier sorts before it. */
+export function firstUuidAt(atMs: number): string {
+  const bytes = Buffer.alloc(16)
+  bytes.writeUIntBE(atMs, 0, 6)
+  bytes[6] = 0x70
+  bytes[8] = 0x80
+  return uuidText(bytes)
+}
+
+/** When a UUIDv7 was made. */
+export function timeOfUuid(uuid: string): Date {
+  return new Date(Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16))
+}
+
+/** Tenants are spread over this many buckets; the bucket leads every tenant key (and is what a cluster shards by). */
+export const bucketCount = 256
+
+/** The bucket of an account: a hash of its UUID. A UUIDv7 ends in random bits, so its last byte serves as the hash. */
+export function bucketOf(accountUuid: string): number {
+  return Number.parseInt(accountUuid.slice(-2), 16) % bucketCount
+}
+
+const pool = Buffer.alloc(8192)
+let poolOffset = pool.length
+let lastMs = 0
+let counter = 0
+
+/** RFC 9562 UUIDv7, with a 12-bit counter in rand_a (seeded low) so that ids of one millisecond keep their order. */
+function nextUuidBytes(atMs: number): Buffer {
+  if (poolOffset + 10 > pool.length) {
+    randomFillSync(pool)
+    poolOffset = 0
+  }
+  const bytes = Buffer.allocUnsafe(16)
+  pool.copy(bytes, 6, poolOffset, poolOffset + 10)
+  poolOffset += 10
+  if (atMs > lastMs) {
+    lastMs = atMs
+    counter = bytes.readUInt16BE(6) & 0x3ff
+  } else if (++counter > 0xfff) {
+    lastMs++
+    counter = 0
+  }
+  bytes.writeUIntBE(lastMs, 0, 6)
+  bytes.writeUInt16BE(0x7000 | counter, 6)
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
+  return bytes
+}
+
+const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
+const values = new Int8Array(128).fill(-1)
+for (let i = 0; i < alphabet.length; i++) {
+  values[alphabet.charCodeAt(i)] = i
+  values[alphabet.toUpperCase().charCodeAt(i)] = i
+}
+
+/** 128 bits as 26 characters, most significant first (the first character holds only 3 bits). */
+function base32(bytes: Buffer): string {
+  let text = ''
+  let bits = 0
+  let held = 2 // two zero bits in front make 130 bits, a whole number of characters
+  for (const byte of bytes) {
+    bits = (bits << 8) | byte
+    held += 8
+    while (held >= 5) {
+      held -= 5
+      text += alphabet[(bits >>> held) & 31]
+    }
+    bits &= (1 << held) - 1
+  }
+  return text
+}
+
+function parseBase32(text: string, from: number): Buffer | null {
+  const bytes = Buffer.allocUnsafe(16)
+  let bits = 0
+  let held = -2
+  let at = 0
+  for (let i = from; i < from + 26; i++) {
+    const value = values[text.charCodeAt(i)] ?? -1
+    if (value < 0 || (i === from && value > 7)) return null
+    bits = (bits << 5) | value
+    held += 5
+    if (held >= 8) {
+      held -= 8
+      bytes[at++] = (bits >>> held) & 255
+      bits &= (1 << held) - 1
+    }
+  }
+  return bytes
+}
+
+const hex = Array.from({ length: 256 }, (_, i) => i.toString(16).padStart(2, '0'))
+
+function uuidText(b: Buffer): string {
+  const h = (i: number) => hex[b[i] ?? 0]
+  return `${h(0)}${h(1)}${h(2)}${h(3)}-${h(4)}${h(5)}-${h(6)}${h(7)}-${h(8)}${h(9)}-${h(10)}${h(11)}${h(12)}${h(13)}${h(14)}${h(15)}`
+}
