@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+// Group commit. Requests that arrive while a commit is in flight are gathered and go out together as ONE call of a SQL
+// function that takes arrays and gives one verdict per row; callers share an fsync without knowing of each other. There
+// is no timer: a free lane sends at the end of the current turn of the event loop, a busy one gathers meanwhile.
+import type pg from 'pg'
+import { AppError } from '../kernel/errors.ts'
+import { type Database, isUnavailable, sqlState } from './db.ts'
+
+/** PostgreSQL types a column of an operation may have, and what they are here. */
+interface Cells {
+  smallint: number
+  int: number
+  bigint: bigint
+  boolean: boolean
+  uuid: string
+  text: string
+  jsonb: string
+  bytea: Buffer
+  timestamptz: Date
+}
+type ColumnType = keyof Cells
+type Cell = Cells[ColumnType] | null
+export type Columns = { readonly [column: string]: ColumnType }
+export type RowOf<C extends Columns> = { [K in keyof C]: Cells[C[K]] | null }
+
+/** A SQL function that decides many items in one commit: `fn(node uuid, items fn_item[])`, one result row per item. */
+export interface Operation<Item extends Columns, Verdict extends Columns> {
+  readonly name: string
+  readonly text: string
+  readonly takes: Item
+  readonly gives: Verdict
+}
+
+/** Every operation of the program, for the test that asks PostgreSQL to describe each of them. */
+export const operations = new Map<string, Operation<Columns, Columns>>()
+
+/** Declares an operation: the SQL function it calls, the columns of its `_item` type in their order, and of a verdict. */
+export function operation<Item extends Columns, Verdict extends Columns>(
+  sqlFunction: string,
+  takes: Item,
+  gives: Verdict,
+): Operation<Item, Verdict> {
+  const made = {
+    name: sqlFunction,
+    text: `select * from ${sqlFunction}($1::uuid, $2::${sqlFunction}_item[])`,
+    takes,
+    gives,
+  }
+  operations.set(sqlFunction, made)
+  return made
+}
+
+/** How many items one commit takes, and how many may wait for it before callers are told to come back later. */
+const maxBatch = 512
+const maxWaiting = 20_000
+/**
+ * So many gathered items go out beside a batch that is still in flight. Without this, everybody who was answered by one
+ * commit asks again at the same moment and becomes the next: database and node then take turns instead of working at the
+ * same time.
+ */
+const eagerBatch = 64
+const maxTries = 4
+const reconnectMs = 100
+
+interface Waiting {
+  item: RowOf<Columns>
+  tries: number
+  resolve(row: object): void
+  reject(error: unknown): void
+}
+
+interface Queue {
+  operation: Operation<Columns, Columns>
+  waiting: Waiting[]
+  inFlight: number
+}
+
+export interface CommitStats {
+  commits: number
+  items: number
+}
+
+export class Committer {
+  readonly #nodeId: string
+  readonly #queues = new Map<string, Queue>()
+  readonly #ready: Queue[] = []
+  readonly #lanes: Lane[]
+  readonly #free: Lane[]
+  #scheduled = false
+  #stopped = false
+  readonly stats: CommitStats = { commits: 0, items: 0 }
+
+  constructor(db: Database, nodeId: string, lanes: number) {
+    this.#nodeId = nodeId
+    this.#lanes = Array.from({ length: lanes }, () => new Lane(db))
+    this.#free = [...this.#lanes]
+  }
+
+  /** Hands an item to the next commit of its operation; resolves with its own verdict once that commit is durable. */
+  commit<Item extends Columns, Verdict extends Columns>(
+    operation: Operation<Item, Verdict>,
+    item: RowOf<Item>,
+  ): Promise<RowOf<Verdict>> {
+    return new Promise((resolve, reject) => {
+      const queue = this.#queue(operation)
+      if (this.#stopped || queue.waiting.length >= maxWaiting) {
+        reject(new AppError('SERVICE_UNAVAILABLE', 'too many writes are waiting', { retryAfterSeconds: 1 }))
+        return
+      }
+      // A row is what the operation says it gives; a test holds that against PostgreSQL's own description.
+      queue.waiting.push({ item, tries: 0, resolve: (row) => resolve(row as RowOf<Verdict>), reject })
+      this.#offer(queue)
+    })
+  }
+
+  /** Waits for what is in flight, then closes the lanes. What still waits is refused. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    while ([...this.#queues.values()].some((queue) => queue.inFlight > 0 || queue.waiting.length > 0))
+      await new Promise((resolve) => setImmediate(resolve))
+    await Promise.all(this.#lanes.map((lane) => lane.close()))
+  }
+
+  waiting(): number {
+    let total = 0
+    for (const queue of this.#queues.values()) total += queue.waiting.length
+    return total
+  }
+
+  #queue(operation: Operation<Columns, Columns>): Queue {
+    let queue = this.#queues.get(operation.name)
+    if (!queue) {
+      queue = { operation, waiting: [], inFlight: 0 }
+      this.#queues.set(operation.name, queue)
+    }
+    return queue
+  }
+
+  /** A full enough batch goes at once; otherwise the rest of this turn of the event loop may still join it. */
+  #offer(queue: Queue): void {
+    const full = queue.waiting.length >= eagerBatch
+    if (queue.waiting.length === 0 || (queue.inFlight > 0 && !full)) return
+    if (!this.#ready.includes(queue)) this.#ready.push(queue)
+    if (this.#free.length === 0) return
+    if (full) this.#pump()
+    else if (!this.#scheduled) {
+      this.#scheduled = true
+      setImmediate(() => {
+        this.#scheduled = false
+        this.#pump()
+      })
+    }
+  }
+
+  #pump(): void {
+    while (this.#free.length > 0) {
+      const queue = this.#ready.shift()
+      if (!queue) return
+      const lane = this.#free.pop()
+      if (!lane) return void this.#ready.unshift(queue)
+      queue.inFlight++
+      const batch = queue.waiting.splice(0, maxBatch)
+      void this.#send(lane, queue.operation, batch).finally(() => {
+        this.#free.push(lane)
+        queue.inFlight--
+        this.#offer(queue)
+        this.#pump()
+      })
+    }
+  }
+
+  async #send(lane: Lane, operation: Operation<Columns, Columns>, batch: Waiting[]): Promise<void> {
+    try {
+      const rows = await lane.query(operation, [this.#nodeId, encode(operation, batch)])
+      if (rows.length !== batch.length)
+        throw new Error(`${operation.name} gave ${rows.length} rows for ${batch.length} items`)
+      this.stats.commits++
+      this.stats.items += batch.length
+      for (let i = 0; i < batch.length; i++) batch[i]?.resolve(rows[i] ?? {})
+    } catch (error) {
+      await this.#failed(lane, operation, batch, error)
+    }
+  }
+
+  /**
+   * A lost connection leaves the outcome unknown: callers hear 503 and may repeat with their idempotency key. A deadlock
+   * or serialisation failure did nothing: the batch is sent again. Anything else is one bad item: it is found by halving,
+   * so that its neighbours do not fail with it.
+   */
+  async #failed(lane: Lane, operation: Operation<Columns, Columns>, batch: Waiting[], error: unknown): Promise<void> {
+    const repeatable =
+      ['40001', '40P01'].includes(sqlState(error)) && batch.every((waiting) => ++waiting.tries < maxTries)
+    if (repeatable) return this.#send(lane, operation, batch)
+    if (isUnavailable(error)) {
+      for (const waiting of batch) waiting.reject(unavailable(error))
+    } else if (batch.length === 1) {
+      batch[0]?.reject(new Error(`commit ${operation.name}`, { cause: error }))
+    } else {
+      const half = Math.ceil(batch.length / 2)
+      await this.#send(lane, operation, batch.slice(0, half))
+      await this.#send(lane, operation, batch.slice(half))
+    }
+  }
+}
+
+function unavailable(cause: unknown): AppError {
+  return new AppError('SERVICE_UNAVAILABLE', 'the database did not confirm the write', { cause, retryAfterSeconds: 1 })
+}
+
+/** A connection of its own, opened when first needed and again after it was lost. */
+class Lane {
+  readonly #db: Database
+  #client: pg.Client | null = null
+  #failedAt = Number.NEGATIVE_INFINITY
+
+  constructor(db: Database) {
+    this.#db = db
+  }
+
+  async query({ name, text }: Operation<Columns, Columns>, values: string[]): Promise<object[]> {
+    const client = await this.#connected()
+    try {
+      const { rows } = await client.query<object>({ name, text, values })
+      return rows
+    } catch (error) {
+      if (isUnavailable(error)) this.#drop(client)
+      throw error
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#client?.end()
+    this.#client = null
+  }
+
+  async #connected(): Promise<pg.Client> {
+    if (this.#client) return this.#client
+    const waitMs = this.#failedAt + reconnectMs - performance.now()
+    if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs))
+    try {
+      const client = await this.#db.connect()
+      client.on('end', () => this.#drop(client))
+      this.#client = client
+      return client
+    } catch (error) {
+      this.#failedAt = performance.now()
+      throw error
+    }
+  }
+
+  /** An old connection may end long after it was given up: it must not take its successor with it. */
+  #drop(client: pg.Client): void {
+    if (this.#client === client) this.#client = null
+    client.end().catch(() => undefined)
+  }
+}
+
+/** The batch as one literal, an array of rows. Written here rather than by the driver because it runs for every write. */
+function encode({ takes }: Operation<Columns, Columns>, batch: readonly Waiting[]): string {
+  const columns = Object.entries(takes)
+  let text = ''
+  for (const { item } of batch) {
+    let row = ''
+    for (let i = 0; i < columns.length; i++) {
+      const [name = '', type = 'text'] = columns[i] ?? []
+      const value = item[name] ?? null
+      row += `${i > 0 ? ',' : ''}${value === null ? '' : encoders[type](value)}`
+    }
+    text += `${text && ','}"(${row})"`
+  }
+  return `{${text}}`
+}
+
+const plain = (cell: Cell): string => String(cell)
+
+/** A text inside a row inside an array: quoted for the row, and that quoting quoted for the array. */
+const quoted = (cell: Cell): string => {
+  const text = String(cell)
+  const escaped =
+    text.includes('"') || text.includes('\\')
+      ? text.replace(/["\\]/g, (char) => (char === '"' ? '\\\\\\"' : '\\\\\\\\'))
+      : text
+  return `\\"${escaped}\\"`
+}
+
+const encoders: Record<ColumnType, (cell: Cell) => string> = {
+  smallint: plain,
+  int: plain,
+  bigint: plain,
+  boolean: plain,
+  uuid: plain,
+  text: quoted,
+  jsonb: quoted,
+  bytea: (cell) => (Buffer.isBuffer(cell) ? `\\"\\\\\\\\x${cell.toString('hex')}\\"` : quoted(cell)),
+  timestamptz: (cell) => (cell instanceof Date ? cell.toISOString() : quoted(cell)),
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// PostgreSQL as the areas see it: named statements with named parameters, and one way to open a transaction.
+// SQL stays SQL; `statement` only turns `$name` into `$1` once, at start-up, and ties the text to its types.
+import pg from 'pg'
+
+export type Value = string | number | bigint | boolean | Date | Buffer | null | readonly string[] | readonly number[]
+
+/** A named, prepared statement. `P` is what it takes, `R` is one row of what it gives. */
+export interface Statement<P extends object, R extends object> {
+  readonly name: string
+  readonly text: string
+  readonly parameters: readonly (keyof P & string)[]
+  /** Types only; never set. */
+  readonly row?: R
+}
+
+/** Every statement of the program, for the test that asks PostgreSQL to describe each of them. */
+export const statements = new Map<string, Statement<never, object>>()
+
+/** Declares a statement. `$name` in the text is the parameter `name`; the same name may stand several times. */
+export function statement<P extends object, R extends object>(name: string, text: string): Statement<P, R> {
+  if (statements.has(name)) throw new Error(`two statements are named ${name}`)
+  const parameters: (keyof P & string)[] = []
+  const numbered = text.replace(/\$([a-z][a-zA-Z0-9]*)/g, (_, parameter: keyof P & string) => {
+    if (!parameters.includes(parameter)) parameters.push(parameter)
+    return `$${parameters.indexOf(parameter) + 1}`
+  })
+  const made: Statement<P, R> = { name, text: numbered.trim(), parameters }
+  statements.set(name, made)
+  return made
+}
+
+/** What can run a statement: the pool for single reads, a transaction for everything that belongs together. */
+export interface Queryable {
+  query<P extends { [K in keyof P]: Value }, R extends object>(statement: Statement<P, R>, parameters: P): Promise<R[]>
+}
+
+declare const insideTransaction: unique symbol
+
+/** A transaction in progress. A function that takes one cannot be called without it, and cannot open its own. */
+export interface Tx extends Queryable {
+  readonly [insideTransaction]: true
+}
+
+export interface DatabaseOptions {
+  url: string
+  poolSize: number
+  statementTimeoutMs: number
+  applicationName: string
+}
+
+/** The database: a pool for reads and transactions, and dedicated connections for whoever needs one of its own. */
+export class Database implements Queryable {
+  readonly #pool: pg.Pool
+  readonly #options: DatabaseOptions
+
+  constructor(options: DatabaseOptions, onIdleError: (error: Error) => void) {
+    this.#options = options
+    this.#pool = new pg.Pool({ ...this.#connection(), max: options.poolSize, idleTimeoutMillis: 30_000 })
+    this.#pool.on('error', onIdleError)
+  }
+
+  async query<P extends { [K in keyof P]: Value }, R extends object>(
+    statement: Statement<P, R>,
+    parameters: P,
+  ): Promise<R[]> {
+    return run(this.#pool, statement, parameters)
+  }
+
+  /** Runs `work` in one transaction: committed when it returns, rolled back when it throws. */
+  async tx<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    const client = await this.#pool.connect()
+    // A connection that is lost fails its statements; without a listener Node would end the whole program for it.
+    client.on('error', ignore)
+    let broken: Error | undefined
+    try {
+      await client.query('begin')
+      const result = await work(transaction(client))
+      await client.query('commit')
+      return result
+    } catch (error) {
+      // A connection that cannot even roll back is not given to anyone else.
+      await client.query('rollback').catch((failure: Error) => {
+        broken = failure
+      })
+      throw error
+    } finally {
+      client.off('error', ignore)
+      client.release(broken)
+    }
+  }
+
+  /** A connection outside the pool, for a commit lane, a listener or a bulk copy. The caller ends it. */
+  async connect(): Promise<pg.Client> {
+    const client = new pg.Client(this.#connection())
+    client.on('error', () => client.end().catch(() => undefined))
+    await client.connect()
+    return client
+  }
+
+  stats(): { total: number; idle: number; waiting: number } {
+    return { total: this.#pool.totalCount, idle: this.#pool.idleCount, waiting: this.#pool.waitingCount }
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.end()
+  }
+
+  #connection(): pg.ClientConfig {
+    return {
+      connectionString: this.#options.url,
+      application_name: this.#options.applicationName,
+      connectionTimeoutMillis: 5_000,
+      statement_timeout: this.#options.statementTimeoutMs,
+      keepAlive: true,
+      types: { getTypeParser },
+    }
+  }
+}
+
+const ignore = (): void => undefined
+
+/** The one row a statement must give. */
+export async function one<R>(rows: Promise<R[]>): Promise<R> {
+  const [row] = await rows
+  if (row === undefined) throw new Error('a statement that always gives a row gave none')
+  return row
+}
+
+export async function maybe<R>(rows: Promise<R[]>): Promise<R | null> {
+  return (await rows)[0] ?? null
+}
+
+/** True when the database is out of reach, restarting or full, rather than unhappy with what it was asked. */
+export function isUnavailable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+  if (/^(08|53|57P0|58)/.test(code)) return true
+  if (unreachable.has(code)) return true
+  return unreachableMessages.test(error.message) || (error.cause !== undefined && isUnavailable(error.cause))
+}
+
+const unreachable = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOENT',
+  'EPIPE',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+])
+const unreachableMessages =
+  /Connection terminated|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed|server closed the connection|Connection ended/i
+
+/** The SQLSTATE of a database error, or an empty text. */
+export function sqlState(error: unknown): string {
+  return error instanceof pg.DatabaseError ? (error.code ?? '') : ''
+}
+
+async function run<P extends { [K in keyof P]: Value }, R extends object>(
+  client: pg.Pool | pg.ClientBase,
+  { name, text, parameters: order }: Statement<P, R>,
+  parameters: P,
+): Promise<R[]> {
+  const result = await client.query<R>({ name, text, values: order.map((parameter) => parameters[parameter]) })
+  return result.rows
+}
+
+function transaction(client: pg.ClientBase): Tx {
+  const queryable: Queryable = { query: (statement, parameters) => run(client, statement, parameters) }
+  return Object.assign(queryable, mark)
+}
+
+/** The mark exists for the compiler only; nothing reads it. */
+const mark: Pick<Tx, typeof insideTransaction> = Object.create(null)
+
+/** bigint is money here, so it becomes a BigInt; counters are cast to int in the SQL. Dates stay text: a day has no zone. */
+function getTypeParser(oid: number, format?: 'text' | 'binary'): (value: string) => unknown {
+  if (oid === pg.types.builtins.INT8) return BigInt
+  if (oid === pg.types.builtins.DATE) return String
+  return pg.types.getTypeParser(oid, format ?? 'text')
+}
