@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// The price list as areas and operators meet it: which price wins, and how soon a change is known everywhere.
+import assert from 'node:assert/strict'
+import { after, type TestContext, test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import fc from 'fast-check'
+import { createTestDatabase } from '../../test/database.ts'
+import { AppError } from '../kernel/errors.ts'
+import { newUuid } from '../kernel/ids.ts'
+import type { PriceQuery } from '../platform/app.ts'
+import { Signals } from '../platform/signals.ts'
+import { announcePrices, listPrices, type NewPrice, PriceBook, removePrice, setPrice } from './prices.ts'
+
+const database = await createTestDatabase(['0001_platform.sql', '0002_ledger.sql'])
+const db = database.connect()
+after(() => database.drop())
+
+const atMs = Date.parse('2026-03-01T12:00:00Z')
+const patient = { timeout: 30_000 }
+const silent = { warn: () => undefined }
+const [ada, ben] = [newUuid(atMs), newUuid(atMs)]
+
+const segment: NewPrice = {
+  area: 'sms',
+  unit: 'segment',
+  country: null,
+  network: null,
+  account: null,
+  money: { micros: 1_000_000n, currency: 'KES' },
+  effectiveFrom: new Date(0),
+}
+const asked: PriceQuery = {
+  area: 'sms',
+  unit: 'segment',
+  currency: 'KES',
+  account: ada,
+  country: 'KE',
+  network: '63902',
+  atMs,
+}
+
+test('the most exact price in force wins, and of equally exact ones the latest', async () => {
+  const places = [
+    { country: null, network: null },
+    { country: 'KE', network: null },
+    { country: 'KE', network: '63902' },
+    { country: 'KE', network: '63903' },
+    { country: 'UG', network: '63902' },
+  ]
+  const anyPrice = fc.record({
+    area: fc.constantFrom('sms', 'voice'),
+    unit: fc.constantFrom('segment', 'minute'),
+    account: fc.constantFrom(null, null, ada, ben),
+    place: fc.constantFrom(...places),
+    currency: fc.constantFrom('KES' as const, 'UGX' as const),
+    fromHour: fc.integer({ min: 0, max: 8 }),
+  })
+  const anyQuery = fc.record({
+    area: fc.constantFrom('sms', 'voice', 'email'),
+    unit: fc.constantFrom('segment', 'minute'),
+    account: fc.constantFrom(ada, ben),
+    place: fc.constantFrom(
+      {},
+      { country: 'KE' },
+      { country: 'KE', network: '63902' },
+      { country: 'UG', network: '63902' },
+      { country: 'TZ' },
+      { network: '63902' },
+    ),
+    currency: fc.constantFrom('KES' as const, 'UGX' as const),
+    atHour: fc.integer({ min: -1, max: 9 }),
+  })
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(anyPrice, { maxLength: 60 }),
+      fc.array(anyQuery, { minLength: 20, maxLength: 40 }),
+      async (made, queries) => {
+        await database.sql('truncate ledger.prices')
+        const prices = new Map<string, NewPrice>()
+        await db.tx(async (tx) => {
+          for (const [i, { area, unit, account, place, currency, fromHour }] of made.entries()) {
+            const effectiveFrom = new Date(atMs + fromHour * 3_600_000)
+            const price = { area, unit, account, ...place, money: { micros: BigInt(i), currency }, effectiveFrom }
+            prices.set(JSON.stringify([area, unit, account, place, currency, fromHour]), price)
+            await setPrice(tx, price, atMs)
+          }
+        })
+        const book = new PriceBook({ db, signals: new Signals(db), log: silent })
+        await book.refresh()
+        for (const { area, unit, account, place, currency, atHour } of queries) {
+          const query: PriceQuery = { area, unit, account, currency, ...place, atMs: atMs + atHour * 3_600_000 }
+          assert.deepEqual(book.quote(query), bestOf([...prices.values()], query), JSON.stringify(query))
+        }
+      },
+    ),
+    { numRuns: 15 },
+  )
+})
+
+test('a price set twice for the same moment has the second amount and keeps its id', async () => {
+  await database.sql('truncate ledger.prices')
+  const forAda = { ...segment, account: ada, country: 'KE', network: '63902' }
+  const first = await db.tx((tx) => setPrice(tx, forAda, atMs))
+  const second = await db.tx((tx) => setPrice(tx, { ...forAda, money: { micros: 0n, currency: 'KES' } }, atMs))
+  const everybody = await db.tx((tx) => setPrice(tx, { ...forAda, account: null }, atMs))
+  assert.deepEqual(second, { ...first, money: { micros: 0n, currency: 'KES' } })
+  assert.notEqual(everybody.id, first.id)
+  assert.deepEqual(await db.tx((tx) => removePrice(tx, first.id)), second)
+  assert.equal(await db.tx((tx) => removePrice(tx, first.id)), null)
+  assert.deepEqual(await listPrices(db, { limit: 10, order: 'asc' }), [everybody])
+})
+
+test('a price of a network without its country is refused, because nothing would ever find it', async () => {
+  const lost = db.tx((tx) => setPrice(tx, { ...segment, network: '63902' }, atMs))
+  await assert.rejects(lost, (error) => error instanceof AppError && error.code === 'VALIDATION_ERROR')
+})
+
+test('an operator pages through the list in both directions and by area and country', async () => {
+  await database.sql('truncate ledger.prices')
+  const made: string[] = []
+  for (const country of ['KE', 'UG', 'KE', 'TZ', 'KE'])
+    for (const area of ['sms', 'voice'])
+      made.push(
+        (await db.tx((tx) => setPrice(tx, { ...segment, area, country, effectiveFrom: new Date(made.length) }, atMs)))
+          .id,
+      )
+  const pages = async (order: 'asc' | 'desc', wanted: { area?: string; country?: string }): Promise<string[]> => {
+    const seen: string[] = []
+    for (;;) {
+      const afterId = seen.at(-1)
+      const page = await listPrices(db, { ...wanted, ...(afterId === undefined ? {} : { afterId }), limit: 2, order })
+      if (page.length === 0) return seen
+      seen.push(...page.map(({ id }) => id))
+    }
+  }
+  assert.deepEqual(await pages('asc', {}), made)
+  assert.deepEqual(await pages('desc', {}), made.toReversed())
+  assert.deepEqual(await pages('asc', { area: 'sms', country: 'KE' }), [made[0], made[4], made[8]])
+})
+
+test('a price change is known on another node as soon as it is announced', patient, async (t) => {
+  const { book } = await startedBook(t)
+  assert.equal(book.quote(asked), null)
+  const { id } = await db.tx(async (tx) => {
+    const price = await setPrice(tx, segment, atMs)
+    await announcePrices(tx, new Signals(db))
+    return price
+  })
+  await until(() => book.quote(asked)?.micros === 1_000_000n)
+  await db.tx(async (tx) => {
+    await removePrice(tx, id)
+    await announcePrices(tx, new Signals(db))
+  })
+  await until(() => book.quote(asked) === null)
+})
+
+test('a price change that was announced while the line was cut is known once it is back', patient, async (t) => {
+  const { book } = await startedBook(t)
+  await db.tx((tx) => setPrice(tx, segment, atMs))
+  await database.sql(
+    `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query = 'listen pamoja'`,
+  )
+  await until(() => book.quote(asked)?.micros === 1_000_000n)
+})
+
+test('a price change that nobody announced is known after the next regular reading', patient, async (t) => {
+  const { book } = await startedBook(t, 20)
+  await db.tx((tx) => setPrice(tx, segment, atMs))
+  await until(() => book.quote(asked)?.micros === 1_000_000n)
+})
+
+test('while the list cannot be read the prices in memory stay in force', patient, async (t) => {
+  const { book, warnings } = await startedBook(t, 20)
+  await db.tx((tx) => setPrice(tx, segment, atMs))
+  await book.refresh()
+  await database.sql('alter table ledger.prices rename to prices_away')
+  try {
+    await assert.rejects(book.refresh())
+    await until(() => warnings.length > 0)
+    assert.equal(book.quote(asked)?.micros, 1_000_000n)
+  } finally {
+    await database.sql('alter table ledger.prices_away rename to prices')
+  }
+  await book.refresh()
+})
+
+test('a refresh asked for during another one sees what was committed before it was asked for', async (t) => {
+  const { book } = await startedBook(t)
+  const early = book.refresh()
+  await db.tx((tx) => setPrice(tx, segment, atMs))
+  await Promise.all([book.refresh(), book.refresh()])
+  assert.equal(book.quote(asked)?.micros, 1_000_000n)
+  await early
+})
+
+/** The rules of the price list, as slowly as they can be said. */
+function bestOf(
+  prices: readonly NewPrice[],
+  { area, unit, currency, account, country, network, atMs: whenMs }: PriceQuery,
+): NewPrice['money'] | null {
+  const exactness = (price: NewPrice): number => (price.account ? 4 : 0) + (price.network ? 2 : price.country ? 1 : 0)
+  const fitting = prices.filter(
+    (price) =>
+      price.area === area &&
+      price.unit === unit &&
+      price.money.currency === currency &&
+      (price.account === null || price.account === account) &&
+      (price.country === null || price.country === country) &&
+      (price.network === null || price.network === network) &&
+      price.effectiveFrom.getTime() <= whenMs,
+  )
+  fitting.sort((a, b) => exactness(b) - exactness(a) || b.effectiveFrom.getTime() - a.effectiveFrom.getTime())
+  return fitting[0]?.money ?? null
+}
+
+async function startedBook(t: TestContext, refreshMs = 3_600_000): Promise<{ book: PriceBook; warnings: string[] }> {
+  await database.sql('truncate ledger.prices')
+  const warnings: string[] = []
+  const signals = new Signals(db)
+  const book = new PriceBook({
+    db,
+    signals,
+    log: { warn: (...words: unknown[]) => void warnings.push(String(words.at(-1))) },
+    refreshMs,
+  })
+  await signals.start()
+  await book.start()
+  t.after(async () => {
+    await book.stop()
+    await signals.stop()
+  })
+  return { book, warnings }
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await turn()
+}

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+// What things cost. The whole price list is kept in memory, because every message asks it; it is read again when another
+// node says that it changed, when that may have gone unheard, and once a minute in any case.
+import { AppError } from '../kernel/errors.ts'
+import { newUuid } from '../kernel/ids.ts'
+import { isCurrency, type Money } from '../kernel/money.ts'
+import type { PriceQuery, PriceSource } from '../platform/app.ts'
+import { type Database, maybe, one, type Queryable, statement, type Tx } from '../platform/db.ts'
+import type { Logger } from '../platform/log.ts'
+import type { Signals } from '../platform/signals.ts'
+
+const defaultRefreshMs = 60_000
+/** Longer lists still work; the operator hears that each node keeps and re-reads all of it. */
+const expectedRows = 200_000
+
+/** What one unit costs from a moment on: everywhere, in a country or network, for everybody or for one account. */
+export interface Price {
+  /** UUID. */
+  id: string
+  area: string
+  unit: string
+  country: string | null
+  /** Always within a country. */
+  network: string | null
+  /** UUID. */
+  account: string | null
+  money: Money
+  effectiveFrom: Date
+  createdAt: Date
+}
+
+export type NewPrice = Omit<Price, 'id' | 'createdAt'>
+
+interface PriceRow {
+  id: string
+  area: string
+  unit: string
+  country: string
+  network: string
+  account_id: string | null
+  currency: string
+  amount: bigint
+  effective_from: Date
+  created_at: Date
+}
+
+const columns = 'id, area, unit, country, network, account_id, currency, amount, effective_from, created_at'
+
+const selectAll = statement<object, PriceRow>(
+  'ledger.all_prices',
+  `select ${columns} from ledger.prices order by effective_from desc`,
+)
+
+type PageParameters = { area: string | null; country: string | null; after: string | null; limit: number }
+
+const selectNewestFirst = statement<PageParameters, PriceRow>('ledger.prices_newest_first', page('<', 'desc'))
+
+const selectOldestFirst = statement<PageParameters, PriceRow>('ledger.prices_oldest_first', page('>', 'asc'))
+
+const upsertPrice = statement<
+  {
+    id: string
+    area: string
+    unit: string
+    country: string
+    network: string
+    account: string | null
+    currency: string
+    amount: bigint
+    effectiveFrom: Date
+  },
+  PriceRow
+>(
+  'ledger.set_price',
+  `insert into ledger.prices (id, area, unit, country, network, account_id, currency, amount, effective_from)
+   values ($id, $area, $unit, $country, $network, $account, $currency, $amount, $effectiveFrom)
+   on conflict (area, unit, country, network, currency, effective_from,
+                coalesce(account_id, '00000000-0000-0000-0000-000000000000'))
+     do update set amount = excluded.amount
+   returning ${columns}`,
+)
+
+const deletePrice = statement<{ id: string }, PriceRow>(
+  'ledger.remove_price',
+  `delete from ledger.prices where id = $id returning ${columns}`,
+)
+
+/** A page of the price list. `afterId` is the id of the last row already seen. */
+export async function listPrices(
+  queryable: Queryable,
+  wanted: { area?: string; country?: string; afterId?: string; limit: number; order: 'asc' | 'desc' },
+): Promise<Price[]> {
+  const { area = null, country = null, afterId: after = null, limit, order } = wanted
+  const select = order === 'desc' ? selectNewestFirst : selectOldestFirst
+  return (await queryable.query(select, { area, country, after, limit })).map(priceOf)
+}
+
+/** Adds a price; one for the same thing from the same moment on gets the new amount. Announce it in the same transaction. */
+export async function setPrice(tx: Tx, price: NewPrice, atMs: number): Promise<Price> {
+  const { area, unit, country, network, account, money, effectiveFrom } = price
+  if (network && !country) throw new AppError('VALIDATION_ERROR', 'network: a price of a network needs its country too')
+  const row = await one(
+    tx.query(upsertPrice, {
+      id: newUuid(atMs),
+      area,
+      unit,
+      country: country ?? '',
+      network: network ?? '',
+      account,
+      currency: money.currency,
+      amount: money.micros,
+      effectiveFrom,
+    }),
+  )
+  return priceOf(row)
+}
+
+/** Takes a price off the list and gives it; null when there is none with this UUID. Announce it in the same transaction. */
+export async function removePrice(tx: Tx, id: string): Promise<Price | null> {
+  const row = await maybe(tx.query(deletePrice, { id }))
+  return row && priceOf(row)
+}
+
+/** Tells every node to read the price list again, once the transaction is committed. Once per transaction is enough. */
+export async function announcePrices(tx: Tx, signals: Signals): Promise<void> {
+  await signals.send(tx, 'prices', 'changed')
+}
+
+/** Prices of one thing for everybody or for one account, each list newest first. */
+interface Tariff {
+  anywhere: Entry[]
+  countries: Map<string, { anyNetwork: Entry[]; networks: Map<string, Entry[]> }>
+}
+
+interface Entry {
+  fromMs: number
+  money: Money
+}
+
+/** Area, unit, currency, account; the account is an empty text for everybody. */
+type Tariffs = Map<string, Map<string, Map<string, Map<string, Tariff>>>>
+
+export interface PriceBookOptions {
+  db: Database
+  signals: Signals
+  log: Pick<Logger, 'warn'>
+  refreshMs?: number
+}
+
+export class PriceBook implements PriceSource {
+  readonly #db: Database
+  readonly #signals: Signals
+  readonly #log: Pick<Logger, 'warn'>
+  readonly #refreshMs: number
+  #tariffs: Tariffs = new Map()
+  #lastLoad: Promise<void> = Promise.resolve()
+  #nextLoad: Promise<void> | null = null
+  #timer: NodeJS.Timeout | null = null
+  #stopped = false
+
+  constructor({ db, signals, log, refreshMs = defaultRefreshMs }: PriceBookOptions) {
+    this.#db = db
+    this.#signals = signals
+    this.#log = log
+    this.#refreshMs = refreshMs
+  }
+
+  /** Reads the list for the first time and keeps it fresh from then on. */
+  async start(): Promise<void> {
+    this.#signals.on('prices', () => this.#refreshSoon())
+    this.#signals.onGap(() => this.#refreshSoon())
+    this.#timer = setInterval(() => this.#refreshSoon(), this.#refreshMs).unref()
+    await this.refresh()
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    if (this.#timer) clearInterval(this.#timer)
+    await this.#nextLoad?.catch(() => undefined)
+    await this.#lastLoad
+  }
+
+  /**
+   * The price of a unit at a moment, or null when nobody set one. The most exact price in force wins: the account's own
+   * before everybody's, then network before country before everywhere, then the latest.
+   */
+  quote({ area, unit, currency, account, country = '', network = '', atMs }: PriceQuery): Money | null {
+    const accounts = this.#tariffs.get(area)?.get(unit)?.get(currency)
+    if (!accounts) return null
+    return inForce(accounts.get(account), country, network, atMs) ?? inForce(accounts.get(''), country, network, atMs)
+  }
+
+  /** Resolves when everything committed before the call is known here. */
+  refresh(): Promise<void> {
+    // A load under way may have read before the change: whoever asks now shares the one after it.
+    this.#nextLoad ??= this.#lastLoad.then(() => {
+      this.#nextLoad = null
+      const load = this.#load()
+      this.#lastLoad = load.catch(() => undefined)
+      return load
+    })
+    return this.#nextLoad
+  }
+
+  #refreshSoon(): void {
+    if (this.#stopped) return
+    this.refresh().catch((error: unknown) => {
+      if (!this.#stopped)
+        this.#log.warn({ error }, 'the price list could not be read; the one in memory stays in force')
+    })
+  }
+
+  async #load(): Promise<void> {
+    if (this.#stopped) return
+    const rows = await this.#db.query(selectAll, {})
+    if (rows.length > expectedRows)
+      this.#log.warn(
+        { rows: rows.length },
+        'the price list is very long, and every node keeps it in memory: remove old prices',
+      )
+    this.#tariffs = tariffsOf(rows)
+  }
+}
+
+function inForce(tariff: Tariff | undefined, country: string, network: string, atMs: number): Money | null {
+  if (!tariff) return null
+  const local = tariff.countries.get(country)
+  return latest(local?.networks.get(network), atMs) ?? latest(local?.anyNetwork, atMs) ?? latest(tariff.anywhere, atMs)
+}
+
+/** Almost always the first or second entry: the ones before it are announced for later. */
+function latest(entries: readonly Entry[] | undefined, atMs: number): Money | null {
+  if (entries) for (const { fromMs, money } of entries) if (fromMs <= atMs) return money
+  return null
+}
+
+function tariffsOf(rows: readonly PriceRow[]): Tariffs {
+  const tariffs: Tariffs = new Map()
+  for (const row of rows) {
+    const units = child(tariffs, row.area, () => new Map())
+    const currencies = child(units, row.unit, () => new Map())
+    const accounts = child(currencies, row.currency, () => new Map())
+    const tariff = child(accounts, row.account_id ?? '', () => ({ anywhere: [], countries: new Map() }))
+    entriesFor(tariff, row).push({ fromMs: Number(row.effective_from), money: moneyOf(row) })
+  }
+  return tariffs
+}
+
+function entriesFor(tariff: Tariff, { country, network }: PriceRow): Entry[] {
+  if (country === '') return tariff.anywhere
+  const local = child(tariff.countries, country, () => ({ anyNetwork: [], networks: new Map() }))
+  return network === '' ? local.anyNetwork : child(local.networks, network, () => [])
+}
+
+function child<Value>(map: Map<string, Value>, key: string, make: () => Value): Value {
+  let value = map.get(key)
+  if (value === undefined) {
+    value = make()
+    map.set(key, value)
+  }
+  return value
+}
+
+function priceOf(row: PriceRow): Price {
+  return {
+    id: row.id,
+    area: row.area,
+    unit: row.unit,
+    country: row.country || null,
+    network: row.network || null,
+    account: row.account_id,
+    money: moneyOf(row),
+    effectiveFrom: row.effective_from,
+    createdAt: row.created_at,
+  }
+}
+
+function moneyOf({ amount, currency }: PriceRow): Money {
+  if (!isCurrency(currency)) throw new Error(`the price list holds an unknown currency: ${currency}`)
+  return { micros: amount, currency }
+}
+
+function page(beyond: '<' | '>', direction: 'asc' | 'desc'): string {
+  return `select ${columns} from ledger.prices
+    where ($area::text is null or area = $area) and ($country::text is null or country = $country)
+      and ($after::uuid is null or id ${beyond} $after::uuid)
+    order by id ${direction} limit $limit::int`
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums of the ledger. Old transfers are added up per day once; whoever asks gets those sums plus the transfers after the
+// tenant's mark, read in one statement, so the answer is exact at any moment.
+import { bucketCount, firstUuidAt } from '../kernel/ids.ts'
+import { type Currency, isCurrency } from '../kernel/money.ts'
+import { dayMs, minuteMs, parseDay } from '../kernel/time.ts'
+import type { Clock } from '../platform/clock.ts'
+import { type Database, one, type Queryable, statement } from '../platform/db.ts'
+import type { Tenant } from '../platform/tenant.ts'
+
+/** Transfers are rolled up when they are so old that no transaction can still be about to commit one with an older id. */
+const settledMs = 10 * minuteMs
+
+/** What one contra account, such as `revenue:sms`, took from the wallet on one UTC day. */
+export interface Spent {
+  /** YYYY-MM-DD. */
+  day: string
+  name: string
+  currency: Currency
+  micros: bigint
+  entries: number
+}
+
+type TenantParameters = { bucket: number; account: string; environment: string }
+
+const rollUpBucket = statement<{ bucket: number; upto: string }, { sums: number }>(
+  'ledger.roll_up',
+  'select ledger.roll_up($bucket::smallint, $upto::uuid) as sums',
+)
+
+/** The mark of the tenant; the smallest UUID when nothing is rolled up yet. */
+const mark = `coalesce((select m.upto from ledger.rollup_marks m
+    where m.bucket = $bucket and m.account_id = $account and m.environment = $environment), '00000000-0000-0000-0000-000000000000')`
+
+const sumSpent = statement<
+  TenantParameters & { from: string; to: string; firstId: string; endId: string },
+  { day: string; name: string; currency: string; micros: bigint; entries: number }
+>(
+  'ledger.spent_by_day',
+  `select s.day, s.name, s.currency, sum(s.amount)::bigint as micros, sum(s.entries)::int as entries
+     from (select r.day, r.credit as name, r.currency, r.amount, r.entries
+             from ledger.rollups r
+            where r.bucket = $bucket and r.account_id = $account and r.environment = $environment
+              and r.debit = 'wallet' and r.day between $from::date and $to::date
+           union all
+           select ledger.day_of(t.id), t.credit, t.currency, t.amount, 1
+             from ledger.transfers t
+            where t.bucket = $bucket and t.account_id = $account and t.environment = $environment
+              and t.debit = 'wallet' and t.id >= greatest(${mark}, $firstId::uuid) and t.id < $endId::uuid) s
+    group by s.day, s.name, s.currency
+    order by s.day, s.name, s.currency`,
+)
+
+const sumContra = statement<TenantParameters & { name: string; currency: string }, { micros: bigint }>(
+  'ledger.balance_of_contra',
+  `select coalesce(sum(case when s.credit = $name then s.amount else -s.amount end), 0)::bigint as micros
+     from (select r.debit, r.credit, r.amount
+             from ledger.rollups r
+            where r.bucket = $bucket and r.account_id = $account and r.environment = $environment
+              and r.currency = $currency
+           union all
+           select t.debit, t.credit, t.amount
+             from ledger.transfers t
+            where t.bucket = $bucket and t.account_id = $account and t.environment = $environment
+              and t.currency = $currency and t.id >= ${mark}) s
+    where $name in (s.debit, s.credit)`,
+)
+
+/** Adds up what has settled. Safe to repeat, also at the same time. */
+export async function rollUp(db: Database, clock: Clock): Promise<void> {
+  const upto = firstUuidAt(clock.nowMs() - settledMs)
+  for (let bucket = 0; bucket < bucketCount; bucket++) await db.query(rollUpBucket, { bucket, upto })
+}
+
+/** What the wallets paid, per day, contra account and currency; both days are included. What was paid back is not deducted. */
+export async function spentByDay(
+  queryable: Queryable,
+  tenant: Tenant,
+  { from, to }: { from: string; to: string },
+): Promise<Spent[]> {
+  const rows = await queryable.query(sumSpent, {
+    ...tenant,
+    from,
+    to,
+    firstId: firstUuidAt(startOf(from)),
+    endId: firstUuidAt(startOf(to) + dayMs),
+  })
+  return rows.map(({ currency, ...row }) => ({ ...row, currency: currencyOf(currency) }))
+}
+
+/** What a contra account holds, in micros: what it was credited, less what it was debited. */
+export async function balanceOfContra(
+  queryable: Queryable,
+  tenant: Tenant,
+  name: string,
+  currency: Currency,
+): Promise<bigint> {
+  const { micros } = await one(queryable.query(sumContra, { ...tenant, name, currency }))
+  return micros
+}
+
+function startOf(day: string): number {
+  const start = parseDay(day)
+  if (!start) throw new Error(`not a day: ${day}`)
+  return start.getTime()
+}
+
+function currencyOf(text: string): Currency {
+  if (!isCurrency(text)) throw new Error(`the ledger holds an unknown currency: ${text}`)
+  return text
+}

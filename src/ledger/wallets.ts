@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// Wallets and postings, one at a time: for verbs that run in a plain transaction. Charges of hot verbs go through the SQL
+// function ledger.charge inside their own group commit. Every function here is safe to repeat: a posting is named by the
+// object it is about and the step, and a step happens once.
+import { AppError } from '../kernel/errors.ts'
+import { newUuid } from '../kernel/ids.ts'
+import { type Currency, isCurrency } from '../kernel/money.ts'
+import { maybe, one, type Queryable, statement, type Tx } from '../platform/db.ts'
+import type { Tenant } from '../platform/tenant.ts'
+
+export interface Wallet {
+  currency: Currency
+  balanceMicros: bigint
+  heldMicros: bigint
+  overdraftMicros: bigint
+  availableMicros: bigint
+  updatedAt: Date
+}
+
+/** What a posting is about: the object's UUID, and what happened to it. Together they are the posting's key. */
+export interface Step {
+  sourceId: string
+  step: string
+}
+
+/** `wallet` is the tenant's own money; other names are contra accounts, such as `revenue:sms` or `float:mpesa`. */
+export interface Leg {
+  debit: string
+  credit: string
+  micros: bigint
+  currency: Currency
+}
+
+interface WalletRow {
+  currency: string
+  balance: bigint
+  held: bigint
+  overdraft: bigint
+  updated_at: Date
+}
+
+type TenantParameters = { bucket: number; account: string; environment: string }
+type StepParameters = TenantParameters & { source: string; step: string }
+
+const selectWallets = statement<TenantParameters, WalletRow>(
+  'ledger.wallets_of',
+  `select currency, balance, held, overdraft, updated_at from ledger.wallets
+    where bucket = $bucket and account_id = $account and environment = $environment order by currency`,
+)
+
+const postLegs = statement<
+  StepParameters & {
+    ids: string[]
+    debits: string[]
+    credits: string[]
+    amounts: string[]
+    currencies: string[]
+    reverses: string | null
+    description: string | null
+  },
+  { verdict: string }
+>(
+  'ledger.post',
+  `select ledger.post($bucket::smallint, $account::uuid, $environment::text, $source::uuid, $step::text,
+      (select array_agg(row(l.id, l.debit, l.credit, l.amount, l.currency)::ledger.leg order by l.ord)
+         from unnest($ids::uuid[], $debits::text[], $credits::text[], $amounts::bigint[], $currencies::text[])
+              with ordinality as l(id, debit, credit, amount, currency, ord)),
+      $reverses::text, $description::text) as verdict`,
+)
+
+const legsOf = statement<StepParameters, { debit: string; credit: string; amount: bigint; currency: string }>(
+  'ledger.legs_of',
+  `select debit, credit, amount, currency from ledger.transfers
+    where bucket = $bucket and account_id = $account and environment = $environment and source_id = $source and step = $step
+    order by leg`,
+)
+
+const holdMoney = statement<StepParameters & { currency: string; amount: bigint }, { verdict: string }>(
+  'ledger.hold',
+  `select ledger.hold($bucket::smallint, $account::uuid, $environment::text, $source::uuid, $step::text, $currency::text,
+                      $amount::bigint) as verdict`,
+)
+
+const captureHold = statement<
+  StepParameters & { capture: string; amount: bigint; credit: string; id: string },
+  { verdict: string }
+>(
+  'ledger.capture',
+  `select ledger.capture($bucket::smallint, $account::uuid, $environment::text, $source::uuid, $step::text,
+                         $capture::text, $amount::bigint, $credit::text, $id::uuid) as verdict`,
+)
+
+const releaseHold = statement<StepParameters, { verdict: string }>(
+  'ledger.release',
+  `select ledger.release($bucket::smallint, $account::uuid, $environment::text, $source::uuid, $step::text) as verdict`,
+)
+
+const makeWallet = statement<TenantParameters & { currency: string }, object>(
+  'ledger.make_wallet',
+  `insert into ledger.wallets (bucket, account_id, environment, currency)
+   values ($bucket, $account, $environment, $currency) on conflict do nothing`,
+)
+
+const updateOverdraft = statement<TenantParameters & { currency: string; amount: bigint }, WalletRow>(
+  'ledger.set_overdraft',
+  `update ledger.wallets set overdraft = $amount, updated_at = now()
+    where bucket = $bucket and account_id = $account and environment = $environment and currency = $currency
+      and balance - held >= -$amount::bigint
+   returning currency, balance, held, overdraft, updated_at`,
+)
+
+export async function walletsOf(queryable: Queryable, tenant: Tenant): Promise<Wallet[]> {
+  return (await queryable.query(selectWallets, { ...tenant })).map(walletOf)
+}
+
+export async function openWallet(tx: Tx, tenant: Tenant, currency: Currency): Promise<void> {
+  await tx.query(makeWallet, { ...tenant, currency })
+}
+
+/** Lets a wallet go below zero by so much. Refused when it is already deeper. */
+export async function setOverdraft(tx: Tx, tenant: Tenant, currency: Currency, micros: bigint): Promise<Wallet> {
+  await openWallet(tx, tenant, currency)
+  const row = await maybe(tx.query(updateOverdraft, { ...tenant, currency, amount: micros }))
+  if (!row) throw new AppError('CONFLICT', 'the wallet is already below the overdraft you ask for')
+  return walletOf(row)
+}
+
+/** Moves money along the legs, once per step. */
+export async function post(
+  tx: Tx,
+  tenant: Tenant,
+  { sourceId, step }: Step,
+  legs: readonly Leg[],
+  atMs: number,
+  { reverses = null, description = null }: { reverses?: string | null; description?: string | null } = {},
+): Promise<'posted' | 'replayed' | 'insufficient'> {
+  const { verdict } = await one(
+    tx.query(postLegs, {
+      ...tenant,
+      source: sourceId,
+      step,
+      ids: legs.map(() => newUuid(atMs)),
+      debits: legs.map(({ debit }) => debit),
+      credits: legs.map(({ credit }) => credit),
+      amounts: legs.map(({ micros }) => micros.toString()),
+      currencies: legs.map(({ currency }) => currency),
+      reverses,
+      description,
+    }),
+  )
+  return oneOf(verdict, ['posted', 'replayed', 'insufficient'])
+}
+
+/** Posts the mirror image of a step, once. */
+export async function reverse(
+  tx: Tx,
+  tenant: Tenant,
+  { sourceId, step }: Step,
+  atMs: number,
+): Promise<'posted' | 'replayed' | 'insufficient'> {
+  const legs = await tx.query(legsOf, { ...tenant, source: sourceId, step })
+  if (legs.length === 0) throw new Error(`there is no step ${step} of ${sourceId} to reverse`)
+  const mirrored = legs.map(({ debit, credit, amount, currency }) => ({
+    debit: credit,
+    credit: debit,
+    micros: amount,
+    currency: currencyOf(currency),
+  }))
+  return post(tx, tenant, { sourceId, step: `${step}:reversal` }, mirrored, atMs, { reverses: step })
+}
+
+/** Sets money aside until it is captured or released. */
+export async function hold(
+  tx: Tx,
+  tenant: Tenant,
+  { sourceId, step }: Step,
+  micros: bigint,
+  currency: Currency,
+): Promise<'held' | 'replayed' | 'insufficient'> {
+  const { verdict } = await one(tx.query(holdMoney, { ...tenant, source: sourceId, step, currency, amount: micros }))
+  return oneOf(verdict, ['held', 'replayed', 'insufficient'])
+}
+
+/** Pays out of a hold. `capture` names this payment among those of the hold. */
+export async function capture(
+  tx: Tx,
+  tenant: Tenant,
+  { sourceId, step }: Step,
+  capture: string,
+  micros: bigint,
+  credit: string,
+  atMs: number,
+): Promise<'captured' | 'replayed' | 'closed' | 'exceeds' | 'missing'> {
+  const { verdict } = await one(
+    tx.query(captureHold, { ...tenant, source: sourceId, step, capture, amount: micros, credit, id: newUuid(atMs) }),
+  )
+  return oneOf(verdict, ['captured', 'replayed', 'closed', 'exceeds', 'missing'])
+}
+
+/** Gives back what is left of a hold. */
+export async function release(
+  tx: Tx,
+  tenant: Tenant,
+  { sourceId, step }: Step,
+): Promise<'released' | 'closed' | 'missing'> {
+  const { verdict } = await one(tx.query(releaseHold, { ...tenant, source: sourceId, step }))
+  return oneOf(verdict, ['released', 'closed', 'missing'])
+}
+
+function walletOf({ currency, balance, held, overdraft, updated_at }: WalletRow): Wallet {
+  return {
+    currency: currencyOf(currency),
+    balanceMicros: balance,
+    heldMicros: held,
+    overdraftMicros: overdraft,
+    availableMicros: balance - held + overdraft,
+    updatedAt: updated_at,
+  }
+}
+
+function currencyOf(text: string): Currency {
+  if (!isCurrency(text)) throw new Error(`the ledger holds an unknown currency: ${text}`)
+  return text
+}
+
+function oneOf<const Words extends readonly string[]>(text: string, words: Words): Words[number] {
+  const word = words.find((known) => known === text)
+  if (word === undefined) throw new Error(`the ledger answered ${text}`)
+  return word
+}
