@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who changed what, when, from where. Written in the transaction of the change; never updated.
+import { newUuid } from '../kernel/ids.ts'
+import type { Caller } from './auth.ts'
+import { type Queryable, statement } from './db.ts'
+import type { Window } from './page.ts'
+import type { Tenant } from './tenant.ts'
+
+const insert = statement<
+  {
+    bucket: number
+    account: string
+    environment: string
+    id: string
+    actor: string
+    action: string
+    target: string
+    before: string | null
+    after: string | null
+    ip: string
+    request: string
+  },
+  object
+>(
+  'platform.record',
+  `select platform.record(array[row($bucket::smallint, $account::uuid, $environment::text, $id::uuid, $actor::text,
+     $action::text, $target::text, $before::jsonb, $after::jsonb, $ip::text, $request::text)::platform.audit_item])`,
+)
+
+export interface AuditAs {
+  tenant: Tenant
+  id: string
+  actor: string
+  ip: string
+  requestId: string
+}
+
+/** Notes a change a caller makes. `before` and `after` hold what changed and nothing secret. */
+export async function record(
+  tx: Queryable,
+  caller: Caller,
+  action: string,
+  target: string,
+  change: { before?: object; after?: object } = {},
+): Promise<void> {
+  await recordAs(tx, { ...caller, id: newUuid(caller.receivedMs) }, action, target, change)
+}
+
+/** Notes a change that was not made by a request of the account itself. */
+export async function recordAs(
+  tx: Queryable,
+  { tenant, id, actor, ip, requestId }: AuditAs,
+  action: string,
+  target: string,
+  { before, after }: { before?: object; after?: object } = {},
+): Promise<void> {
+  await tx.query(insert, {
+    ...tenant,
+    id,
+    actor,
+    action,
+    target,
+    before: before ? JSON.stringify(before) : null,
+    after: after ? JSON.stringify(after) : null,
+    ip,
+    request: requestId,
+  })
+}
+
+export interface AuditEntry {
+  id: string
+  actor: string
+  action: string
+  target: string
+  before: unknown
+  after: unknown
+  ip: string
+  request_id: string
+}
+
+const listEntries = statement<
+  TenantParameters &
+    Bounds & { action: string | null; target: string | null; after: string | null; descending: boolean; limit: number },
+  AuditEntry
+>(
+  'platform.list_audit',
+  `select id, actor, action, target, before, after, ip, request_id from platform.audit
+    where bucket = $bucket and account_id = $account and environment = $environment and id >= $from and id < $to
+      and ($action::text is null or action = $action) and ($target::text is null or target = $target)
+      and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
+    order by case when $descending then id end desc, id
+    limit $limit::int + 1`,
+)
+
+type TenantParameters = { bucket: number; account: string; environment: string }
+type Bounds = { from: string; to: string }
+
+export async function auditEntries(
+  queryable: Queryable,
+  tenant: Tenant,
+  window: Window,
+  filter: Bounds & { action: string | null; target: string | null },
+): Promise<AuditEntry[]> {
+  return queryable.query(listEntries, { ...tenant, ...window, ...filter })
+}

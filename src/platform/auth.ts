@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the Authorization header to a caller. Keys are looked up by their SHA-256; what was found is remembered for a
+// short while and forgotten at once, on every node, when an account or key changes. While the line that carries those
+// hints is down nothing is remembered. A token is a key with fewer scopes and a short life, and dies with its key.
+import { createHash } from 'node:crypto'
+import { BlockList, isIPv6 } from 'node:net'
+import { AppError } from '../kernel/errors.ts'
+import { type Id, idOf } from '../kernel/ids.ts'
+import type { Clock } from './clock.ts'
+import type { Policy } from './limits.ts'
+import { allows, type LimitArea, limitAreas } from './scopes.ts'
+import type { Signals } from './signals.ts'
+import type { Environment, Tenant } from './tenant.ts'
+import type { Tokens } from './tokens.ts'
+
+const knownForMs = 30_000
+const unknownForMs = 5_000
+const maxRemembered = 50_000
+/** Requests a second that a key may make unless the operator says otherwise. */
+const keyLimitPerSecond = 100
+
+/** What the accounts area knows about a key and its account. */
+export interface KeyFacts {
+  keyUuid: string
+  account: string
+  bucket: number
+  environment: Environment
+  scopes: readonly string[]
+  expiresAt: Date | null
+  revokedAt: Date | null
+  rotated: boolean
+  allowedIps: readonly string[]
+  rateLimitPerSecond: number | null
+  plan: string
+  planLimits: Readonly<Partial<Record<LimitArea, number | null>>>
+  currency: string
+  country: string
+  operator: boolean
+  suspended: boolean
+  clockOffsetMs: number
+}
+
+export interface CredentialStore {
+  findByHash(hash: Buffer): Promise<KeyFacts | null>
+  findById(keyUuid: string): Promise<KeyFacts | null>
+  /** Notes that keys were used, and from where. */
+  used(uses: readonly { keyUuid: string; ip: string }[]): Promise<void>
+  /** Notes that a key was sent over plain HTTP. */
+  exposed(key: KeyFacts, ip: string, requestId: string): Promise<void>
+}
+
+/** A key, ready to be asked: made once per key and shared by its requests. */
+export interface Principal {
+  facts: KeyFacts
+  tenant: Tenant
+  accountId: Id<'account'>
+  keyId: Id<'apiKey'>
+  scopes: ReadonlySet<string>
+  /** Who did it, for the audit log: the key, or the token's subject. */
+  actor: string
+  keyPolicy: Policy
+  planPolicies: Readonly<Partial<Record<LimitArea, Policy>>>
+  allowedIps: BlockList | null
+  expiresAtMs: number
+}
+
+/** Who is asking, in one request. */
+export interface Caller {
+  principal: Principal
+  tenant: Tenant
+  accountId: Id<'account'>
+  actor: string
+  ip: string
+  requestId: Id<'request'>
+  /** When the request came, by the real clock: for ids. */
+  receivedMs: number
+  /** The time of the account: its sandbox clock in test, the real one in live. */
+  nowMs: number
+}
+
+interface Remembered {
+  principal: Principal | null
+  refusal: string
+  untilMs: number
+}
+
+export class Authenticator {
+  readonly #store: CredentialStore
+  readonly #signals: Signals
+  readonly #clock: Clock
+  readonly #tokens: Tokens
+  readonly #remembered = new Map<string, Remembered>()
+  readonly #uses = new Map<string, string>()
+  /** Grows whenever something is forgotten: what was being looked up meanwhile may be out of date already. */
+  #forgotten = 0
+
+  constructor(store: CredentialStore, signals: Signals, clock: Clock, tokens: Tokens) {
+    this.#store = store
+    this.#signals = signals
+    this.#clock = clock
+    this.#tokens = tokens
+    signals.on('accounts', (account) => this.forget(account))
+    signals.onGap(() => {
+      this.#forgotten++
+      this.#remembered.clear()
+    })
+  }
+
+  /** The key or token behind an Authorization header; refuses with UNAUTHORIZED. Immediate when it is remembered. */
+  authenticate(header: string | undefined, ip: string): Principal | Promise<Principal> {
+    if (header === undefined) throw unauthorized('the Authorization header is missing')
+    const known = this.#remembered.get(header)
+    if (known && known.untilMs > this.#clock.nowMs()) return this.#admit(known, ip)
+    return this.#lookUp(header).then((found) => this.#admit(found, ip))
+  }
+
+  /** Drops what is remembered of an account. */
+  forget(account: string): void {
+    this.#forgotten++
+    for (const [credential, { principal }] of this.#remembered)
+      if (principal === null || principal.tenant.account === account) this.#remembered.delete(credential)
+  }
+
+  /** Notes that a key was sent over plain HTTP, if it is one of ours. */
+  async exposed(hash: Buffer, ip: string, requestId: string): Promise<void> {
+    const facts = await this.#store.findByHash(hash)
+    if (facts) await this.#store.exposed(facts, ip, requestId)
+  }
+
+  /** Writes down which keys were used since the last time. */
+  async noteUses(): Promise<void> {
+    if (this.#uses.size === 0) return
+    const uses = [...this.#uses].map(([keyUuid, ip]) => ({ keyUuid, ip }))
+    this.#uses.clear()
+    await this.#store.used(uses)
+  }
+
+  #admit({ principal, refusal }: Remembered, ip: string): Principal {
+    if (principal === null) throw unauthorized(refusal)
+    if (principal.expiresAtMs <= this.#clock.nowMs())
+      throw unauthorized(`the credential expired on ${new Date(principal.expiresAtMs).toISOString()}`)
+    if (principal.allowedIps && !principal.allowedIps.check(ip, isIPv6(ip) ? 'ipv6' : 'ipv4'))
+      throw new AppError('FORBIDDEN', `this key may not be used from the address ${ip}`)
+    this.#uses.set(principal.facts.keyUuid, ip)
+    return principal
+  }
+
+  async #lookUp(header: string): Promise<Remembered> {
+    const credential = bearer(header)
+    const forgotten = this.#forgotten
+    const found = credential.startsWith('pmj_')
+      ? await this.#lookUpKey(credential)
+      : await this.#lookUpToken(credential)
+    if (this.#signals.connected && forgotten === this.#forgotten) {
+      if (this.#remembered.size >= maxRemembered) this.#remembered.clear()
+      this.#remembered.set(header, found)
+    }
+    return found
+  }
+
+  async #lookUpKey(key: string): Promise<Remembered> {
+    if (!isWellFormedKey(key)) return this.#unknown('the key is malformed: check that it was copied whole')
+    const facts = await this.#store.findByHash(hashOf(key))
+    if (!facts) return this.#unknown('there is no such key')
+    if (facts.revokedAt) return this.#unknown(`the key was revoked on ${facts.revokedAt.toISOString()}`)
+    return this.#known(principalOf(facts, facts.scopes, null, Number.POSITIVE_INFINITY))
+  }
+
+  async #lookUpToken(token: string): Promise<Remembered> {
+    const claims = await this.#tokens.verify(token)
+    if (typeof claims === 'string') return this.#unknown(claims)
+    const facts = await this.#store.findById(claims.keyUuid)
+    if (!facts || facts.revokedAt) return this.#unknown('the key that this token was made with has been revoked')
+    const scopes = claims.scopes.filter((scope) => allows(new Set(facts.scopes), scope))
+    return this.#known(principalOf(facts, scopes, claims.subject, claims.expiresAtMs))
+  }
+
+  #known(principal: Principal): Remembered {
+    return { principal, refusal: '', untilMs: this.#clock.nowMs() + knownForMs }
+  }
+
+  #unknown(refusal: string): Remembered {
+    return { principal: null, refusal, untilMs: this.#clock.nowMs() + unknownForMs }
+  }
+}
+
+export function hashOf(key: string): Buffer {
+  return createHash('sha256').update(key).digest()
+}
+
+const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const keyForm = /^pmj_(?:test|live)_[0-9A-Za-z]{38}$/
+
+/** A new key: 32 random base62 characters (190 bits) and 6 of checksum, so that a mistyped key never reaches the store. */
+export function newKey(environment: Environment, randomBytes: (size: number) => Buffer): string {
+  let body = ''
+  while (body.length < 32)
+    for (const byte of randomBytes(48)) if (byte < 248 && body.length < 32) body += base62[byte % 62]
+  const start = `pmj_${environment}_${body}`
+  return start + checksum(start)
+}
+
+export function isWellFormedKey(key: string): boolean {
+  return keyForm.test(key) && checksum(key.slice(0, -6)) === key.slice(-6)
+}
+
+/** CRC-32 (IEEE 802.3) as six base62 characters. */
+function checksum(text: string): string {
+  let crc = 0xffffffff
+  for (let i = 0; i < text.length; i++) {
+    crc ^= text.charCodeAt(i)
+    for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1
+  }
+  let rest = (crc ^ 0xffffffff) >>> 0
+  let out = ''
+  for (let i = 0; i < 6; i++) {
+    out = base62[rest % 62] + out
+    rest = Math.floor(rest / 62)
+  }
+  return out
+}
+
+/** Addresses and CIDR ranges as a list that can be asked; null when any address may come. */
+export function addressList(ranges: readonly string[]): BlockList | null {
+  if (ranges.length === 0) return null
+  const list = new BlockList()
+  for (const range of ranges) {
+    const [address = '', bits] = range.split('/')
+    const family = isIPv6(address) ? 'ipv6' : 'ipv4'
+    if (bits === undefined) list.addAddress(address, family)
+    else list.addSubnet(address, Number(bits), family)
+  }
+  return list
+}
+
+function principalOf(
+  facts: KeyFacts,
+  scopes: readonly string[],
+  subject: string | null,
+  tokenExpiresAtMs: number,
+): Principal {
+  const keyId = idOf('apiKey', facts.keyUuid)
+  const planPolicies: Partial<Record<LimitArea, Policy>> = {}
+  for (const [area, limit] of planEntries(facts.planLimits))
+    planPolicies[area] = {
+      name: `plan-${area}`,
+      key: `plan:${facts.account}:${facts.environment}:${area}`,
+      limit,
+      windowMs: 60_000,
+      shared: true,
+    }
+  return {
+    facts,
+    tenant: { bucket: facts.bucket, account: facts.account, environment: facts.environment },
+    accountId: idOf('account', facts.account),
+    keyId,
+    scopes: new Set(scopes),
+    actor: subject ? `token:${subject}` : `key:${keyId}`,
+    keyPolicy: {
+      name: 'key',
+      key: `key:${facts.keyUuid}`,
+      limit: facts.rateLimitPerSecond ?? keyLimitPerSecond,
+      windowMs: 1_000,
+      shared: true,
+    },
+    planPolicies,
+    allowedIps: addressList(facts.allowedIps),
+    expiresAtMs: Math.min(tokenExpiresAtMs, facts.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY),
+  }
+}
+
+function* planEntries(limits: KeyFacts['planLimits']): Generator<[LimitArea, number]> {
+  for (const area of limitAreas) {
+    const limit = limits[area]
+    if (limit !== undefined && limit !== null) yield [area, limit]
+  }
+}
+
+const maxCredentialLength = 4096
+
+function bearer(header: string): string {
+  const match = /^Bearer +([\x21-\x7e]+)$/i.exec(header)
+  if (!match?.[1] || header.length > maxCredentialLength)
+    throw unauthorized('the Authorization header is not of the form Bearer <key>')
+  return match[1]
+}
+
+function unauthorized(details: string): AppError {
+  return new AppError('UNAUTHORIZED', details)
+}

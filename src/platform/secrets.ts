@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: Apache-2.0
+// Envelope encryption. Each account has data keys of its own, wrapped under the installation's root key, which is never
+// in the database: a stolen copy of the database gives nothing, and deleting an account's data keys destroys its secrets.
+// A sealed value is bound to its account and place, so it cannot be moved to another row.
+import { createCipheriv, createDecipheriv, createHash, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
+import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { performance } from 'node:perf_hooks'
+import { bucketCount } from '../kernel/ids.ts'
+import { type Database, statement } from './db.ts'
+import type { Tenant } from './tenant.ts'
+
+export interface RootKey {
+  /** A short hash of the key: says which one it is and nothing about it. */
+  readonly id: string
+  readonly key: KeyObject
+}
+
+export interface RootKeys {
+  /** Seals and opens. */
+  readonly active: RootKey
+  /** Only open what they sealed before, until everything is re-wrapped. */
+  readonly others: readonly RootKey[]
+}
+
+/** Whose data key it is. The environments of an account share it. */
+export type Owner = Pick<Tenant, 'bucket' | 'account'>
+
+/** Something was sealed under a root key that this process was not given. */
+export class UnknownRootKeyError extends Error {
+  readonly keyId: string
+
+  constructor(keyId: string) {
+    super(`this was sealed under the root key ${keyId}, which is not among those of this installation`)
+    this.keyId = keyId
+  }
+}
+
+const maxRemembered = 10_000
+/** Also how long another node may go on sealing under a data key that was replaced, or knowing one that was deleted. */
+const rememberedForMs = 300_000
+const maxDataKeyId = 32_767
+const rewrapPage = 500
+
+const findDataKeys = statement<Owner, { id: number; wrapped: Buffer }>(
+  'platform.find_data_keys',
+  `select id, wrapped from platform.data_keys where bucket = $bucket and account_id = $account`,
+)
+
+/** Where two nodes make the same key at once, the first one's stays. */
+const addDataKey = statement<Owner & { id: number; rootKey: string; wrapped: Buffer }, object>(
+  'platform.add_data_key',
+  `insert into platform.data_keys (bucket, account_id, id, root_key, wrapped)
+   values ($bucket, $account, $id, $rootKey, $wrapped)
+   on conflict (bucket, account_id, id) do nothing`,
+)
+
+const findDataKeysToRewrap = statement<
+  { buckets: readonly number[]; rootKey: string; bucket: number; account: string; id: number; limit: number },
+  { bucket: number; account_id: string; id: number; wrapped: Buffer }
+>(
+  'platform.find_data_keys_to_rewrap',
+  `select bucket, account_id, id, wrapped from platform.data_keys
+    where bucket = any($buckets::smallint[]) and root_key <> $rootKey
+      and (bucket, account_id, id) > ($bucket::smallint, $account::uuid, $id::smallint)
+    order by bucket, account_id, id limit $limit::int`,
+)
+
+const rewrapDataKey = statement<
+  Owner & { id: number; rootKey: string; before: Buffer; wrapped: Buffer },
+  { id: number }
+>(
+  'platform.rewrap_data_key',
+  `update platform.data_keys set root_key = $rootKey, wrapped = $wrapped
+    where bucket = $bucket and account_id = $account and id = $id and wrapped = $before
+   returning id`,
+)
+
+const findSealedSigningKeys = statement<Record<never, never>, { id: string; sealed: Buffer }>(
+  'platform.find_sealed_signing_keys',
+  `select id, sealed from platform.signing_keys`,
+)
+
+const resealSigningKey = statement<{ id: string; before: Buffer; sealed: Buffer }, { id: string }>(
+  'platform.reseal_signing_key',
+  `update platform.signing_keys set sealed = $sealed where id = $id and sealed = $before returning id`,
+)
+
+export class Secrets {
+  readonly #db: Database
+  readonly #active: RootKey
+  readonly #roots: ReadonlyMap<string, KeyObject>
+  /** The most recently used last. */
+  readonly #remembered = new Map<string, Keyring>()
+  readonly #loading = new Map<string, Promise<Keyring | null>>()
+
+  constructor(db: Database, roots: RootKeys) {
+    this.#db = db
+    this.#active = roots.active
+    this.#roots = new Map([roots.active, ...roots.others].map(({ id, key }) => [id, key]))
+  }
+
+  /** Encrypts a value of an account. `place` is where it will be stored, as `schema.table.column:row`. */
+  async seal(owner: Owner, place: string, plaintext: Buffer | string): Promise<Buffer> {
+    const ring = (await this.#keyring(owner)) ?? (await this.#firstKeyring(owner))
+    return encrypt(
+      this.#dataKey(owner, ring, ring.activeId),
+      accountHeader(ring.activeId),
+      owner.account,
+      place,
+      plaintext,
+    )
+  }
+
+  /** The value that was sealed for this account and place; throws for any other, and for one that was changed. */
+  async open(owner: Owner, place: string, sealed: Buffer): Promise<Buffer> {
+    if (sealed[0] !== underDataKey || sealed.length < accountHeaderBytes) throw notSealed()
+    const id = sealed.readUInt16BE(versionBytes)
+    let ring = await this.#keyring(owner)
+    // Another node may have made a new key since this one looked.
+    if (!ring?.wrapped.has(id)) ring = await this.#read(owner)
+    if (!ring?.wrapped.has(id)) throw new Error('the account has no key with the number that the sealed value names')
+    return decrypt(this.#dataKey(owner, ring, id), accountHeaderBytes, owner.account, place, sealed)
+  }
+
+  /** Encrypts a value that belongs to the installation and to no account, directly under the active root key. */
+  sealForInstallation(place: string, plaintext: Buffer | string): Buffer {
+    return this.#sealUnderRoot(noAccount, place, plaintext)
+  }
+
+  openForInstallation(place: string, sealed: Buffer): Buffer {
+    return this.#openUnderRoot(noAccount, place, sealed)
+  }
+
+  /** After a new root key became the active one: puts under it whatever is still under another. */
+  async rewrap(): Promise<{ dataKeys: number; signingKeys: number }> {
+    return { dataKeys: await this.#rewrapDataKeys(), signingKeys: await this.#resealSigningKeys() }
+  }
+
+  /** Makes a new data key for an account. The older ones only open what they have sealed. */
+  async rotateDataKey(owner: Owner): Promise<void> {
+    const ring = await this.#read(owner)
+    await this.#addDataKey(owner, (ring?.activeId ?? 0) + 1)
+    await this.#read(owner)
+  }
+
+  async #keyring(owner: Owner): Promise<Keyring | null> {
+    const known = this.#remembered.get(owner.account)
+    if (known && known.untilMs > performance.now()) {
+      this.#remembered.delete(owner.account)
+      this.#remembered.set(owner.account, known)
+      return known
+    }
+    const loading =
+      this.#loading.get(owner.account) ?? this.#read(owner).finally(() => this.#loading.delete(owner.account))
+    this.#loading.set(owner.account, loading)
+    return loading
+  }
+
+  async #firstKeyring(owner: Owner): Promise<Keyring> {
+    await this.#addDataKey(owner, 1)
+    const ring = await this.#read(owner)
+    if (!ring) throw new Error('the data key of an account was deleted while it was made')
+    return ring
+  }
+
+  async #addDataKey({ bucket, account }: Owner, id: number): Promise<void> {
+    if (id > maxDataKeyId) throw new Error(`an account cannot have more than ${maxDataKeyId} data keys`)
+    const wrapped = this.#sealUnderRoot(account, dataKeyPlace(id), randomBytes(keyBytes))
+    await this.#db.query(addDataKey, { bucket, account, id, rootKey: this.#active.id, wrapped })
+  }
+
+  async #read({ bucket, account }: Owner): Promise<Keyring | null> {
+    const rows = await this.#db.query(findDataKeys, { bucket, account })
+    if (rows.length === 0) return null
+    const ring: Keyring = {
+      activeId: Math.max(...rows.map(({ id }) => id)),
+      wrapped: new Map(rows.map(({ id, wrapped }) => [id, wrapped])),
+      unwrapped: new Map(),
+      untilMs: performance.now() + rememberedForMs,
+    }
+    this.#remember(account, ring)
+    return ring
+  }
+
+  #remember(account: string, ring: Keyring): void {
+    const known = this.#remembered.get(account)
+    // A slow reading must not bring back the key that a later one has seen replaced.
+    if (known && known.untilMs > performance.now() && known.activeId > ring.activeId) return
+    this.#remembered.delete(account)
+    this.#remembered.set(account, ring)
+    if (this.#remembered.size <= maxRemembered) return
+    for (const oldest of this.#remembered.keys()) return void this.#remembered.delete(oldest)
+  }
+
+  /** Unwrapped only when used, so that an old key under a root key that is gone does not spoil the others. */
+  #dataKey({ account }: Owner, ring: Keyring, id: number): KeyObject {
+    const known = ring.unwrapped.get(id)
+    if (known) return known
+    const wrapped = ring.wrapped.get(id)
+    if (!wrapped) throw new Error('a keyring lacks its own key')
+    const key = createSecretKey(this.#openUnderRoot(account, dataKeyPlace(id), wrapped))
+    ring.unwrapped.set(id, key)
+    return key
+  }
+
+  #sealUnderRoot(account: string, place: string, plaintext: Buffer | string): Buffer {
+    return encrypt(this.#active.key, rootHeader(this.#active.id), account, place, plaintext)
+  }
+
+  #openUnderRoot(account: string, place: string, sealed: Buffer): Buffer {
+    const id = rootKeyIdOf(sealed)
+    const root = this.#roots.get(id)
+    if (!root) throw new UnknownRootKeyError(id)
+    return decrypt(root, rootHeaderBytes, account, place, sealed)
+  }
+
+  async #rewrapDataKeys(): Promise<number> {
+    const rootKey = this.#active.id
+    let count = 0
+    let after = { bucket: -1, account: nilUuid, id: 0 }
+    for (;;) {
+      const rows = await this.#db.query(findDataKeysToRewrap, {
+        buckets: allBuckets,
+        rootKey,
+        ...after,
+        limit: rewrapPage,
+      })
+      for (const { bucket, account_id: account, id, wrapped: before } of rows) {
+        const place = dataKeyPlace(id)
+        const wrapped = this.#sealUnderRoot(account, place, this.#openUnderRoot(account, place, before))
+        count += (await this.#db.query(rewrapDataKey, { bucket, account, id, rootKey, before, wrapped })).length
+        after = { bucket, account, id }
+      }
+      if (rows.length < rewrapPage) return count
+    }
+  }
+
+  async #resealSigningKeys(): Promise<number> {
+    let count = 0
+    for (const { id, sealed: before } of await this.#db.query(findSealedSigningKeys, {})) {
+      if (rootKeyIdOf(before) === this.#active.id) continue
+      const place = signingKeyPlace(id)
+      const sealed = this.sealForInstallation(place, this.openForInstallation(place, before))
+      count += (await this.#db.query(resealSigningKey, { id, before, sealed })).length
+    }
+    return count
+  }
+}
+
+/** The data keys of one account. The one with the highest number seals. */
+interface Keyring {
+  readonly activeId: number
+  readonly wrapped: ReadonlyMap<number, Buffer>
+  readonly unwrapped: Map<number, KeyObject>
+  readonly untilMs: number
+}
+
+export interface RootKeyOptions {
+  /** PAMOJA_SECRET_KEY: 32 bytes as base64 or hex, or several separated by commas, of which the first is active. */
+  value: string | null
+  /** Holds the same when the value is absent. */
+  file: string
+  /** Whether the file may be made when it is missing. Not in production, where losing it unnoticed loses every secret. */
+  allowCreate: boolean
+}
+
+/** The root keys, from the setting or the file. Throws one sentence for the operator when there is no usable one. */
+export async function loadRootKeys({ value, file, allowCreate }: RootKeyOptions): Promise<RootKeys> {
+  if (value !== null) return parseRootKeys(value, 'PAMOJA_SECRET_KEY')
+  const text = (await readIfPresent(file)) ?? (allowCreate ? await createRootKeyFile(file) : null)
+  if (text !== null) return parseRootKeys(text, file)
+  throw new Error(
+    `PAMOJA_SECRET_KEY is not set and there is no ${file}: make a key once with "openssl rand -base64 32", set it, and keep a copy, because without it nothing that was encrypted can be read again.`,
+  )
+}
+
+/** Where the private half of a key that signs access tokens is stored. */
+export function signingKeyPlace(kid: string): string {
+  return `platform.signing_keys.sealed:${kid}`
+}
+
+function dataKeyPlace(id: number): string {
+  return `platform.data_keys.wrapped:${id}`
+}
+
+const allBuckets = Array.from({ length: bucketCount }, (_, bucket) => bucket)
+const nilUuid = '00000000-0000-0000-0000-000000000000'
+const noAccount = ''
+
+// A sealed value: version, number of the key, iv, tag, data. The version says which kind of key it was.
+const underDataKey = 1
+const underRootKey = 2
+const versionBytes = 1
+const accountHeaderBytes = versionBytes + 2
+const rootKeyIdBytes = 8
+const rootHeaderBytes = versionBytes + rootKeyIdBytes
+const ivBytes = 12
+const tagBytes = 16
+const keyBytes = 32
+const algorithm = 'aes-256-gcm'
+
+function accountHeader(dataKeyId: number): Buffer {
+  return Buffer.from([underDataKey, dataKeyId >> 8, dataKeyId & 255])
+}
+
+function rootHeader(rootKeyId: string): Buffer {
+  return Buffer.from([underRootKey, ...Buffer.from(rootKeyId, 'hex')])
+}
+
+function rootKeyIdOf(sealed: Buffer): string {
+  if (sealed[0] !== underRootKey || sealed.length < rootHeaderBytes) throw notSealed()
+  return sealed.toString('hex', versionBytes, rootHeaderBytes)
+}
+
+function notSealed(): Error {
+  return new Error('this is not a sealed value')
+}
+
+/** Random ivs are safe for about 2^32 values under one key; rotateDataKey is there for an account that comes near. */
+function encrypt(key: KeyObject, header: Buffer, account: string, place: string, plaintext: Buffer | string): Buffer {
+  const iv = randomBytes(ivBytes)
+  const cipher = createCipheriv(algorithm, key, iv, { authTagLength: tagBytes })
+  cipher.setAAD(boundTo(header, account, place))
+  const data = [cipher.update(Buffer.from(plaintext)), cipher.final()]
+  return Buffer.concat([header, iv, cipher.getAuthTag(), ...data])
+}
+
+function decrypt(key: KeyObject, headerBytes: number, account: string, place: string, sealed: Buffer): Buffer {
+  const tagAt = headerBytes + ivBytes
+  const dataAt = tagAt + tagBytes
+  if (sealed.length < dataAt) throw notSealed()
+  const decipher = createDecipheriv(algorithm, key, sealed.subarray(headerBytes, tagAt), { authTagLength: tagBytes })
+  decipher.setAAD(boundTo(sealed.subarray(0, headerBytes), account, place))
+  decipher.setAuthTag(sealed.subarray(tagAt, dataAt))
+  const data = decipher.update(sealed.subarray(dataAt))
+  try {
+    return Buffer.concat([data, decipher.final()])
+  } catch {
+    throw new Error('a sealed value could not be opened: it was changed, or it belongs to another account or place')
+  }
+}
+
+/** Lengths stand before the parts, so that no account and place can be read as another account and place. */
+function boundTo(header: Buffer, ...texts: string[]): Buffer {
+  const parts = [header]
+  for (const text of texts) {
+    const bytes = Buffer.from(text)
+    const length = Buffer.alloc(4)
+    length.writeUInt32BE(bytes.length)
+    parts.push(length, bytes)
+  }
+  return Buffer.concat(parts)
+}
+
+function parseRootKeys(text: string, source: string): RootKeys {
+  const [active, ...others] = text.split(',').map((entry, index) => parseRootKey(entry.trim(), index + 1, source))
+  if (!active) throw new Error(`${source} is empty`)
+  return { active, others }
+}
+
+function parseRootKey(text: string, position: number, source: string): RootKey {
+  const encoding = /^[0-9a-f]{64}$/i.test(text) ? 'hex' : /^[A-Za-z0-9+/_-]{43}=?$/.test(text) ? 'base64' : null
+  if (!encoding) throw new Error(`${source}: key ${position} is not 32 bytes written as base64 or hex.`)
+  const bytes = Buffer.from(text, encoding)
+  const id = createHash('sha256')
+    .update('pamoja root key')
+    .update(bytes)
+    .digest('hex')
+    .slice(0, 2 * rootKeyIdBytes)
+  return { id, key: createSecretKey(bytes) }
+}
+
+async function readIfPresent(file: string): Promise<string | null> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return null
+    throw error
+  }
+}
+
+/** Makes the file whole or not at all; where two processes make it at once, both use the first one's. */
+async function createRootKeyFile(file: string): Promise<string> {
+  await mkdir(dirname(file), { recursive: true })
+  const temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`
+  try {
+    const handle = await open(temporary, 'wx', 0o600)
+    try {
+      await handle.writeFile(`${randomBytes(keyBytes).toString('base64')}\n`)
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+    await link(temporary, file)
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error
+  } finally {
+    await rm(temporary, { force: true })
+  }
+  // A power cut must not take the key away when something was encrypted under it.
+  const directory = await open(dirname(file))
+  try {
+    await directory.sync()
+  } finally {
+    await directory.close()
+  }
+  return readFile(file, 'utf8')
+}
+
+function errorCode(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
+}
