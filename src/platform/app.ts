@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything a verb may need, built once in main.ts and handed down as the first argument.
+import type { Config } from '../config.ts'
+import type { Currency, Money } from '../kernel/money.ts'
+import type { Authenticator } from './auth.ts'
+import type { Clock } from './clock.ts'
+import type { Columns, Committer, Operation, RowOf } from './commit.ts'
+import type { Database } from './db.ts'
+import type { Idempotency } from './idempotency.ts'
+import type { Leases } from './leases.ts'
+import type { Limits } from './limits.ts'
+import type { Logger } from './log.ts'
+import type { Metrics } from './metrics.ts'
+import type { RequestLog } from './request-log.ts'
+import type { Secrets } from './secrets.ts'
+import type { Signals } from './signals.ts'
+import type { Tokens } from './tokens.ts'
+import type { Tracer } from './tracing.ts'
+import type { Work } from './work.ts'
+
+export interface App {
+  readonly config: Config
+  readonly version: string
+  readonly nodeId: string
+  /** Where customers reach the API, without a trailing slash. */
+  readonly publicUrl: string
+  readonly clock: Clock
+  readonly log: Logger
+  readonly metrics: Metrics
+  /** Null unless traces are collected. */
+  readonly tracer: Tracer | null
+  readonly db: Database
+  readonly signals: Signals
+  readonly committer: Committer
+  readonly work: Work<App>
+  readonly leases: Leases
+  readonly secrets: Secrets
+  readonly tokens: Tokens
+  readonly limits: Limits
+  readonly idempotency: Idempotency
+  readonly requestLog: RequestLog
+  readonly authenticator: Authenticator
+  readonly prices: PriceSource
+  /** Group commit: one durable write, shared with whoever writes at the same moment. */
+  commit<Item extends Columns, Verdict extends Columns>(
+    operation: Operation<Item, Verdict>,
+    item: RowOf<Item>,
+  ): Promise<RowOf<Verdict>>
+}
+
+/** What a unit of something costs an account now. Kept by the ledger. */
+export interface PriceSource {
+  quote(wanted: PriceQuery): Money | null
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
+export interface PriceQuery {
+  area: string
+  unit: string
+  currency: Currency
+  account: string
+  country?: string
+  network?: string
+  atMs: number
+}

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reference pages over a real socket: complete, self-contained, escaped, and with commands that can be pasted.
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { after, before, describe, it } from 'node:test'
+import Fastify, { type FastifyInstance } from 'fastify'
+import { Type } from 'typebox'
+import { areas } from '../areas.ts'
+import { errors } from '../kernel/errors.ts'
+import type { Area } from './area.ts'
+import { docs } from './docs.ts'
+import { eventType } from './events.ts'
+import { write } from './route.ts'
+
+const config = { PAMOJA_HOME: '.pamoja', PAMOJA_PUBLIC_URL: null, PAMOJA_TLS_CERT: null }
+const app = { version: '1.2.3', publicUrl: 'https://localhost:8443', config }
+const routes = areas.flatMap((area) => area.routes)
+
+describe('the reference pages', () => {
+  let site: Site
+  let reference: string
+  let catalogue: string
+
+  before(async () => {
+    site = await open(app, areas)
+    reference = await site.text('/docs')
+    catalogue = await site.text('/docs/errors')
+  })
+  after(() => site.close())
+
+  it('show every operation with its method, path, aliases, scope and summary', () => {
+    for (const { operation, method, path, aliases = [], scope, summary } of routes) {
+      const article = articleOf(reference, operation)
+      const words = plain(article)
+      for (const expected of [method, ...[path, ...aliases].map(braced), summary.replaceAll('`', '')])
+        assert.ok(words.includes(expected), `${operation}: ${expected}`)
+      assert.ok(words.includes(scope === 'any' ? 'any valid credential' : scope), `${operation}: ${scope}`)
+    }
+  })
+
+  it('show every field of every request', () => {
+    for (const { operation, body, query } of routes) {
+      const words = plain(articleOf(reference, operation))
+      for (const name of [
+        ...Object.keys(Object(body).properties ?? {}),
+        ...Object.keys(Object(query).properties ?? {}),
+      ])
+        assert.ok(words.includes(name), `${operation}: ${name}`)
+    }
+  })
+
+  it('show every event with its sample', () => {
+    for (const { name } of areas.flatMap((area) => area.events ?? []))
+      assert.ok(plain(articleOf(reference, `event.${name}`)).includes(`"event": "${name}"`), name)
+  })
+
+  it('have an anchor for every error code, with its status and sentence', () => {
+    for (const [code, [status, message]] of Object.entries(errors)) {
+      const words = plain(articleOf(catalogue, code))
+      assert.ok(words.includes(String(status)) && words.includes(message), code)
+    }
+  })
+
+  it('have no link that leads nowhere, and no id twice', () => {
+    const ids = { '/docs': idsOf(reference), '/docs/errors': idsOf(catalogue) }
+    for (const [at, page] of [
+      ['/docs', reference],
+      ['/docs/errors', catalogue],
+    ] as const)
+      for (const link of attributesOf(page, 'href')) {
+        const [path = '', anchor] = link.split('#')
+        const target = path === '' ? at : path
+        if (anchor === undefined) continue
+        assert.ok(target === '/docs' || target === '/docs/errors', link)
+        assert.ok(ids[target].includes(anchor), `${at} links to ${link}`)
+      }
+    for (const list of Object.values(ids)) assert.equal(new Set(list).size, list.length)
+  })
+
+  it('load nothing from anywhere else', async () => {
+    for (const page of [reference, catalogue]) {
+      for (const address of [...attributesOf(page, 'href'), ...attributesOf(page, 'src')])
+        assert.match(address, /^(\/(?!\/)|#)/)
+      for (const source of attributesOf(page, 'src')) assert.equal((await site.get(source)).status, 200, source)
+    }
+    assert.doesNotMatch(await site.text('/docs/style.css'), /url\(|@import|https?:/)
+    assert.doesNotMatch(await site.text('/docs/docs.js'), /https?:|fetch\(|import\(/)
+  })
+
+  it('forbid what they do not need, and need nothing inline', async () => {
+    for (const path of ['/docs', '/docs/errors', '/docs/style.css', '/docs/docs.js', '/docs/icon.svg']) {
+      const { headers } = await site.get(path)
+      const policy = headers.get('content-security-policy') ?? ''
+      assert.match(policy, /default-src 'none'/)
+      assert.match(policy, /script-src 'self';/)
+      assert.doesNotMatch(policy, /unsafe|\*|https?:|data:/)
+      assert.equal(headers.get('x-content-type-options'), 'nosniff')
+    }
+    for (const page of [reference, catalogue]) {
+      assert.doesNotMatch(page, /<style|\sstyle=|\son[a-z]+=|javascript:/i)
+      assert.deepEqual(page.match(/<script[^>]*>/g), ['<script src="/docs/docs.js" defer>'])
+    }
+  })
+
+  it('are sent compressed, and only once while they do not change', async () => {
+    const first = await site.get('/docs')
+    assert.equal(first.headers.get('content-encoding'), 'gzip')
+    const tag = first.headers.get('etag') ?? ''
+    assert.equal((await site.get('/docs', { 'if-none-match': tag })).status, 304)
+    const uncompressed = await site.get('/docs', { 'accept-encoding': 'identity' })
+    assert.equal(uncompressed.headers.get('content-encoding'), null)
+    assert.equal(await uncompressed.text(), reference)
+  })
+
+  it('begin with a command for this installation', () => {
+    const [command = ''] = commandsIn(articleOf(reference, 'start'))
+    assert.deepEqual(argumentsOf(command), [
+      'https://localhost:8443/api/v1/auth/whoami',
+      '--cacert',
+      '.pamoja/tls/ca.pem',
+      '-H',
+      'Authorization: Bearer the-key',
+    ])
+  })
+
+  it('give every example as a command that a shell reads as it was meant', () => {
+    for (const { operation, method, path, examples = [] } of routes) {
+      const commands = commandsIn(articleOf(reference, operation)).map(argumentsOf)
+      assert.equal(commands.length, Math.max(1, examples.length), operation)
+      for (const [i, { query, body }] of examples.entries()) {
+        const given = commands[i] ?? []
+        const url = new URL(given.find((argument) => argument.startsWith('https://')) ?? '')
+        assert.ok(url.pathname.startsWith(`/api${path.split(':')[0]}`), operation)
+        for (const [name, value] of Object.entries(Object(query)))
+          assert.equal(url.searchParams.get(name), String(value))
+        const sent = given.includes('-d') ? JSON.parse(given[given.indexOf('-d') + 1] ?? '') : undefined
+        assert.deepEqual(sent, body, operation)
+        const spoken = given.includes('-X') ? given[given.indexOf('-X') + 1] : body === undefined ? 'GET' : 'POST'
+        assert.equal(spoken, method, operation)
+      }
+    }
+  })
+})
+
+describe('the reference pages of an installation with a public address', () => {
+  it('name that address and no certificate authority', async () => {
+    const publicUrl = 'https://api.example.com'
+    const site = await open({ ...app, publicUrl, config: { ...config, PAMOJA_PUBLIC_URL: publicUrl } }, areas)
+    const page = await site.text('/docs')
+    await site.close()
+    assert.ok(page.includes('https://api.example.com/api/v1/auth/whoami'))
+    assert.ok(!page.includes('--cacert'))
+  })
+})
+
+describe('text that looks like HTML or shell', () => {
+  const attack = `</code></pre>"><script>alert('x')</script><img src=x onerror=alert(1)>`
+  const hostile: Area = {
+    name: 'hostile',
+    routes: [
+      write({
+        method: 'POST',
+        path: '/v1/hostile',
+        operation: 'hostile.post',
+        summary: `A summary <script>alert(1)</script> & more`,
+        description: `Code \`${attack}\` and ${attack}`,
+        scope: 'sms:write',
+        body: Type.Object({
+          text: Type.String({ description: attack, rule: `must be ${attack}`, default: attack }),
+          [attack]: Type.Optional(Type.String()),
+        }),
+        reply: { status: 200, schema: Type.Object({ word: Type.Unsafe<string>({ type: 'string', enum: [attack] }) }) },
+        examples: [{ name: attack, body: { text: `It's $HOME, "quoted" \`id\` \\ ${attack}` } }],
+        handle: async () => ({ word: attack }),
+      }),
+    ],
+    events: [
+      eventType({
+        name: 'hostile.happened',
+        summary: attack,
+        payload: Type.Object({ text: Type.String() }),
+        sample: { text: attack },
+      }),
+    ],
+  }
+
+  it('stands on the page as text', async () => {
+    const site = await open(app, [hostile])
+    const page = await site.text('/docs')
+    const catalogue = await site.text('/docs/errors')
+    await site.close()
+    for (const text of [page, catalogue]) {
+      assert.equal(text.match(/<script/g)?.length, 1)
+      assert.doesNotMatch(text, /<img src=x/)
+    }
+    assert.ok(page.includes('A summary &lt;script&gt;alert(1)&lt;/script&gt; &amp; more'))
+  })
+
+  it('survives the shell in a pasted command', async () => {
+    const site = await open(app, [hostile])
+    const page = await site.text('/docs')
+    await site.close()
+    const [command = ''] = commandsIn(articleOf(page, 'hostile.post'))
+    const given = argumentsOf(command)
+    assert.deepEqual(JSON.parse(given[given.indexOf('-d') + 1] ?? ''), hostile.routes[0]?.examples?.[0]?.body)
+  })
+})
+
+interface Site {
+  get(path: string, headers?: Record<string, string>): Promise<Response>
+  text(path: string): Promise<string>
+  close(): Promise<void>
+}
+
+async function open(of: Parameters<typeof docs>[1], from: readonly Area[]): Promise<Site> {
+  const http: FastifyInstance = Fastify()
+  docs(http, of, from)
+  const url = await http.listen({ host: '127.0.0.1', port: 0 })
+  const get: Site['get'] = (path, headers = {}) => fetch(`${url}${path}`, { headers })
+  return { get, text: async (path) => (await get(path)).text(), close: () => http.close() }
+}
+
+function articleOf(page: string, id: string): string {
+  const start = page.indexOf(`<article id="${id}"`)
+  assert.ok(start >= 0, `${id} is not on the page`)
+  return page.slice(start, page.indexOf('</article>', start))
+}
+
+/** What a reader sees: no tags, no entities. */
+function plain(markup: string): string {
+  const entities: Record<string, string> = { lt: '<', gt: '>', quot: '"', '#39': "'", amp: '&' }
+  return markup.replaceAll(/<[^>]*>/g, '').replaceAll(/&([a-z]+|#39);/g, (all, name: string) => entities[name] ?? all)
+}
+
+function commandsIn(article: string): string[] {
+  return [...article.matchAll(/<pre[^>]*><code>([\s\S]*?)<\/code>/g)]
+    .map(([, code = '']) => plain(code))
+    .filter((code) => code.startsWith('curl '))
+}
+
+/** The arguments that a shell hands to curl. */
+function argumentsOf(command: string): string[] {
+  const script = `curl() { printf '%s\\0' "$@"; }\n${command}\n`
+  const env = { PATH: process.env.PATH, PAMOJA_API_KEY: 'the-key', PAMOJA_OPERATOR_KEY: 'the-operator-key' }
+  return execFileSync('/bin/sh', ['-ec', script], { env, encoding: 'utf8' }).split('\0').slice(0, -1)
+}
+
+function braced(path: string): string {
+  return path.replaceAll(/:(\w+)/g, '{$1}')
+}
+
+function idsOf(page: string): string[] {
+  return attributesOf(page, 'id')
+}
+
+function attributesOf(page: string, name: string): string[] {
+  return [...page.matchAll(new RegExp(`<[a-z0-9]+ [^>]*?\\b${name}="([^"]*)"`, 'g'))].map(([, value = '']) => value)
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operations and events of the reference page, each from its declaration.
+import { errors } from '../../kernel/errors.ts'
+import type { EventType } from '../events.ts'
+import { needsBody, propertiesOf, sampleBody } from '../openapi.ts'
+import type { Route } from '../route.ts'
+import { errorCodesOf, ownErrorCodesOf } from '../route-errors.ts'
+import { countFields, replyTable, requestTable, sampleOf } from './fields.ts'
+import { type Html, html, json, prose } from './html.ts'
+
+/** Where the reader's requests go. */
+export interface Place {
+  url: string
+  /** The certificate authority that curl must be told of, if it is our own. */
+  caFile: string | null
+}
+
+export function operationArticle(route: Route, place: Place): Html {
+  const { method, path, aliases = [], operation, summary, description } = route
+  return html`
+    <article id="${operation}" class="operation">
+      <div class="text">
+        <h3><a href="#${operation}">${prose(summary)}</a></h3>
+        <p class="address">${badge(method)} ${pathOf(path)}</p>
+        ${aliases.length > 0 && html`<p class="aliases">Also ${aliases.map((alias) => pathOf(alias))}</p>`}
+        ${description !== undefined && html`<p>${prose(description)}</p>`}
+        ${facts(route)}
+        ${inputs(route)}
+        ${replyFields(route)}
+        ${errorLinks(route)}
+      </div>
+      <div class="code">
+        ${examplesOf(route).map((example) => codeBlock(example.name, curl(route, example, place)))}
+        ${replySample(route)}
+      </div>
+    </article>`
+}
+
+export function eventArticle(type: EventType): Html {
+  return html`
+    <article id="event.${type.name}" class="operation">
+      <div class="text">
+        <h3><a href="#event.${type.name}">${type.name}</a></h3>
+        <p>${prose(type.summary)}.</p>
+        ${replyTable(type.payload)}
+      </div>
+      <div class="code">${codeBlock('Body', json(JSON.stringify(JSON.parse(sampleBody(type)), null, 2)))}</div>
+    </article>`
+}
+
+export function badge(method: string): Html {
+  return html`<span class="method ${method.toLowerCase()}">${method}</span>`
+}
+
+/** A path in which parameters stand out, and long paths may break. */
+function pathOf(path: string): Html {
+  const steps = path.split('/').slice(1)
+  return html`<code class="path">${steps.map((step) => (step.startsWith(':') ? html`/<wbr><i>{${step.slice(1)}}</i>` : html`/<wbr>${step}`))}</code> `
+}
+
+function facts({ operation, scope, limit, method }: Route): Html {
+  return html`
+    <dl class="facts">
+      <div><dt>Operation</dt><dd><code>${operation}</code></dd></div>
+      <div><dt>Scope</dt><dd>${scope === 'any' ? 'any valid credential' : html`<code>${scope}</code>`}</dd></div>
+      ${limit !== undefined && method !== 'GET' && html`<div><dt>Plan limit</dt><dd><code>${limit}</code></dd></div>`}
+    </dl>`
+}
+
+function inputs({ path, params, query, body, form }: Route): Html[] {
+  const tables: Html[] = []
+  if (path.includes(':')) tables.push(section('Path', replyTable(params)))
+  if (countFields(query) > 0) tables.push(section('Query', requestTable(query)))
+  if (countFields(body) > 0) tables.push(section(form ? 'Body, as JSON or as a form' : 'Body', requestTable(body)))
+  return tables
+}
+
+function section(title: string, content: Html): Html {
+  return html`<section><h4>${title}</h4>${content}</section>`
+}
+
+/** Folded: the sample beside it shows the shape, and many operations answer with the same long record. */
+function replyFields({ reply }: Route): Html {
+  const count = countFields(reply.schema)
+  const what = `${count} ${count === 1 ? 'field' : 'fields'}${reply.list ? ' of each row' : ''}`
+  return html`<details><summary>Reply <b>${reply.status}</b> <span>${what}</span></summary><div class="fold">${replyTable(reply.schema)}</div></details>`
+}
+
+function errorLinks(route: Route): Html {
+  const links = errorCodesOf(route).map(
+    (code) => html`<a href="/docs/errors#${code}"><b>${errors[code][0]}</b> ${code}</a> `,
+  )
+  const own = ownErrorCodesOf(route).join(', ')
+  const what = own ? `${own} and ${links.length - ownErrorCodesOf(route).length} more` : `${links.length} codes`
+  return html`<details><summary>Errors <span>${what}</span></summary><p class="codes fold">${links}</p></details>`
+}
+
+function replySample({ reply }: Route): Html {
+  const row = sampleOf(reply.schema)
+  const ownsData = Object.hasOwn(propertiesOf(reply.schema), 'data')
+  const shape = reply.list
+    ? { success: true, data: [row], has_more: false, next_cursor: null }
+    : { success: true, ...(ownsData ? Object(row) : { data: row }) }
+  return codeBlock(`Reply ${reply.status}`, json(JSON.stringify(shape, null, 2)))
+}
+
+type ExampleShown = NonNullable<Route['examples']>[number]
+
+function examplesOf(route: Route): readonly ExampleShown[] {
+  const { examples = [], body } = route
+  if (examples.length > 0) return examples
+  return [{ name: 'Request', ...(needsBody(route) ? { body: sampleOf(body) } : {}) }]
+}
+
+/** The example as a command that works as pasted, given the variables it names. */
+function curl({ method, path, scope }: Route, { params, query, body }: ExampleShown, place: Place): Html {
+  const given: Readonly<Record<string, unknown>> = Object(params)
+  const address = path.replaceAll(/:(\w+)/g, (_all, name: string) =>
+    given[name] === undefined ? `$${name}` : encodeURIComponent(String(given[name])),
+  )
+  const search = new URLSearchParams(
+    Object.entries(Object(query)).map(([name, value]): [string, string] => [name, String(value)]),
+  )
+  const asked = search.toString().replaceAll('%2C', ',')
+  return curlCommand(place, {
+    method,
+    address: `${address}${asked && `?${asked}`}`,
+    key: scope === 'operator' ? 'PAMOJA_OPERATOR_KEY' : 'PAMOJA_API_KEY',
+    body,
+  })
+}
+
+interface Command {
+  method: string
+  /** Path and query below `/api`. */
+  address: string
+  key?: string
+  headers?: readonly string[]
+  body?: unknown
+}
+
+export function curlCommand(
+  { url, caFile }: Place,
+  { method, address, key = 'PAMOJA_API_KEY', headers = [], body }: Command,
+): Html {
+  const target = `${url}/api${address}`
+  const quoted = /[$?&]/.test(target) ? `"${target}"` : target
+  const usual = body === undefined ? 'GET' : 'POST'
+  const lines = [
+    html`<span class="f">curl</span>${method === usual ? '' : ` -X ${method}`} ${quoted}`,
+    ...(caFile ? [html`  --cacert ${caFile}`] : []),
+    html`  -H <span class="s">"Authorization: Bearer $${key}"</span>`,
+    ...headers.map((header) => html`  -H <span class="s">"${header}"</span>`),
+    ...(body === undefined
+      ? []
+      : [
+          html`  -H <span class="s">"Content-Type: application/json"</span>`,
+          html`  -d '${json(JSON.stringify(body, null, 2).replaceAll("'", "'\\''").replaceAll('\n', '\n  '))}'`,
+        ]),
+  ]
+  return html`${lines.map((line, i) => (i < lines.length - 1 ? html`${line} \\\n` : line))}`
+}
+
+export function codeBlock(title: string, content: Html): Html {
+  return html`<figure><figcaption>${title}</figcaption><pre tabindex="0"><code>${content}</code></pre></figure>`
+}

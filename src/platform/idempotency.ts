@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// Safe retries. A request that carries an Idempotency-Key is executed once; repeating it gives the first answer again,
+// byte for byte. The key and the effects commit together, so a crash leaves either both or neither.
+import { hash } from 'node:crypto'
+import { AppError } from '../kernel/errors.ts'
+import { type Database, maybe, type Queryable, statement } from './db.ts'
+import type { Secrets } from './secrets.ts'
+import type { Tenant } from './tenant.ts'
+
+/** A request that is still running after this long is taken for dead with its node; the key is free again. */
+const runningSeconds = 60
+
+export interface Answer {
+  status: number
+  location: string | null
+  body: string
+}
+
+/** What a group commit stores with its effects: the key, and the answer that becomes true with the commit. */
+export interface Keyed {
+  /** Columns for `platform.claim_keys`; all null when the caller sent no key. */
+  columns(reply: unknown): {
+    key: string | null
+    request_hash: string | null
+    reply_status: number | null
+    reply_body: string | null
+  }
+  /** Call with what claim_keys said: a key used before ends the request here, with the first answer or a refusal. */
+  settle(seen: string | null): void
+}
+
+/** Thrown by `Keyed.settle` when the key was used before for the same request: the stored answer is given again. */
+export class AnsweredBefore extends Error {}
+
+/** A key that cannot be used just now, or not for this. Never stored as the answer to the key it is about. */
+export class KeyConflict extends AppError {}
+
+interface Row {
+  request_hash: string
+  status: number | null
+  location: string | null
+  body: string | null
+  sealed: boolean
+}
+
+interface KeyParameters {
+  bucket: number
+  account: string
+  environment: string
+  key: string
+}
+
+const find = statement<KeyParameters, Row>(
+  'platform.find_idempotency',
+  `select request_hash, status, location, body, sealed from platform.idempotency
+    where bucket = $bucket and account_id = $account and environment = $environment and key = $key`,
+)
+
+/** Takes a key that is new, or whose request died half-way. */
+const claim = statement<KeyParameters & { hash: string; seconds: number }, { key: string }>(
+  'platform.claim_idempotency',
+  `insert into platform.idempotency as i (bucket, account_id, environment, key, request_hash, running_until)
+   values ($bucket, $account, $environment, $key, $hash, now() + $seconds::int * interval '1 second')
+   on conflict (bucket, account_id, environment, key) do update
+     set request_hash = excluded.request_hash, running_until = excluded.running_until
+     where i.status is null and i.running_until < now()
+   returning key`,
+)
+
+/** Stores the answer; a key that another node has meanwhile taken for dead and finished keeps its first answer. */
+const finish = statement<
+  KeyParameters & { hash: string; status: number; location: string | null; body: string; sealed: boolean },
+  { key: string }
+>(
+  'platform.finish_idempotency',
+  `insert into platform.idempotency as i (bucket, account_id, environment, key, request_hash, status, location, body, sealed)
+   values ($bucket, $account, $environment, $key, $hash, $status, $location, $body, $sealed)
+   on conflict (bucket, account_id, environment, key) do update
+     set status = excluded.status, location = excluded.location, body = excluded.body, sealed = excluded.sealed,
+         running_until = null
+     where i.status is null and i.request_hash = excluded.request_hash
+   returning key`,
+)
+
+const free = statement<KeyParameters, object>(
+  'platform.free_idempotency',
+  `delete from platform.idempotency
+    where bucket = $bucket and account_id = $account and environment = $environment and key = $key and status is null`,
+)
+
+export class Idempotency {
+  readonly #db: Database
+  readonly #secrets: Secrets
+  /** Keys whose group commit is under way on this node. */
+  readonly #running = new Set<string>()
+
+  constructor(db: Database, secrets: Secrets) {
+    this.#db = db
+    this.#secrets = secrets
+  }
+
+  /** Claims a key for a plain transaction. Gives the stored answer when the same request was answered before. */
+  async begin(tenant: Tenant, key: string, hash: string, secret: boolean): Promise<Answer | null> {
+    // The key that seals the answer is fetched now: inside the transaction it would need a second connection.
+    if (secret) await this.#secrets.seal(tenant, placeOf(key), '')
+    const parameters = { ...tenant, key }
+    if ((await this.#db.query(claim, { ...parameters, hash, seconds: runningSeconds })).length > 0) return null
+    return this.stored(tenant, key, hash)
+  }
+
+  /** The answer given before under this key; refuses when the key belongs to another request or one still running. */
+  async stored(tenant: Tenant, key: string, hash: string): Promise<Answer> {
+    const row = await maybe(this.#db.query(find, { ...tenant, key }))
+    if (row && row.request_hash !== hash) throw otherRequest()
+    if (!row || row.status === null || row.body === null) throw stillRunning()
+    const body = row.sealed
+      ? (await this.#secrets.open(tenant, placeOf(key), Buffer.from(row.body, 'base64'))).toString()
+      : row.body
+    return { status: row.status, location: row.location, body }
+  }
+
+  /** Stores the answer in the transaction of the effects. */
+  async finish(
+    tx: Queryable,
+    tenant: Tenant,
+    key: string,
+    hash: string,
+    answer: Answer,
+    secret: boolean,
+  ): Promise<void> {
+    const body = secret ? (await this.#secrets.seal(tenant, placeOf(key), answer.body)).toString('base64') : answer.body
+    const stored = await tx.query(finish, { ...tenant, key, hash, ...answer, body, sealed: secret })
+    // Too slow by a minute: the key was taken over. Rolling back leaves exactly one execution.
+    if (stored.length === 0) throw stillRunning()
+  }
+
+  async free(tenant: Tenant, key: string): Promise<void> {
+    await this.#db.query(free, { ...tenant, key })
+  }
+
+  /** Holds a key for a group commit of this node: two at once on one node cannot both be in a batch. */
+  enter(tenant: Tenant, key: string): () => void {
+    const name = `${tenant.account} ${tenant.environment} ${key}`
+    if (this.#running.has(name)) throw stillRunning()
+    this.#running.add(name)
+    return () => this.#running.delete(name)
+  }
+}
+
+/** A group commit's view of the key of its request. */
+export function keyed(
+  key: string | null,
+  hash: string | null,
+  status: number,
+  body: (reply: unknown) => string,
+): Keyed {
+  return {
+    columns: (reply) => ({
+      key,
+      request_hash: hash,
+      reply_status: key === null ? null : status,
+      reply_body: key === null ? null : body(reply),
+    }),
+    settle(seen) {
+      if (seen === 'same') throw new AnsweredBefore()
+      if (seen !== null) throw otherRequest()
+    },
+  }
+}
+
+const keyForm = /^[\x21-\x7e]{1,255}$/
+
+/** The key of a request: from the header, or the body's `idempotency_key`. */
+export function keyOf(header: string | string[] | undefined, body: unknown): string | null {
+  const given =
+    header ??
+    (typeof body === 'object' && body !== null && 'idempotency_key' in body ? body.idempotency_key : undefined)
+  if (given === undefined || given === null) return null
+  if (typeof given !== 'string' || !keyForm.test(given))
+    throw new AppError('INVALID_REQUEST', 'an idempotency key is 1 to 255 visible ASCII characters')
+  return given
+}
+
+/** What makes two requests the same: method, path without /api, and the raw body. */
+export function requestHash(method: string, path: string, body: string): string {
+  return hash('sha256', `${method} ${path}\n${body}`, 'base64')
+}
+
+function placeOf(key: string): string {
+  return `platform.idempotency.body:${key}`
+}
+
+function otherRequest(): AppError {
+  return new KeyConflict('DUPLICATE_REFERENCE', 'this idempotency key was used before with a different request')
+}
+
+function stillRunning(): AppError {
+  return new KeyConflict('REQUEST_IN_PROGRESS', 'the first request with this idempotency key has not finished', {
+    retryAfterSeconds: 1,
+  })
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Schemas as the outside world may read them: plain JSON Schema 2020-12 without our own keywords and formats. A schema
+// with a title becomes a component that others point to, so that generated clients have a name for it.
+
+export type JsonSchema = Readonly<Record<string, unknown>>
+
+export interface SchemaPublisher {
+  /** The schema in public form; a reference where it has a title. */
+  publish(schema: unknown): JsonSchema
+  /** Every titled schema met so far, by title. */
+  components(): Record<string, JsonSchema>
+}
+
+export function schemaPublisher(): SchemaPublisher {
+  const byTitle = new Map<string, JsonSchema>()
+  return {
+    publish,
+    components: () => Object.fromEntries([...byTitle].sort(([a], [b]) => (a < b ? -1 : 1))),
+  }
+
+  function publish(schema: unknown): JsonSchema {
+    if (!isJsonSchema(schema)) throw new Error('a schema must be an object')
+    const published = translated(schema, publish)
+    const { title } = schema
+    if (typeof title !== 'string') return published
+    if (!/^[A-Z][A-Za-z0-9]*$/.test(title)) throw new Error(`the schema title ${title} must be one word in PascalCase`)
+    const known = byTitle.get(title)
+    if (known && JSON.stringify(known) !== JSON.stringify(published))
+      throw new Error(`two different schemas have the title ${title}; give one of them another`)
+    byTitle.set(title, published)
+    return { $ref: `#/components/schemas/${title}` }
+  }
+}
+
+export function isJsonSchema(value: unknown): value is JsonSchema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Keywords for our own use, which say nothing to JSON Schema. */
+const ownKeywords = new Set(['rule', 'errorCode', 'sensitive'])
+
+/** Keywords whose value stands as it is. */
+const plainKeywords = new Set(
+  `$ref type const enum default examples pattern title description deprecated readOnly writeOnly minimum maximum
+   exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems uniqueItems minContains maxContains
+   minProperties maxProperties required contentEncoding contentMediaType`.split(/\s+/),
+)
+
+/** Keywords that hold one schema, several, or several by name. */
+const schemaKeywords = new Set([
+  'items',
+  'additionalProperties',
+  'propertyNames',
+  'contains',
+  'not',
+  'if',
+  'then',
+  'else',
+])
+const listKeywords = new Set(['anyOf', 'allOf', 'oneOf', 'prefixItems'])
+const mapKeywords = new Set(['properties', 'patternProperties'])
+
+/** Formats that other tools know; one that only our validator knows is told in words, by the rule. */
+const publicFormats: Readonly<Record<string, string>> = {
+  moment: 'date-time',
+  'date-time': 'date-time',
+  day: 'date',
+  date: 'date',
+  time: 'time',
+  email: 'email',
+  uri: 'uri',
+  uuid: 'uuid',
+  ipv4: 'ipv4',
+  ipv6: 'ipv6',
+  hostname: 'hostname',
+  binary: 'binary',
+}
+
+/** The pattern that schemas of free-form records have for their keys. */
+const anyKey = '^.*$'
+
+function translated(schema: JsonSchema, publish: (schema: unknown) => JsonSchema): JsonSchema {
+  const out: Record<string, unknown> = {}
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (ownKeywords.has(keyword) || keyword === 'additionalItems') continue
+    if (keyword === 'format') Object.assign(out, formatOf(value))
+    else if (keyword === 'items' && Array.isArray(value))
+      Object.assign(out, { prefixItems: value.map(publish), items: false })
+    else if (keyword === 'patternProperties' && isJsonSchema(value) && value[anyKey])
+      out.additionalProperties = publish(value[anyKey])
+    else if (plainKeywords.has(keyword)) out[keyword] = value
+    else if (schemaKeywords.has(keyword)) out[keyword] = typeof value === 'boolean' ? value : publish(value)
+    else if (listKeywords.has(keyword) && Array.isArray(value)) out[keyword] = value.map(publish)
+    else if (mapKeywords.has(keyword) && isJsonSchema(value)) out[keyword] = mapped(value, publish)
+    else
+      throw new Error(
+        `the schema keyword ${keyword} is not known: say in json-schema.ts what the outside world reads instead`,
+      )
+  }
+  const rule = ruleSentence(schema)
+  if (rule && out.description === undefined) out.description = rule
+  return out
+}
+
+function formatOf(format: unknown): { format?: string } {
+  const known = typeof format === 'string' ? publicFormats[format] : undefined
+  return known ? { format: known } : {}
+}
+
+function mapped(schemas: JsonSchema, publish: (schema: unknown) => JsonSchema): JsonSchema {
+  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, publish(schema)]))
+}
+
+/** A schema's rule as a sentence of its own; what an enum says is said by the enum. */
+export function ruleSentence({ rule, enum: words }: JsonSchema): string | null {
+  if (typeof rule !== 'string' || words !== undefined) return null
+  return `${rule.charAt(0).toUpperCase()}${rule.slice(1)}`
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prometheus metrics, `pamoja_<area>_<thing>_<unit>`. Labels are bounded: routes, classes and lanes, never accounts. The
+// figure that every request touches is kept here, in a few numbers; the others are asked for when somebody looks.
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+
+/** Upper bounds of the duration histogram, in seconds. */
+const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const
+/** A figure that takes longer than this (the database is stuck) is left out rather than waited for. */
+const answerWithinMs = 2_000
+
+export interface LabelledValue {
+  labels: Readonly<Record<string, string>>
+  value: number
+}
+
+export class Metrics {
+  readonly #registry = new Registry()
+  readonly #durations = new Map<string, Durations[]>()
+  readonly refusals = new Counter({
+    name: 'pamoja_limits_refusals_total',
+    help: 'Requests refused by a rate limit.',
+    labelNames: ['policy'],
+    registers: [this.#registry],
+  })
+
+  constructor(version: string) {
+    collectDefaultMetrics({ register: this.#registry })
+    this.gauges('pamoja_build_info', 'The version that runs.', ['version'], () => [{ labels: { version }, value: 1 }])
+    for (const policy of ['key', 'address']) this.refusals.inc({ policy }, 0)
+  }
+
+  get contentType(): string {
+    return this.#registry.contentType
+  }
+
+  /** Counts a request. Runs for every one of them: a look-up and three additions, where a library takes a microsecond. */
+  request(operation: string, status: number, seconds: number): void {
+    let classes = this.#durations.get(operation)
+    if (!classes) {
+      classes = []
+      this.#durations.set(operation, classes)
+    }
+    const statusClass = Math.floor(status / 100)
+    let durations = classes[statusClass]
+    if (!durations) {
+      durations = { counts: new Array(bounds.length + 1).fill(0), sum: 0 }
+      classes[statusClass] = durations
+    }
+    let bucket = 0
+    while (bucket < bounds.length && seconds > (bounds[bucket] ?? 0)) bucket++
+    durations.counts[bucket] = (durations.counts[bucket] ?? 0) + 1
+    durations.sum += seconds
+  }
+
+  /** A figure that goes up and down; null while it is not known. */
+  gauge(name: string, help: string, value: () => number | null): void {
+    this.gauges(name, help, [], () => {
+      const known = value()
+      return known === null ? [] : [{ labels: {}, value: known }]
+    })
+  }
+
+  /** A figure for each of a few labels. What cannot be had just now is left out; the others are shown all the same. */
+  gauges(
+    name: string,
+    help: string,
+    labelNames: readonly string[],
+    values: () => readonly LabelledValue[] | Promise<readonly LabelledValue[]>,
+  ): void {
+    new Gauge({
+      name,
+      help,
+      labelNames: [...labelNames],
+      registers: [this.#registry],
+      async collect() {
+        const found = await inTime(values)
+        if (labelNames.length === 0) this.remove()
+        else this.reset()
+        for (const { labels, value } of found) this.set({ ...labels }, value)
+      },
+    })
+  }
+
+  /** A count that only grows, kept elsewhere. */
+  total(name: string, help: string, value: () => number): void {
+    new Counter({
+      name,
+      help,
+      registers: [this.#registry],
+      collect() {
+        this.reset()
+        this.inc(value())
+      },
+    })
+  }
+
+  /** Everything, as Prometheus reads it. */
+  async text(): Promise<string> {
+    return `${await this.#registry.metrics()}\n${this.#durationText()}`
+  }
+
+  #durationText(): string {
+    const name = 'pamoja_http_duration_seconds'
+    let text = `# HELP ${name} Time from the first byte of a request to the end of its response.\n# TYPE ${name} histogram\n`
+    for (const [operation, classes] of this.#durations)
+      classes.forEach(({ counts, sum }, statusClass) => {
+        const labels = `operation="${operation}",status="${statusClass}xx"`
+        let count = 0
+        counts.forEach((inBucket, i) => {
+          count += inBucket
+          text += `${name}_bucket{${labels},le="${bounds[i] ?? '+Inf'}"} ${count}\n`
+        })
+        text += `${name}_sum{${labels}} ${sum}\n${name}_count{${labels}} ${count}\n`
+      })
+    return text
+  }
+}
+
+/** The requests of one operation and status class: how many fell between which bounds, and their time in all. */
+interface Durations {
+  counts: number[]
+  sum: number
+}
+
+async function inTime(
+  values: () => readonly LabelledValue[] | Promise<readonly LabelledValue[]>,
+): Promise<readonly LabelledValue[]> {
+  const nothing = new Promise<readonly LabelledValue[]>((resolve) =>
+    setTimeout(() => resolve([]), answerWithinMs).unref(),
+  )
+  try {
+    return await Promise.race([values(), nothing])
+  } catch {
+    return []
+  }
+}
+
+/** Asks at most so often; in between the last answer is good enough. */
+export function atMostEvery<T>(periodMs: number, ask: () => Promise<T>): () => Promise<T> {
+  let asked: Promise<T> | null = null
+  let askedAt = Number.NEGATIVE_INFINITY
+  return () => {
+    if (asked === null || performance.now() - askedAt >= periodMs) {
+      askedAt = performance.now()
+      asked = ask()
+    }
+    return asked
+  }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists: cursors over time-ordered ids, and ranges of days. A cursor is the last row's UUID; rows that arrive while
+// somebody pages do not shift what follows.
+import { AppError } from '../kernel/errors.ts'
+import { firstUuidAt } from '../kernel/ids.ts'
+import { dayMs, dayOf, parseDay, parseMoment } from '../kernel/time.ts'
+import type { Page } from './route.ts'
+
+const defaultLimit = 50
+const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+export interface ListQuery {
+  limit?: number
+  cursor?: string
+  order?: 'asc' | 'desc'
+}
+
+/** What a list statement needs: rows strictly after `after` in the asked order, one more than the page holds. */
+export interface Window {
+  limit: number
+  descending: boolean
+  after: string | null
+}
+
+export function windowOf({ limit = defaultLimit, cursor, order = 'desc' }: ListQuery): Window {
+  const after = cursor === undefined ? null : Buffer.from(cursor, 'base64url').toString()
+  if (after !== null && !uuidForm.test(after))
+    throw new AppError('INVALID_REQUEST', 'cursor is not one this service gave out')
+  return { limit, descending: order === 'desc', after }
+}
+
+/** Cuts the extra row off and says where the next page begins. */
+export function pageOf<Row extends { id: string }, Out>(
+  { limit }: Window,
+  rows: readonly Row[],
+  shape: (row: Row) => Out,
+): Page<Out> {
+  const page = rows.slice(0, limit)
+  const last = rows.length > limit ? page.at(-1) : undefined
+  return { rows: page.map(shape), nextCursor: last ? Buffer.from(last.id).toString('base64url') : null }
+}
+
+export interface DayRange {
+  start_date?: string
+  end_date?: string
+}
+
+/** A range of days, both included, as bounds on ids: from (inclusive) and to (exclusive). */
+export function idBounds(range: DayRange): { from: string; to: string } {
+  const start = range.start_date === undefined ? null : boundOf(range.start_date, 'start_date')
+  const end = range.end_date === undefined ? null : boundOf(range.end_date, 'end_date')
+  if (start && end && start.from >= end.to) throw new AppError('INVALID_DATE_RANGE', 'start_date is after end_date')
+  return {
+    from: start ? firstUuidAt(start.from) : '00000000-0000-0000-0000-000000000000',
+    to: end ? firstUuidAt(end.to) : 'ffffffff-ffff-ffff-ffff-ffffffffffff',
+  }
+}
+
+/** A range of days that must be short enough to add up, with its default: the last 30 days. */
+export function days(range: DayRange, nowMs: number, most: number): { from: string; to: string } {
+  const to = range.end_date ?? dayOf(new Date(nowMs))
+  const from = range.start_date ?? dayOf(new Date(nowMs - 29 * dayMs))
+  const start = parseDay(from)
+  const end = parseDay(to)
+  if (!start || !end) throw new AppError('INVALID_DATE_RANGE', 'start_date and end_date are days such as 2026-03-01')
+  if (start > end) throw new AppError('INVALID_DATE_RANGE', 'start_date is after end_date')
+  if ((end.getTime() - start.getTime()) / dayMs >= most)
+    throw new AppError('INVALID_DATE_RANGE', `the range is longer than ${most} days`)
+  return { from, to }
+}
+
+function boundOf(text: string, field: string): { from: number; to: number } {
+  const day = parseDay(text)
+  if (day) return { from: day.getTime(), to: day.getTime() + dayMs }
+  const moment = parseMoment(text)
+  if (moment) return { from: moment.getTime(), to: moment.getTime() + 1 }
+  throw new AppError('INVALID_DATE_RANGE', `${field} is not a date such as 2026-03-01`)
+}

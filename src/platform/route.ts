@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// A route is declared once; validation, types, scope, limits, the OpenAPI document, the reference pages and the tests
+// that run its examples all read that declaration. Three kinds, by what a request may do:
+//   read    answers from what is there;
+//   write   runs in one plain transaction, committed together with its idempotency key;
+//   commit  goes through a group commit, which stores the idempotency key itself.
+import { type Static, type TObject, type TSchema, Type } from 'typebox'
+import type { ErrorCode } from '../kernel/errors.ts'
+import type { App } from './app.ts'
+import type { Caller } from './auth.ts'
+import type { Tx } from './db.ts'
+import type { Keyed } from './idempotency.ts'
+import type { LimitArea, Scope } from './scopes.ts'
+
+type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
+
+export interface Input<P extends TSchema, Q extends TSchema, B extends TSchema> {
+  params: Static<P>
+  query: Static<Q>
+  body: Static<B>
+}
+
+/** A page of a list, as a handler gives it. */
+export interface Page<Row> {
+  rows: readonly Row[]
+  nextCursor: string | null
+}
+
+interface Declaration<P extends TSchema, Q extends TSchema, B extends TSchema, R extends TSchema> {
+  method: Method
+  /** `/v1/...` with `:name` for parameters; `/api/v1/...` is the same route. */
+  path: string
+  /** Other paths of the specification for the same thing. */
+  aliases?: readonly string[]
+  /** `area.verb`: operationId, log field, metric label. */
+  operation: string
+  summary: string
+  description?: string
+  /** What the credential must carry; 'any' takes every valid credential. */
+  scope: Scope | 'any'
+  /** The plan limit this request counts against. */
+  limit?: LimitArea
+  params?: P
+  query?: Q
+  body?: B
+  bodyLimitBytes?: number
+  /** Also takes application/x-www-form-urlencoded. */
+  form?: boolean
+  reply: ReplyDeclaration<R>
+  /** Codes beyond those every route can answer. */
+  errors?: readonly ErrorCode[]
+  examples?: readonly Example<P, Q, B>[]
+}
+
+interface ReplyDeclaration<R extends TSchema> {
+  status: 200 | 201
+  schema: R
+  /** The handler gives a Page of rows of the schema. */
+  list?: boolean
+  /** Where a created object can be fetched. */
+  location?(reply: Static<R>): string
+}
+
+/** A request that works as it stands in a new account; printed in the documentation and run by the tests. */
+interface Example<P extends TSchema, Q extends TSchema, B extends TSchema> {
+  name: string
+  params?: Static<P>
+  query?: Static<Q>
+  body?: Static<B>
+}
+
+type Handled<R extends TSchema, L extends boolean> = Promise<L extends true ? Page<Static<R>> : Static<R>>
+
+export type Route = Declaration<TSchema, TSchema, TSchema, TSchema> &
+  (
+    | { kind: 'read'; handle(app: App, input: Input<TSchema, TSchema, TSchema>, caller: Caller): Promise<unknown> }
+    | {
+        kind: 'write'
+        handle(app: App, tx: Tx, input: Input<TSchema, TSchema, TSchema>, caller: Caller): Promise<unknown>
+      }
+    | {
+        kind: 'commit'
+        handle(app: App, input: Input<TSchema, TSchema, TSchema>, caller: Caller, keyed: Keyed): Promise<unknown>
+      }
+  )
+
+type Nothing = TObject<Record<never, never>>
+
+export function read<
+  R extends TSchema,
+  P extends TSchema = Nothing,
+  Q extends TSchema = Nothing,
+  B extends TSchema = Nothing,
+>(
+  declaration: Declaration<P, Q, B, R> & {
+    handle(app: App, input: Input<P, Q, B>, caller: Caller): Handled<R, false>
+  },
+): Route {
+  return { kind: 'read', ...declaration }
+}
+
+export function list<R extends TSchema, P extends TSchema = Nothing, Q extends TSchema = Nothing>(
+  declaration: Omit<Declaration<P, Q, Nothing, R>, 'method' | 'reply'> & {
+    row: R
+    handle(app: App, input: Input<P, Q, Nothing>, caller: Caller): Handled<R, true>
+  },
+): Route {
+  const { row, ...rest } = declaration
+  return { kind: 'read', method: 'GET', reply: { status: 200, schema: row, list: true }, ...rest }
+}
+
+export function write<
+  R extends TSchema,
+  P extends TSchema = Nothing,
+  Q extends TSchema = Nothing,
+  B extends TSchema = Nothing,
+>(
+  declaration: Declaration<P, Q, B, R> & {
+    handle(app: App, tx: Tx, input: Input<P, Q, B>, caller: Caller): Handled<R, false>
+  },
+): Route {
+  return { kind: 'write', ...declaration }
+}
+
+export function commit<
+  R extends TSchema,
+  P extends TSchema = Nothing,
+  Q extends TSchema = Nothing,
+  B extends TSchema = Nothing,
+>(
+  declaration: Declaration<P, Q, B, R> & {
+    handle(app: App, input: Input<P, Q, B>, caller: Caller, keyed: Keyed): Handled<R, false>
+  },
+): Route {
+  return { kind: 'commit', ...declaration }
+}
+
+/** Path parameters of which each is a text; ids are checked where they are looked up, since a wrong one names nothing. */
+export const IdParam = Type.Object({ id: Type.String({ description: 'Id of the object' }) })

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shapes that every area uses. A schema is written once: it validates, types the handler, fills the OpenAPI document and
+// says (through `sensitive`) what never reaches a log. `rule` is the sentence a customer reads when a field breaks it.
+import { type TSchema, Type } from 'typebox'
+import Format from 'typebox/format'
+import { isCurrency } from '../kernel/money.ts'
+import { parseDay, parseMoment } from '../kernel/time.ts'
+
+Format.Set('moment', (text) => parseMoment(text) !== null)
+Format.Set('day', (text) => parseDay(text) !== null)
+Format.Set('currency', isCurrency)
+Format.Set('time-zone', (text) => timeZones().has(text))
+
+/** What an own keyword of a schema may say beside JSON Schema. */
+export interface Notes {
+  description?: string
+  /** The sentence after the field's name when it is wrong: `must be ...`. */
+  rule?: string
+  /** The error code that replaces VALIDATION_ERROR when only such fields are wrong. */
+  errorCode?: string
+  /** Never written to a log. */
+  sensitive?: boolean
+}
+
+/** A moment in a request: RFC 3339 with an offset. */
+export const Moment = (notes: Notes = {}) =>
+  Type.String({
+    format: 'moment',
+    rule: 'must be an RFC 3339 time with an offset, such as 2026-03-01T09:15:30Z',
+    ...notes,
+  })
+
+/** A UTC day in a request. */
+export const Day = (notes: Notes = {}) =>
+  Type.String({ format: 'day', rule: 'must be a date such as 2026-03-01', ...notes })
+
+export const CurrencyCode = (notes: Notes = {}) =>
+  Type.String({
+    format: 'currency',
+    rule: 'must be a currency code this service knows, such as KES',
+    errorCode: 'UNSUPPORTED_CURRENCY',
+    ...notes,
+  })
+
+export const CountryCode = (notes: Notes = {}) =>
+  Type.String({ pattern: '^[A-Z]{2}$', rule: 'must be an ISO 3166 country code, such as KE', ...notes })
+
+export const TimeZone = (notes: Notes = {}) =>
+  Type.String({ format: 'time-zone', rule: 'must be an IANA time zone, such as Africa/Nairobi', ...notes })
+
+/** Money in a request: a number of major units, or its decimal text; read with `parseAmount`. */
+export const AmountIn = (notes: Notes = {}) =>
+  Type.Union([Type.Number(), Type.String({ maxLength: 40 })], {
+    rule: 'must be an amount in major units, such as 100 or 0.5',
+    ...notes,
+  })
+
+/** Money in a reply: micros here, an exact JSON number of major units on the wire. */
+export const Amount = (notes: Notes = {}) => Type.Unsafe<bigint>({ type: 'number', format: 'micros', ...notes })
+
+/** A moment in a reply: a Date here, ISO 8601 with milliseconds and Z on the wire. */
+export const At = (notes: Notes = {}) => Type.Unsafe<Date>({ type: 'string', format: 'date-time', ...notes })
+
+export const Nullable = <T extends TSchema>(schema: T, notes: Notes = {}) =>
+  Type.Union([schema, Type.Null()], { ...notes })
+
+/** One of a few words. */
+export const OneOf = <const Words extends readonly string[]>(words: Words, notes: Notes = {}) =>
+  Type.Unsafe<Words[number]>({ type: 'string', enum: [...words], rule: `must be one of ${words.join(', ')}`, ...notes })
+
+export const EnvironmentName = (notes: Notes = {}) => OneOf(['test', 'live'], notes)
+
+/** The customer's own notes on a thing, echoed in records and events. */
+export const Metadata = Type.Record(
+  Type.String({ maxLength: 40 }),
+  Type.Union([Type.String({ maxLength: 500 }), Type.Number(), Type.Boolean()]),
+  { maxProperties: 50, rule: 'must be an object of at most 50 short names with text, number or boolean values' },
+)
+
+/** The part of a query string that pages a list. */
+export const listQuery = {
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 200,
+      default: 50,
+      rule: 'must be a whole number from 1 to 200',
+      description: 'Rows per page',
+    }),
+  ),
+  cursor: Type.Optional(Type.String({ maxLength: 200, description: '`next_cursor` of the page before' })),
+  order: Type.Optional(OneOf(['asc', 'desc'], { description: 'Newest first (`desc`) unless asked otherwise' })),
+}
+
+/** The part of a query string that bounds a list by days, both included. */
+export const dayRangeQuery = {
+  start_date: Type.Optional(Type.String({ maxLength: 40, description: 'First day, inclusive, UTC: YYYY-MM-DD' })),
+  end_date: Type.Optional(Type.String({ maxLength: 40, description: 'Last day, inclusive, UTC: YYYY-MM-DD' })),
+}
+
+let zones: Set<string> | undefined
+function timeZones(): Set<string> {
+  zones ??= new Set([...Intl.supportedValuesOf('timeZone'), 'UTC'])
+  return zones
+}

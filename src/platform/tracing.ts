@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Traces, for installations that collect them: a span for each request and for each run of a job, sent over OTLP/HTTP.
+// Only types are imported here. The packages are loaded when OTEL_EXPORTER_OTLP_ENDPOINT is set; without it nothing of
+// this exists, and a request costs one look at a null.
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Attributes, Context, Span as OpenSpan, SpanContext } from '@opentelemetry/api'
+import type { Logger } from './log.ts'
+
+/** How long a collector may take over a batch; also what a stopping node waits for it at most. */
+const exportTimeoutMs = 5_000
+/** Spans that may wait for the collector; beyond it they are dropped. */
+const maxWaiting = 8_192
+
+/** A place in a trace: what a span's children need to know of it. */
+export type Trace = SpanContext
+
+/** A piece of work in progress. */
+export interface Span {
+  readonly trace: Trace
+  end(outcome: Attributes, failed: boolean): void
+}
+
+export interface Tracer {
+  /** Begins a request's span, as a part of the caller's trace if the W3C header `traceparent` names one. */
+  request(name: string, traceparent: string | string[] | undefined, attributes: Attributes): Span
+  /** Begins the span of one run of a job, as a part of the trace that asked for it. */
+  job(name: string, parent: Trace | null, attributes: Attributes): Span
+  /** Runs something on a span's behalf, so that what it starts can find its trace. */
+  within<T>(span: Span, run: () => T): T
+  /** The trace on whose behalf this code runs. */
+  current(): Trace | null
+  /** Sends what is left. */
+  stop(): Promise<void>
+}
+
+export interface TracerOptions {
+  /** Where the collector listens, without `/v1/traces`. */
+  endpoint: string
+  version: string
+  nodeId: string
+  log: Logger
+}
+
+export async function startTracer({ endpoint, version, nodeId, log }: TracerOptions): Promise<Tracer> {
+  const url = `${endpoint.replace(/\/+$/, '')}/v1/traces`
+  const [api, { BasicTracerProvider, BatchSpanProcessor }, { OTLPTraceExporter }, { resourceFromAttributes }] =
+    await Promise.all([
+      import('@opentelemetry/api'),
+      import('@opentelemetry/sdk-trace-base'),
+      import('@opentelemetry/exporter-trace-otlp-http'),
+      import('@opentelemetry/resources'),
+    ])
+  const { trace, diag, DiagLogLevel, ROOT_CONTEXT, SpanKind, SpanStatusCode } = api
+  const report = (message: string): void => log.warn({ problem: message }, 'tracing has a problem')
+  diag.setLogger(
+    { error: report, warn: report, info: ignore, debug: ignore, verbose: ignore },
+    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
+  )
+  const provider = new BasicTracerProvider({
+    resource: resourceFromAttributes({
+      'service.name': 'pamoja',
+      'service.version': version,
+      'service.instance.id': nodeId,
+    }),
+    spanProcessors: [
+      new BatchSpanProcessor(new OTLPTraceExporter({ url, timeoutMillis: exportTimeoutMs }), {
+        maxQueueSize: maxWaiting,
+        exportTimeoutMillis: exportTimeoutMs,
+      }),
+    ],
+  })
+  const tracer = provider.getTracer('pamoja', version)
+  const present = new AsyncLocalStorage<Trace>()
+  const inside = (parent: Trace | null): Context => (parent ? trace.setSpanContext(ROOT_CONTEXT, parent) : ROOT_CONTEXT)
+
+  return {
+    request: (name, traceparent, attributes) =>
+      spanOf(tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, inside(remoteTrace(traceparent)))),
+    job: (name, parent, attributes) =>
+      spanOf(tracer.startSpan(name, { kind: SpanKind.CONSUMER, attributes }, inside(parent))),
+    within: (span, run) => present.run(span.trace, run),
+    current: () => present.getStore() ?? null,
+    stop: () => provider.shutdown().catch((error) => log.warn({ error }, 'the last traces could not be sent')),
+  }
+
+  function spanOf(span: OpenSpan): Span {
+    return {
+      trace: span.spanContext(),
+      end(outcome, failed) {
+        span.setAttributes(outcome)
+        if (failed) span.setStatus({ code: SpanStatusCode.ERROR })
+        span.end()
+      },
+    }
+  }
+}
+
+function ignore(): void {}
+
+const traceparentForm =
+  /^(?:00(?=.{53}$)|(?!00|ff)[0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/
+
+/** The trace a caller named; none if the header is absent or not one (W3C Trace Context, section 3.2). */
+function remoteTrace(traceparent: string | string[] | undefined): Trace | null {
+  const [, traceId, spanId, flags] = (typeof traceparent === 'string' && traceparentForm.exec(traceparent)) || []
+  if (!traceId || !spanId || !flags) return null
+  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true }
+}
