@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tenant: opening an account, reading and changing it, moving its sandbox clock.
+import type { Static } from 'typebox'
+import { AppError } from '../../kernel/errors.ts'
+import { bucketOf, newUuid, uuidOf } from '../../kernel/ids.ts'
+import type { Currency } from '../../kernel/money.ts'
+import { openWallet } from '../../ledger/wallets.ts'
+import type { App } from '../../platform/app.ts'
+import { record } from '../../platform/audit.ts'
+import type { Caller } from '../../platform/auth.ts'
+import { maybe, one, type Queryable, type Tx } from '../../platform/db.ts'
+import { forget } from './keys.ts'
+import type { AccountUpdate } from './schema.ts'
+import {
+  type Account,
+  type AccountRow,
+  accountOf,
+  advanceClock,
+  findAccount,
+  findPlan,
+  insertAccount,
+  lockAccount,
+  updateAccount,
+} from './store.ts'
+
+/** Makes an account with its two wallets. Its keys are made by whoever asks for it. */
+export async function openAccount(
+  app: Pick<App, 'clock'>,
+  tx: Tx,
+  wanted: { name: string; country: string; currency: Currency; plan: string; operator?: boolean },
+): Promise<AccountRow> {
+  await requirePlan(tx, wanted.plan)
+  const id = newUuid(app.clock.nowMs())
+  const row = await one(
+    tx.query(insertAccount, { ...wanted, id, bucket: bucketOf(id), operator: wanted.operator ?? false }),
+  )
+  for (const environment of ['test', 'live'] as const)
+    await openWallet(tx, { bucket: row.bucket, account: id, environment }, wanted.currency)
+  return row
+}
+
+export async function currentAccount(queryable: Queryable, caller: Caller): Promise<Account> {
+  return accountOf(await one(queryable.query(findAccount, { id: caller.tenant.account })))
+}
+
+export async function changeAccount(
+  app: App,
+  tx: Tx,
+  input: Static<typeof AccountUpdate>,
+  caller: Caller,
+): Promise<Account> {
+  const { before, after } = await alter(tx, caller.tenant.account, (row) => ({
+    ...row,
+    name: input.name ?? row.name,
+    timezone: input.timezone ?? row.timezone,
+    settings: { ...row.settings, ...input.settings },
+  }))
+  await record(tx, caller, 'account.update', caller.accountId, { before: editable(before), after: editable(after) })
+  await forget(app, tx, caller.tenant.account)
+  return accountOf(after)
+}
+
+/** Changes an account row under its lock. */
+export async function alter(
+  tx: Tx,
+  account: string,
+  change: (row: AccountRow) => AccountRow,
+): Promise<{ before: AccountRow; after: AccountRow }> {
+  const before = await maybe(tx.query(lockAccount, { id: account }))
+  if (!before) throw noSuchAccount()
+  const wanted = change(before)
+  if (wanted.plan !== before.plan) await requirePlan(tx, wanted.plan)
+  const after = await one(
+    tx.query(updateAccount, {
+      id: account,
+      name: wanted.name,
+      timezone: wanted.timezone,
+      settings: JSON.stringify(wanted.settings),
+      plan: wanted.plan,
+      limits: JSON.stringify(wanted.limits),
+      status: wanted.status,
+    }),
+  )
+  return { before, after }
+}
+
+/** Moves the clock that the test environment of an account lives by, and everything that waits for it. */
+export async function moveClock(
+  app: App,
+  tx: Tx,
+  ms: number,
+  caller: Caller,
+): Promise<{ now: Date; offset_seconds: number }> {
+  const { offset_ms } = await one(tx.query(advanceClock, { account: caller.tenant.account, ms }))
+  await app.work.bringForward(tx, caller.tenant, ms)
+  await forget(app, tx, caller.tenant.account)
+  return { now: new Date(caller.receivedMs + Number(offset_ms)), offset_seconds: Number(offset_ms) / 1000 }
+}
+
+/** The UUID in a path, or NOT_FOUND. */
+export function accountUuid(id: string): string {
+  const uuid = uuidOf('account', id)
+  if (uuid === null) throw noSuchAccount()
+  return uuid
+}
+
+export function noSuchAccount(): AppError {
+  return new AppError('NOT_FOUND', 'there is no such account; account ids begin with acc_')
+}
+
+async function requirePlan(tx: Tx, name: string): Promise<void> {
+  if (!(await maybe(tx.query(findPlan, { name }))))
+    throw new AppError('VALIDATION_ERROR', `plan: there is no plan "${name.slice(0, 60)}"`)
+}
+
+function editable({ name, timezone, settings }: AccountRow): object {
+  return { name, timezone, settings }
+}

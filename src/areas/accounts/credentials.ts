@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the platform asks this area on every request it does not remember: whose key is this, and what may it do?
+import type { Config } from '../../config.ts'
+import { idOf, newUuid } from '../../kernel/ids.ts'
+import { recordAs } from '../../platform/audit.ts'
+import type { CredentialStore } from '../../platform/auth.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { type Database, maybe } from '../../platform/db.ts'
+import type { Signals } from '../../platform/signals.ts'
+import { exposeKey, factsByHash, factsById, factsOf, touchKeys } from './store.ts'
+
+export function credentialStore(db: Database, signals: Signals, clock: Clock, config: Config): CredentialStore {
+  return {
+    async findByHash(hash) {
+      const row = await maybe(db.query(factsByHash, { hash }))
+      return row && factsOf(row)
+    },
+    async findById(id) {
+      const row = await maybe(db.query(factsById, { id }))
+      return row && factsOf(row)
+    },
+    async used(uses) {
+      await db.query(touchKeys, { ids: uses.map(({ keyUuid }) => keyUuid), ips: uses.map(({ ip }) => ip) })
+    },
+    async exposed(key, ip, requestId) {
+      const revoke = config.PAMOJA_REVOKE_EXPOSED_KEYS
+      await db.tx(async (tx) => {
+        await tx.query(exposeKey, { id: key.keyUuid, revoke })
+        const tenant = { bucket: key.bucket, account: key.account, environment: key.environment }
+        const keyId = idOf('apiKey', key.keyUuid)
+        await recordAs(
+          tx,
+          { tenant, id: newUuid(clock.nowMs()), actor: `key:${keyId}`, ip, requestId },
+          'apikey.exposed',
+          keyId,
+          {
+            after: { revoked: revoke && key.environment === 'live' },
+          },
+        )
+        await signals.send(tx, 'accounts', key.account)
+      })
+    },
+  }
+}

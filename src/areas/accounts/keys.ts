@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// What can be done with API keys: make, change, rotate, revoke. Each is told to every node at once, so that a key works
+// from the moment it is shown and stops with the reply that says so.
+import { randomBytes } from 'node:crypto'
+import type { Static } from 'typebox'
+import { AppError } from '../../kernel/errors.ts'
+import { idOf, newUuid, uuidOf } from '../../kernel/ids.ts'
+import { parseMoment } from '../../kernel/time.ts'
+import type { App } from '../../platform/app.ts'
+import { record } from '../../platform/audit.ts'
+import { type Caller, hashOf, isWellFormedKey, newKey } from '../../platform/auth.ts'
+import { maybe, one, type Queryable, type Tx } from '../../platform/db.ts'
+import { emit } from '../../platform/events.ts'
+import { allows } from '../../platform/scopes.ts'
+import type { Environment } from '../../platform/tenant.ts'
+import { type ApiKey, checkedRanges, grantable } from './key.ts'
+import { type KeyCreate, type KeyRotate, type KeyUpdate, keyRevoked } from './schema.ts'
+import { findKey, insertKey, type KeyRow, keyOf, lockKey, revokeKey, updateKey } from './store.ts'
+
+export type NewApiKey = ApiKey & { key: string }
+
+export async function createKey(app: App, tx: Tx, input: Static<typeof KeyCreate>, caller: Caller): Promise<NewApiKey> {
+  const environment = input.environment ?? caller.tenant.environment
+  const made = await storeNewKey(app, tx, {
+    account: caller.tenant.account,
+    environment,
+    name: input.name,
+    scopes: grantable(input.scopes, caller.principal.scopes),
+    createdBy: caller.actor,
+    expiresAt: futureMoment(input.expires_at, caller.receivedMs),
+    allowedIps: checkedRanges(input.allowed_ips ?? []),
+  })
+  await record(tx, caller, 'apikey.create', made.id, { after: { name: made.name, environment, scopes: made.scopes } })
+  return made
+}
+
+export async function changeKey(
+  app: App,
+  tx: Tx,
+  id: string,
+  input: Static<typeof KeyUpdate>,
+  caller: Caller,
+): Promise<ApiKey> {
+  const row = await existing(tx, id, caller)
+  const before = keyOf(row, caller.receivedMs)
+  if (before.status === 'revoked')
+    throw new AppError('CONFLICT', 'the key is revoked', { extra: { current_status: 'revoked' } })
+  const changed = await one(
+    tx.query(updateKey, {
+      id: row.id,
+      account: caller.tenant.account,
+      name: input.name ?? row.name,
+      scopes: input.scopes ? grantable(input.scopes, caller.principal.scopes) : row.scopes,
+      expiresAt: input.expires_at === undefined ? row.expires_at : futureMoment(input.expires_at, caller.receivedMs),
+      allowedIps: input.allowed_ips ? checkedRanges(input.allowed_ips) : row.allowed_ips,
+      rateLimit: row.rate_limit_per_second,
+    }),
+  )
+  const after = keyOf(changed, caller.receivedMs)
+  await record(tx, caller, 'apikey.update', after.id, { before: visible(before), after: visible(after) })
+  await forget(app, tx, caller.tenant.account)
+  return after
+}
+
+/** Makes a successor with the same name and scopes; the old key works on for the grace period. */
+export async function rotateKey(
+  app: App,
+  tx: Tx,
+  id: string,
+  input: Static<typeof KeyRotate>,
+  caller: Caller,
+): Promise<NewApiKey> {
+  const old = await existing(tx, id, caller)
+  const { status } = keyOf(old, caller.receivedMs)
+  if (status === 'revoked' || status === 'expired')
+    throw new AppError('CONFLICT', `the key is ${status}: make a new one instead`, {
+      extra: { current_status: status },
+    })
+  const missing = old.scopes.filter((scope) => !allows(caller.principal.scopes, scope))
+  if (missing.length > 0)
+    throw new AppError('FORBIDDEN', `a key cannot give scopes it lacks: ${missing.join(', ')}`, {
+      extra: { required_scope: missing[0] ?? '' },
+    })
+  const graceMs = (input.grace_period ?? 86_400) * 1000
+  const end = new Date(Math.min(caller.receivedMs + graceMs, old.expires_at?.getTime() ?? Number.POSITIVE_INFINITY))
+  await tx.query(updateKey, {
+    id: old.id,
+    account: caller.tenant.account,
+    name: old.name,
+    scopes: old.scopes,
+    expiresAt: end,
+    allowedIps: old.allowed_ips,
+    rateLimit: old.rate_limit_per_second,
+  })
+  const made = await storeNewKey(app, tx, {
+    account: caller.tenant.account,
+    environment: old.environment,
+    name: old.name,
+    scopes: old.scopes,
+    createdBy: caller.actor,
+    expiresAt: null,
+    allowedIps: old.allowed_ips,
+    rotatedFrom: old.id,
+    rateLimit: old.rate_limit_per_second,
+  })
+  await record(tx, caller, 'apikey.rotate', idOf('apiKey', old.id), { after: { successor: made.id, works_until: end } })
+  await forget(app, tx, caller.tenant.account)
+  return made
+}
+
+export async function deleteKey(app: App, tx: Tx, id: string, caller: Caller): Promise<{ id: string; deleted: true }> {
+  const row = await existing(tx, id, caller)
+  const revoked = await maybe(
+    tx.query(revokeKey, { id: row.id, account: caller.tenant.account, at: new Date(caller.receivedMs) }),
+  )
+  const key = keyOf(row, caller.receivedMs)
+  if (revoked) {
+    await record(tx, caller, 'apikey.revoke', key.id, { before: visible(key) })
+    const told = { key_id: key.id, name: key.name, prefix: key.prefix, last4: key.last4 }
+    await emit(tx, keyRevoked, { ...caller, tenant: { ...caller.tenant, environment: row.environment } }, key.id, told)
+    await forget(app, tx, caller.tenant.account)
+  }
+  return { id: key.id, deleted: true }
+}
+
+export async function getKey(queryable: Queryable, id: string, caller: Caller): Promise<ApiKey> {
+  const row = await maybe(queryable.query(findKey, { id: keyUuid(id), account: caller.tenant.account }))
+  if (!row || hidden(row, caller)) throw noSuchKey(id)
+  return keyOf(row, caller.receivedMs)
+}
+
+export interface KeyToStore {
+  account: string
+  environment: Environment
+  name: string
+  scopes: string[]
+  createdBy: string
+  expiresAt: Date | null
+  allowedIps: string[]
+  rotatedFrom?: string
+  rateLimit?: number | null
+  /** A fixed key, for installations that are set up by script. */
+  key?: string
+}
+
+/** Stores the hash of a new key and gives the key itself, for the only time. */
+export async function storeNewKey(app: Pick<App, 'clock'>, tx: Tx, wanted: KeyToStore): Promise<NewApiKey> {
+  const nowMs = app.clock.nowMs()
+  const key = wanted.key ?? newKey(wanted.environment, randomBytes)
+  if (!isWellFormedKey(key)) throw new AppError('VALIDATION_ERROR', 'the key does not have the form of an API key')
+  const row = await one(
+    tx.query(insertKey, {
+      hash: hashOf(key),
+      id: newUuid(nowMs),
+      account: wanted.account,
+      environment: wanted.environment,
+      name: wanted.name,
+      prefix: key.slice(0, 13),
+      last4: key.slice(-4),
+      scopes: wanted.scopes,
+      createdBy: wanted.createdBy,
+      expiresAt: wanted.expiresAt,
+      rotatedFrom: wanted.rotatedFrom ?? null,
+      allowedIps: wanted.allowedIps,
+      rateLimit: wanted.rateLimit ?? null,
+    }),
+  )
+  return { ...keyOf(row, nowMs), key }
+}
+
+/** Makes every node look the account's keys up anew. */
+export async function forget(app: App, tx: Tx, account: string): Promise<void> {
+  await app.signals.send(tx, 'accounts', account)
+}
+
+async function existing(tx: Tx, id: string, caller: Caller): Promise<KeyRow> {
+  const row = await maybe(tx.query(lockKey, { id: keyUuid(id), account: caller.tenant.account }))
+  if (!row || hidden(row, caller)) throw noSuchKey(id)
+  return row
+}
+
+/** Test credentials see test things only. A live key of the same account may manage both. */
+function hidden(row: KeyRow, caller: Caller): boolean {
+  return row.environment !== caller.tenant.environment && caller.tenant.environment === 'test'
+}
+
+function keyUuid(id: string): string {
+  const uuid = uuidOf('apiKey', id)
+  if (uuid === null) throw noSuchKey(id)
+  return uuid
+}
+
+function noSuchKey(id: string): AppError {
+  return new AppError('NOT_FOUND', `there is no key ${id.slice(0, 60)}; key ids begin with key_`)
+}
+
+function futureMoment(text: string | undefined, nowMs: number): Date | null {
+  if (text === undefined) return null
+  const moment = parseMoment(text)
+  if (!moment || moment.getTime() <= nowMs) throw new AppError('VALIDATION_ERROR', 'expires_at must be in the future')
+  return moment
+}
+
+function visible({ name, scopes, expires_at, allowed_ips, status }: ApiKey): object {
+  return { name, scopes, expires_at, allowed_ips, status }
+}

@@ -1,0 +1,479 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the operator of an installation does to accounts: open, change, suspend, credit, set plans and limits.
+import { type Static, Type } from 'typebox'
+import { AppError } from '../../kernel/errors.ts'
+import { idOf, newUuid, uuidOf } from '../../kernel/ids.ts'
+import { currencies, isCurrency, parseAmount } from '../../kernel/money.ts'
+import { post, setOverdraft, type Wallet, walletsOf } from '../../ledger/wallets.ts'
+import type { App } from '../../platform/app.ts'
+import { record } from '../../platform/audit.ts'
+import type { Caller } from '../../platform/auth.ts'
+import { maybe, one, type Queryable, type Tx } from '../../platform/db.ts'
+import { pageOf, windowOf } from '../../platform/page.ts'
+import { IdParam, list, type Route, read, write } from '../../platform/route.ts'
+import {
+  Amount,
+  AmountIn,
+  At,
+  CountryCode,
+  CurrencyCode,
+  EnvironmentName,
+  listQuery,
+  Nullable,
+  OneOf,
+} from '../../platform/schema.ts'
+import { limitAreas } from '../../platform/scopes.ts'
+import { accountUuid, alter, noSuchAccount, openAccount } from './account.ts'
+import { forget, storeNewKey } from './keys.ts'
+import { AccountId, KeyRecord, Name } from './schema.ts'
+import {
+  type AccountRow,
+  accountOf,
+  accountsOnPlan,
+  creditReference,
+  findAccount,
+  findCredit,
+  findPlan,
+  keyById,
+  keyOf,
+  listAccounts,
+  listPlans,
+  type PlanRow,
+  savePlan,
+  updateKey,
+} from './store.ts'
+
+const MinuteLimit = Nullable(
+  Type.Integer({
+    minimum: 0,
+    maximum: 1_000_000,
+    rule: 'must be 0 to 1000000 requests a minute, or null for no limit',
+  }),
+)
+
+const AreaLimits = Type.Object(
+  {
+    sms: Type.Optional(MinuteLimit),
+    email: Type.Optional(MinuteLimit),
+    messenger: Type.Optional(MinuteLimit),
+    voice: Type.Optional(MinuteLimit),
+    payments: Type.Optional(MinuteLimit),
+    identity: Type.Optional(MinuteLimit),
+  },
+  { description: 'Requests a minute by area; null for no limit' },
+)
+
+const WalletRecord = Type.Object({
+  environment: EnvironmentName(),
+  currency: Type.String(),
+  balance: Amount(),
+  held: Amount(),
+  overdraft: Amount(),
+  available: Amount(),
+})
+
+const OperatorAccount = Type.Object(
+  {
+    id: AccountId,
+    name: Type.String(),
+    country: Type.String(),
+    currency: Type.String(),
+    timezone: Type.String(),
+    plan: Type.String(),
+    limits: AreaLimits,
+    status: OneOf(['active', 'suspended']),
+    created_at: At(),
+  },
+  { title: 'OperatorAccount' },
+)
+
+const OpenedAccount = Type.Object(
+  {
+    ...OperatorAccount.properties,
+    test_api_key: Type.String({ sensitive: true, description: 'A test key with every scope, shown this once' }),
+  },
+  { title: 'OpenedAccount' },
+)
+
+const AccountWithWallets = Type.Object(
+  { ...OperatorAccount.properties, wallets: Type.Array(WalletRecord) },
+  { title: 'OperatorAccountDetail' },
+)
+
+const PlanRecord = Type.Object({ name: Type.String(), limits: AreaLimits, updated_at: At() }, { title: 'Plan' })
+
+const PlanName = Type.String({
+  pattern: '^[a-z][a-z0-9_-]{1,39}$',
+  rule: 'must have 2 to 40 small letters, digits, - or _',
+})
+
+const listAll = list({
+  path: '/v1/operator/accounts',
+  operation: 'operator.listAccounts',
+  summary: 'List the accounts of this installation',
+  scope: 'operator',
+  query: Type.Object({
+    ...listQuery,
+    status: Type.Optional(OneOf(['active', 'suspended'])),
+    plan: Type.Optional(Type.String({ maxLength: 40 })),
+  }),
+  row: OperatorAccount,
+  examples: [{ name: 'Accounts on the free plan', query: { plan: 'free' } }],
+  handle: async ({ db }, { query }) => {
+    const window = windowOf(query)
+    const rows = await db.query(listAccounts, { ...window, status: query.status ?? null, plan: query.plan ?? null })
+    return pageOf(window, rows, operatorAccount)
+  },
+})
+
+const create = write({
+  method: 'POST',
+  path: '/v1/operator/accounts',
+  operation: 'operator.createAccount',
+  summary: 'Open an account; its test key stands in the reply',
+  scope: 'operator',
+  body: Type.Object({
+    name: Name,
+    country: CountryCode(),
+    currency: CurrencyCode(),
+    plan: Type.Optional(Type.String({ maxLength: 40, default: 'free' })),
+  }),
+  reply: { status: 201, schema: OpenedAccount, location: ({ id }) => `/v1/operator/accounts/${id}` },
+  errors: ['VALIDATION_ERROR', 'UNSUPPORTED_CURRENCY'],
+  examples: [{ name: 'A shop in Kenya', body: { name: 'Duka Moja', country: 'KE', currency: 'KES', plan: 'starter' } }],
+  handle: async (app, tx, { body }, caller) => {
+    const row = await openAccount(app, tx, {
+      ...body,
+      currency: knownCurrency(body.currency),
+      plan: body.plan ?? 'free',
+    })
+    const { key } = await storeNewKey(app, tx, {
+      account: row.id,
+      environment: 'test',
+      name: 'First test key',
+      scopes: ['*'],
+      createdBy: caller.actor,
+      expiresAt: null,
+      allowedIps: [],
+    })
+    const opened = operatorAccount(row)
+    await record(tx, caller, 'account.create', opened.id, { after: opened })
+    return { ...opened, test_api_key: key }
+  },
+})
+
+const get = read({
+  method: 'GET',
+  path: '/v1/operator/accounts/:id',
+  operation: 'operator.getAccount',
+  summary: 'Read an account and its wallets',
+  scope: 'operator',
+  params: IdParam,
+  reply: { status: 200, schema: AccountWithWallets },
+  errors: ['NOT_FOUND'],
+  handle: async ({ db }, { params }) => {
+    const row = await existing(db, params.id)
+    const wallets = await Promise.all(
+      (['test', 'live'] as const).map(async (environment) =>
+        (await walletsOf(db, { bucket: row.bucket, account: row.id, environment })).map((wallet) =>
+          walletRecord(environment, wallet),
+        ),
+      ),
+    )
+    return { ...operatorAccount(row), wallets: wallets.flat() }
+  },
+})
+
+const update = write({
+  method: 'PATCH',
+  path: '/v1/operator/accounts/:id',
+  operation: 'operator.updateAccount',
+  summary: 'Change an account’s plan, own limits or status',
+  scope: 'operator',
+  params: IdParam,
+  body: Type.Object({
+    plan: Type.Optional(Type.String({ maxLength: 40 })),
+    limits: Type.Optional(AreaLimits),
+    status: Type.Optional(OneOf(['active', 'suspended'])),
+  }),
+  reply: { status: 200, schema: OperatorAccount },
+  errors: ['NOT_FOUND', 'VALIDATION_ERROR', 'CONFLICT'],
+  examples: [{ name: 'Suspend', body: { status: 'suspended' } }],
+  handle: async (app, tx, { params, body }, caller) => {
+    const account = accountUuid(params.id)
+    if (body.status === 'suspended' && account === caller.tenant.account)
+      throw new AppError('CONFLICT', 'an operator cannot suspend the account it acts with', {
+        extra: { current_status: 'active' },
+      })
+    const { before, after } = await alter(tx, account, (row) => ({
+      ...row,
+      plan: body.plan ?? row.plan,
+      status: body.status ?? row.status,
+      limits: { ...row.limits, ...body.limits },
+    }))
+    const changed = operatorAccount(after)
+    await record(tx, caller, 'account.operate', changed.id, { before: operatorAccount(before), after: changed })
+    await forget(app, tx, account)
+    return changed
+  },
+})
+
+const CreditReply = Type.Object(
+  {
+    account_id: AccountId,
+    environment: EnvironmentName(),
+    reference: Type.String(),
+    amount: Amount(),
+    currency: Type.String(),
+    balance: Amount({ description: 'After the credit' }),
+  },
+  { title: 'Credit' },
+)
+
+const credit = write({
+  method: 'POST',
+  path: '/v1/operator/accounts/:id/credit',
+  operation: 'operator.creditAccount',
+  summary: 'Put money into an account’s wallet',
+  description: '`reference` makes it safe to repeat: the same one never credits twice.',
+  scope: 'operator',
+  params: IdParam,
+  body: Type.Object({
+    amount: AmountIn(),
+    currency: CurrencyCode(),
+    environment: EnvironmentName(),
+    reference: Type.String({ minLength: 1, maxLength: 64, rule: 'must have 1 to 64 characters' }),
+  }),
+  reply: { status: 200, schema: CreditReply },
+  errors: ['NOT_FOUND', 'VALIDATION_ERROR', 'UNSUPPORTED_CURRENCY', 'DUPLICATE_REFERENCE'],
+  examples: [
+    {
+      name: 'A bank transfer arrived',
+      body: { amount: 5000, currency: 'KES', environment: 'test', reference: 'BANK-2041' },
+    },
+  ],
+  handle: (app, tx, { params, body }, caller) => creditAccount(app, tx, params.id, body, caller),
+})
+
+interface CreditInput {
+  amount: number | string
+  currency: string
+  environment: 'test' | 'live'
+  reference: string
+}
+
+async function creditAccount(
+  app: App,
+  tx: Tx,
+  id: string,
+  input: CreditInput,
+  caller: Caller,
+): Promise<Static<typeof CreditReply>> {
+  const row = await existing(tx, id)
+  const { environment, reference } = input
+  const currency = knownCurrency(input.currency)
+  const micros = positiveAmount(input.amount, currency)
+  const tenant = { bucket: row.bucket, account: row.id, environment }
+  const sourceId = newUuid(app.clock.nowMs())
+  const [made] = await tx.query(creditReference, { account: row.id, environment, reference, source: sourceId })
+  if (!made) {
+    const earlier = await one(tx.query(findCredit, { account: row.id, environment, reference }))
+    throw new AppError('DUPLICATE_REFERENCE', `the reference was used for a credit before`, {
+      extra: { existing_id: idOf('walletTransaction', earlier.source_id) },
+    })
+  }
+  await post(
+    tx,
+    tenant,
+    { sourceId, step: 'credit' },
+    [{ debit: 'operator:credit', credit: 'wallet', micros, currency }],
+    app.clock.nowMs(),
+    {
+      description: reference,
+    },
+  )
+  const { id: account_id } = operatorAccount(row)
+  await record(tx, caller, 'account.credit', account_id, {
+    after: { environment, currency, amount: String(input.amount), reference },
+  })
+  const wallet = (await walletsOf(tx, tenant)).find((one) => one.currency === currency)
+  return { account_id, environment, reference, amount: micros, currency, balance: wallet?.balanceMicros ?? 0n }
+}
+
+const overdraft = write({
+  method: 'POST',
+  path: '/v1/operator/accounts/:id/overdraft',
+  operation: 'operator.setOverdraft',
+  summary: 'Let an account’s wallet go below zero by so much',
+  scope: 'operator',
+  params: IdParam,
+  body: Type.Object({ amount: AmountIn(), currency: CurrencyCode(), environment: EnvironmentName() }),
+  reply: { status: 200, schema: WalletRecord },
+  errors: ['NOT_FOUND', 'VALIDATION_ERROR', 'UNSUPPORTED_CURRENCY', 'CONFLICT'],
+  examples: [{ name: 'Pay at the end of the month', body: { amount: 10000, currency: 'KES', environment: 'live' } }],
+  handle: async (_app, tx, { params, body }, caller) => {
+    const row = await existing(tx, params.id)
+    const currency = knownCurrency(body.currency)
+    const micros = amountOf(body.amount, currency)
+    const wallet = await setOverdraft(
+      tx,
+      { bucket: row.bucket, account: row.id, environment: body.environment },
+      currency,
+      micros,
+    )
+    await record(tx, caller, 'account.overdraft', operatorAccount(row).id, {
+      after: { ...body, amount: String(body.amount) },
+    })
+    return walletRecord(body.environment, wallet)
+  },
+})
+
+const limitKey = write({
+  method: 'PATCH',
+  path: '/v1/operator/api-keys/:id',
+  operation: 'operator.updateApiKey',
+  summary: 'Change how many requests a second a key may make',
+  scope: 'operator',
+  params: IdParam,
+  body: Type.Object({
+    rate_limit_per_second: Nullable(Type.Integer({ minimum: 1, maximum: 1_000_000 }), {
+      rule: 'must be 1 to 1000000, or null for the default of 100',
+    }),
+  }),
+  reply: { status: 200, schema: KeyRecord },
+  errors: ['NOT_FOUND', 'VALIDATION_ERROR'],
+  handle: async (app, tx, { params, body }, caller) => {
+    const uuid = uuidOf('apiKey', params.id)
+    const row = uuid && (await maybe(tx.query(keyById, { id: uuid })))
+    if (!row) throw new AppError('NOT_FOUND', 'there is no such key; key ids begin with key_')
+    const { id, name, scopes, expires_at: expiresAt, allowed_ips: allowedIps, account_id: account } = row
+    const changed = await one(
+      tx.query(updateKey, { id, account, name, scopes, expiresAt, allowedIps, rateLimit: body.rate_limit_per_second }),
+    )
+    await record(tx, caller, 'apikey.limit', params.id, {
+      before: { rate_limit_per_second: row.rate_limit_per_second },
+      after: body,
+    })
+    await forget(app, tx, account)
+    return keyOf(changed, caller.receivedMs)
+  },
+})
+
+const listAllPlans = list({
+  path: '/v1/operator/plans',
+  operation: 'operator.listPlans',
+  summary: 'List the plans and their limits',
+  scope: 'operator',
+  row: PlanRecord,
+  examples: [{ name: 'All plans' }],
+  handle: async ({ db }) => ({ rows: (await db.query(listPlans, {})).map(planRecord), nextCursor: null }),
+})
+
+const createPlan = write({
+  method: 'POST',
+  path: '/v1/operator/plans',
+  operation: 'operator.createPlan',
+  summary: 'Make a plan',
+  scope: 'operator',
+  body: Type.Object({ name: PlanName, limits: AreaLimits }),
+  reply: { status: 201, schema: PlanRecord, location: ({ name }) => `/v1/operator/plans/${name}` },
+  errors: ['VALIDATION_ERROR', 'CONFLICT'],
+  examples: [{ name: 'A plan for charities', body: { name: 'charity', limits: { sms: 200, email: 200 } } }],
+  handle: async (_app, tx, { body }, caller) => {
+    if (await maybe(tx.query(findPlan, { name: body.name })))
+      throw new AppError('CONFLICT', 'a plan of that name exists; change it instead')
+    return store(tx, body.name, body.limits, caller, 'plan.create')
+  },
+})
+
+const updatePlan = write({
+  method: 'PATCH',
+  path: '/v1/operator/plans/:name',
+  operation: 'operator.updatePlan',
+  summary: 'Change a plan’s limits, for every account on it',
+  scope: 'operator',
+  params: Type.Object({ name: Type.String() }),
+  body: Type.Object({ limits: AreaLimits }),
+  reply: { status: 200, schema: PlanRecord },
+  errors: ['NOT_FOUND', 'VALIDATION_ERROR'],
+  handle: async (app, tx, { params, body }, caller) => {
+    const plan = await maybe(tx.query(findPlan, { name: params.name }))
+    if (!plan) throw new AppError('NOT_FOUND', 'there is no plan of that name')
+    const changed = await store(tx, plan.name, { ...plan.limits, ...body.limits }, caller, 'plan.update')
+    for (const { id } of await tx.query(accountsOnPlan, { plan: plan.name })) await forget(app, tx, id)
+    return changed
+  },
+})
+
+async function store(
+  tx: Tx,
+  name: string,
+  limits: object,
+  caller: Caller,
+  action: string,
+): Promise<Static<typeof PlanRecord>> {
+  const saved = await one(tx.query(savePlan, { name, limits: JSON.stringify(limits) }))
+  await record(tx, caller, action, name, { after: saved })
+  return planRecord(saved)
+}
+
+async function existing(queryable: Queryable, id: string): Promise<AccountRow> {
+  const row = await maybe(queryable.query(findAccount, { id: accountUuid(id) }))
+  if (!row) throw noSuchAccount()
+  return row
+}
+
+function operatorAccount(row: AccountRow) {
+  const { id, name, country, currency, timezone, plan, status, created_at } = accountOf(row)
+  return { id, name, country, currency, timezone, plan, limits: knownLimits(row.limits), status, created_at }
+}
+
+function planRecord({ name, limits, updated_at }: PlanRow) {
+  return { name, limits: knownLimits(limits), updated_at }
+}
+
+function knownLimits(limits: AccountRow['limits']): Static<typeof AreaLimits> {
+  return Object.fromEntries(limitAreas.filter((area) => area in limits).map((area) => [area, limits[area] ?? null]))
+}
+
+function walletRecord(environment: 'test' | 'live', wallet: Wallet): Static<typeof WalletRecord> {
+  const { currency, balanceMicros, heldMicros, overdraftMicros, availableMicros } = wallet
+  return {
+    environment,
+    currency,
+    balance: balanceMicros,
+    held: heldMicros,
+    overdraft: overdraftMicros,
+    available: availableMicros,
+  }
+}
+
+function knownCurrency(text: string) {
+  if (!isCurrency(text)) throw new AppError('UNSUPPORTED_CURRENCY', `${text} is not enabled`)
+  return text
+}
+
+function amountOf(value: number | string, currency: keyof typeof currencies): bigint {
+  const micros = parseAmount(value, currencies[currency])
+  if (typeof micros !== 'bigint') throw new AppError('VALIDATION_ERROR', `amount: ${currency} ${micros.problem}`)
+  return micros
+}
+
+function positiveAmount(value: number | string, currency: keyof typeof currencies): bigint {
+  const micros = amountOf(value, currency)
+  if (micros === 0n) throw new AppError('VALIDATION_ERROR', 'amount must be more than 0')
+  return micros
+}
+
+export const operatorRoutes: readonly Route[] = [
+  listAll,
+  create,
+  get,
+  update,
+  credit,
+  overdraft,
+  limitKey,
+  listAllPlans,
+  createPlan,
+  updatePlan,
+]

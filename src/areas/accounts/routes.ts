@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+// Routes of an account's own affairs: who am I, tokens, the account, its keys, usage, limits and logs.
+
+import { Type } from 'typebox'
+import { AppError } from '../../kernel/errors.ts'
+import { idOf, timeOfUuid, uuidOf } from '../../kernel/ids.ts'
+import { auditEntries } from '../../platform/audit.ts'
+import { idBounds, pageOf, windowOf } from '../../platform/page.ts'
+import { findRequest, type LoggedRequest, listRequests } from '../../platform/request-log.ts'
+import { IdParam, list, type Route, read, write } from '../../platform/route.ts'
+import { EnvironmentName, listQuery } from '../../platform/schema.ts'
+import { changeAccount, currentAccount } from './account.ts'
+import { changeKey, createKey, deleteKey, getKey, rotateKey } from './keys.ts'
+import {
+  AccountRecord,
+  AccountUpdate,
+  AuditQuery,
+  AuditRecord,
+  Deleted,
+  KeyCreate,
+  KeyRecord,
+  KeyRotate,
+  KeyUpdate,
+  LimitsReply,
+  LogQuery,
+  LogRecord,
+  NewKeyRecord,
+  TokenReply,
+  TokenRequest,
+  UsageQuery,
+  UsageReply,
+  WhoAmI,
+} from './schema.ts'
+import { keyOf, listKeys } from './store.ts'
+import { issueToken } from './token.ts'
+import { limitsOf, usage } from './usage.ts'
+
+const whoAmI = read({
+  method: 'GET',
+  path: '/v1/auth/whoami',
+  operation: 'auth.whoami',
+  summary: 'Tell which account, environment and scopes a credential has',
+  scope: 'any',
+  reply: { status: 200, schema: WhoAmI },
+  examples: [{ name: 'Who am I' }],
+  handle: async (_app, _input, { principal }) => ({
+    account_id: principal.accountId,
+    environment: principal.tenant.environment,
+    key_id: principal.keyId,
+    scopes: [...principal.scopes],
+    plan: principal.facts.plan,
+  }),
+})
+
+const createToken = read({
+  method: 'POST',
+  path: '/v1/auth/token',
+  operation: 'auth.token',
+  summary: 'Make a short-lived access token with some of the key’s scopes',
+  description:
+    'Also takes OAuth 2 client credentials as a form: `client_id` is the key id and `client_secret` the key.',
+  scope: 'any',
+  form: true,
+  body: TokenRequest,
+  reply: { status: 200, schema: TokenReply },
+  errors: ['VALIDATION_ERROR'],
+  examples: [
+    { name: 'A token that may only read messages', body: { scope: 'sms:read', expires_in: 600, subject: 'dashboard' } },
+  ],
+  handle: (app, { body }, caller) => issueToken(app, body, caller),
+})
+
+const getAccount = read({
+  method: 'GET',
+  path: '/v1/account',
+  operation: 'account.get',
+  summary: 'Read your account',
+  scope: 'account:read',
+  reply: { status: 200, schema: AccountRecord },
+  examples: [{ name: 'Your account' }],
+  handle: (app, _input, caller) => currentAccount(app.db, caller),
+})
+
+const updateAccount = write({
+  method: 'PATCH',
+  path: '/v1/account',
+  operation: 'account.update',
+  summary: 'Change your account’s name, time zone or settings',
+  scope: 'account:write',
+  body: AccountUpdate,
+  reply: { status: 200, schema: AccountRecord },
+  errors: ['VALIDATION_ERROR'],
+  examples: [
+    { name: 'Set a default sender', body: { timezone: 'Africa/Nairobi', settings: { default_sender: 'ACME' } } },
+  ],
+  handle: (app, tx, { body }, caller) => changeAccount(app, tx, body, caller),
+})
+
+const listApiKeys = list({
+  path: '/v1/api-keys',
+  operation: 'apiKeys.list',
+  summary: 'List your API keys',
+  scope: 'keys:read',
+  query: Type.Object({ ...listQuery, environment: Type.Optional(EnvironmentName()) }),
+  row: KeyRecord,
+  examples: [{ name: 'The newest keys', query: { limit: 10 } }],
+  handle: async ({ db }, { query }, caller) => {
+    const window = windowOf(query)
+    const environment = caller.tenant.environment === 'test' ? 'test' : (query.environment ?? null)
+    const rows = await db.query(listKeys, { account: caller.tenant.account, environment, ...window })
+    return pageOf(window, rows, (row) => keyOf(row, caller.receivedMs))
+  },
+})
+
+const createApiKey = write({
+  method: 'POST',
+  path: '/v1/api-keys',
+  operation: 'apiKeys.create',
+  summary: 'Make an API key',
+  description: 'The key stands in the reply and nowhere else. A key cannot give scopes it lacks.',
+  scope: 'keys:write',
+  body: KeyCreate,
+  reply: { status: 201, schema: NewKeyRecord, location: ({ id }) => `/v1/api-keys/${id}` },
+  errors: ['VALIDATION_ERROR', 'FORBIDDEN'],
+  examples: [
+    { name: 'A key that may only send', body: { name: 'Checkout server', scopes: ['sms:write', 'wallet:read'] } },
+  ],
+  handle: (app, tx, { body }, caller) => createKey(app, tx, body, caller),
+})
+
+const getApiKey = read({
+  method: 'GET',
+  path: '/v1/api-keys/:id',
+  operation: 'apiKeys.get',
+  summary: 'Read an API key’s record',
+  scope: 'keys:read',
+  params: IdParam,
+  reply: { status: 200, schema: KeyRecord },
+  errors: ['NOT_FOUND'],
+  handle: (app, { params }, caller) => getKey(app.db, params.id, caller),
+})
+
+const updateApiKey = write({
+  method: 'PATCH',
+  path: '/v1/api-keys/:id',
+  operation: 'apiKeys.update',
+  summary: 'Rename a key, or change what it may do and from where',
+  scope: 'keys:write',
+  params: IdParam,
+  body: KeyUpdate,
+  reply: { status: 200, schema: KeyRecord },
+  errors: ['NOT_FOUND', 'VALIDATION_ERROR', 'CONFLICT'],
+  examples: [{ name: 'Only from the office', body: { allowed_ips: ['127.0.0.0/8', '::1'] } }],
+  handle: (app, tx, { params, body }, caller) => changeKey(app, tx, params.id, body, caller),
+})
+
+const deleteApiKey = write({
+  method: 'DELETE',
+  path: '/v1/api-keys/:id',
+  operation: 'apiKeys.revoke',
+  summary: 'Revoke a key at once, everywhere',
+  scope: 'keys:write',
+  params: IdParam,
+  reply: { status: 200, schema: Deleted },
+  errors: ['NOT_FOUND'],
+  handle: (app, tx, { params }, caller) => deleteKey(app, tx, params.id, caller),
+})
+
+const rotateApiKey = write({
+  method: 'POST',
+  path: '/v1/api-keys/:id/rotate',
+  operation: 'apiKeys.rotate',
+  summary: 'Replace a key; the old one works on for a grace period',
+  scope: 'keys:write',
+  params: IdParam,
+  body: KeyRotate,
+  reply: { status: 201, schema: NewKeyRecord, location: ({ id }) => `/v1/api-keys/${id}` },
+  errors: ['NOT_FOUND', 'CONFLICT', 'FORBIDDEN'],
+  examples: [{ name: 'One hour to switch over', body: { grace_period: 3600 } }],
+  handle: (app, tx, { params, body }, caller) => rotateKey(app, tx, params.id, body, caller),
+})
+
+const getUsage = read({
+  method: 'GET',
+  path: '/v1/usage',
+  operation: 'usage.get',
+  summary: 'Count requests and cost by day and area',
+  scope: 'account:read',
+  query: UsageQuery,
+  reply: { status: 200, schema: UsageReply },
+  errors: ['INVALID_DATE_RANGE'],
+  examples: [{ name: 'By day and area', query: { group_by: ['day', 'area'] } }],
+  handle: (app, { query }, caller) => usage(app, query, caller),
+})
+
+const getLimits = read({
+  method: 'GET',
+  path: '/v1/limits',
+  operation: 'limits.get',
+  summary: 'Tell all rate limits and what is left of them',
+  scope: 'account:read',
+  reply: { status: 200, schema: LimitsReply },
+  examples: [{ name: 'What is left' }],
+  handle: (app, _input, caller) => limitsOf(app, caller),
+})
+
+const listLogs = list({
+  path: '/v1/logs',
+  operation: 'logs.list',
+  summary: 'List the requests you made',
+  description: 'Kept for 7 days in test and 30 days in live. Secrets and message texts are masked.',
+  scope: 'logs:read',
+  query: LogQuery,
+  row: LogRecord,
+  errors: ['INVALID_DATE_RANGE'],
+  examples: [{ name: 'Requests that were refused', query: { status: 422, limit: 20 } }],
+  handle: async ({ db }, { query }, { tenant }) => {
+    const window = windowOf(query)
+    const rows = await listRequests(db, tenant, window, {
+      ...idBounds(query),
+      status: query.status ?? null,
+      operation: query.operation ?? null,
+      method: query.method ?? null,
+      key:
+        query.key_id === undefined ? null : (uuidOf('apiKey', query.key_id) ?? '00000000-0000-0000-0000-000000000000'),
+    })
+    return pageOf(window, rows, logRecord)
+  },
+})
+
+const getLog = read({
+  method: 'GET',
+  path: '/v1/logs/:request_id',
+  operation: 'logs.get',
+  summary: 'Read one request by its id',
+  scope: 'logs:read',
+  params: Type.Object({ request_id: Type.String({ description: 'X-Request-Id of the response' }) }),
+  reply: { status: 200, schema: LogRecord },
+  errors: ['NOT_FOUND'],
+  handle: async ({ db, requestLog }, { params }, { tenant }) => {
+    const uuid = uuidOf('request', params.request_id)
+    // What was just answered may still wait to be written: whoever looks it up should find it.
+    await requestLog.flush()
+    const found = uuid && (await findRequest(db, tenant, uuid))
+    if (!found)
+      throw new AppError('NOT_FOUND', 'there is no such request, or it is past retention; request ids begin with req_')
+    return logRecord(found)
+  },
+})
+
+const listAuditLog = list({
+  path: '/v1/audit-log',
+  operation: 'auditLog.list',
+  summary: 'List who changed what',
+  scope: 'account:read',
+  query: AuditQuery,
+  row: AuditRecord,
+  errors: ['INVALID_DATE_RANGE'],
+  examples: [{ name: 'Changes to keys', query: { action: 'apikey.create' } }],
+  handle: async ({ db }, { query }, { tenant }) => {
+    const window = windowOf(query)
+    const filter = { ...idBounds(query), action: query.action ?? null, target: query.target ?? null }
+    return pageOf(window, await auditEntries(db, tenant, window, filter), ({ id, actor, ...entry }) => {
+      const [type = '', ...name] = actor.split(':')
+      return { id: idOf('audit', id), at: timeOfUuid(id), actor: { type, id: name.join(':') }, ...entry }
+    })
+  },
+})
+
+function logRecord({ id, key_id, duration_us, ...row }: LoggedRequest) {
+  return {
+    request_id: idOf('request', id),
+    at: timeOfUuid(id),
+    duration_ms: duration_us / 1000,
+    key_id: idOf('apiKey', key_id),
+    ...row,
+  }
+}
+
+export const routes: readonly Route[] = [
+  whoAmI,
+  createToken,
+  getAccount,
+  updateAccount,
+  listApiKeys,
+  createApiKey,
+  getApiKey,
+  updateApiKey,
+  deleteApiKey,
+  rotateApiKey,
+  getUsage,
+  getLimits,
+  listLogs,
+  getLog,
+  listAuditLog,
+]

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shapes of accounts, keys, tokens, usage, limits and logs.
+import { Type } from 'typebox'
+import { eventType } from '../../platform/events.ts'
+import {
+  Amount,
+  At,
+  dayRangeQuery,
+  EnvironmentName,
+  listQuery,
+  Moment,
+  Nullable,
+  OneOf,
+  TimeZone,
+} from '../../platform/schema.ts'
+
+const KeyId = Type.Unsafe<`key_${string}`>({ type: 'string', description: 'Id of the key' })
+export const AccountId = Type.Unsafe<`acc_${string}`>({ type: 'string', description: 'Id of the account' })
+
+const keyFields = {
+  id: KeyId,
+  name: Type.String(),
+  environment: EnvironmentName(),
+  prefix: Type.String({ description: 'First 13 characters of the key' }),
+  last4: Type.String({ description: 'Last 4 characters of the key' }),
+  scopes: Type.Array(Type.String()),
+  status: OneOf(['active', 'expiring', 'revoked', 'expired']),
+  created_at: At(),
+  created_by: Type.String(),
+  last_used_at: Nullable(At()),
+  last_used_ip: Nullable(Type.String()),
+  expires_at: Nullable(At()),
+  rotated_from: Nullable(KeyId),
+  rotation_due_at: At({ description: '90 days after it was made; a reminder' }),
+  allowed_ips: Type.Array(Type.String()),
+  rate_limit_per_second: Nullable(Type.Integer()),
+  exposed_at: Nullable(At({ description: 'When the key was seen on a connection without TLS' })),
+}
+
+export const KeyRecord = Type.Object(keyFields, { title: 'ApiKey' })
+export const NewKeyRecord = Type.Object(
+  { ...keyFields, key: Type.String({ sensitive: true, description: 'The key itself, shown this once' }) },
+  { title: 'NewApiKey' },
+)
+
+export const Name = Type.String({ minLength: 1, maxLength: 100, rule: 'must have 1 to 100 characters' })
+const scopes = Type.Array(Type.String({ maxLength: 40 }), {
+  minItems: 1,
+  maxItems: 50,
+  rule: 'must list 1 to 50 scopes',
+})
+const allowedIps = Type.Array(Type.String({ maxLength: 60 }), {
+  maxItems: 100,
+  rule: 'must list at most 100 addresses or ranges',
+})
+
+export const KeyCreate = Type.Object({
+  name: Name,
+  environment: Type.Optional(EnvironmentName({ description: 'Defaults to the environment of the key that asks' })),
+  scopes: Type.Optional(scopes),
+  expires_at: Type.Optional(Moment()),
+  allowed_ips: Type.Optional(allowedIps),
+})
+
+export const KeyUpdate = Type.Object({
+  name: Type.Optional(Name),
+  scopes: Type.Optional(scopes),
+  expires_at: Type.Optional(Moment()),
+  allowed_ips: Type.Optional(allowedIps),
+})
+
+export const KeyRotate = Type.Object({
+  grace_period: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 604_800,
+      default: 86_400,
+      rule: 'must be 0 to 604800 seconds',
+      description: 'Seconds for which the old key goes on working',
+    }),
+  ),
+})
+
+export const Deleted = Type.Object({ id: Type.String(), deleted: Type.Literal(true) }, { title: 'Deleted' })
+
+export const TokenRequest = Type.Object({
+  scope: Type.Optional(
+    Type.String({ maxLength: 1000, description: 'Space-separated; a part of what the key carries' }),
+  ),
+  expires_in: Type.Optional(
+    Type.Integer({ minimum: 60, maximum: 3600, default: 900, rule: 'must be 60 to 3600 seconds' }),
+  ),
+  subject: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 100,
+      rule: 'must have 1 to 100 characters',
+      description: 'Who acts with the token',
+    }),
+  ),
+  grant_type: Type.Optional(Type.String({ maxLength: 60 })),
+  client_id: Type.Optional(Type.String({ maxLength: 60 })),
+  client_secret: Type.Optional(
+    Type.String({
+      maxLength: 100,
+      sensitive: true,
+      description: 'The key, when it is not in the Authorization header',
+    }),
+  ),
+})
+
+export const TokenReply = Type.Object(
+  {
+    access_token: Type.String({ sensitive: true }),
+    token_type: Type.Literal('Bearer'),
+    expires_in: Type.Integer(),
+    scope: Type.String(),
+  },
+  { title: 'AccessToken' },
+)
+
+export const WhoAmI = Type.Object(
+  {
+    account_id: AccountId,
+    environment: EnvironmentName(),
+    key_id: KeyId,
+    scopes: Type.Array(Type.String()),
+    plan: Type.String(),
+  },
+  { title: 'WhoAmI' },
+)
+
+export const AccountRecord = Type.Object(
+  {
+    id: AccountId,
+    name: Type.String(),
+    country: Type.String(),
+    currency: Type.String(),
+    timezone: Type.String(),
+    plan: Type.String(),
+    status: OneOf(['active', 'suspended']),
+    settings: Type.Record(Type.String(), Type.Unknown()),
+    created_at: At(),
+  },
+  { title: 'Account' },
+)
+
+const Settings = Type.Object({
+  default_sender: Type.Optional(
+    Type.String({
+      pattern: '^[A-Za-z0-9]{3,11}$',
+      rule: 'must have 3 to 11 letters and digits',
+      description: 'Sender used where a request names none',
+    }),
+  ),
+  email_webhook_url: Type.Optional(
+    Type.String({
+      pattern: '^https://',
+      maxLength: 2048,
+      rule: 'must be an https:// URL',
+      description: 'Where email tracking is reported',
+    }),
+  ),
+})
+
+export const AccountUpdate = Type.Object({
+  name: Type.Optional(Name),
+  timezone: Type.Optional(TimeZone()),
+  settings: Type.Optional(Settings),
+})
+
+export const LimitsReply = Type.Object(
+  {
+    plan: Type.String(),
+    limits: Type.Array(
+      Type.Object({
+        policy: Type.String({ description: '`key`, or `plan-` and the area' }),
+        limit: Type.Integer(),
+        window: Type.Integer({ description: 'Seconds' }),
+        remaining: Type.Integer(),
+        resets_at: At(),
+      }),
+    ),
+  },
+  { title: 'Limits' },
+)
+
+export const UsageQuery = Type.Object({
+  ...dayRangeQuery,
+  group_by: Type.Optional(
+    Type.Array(OneOf(['day', 'area', 'operation']), {
+      maxItems: 3,
+      rule: 'must list day, area or operation',
+      description: 'Comma-separated',
+    }),
+  ),
+})
+
+export const UsageReply = Type.Object(
+  {
+    start_date: Type.String(),
+    end_date: Type.String(),
+    requests: Type.Integer(),
+    errors: Type.Integer(),
+    rows: Type.Array(
+      Type.Object({
+        day: Nullable(Type.String()),
+        area: Nullable(Type.String()),
+        operation: Nullable(Type.String()),
+        requests: Type.Integer(),
+        errors: Type.Integer(),
+      }),
+    ),
+    spend: Type.Array(
+      Type.Object({
+        day: Type.String(),
+        area: Type.String(),
+        currency: Type.String(),
+        cost: Amount(),
+        count: Type.Integer(),
+      }),
+    ),
+  },
+  { title: 'Usage' },
+)
+
+export const LogQuery = Type.Object({
+  ...listQuery,
+  ...dayRangeQuery,
+  status: Type.Optional(Type.Integer({ minimum: 100, maximum: 599, rule: 'must be an HTTP status' })),
+  operation: Type.Optional(Type.String({ maxLength: 60 })),
+  method: Type.Optional(OneOf(['GET', 'POST', 'PATCH', 'DELETE'])),
+  key_id: Type.Optional(Type.String({ maxLength: 60 })),
+})
+
+export const LogRecord = Type.Object(
+  {
+    request_id: Type.String(),
+    at: At(),
+    method: Type.String(),
+    path: Type.String(),
+    operation: Nullable(Type.String()),
+    status: Type.Integer(),
+    error_code: Nullable(Type.String()),
+    duration_ms: Type.Number(),
+    key_id: KeyId,
+    ip: Type.String(),
+    warning: Nullable(Type.String()),
+    request_body: Nullable(Type.String({ description: 'Secrets masked, cut after 4 KiB' })),
+    response_body: Nullable(Type.String({ description: 'Secrets masked, cut after 4 KiB' })),
+  },
+  { title: 'RequestLogEntry' },
+)
+
+export const AuditQuery = Type.Object({
+  ...listQuery,
+  ...dayRangeQuery,
+  action: Type.Optional(Type.String({ maxLength: 60 })),
+  target: Type.Optional(Type.String({ maxLength: 60 })),
+})
+
+export const AuditRecord = Type.Object(
+  {
+    id: Type.String(),
+    at: At(),
+    actor: Type.Object({ type: Type.String(), id: Type.String() }),
+    action: Type.String(),
+    target: Type.String(),
+    before: Nullable(Type.Unknown()),
+    after: Nullable(Type.Unknown()),
+    ip: Type.String(),
+    request_id: Type.String(),
+  },
+  { title: 'AuditEntry' },
+)
+
+const KeyEvent = Type.Object({ key_id: KeyId, name: Type.String(), prefix: Type.String(), last4: Type.String() })
+
+export const keyRevoked = eventType({
+  name: 'apikey.revoked',
+  summary: 'An API key was revoked and no longer works',
+  payload: KeyEvent,
+  sample: { key_id: 'key_01jb2c3d4e5f6g7h8j9kamnpqr', name: 'Server', prefix: 'pmj_live_4fKw', last4: 'x9Qa' },
+})

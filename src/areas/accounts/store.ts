@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+// All SQL of the accounts area. Accounts, plans and keys are small tables that every node reads and a cluster
+// replicates, so they carry no bucket of their own.
+import { type Id, idOf } from '../../kernel/ids.ts'
+import type { KeyFacts } from '../../platform/auth.ts'
+import { statement } from '../../platform/db.ts'
+import type { LimitArea } from '../../platform/scopes.ts'
+import type { Environment } from '../../platform/tenant.ts'
+import { type ApiKey, rotationDueAt, statusOf } from './key.ts'
+
+export interface KeyRow {
+  id: string
+  account_id: string
+  environment: Environment
+  name: string
+  prefix: string
+  last4: string
+  scopes: string[]
+  created_at: Date
+  created_by: string
+  last_used_at: Date | null
+  last_used_ip: string | null
+  expires_at: Date | null
+  revoked_at: Date | null
+  rotated_from: string | null
+  allowed_ips: string[]
+  rate_limit_per_second: number | null
+  exposed_at: Date | null
+}
+
+const keyColumns = `id, account_id, environment, name, prefix, last4, scopes, created_at, created_by, last_used_at,
+  last_used_ip, expires_at, revoked_at, rotated_from, allowed_ips, rate_limit_per_second, exposed_at`
+
+export const insertKey = statement<
+  {
+    hash: Buffer
+    id: string
+    account: string
+    environment: string
+    name: string
+    prefix: string
+    last4: string
+    scopes: string[]
+    createdBy: string
+    expiresAt: Date | null
+    rotatedFrom: string | null
+    allowedIps: string[]
+    rateLimit: number | null
+  },
+  KeyRow
+>(
+  'accounts.insert_key',
+  `insert into accounts.api_keys (hash, id, account_id, environment, name, prefix, last4, scopes, created_by, expires_at,
+                                  rotated_from, allowed_ips, rate_limit_per_second)
+   values ($hash, $id, $account, $environment, $name, $prefix, $last4, $scopes, $createdBy, $expiresAt, $rotatedFrom,
+           $allowedIps, $rateLimit)
+   returning ${keyColumns}`,
+)
+
+export const findKey = statement<{ id: string; account: string }, KeyRow>(
+  'accounts.find_key',
+  `select ${keyColumns} from accounts.api_keys where id = $id and account_id = $account`,
+)
+
+export const lockKey = statement<{ id: string; account: string }, KeyRow>(
+  'accounts.lock_key',
+  `select ${keyColumns} from accounts.api_keys where id = $id and account_id = $account for update`,
+)
+
+/** Newest first or oldest first, after a cursor. Index: api_keys_of_account. */
+export const listKeys = statement<
+  { account: string; environment: string | null; after: string | null; descending: boolean; limit: number },
+  KeyRow
+>(
+  'accounts.list_keys',
+  `select ${keyColumns} from accounts.api_keys
+    where account_id = $account and ($environment::text is null or environment = $environment)
+      and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
+    order by case when $descending then id end desc, id
+    limit $limit::int + 1`,
+)
+
+export const updateKey = statement<
+  {
+    id: string
+    account: string
+    name: string
+    scopes: string[]
+    expiresAt: Date | null
+    allowedIps: string[]
+    rateLimit: number | null
+  },
+  KeyRow
+>(
+  'accounts.update_key',
+  `update accounts.api_keys set name = $name, scopes = $scopes, expires_at = $expiresAt, allowed_ips = $allowedIps,
+          rate_limit_per_second = $rateLimit
+    where id = $id and account_id = $account
+   returning ${keyColumns}`,
+)
+
+export const revokeKey = statement<{ id: string; account: string; at: Date }, KeyRow>(
+  'accounts.revoke_key',
+  `update accounts.api_keys set revoked_at = $at where id = $id and account_id = $account and revoked_at is null
+   returning ${keyColumns}`,
+)
+
+export const exposeKey = statement<{ id: string; revoke: boolean }, { account_id: string }>(
+  'accounts.expose_key',
+  `update accounts.api_keys set exposed_at = coalesce(exposed_at, now()),
+          revoked_at = case when $revoke::boolean and environment = 'live' then coalesce(revoked_at, now()) else revoked_at end
+    where id = $id
+   returning account_id`,
+)
+
+/** At most once a minute per key: a busy key is not a busy row. */
+export const touchKeys = statement<{ ids: string[]; ips: string[] }, object>(
+  'accounts.touch_keys',
+  `update accounts.api_keys k set last_used_at = now(), last_used_ip = u.ip
+     from unnest($ids::uuid[], $ips::text[]) as u(id, ip)
+    where k.id = u.id and (k.last_used_at is null or k.last_used_at < now() - interval '1 minute')`,
+)
+
+interface FactsRow extends KeyRow {
+  bucket: number
+  plan: string
+  plan_limits: Partial<Record<LimitArea, number | null>>
+  own_limits: Partial<Record<LimitArea, number | null>>
+  currency: string
+  country: string
+  operator: boolean
+  account_status: string
+  clock_offset_ms: bigint
+}
+
+const facts = `select k.id, k.account_id, k.environment, k.name, k.prefix, k.last4, k.scopes, k.created_at, k.created_by,
+    k.last_used_at, k.last_used_ip, k.expires_at, k.revoked_at, k.rotated_from, k.allowed_ips, k.rate_limit_per_second,
+    k.exposed_at, a.bucket, a.plan, p.limits as plan_limits, a.limits as own_limits, a.currency, a.country, a.operator,
+    a.status as account_status, case when k.environment = 'test' then coalesce(c.offset_ms, 0) else 0 end as clock_offset_ms
+  from accounts.api_keys k
+  join accounts.accounts a on a.id = k.account_id
+  join accounts.plans p on p.name = a.plan
+  left join accounts.sandbox_clocks c on c.account_id = a.id`
+
+export const factsByHash = statement<{ hash: Buffer }, FactsRow>(
+  'accounts.facts_by_hash',
+  `${facts} where k.hash = $hash`,
+)
+export const factsById = statement<{ id: string }, FactsRow>('accounts.facts_by_id', `${facts} where k.id = $id`)
+
+export interface AccountRow {
+  id: string
+  bucket: number
+  name: string
+  country: string
+  currency: string
+  timezone: string
+  plan: string
+  limits: Partial<Record<LimitArea, number | null>>
+  status: 'active' | 'suspended'
+  operator: boolean
+  settings: Record<string, unknown>
+  created_at: Date
+}
+
+const accountColumns =
+  'id, bucket, name, country, currency, timezone, plan, limits, status, operator, settings, created_at'
+
+export const insertAccount = statement<
+  { id: string; bucket: number; name: string; country: string; currency: string; plan: string; operator: boolean },
+  AccountRow
+>(
+  'accounts.insert_account',
+  `insert into accounts.accounts (id, bucket, name, country, currency, plan, operator)
+   values ($id, $bucket, $name, $country, $currency, $plan, $operator)
+   returning ${accountColumns}`,
+)
+
+export const findAccount = statement<{ id: string }, AccountRow>(
+  'accounts.find_account',
+  `select ${accountColumns} from accounts.accounts where id = $id`,
+)
+
+export const lockAccount = statement<{ id: string }, AccountRow>(
+  'accounts.lock_account',
+  `select ${accountColumns} from accounts.accounts where id = $id for update`,
+)
+
+export const firstOperator = statement<Record<never, never>, AccountRow>(
+  'accounts.first_operator',
+  `select ${accountColumns} from accounts.accounts where operator order by id limit 1`,
+)
+
+/** One first start at a time; nobody else writes accounts while it looks. */
+export const lockAccounts = statement<Record<never, never>, object>(
+  'accounts.lock_accounts',
+  'lock table accounts.accounts in share row exclusive mode',
+)
+
+export const listAccounts = statement<
+  { status: string | null; plan: string | null; after: string | null; descending: boolean; limit: number },
+  AccountRow
+>(
+  'accounts.list_accounts',
+  `select ${accountColumns} from accounts.accounts
+    where ($status::text is null or status = $status) and ($plan::text is null or plan = $plan)
+      and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
+    order by case when $descending then id end desc, id
+    limit $limit::int + 1`,
+)
+
+export const updateAccount = statement<
+  { id: string; name: string; timezone: string; settings: string; plan: string; limits: string; status: string },
+  AccountRow
+>(
+  'accounts.update_account',
+  `update accounts.accounts set name = $name, timezone = $timezone, settings = $settings::jsonb, plan = $plan,
+          limits = $limits::jsonb, status = $status
+    where id = $id
+   returning ${accountColumns}`,
+)
+
+export interface PlanRow {
+  name: string
+  limits: Partial<Record<LimitArea, number | null>>
+  updated_at: Date
+}
+
+export const listPlans = statement<Record<never, never>, PlanRow>(
+  'accounts.list_plans',
+  'select name, limits, updated_at from accounts.plans order by name',
+)
+
+export const findPlan = statement<{ name: string }, PlanRow>(
+  'accounts.find_plan',
+  'select name, limits, updated_at from accounts.plans where name = $name for update',
+)
+
+export const savePlan = statement<{ name: string; limits: string }, PlanRow>(
+  'accounts.save_plan',
+  `insert into accounts.plans (name, limits) values ($name, $limits::jsonb)
+   on conflict (name) do update set limits = excluded.limits, updated_at = now()
+   returning name, limits, updated_at`,
+)
+
+export const accountsOnPlan = statement<{ plan: string }, { id: string }>(
+  'accounts.accounts_on_plan',
+  'select id from accounts.accounts where plan = $plan',
+)
+
+export const keyById = statement<{ id: string }, KeyRow>(
+  'accounts.key_by_id',
+  `select ${keyColumns} from accounts.api_keys where id = $id for update`,
+)
+
+/** Takes a reference for a credit, once; nothing comes back when it was used before. */
+export const creditReference = statement<
+  { account: string; environment: string; reference: string; source: string },
+  { source_id: string }
+>(
+  'accounts.credit_reference',
+  `insert into accounts.credits (account_id, environment, reference, source_id) values ($account, $environment, $reference, $source)
+   on conflict do nothing returning source_id`,
+)
+
+export const findCredit = statement<{ account: string; environment: string; reference: string }, { source_id: string }>(
+  'accounts.find_credit',
+  `select source_id from accounts.credits where account_id = $account and environment = $environment and reference = $reference`,
+)
+
+/** Moves a test account's clock forward and gives its whole distance. */
+export const advanceClock = statement<{ account: string; ms: number }, { offset_ms: bigint }>(
+  'accounts.advance_clock',
+  `insert into accounts.sandbox_clocks as c (account_id, offset_ms) values ($account, $ms::bigint)
+   on conflict (account_id) do update set offset_ms = c.offset_ms + excluded.offset_ms
+   returning offset_ms`,
+)
+
+export function keyOf(row: KeyRow, nowMs: number): ApiKey {
+  return {
+    id: idOf('apiKey', row.id),
+    name: row.name,
+    environment: row.environment,
+    prefix: row.prefix,
+    last4: row.last4,
+    scopes: row.scopes,
+    status: statusOf(row.expires_at, row.revoked_at, nowMs),
+    created_at: row.created_at,
+    created_by: row.created_by,
+    last_used_at: row.last_used_at,
+    last_used_ip: row.last_used_ip,
+    expires_at: row.expires_at,
+    rotated_from: row.rotated_from ? idOf('apiKey', row.rotated_from) : null,
+    rotation_due_at: rotationDueAt(row.created_at),
+    allowed_ips: row.allowed_ips,
+    rate_limit_per_second: row.rate_limit_per_second,
+    exposed_at: row.exposed_at,
+  }
+}
+
+export function factsOf(row: FactsRow): KeyFacts {
+  return {
+    keyUuid: row.id,
+    account: row.account_id,
+    bucket: row.bucket,
+    environment: row.environment,
+    scopes: row.scopes,
+    expiresAt: row.expires_at,
+    revokedAt: row.revoked_at,
+    rotated: row.expires_at !== null,
+    allowedIps: row.allowed_ips,
+    rateLimitPerSecond: row.rate_limit_per_second,
+    plan: row.plan,
+    planLimits: { ...row.plan_limits, ...row.own_limits },
+    currency: row.currency,
+    country: row.country,
+    operator: row.operator,
+    suspended: row.account_status === 'suspended',
+    clockOffsetMs: Number(row.clock_offset_ms),
+  }
+}
+
+export interface Account {
+  id: Id<'account'>
+  name: string
+  country: string
+  currency: string
+  timezone: string
+  plan: string
+  status: 'active' | 'suspended'
+  settings: Record<string, unknown>
+  created_at: Date
+}
+
+export function accountOf(row: AccountRow): Account {
+  const { name, country, currency, timezone, plan, status, settings, created_at } = row
+  return { id: idOf('account', row.id), name, country, currency, timezone, plan, status, settings, created_at }
+}

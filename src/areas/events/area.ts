@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Events: everything that happened to an account's things, whether or not somebody was told.
+import { Type } from 'typebox'
+import { AppError } from '../../kernel/errors.ts'
+import { idOf, timeOfUuid, uuidOf } from '../../kernel/ids.ts'
+import type { Area } from '../../platform/area.ts'
+import { type EventRow, findEvent, listEvents } from '../../platform/events.ts'
+import { idBounds, pageOf, windowOf } from '../../platform/page.ts'
+import { IdParam, list, read } from '../../platform/route.ts'
+import { At, dayRangeQuery, listQuery, Nullable } from '../../platform/schema.ts'
+
+const EventRecord = Type.Object(
+  {
+    id: Type.String(),
+    event: Type.String({ description: 'Name in the event catalogue' }),
+    resource_id: Type.String({ description: 'What it happened to' }),
+    created_at: At(),
+    request_id: Nullable(Type.String({ description: 'The request that caused it' })),
+    payload: Type.Unknown({ description: 'What subscribers receive' }),
+  },
+  { title: 'Event' },
+)
+
+const eventsList = list({
+  path: '/v1/events',
+  operation: 'events.list',
+  summary: 'List what happened',
+  scope: 'events:read',
+  query: Type.Object({
+    ...listQuery,
+    ...dayRangeQuery,
+    event: Type.Optional(Type.String({ maxLength: 60, description: 'Only events of this name' })),
+    resource_id: Type.Optional(Type.String({ maxLength: 60, description: 'Only what happened to this object' })),
+  }),
+  row: EventRecord,
+  errors: ['INVALID_DATE_RANGE'],
+  examples: [{ name: 'The latest events', query: { limit: 10 } }],
+  handle: async ({ db }, { query }, { tenant }) => {
+    const window = windowOf(query)
+    const filter = { ...idBounds(query), type: query.event ?? null, resource: query.resource_id ?? null }
+    return pageOf(window, await listEvents(db, tenant, window, filter), eventRecord)
+  },
+})
+
+const eventGet = read({
+  method: 'GET',
+  path: '/v1/events/:id',
+  operation: 'events.get',
+  summary: 'Read one event',
+  scope: 'events:read',
+  params: IdParam,
+  reply: { status: 200, schema: EventRecord },
+  errors: ['NOT_FOUND'],
+  handle: async ({ db }, { params }, { tenant }) => {
+    const uuid = uuidOf('event', params.id)
+    const found = uuid && (await findEvent(db, tenant, uuid))
+    if (!found) throw new AppError('NOT_FOUND', 'there is no such event; event ids begin with evt_')
+    return eventRecord(found)
+  },
+})
+
+function eventRecord({ id, type, resource_id, body, request_id }: EventRow) {
+  return {
+    id: idOf('event', id),
+    event: type,
+    resource_id,
+    created_at: timeOfUuid(id),
+    request_id,
+    payload: JSON.parse(body),
+  }
+}
+
+export const events: Area = { name: 'events', routes: [eventsList, eventGet] }

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an operator sees and sets that belongs to no single area: prices, the jobs that need a person, the system itself.
+// Routes about accounts, binds or providers live with those things.
+import type { Area } from '../../platform/area.ts'
+import { jobRoutes } from './jobs.ts'
+import { priceRoutes } from './prices.ts'
+import { systemRoutes } from './system.ts'
+
+export const operator: Area = { name: 'operator', routes: [...priceRoutes, ...jobRoutes, ...systemRoutes] }

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jobs that used up their attempts: look at them, run them again, or give them up.
+import { Type } from 'typebox'
+import { AppError } from '../../kernel/errors.ts'
+import { idOf, uuidOf } from '../../kernel/ids.ts'
+import { record } from '../../platform/audit.ts'
+import { pageOf, windowOf } from '../../platform/page.ts'
+import { IdParam, list, type Route, write } from '../../platform/route.ts'
+import { At, listQuery, Nullable, OneOf } from '../../platform/schema.ts'
+import { discardFailed, failedJobs, retryFailed } from '../../platform/work.ts'
+
+const FailedJob = Type.Object(
+  {
+    id: Type.String(),
+    lane: Type.String(),
+    account_id: Nullable(Type.String()),
+    environment: Nullable(Type.String()),
+    attempts: Type.Integer(),
+    last_error: Nullable(Type.String()),
+    created_at: At(),
+  },
+  { title: 'FailedJob' },
+)
+
+const JobAction = Type.Object({ id: Type.String(), status: OneOf(['queued', 'discarded']) }, { title: 'JobAction' })
+
+const listFailed = list({
+  path: '/v1/operator/jobs',
+  operation: 'operator.listJobs',
+  summary: 'List jobs that used up their attempts',
+  scope: 'operator',
+  query: Type.Object({ ...listQuery, lane: Type.Optional(Type.String({ maxLength: 60 })) }),
+  row: FailedJob,
+  examples: [{ name: 'What needs a person' }],
+  handle: async ({ db }, { query }) => {
+    const window = windowOf(query)
+    return pageOf(window, await failedJobs(db, window, query.lane ?? null), ({ id, account_id, attempt, ...job }) => ({
+      id: idOf('job', id),
+      account_id: account_id && idOf('account', account_id),
+      attempts: attempt,
+      ...job,
+    }))
+  },
+})
+
+const retry = write({
+  method: 'POST',
+  path: '/v1/operator/jobs/:id/retry',
+  operation: 'operator.retryJob',
+  summary: 'Run a failed job again, with all its attempts',
+  scope: 'operator',
+  params: IdParam,
+  reply: { status: 200, schema: JobAction },
+  errors: ['NOT_FOUND'],
+  handle: async (_app, tx, { params }, caller) => {
+    if (!(await retryFailed(tx, jobUuid(params.id)))) throw noSuchJob()
+    await record(tx, caller, 'job.retry', params.id)
+    return { id: params.id, status: 'queued' as const }
+  },
+})
+
+const discard = write({
+  method: 'DELETE',
+  path: '/v1/operator/jobs/:id',
+  operation: 'operator.discardJob',
+  summary: 'Give a failed job up for good',
+  scope: 'operator',
+  params: IdParam,
+  reply: { status: 200, schema: JobAction },
+  errors: ['NOT_FOUND'],
+  handle: async (_app, tx, { params }, caller) => {
+    if (!(await discardFailed(tx, jobUuid(params.id)))) throw noSuchJob()
+    await record(tx, caller, 'job.discard', params.id)
+    return { id: params.id, status: 'discarded' as const }
+  },
+})
+
+function jobUuid(id: string): string {
+  const uuid = uuidOf('job', id)
+  if (uuid === null) throw noSuchJob()
+  return uuid
+}
+
+function noSuchJob(): AppError {
+  return new AppError('NOT_FOUND', 'there is no failed job of that id; job ids begin with job_')
+}
+
+export const jobRoutes: readonly Route[] = [listFailed, retry, discard]

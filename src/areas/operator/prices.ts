@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// What things cost: set by the operator, in force on every node the moment they are committed.
+import { type Static, Type } from 'typebox'
+import { AppError } from '../../kernel/errors.ts'
+import { idOf, uuidOf } from '../../kernel/ids.ts'
+import { isCurrency, microDecimals, parseAmount } from '../../kernel/money.ts'
+import { parseMoment } from '../../kernel/time.ts'
+import { announcePrices, listPrices, type NewPrice, type Price, removePrice, setPrice } from '../../ledger/prices.ts'
+import type { App } from '../../platform/app.ts'
+import { record } from '../../platform/audit.ts'
+import type { Caller } from '../../platform/auth.ts'
+import type { Tx } from '../../platform/db.ts'
+import { pageOf, windowOf } from '../../platform/page.ts'
+import { IdParam, list, type Route, write } from '../../platform/route.ts'
+import { Amount, AmountIn, At, CountryCode, CurrencyCode, listQuery, Moment, Nullable } from '../../platform/schema.ts'
+
+const maxImportRows = 10_000
+
+const Word = (description: string) =>
+  Type.String({
+    pattern: '^[a-z][a-z0-9_.-]{0,39}$',
+    rule: 'must have 1 to 40 small letters, digits, _, . or -',
+    description,
+  })
+
+const PriceRecord = Type.Object(
+  {
+    id: Type.String(),
+    area: Type.String(),
+    unit: Type.String(),
+    country: Nullable(Type.String()),
+    network: Nullable(Type.String()),
+    account_id: Nullable(Type.String()),
+    amount: Amount(),
+    currency: Type.String(),
+    effective_from: At(),
+    created_at: At(),
+  },
+  { title: 'Price' },
+)
+
+const PriceSet = Type.Object({
+  area: Word('What is sold, such as sms'),
+  unit: Word('Per what, such as segment'),
+  country: Type.Optional(CountryCode()),
+  network: Type.Optional(Type.String({ minLength: 1, maxLength: 60, description: 'A network within the country' })),
+  account_id: Type.Optional(Type.String({ maxLength: 60, description: 'Only for this account' })),
+  amount: AmountIn({ description: 'Per unit, to a millionth' }),
+  currency: CurrencyCode(),
+  effective_from: Type.Optional(Moment({ description: 'From now on, unless given' })),
+})
+
+const ImportReply = Type.Object({ imported: Type.Integer() }, { title: 'PriceImport' })
+
+const listAll = list({
+  path: '/v1/operator/prices',
+  operation: 'operator.listPrices',
+  summary: 'List prices',
+  scope: 'operator',
+  query: Type.Object({
+    ...listQuery,
+    area: Type.Optional(Type.String({ maxLength: 40 })),
+    country: Type.Optional(CountryCode()),
+  }),
+  row: PriceRecord,
+  examples: [{ name: 'What SMS costs', query: { area: 'sms' } }],
+  handle: async ({ db }, { query }) => {
+    const window = windowOf(query)
+    const rows = await listPrices(db, {
+      limit: window.limit + 1,
+      order: window.descending ? 'desc' : 'asc',
+      ...(window.after ? { afterId: window.after } : {}),
+      ...(query.area === undefined ? {} : { area: query.area }),
+      ...(query.country === undefined ? {} : { country: query.country }),
+    })
+    return pageOf(window, rows, priceRecord)
+  },
+})
+
+const set = write({
+  method: 'POST',
+  path: '/v1/operator/prices',
+  operation: 'operator.setPrice',
+  summary: 'Set a price',
+  description:
+    'The most exact price wins: of the account, then of the network, then of the country. Setting the same one again changes its amount.',
+  scope: 'operator',
+  body: PriceSet,
+  reply: { status: 200, schema: PriceRecord },
+  errors: ['VALIDATION_ERROR', 'UNSUPPORTED_CURRENCY'],
+  examples: [
+    { name: 'A segment in Kenya', body: { area: 'sms', unit: 'segment', country: 'KE', amount: 0.8, currency: 'KES' } },
+  ],
+  handle: async (app, tx, { body }, caller) => {
+    const price = await store(app, tx, body, caller)
+    await announcePrices(tx, app.signals)
+    return priceRecord(price)
+  },
+})
+
+const importAll = write({
+  method: 'POST',
+  path: '/v1/operator/prices/import',
+  operation: 'operator.importPrices',
+  summary: 'Set many prices at once, all or none',
+  scope: 'operator',
+  bodyLimitBytes: 10 * 1024 * 1024,
+  body: Type.Object({
+    prices: Type.Array(PriceSet, {
+      minItems: 1,
+      maxItems: maxImportRows,
+      rule: `must list 1 to ${maxImportRows} prices`,
+    }),
+  }),
+  reply: { status: 200, schema: ImportReply },
+  errors: ['VALIDATION_ERROR', 'UNSUPPORTED_CURRENCY', 'PAYLOAD_TOO_LARGE'],
+  examples: [
+    {
+      name: 'Two networks',
+      body: {
+        prices: [
+          { area: 'sms', unit: 'segment', country: 'KE', network: 'Safaricom', amount: 0.7, currency: 'KES' },
+          { area: 'sms', unit: 'segment', country: 'KE', network: 'Airtel', amount: 0.75, currency: 'KES' },
+        ],
+      },
+    },
+  ],
+  handle: async (app, tx, { body }, caller) => {
+    for (const price of body.prices) await store(app, tx, price, caller)
+    await announcePrices(tx, app.signals)
+    return { imported: body.prices.length }
+  },
+})
+
+const remove = write({
+  method: 'DELETE',
+  path: '/v1/operator/prices/:id',
+  operation: 'operator.removePrice',
+  summary: 'Remove a price',
+  scope: 'operator',
+  params: IdParam,
+  reply: { status: 200, schema: Type.Object({ id: Type.String(), deleted: Type.Literal(true) }, { title: 'Deleted' }) },
+  errors: ['NOT_FOUND'],
+  handle: async (app, tx, { params }, caller) => {
+    const uuid = uuidOf('price', params.id)
+    const removed = uuid && (await removePrice(tx, uuid))
+    if (!removed) throw new AppError('NOT_FOUND', 'there is no such price; price ids begin with prc_')
+    await record(tx, caller, 'price.remove', params.id, { before: auditable(removed) })
+    await announcePrices(tx, app.signals)
+    return { id: params.id, deleted: true as const }
+  },
+})
+
+async function store(app: App, tx: Tx, input: Static<typeof PriceSet>, caller: Caller): Promise<Price> {
+  const price = await setPrice(tx, newPrice(input, caller.receivedMs), app.clock.nowMs())
+  await record(tx, caller, 'price.set', idOf('price', price.id), { after: auditable(price) })
+  return price
+}
+
+function newPrice(input: Static<typeof PriceSet>, nowMs: number): NewPrice {
+  const micros = parseAmount(input.amount, microDecimals)
+  if (typeof micros !== 'bigint') throw new AppError('VALIDATION_ERROR', `amount ${micros.problem}`)
+  if (!isCurrency(input.currency)) throw new AppError('UNSUPPORTED_CURRENCY', `${input.currency} is not enabled`)
+  const account = input.account_id === undefined ? null : uuidOf('account', input.account_id)
+  if (input.account_id !== undefined && account === null)
+    throw new AppError('VALIDATION_ERROR', 'account_id is not the id of an account')
+  return {
+    area: input.area,
+    unit: input.unit,
+    country: input.country ?? null,
+    network: input.network ?? null,
+    account,
+    money: { micros, currency: input.currency },
+    effectiveFrom: (input.effective_from === undefined ? null : parseMoment(input.effective_from)) ?? new Date(nowMs),
+  }
+}
+
+function priceRecord({ id, area, unit, country, network, account, money, effectiveFrom, createdAt }: Price) {
+  return {
+    id: idOf('price', id),
+    area,
+    unit,
+    country,
+    network,
+    account_id: account && idOf('account', account),
+    amount: money.micros,
+    currency: money.currency,
+    effective_from: effectiveFrom,
+    created_at: createdAt,
+  }
+}
+
+function auditable({ area, unit, country, network, money, effectiveFrom }: Price): object {
+  return {
+    area,
+    unit,
+    country,
+    network,
+    amount: money.micros.toString(),
+    currency: money.currency,
+    effective_from: effectiveFrom,
+  }
+}
+
+export const priceRoutes: readonly Route[] = [listAll, set, importAll, remove]

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sandbox: what a test account may do to its own world. Simulators add their controls here as their areas arrive.
+import { Type } from 'typebox'
+import type { Area } from '../../platform/area.ts'
+import { record } from '../../platform/audit.ts'
+import { read, write } from '../../platform/route.ts'
+import { At } from '../../platform/schema.ts'
+import { moveClock } from '../accounts/area.ts'
+
+const ClockAdvance = Type.Object({
+  advance_seconds: Type.Number({
+    minimum: 0,
+    maximum: 31_622_400,
+    rule: 'must be 0 to 31622400 seconds',
+    description: 'How far the clock of this test account moves forward',
+  }),
+})
+
+const ClockReply = Type.Object({ now: At(), offset_seconds: Type.Number() }, { title: 'SandboxClock' })
+
+const readClock = read({
+  method: 'GET',
+  path: '/v1/sandbox/clock',
+  operation: 'sandbox.clock',
+  summary: 'Tell what time it is for this test account',
+  scope: 'sandbox:read',
+  reply: { status: 200, schema: ClockReply },
+  examples: [{ name: 'The time' }],
+  handle: async (_app, _input, { nowMs, principal }) => ({
+    now: new Date(nowMs),
+    offset_seconds: principal.facts.clockOffsetMs / 1000,
+  }),
+})
+
+const advanceClock = write({
+  method: 'POST',
+  path: '/v1/sandbox/clock',
+  aliases: ['/v1/sandbox/time/advance'],
+  operation: 'sandbox.advanceClock',
+  summary: 'Move this test account’s clock forward',
+  description:
+    'Timers, schedules, windows and retries of the account’s test environment fall due as if the time had passed.',
+  scope: 'sandbox:write',
+  body: ClockAdvance,
+  reply: { status: 200, schema: ClockReply },
+  errors: ['VALIDATION_ERROR'],
+  examples: [{ name: 'A day later', body: { advance_seconds: 86_400 } }],
+  handle: async (app, tx, { body }, caller) => {
+    const moved = await moveClock(app, tx, Math.round(body.advance_seconds * 1000), caller)
+    await record(tx, caller, 'sandbox.advance_clock', caller.accountId, {
+      after: { offset_seconds: moved.offset_seconds },
+    })
+    return moved
+  },
+})
+
+export const sandbox: Area = { name: 'sandbox', routes: [readClock, advanceClock] }
