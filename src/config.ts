@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every setting: its type, its default and one sentence. `--help`, `pamoja config`, .env.example and the documentation
+// derive from this table. Each may also be given as a file: PAMOJA_X_FILE names a file that holds the value of PAMOJA_X.
+import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
+import { resolve } from 'node:path'
+
+interface Setting<T> {
+  readonly default: T
+  readonly help: string
+  /** Shown masked. */
+  readonly secret?: boolean
+  /** Other variables that mean the same, less specific ones last. */
+  readonly also?: readonly string[]
+  /** The value, or a sentence that says what it must be. */
+  parse(text: string): { value: T } | { problem: string }
+}
+
+const roles = ['api', 'dispatch', 'webhooks', 'timers', 'carriers', 'sandbox'] as const
+
+export const settings = {
+  PAMOJA_HOME: text('.pamoja', 'Directory for the embedded database, certificates and credentials.json.'),
+  PAMOJA_HOST: host('127.0.0.1', 'Address to listen on; 0.0.0.0 takes connections from other machines.'),
+  PAMOJA_PORT: { ...integer(8443, 0, 65535, 'Port of the API (HTTPS); 0 takes a free one.'), also: ['PORT'] },
+  PAMOJA_PUBLIC_URL: url(
+    ['https:'],
+    'Address customers use, such as https://api.example.com, when a proxy stands in front.',
+  ),
+  PAMOJA_ROLES: list(roles, 'What this process does: any of api, dispatch, webhooks, timers, carriers, sandbox.'),
+  DATABASE_URL: secret(
+    database('PostgreSQL 15 or later instead of the embedded one: postgres://user:password@host/database.'),
+  ),
+  PAMOJA_DATABASE_POOL: integer(
+    10,
+    2,
+    200,
+    'Connections for reads and transactions; two more commit writes and one listens.',
+  ),
+  PAMOJA_MIGRATE: boolean(true, 'Apply new migrations at start; false leaves that to `pamoja migrate`.'),
+  PAMOJA_TLS_CERT: optional('Certificate chain (PEM). Without it a local certificate authority is made.'),
+  PAMOJA_TLS_KEY: optional('Private key (PEM) of the certificate.'),
+  PAMOJA_TRUSTED_PROXIES: addresses(
+    ['127.0.0.0/8', '::1'],
+    'Addresses whose X-Forwarded-Proto and X-Forwarded-For are believed.',
+  ),
+  PAMOJA_ALLOW_HTTP: choice(
+    ['never', 'loopback'],
+    'loopback answers plain HTTP from this machine; for development only.',
+  ),
+  PAMOJA_REVOKE_EXPOSED_KEYS: boolean(false, 'Revoke a live key that was sent over plain HTTP.'),
+  PAMOJA_SECRET_KEY: secret(
+    rootKeys('32 random bytes in base64 or hex that encrypt secrets at rest; while rotating, new,old with a comma.'),
+  ),
+  PAMOJA_TEST_API_KEY: secret(testKey('Test API key to give the first account instead of a random one.')),
+  PAMOJA_RATE_LIMITS: choice(['on', 'off'], 'off stops rate limiting, for load tests; refused in production.'),
+  PAMOJA_ADMIN_HOST: host('127.0.0.1', 'Address of the admin listener (/metrics).'),
+  PAMOJA_ADMIN_PORT: integer(9464, 0, 65535, 'Port of the admin listener; a free one when it is taken.'),
+  PAMOJA_LOG_LEVEL: choice(['info', 'debug', 'warn', 'error', 'silent'], 'How much to log.'),
+  PAMOJA_LOG_FILE: optional('File for the log instead of standard output.'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: url(
+    ['http:', 'https:'],
+    'Where to send traces (OTLP over HTTP); without it tracing is off.',
+  ),
+  NODE_ENV: choice(
+    ['development', 'production', 'test'],
+    'production makes nothing up: missing secrets stop the start, and only public URLs are called.',
+  ),
+} satisfies Record<string, Setting<unknown>>
+
+export type SettingName = keyof typeof settings
+type ValueOf<S> = S extends Setting<infer T> ? T : never
+export type Config = { readonly [K in SettingName]: ValueOf<(typeof settings)[K]> }
+
+export interface LoadedConfig {
+  config: Config
+  /** Where each value came from: its default, the environment, a file. */
+  origins: Readonly<Record<string, string>>
+}
+
+/** Why the program cannot do what it was asked to, in one sentence that the operator can act on. */
+export class StartError extends Error {}
+
+/** What is wrong with the settings: one sentence, or a list when there is more than one thing. */
+export class ConfigError extends StartError {}
+
+/** Reads all settings, or throws one error that lists everything that is wrong with them. */
+export function loadConfig(
+  environment: Readonly<Record<string, string | undefined>>,
+  overrides: Partial<Config> = {},
+): LoadedConfig {
+  const problems: string[] = []
+  const origins: Record<string, string> = {}
+  const values: Record<string, unknown> = {}
+  for (const [name, setting] of entries()) {
+    const found = given(environment, [name, ...(setting.also ?? [])], problems)
+    origins[name] = name in overrides ? 'command line' : (found?.origin ?? 'default')
+    const parsed = found ? setting.parse(found.text) : { value: setting.default }
+    if ('problem' in parsed) problems.push(`${name} ${parsed.problem}`)
+    values[name] = 'problem' in parsed ? setting.default : parsed.value
+  }
+  const config = { ...values, ...overrides }
+  if (!isComplete(config)) throw new Error('a setting was not read')
+  problems.push(...contradictions(config))
+  for (const name of Object.keys(environment))
+    if (
+      name.startsWith('PAMOJA_') &&
+      !name.startsWith('PAMOJA_TEST_') &&
+      !(name.replace(/_FILE$/, '') in settings || name in settings)
+    )
+      problems.push(`${name} is not a setting; \`npm start -- --help\` lists them`)
+  if (problems.length > 0) throw new ConfigError(sentence(problems))
+  return { config, origins }
+}
+
+function sentence([first = '', ...others]: readonly string[]): string {
+  if (others.length === 0) return `${first}.`
+  return `The configuration is not usable:\n${[first, ...others].map((problem) => `  ${problem}`).join('\n')}`
+}
+
+export function isProduction(config: Config): boolean {
+  return config.NODE_ENV === 'production'
+}
+
+/** The settings as `--help` prints them. */
+export function describeSettings(): string {
+  return entries()
+    .map(
+      ([name, { default: value, help }]) =>
+        `  ${name}\n      ${help}${value === null ? '' : ` Default: ${shown(value)}.`}`,
+    )
+    .join('\n')
+}
+
+/** The effective values with their origin, secrets masked. */
+export function describeConfig({ config, origins }: LoadedConfig): string {
+  const values: Readonly<Record<string, unknown>> = config
+  return entries()
+    .map(
+      ([name, { secret }]) =>
+        `${name}=${secret && values[name] !== null ? '********' : shown(values[name])}  # ${origins[name]}`,
+    )
+    .join('\n')
+}
+
+/** What .env.example holds: every setting with its sentence, commented out, at its default. */
+export function describeEnvExample(): string {
+  const lines = entries().map(([name, { default: value, help }]) => `# ${help}\n#${name}=${shown(value)}\n`)
+  return `# Every setting, at its default. Copy this file to .env, change what you need, and start with
+#   node --env-file=.env tools/start.mjs
+# A setting may also come from a file: PAMOJA_SECRET_KEY_FILE=/run/secrets/key instead of PAMOJA_SECRET_KEY=...
+
+${lines.join('\n')}`
+}
+
+function shown(value: unknown): string {
+  return Array.isArray(value) ? value.join(',') : value === null ? '' : String(value)
+}
+
+function contradictions(config: Config): string[] {
+  const found: string[] = []
+  if ((config.PAMOJA_TLS_CERT === null) !== (config.PAMOJA_TLS_KEY === null))
+    found.push('PAMOJA_TLS_CERT and PAMOJA_TLS_KEY must be given together')
+  if (isProduction(config)) {
+    if (config.PAMOJA_SECRET_KEY === null) found.push('PAMOJA_SECRET_KEY must be given in production')
+    if (config.PAMOJA_TLS_CERT === null && config.PAMOJA_PUBLIC_URL === null)
+      found.push(
+        'PAMOJA_TLS_CERT and PAMOJA_TLS_KEY, or PAMOJA_PUBLIC_URL of a proxy in front, must be given in production',
+      )
+    if (config.PAMOJA_ALLOW_HTTP !== 'never') found.push('PAMOJA_ALLOW_HTTP is for development only')
+    if (config.PAMOJA_RATE_LIMITS === 'off') found.push('PAMOJA_RATE_LIMITS=off is for load tests only')
+  }
+  return found
+}
+
+function given(
+  environment: Readonly<Record<string, string | undefined>>,
+  names: readonly string[],
+  problems: string[],
+): { text: string; origin: string } | null {
+  for (const name of names) {
+    const direct = environment[name]
+    if (direct !== undefined && direct !== '') return { text: direct, origin: name }
+    const file = environment[`${name}_FILE`]
+    if (!file) continue
+    const text = readText(file)
+    if (text) return { text, origin: file }
+    problems.push(`${name}_FILE names ${file}, which ${text === null ? 'cannot be read' : 'is empty'}`)
+    return null
+  }
+  return null
+}
+
+function readText(file: string): string | null {
+  try {
+    return readFileSync(resolve(file), 'utf8').trim()
+  } catch {
+    return null
+  }
+}
+
+function entries(): [string, Setting<unknown>][] {
+  return Object.entries<Setting<unknown>>(settings)
+}
+
+/** Each value was made by the setting of its name, so having all of them is being a Config. */
+function isComplete(values: Readonly<Record<string, unknown>>): values is Config {
+  return Object.keys(settings).every((name) => name in values)
+}
+
+function text(value: string, help: string): Setting<string> {
+  return { default: value, help, parse: (given) => ({ value: given }) }
+}
+
+function optional(help: string): Setting<string | null> {
+  return { default: null, help, parse: (given) => ({ value: given }) }
+}
+
+/** Absent unless given, and then of a form that is checked. */
+function formed(help: string, hasForm: (given: string) => boolean, problem: string): Setting<string | null> {
+  return { default: null, help, parse: (given) => (hasForm(given) ? { value: given } : { problem }) }
+}
+
+function database(help: string): Setting<string | null> {
+  const form = /^postgres(ql)?:\/\/./
+  return formed(help, (given) => form.test(given), 'must be a URL such as postgres://user:password@host/database')
+}
+
+function testKey(help: string): Setting<string | null> {
+  const form = /^pmj_test_[0-9A-Za-z]{38}$/
+  return formed(help, (given) => form.test(given), 'must be pmj_test_ and 38 letters and digits')
+}
+
+function rootKeys(help: string): Setting<string | null> {
+  const form = /^([0-9a-f]{64}|[\w+/-]{43}=?)$/i
+  const areKeys = (given: string): boolean => given.split(',').every((key) => form.test(key.trim()))
+  return formed(help, areKeys, 'must be 32 bytes in base64 or hex (openssl rand -base64 32), or several with commas')
+}
+
+/** Without a slash at the end, so that a path can follow. */
+function url(protocols: readonly string[], help: string): Setting<string | null> {
+  return {
+    default: null,
+    help,
+    parse: (given) =>
+      URL.canParse(given) && protocols.includes(new URL(given).protocol)
+        ? { value: given.replace(/\/+$/, '') }
+        : { problem: `must be a URL that begins with ${protocols.join('// or ')}//, not "${given}"` },
+  }
+}
+
+function host(value: string, help: string): Setting<string> {
+  return {
+    default: value,
+    help,
+    parse: (given) =>
+      isIP(given) > 0 || /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(given)
+        ? { value: given }
+        : { problem: `must be an address or a host name, not "${given}"` },
+  }
+}
+
+function secret<T>(setting: Setting<T>): Setting<T> {
+  return { ...setting, secret: true }
+}
+
+function integer(value: number, least: number, most: number, help: string): Setting<number> {
+  return {
+    default: value,
+    help,
+    parse: (given) =>
+      /^\d{1,9}$/.test(given) && Number(given) >= least && Number(given) <= most
+        ? { value: Number(given) }
+        : { problem: `must be a whole number from ${least} to ${most}, not "${given}"` },
+  }
+}
+
+function boolean(value: boolean, help: string): Setting<boolean> {
+  return {
+    default: value,
+    help,
+    parse: (given) =>
+      given === 'true' || given === 'false'
+        ? { value: given === 'true' }
+        : { problem: `must be true or false, not "${given}"` },
+  }
+}
+
+function choice<const Words extends readonly [string, ...string[]]>(
+  words: Words,
+  help: string,
+): Setting<Words[number]> {
+  return {
+    default: words[0],
+    help,
+    parse: (given) => {
+      const value = words.find((word) => word === given)
+      return value === undefined ? { problem: `must be one of ${words.join(', ')}, not "${given}"` } : { value }
+    },
+  }
+}
+
+function list<const Words extends readonly string[]>(words: Words, help: string): Setting<readonly Words[number][]> {
+  return {
+    default: words,
+    help,
+    parse: (given) => {
+      const parts = given.split(',').map((part) => part.trim())
+      const known = words.filter((word) => parts.includes(word))
+      const strange = parts.filter((part) => !words.includes(part))
+      return strange.length > 0
+        ? { problem: `must list any of ${words.join(', ')}, not "${strange.join(', ')}"` }
+        : { value: known }
+    },
+  }
+}
+
+function addresses(value: readonly string[], help: string): Setting<readonly string[]> {
+  return {
+    default: value,
+    help,
+    parse: (given) => {
+      const parts = given.split(',').map((part) => part.trim())
+      const bad = parts.find((part) => !isAddressRange(part))
+      return bad === undefined ? { value: parts } : { problem: `must list addresses or CIDR ranges, not "${bad}"` }
+    },
+  }
+}
+
+/** An address, or an address and a prefix length. */
+export function isAddressRange(range: string): boolean {
+  const [address = '', bits, ...rest] = range.split('/')
+  const version = isIP(address)
+  if (version === 0 || rest.length > 0) return false
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 6 ? 128 : 32))
+}

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program's commands. `npm start` runs `serve`; the others are for operators and scripts. What a command needs is
+// imported when it runs: reading the whole program from disk takes longer than most of them.
+import { once } from 'node:events'
+import { realpathSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { argv, env, exit, stderr, stdout } from 'node:process'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { adviceFor } from './advice.ts'
+import {
+  type Config,
+  ConfigError,
+  describeConfig,
+  describeSettings,
+  type LoadedConfig,
+  loadConfig,
+  settings,
+} from './config.ts'
+import { openSecrets, startDatabase, withDatabase } from './database.ts'
+import { systemClock } from './platform/clock.ts'
+import { type Progress, progressOn } from './progress.ts'
+import type { RunningNode } from './server.ts'
+import { packageVersion } from './version.ts'
+
+/** A second signal within this time is the same one: npm passes on a Ctrl-C that the terminal has already sent us. */
+const sameSignalMs = 500
+const stopWithinMs = 30_000
+
+interface Command {
+  /** Its words; those in angle brackets stand for what the caller gives. */
+  usage: string
+  summary: string
+  run(loaded: LoadedConfig, given: readonly string[]): Promise<void>
+}
+
+const commands: readonly Command[] = [
+  { usage: 'serve', summary: 'Start the platform (the default).', run: ({ config }) => serve(config) },
+  {
+    usage: 'migrate',
+    summary: 'Bring the database to this version and stop.',
+    async run({ config }) {
+      await withDatabase(config, 'migrate', async () => say('The database is up to date.'))
+    },
+  },
+  {
+    usage: 'backup <file>',
+    summary: 'Write everything in the database to a file, consistent, while it runs.',
+    async run({ config }, [file = '']) {
+      const { backup } = await import('./platform/backup.ts')
+      await withDatabase(config, 'as it is', async (db) => say(await backup(db, file)))
+    },
+  },
+  {
+    usage: 'restore <file>',
+    summary: 'Fill an empty database from a backup.',
+    async run({ config }, [file = '']) {
+      const { restore } = await import('./platform/backup.ts')
+      await withDatabase(config, 'migrate', async (db) => say(await restore(db, file)))
+    },
+  },
+  {
+    usage: 'ledger verify',
+    summary: 'Check every balance against its transfers.',
+    async run({ config }) {
+      const { verifyLedger } = await import('./ledger/verify.ts')
+      await withDatabase(config, 'require', async (db) => {
+        const { ok, wallets, transfers, problems } = await verifyLedger(db)
+        for (const problem of problems) say(problem)
+        say(`${wallets} wallets, ${transfers} transfers: ${ok ? 'everything adds up.' : 'NOT everything adds up.'}`)
+        if (!ok) process.exitCode = 1
+      })
+    },
+  },
+  {
+    usage: 'keys rotate',
+    summary: 'Put all secrets under the first key of PAMOJA_SECRET_KEY.',
+    async run({ config }) {
+      await withDatabase(config, 'require', async (db) => {
+        const { dataKeys, signingKeys } = await (await openSecrets(config, db)).rewrap()
+        say(
+          `Re-wrapped ${dataKeys} data keys and ${signingKeys} signing keys: only the first key is needed from now on.`,
+        )
+      })
+    },
+  },
+  {
+    usage: 'operator key',
+    summary: 'Make an operator key and print it (and open the operator’s account, the first time).',
+    async run({ config }) {
+      const { operatorKey } = await import('./areas/accounts/area.ts')
+      await withDatabase(config, config.PAMOJA_MIGRATE ? 'migrate' : 'require', async (db) => {
+        const made = await operatorKey({ db, clock: systemClock })
+        say(made.key)
+        stderr.write(`It belongs to the account ${made.accountId}, may do everything, and is shown this once.\n`)
+      })
+    },
+  },
+  {
+    usage: 'config',
+    summary: 'Show every setting, its value and where it came from.',
+    run: async (loaded) => say(describeConfig(loaded)),
+  },
+  {
+    usage: 'openapi',
+    summary: 'Print the OpenAPI document.',
+    async run() {
+      const [{ openapiText }, { areas }] = await Promise.all([import('./platform/openapi.ts'), import('./areas.ts')])
+      say(openapiText(areas, packageVersion()).trimEnd())
+    },
+  },
+]
+
+/** Runs a command line. Problems of configuration or surroundings end it with one sentence and a non-zero code. */
+export async function run(args: readonly string[]): Promise<void> {
+  try {
+    const { words, overrides, wants } = parse(args)
+    if (wants === 'version') return say(packageVersion())
+    if (wants === 'help') return say(help())
+    const { command, given } = find(words)
+    const loaded = loadConfig(env, overrides)
+    await command.run(loaded, given).catch((error: unknown) => fail(adviceFor(error, loaded.config), 1))
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    fail(error.message, 2)
+  }
+}
+
+interface CommandLine {
+  words: string[]
+  overrides: Partial<Config>
+  wants: 'help' | 'version' | null
+}
+
+function parse(args: readonly string[]): CommandLine {
+  const { values, positionals: words } = parsedBy(() =>
+    parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: { roles: { type: 'string' }, help: { type: 'boolean', short: 'h' }, version: { type: 'boolean' } },
+    }),
+  )
+  const wants = values.help ? 'help' : values.version ? 'version' : null
+  return { words, overrides: values.roles === undefined ? {} : rolesOf(values.roles), wants }
+}
+
+function parsedBy<T>(parser: () => T): T {
+  try {
+    return parser()
+  } catch (error) {
+    const [reason] = error instanceof Error ? error.message.split(/\. /) : []
+    throw new ConfigError(`${reason}: \`npm start -- --help\` lists what there is.`, { cause: error })
+  }
+}
+
+function rolesOf(text: string): Partial<Config> {
+  const parsed = settings.PAMOJA_ROLES.parse(text)
+  if ('problem' in parsed) throw new ConfigError(`--roles ${parsed.problem}.`)
+  return { PAMOJA_ROLES: parsed.value }
+}
+
+/** The command of these words, and the words that stand where its usage has angle brackets. */
+function find([name = 'serve', ...rest]: readonly string[]): { command: Command; given: string[] } {
+  const command = commands.find(({ usage }) => usage.split(' ')[0] === name)
+  if (!command) throw new ConfigError(`There is no command ${name}: \`npm start -- --help\` lists what there is.`)
+  const [, ...wanted] = command.usage.split(' ')
+  const isOpen = (index: number): boolean => wanted[index]?.startsWith('<') ?? false
+  const fits = rest.length === wanted.length && rest.every((word, index) => isOpen(index) || word === wanted[index])
+  if (!fits) throw new ConfigError(`Usage: npm start -- ${command.usage}`)
+  return { command, given: rest.filter((_, index) => isOpen(index)) }
+}
+
+function help(): string {
+  const list = commands.map(({ usage, summary }) => `  ${usage.padEnd(18)}${summary}`)
+  return `Pamoja ${packageVersion()}: communications and payments behind one API.
+
+Usage: npm start -- [command] [--roles api,dispatch,...]
+
+Commands:
+${list.join('\n')}
+
+Settings (environment variables; each also as NAME_FILE, naming a file with the value):
+${describeSettings()}`
+}
+
+async function serve(config: Config): Promise<void> {
+  const stop = stopSignal()
+  // Whoever read our output may go; the platform stays.
+  for (const stream of [stdout, stderr]) stream.on('error', () => undefined)
+  const progress = progressOn(stderr)
+  try {
+    const node = await start(config, progress, stop)
+    if (!stop.aborted) await once(stop, 'abort')
+    await leave(node, progress)
+  } catch (error) {
+    if (error !== stop.reason) {
+      progress.fail()
+      throw error
+    }
+    progress.end()
+  }
+  exit(0)
+}
+
+/** Aborted by the first signal. A later one ends the program the hard way: what is left undone, the next start finds. */
+function stopSignal(): AbortSignal {
+  const stop = new AbortController()
+  let firstMs = 0
+  const heard = (): void => {
+    if (stop.signal.aborted && performance.now() - firstMs > sameSignalMs) exit(1)
+    if (!stop.signal.aborted) firstMs = performance.now()
+    stop.abort()
+  }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, heard)
+  return stop.signal
+}
+
+/** Starts a node; the database already while the rest of the program is being read. */
+async function start(config: Config, progress: Progress, stop: AbortSignal): Promise<RunningNode> {
+  await requirePort(config)
+  const database = startDatabase(config, progress.step)
+  let isRead = false
+  database.then(
+    () => isRead || progress.step('Reading the program'),
+    () => undefined,
+  )
+  await Promise.race([progress.begun, database])
+  const rest = Promise.all([import('./server.ts'), import('./areas.ts'), import('./welcome.ts')]).finally(() => {
+    isRead = true
+  })
+  const [[{ startNode }, { areas }, { banner, welcome }]] = await Promise.all([rest, database])
+  const greeting: { text: string } = { text: '' }
+  const node = await startNode({
+    config,
+    areas,
+    database,
+    stop,
+    progress: progress.step,
+    beforeServing: async (made) => {
+      greeting.text = banner(made, await welcome(made))
+    },
+  })
+  progress.end()
+  stdout.write(greeting.text)
+  return node
+}
+
+/** Says at once that the port cannot be had, rather than after the database was made. */
+async function requirePort({ PAMOJA_PORT, PAMOJA_HOST }: Config): Promise<void> {
+  const probe = createServer().listen(PAMOJA_PORT, PAMOJA_HOST)
+  await once(probe, 'listening')
+  probe.close()
+  await once(probe, 'close')
+}
+
+/** Finishes what is in progress, but not for ever. */
+async function leave(node: RunningNode, progress: Progress): Promise<void> {
+  setTimeout(() => exit(1), stopWithinMs).unref()
+  if (stdout.isTTY) stderr.write('\n')
+  progress.step('Stopping: finishing what is in progress')
+  await node.stop()
+  progress.end()
+}
+
+function say(text: string): void {
+  stdout.write(`${text}\n`)
+}
+
+function fail(text: string, code: number): never {
+  stderr.write(`${text}\n`)
+  exit(code)
+}
+
+if (argv[1] && realpathSync(argv[1]) === fileURLToPath(import.meta.url)) await run(argv.slice(2))

@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: Apache-2.0
+// One node: builds the App value from its parts, opens the doors, starts the workers, and takes it all down again in
+// the right order. Reads like a list; every line leads to the file that does it.
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join, resolve } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import { credentialStore } from './areas/accounts/area.ts'
+import { type Config, settings } from './config.ts'
+import {
+  applicationName,
+  inSentences,
+  prepareSchema,
+  rootKeys,
+  type StartedDatabase,
+  startDatabase,
+} from './database.ts'
+import { AppError } from './kernel/errors.ts'
+import { newId, newUuid } from './kernel/ids.ts'
+import { PriceBook } from './ledger/prices.ts'
+import { rollUp } from './ledger/rollups.ts'
+import { verifyLedger } from './ledger/verify.ts'
+import { errorBody } from './platform/answer.ts'
+import type { App } from './platform/app.ts'
+import type { Area } from './platform/area.ts'
+import { Authenticator, addressList } from './platform/auth.ts'
+import { serverIdentity, watchIdentity } from './platform/certificates.ts'
+import { type Clock, systemClock } from './platform/clock.ts'
+import { Committer } from './platform/commit.ts'
+import { Database } from './platform/db.ts'
+import { docs } from './platform/docs.ts'
+import { readiness } from './platform/health.ts'
+import { createHttp } from './platform/http.ts'
+import { Idempotency } from './platform/idempotency.ts'
+import { Leases } from './platform/leases.ts'
+import { Limits } from './platform/limits.ts'
+import { createListener, type Listener } from './platform/listener.ts'
+import { createLog, type Logger } from './platform/log.ts'
+import { type Chore, keepHouse, platformChores } from './platform/maintenance.ts'
+import { atMostEvery, Metrics } from './platform/metrics.ts'
+import { joinNodes } from './platform/nodes.ts'
+import { openapi } from './platform/openapi.ts'
+import { refusePlain } from './platform/plain-http.ts'
+import { RequestLog } from './platform/request-log.ts'
+import { Secrets } from './platform/secrets.ts'
+import { Signals } from './platform/signals.ts'
+import { Tokens } from './platform/tokens.ts'
+import { startTracer } from './platform/tracing.ts'
+import { queues, Work } from './platform/work.ts'
+import { packageVersion } from './version.ts'
+
+const statementTimeoutMs = 30_000
+const commitLanes = 2
+const finishRequestsMs = 10_000
+const finishJobsMs = 10_000
+const keyUseFlushMs = 10_000
+const ledgerProofMs = 60 * 60_000
+const queueLookMs = 5_000
+const tokenCareMs = 5 * 60_000
+
+type Stops = (() => Promise<void> | void)[]
+
+export interface NodeOptions {
+  config: Config
+  areas: readonly Area[]
+  clock?: Clock
+  /** Migrations beside our own, for the areas of tests and benchmarks. */
+  extraMigrations?: URL
+  /** The database, if it was started ahead; otherwise it is started here. */
+  database?: Promise<StartedDatabase>
+  /** Ends the start between two steps. */
+  stop?: AbortSignal
+  progress?(sentence: string): void
+  /** Runs when the addresses are known and taken, before the first request is answered. */
+  beforeServing?(node: RunningNode): Promise<void>
+}
+
+export interface RunningNode {
+  app: App
+  url: string
+  port: number
+  caFile: string | null
+  adminUrl: string
+  stop(): Promise<void>
+}
+
+export async function startNode({
+  config,
+  areas,
+  clock = systemClock,
+  extraMigrations,
+  progress = () => undefined,
+  database = startDatabase(config, progress),
+  stop,
+  beforeServing,
+}: NodeOptions): Promise<RunningNode> {
+  const home = resolve(config.PAMOJA_HOME)
+  const log = createLog({ level: config.PAMOJA_LOG_LEVEL, pretty: null, file: config.PAMOJA_LOG_FILE })
+  const stops: Stops = [() => released(database)]
+  try {
+    const { url } = await database
+    stop?.throwIfAborted()
+    const db = new Database(
+      { url, poolSize: config.PAMOJA_DATABASE_POOL, statementTimeoutMs, applicationName },
+      (error) => log.warn({ error }, 'an idle database connection was lost'),
+    )
+    stops.push(() => db.close())
+    progress('Bringing the tables up to date')
+    await prepareSchema(db, config.PAMOJA_MIGRATE ? 'migrate' : 'require', extraMigrations)
+    stop?.throwIfAborted()
+
+    progress('Opening the doors')
+    const identity = await inSentences(
+      serverIdentity({
+        dir: join(home, 'tls'),
+        ...(config.PAMOJA_TLS_CERT ? { certFile: config.PAMOJA_TLS_CERT } : {}),
+        ...(config.PAMOJA_TLS_KEY ? { keyFile: config.PAMOJA_TLS_KEY } : {}),
+        now: new Date(clock.nowMs()),
+      }),
+    )
+    const address: { publicUrl: string } = { publicUrl: config.PAMOJA_PUBLIC_URL ?? '' }
+    const app = await buildApp({ config, areas, clock, log, db, address })
+    if (app.tracer) stops.push(app.tracer.stop)
+    await startWorkers(app, stops)
+
+    const { http, listener, open, drain } = openDoors(app, areas, identity)
+    const { port } = await listen(listener, http, config)
+    stops.push(drain)
+    address.publicUrl ||= `https://localhost:${port}`
+    if (config.PAMOJA_TLS_CERT && config.PAMOJA_TLS_KEY)
+      stops.push(
+        watchIdentity(
+          { certFile: config.PAMOJA_TLS_CERT, keyFile: config.PAMOJA_TLS_KEY },
+          listener.updateIdentity,
+          (error) => log.error({ error }, 'the new certificate cannot be used; the old one stays'),
+        ),
+      )
+    const admin = await openAdmin(app)
+    // Figures can be read until everything else has stopped.
+    stops.splice(1, 0, admin.close)
+    const node = {
+      app,
+      url: app.publicUrl,
+      port,
+      caFile: identity.caFile,
+      adminUrl: admin.url,
+      stop: () => stopAll(stops, log),
+    }
+    await beforeServing?.(node)
+    open()
+    app.work.start(app)
+    return node
+  } catch (error) {
+    await stopAll(stops, log)
+    throw error
+  }
+}
+
+/** A database that never started needs no release; whoever waited for it has heard why. */
+async function released(database: Promise<StartedDatabase>): Promise<void> {
+  const started = await database.catch(() => null)
+  await started?.release()
+}
+
+interface Parts {
+  config: Config
+  areas: readonly Area[]
+  clock: Clock
+  log: Logger
+  db: Database
+  address: { publicUrl: string }
+}
+
+async function buildApp({ config, areas, clock, log, db, address }: Parts): Promise<App> {
+  const nodeId = newUuid(clock.nowMs())
+  const version = packageVersion()
+  const signals = new Signals(db)
+  const secrets = new Secrets(db, await rootKeys(config))
+  const tokens = new Tokens({ db, secrets, clock, issuer: config.PAMOJA_PUBLIC_URL ?? 'pamoja' })
+  const committer = new Committer(db, nodeId, commitLanes)
+  const jobs = areas.flatMap((area) => area.jobs ?? [])
+  const endpoint = config.OTEL_EXPORTER_OTLP_ENDPOINT
+  const tracer = endpoint ? await startTracer({ endpoint, version, nodeId, log }) : null
+  return {
+    config,
+    version,
+    nodeId,
+    get publicUrl() {
+      return address.publicUrl
+    },
+    clock,
+    log,
+    metrics: new Metrics(version),
+    tracer,
+    db,
+    signals,
+    committer,
+    work: new Work<App>({ db, committer, clock, log, nodeId, jobs, roles: config.PAMOJA_ROLES, tracer }),
+    leases: new Leases({ db, nodeId, log }),
+    secrets,
+    tokens,
+    limits: new Limits({ db, signals, nodeId }),
+    idempotency: new Idempotency(db, secrets),
+    requestLog: new RequestLog(db, clock, log),
+    authenticator: new Authenticator(credentialStore(db, signals, clock, config), signals, clock, tokens),
+    prices: new PriceBook({ db, signals, log }),
+    commit: (operation, item) => committer.commit(operation, item),
+  }
+}
+
+/** Starts everything that runs beside requests. Each start pushes its stop; stops run in reverse order. */
+async function startWorkers(app: App, stops: Stops): Promise<void> {
+  await app.signals.start()
+  stops.push(() => app.signals.stop())
+  await app.tokens.start()
+  await app.prices.start()
+  stops.push(() => app.prices.stop())
+  app.limits.start()
+  stops.push(() => app.limits.stop())
+  app.requestLog.start()
+  stops.push(() => app.requestLog.stop())
+  stops.push(() => app.committer.stop())
+  stops.push(() => app.leases.stop())
+  stops.push(await joinNodes(app))
+  stops.push(noteKeyUse(app))
+  stops.push(careForTokens(app))
+  if (app.config.PAMOJA_ROLES.includes('timers')) stops.push(keepHouse(app, [...platformChores, ...ledgerChores(app)]))
+  stops.push(() => app.work.stop(finishJobsMs))
+  watchFigures(app)
+}
+
+/** Roll-ups, and every hour a proof of the whole ledger. A problem it finds is the one figure that must wake somebody. */
+function ledgerChores({ metrics }: App): Chore[] {
+  let problems: number | null = null
+  metrics.gauge(
+    'pamoja_ledger_imbalance',
+    'Problems that the last verification of the ledger found; must be 0.',
+    () => problems,
+  )
+  return [
+    { name: 'ledger roll-ups', run: ({ db, clock }) => rollUp(db, clock) },
+    {
+      name: 'ledger verification',
+      everyMs: ledgerProofMs,
+      run: async ({ db, log }) => {
+        const found = await verifyLedger(db)
+        problems = found.problems.length
+        if (!found.ok) log.error({ problems: found.problems.slice(0, 10) }, 'the ledger does not add up')
+      },
+    },
+  ]
+}
+
+/** Every node looks after its signing keys: one of them makes the next in time, all of them publish it before it signs. */
+function careForTokens(app: App): () => void {
+  const timer = setInterval(() => {
+    app.tokens.rotate().catch((error) => app.log.warn({ error }, 'signing keys could not be looked after'))
+  }, tokenCareMs)
+  timer.unref()
+  return () => clearInterval(timer)
+}
+
+function noteKeyUse(app: App): () => Promise<void> {
+  const flush = async (): Promise<void> => {
+    await app.authenticator.noteUses().catch((error) => app.log.warn({ error }, 'the use of keys could not be noted'))
+  }
+  const timer = setInterval(() => void flush(), keyUseFlushMs)
+  timer.unref()
+  return async () => {
+    clearInterval(timer)
+    await flush()
+  }
+}
+
+function watchFigures({ metrics, db, committer, work, requestLog }: App): void {
+  metrics.gauge('pamoja_db_pool_connections', 'Connections of the pool.', () => db.stats().total)
+  metrics.gauge('pamoja_db_pool_waiting', 'Callers waiting for a connection.', () => db.stats().waiting)
+  metrics.gauge('pamoja_commit_waiting', 'Writes waiting for a group commit.', () => committer.waiting())
+  metrics.total('pamoja_commit_items_total', 'Writes committed since the start.', () => committer.stats.items)
+  metrics.total('pamoja_commit_commits_total', 'Group commits since the start.', () => committer.stats.commits)
+  metrics.gauge('pamoja_work_running', 'Jobs running on this node.', () => work.load().running)
+  metrics.gauge('pamoja_work_waiting', 'Born-leased jobs waiting on this node.', () => work.load().waiting)
+  metrics.total(
+    'pamoja_request_log_dropped_total',
+    'Request log lines that were not written.',
+    () => requestLog.dropped,
+  )
+  const lanes = atMostEvery(queueLookMs, () => queues(db))
+  metrics.gauges(
+    'pamoja_work_queue_jobs',
+    'Jobs in the table, of all nodes, by what they wait for.',
+    ['lane', 'state'],
+    async () =>
+      (await lanes()).flatMap(({ lane, due, running, scheduled, failed }) => [
+        { labels: { lane, state: 'due' }, value: due },
+        { labels: { lane, state: 'running' }, value: running },
+        { labels: { lane, state: 'scheduled' }, value: scheduled },
+        { labels: { lane, state: 'failed' }, value: failed },
+      ]),
+  )
+  metrics.gauges('pamoja_work_queue_oldest_seconds', 'How long the oldest due job has waited.', ['lane'], async () =>
+    (await lanes()).map(({ lane, oldest_seconds }) => ({ labels: { lane }, value: oldest_seconds })),
+  )
+}
+
+interface Doors {
+  http: FastifyInstance
+  listener: Listener
+  /** Answers the requests that came so far, and from then on all. */
+  open(): void
+  drain(): Promise<void>
+}
+
+function openDoors(app: App, areas: readonly Area[], identity: { key: string; cert: string }): Doors {
+  const trustedProxies = addressList(app.config.PAMOJA_TRUSTED_PROXIES)
+  if (!trustedProxies) throw new Error('PAMOJA_TRUSTED_PROXIES is empty')
+  const routes = app.config.PAMOJA_ROLES.includes('api') ? areas.flatMap((area) => area.routes) : []
+  const state = { draining: false }
+  let early: (() => void)[] | null = []
+  const open = (): void => {
+    const waiting = early ?? []
+    early = null
+    for (const answer of waiting) answer()
+  }
+  const holder: { listener?: Listener } = {}
+  const http = createHttp({
+    app,
+    routes,
+    trustedProxies,
+    serverFactory: (handler) => {
+      holder.listener = createListener({
+        identity,
+        handler: (request, response) => {
+          if (early) early.push(() => handler(request, response))
+          else handler(request, response)
+        },
+        trustedProxies,
+        allowHttpFromLoopback: app.config.PAMOJA_ALLOW_HTTP === 'loopback',
+        refusePlain: refusePlain(app),
+        malformed: (_error, status) => malformed(app, status),
+        onProblem: (error) => app.log.warn({ error }, 'a connection could not be taken'),
+      })
+      return holder.listener.server
+    },
+  })
+  http.get('/healthz', { config: { open: true } }, async () => ({
+    status: 'ok',
+    version: app.version,
+    uptime: Math.floor(process.uptime()),
+  }))
+  http.get('/readyz', { config: { open: true } }, async (_request, reply) => {
+    const found = await readiness(app, state.draining)
+    return reply.code(found.status === 'unavailable' ? 503 : 200).send(found)
+  })
+  http.get('/.well-known/jwks.json', { config: { open: true } }, async () => app.tokens.jwks())
+  let document: object | undefined
+  http.get('/openapi.json', { config: { open: true } }, async () => (document ??= openapi(app, areas)))
+  docs(http, app, areas)
+  const { listener } = holder
+  if (!listener) throw new Error('the HTTP server was not made')
+  return {
+    http,
+    listener,
+    open,
+    async drain() {
+      state.draining = true
+      open()
+      const deadline = setTimeout(() => listener.destroyAll(), finishRequestsMs)
+      await listener.close()
+      clearTimeout(deadline)
+      await http.close()
+    },
+  }
+}
+
+/** Bytes that are no HTTP request still get an answer in our own words. */
+function malformed(app: App, status: 400 | 408 | 413 | 431): { status: number; body: string } {
+  const id = newId('request', app.clock.nowMs())
+  const details = {
+    400: 'the bytes are not an HTTP request',
+    408: 'the request took too long to arrive',
+    413: 'the body is too large',
+    431: 'the headers are too large',
+  }
+  return { status, body: errorBody(app, { id }, new AppError('INVALID_REQUEST', details[status])) }
+}
+
+async function listen(listener: Listener, http: FastifyInstance, config: Config): Promise<AddressInfo> {
+  await http.ready()
+  return listener.listen(config.PAMOJA_PORT, config.PAMOJA_HOST)
+}
+
+/** Prometheus metrics on a listener of their own, which takes a free port when its own is taken. */
+async function openAdmin(app: App): Promise<{ url: string; close(): Promise<void> }> {
+  const { metrics } = app
+  const server = createServer((request, response) => {
+    if (request.url !== '/metrics') return void response.writeHead(404).end()
+    metrics.text().then(
+      (text) => response.writeHead(200, { 'content-type': metrics.contentType }).end(text),
+      () => response.writeHead(500).end(),
+    )
+  })
+  const { PAMOJA_PORT: apiPort, PAMOJA_ADMIN_PORT: adminPort } = app.config
+  const isChosen = apiPort === settings.PAMOJA_PORT.default || adminPort !== settings.PAMOJA_ADMIN_PORT.default
+  const ownPort = isChosen ? adminPort : 0
+  const bind = (port: number): Promise<void> =>
+    new Promise((done, failed) => {
+      server.once('error', failed)
+      server.listen(port, app.config.PAMOJA_ADMIN_HOST, () => {
+        server.off('error', failed)
+        done()
+      })
+    })
+  await bind(ownPort).catch(() => bind(0))
+  const address = server.address()
+  const port = typeof address === 'object' && address ? address.port : ownPort
+  return {
+    url: `http://${app.config.PAMOJA_ADMIN_HOST}:${port}`,
+    close: () =>
+      new Promise((done) => {
+        server.closeAllConnections()
+        server.close(() => done())
+      }),
+  }
+}
+
+/** Last started, first stopped. One failure does not keep the rest from stopping. */
+async function stopAll(stops: Stops, log: Logger): Promise<void> {
+  for (const stop of stops.splice(0).reverse())
+    await Promise.resolve(stop()).catch((error) => log.warn({ error }, 'something did not stop cleanly'))
+  log.flush()
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a person sees when the platform is up: addresses, keys and a first command that works as pasted. The same is
+// written to credentials.json, for scripts, before the first request is answered.
+import { readFile, rename, writeFile } from 'node:fs/promises'
+import { join, relative, resolve } from 'node:path'
+import { cwd, env, stdout } from 'node:process'
+import { firstAccount } from './areas/accounts/area.ts'
+import { ConfigError, isProduction } from './config.ts'
+import { isWellFormedKey } from './platform/auth.ts'
+import type { RunningNode } from './server.ts'
+
+export interface Credentials {
+  base_url: string
+  sandbox_url: string
+  ca_file: string | null
+  api_key: string
+  account_id: string
+  operator_key: string
+  /** Filled in by the areas that bring them. */
+  console: null
+  smtp: null
+  listeners: { api: string; admin: string }
+}
+
+/** Makes or finds the first account's credentials and writes them down. In production nothing is made up. */
+export async function welcome(node: RunningNode): Promise<Credentials | null> {
+  return isProduction(node.app.config) ? null : credentials(node)
+}
+
+export async function credentials(node: RunningNode): Promise<Credentials> {
+  const { app, url, caFile, adminUrl } = node
+  const fixedKey = app.config.PAMOJA_TEST_API_KEY
+  if (fixedKey !== null && !isWellFormedKey(fixedKey))
+    throw new ConfigError('PAMOJA_TEST_API_KEY has a wrong checksum: take the api_key of a credentials.json, whole.')
+  const file = fileOf(node)
+  const made = (await stillValid(node, file)) ?? (await firstAccount(app, fixedKey))
+  const written: Credentials = {
+    base_url: url,
+    sandbox_url: `${url}/sandbox`,
+    ca_file: caFile,
+    api_key: made.testKey,
+    account_id: made.accountId,
+    operator_key: made.operatorKey,
+    console: null,
+    smtp: null,
+    listeners: { api: url, admin: adminUrl },
+  }
+  // A name of its own, since nodes that share a home may start together.
+  const draft = `${file}.${process.pid}`
+  await writeFile(draft, `${JSON.stringify(written, null, 2)}\n`, { mode: 0o600 })
+  await rename(draft, file)
+  return written
+}
+
+/** The keys of an earlier start, if the database still knows them. */
+async function stillValid(
+  { app }: RunningNode,
+  file: string,
+): Promise<{ accountId: string; testKey: string; operatorKey: string } | null> {
+  try {
+    const { api_key, operator_key, account_id }: Partial<Credentials> = JSON.parse(await readFile(file, 'utf8'))
+    if (!api_key || !operator_key || !account_id) return null
+    if (app.config.PAMOJA_TEST_API_KEY !== null && app.config.PAMOJA_TEST_API_KEY !== api_key) return null
+    await app.authenticator.authenticate(`Bearer ${api_key}`, '127.0.0.1')
+    await app.authenticator.authenticate(`Bearer ${operator_key}`, '127.0.0.1')
+    return { accountId: account_id, testKey: api_key, operatorKey: operator_key }
+  } catch {
+    return null
+  }
+}
+
+/** What is printed once the platform answers. */
+export function banner(node: RunningNode, made: Credentials | null): string {
+  const { app, url, caFile, adminUrl } = node
+  if (!made) return `Pamoja ${app.version} is running: ${url}/api/v1, metrics at ${adminUrl}/metrics\n`
+  const { strong, faint } = stdout.isTTY && !env.NO_COLOR ? colours : noColours
+  const row = (name: string, value: string): string => `    ${faint(name.padEnd(13))}${value}`
+  return [
+    '',
+    `  ${strong(`Pamoja ${app.version} is running.`)}`,
+    '',
+    row('API', `${made.base_url}/api/v1`),
+    row('Sandbox', `${made.sandbox_url}/api/v1`),
+    row('Docs', `${made.base_url}/docs`),
+    row('Metrics', `${adminUrl}/metrics`),
+    '',
+    row('Test key', made.api_key),
+    row('Operator key', made.operator_key),
+    row('Written to', shortest(fileOf(node))),
+    ...(caFile ? [row('Trust', `NODE_EXTRA_CA_CERTS=${quoted(caFile)}`)] : []),
+    '',
+    '  Try it:',
+    '',
+    `    ${strong(curl(made))}`,
+    '',
+    ...(app.config.PAMOJA_ALLOW_HTTP === 'loopback' ? ['  Plain HTTP from this machine is answered too.'] : []),
+    ...(app.config.PAMOJA_RATE_LIMITS === 'off' ? ['  Rate limits are off.'] : []),
+    '  Ctrl-C stops it; everything is kept.',
+    '',
+    '',
+  ].join('\n')
+}
+
+/** Names the certificate by its whole path, because it may be pasted into another terminal, in another directory. */
+function curl({ base_url, ca_file, api_key }: Credentials): string {
+  const trust = ca_file ? ` --cacert ${quoted(ca_file)}` : ''
+  return `curl${trust} ${base_url}/api/v1/auth/whoami -H "Authorization: Bearer ${api_key}"`
+}
+
+function fileOf({ app }: RunningNode): string {
+  return join(resolve(app.config.PAMOJA_HOME), 'credentials.json')
+}
+
+/** As a shell takes it for one word. */
+function quoted(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`
+}
+
+/** A path as it is shortest from where the person stands. */
+function shortest(path: string): string {
+  const near = relative(cwd(), path)
+  return near.startsWith('..') ? path : near
+}
+
+const colours = {
+  strong: (text: string): string => `\u001b[1m${text}\u001b[0m`,
+  faint: (text: string): string => `\u001b[2m${text}\u001b[0m`,
+}
+const noColours: typeof colours = { strong: (text) => text, faint: (text) => text }
