@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// A customer of the API: HTTPS with the installation's own certificate authority, and a key.
+import { Agent, type AgentOptions, request } from 'node:https'
+
+export interface Reply {
+  status: number
+  headers: Readonly<Record<string, string | undefined>>
+  text: string
+  /** The body as JSON; tests know its shape. */
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads replies whose shape it asserts
+  body: any
+}
+
+export interface RequestOptions {
+  body?: unknown
+  /** Sent as they are, instead of a JSON body. */
+  raw?: string | Buffer
+  headers?: Readonly<Record<string, string>>
+}
+
+export class Client {
+  readonly #origin: string
+  readonly #agent: Agent
+  readonly #authorization: string | null
+
+  constructor(origin: string, ca: string | null, key: string | null, agent?: Agent, options: AgentOptions = {}) {
+    this.#origin = origin
+    this.#agent = agent ?? new Agent({ keepAlive: true, maxSockets: 64, ...(ca ? { ca } : {}), ...options })
+    this.#authorization = key === null ? null : `Bearer ${key}`
+  }
+
+  /** The same installation with another key, or none. */
+  as(key: string | null): Client {
+    return new Client(this.#origin, null, key, this.#agent)
+  }
+
+  get(path: string, options: RequestOptions = {}): Promise<Reply> {
+    return this.request('GET', path, options)
+  }
+
+  post(path: string, body?: unknown, options: RequestOptions = {}): Promise<Reply> {
+    return this.request('POST', path, { ...(body === undefined ? {} : { body }), ...options })
+  }
+
+  patch(path: string, body: unknown, options: RequestOptions = {}): Promise<Reply> {
+    return this.request('PATCH', path, { body, ...options })
+  }
+
+  delete(path: string, options: RequestOptions = {}): Promise<Reply> {
+    return this.request('DELETE', path, options)
+  }
+
+  request(method: string, path: string, { body, raw, headers = {} }: RequestOptions = {}): Promise<Reply> {
+    const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body))
+    return new Promise((resolve, reject) => {
+      const sent = request(
+        `${this.#origin}${path}`,
+        {
+          method,
+          agent: this.#agent,
+          headers: {
+            ...(this.#authorization ? { authorization: this.#authorization } : {}),
+            ...(payload !== undefined
+              ? { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) }
+              : {}),
+            ...headers,
+          },
+        },
+        (response) => {
+          const chunks: Buffer[] = []
+          response.on('data', (chunk: Buffer) => chunks.push(chunk))
+          response.on('error', reject)
+          response.on('end', () => {
+            const text = Buffer.concat(chunks).toString()
+            const isJson = response.headers['content-type']?.includes('json') && text !== ''
+            resolve({
+              status: response.statusCode ?? 0,
+              headers: Object.fromEntries(
+                Object.entries(response.headers).map(([name, value]) => [name, String(value)]),
+              ),
+              text,
+              body: isJson ? JSON.parse(text) : null,
+            })
+          })
+        },
+      )
+      sent.on('error', reject)
+      sent.end(payload)
+    })
+  }
+
+  close(): void {
+    this.#agent.destroy()
+  }
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// The commands of the program, as an operator types them, beside and between the nodes they look after.
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { after, afterEach, before, test } from 'node:test'
+import { settings } from '../src/config.ts'
+import { Client } from './client.ts'
+import { createTestDatabase, type TestDatabase } from './database.ts'
+import { type Ended, endAll, freePort, newHome, node, Program, run, type Serving, serve, serveNode } from './program.ts'
+import { eventually } from './world.ts'
+
+type Home = Awaited<ReturnType<typeof newHome>>
+
+let home: Home
+let secondHome: Home
+let database: TestDatabase
+let secondDatabase: TestDatabase
+const oldKey = randomBytes(32).toString('base64')
+const newKey = randomBytes(32).toString('hex')
+
+before(async () => {
+  home = await newHome()
+  secondHome = await newHome()
+  database = await createTestDatabase()
+  secondDatabase = await createTestDatabase()
+})
+
+afterEach(endAll)
+
+after(async () => {
+  await database.drop()
+  await secondDatabase.drop()
+  await home.remove()
+  await secondHome.remove()
+})
+
+test('--help lists every command and every setting, and --version is a version', async () => {
+  const { code, stdout } = await run(['--help'])
+  assert.equal(code, 0)
+  for (const name of Object.keys(settings)) assert.match(stdout, new RegExp(`^  ${name}\n      \\S.*\\.$`, 'm'))
+  const commands = [
+    'serve',
+    'migrate',
+    'backup <file>',
+    'restore <file>',
+    'ledger verify',
+    'keys rotate',
+    'operator key',
+  ]
+  for (const usage of [...commands, 'config', 'openapi'])
+    assert.match(stdout, new RegExp(`^  ${usage} +[A-Z].*\\.?$`, 'm'))
+  assert.match((await run(['--version'])).stdout, /^\d+\.\d+\.\d+\n$/)
+})
+
+test('config shows where every value comes from, and no secret', async () => {
+  const file = join(home.path, 'secret')
+  await writeFile(file, `${oldKey}\n`)
+  const environment = { PAMOJA_SECRET_KEY_FILE: file, PORT: '4000', DATABASE_URL: 'postgres://me:hidden@db/x' }
+  const { stdout } = await run(['config', '--roles', 'timers,api'], environment)
+  const lines = stdout.split('\n')
+  assert.ok(lines.includes(`PAMOJA_SECRET_KEY=********  # ${file}`), stdout)
+  assert.ok(lines.includes('PAMOJA_PORT=4000  # PORT'))
+  assert.ok(lines.includes('DATABASE_URL=********  # DATABASE_URL'))
+  assert.ok(lines.includes('PAMOJA_ROLES=api,timers  # command line'))
+  assert.ok(lines.includes('PAMOJA_LOG_LEVEL=info  # default'))
+  assert.doesNotMatch(stdout, /hidden/)
+  assert.ok(!stdout.includes(oldKey))
+})
+
+test('migrate brings an empty database to this version, once', async () => {
+  const first = await command(['migrate'], oldKey)
+  assert.equal(first.stdout, 'The database is up to date.\n')
+  const applied = await database.sql('select name, applied_at from public.pamoja_migrations order by name')
+  assert.notEqual(applied.length, 0)
+  await command(['migrate'], oldKey)
+  assert.deepEqual(await database.sql('select name, applied_at from public.pamoja_migrations order by name'), applied)
+})
+
+test('after keys rotate the old key is not needed: tokens and remembered replies still work', async () => {
+  const before = await serveWith(oldKey)
+  const { body: token } = await before.client.post('/v1/auth/token', {})
+  const once = { headers: { 'idempotency-key': 'rotation-1' } }
+  const { body: made, status } = await before.client.post('/v1/api-keys', { name: 'Sealed' }, once)
+  assert.equal(status, 201)
+  await end(before)
+
+  assert.match(
+    (await command(['keys', 'rotate'], `${newKey},${oldKey}`)).stdout,
+    /^Re-wrapped [1-9]\d* data keys and 1 /,
+  )
+  assert.match((await command(['keys', 'rotate'], `${newKey},${oldKey}`)).stdout, /^Re-wrapped 0 data keys and 0 /)
+
+  const after = await serveWith(newKey)
+  assert.equal((await after.client.as(token.access_token).get('/v1/auth/whoami')).status, 200)
+  const { body: replayed } = await after.client.post('/v1/api-keys', { name: 'Sealed' }, once)
+  assert.equal(replayed.key, made.key)
+  await end(after)
+})
+
+test('openapi prints what a node serves, and operator key makes a key that works at once', async () => {
+  const running = await serveWith(newKey)
+  const printed = JSON.parse((await run(['openapi'])).stdout)
+  const { body: served } = await running.client.get('/openapi.json')
+  assert.deepEqual(Object.keys(printed.paths), Object.keys(served.paths))
+  assert.notEqual(Object.keys(printed.paths).length, 0)
+
+  const { stdout, stderr } = await command(['operator', 'key'], newKey)
+  const operator = running.client.as(stdout.trim())
+  assert.equal((await operator.get('/v1/operator/system')).status, 200)
+  assert.match(stderr, new RegExp(`the account ${running.credentials.account_id},`))
+  await end(running)
+})
+
+test('a backup of a running installation becomes another one, with the same keys and money', async () => {
+  const running = await serveWith(newKey)
+  const file = join(home.path, 'everything.gz')
+  assert.match((await command(['backup', file], newKey)).stdout, /^Backed up \d+ tables, /)
+  assert.equal((await stat(file)).mode & 0o777, 0o600)
+  await end(running)
+
+  const elsewhere = { DATABASE_URL: secondDatabase.url, PAMOJA_HOME: secondHome.path, PAMOJA_SECRET_KEY: newKey }
+  assert.match((await run(['restore', file], elsewhere)).stdout, /^Restored \d+ tables, /)
+  const again = await run(['restore', file], elsewhere)
+  assert.equal(again.code, 1)
+  assert.doesNotMatch(again.stderr, /\n {4}at /)
+
+  const restored = await serve(secondHome.path, elsewhere)
+  const { body: who } = await restored.client.as(running.credentials.api_key).get('/v1/auth/whoami')
+  assert.equal(who.account_id, running.credentials.account_id)
+  const operator = restored.client.as(running.credentials.operator_key)
+  const { body: account } = await operator.get(`/v1/operator/accounts/${who.account_id}`)
+  assert.deepEqual(
+    account.wallets.find(({ environment }: { environment: string }) => environment === 'test').balance,
+    100_000,
+  )
+  await end(restored)
+})
+
+test('ledger verify says whether everything adds up, also to scripts', async () => {
+  const good = await command(['ledger', 'verify'], newKey)
+  assert.match(good.stdout, /^\d+ wallets, \d+ transfers: everything adds up\.\n$/)
+  await database.sql(`update ledger.wallets set balance = balance + 1 where balance > 0`)
+  const bad = await run(['ledger', 'verify'], on(newKey))
+  assert.equal(bad.code, 1)
+  assert.match(bad.stdout, /acc_[0-9a-z]{26}/)
+  assert.match(bad.stdout, /: NOT everything adds up\.\n$/)
+})
+
+test('a node that only answers requests leaves jobs to the node whose role they are', async () => {
+  const shared = {
+    DATABASE_URL: secondDatabase.url,
+    PAMOJA_PORT: '0',
+    PAMOJA_LOG_LEVEL: 'silent',
+    PAMOJA_SECRET_KEY: newKey,
+  }
+  const api = await serveNode({ ...shared, PAMOJA_HOME: home.path, PAMOJA_ROLES: 'api' })
+  const operator = api.client.as(api.credentials.operator_key)
+  const { body: note, status } = await api.client.post('/v1/notes', { text: 'Habari' })
+  assert.equal(status, 200)
+  const { body: alone } = await operator.get('/v1/operator/system')
+  assert.deepEqual(
+    alone.queues.map(({ lane, due }: { lane: string; due: number }) => [lane, due]),
+    [['notes.publish', 1]],
+  )
+  assert.equal((await api.client.get(`/v1/notes/${note.note_id}`)).body.status, 'queued')
+
+  const environment = {
+    ...shared,
+    PAMOJA_HOME: secondHome.path,
+    PAMOJA_ROLES: 'dispatch,timers',
+    PAMOJA_TEST_WITHOUT_ACCOUNT: '1',
+  }
+  const worker = new Program({ file: node, environment })
+  await eventually(
+    async () => (await api.client.get(`/v1/notes/${note.note_id}`)).body.status === 'published',
+    'the note',
+  )
+  const { body: together } = await operator.get('/v1/operator/system')
+  assert.deepEqual(together.nodes.map(({ roles }: { roles: string[] }) => roles).sort(), [
+    ['api'],
+    ['dispatch', 'timers'],
+  ])
+  assert.equal((await worker.stop()).code, 0)
+  await end(api)
+})
+
+test('in production nothing is made up: the operator asks for the first key', async () => {
+  const port = String(await freePort())
+  const production = { NODE_ENV: 'production', PAMOJA_PUBLIC_URL: 'https://api.example.com/', PAMOJA_PORT: port }
+  const place = await newHome()
+  try {
+    const environment = { ...on(newKey), ...production, PAMOJA_HOME: place.path }
+    const program = new Program({ environment })
+    await program.prints('is running')
+    assert.match(program.stdout, /^Pamoja \S+ is running: https:\/\/api\.example\.com\/api\/v1, metrics at http:\S+\n/)
+    assert.deepEqual((await readdir(place.path)).sort(), ['tls'])
+    const { stdout } = await run(['operator', 'key'], environment)
+    const ca = await readFile(join(place.path, 'tls/ca.pem'), 'utf8')
+    const operator = new Client(`https://localhost:${port}`, ca, stdout.trim())
+    assert.equal((await operator.get('/v1/operator/accounts')).status, 200)
+    operator.close()
+    assert.equal((await program.stop()).code, 0)
+  } finally {
+    await place.remove()
+  }
+})
+
+function on(key: string): Record<string, string> {
+  return { DATABASE_URL: database.url, PAMOJA_HOME: home.path, PAMOJA_SECRET_KEY: key }
+}
+
+async function command(args: readonly string[], key: string): Promise<Ended> {
+  const ended = await run(args, on(key))
+  assert.equal(ended.code, 0, ended.stderr)
+  return ended
+}
+
+function serveWith(key: string): Promise<Serving> {
+  return serve(home.path, on(key))
+}
+
+async function end({ program, client }: Serving): Promise<void> {
+  client.close()
+  assert.equal((await program.stop()).code, 0)
+}

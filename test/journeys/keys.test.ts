@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+// The life of a credential, as its owner sees it.
+import assert from 'node:assert/strict'
+import { createPublicKey, verify } from 'node:crypto'
+import { request } from 'node:http'
+import { after, before, test } from 'node:test'
+import { eventually, startWorld, type World } from '../world.ts'
+
+let world: World
+before(async () => {
+  world = await startWorld()
+})
+after(() => world.stop())
+
+test('a new key works at once, shows itself once, and carries what it was given', async () => {
+  const { client } = await world.account()
+  const made = await client.post('/v1/api-keys', { name: 'Server', scopes: ['sms:write', 'keys:read'] })
+  assert.equal(made.status, 201)
+  assert.match(made.body.key, /^pmj_test_[0-9A-Za-z]{38}$/)
+  assert.equal(made.headers.location, `/api/v1/api-keys/${made.body.id}`)
+  assert.equal(made.body.prefix, made.body.key.slice(0, 13))
+  assert.equal(made.body.last4, made.body.key.slice(-4))
+  assert.equal(made.body.status, 'active')
+  const days = (Date.parse(made.body.rotation_due_at) - Date.parse(made.body.created_at)) / 86_400_000
+  assert.equal(days, 90)
+
+  const server = world.stranger.as(made.body.key)
+  const me = await server.get('/v1/auth/whoami')
+  assert.deepEqual(me.body.scopes, ['sms:write', 'keys:read'])
+  const record = await server.get(`/v1/api-keys/${made.body.id}`)
+  assert.equal(record.status, 200)
+  assert.equal('key' in record.body, false)
+  assert.ok(!record.text.includes(made.body.key))
+  const list = await client.get('/v1/api-keys')
+  assert.ok(!list.text.includes(made.body.key))
+})
+
+test('a revoked key stops working with the reply that says so', async () => {
+  const { client } = await world.account()
+  const { body: key } = await client.post('/v1/api-keys', { name: 'Lost laptop' })
+  const holder = world.stranger.as(key.key)
+  assert.equal((await holder.get('/v1/auth/whoami')).status, 200)
+  assert.deepEqual((await client.delete(`/v1/api-keys/${key.id}`)).body.data, { id: key.id, deleted: true })
+  const refused = await eventually(async () => {
+    const reply = await holder.get('/v1/auth/whoami')
+    return reply.status === 401 && reply
+  }, 'the key to be refused')
+  assert.match(refused.body.error.details, /revoked on 20/)
+  assert.equal(refused.headers['www-authenticate'], 'Bearer error="invalid_token"')
+  const event = (await client.get('/v1/events?event=apikey.revoked')).body.data[0]
+  assert.equal(event.resource_id, key.id)
+  assert.equal(event.payload.event_id, event.id)
+  assert.equal((await client.get(`/v1/api-keys/${key.id}`)).body.status, 'revoked')
+})
+
+test('rotation gives a successor and lets the old key work until its grace period ends', async () => {
+  const { client } = await world.account()
+  const { body: old } = await client.post('/v1/api-keys', {
+    name: 'Checkout',
+    scopes: ['sms:write'],
+    allowed_ips: ['127.0.0.0/8', '::1'],
+  })
+  const rotated = await client.post(`/v1/api-keys/${old.id}/rotate`, { grace_period: 3600 })
+  assert.equal(rotated.status, 201)
+  assert.equal(rotated.body.rotated_from, old.id)
+  assert.deepEqual(
+    [rotated.body.name, rotated.body.scopes, rotated.body.allowed_ips],
+    [old.name, old.scopes, old.allowed_ips],
+  )
+  assert.equal((await world.stranger.as(rotated.body.key).get('/v1/auth/whoami')).status, 200)
+  const still = await eventually(async () => {
+    const reply = await world.stranger.as(old.key).get('/v1/auth/whoami')
+    return reply.headers['pamoja-key-expires'] ? reply : null
+  }, 'the old key to say when it ends')
+  assert.equal(still.status, 200)
+  const record = await client.get(`/v1/api-keys/${old.id}`)
+  assert.equal(record.body.status, 'expiring')
+  assert.equal(record.body.expires_at, still.headers['pamoja-key-expires'])
+
+  await client.post(`/v1/api-keys/${rotated.body.id}/rotate`, { grace_period: 0 })
+  const ended = await eventually(async () => {
+    const reply = await world.stranger.as(rotated.body.key).get('/v1/auth/whoami')
+    return reply.status === 401 && reply
+  }, 'the key without grace to end')
+  assert.match(ended.body.error.details, /expired on/)
+  const again = await client.post(`/v1/api-keys/${rotated.body.id}/rotate`, {})
+  assert.equal(again.status, 409)
+  assert.equal(again.body.error.current_status, 'expired')
+})
+
+test('a key cannot give what it does not have', async () => {
+  const { client } = await world.account()
+  const { body: narrow } = await client.post('/v1/api-keys', { name: 'Narrow', scopes: ['keys:write', 'sms:read'] })
+  const holder = world.stranger.as(narrow.key)
+  const refused = await holder.post('/v1/api-keys', { name: 'Wider', scopes: ['payouts:write'] })
+  assert.equal(refused.status, 403)
+  assert.equal(refused.body.error.required_scope, 'payouts:write')
+  assert.equal((await holder.post('/v1/api-keys', { name: 'Same', scopes: ['sms:read', 'keys:read'] })).status, 201)
+  assert.deepEqual((await holder.post('/v1/api-keys', { name: 'Default' })).body.scopes.sort(), [
+    'keys:write',
+    'sms:read',
+  ])
+  assert.equal((await client.post('/v1/api-keys', { name: 'Operator', scopes: ['operator'] })).status, 403)
+  assert.equal((await client.post('/v1/api-keys', { name: 'Odd', scopes: ['sms:fly'] })).status, 422)
+  assert.equal(
+    (await world.operator.post('/v1/api-keys', { name: 'Default of an operator' })).body.scopes.includes('operator'),
+    false,
+  )
+})
+
+test('a key may be bound to addresses, and to an end', async () => {
+  const { client } = await world.account()
+  const { body: far } = await client.post('/v1/api-keys', { name: 'Office', allowed_ips: ['203.0.113.0/24'] })
+  const refused = await world.stranger.as(far.key).get('/v1/auth/whoami')
+  assert.equal(refused.status, 403)
+  assert.match(refused.body.error.details, /address/)
+  const proxied = await world.stranger
+    .as(far.key)
+    .get('/v1/auth/whoami', { headers: { 'x-forwarded-for': '198.51.100.9, 203.0.113.7' } })
+  assert.equal(proxied.status, 200, 'a trusted proxy says who it is')
+  assert.equal((await client.post('/v1/api-keys', { name: 'Bad', allowed_ips: ['203.0.113.0/99'] })).status, 422)
+  assert.equal((await client.post('/v1/api-keys', { name: 'Past', expires_at: '2020-01-01T00:00:00Z' })).status, 422)
+  const soon = await client.post('/v1/api-keys', { name: 'Soon', expires_at: '2099-01-01T00:00:00+03:00' })
+  assert.equal(soon.body.expires_at, '2098-12-31T21:00:00.000Z')
+  assert.equal(soon.body.status, 'expiring')
+})
+
+test('keys that are not keys are refused alike, and say why only to whoever holds a real one', async () => {
+  const { key } = await world.account()
+  const typo = key.slice(0, -1) + (key.endsWith('a') ? 'b' : 'a')
+  const rows: [string | undefined, RegExp][] = [
+    [undefined, /missing/],
+    ['Basic abc', /not of the form/],
+    ['Bearer', /not of the form/],
+    [`Bearer ${typo}`, /malformed/],
+    [`Bearer ${key} x`, /not of the form/],
+    ['Bearer pmj_test_short', /malformed/],
+    ['Bearer x.y.z', /token/],
+    [`Bearer ${'a'.repeat(5000)}`, /not of the form/],
+  ]
+  const messages = new Set<string>()
+  for (const [authorization, details] of rows) {
+    const { status, body } = await world.stranger.get('/v1/auth/whoami', {
+      headers: authorization === undefined ? {} : { authorization },
+    })
+    assert.equal(status, 401, authorization)
+    assert.match(body.error.details, details)
+    messages.add(body.error.message)
+  }
+  assert.equal(messages.size, 1)
+})
+
+test('a test key sees only test, and the sandbox address refuses live keys', async () => {
+  const { client } = await world.account()
+  const { body: live } = await client.post('/v1/api-keys', { name: 'Live', environment: 'live' })
+  assert.match(live.key, /^pmj_live_/)
+  const me = await world.stranger.as(live.key).get('/api/v1/auth/whoami')
+  assert.equal(me.headers['pamoja-environment'], 'live')
+  assert.equal((await world.stranger.as(live.key).get('/sandbox/api/v1/auth/whoami')).status, 401)
+  assert.equal((await client.get('/sandbox/api/v1/auth/whoami')).status, 200)
+  assert.equal((await client.get(`/v1/api-keys/${live.id}`)).status, 404)
+  assert.equal((await world.stranger.as(live.key).post('/v1/sandbox/clock', { advance_seconds: 1 })).status, 403)
+})
+
+test('a token is a smaller key with a short life, and dies with its key', async () => {
+  const { client } = await world.account()
+  const { body: key } = await client.post('/v1/api-keys', { name: 'Backend', scopes: ['sms:write', 'account:read'] })
+  const backend = world.stranger.as(key.key)
+  const issued = await backend.post('/v1/auth/token', { scope: 'sms:read', expires_in: 60, subject: 'browser-7' })
+  assert.equal(issued.status, 200)
+  assert.deepEqual([issued.body.token_type, issued.body.expires_in, issued.body.scope], ['Bearer', 60, 'sms:read'])
+  const browser = world.stranger.as(issued.body.access_token)
+  assert.deepEqual((await browser.get('/v1/auth/whoami')).body.scopes, ['sms:read'])
+  assert.equal((await browser.get('/v1/account')).status, 403)
+  assert.equal((await backend.post('/v1/auth/token', { scope: 'payouts:write' })).status, 403)
+  assert.equal((await backend.post('/v1/auth/token', { scope: 'sms:fly' })).status, 422)
+  for (const expires_in of [59, 3601, 60.5, '60'])
+    assert.equal((await backend.post('/v1/auth/token', { expires_in })).status, 422)
+
+  const { body: jwks } = await world.stranger.get('/.well-known/jwks.json')
+  const [head = '', payload = '', signature = ''] = issued.body.access_token.split('.')
+  const { kid, alg } = JSON.parse(Buffer.from(head, 'base64url').toString())
+  assert.equal(alg, 'EdDSA')
+  const jwk = jwks.keys.find((one: { kid: string }) => one.kid === kid)
+  assert.ok(
+    verify(
+      null,
+      Buffer.from(`${head}.${payload}`),
+      createPublicKey({ key: jwk, format: 'jwk' }),
+      Buffer.from(signature, 'base64url'),
+    ),
+  )
+
+  await client.delete(`/v1/api-keys/${key.id}`)
+  await eventually(async () => (await browser.get('/v1/auth/whoami')).status === 401, 'the token to die with its key')
+})
+
+test('OAuth client credentials give the same token', async () => {
+  const { client, key } = await world.account()
+  const { body: me } = await client.get('/v1/auth/whoami')
+  const form = (fields: Record<string, string>) => ({
+    raw: new URLSearchParams(fields).toString(),
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  })
+  const good = await world.stranger.request(
+    'POST',
+    '/v1/auth/token',
+    form({ grant_type: 'client_credentials', client_id: me.key_id, client_secret: key, expires_in: '120' }),
+  )
+  assert.equal(good.status, 200, good.text)
+  assert.equal(good.body.expires_in, 120)
+  assert.equal((await world.stranger.as(good.body.access_token).get('/v1/auth/whoami')).status, 200)
+  assert.equal(
+    (
+      await world.stranger.request(
+        'POST',
+        '/v1/auth/token',
+        form({ grant_type: 'client_credentials', client_secret: 'nonsense' }),
+      )
+    ).status,
+    401,
+  )
+  assert.equal(
+    (await world.stranger.request('POST', '/v1/auth/token', form({ grant_type: 'password', client_secret: key })))
+      .status,
+    422,
+  )
+  assert.equal((await client.request('POST', '/v1/account', form({ a: 'b' }))).status, 405)
+  assert.equal((await client.request('PATCH', '/v1/account', form({ name: 'b' }))).status, 415)
+})
+
+test('a key that came over plain HTTP is marked as seen by everyone', async () => {
+  const { client, key } = await world.account()
+  const answer = await new Promise<{ status: number; body: string; connection: string | undefined }>(
+    (resolve, reject) => {
+      const sent = request(
+        {
+          host: '127.0.0.1',
+          port: world.node.port,
+          path: '/v1/auth/whoami',
+          headers: { authorization: `Bearer ${key}` },
+        },
+        (response) => {
+          let body = ''
+          response.on('data', (chunk) => {
+            body += chunk
+          })
+          response.on('end', () =>
+            resolve({ status: response.statusCode ?? 0, body, connection: response.headers.connection }),
+          )
+        },
+      )
+      sent.on('error', reject)
+      sent.end()
+    },
+  )
+  assert.equal(answer.status, 403)
+  assert.equal(JSON.parse(answer.body).error.code, 'HTTPS_REQUIRED')
+  assert.equal(answer.connection, 'close')
+  const { body: me } = await client.get('/v1/auth/whoami')
+  await eventually(async () => (await client.get(`/v1/api-keys/${me.key_id}`)).body.exposed_at, 'the key to be marked')
+  const { body: log } = await client.get('/v1/audit-log?action=apikey.exposed')
+  assert.equal(log.data[0].target, me.key_id)
+})
+
+test('using a key is noted, at most once a minute', async () => {
+  const { client } = await world.account()
+  const { body: me } = await client.get('/v1/auth/whoami')
+  await world.app.authenticator.noteUses()
+  const first = await client.get(`/v1/api-keys/${me.key_id}`)
+  assert.ok(first.body.last_used_at)
+  assert.equal(first.body.last_used_ip, '127.0.0.1')
+  await world.app.authenticator.noteUses()
+  assert.equal((await client.get(`/v1/api-keys/${me.key_id}`)).body.last_used_at, first.body.last_used_at)
+})

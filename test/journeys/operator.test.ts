@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an operator does, and what the customers then see.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { eventually, startWorld, type World } from '../world.ts'
+
+let world: World
+before(async () => {
+  world = await startWorld()
+})
+after(() => world.stop())
+
+test('an account is opened with a key that works and an empty wallet in each environment', async () => {
+  const opened = await world.operator.post('/v1/operator/accounts', { name: 'Duka', country: 'UG', currency: 'UGX' })
+  assert.equal(opened.status, 201)
+  assert.equal(opened.headers.location, `/api/v1/operator/accounts/${opened.body.id}`)
+  assert.deepEqual([opened.body.plan, opened.body.status, opened.body.currency], ['free', 'active', 'UGX'])
+  const me = await world.stranger.as(opened.body.test_api_key).get('/v1/account')
+  assert.equal(me.body.id, opened.body.id)
+  const { body } = await world.operator.get(`/v1/operator/accounts/${opened.body.id}`)
+  assert.deepEqual(
+    body.wallets.map((one: object) => Object.values(one)),
+    [
+      ['test', 'UGX', 0, 0, 0, 0],
+      ['live', 'UGX', 0, 0, 0, 0],
+    ],
+  )
+  for (const bad of [
+    { country: 'Kenya' },
+    { country: 'ke' },
+    { currency: 'XXX' },
+    { plan: 'gold' },
+    { name: '' },
+    { name: 'x'.repeat(101) },
+  ])
+    assert.equal(
+      (await world.operator.post('/v1/operator/accounts', { name: 'Duka', country: 'KE', currency: 'KES', ...bad }))
+        .status,
+      422,
+      JSON.stringify(bad),
+    )
+})
+
+test('a suspended account may only ask who it is, until it is active again', async () => {
+  const ada = await world.account({ balance: 10 })
+  await world.operator.patch(`/v1/operator/accounts/${ada.id}`, { status: 'suspended' })
+  const refused = await eventually(async () => {
+    const reply = await ada.client.get('/v1/account')
+    return reply.status === 403 && reply
+  }, 'the suspension')
+  assert.equal(refused.body.error.code, 'ACCOUNT_SUSPENDED')
+  assert.equal((await ada.client.post('/v1/notes', { text: 'x' })).status, 403)
+  assert.equal((await ada.client.get('/v1/auth/whoami')).status, 200)
+  assert.deepEqual(
+    (await world.operator.get('/v1/operator/accounts?status=suspended')).body.data.map(({ id }: { id: string }) => id),
+    [ada.id],
+  )
+  await world.operator.patch(`/v1/operator/accounts/${ada.id}`, { status: 'active' })
+  await eventually(
+    async () => (await ada.client.post('/v1/notes', { text: 'x' })).status === 200,
+    'the account to be active',
+  )
+  const own = (await world.operator.get('/v1/account')).body.id
+  assert.equal(
+    (await world.operator.patch(`/v1/operator/accounts/${own}`, { status: 'suspended' })).status,
+    409,
+    'not oneself',
+  )
+})
+
+test('an overdraft lets a wallet go below zero, exactly so far', async () => {
+  const ada = await world.account()
+  const allowed = await world.operator.post(`/v1/operator/accounts/${ada.id}/overdraft`, {
+    amount: 1.6,
+    currency: 'KES',
+    environment: 'test',
+  })
+  assert.deepEqual([allowed.body.overdraft, allowed.body.available], [1.6, 1.6])
+  const statuses = []
+  for (let i = 0; i < 3; i++) statuses.push((await ada.client.post('/v1/notes', { text: 'x' })).status)
+  assert.deepEqual(statuses, [200, 200, 402])
+  const less = await world.operator.post(`/v1/operator/accounts/${ada.id}/overdraft`, {
+    amount: 1,
+    currency: 'KES',
+    environment: 'test',
+  })
+  assert.equal(less.status, 409)
+})
+
+test('a price is in force once it is set, the most exact one first', async () => {
+  const ada = await world.account({ balance: 100 })
+  const cost = async () => (await ada.client.post('/v1/notes', { text: 'x' })).body.cost
+  assert.equal(await cost(), 0.8)
+  const general = await world.operator.post('/v1/operator/prices', {
+    area: 'notes',
+    unit: 'note',
+    amount: 0.0075,
+    currency: 'KES',
+  })
+  assert.equal(general.status, 200)
+  await eventually(async () => (await cost()) === 0.0075, 'the general price')
+  const own = await world.operator.post('/v1/operator/prices', {
+    area: 'notes',
+    unit: 'note',
+    account_id: ada.id,
+    amount: '0.005',
+    currency: 'KES',
+  })
+  await eventually(async () => (await cost()) === 0.005, 'the price of the account')
+  await world.operator.post('/v1/operator/prices', {
+    area: 'notes',
+    unit: 'note',
+    account_id: ada.id,
+    amount: 9,
+    currency: 'KES',
+    effective_from: '2099-01-01T00:00:00Z',
+  })
+  assert.equal(await cost(), 0.005, 'a price of the future waits')
+  assert.equal((await world.operator.get('/v1/operator/prices?area=notes')).body.data.length, 3)
+  assert.deepEqual((await world.operator.delete(`/v1/operator/prices/${own.body.id}`)).body.data, {
+    id: own.body.id,
+    deleted: true,
+  })
+  await eventually(async () => (await cost()) === 0.0075, 'the general price again')
+  const many = {
+    prices: [
+      { area: 'sms', unit: 'segment', amount: 1, currency: 'KES' },
+      { area: 'sms', unit: 'segment', amount: 0.0000001, currency: 'KES' },
+    ],
+  }
+  assert.equal((await world.operator.post('/v1/operator/prices/import', many)).status, 422)
+  assert.equal((await world.operator.get('/v1/operator/prices?area=sms')).body.data.length, 0, 'all or none')
+})
+
+test('a plan changed for one is changed for all on it', async () => {
+  const made = await world.operator.post('/v1/operator/plans', { name: 'charity', limits: { sms: 2 } })
+  assert.equal(made.status, 201)
+  assert.equal((await world.operator.post('/v1/operator/plans', { name: 'charity', limits: {} })).status, 409)
+  const ada = await world.account({ balance: 10, plan: 'charity' })
+  const limit = async () =>
+    (await ada.client.get('/v1/limits')).body.limits.find(({ policy }: { policy: string }) => policy === 'plan-sms')
+      ?.limit
+  assert.equal(await limit(), 2)
+  await world.operator.patch('/v1/operator/plans/charity', { limits: { sms: 3, email: 1 } })
+  await eventually(async () => (await limit()) === 3, 'the plan to be changed')
+  assert.equal((await world.operator.patch('/v1/operator/plans/charity', { limits: { sms: -1 } })).status, 422)
+  const names = (await world.operator.get('/v1/operator/plans')).body.data.map(({ name }: { name: string }) => name)
+  assert.deepEqual(names, ['charity', 'enterprise', 'free', 'growth', 'starter'])
+})
+
+test('the operator sees nodes and queues', async () => {
+  const { body } = await world.operator.get('/v1/operator/system')
+  assert.equal(body.nodes.length, 1)
+  assert.equal(body.nodes[0].version, body.version)
+  assert.ok(Array.isArray(body.queues))
+})
+
+test('being an operator takes the scope and an account that is one', async () => {
+  const ada = await world.account()
+  const refused = await ada.client.get('/v1/operator/accounts')
+  assert.equal(refused.status, 403)
+  assert.equal(refused.body.error.required_scope, 'operator')
+  assert.equal((await world.demo.get('/v1/operator/accounts')).status, 403, 'every scope is not the operator scope')
+})

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// Secrets stay where they belong. Every route is called in every way that could spill one; then the log and every table
+// are searched. Keys and tokens must be nowhere, a note's text only in its own table.
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import pg from 'pg'
+import { areas } from '../../src/areas.ts'
+import { newKey } from '../../src/platform/auth.ts'
+import type { Route } from '../../src/platform/route.ts'
+import type { Client, Reply, RequestOptions } from '../client.ts'
+import { notes } from '../notes/area.ts'
+import { type Account, eventually, startWorld, type World } from '../world.ts'
+
+const routes = [...areas, notes].flatMap((area) => area.routes)
+/** Stands for whatever must not be seen: nothing else in this run contains it. */
+const mark = `mark${randomBytes(12).toString('hex')}`
+const noteText = `note${randomBytes(12).toString('hex')}`
+const unknownKey = newKey('live', randomBytes)
+
+let folder: string
+let world: World
+let account: Account
+let sql: pg.Client
+/** Keys and tokens that replies have shown. */
+const shown = new Set<string>()
+let lastRequest = ''
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'pamoja-redaction-'))
+  world = await startWorld({
+    PAMOJA_LOG_FILE: join(folder, 'log'),
+    PAMOJA_LOG_LEVEL: 'debug',
+    PAMOJA_RATE_LIMITS: 'off',
+  })
+  account = await world.account({ balance: 1000 })
+  for (const key of [account.key, world.credentials.api_key, world.credentials.operator_key]) shown.add(key)
+  sql = new pg.Client({ connectionString: world.databaseUrl })
+  await sql.connect()
+})
+after(async () => {
+  await sql.end()
+  await world.stop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+test('every route takes secrets in all the wrong places without a failure of its own', async () => {
+  for (const route of routes) {
+    const client = route.scope === 'operator' ? world.operator : account.client
+    for (const options of waysToSpill(route)) {
+      const { status, body } = await fire(client, route, options)
+      assert.ok(status < 500, `${route.operation} ${JSON.stringify(options)}: ${status} ${JSON.stringify(body)}`)
+    }
+  }
+})
+
+test('credentials that are none are refused by every route', async () => {
+  const token = `${Buffer.from(`{"alg":"EdDSA","kid":"${mark}"}`).toString('base64url')}.${Buffer.from(mark).toString('base64url')}.${mark}`
+  for (const route of routes)
+    for (const authorization of [
+      `Bearer ${mark}`,
+      `Bearer pmj_test_${mark}`,
+      `Bearer ${unknownKey}`,
+      `Bearer ${token}`,
+      `Basic ${mark}`,
+      mark,
+    ]) {
+      const { status } = await fire(world.stranger, route, { headers: { authorization } })
+      assert.equal(status, 401, `${route.operation} ${authorization}`)
+    }
+})
+
+test('what a route answers once is answered again under its key, and still not to be found', async () => {
+  for (const [path, client] of [
+    ['/v1/api-keys', account.client],
+    ['/v1/operator/accounts', world.operator],
+    ['/v1/auth/token', account.client],
+  ] as const) {
+    const route = routes.find((candidate) => candidate.path === path && candidate.method === 'POST')
+    assert.ok(route)
+    const options = { body: route.examples?.[0]?.body ?? {}, headers: { 'idempotency-key': `twice-${path}` } }
+    const first = await fire(client, route, options)
+    const second = await fire(client, route, options)
+    assert.ok(first.status < 300, JSON.stringify(first.body))
+    assert.equal(second.headers['idempotent-replayed'], 'true')
+    assert.equal(second.text, first.text)
+  }
+  assert.ok(shown.size >= 6, 'the replies showed secrets')
+})
+
+test('a failure inside the database does not carry what was being written into the log', async () => {
+  await sql.query(`alter table notes.notes add constraint no_marks check (text not like '%refuse%')`)
+  const refused = await fire(account.client, noteRoute(), { body: { text: `${noteText} refuse` } })
+  assert.equal(refused.status, 500)
+  assert.doesNotMatch(refused.text, /constraint|notes\.|note[0-9a-f]{24}/)
+  // PostgreSQL quotes what it cannot read: invalid input syntax for type integer: "...".
+  await sql.query(
+    `create function notes.explode() returns trigger language plpgsql as 'begin perform new.text::int; return new; end'`,
+  )
+  await sql.query(
+    'create trigger explode before insert or update on notes.notes for each row execute function notes.explode()',
+  )
+  const unreadable = await fire(account.client, noteRoute(), { body: { text: `${noteText} explode` } })
+  assert.equal(unreadable.status, 500)
+  await sql.query('drop trigger explode on notes.notes')
+  const text = await log()
+  assert.match(text, /violates check constraint/, 'the log says what failed')
+  assert.match(text, /invalid input syntax for type integer/)
+})
+
+test('a job that fails says so without quoting what it was about', async () => {
+  await sql.query('create trigger explode before update on notes.notes for each row execute function notes.explode()')
+  const { status } = await fire(account.client, noteRoute(), { body: { text: noteText } })
+  assert.equal(status, 200)
+  await eventually(
+    async () => (await sql.query('select 1 from work.jobs where last_error is not null')).rowCount,
+    'the job to fail',
+  )
+  await sql.query('drop trigger explode on notes.notes')
+})
+
+test('keys, tokens and texts are nowhere they do not belong', async () => {
+  const text = await log()
+  await world.app.requestLog.flush()
+  const tables = await dump()
+  assert.ok(text.split('\n').length > routes.length * 10, 'the log was written')
+  assert.ok((tables.get('platform.requests') ?? '').length > 10_000, 'the request log was written')
+  assert.ok(tables.get('notes.notes')?.includes(noteText), 'the search finds what is there')
+  assert.ok(holds(tables.get('platform.idempotency') ?? '', 'success'), 'answers were stored')
+
+  const everywhere = new Map([...tables, ['the log', text]])
+  for (const secret of [mark, unknownKey, ...shown])
+    assert.deepEqual(
+      placesOf(secret, everywhere),
+      [],
+      `${secret === mark ? 'what was marked' : secret.slice(0, 9)} was found`,
+    )
+  assert.deepEqual(placesOf(noteText, everywhere), ['notes.notes'])
+})
+
+/** The same request in all the forms that could spill a secret. */
+function waysToSpill(route: Route): RequestOptions[] {
+  const example = route.examples?.[0]?.body
+  const body = typeof example === 'object' && example !== null ? example : {}
+  const sensitive = sensitiveFields(route)
+  const secret = route.path === '/v1/notes' ? noteText : mark
+  const secrets = { password: mark, secret: mark, api_key: mark, token: mark, pin: mark }
+  const bodies: unknown[] = [
+    { ...body, ...secrets },
+    { ...secrets },
+    mark,
+    [mark],
+    [{ ...secrets }],
+    ...sensitive.flatMap((name) =>
+      [secret, [secret], { value: secret }, `${secret} `.repeat(200)].map((value) => ({ ...body, [name]: value })),
+    ),
+  ]
+  if (route.path === '/v1/notes')
+    bodies.push({ text: noteText }, { text: noteText, to: 'nobody' }, { text: [noteText] }, noteText)
+  const headers = { 'x-secret': mark, cookie: `session=${mark}` }
+  if (route.method === 'GET') return [{ headers }, { headers: { ...headers, accept: 'text/csv' } }]
+  return [
+    ...bodies.map((value) => ({ body: value, headers })),
+    ...bodies
+      .slice(0, 3)
+      .map((value, i) => ({ body: value, headers: { ...headers, 'idempotency-key': `${route.operation}-${i}` } })),
+    { raw: `{"text": "${mark}", "key": ${mark}}` },
+    { raw: `{"text": "${mark}`, headers: { 'content-type': 'application/json' } },
+    { raw: `client_secret=${mark}&text=${mark}`, headers: { 'content-type': 'application/x-www-form-urlencoded' } },
+    { raw: mark, headers: { 'content-type': 'text/plain' } },
+  ]
+}
+
+async function fire(client: Client, route: Route, options: RequestOptions): Promise<Reply> {
+  // The key stands in the path and in the query, where it does not belong either.
+  const path = `${route.path.replaceAll(/:\w+/g, account.key)}?api_key=${account.key}&token=${mark}`
+  const reply = await client.request(route.method, path, options)
+  for (const name of ['key', 'test_api_key', 'access_token']) {
+    const value = reply.body?.[name]
+    if (typeof value === 'string') shown.add(value)
+  }
+  lastRequest = reply.headers['x-request-id'] ?? ''
+  return reply
+}
+
+function noteRoute(): Route {
+  const route = routes.find(({ operation }) => operation === 'notes.create')
+  if (!route) throw new Error('there is no way to write a note')
+  return route
+}
+
+function sensitiveFields({ body }: Route): string[] {
+  const properties = Object(body ?? {}).properties ?? {}
+  return Object.keys(properties).filter((name) => properties[name].sensitive === true)
+}
+
+/** The log up to the last request. */
+function log(): Promise<string> {
+  return eventually(async () => {
+    world.app.log.flush()
+    const text = await readFile(join(folder, 'log'), 'utf8')
+    return text.includes(lastRequest) && text
+  }, 'the log to be written')
+}
+
+/** Every row of every table, as text. */
+async function dump(): Promise<Map<string, string>> {
+  const { rows: tables } = await sql.query<{ name: string }>(
+    `select c.oid::regclass::text as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+      where c.relkind in ('r', 'p') and not c.relispartition and n.nspname not in ('pg_catalog', 'information_schema')`,
+  )
+  const found = new Map<string, string>()
+  for (const { name } of tables) {
+    const { rows } = await sql.query<{ row: string }>(`select t::text as row from ${name} t`)
+    found.set(name, rows.map(({ row }) => row).join('\n'))
+  }
+  return found
+}
+
+function placesOf(secret: string, places: ReadonlyMap<string, string>): string[] {
+  return [...places].filter(([, text]) => holds(text, secret)).map(([name]) => name)
+}
+
+/** As it is, as PostgreSQL prints bytes, or in base64 at any offset (its middle does not depend on what stands around it). */
+function holds(text: string, secret: string): boolean {
+  const bytes = Buffer.from(secret)
+  const base64 = [0, 1, 2].map((shift) => bytes.subarray(shift).toString('base64url').slice(0, -3))
+  return text.includes(secret) || text.includes(bytes.toString('hex')) || base64.some((form) => text.includes(form))
+}

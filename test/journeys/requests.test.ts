@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every request can rely on: the envelope, request ids, safe retries, lists, warnings, logs.
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, test } from 'node:test'
+import { eventually, startWorld, type World } from '../world.ts'
+
+let world: World
+before(async () => {
+  world = await startWorld()
+})
+after(() => world.stop())
+
+test('a reply can be read flat or from data, or trimmed to one of the two', async () => {
+  const both = await world.demo.get('/v1/auth/whoami')
+  const { success, data, ...flat } = both.body
+  assert.equal(success, true)
+  assert.deepEqual(data, flat)
+  const onlyFlat = await world.demo.get('/v1/auth/whoami', { headers: { 'pamoja-envelope': 'flat' } })
+  assert.deepEqual(onlyFlat.body, { success: true, ...flat })
+  const onlyData = await world.demo.get('/v1/auth/whoami', { headers: { 'pamoja-envelope': 'data' } })
+  assert.deepEqual(onlyData.body, { success: true, data: flat })
+})
+
+test('every response carries an id, limits, and no permission to be cached', async () => {
+  for (const reply of [
+    await world.demo.get('/v1/auth/whoami'),
+    await world.stranger.get('/v1/auth/whoami'),
+    await world.demo.get('/v1/nothing'),
+    await world.demo.post('/v1/api-keys', {}),
+    await world.stranger.get('/healthz'),
+  ]) {
+    assert.match(reply.headers['x-request-id'] ?? '', /^req_[0-9a-z]{26}$/)
+    for (const name of ['limit', 'remaining', 'reset'])
+      assert.match(reply.headers[`x-ratelimit-${name}`] ?? '', /^\d+$/, name)
+    assert.equal(reply.headers['cache-control'], 'no-store')
+    assert.ok(reply.headers['strict-transport-security'])
+    if (reply.status >= 400) assert.equal(reply.body.error.request_id, reply.headers['x-request-id'])
+  }
+  const echoed = await world.demo.get('/v1/auth/whoami', { headers: { 'x-correlation-id': 'order-7' } })
+  assert.equal(echoed.headers['x-correlation-id'], 'order-7')
+})
+
+test('both prefixes, a trailing slash and HEAD lead to the same route; case does not', async () => {
+  const { body } = await world.demo.get('/v1/auth/whoami')
+  assert.deepEqual((await world.demo.get('/api/v1/auth/whoami')).body, body)
+  assert.deepEqual((await world.demo.get('/v1/auth/whoami/')).body, body)
+  const head = await world.demo.request('HEAD', '/v1/auth/whoami')
+  assert.equal(head.status, 200)
+  assert.equal(head.text, '')
+  assert.equal((await world.demo.get('/V1/auth/whoami')).status, 404)
+  assert.equal((await world.demo.get('/v2/auth/whoami')).status, 404)
+  assert.equal((await world.demo.get('/api/v1')).status, 404)
+})
+
+test('without credentials nothing under /v1 can be told apart from nothing', async () => {
+  for (const [method, path] of [
+    ['GET', '/v1/nothing'],
+    ['PUT', '/v1/account'],
+    ['GET', '/v1'],
+    ['POST', '/api/v1/x/y/z'],
+  ] as const)
+    assert.equal((await world.stranger.request(method, path)).status, 401, `${method} ${path}`)
+  assert.equal((await world.stranger.get('/nothing')).status, 404)
+})
+
+test('a write repeated with its key happens once and is answered alike', async () => {
+  const ada = await world.account({ balance: 100 })
+  for (const [path, body, id] of [
+    ['/v1/notes', { text: 'Habari' }, 'note_id'],
+    ['/v1/api-keys', { name: 'Once' }, 'id'],
+  ] as const) {
+    const headers = { 'idempotency-key': randomUUID() }
+    const first = await ada.client.post(path, body, { headers })
+    const second = await ada.client.post(`/api${path}`, body, { headers })
+    assert.equal(second.status, first.status)
+    assert.equal(second.text, first.text, 'byte for byte')
+    assert.equal(first.headers['idempotent-replayed'], undefined)
+    assert.equal(second.headers['idempotent-replayed'], 'true')
+    assert.equal(second.headers.location, first.headers.location)
+    assert.notEqual(second.headers['x-request-id'], first.headers['x-request-id'])
+    assert.ok(first.body[id])
+    const other = await ada.client.post(path, { ...body, text: 'Other', name: 'Other' }, { headers })
+    assert.equal(other.status, 409)
+    assert.equal(other.body.error.code, 'DUPLICATE_REFERENCE')
+    const elsewhere = await ada.client.post('/v1/sandbox/clock', { advance_seconds: 0 }, { headers })
+    assert.equal(elsewhere.status, 409, 'the key belongs to another path')
+    const eve = await world.account({ balance: 100 })
+    assert.notEqual((await eve.client.post(path, body, { headers })).body[id], first.body[id], 'keys are per account')
+  }
+  assert.equal(await balance(ada.id), 100 - 0.8)
+  const inBody = { text: 'Salama', idempotency_key: randomUUID() }
+  const first = await ada.client.post('/v1/notes', inBody)
+  assert.equal(first.headers['pamoja-warning'], undefined)
+  assert.equal((await ada.client.post('/v1/notes', inBody)).text, first.text)
+})
+
+test('a refusal by a business rule is kept under its key; a mistake in the request is not', async () => {
+  const ada = await world.account({ balance: 1 })
+  const headers = { 'idempotency-key': randomUUID() }
+  const broke = await ada.client.post('/v1/notes', { text: 'Too dear', units: 5 }, { headers })
+  assert.equal(broke.status, 402)
+  assert.equal(broke.body.error.code, 'INSUFFICIENT_BALANCE')
+  await world.operator.post(`/v1/operator/accounts/${ada.id}/credit`, {
+    amount: 100,
+    currency: 'KES',
+    environment: 'test',
+    reference: 'late',
+  })
+  const again = await ada.client.post('/v1/notes', { text: 'Too dear', units: 5 }, { headers })
+  assert.equal(again.text, broke.text)
+  assert.equal(again.headers['idempotent-replayed'], 'true')
+
+  const typo = { 'idempotency-key': randomUUID() }
+  assert.equal((await ada.client.post('/v1/notes', { text: 7 }, { headers: typo })).status, 422)
+  assert.equal((await ada.client.post('/v1/notes', { text: 'Right' }, { headers: typo })).status, 200)
+  for (const key of ['', ' ', 'é', 'x'.repeat(256)])
+    if (key.trim() !== '')
+      assert.equal(
+        (await ada.client.post('/v1/notes', { text: 'x', idempotency_key: key })).status,
+        400,
+        key.slice(0, 5),
+      )
+  assert.equal((await ada.client.post('/v1/notes', { text: 'x', idempotency_key: 5 })).status, 400)
+})
+
+test('a hundred requests with one key are one write', async () => {
+  const ada = await world.account({ balance: 100 })
+  await world.operator.patch(`/v1/operator/api-keys/${(await ada.client.get('/v1/auth/whoami')).body.key_id}`, {
+    rate_limit_per_second: 100_000,
+  })
+  for (const path of ['/v1/notes', '/v1/api-keys']) {
+    const headers = { 'idempotency-key': randomUUID() }
+    const replies = await Promise.all(
+      Array.from({ length: 100 }, () =>
+        ada.client.post(path, path === '/v1/notes' ? { text: 'One' } : { name: 'One' }, { headers }),
+      ),
+    )
+    const done = replies.filter(({ status }) => status < 300)
+    assert.ok(done.length >= 1)
+    assert.equal(new Set(done.map(({ text }) => text)).size, 1)
+    for (const { status, body, headers: given } of replies.filter((reply) => reply.status >= 300)) {
+      assert.equal(status, 409)
+      assert.equal(body.error.code, 'REQUEST_IN_PROGRESS')
+      assert.equal(given['retry-after'], '1')
+    }
+  }
+  assert.equal(await balance(ada.id), 100 - 0.8)
+})
+
+test('a wallet pays for exactly what it can, whoever asks at once', async () => {
+  const ada = await world.account({ balance: 8 })
+  const replies = await Promise.all(Array.from({ length: 30 }, () => ada.client.post('/v1/notes', { text: 'Me' })))
+  assert.equal(replies.filter(({ status }) => status === 200).length, 10)
+  assert.equal(
+    replies.filter(({ status, body }) => status === 402 && body.error.code === 'INSUFFICIENT_BALANCE').length,
+    20,
+  )
+  assert.equal(await balance(ada.id), 0)
+})
+
+test('what was accepted is done', async () => {
+  const ada = await world.account({ balance: 100 })
+  const { body } = await ada.client.post('/v1/notes', { text: 'Do it' })
+  await eventually(
+    async () => (await ada.client.get(`/v1/notes/${body.note_id}`)).body.status === 'published',
+    'the note to be published',
+  )
+})
+
+test('lists page without gaps or repeats while things are added', async () => {
+  const { client } = await world.account()
+  for (let i = 0; i < 7; i++) await client.post('/v1/api-keys', { name: `key ${i}` })
+  const seen: string[] = []
+  let path: string | null = '/v1/api-keys?limit=3'
+  while (path !== null) {
+    const page: Awaited<ReturnType<typeof client.get>> = await client.get(path)
+    assert.equal(page.status, 200)
+    seen.push(...page.body.data.map(({ name }: { name: string }) => name))
+    assert.equal(page.body.has_more, page.body.next_cursor !== null)
+    if (seen.length === 3) await client.post('/v1/api-keys', { name: 'late' })
+    const link = /<(\/api\/v1\/api-keys[^>]*)>; rel="next"/.exec(page.headers.link ?? '')?.[1]
+    assert.equal(link !== undefined, page.body.has_more)
+    path = page.body.next_cursor && `/v1/api-keys?limit=3&cursor=${page.body.next_cursor}`
+  }
+  assert.deepEqual(seen, ['key 6', 'key 5', 'key 4', 'key 3', 'key 2', 'key 1', 'key 0', 'First test key'])
+  const oldest = await client.get('/v1/api-keys?order=asc&limit=2')
+  assert.deepEqual(
+    oldest.body.data.map(({ name }: { name: string }) => name),
+    ['First test key', 'key 0'],
+  )
+  for (const bad of ['limit=0', 'limit=201', 'limit=x', 'limit=1.5', 'cursor=abc', 'order=up']) {
+    const refused = await client.get(`/v1/api-keys?${bad}`)
+    assert.equal(refused.status, 400, bad)
+    assert.equal(refused.body.error.code, 'INVALID_REQUEST')
+  }
+  assert.equal((await client.get('/v1/api-keys?limit=200')).status, 200)
+})
+
+test('a list can be had as CSV', async () => {
+  const { client } = await world.account()
+  await client.post('/v1/api-keys', { name: '=1+2, "quoted"' })
+  const { status, headers, text } = await client.get('/v1/api-keys?limit=1', { headers: { accept: 'text/csv' } })
+  assert.equal(status, 200)
+  assert.match(headers['content-type'] ?? '', /^text\/csv/)
+  const [head, first, second, rest] = text.split('\r\n')
+  assert.ok(head?.startsWith('id,name,environment'))
+  assert.ok(first?.includes(`"'=1+2, ""quoted"""`), first)
+  assert.ok(second?.includes('First test key'))
+  assert.equal(rest, '')
+})
+
+test('fields nobody knows are named, and refused only on request', async () => {
+  const { client } = await world.account()
+  const lenient = await client.post('/v1/api-keys?colour=red', { nme: 'x', name: 'Typo', zzz: 1 })
+  assert.equal(lenient.status, 201)
+  assert.equal(
+    lenient.headers['pamoja-warning'],
+    'unknown field "colour", unknown field "nme" (did you mean "name"?), unknown field "zzz"',
+  )
+  const strict = { headers: { 'pamoja-strict': 'true' } }
+  assert.equal((await client.post('/v1/api-keys', { name: 'Typo', zzz: 1 }, strict)).status, 422)
+  assert.equal((await client.post('/v1/api-keys?colour=red', { name: 'Typo' }, strict)).status, 400)
+  assert.equal((await client.post('/v1/api-keys', { name: 'Right' }, strict)).status, 201)
+  const log = await client.get(`/v1/logs/${lenient.headers['x-request-id']}`)
+  assert.match(log.body.warning, /did you mean "name"/)
+})
+
+test('a request can be looked up afterwards, without its secrets', async () => {
+  const { client, id } = await world.account({ balance: 10 })
+  const made = await client.post('/v1/api-keys', { name: 'Secretive' })
+  const note = await client.post('/v1/notes', { text: 'my private words', to: '+254711000001' })
+  const refused = await client.post('/v1/notes', { text: 5 })
+  const log = await client.get(`/v1/logs/${made.headers['x-request-id']}`)
+  assert.equal(log.status, 200)
+  assert.deepEqual(
+    [log.body.method, log.body.path, log.body.status, log.body.operation],
+    ['POST', '/v1/api-keys', 201, 'apiKeys.create'],
+  )
+  assert.equal(JSON.parse(log.body.response_body).key, '[redacted]')
+  assert.ok(!log.text.includes(made.body.key))
+  const words = await client.get(`/v1/logs/${note.headers['x-request-id']}`)
+  assert.deepEqual(JSON.parse(words.body.request_body), { text: '[redacted]', to: '+254711000001' })
+  const failed = await client.get('/v1/logs?status=422')
+  assert.equal(failed.body.data[0].request_id, refused.headers['x-request-id'])
+  assert.equal(failed.body.data[0].error_code, 'VALIDATION_ERROR')
+  assert.ok(!(await client.get('/v1/logs')).text.includes('my private words'))
+  const all = await client.get('/v1/logs?operation=notes.create&method=POST')
+  assert.equal(all.body.data.length, 2)
+  assert.equal((await client.get('/v1/logs?start_date=2026-13-01')).body.error.code, 'INVALID_DATE_RANGE')
+  assert.equal(
+    (await client.get('/v1/logs?start_date=2026-02-02&end_date=2026-02-01')).body.error.code,
+    'INVALID_DATE_RANGE',
+  )
+  assert.equal((await client.get('/v1/logs?start_date=2020-01-01&end_date=2020-01-02')).body.data.length, 0)
+  const dump = await world.app.db.query(
+    {
+      name: 'test.dump',
+      text: 'select coalesce(request_body, $1) as body from platform.requests where bucket >= 0',
+      parameters: ['id'],
+    },
+    { id },
+  )
+  assert.ok(dump.length > 3)
+})
+
+test('usage adds up requests and what they cost', async () => {
+  const { client } = await world.account({ balance: 10 })
+  for (let i = 0; i < 3; i++) await client.post('/v1/notes', { text: 'x' })
+  await client.post('/v1/notes', { text: 5 })
+  const { body } = await client.get('/v1/usage?group_by=operation')
+  const row = body.rows.find(({ operation }: { operation: string }) => operation === 'notes.create')
+  assert.deepEqual([row.requests, row.errors, row.day, row.area], [4, 1, null, null])
+  assert.equal(body.spend.length, 1)
+  assert.deepEqual(
+    [body.spend[0].area, body.spend[0].cost, body.spend[0].count, body.spend[0].currency],
+    ['notes', 2.4, 3, 'KES'],
+  )
+  for (const bad of [
+    'start_date=x',
+    'start_date=2026-01-02&end_date=2026-01-01',
+    'start_date=2020-01-01&end_date=2026-01-01',
+  ])
+    assert.equal((await client.get(`/v1/usage?${bad}`)).body.error.code, 'INVALID_DATE_RANGE', bad)
+  assert.equal((await client.get('/v1/usage?group_by=planet')).status, 400)
+})
+
+test('who changed what is written down', async () => {
+  const { client } = await world.account({ balance: 10 })
+  const { body: me } = await client.get('/v1/auth/whoami')
+  const changed = await client.patch('/v1/account', {
+    name: 'Ada & Co',
+    timezone: 'Africa/Nairobi',
+    settings: { default_sender: 'ADA' },
+  })
+  assert.equal(changed.body.name, 'Ada & Co')
+  const { body: log } = await client.get('/v1/audit-log?action=account.update')
+  const [entry] = log.data
+  assert.deepEqual(entry.actor, { type: 'key', id: me.key_id })
+  assert.equal(entry.before.name, 'Ada')
+  assert.equal(entry.after.name, 'Ada & Co')
+  assert.equal(entry.request_id, changed.headers['x-request-id'])
+  await client.post('/v1/notes', { text: 'x' })
+  assert.equal((await client.get('/v1/audit-log?action=note.create')).body.data.length, 1)
+  assert.equal((await client.patch('/v1/account', { timezone: 'Mars/Olympus' })).status, 422)
+  assert.deepEqual((await client.get('/v1/account')).body.settings, { default_sender: 'ADA' })
+})
+
+test('the clock of a test account is its own', async () => {
+  const ada = await world.account()
+  const eve = await world.account()
+  const moved = await ada.client.post('/v1/sandbox/clock', { advance_seconds: 86_400 })
+  assert.equal(moved.body.offset_seconds, 86_400)
+  const now = await eventually(async () => {
+    const { body } = await ada.client.get('/v1/sandbox/clock')
+    return body.offset_seconds === 86_400 && Date.parse(body.now)
+  }, 'the clock to have moved')
+  const other = Date.parse((await eve.client.get('/v1/sandbox/clock')).body.now)
+  assert.ok(now - other > 86_000_000 && now - other < 86_500_000)
+  assert.equal((await ada.client.post('/v1/sandbox/time/advance', { advance_seconds: 60 })).body.offset_seconds, 86_460)
+  for (const advance_seconds of [-1, 31_622_401, '60', null])
+    assert.equal((await ada.client.post('/v1/sandbox/clock', { advance_seconds })).status, 422)
+})
+
+async function balance(account: string): Promise<number> {
+  const { body } = await world.operator.get(`/v1/operator/accounts/${account}`)
+  return body.wallets.find(({ environment }: { environment: string }) => environment === 'test').balance
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The import law: the table below is the architecture. Imports point down; an area is entered through its door.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { test } from 'node:test'
+import { sourceFiles } from './sources.ts'
+
+/** Folder -> the folders it may import from (its own always). */
+const mayImport: Readonly<Record<string, readonly string[]>> = {
+  'src/kernel': [],
+  'src/protocols': ['src/kernel'],
+  'src/platform': ['src/kernel', 'src/config.ts'],
+  'src/ledger': ['src/platform', 'src/kernel'],
+  'src/areas': ['src/ledger', 'src/platform', 'src/protocols', 'src/kernel', 'src/config.ts'],
+  'src/simulators': ['src/protocols', 'src/kernel'],
+  'src/config.ts': [],
+}
+
+/** Area -> the areas whose door (area.ts) it may use. Everything else crosses as an event. */
+const doors: Readonly<Record<string, readonly string[]>> = { sandbox: ['accounts'] }
+
+test('imports point down, and areas meet only at their doors', () => {
+  const broken: string[] = []
+  for (const file of sourceFiles(['src']).filter((name) => !name.endsWith('.test.ts'))) {
+    for (const target of importsOf(file)) {
+      const problem = judge(file, target)
+      if (problem) broken.push(`${file} imports ${target}: ${problem}`)
+    }
+  }
+  assert.deepEqual(broken, [])
+})
+
+test('the law sees what breaks it', () => {
+  assert.match(judge('src/kernel/ids.ts', 'src/platform/db.ts') ?? '', /may import nothing/)
+  assert.match(judge('src/platform/http.ts', 'src/areas/accounts/area.ts') ?? '', /src\/platform may import/)
+  assert.match(judge('src/areas/events/area.ts', 'src/areas/accounts/area.ts') ?? '', /no door/)
+  assert.match(judge('src/areas/sandbox/area.ts', 'src/areas/accounts/keys.ts') ?? '', /only its area\.ts/)
+  assert.match(judge('src/simulators/smsc.ts', 'src/platform/db.ts') ?? '', /src\/simulators may import/)
+  assert.equal(judge('src/areas/sandbox/area.ts', 'src/areas/accounts/area.ts'), null)
+  assert.equal(judge('src/server.ts', 'src/areas/accounts/area.ts'), null)
+})
+
+function judge(file: string, target: string): string | null {
+  const from = folderOf(file)
+  const to = folderOf(target)
+  if (from === null || (from === to && from !== 'src/areas')) return null
+  if (from === 'src/areas' && to === 'src/areas') {
+    const [here, there] = [file.split('/')[2] ?? '', target.split('/')[2] ?? '']
+    if (here === there) return null
+    if (!doors[here]?.includes(there)) return `${here} has no door to ${there}; let it cross as an event`
+    return target.endsWith('/area.ts') ? null : 'only its area.ts may be imported'
+  }
+  const allowed = mayImport[from] ?? []
+  if (to !== null && allowed.includes(to)) return null
+  return `${from} may import ${allowed.length > 0 ? allowed.join(', ') : 'nothing of ours'}`
+}
+
+/** The row of the table a file belongs to; null for the composition at the top, which may import everything. */
+function folderOf(file: string): string | null {
+  return Object.keys(mayImport).find((folder) => file === folder || file.startsWith(`${folder}/`)) ?? null
+}
+
+function importsOf(file: string): string[] {
+  const found = readFileSync(file, 'utf8').matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)
+  return [...found].map(([, path = '']) => normalize(join(dirname(file), path)))
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// Laws that hold for every route because every route is declared: no key, no entry; no scope, no entry; nobody sees
+// another account's things, nor live things with a test key; examples are real requests that work.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { areas } from '../../src/areas.ts'
+import { errors } from '../../src/kernel/errors.ts'
+import type { Route } from '../../src/platform/route.ts'
+import { isScope } from '../../src/platform/scopes.ts'
+import type { Reply } from '../client.ts'
+import { notes } from '../notes/area.ts'
+import { startWorld, type World } from '../world.ts'
+
+const routes = [...areas, notes].flatMap((area) => area.routes)
+let world: World
+
+before(async () => {
+  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off' })
+})
+after(() => world.stop())
+
+test('every route is declared well', () => {
+  const problems: string[] = []
+  for (const route of routes) {
+    const says = (problem: string) => problems.push(`${route.method} ${route.path}: ${problem}`)
+    if (route.scope !== 'any' && !isScope(route.scope)) says(`unknown scope ${route.scope}`)
+    if (!/^[a-zA-Z]+\.[a-zA-Z]+$/.test(route.operation)) says('operation is not area.verb')
+    if (!route.path.startsWith('/v1/')) says('path does not start with /v1/')
+    if (route.method === 'GET' && route.kind !== 'read') says('a GET only reads')
+    for (const code of route.errors ?? []) if (!(code in errors)) says(`unknown error ${code}`)
+    for (const [, name] of route.path.matchAll(/:(\w+)/g))
+      if (!route.params || !('properties' in route.params) || !(name && name in Object(route.params.properties)))
+        says(`:${name} is not declared`)
+  }
+  assert.deepEqual(problems, [])
+  const operations = routes.map(({ operation }) => operation)
+  assert.deepEqual(
+    operations.filter((name, i) => operations.indexOf(name) !== i),
+    [],
+    'operations are unique',
+  )
+})
+
+test('every route refuses a request without a key, under both prefixes', async () => {
+  for (const route of routes)
+    for (const path of [route.path, ...(route.aliases ?? [])])
+      for (const prefix of ['', '/api']) {
+        const { status, body, headers } = await world.stranger.request(route.method, prefix + filled(path, 'x'))
+        assert.equal(status, 401, `${route.method} ${path}`)
+        assert.equal(body.error.code, 'UNAUTHORIZED')
+        assert.equal(headers['www-authenticate'], 'Bearer')
+        assertErrorShape({ status, body, headers, text: '' })
+      }
+})
+
+test('every route refuses a key without its scope', async () => {
+  const unrelated = (scope: string) => (scope.startsWith('ussd') ? 'email:read' : 'ussd:read')
+  for (const route of routes.filter(({ scope }) => scope !== 'any')) {
+    const { body: key } = await world.demo.post('/v1/api-keys', { name: 'narrow', scopes: [unrelated(route.scope)] })
+    const { status, body } = await world.stranger.as(key.key).request(route.method, filled(route.path, 'x'))
+    assert.equal(status, 403, `${route.method} ${route.path}`)
+    assert.equal(body.error.code, 'FORBIDDEN')
+    assert.equal(body.error.required_scope, route.scope)
+  }
+})
+
+test('a read scope reads and does not write', async () => {
+  for (const route of routes.filter(({ scope }) => /:write$/.test(scope))) {
+    const { body: key } = await world.demo.post('/v1/api-keys', {
+      name: 'reader',
+      scopes: [route.scope.replace(':write', ':read')],
+    })
+    const { status, body } = await world.stranger.as(key.key).request(route.method, filled(route.path, 'x'))
+    assert.equal(status, 403, `${route.method} ${route.path} ${JSON.stringify(body)}`)
+  }
+})
+
+test('every example works as it stands, and its reply has the declared shape', async () => {
+  for (const route of routes)
+    for (const example of route.examples ?? []) {
+      const { client } = await freshAccount(route)
+      const path = await realPath(route, client)
+      const query = example.query ? `?${queryText(example.query)}` : ''
+      const { status, body, headers } = await client.request(
+        route.method,
+        path + query,
+        example.body === undefined ? {} : { body: example.body },
+      )
+      assert.equal(status, route.reply.status, `${route.operation} "${example.name}": ${JSON.stringify(body)}`)
+      assert.equal(body.success, true)
+      assert.equal(headers['pamoja-warning'], undefined, `${route.operation}: ${headers['pamoja-warning']}`)
+      if (route.reply.list) assert.ok(Array.isArray(body.data) && typeof body.has_more === 'boolean')
+      else
+        for (const name of requiredOf(route))
+          assert.ok(name in body && name in body.data, `${route.operation}: ${name} is missing`)
+      if (route.reply.status === 201) assert.match(headers.location ?? '', /^\/api\/v1\//)
+    }
+})
+
+test('what belongs to one account does not exist for another, nor for the other environment', async () => {
+  for (const route of routes.filter(({ path, scope }) => path.includes('/:') && scope !== 'operator')) {
+    const ada = await world.account({ balance: 100 })
+    const path = await realPath(route, ada.client)
+    const eve = await world.account({ balance: 100 })
+    const { status, body } = await eve.client.request(route.method, path, { body: {} })
+    assert.equal(status, 404, `${route.method} ${path}: ${JSON.stringify(body)}`)
+    if (route.scope.startsWith('keys')) continue // a live key manages the keys of both environments
+    const { body: live } = await ada.client.post('/v1/api-keys', { name: 'live', environment: 'live' })
+    const other = await world.stranger.as(live.key).request(route.method, path, { body: {} })
+    assert.equal(other.status, 404, `${route.method} ${path} with a live key`)
+  }
+})
+
+test('an id that is none, or of another kind, is not found', async () => {
+  const { client } = await world.account()
+  for (const route of routes.filter(({ path }) => path.includes('/:')))
+    for (const id of ['x', 'key_', 'acc_00000000000000000000000000', '%00', '..%2f', 'a'.repeat(250), '%F0%9F%98%80']) {
+      const who = route.scope === 'operator' ? world.operator : client
+      const { status, body } = await who.request(
+        route.method,
+        filled(route.path, id),
+        route.body ? { body: someBody(route) } : {},
+      )
+      assert.ok(status === 404, `${route.method} ${filled(route.path, id)}: ${status} ${JSON.stringify(body)}`)
+    }
+})
+
+test('a method that a path does not take is named with those it takes', async () => {
+  for (const path of new Set(routes.map((route) => route.path))) {
+    const taken = routes.filter((route) => route.path === path).map(({ method }) => String(method))
+    const other = ['PUT', 'DELETE', 'POST', 'GET'].find((method) => !taken.includes(method)) ?? 'PUT'
+    const { status, headers, body } = await world.demo.request(other, filled(path, 'x'))
+    assert.equal(status, 405, `${other} ${path}`)
+    assert.equal(body.error.code, 'METHOD_NOT_ALLOWED')
+    for (const method of taken) assert.ok(headers.allow?.includes(method))
+  }
+})
+
+function assertErrorShape({ body }: Reply): void {
+  for (const member of ['code', 'message', 'details', 'request_id', 'timestamp'])
+    assert.equal(typeof body.error[member], 'string', member)
+  assert.equal(body.success, false)
+}
+
+function filled(path: string, value: string): string {
+  return path.replaceAll(/:\w+/g, value)
+}
+
+async function freshAccount(route: Route): Promise<{ client: typeof world.demo }> {
+  return route.scope === 'operator' ? { client: world.operator } : world.account({ balance: 100 })
+}
+
+/** A path whose parameters name something that exists: made by the collection's own create, or listed by it. */
+async function realPath(route: Route, client: typeof world.demo): Promise<string> {
+  if (!route.path.includes('/:')) return route.path
+  const [collection = '', rest = ''] = route.path.split(/\/:\w+/)
+  const create = routes.find(({ path, method }) => path === collection && method === 'POST')
+  const body = create?.examples?.[0]?.body
+  if (create && body) {
+    const made = await client.post(collection, body)
+    const id = made.body.id ?? made.body.note_id ?? made.body.name
+    assert.ok(id, `${collection}: ${JSON.stringify(made.body)}`)
+    return `${collection}/${id}${rest}`
+  }
+  if (collection === '/v1/operator/api-keys')
+    return `${collection}/${(await client.get('/v1/auth/whoami')).body.key_id}${rest}`
+  if (collection === '/v1/logs') return `${collection}/${(await client.get('/v1/auth/whoami')).headers['x-request-id']}`
+  if (collection === '/v1/events') {
+    const { body: key } = await client.post('/v1/api-keys', { name: 'short-lived' })
+    await client.delete(`/v1/api-keys/${key.id}`)
+    return `${collection}/${(await client.get('/v1/events')).body.data[0].id}`
+  }
+  throw new Error(`the tests do not know how to make something under ${collection}`)
+}
+
+/** A body that passes validation, so that what is refused is the id. */
+function someBody(route: Route): unknown {
+  return (
+    route.examples?.[0]?.body ??
+    (route.path === '/v1/operator/api-keys/:id'
+      ? { rate_limit_per_second: 5 }
+      : route.path === '/v1/operator/plans/:name'
+        ? { limits: {} }
+        : {})
+  )
+}
+
+function requiredOf({ reply }: Route): string[] {
+  return 'required' in reply.schema && Array.isArray(reply.schema.required) ? reply.schema.required : []
+}
+
+function queryText(query: unknown): string {
+  const fields = new URLSearchParams()
+  for (const [name, value] of Object.entries(Object(query))) fields.set(name, String(value))
+  return fields.toString()
+}

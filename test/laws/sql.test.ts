@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// SQL keeps to its room: a statement is named after its schema, an area's SQL names only its own, tenant tables are
+// never asked without their bucket, and PostgreSQL accepts every statement and operation against the migrated schema.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, test } from 'node:test'
+import '../../src/server.ts'
+import '../../src/areas.ts'
+import { migrationsFolder } from '../../src/database.ts'
+import { operations } from '../../src/platform/commit.ts'
+import { statements } from '../../src/platform/db.ts'
+import { migrate, migrationsIn } from '../../src/platform/migrate.ts'
+import { createTestDatabase } from '../database.ts'
+import { notesMigrations } from '../notes/area.ts'
+import { sourceFiles } from './sources.ts'
+
+const database = await createTestDatabase()
+const db = database.connect()
+await migrate(db, [...migrationsIn(migrationsFolder), ...migrationsIn(notesMigrations)])
+after(() => database.drop())
+
+const schemas = ['platform', 'work', 'events', 'ledger', 'accounts', 'notes']
+/** Tables named in SQL; a function call, which hides its tables behind its own name, is followed by a parenthesis. */
+const named = new RegExp(
+  `\\b(?:from|into|update|join|table|using|only)\\s+(?:only\\s+)?(${schemas.join('|')})\\.([a-z_]+)\\b(?!\\()`,
+  'g',
+)
+
+/** Reference tables: small, read by every node, replicated in a cluster. All others belong to tenants. */
+const reference = new Set([
+  'platform.nodes',
+  'platform.leases',
+  'platform.signing_keys',
+  'platform.rate_slots',
+  'ledger.prices',
+  'accounts.plans',
+  'accounts.accounts',
+  'accounts.api_keys',
+  'accounts.sandbox_clocks',
+  'accounts.credits',
+])
+
+test('a statement that touches a tenant table names its bucket', () => {
+  const broken = [...statements.values()].filter(({ text }) => {
+    const tables = [...text.matchAll(named)].map(([, schema, table]) => `${schema}.${table}`)
+    return tables.some((table) => !reference.has(table)) && !/\bbucket\b/.test(text)
+  })
+  assert.deepEqual(
+    broken.map(({ name }) => name),
+    [],
+  )
+})
+
+test('every tenant table leads its primary key with the bucket', async () => {
+  const rows = await database.sql<{ name: string; first: string | null }>(
+    `select c.oid::regclass::text as name,
+            (select a.attname from pg_index i join pg_attribute a on a.attrelid = i.indrelid and a.attnum = i.indkey[0]
+              where i.indrelid = c.oid and i.indisprimary) as first
+       from pg_class c join pg_namespace n on n.oid = c.relnamespace
+      where n.nspname = any($1) and c.relkind in ('r', 'p') and not c.relispartition`,
+    [schemas],
+  )
+  assert.ok(rows.length > 15)
+  assert.deepEqual(
+    rows.filter(({ name, first }) => !reference.has(name) && first !== 'bucket'),
+    [],
+  )
+})
+
+test('every table says what one of its rows is', () => {
+  const missing: string[] = []
+  for (const file of sourceFiles(['src/migrations'], '.sql')) {
+    const lines = readFileSync(file, 'utf8').split('\n')
+    lines.forEach((line, i) => {
+      if (!line.startsWith('create table')) return
+      let above = i - 1
+      while (lines[above]?.startsWith('--') && !lines[above]?.startsWith('-- One row')) above--
+      if (!lines[above]?.startsWith('-- One row')) missing.push(`${file}:${i + 1}`)
+    })
+  }
+  assert.deepEqual(missing, [], 'put "-- One row is ..." above the table')
+})
+
+test('an area names only its own schema; what is below the areas names only what is below', () => {
+  const rooms: [RegExp, string[]][] = [
+    [/^src\/platform\//, ['platform', 'work', 'events']],
+    [/^src\/ledger\//, ['ledger']],
+    [/^src\/areas\/(\w+)\//, []],
+  ]
+  const broken: string[] = []
+  for (const file of sourceFiles(['src']).filter((name) => !name.endsWith('.test.ts'))) {
+    const text = readFileSync(file, 'utf8')
+    const [pattern, allowed] = rooms.find(([room]) => room.test(file)) ?? []
+    if (!pattern || !allowed) continue
+    const own = pattern.exec(file)?.[1]
+    for (const [, schema = ''] of text.matchAll(named))
+      if (!allowed.includes(schema) && schema !== own) broken.push(`${file} names ${schema}`)
+  }
+  // Housekeeping knows every partitioned table by name.
+  assert.deepEqual(
+    broken.filter((line) => !line.startsWith('src/platform/maintenance.ts names ledger')),
+    [],
+  )
+})
+
+test('PostgreSQL accepts every statement', async () => {
+  const client = await db.connect()
+  const refused: string[] = []
+  let i = 0
+  for (const { name, text } of statements.values()) {
+    if (/^(set|lock)\b/.test(text)) continue
+    await client
+      .query(`prepare law_${i++} as ${text}`)
+      .catch((error: Error) => refused.push(`${name}: ${error.message}`))
+  }
+  await client.end()
+  assert.ok(i > 60, `only ${i} statements were found`)
+  assert.deepEqual(refused, [])
+})
+
+test('every operation takes and gives what its SQL function does', async () => {
+  assert.ok(operations.size >= 3)
+  const broken: string[] = []
+  for (const { name, takes, gives } of operations.values()) {
+    const [row] = await database.sql<{ args: string; result: string }>(
+      `select pg_get_function_identity_arguments(p.oid) as args, pg_get_function_result(p.oid) as result
+         from pg_proc p where p.oid = $1::regproc`,
+      [name],
+    )
+    const columns = await database.sql<{ column: string }>(
+      `select a.attname || ' ' || format_type(a.atttypid, a.atttypmod) as column
+         from pg_attribute a where a.attrelid = ($1 || '_item')::regclass and a.attnum > 0 order by a.attnum`,
+      [name],
+    )
+    const described = (shape: object) => Object.entries(shape).map(([column, type]) => `${column} ${sqlName(type)}`)
+    if (row?.args !== `node uuid, items ${name}_item[]`)
+      broken.push(`${name}(${row?.args}) is not (node uuid, items ${name}_item[])`)
+    if (`TABLE(${described(gives).join(', ')})` !== row?.result) broken.push(`${name} gives ${row?.result}`)
+    if (described(takes).join() !== columns.map(({ column }) => column).join())
+      broken.push(`${name} takes other columns than ${name}_item`)
+  }
+  assert.deepEqual(broken, [])
+})
+
+function sqlName(type: string): string {
+  return type === 'int' ? 'integer' : type === 'timestamptz' ? 'timestamp with time zone' : type
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small habits that a reader should be able to rely on. Each failure names the file and what to do instead.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { sourceFiles } from './sources.ts'
+
+interface Habit {
+  name: string
+  pattern: RegExp
+  instead: string
+  /** Files that are the one place for it. */
+  except?: readonly string[]
+}
+
+const unfinished = ['TO', 'DO|FIX', 'ME|XX', 'X'].join('')
+
+const habits: readonly Habit[] = [
+  {
+    name: 'the time of day',
+    pattern: /\bDate\.now\(\)|new Date\(\)/,
+    instead: 'ask the injected clock',
+    except: ['src/platform/clock.ts'],
+  },
+  { name: 'printing', pattern: /\bconsole\.\w+\(/, instead: 'use the log, or process.stdout in a command' },
+  { name: 'unfinished work', pattern: new RegExp(`\\b(${unfinished})\\b`), instead: 'finish it, or write a decision' },
+  {
+    name: 'silencing the compiler',
+    pattern: /@ts-(ignore|expect-error|nocheck)|\bas any\b|\bas unknown as\b/,
+    instead: 'mend the type',
+  },
+  { name: 'reaching far', pattern: /from '(\.\.\/){4,}/, instead: 'move the file to where it belongs' },
+]
+
+test('the source keeps its habits', () => {
+  const broken: string[] = []
+  for (const file of sourceFiles(['src'])) {
+    if (file.endsWith('.test.ts')) continue
+    const lines = readFileSync(file, 'utf8').split('\n')
+    for (const { name, pattern, instead, except = [] } of habits)
+      lines.forEach((line, i) => {
+        if (pattern.test(line) && !except.includes(file)) broken.push(`${file}:${i + 1} ${name}: ${instead}`)
+      })
+  }
+  assert.deepEqual(broken, [])
+})
+
+test('every file says its licence, and every source file what it is', () => {
+  const broken = sourceFiles(['src', 'test', 'bench']).filter((file) => {
+    const [licence, about] = readFileSync(file, 'utf8').split('\n')
+    return (
+      licence !== '// SPDX-License-Identifier: Apache-2.0' || (!file.endsWith('.test.ts') && !about?.startsWith('// '))
+    )
+  })
+  assert.deepEqual(broken, [], 'start the file with the SPDX line and a comment that says what it is')
+})
+
+test('no test is left out or alone', () => {
+  const marks = /\btest\.(only|skip|todo)\(|\b(only|todo|skip): true/
+  const broken = sourceFiles(['src', 'test']).filter(
+    (file) => file.endsWith('.test.ts') && marks.test(readFileSync(file, 'utf8').replace(/const marks = .*/, '')),
+  )
+  assert.deepEqual(broken, [], 'a test that cannot run here says why at run time')
+})

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// An area for tests and benchmarks: a note costs money, is written durably, and is published by a job. It walks the same
+// path as a paid send (limits, idempotency, charge, row, work, audit in one group commit) and has no carrier behind it.
+import { Type } from 'typebox'
+import { AppError } from '../../src/kernel/errors.ts'
+import { newUuid } from '../../src/kernel/ids.ts'
+import { isCurrency } from '../../src/kernel/money.ts'
+import type { App } from '../../src/platform/app.ts'
+import type { Area } from '../../src/platform/area.ts'
+import type { Caller } from '../../src/platform/auth.ts'
+import { operation } from '../../src/platform/commit.ts'
+import { maybe, statement } from '../../src/platform/db.ts'
+import type { Keyed } from '../../src/platform/idempotency.ts'
+import { commit, IdParam, read } from '../../src/platform/route.ts'
+import { Amount, At, OneOf } from '../../src/platform/schema.ts'
+import type { Job } from '../../src/platform/work.ts'
+
+export const notesMigrations = new URL('../../../test/notes/migrations/', import.meta.url)
+
+const defaultCostMicros = 800_000n
+
+export const NoteCreate = Type.Object({
+  text: Type.String({ minLength: 1, maxLength: 1530, rule: 'must have 1 to 1530 characters', sensitive: true }),
+  to: Type.Optional(
+    Type.String({
+      pattern: '^\\+[1-9]\\d{1,14}$',
+      rule: 'must be E.164, such as +254711000001',
+      errorCode: 'INVALID_PHONE',
+    }),
+  ),
+  units: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, rule: 'must be 1 to 1000' })),
+})
+
+const NoteRecord = Type.Object(
+  {
+    note_id: Type.String(),
+    status: OneOf(['queued', 'published']),
+    cost: Amount(),
+    currency: Type.String(),
+    timestamp: At(),
+  },
+  { title: 'Note' },
+)
+
+const submit = operation(
+  'notes.submit',
+  {
+    bucket: 'smallint',
+    account: 'uuid',
+    environment: 'text',
+    id: 'uuid',
+    text: 'text',
+    cost: 'bigint',
+    currency: 'text',
+    transfer: 'uuid',
+    job: 'uuid',
+    owner: 'uuid',
+    job_payload: 'jsonb',
+    audit: 'uuid',
+    actor: 'text',
+    ip: 'text',
+    request: 'text',
+    key: 'text',
+    request_hash: 'text',
+    reply_status: 'smallint',
+    reply_body: 'text',
+  },
+  { seen: 'text', verdict: 'text' },
+)
+
+const finish = operation(
+  'notes.finish',
+  { bucket: 'smallint', account: 'uuid', environment: 'text', id: 'uuid', job: 'uuid', attempt: 'int' },
+  { published: 'boolean' },
+)
+
+const find = statement<
+  { bucket: number; account: string; environment: string; id: string },
+  { status: 'queued' | 'published'; cost: bigint; currency: string }
+>(
+  'notes.find',
+  `select status, cost, currency from notes.notes
+    where bucket = $bucket and account_id = $account and environment = $environment and id = $id`,
+)
+
+const PublishPayload = Type.Object({ note: Type.String() })
+
+const publish: Job<App, typeof PublishPayload> = {
+  lane: 'notes.publish',
+  role: 'dispatch',
+  payload: PublishPayload,
+  concurrency: 256,
+  leaseSeconds: 15,
+  retrySeconds: [1, 5, 30],
+  async handle(app, { id, attempt, tenant, payload }) {
+    if (!tenant) throw new Error('a note belongs to an account')
+    await app.commit(finish, { ...tenant, id: payload.note, job: id, attempt })
+    return { kind: 'settled' }
+  },
+}
+
+async function create(app: App, input: { text: string; units?: number }, caller: Caller, keyed: Keyed) {
+  const { tenant, principal, receivedMs } = caller
+  const id = newUuid(receivedMs)
+  const currency = principal.facts.currency
+  const price = isCurrency(currency)
+    ? app.prices.quote({ area: 'notes', unit: 'note', currency, account: tenant.account, atMs: receivedMs })
+    : null
+  const cost = (price?.micros ?? defaultCostMicros) * BigInt(input.units ?? 1)
+  const job = app.work.prepare(publish, tenant, { note: id })
+  const reply = { note_id: id, status: 'queued' as const, cost, currency, timestamp: new Date(caller.nowMs) }
+  const { key, request_hash, reply_status, reply_body } = keyed.columns(reply)
+  const { seen, verdict } = await app.commit(submit, {
+    bucket: tenant.bucket,
+    account: tenant.account,
+    environment: tenant.environment,
+    id,
+    text: input.text,
+    cost,
+    currency,
+    transfer: newUuid(receivedMs),
+    job: job.id,
+    owner: job.owner,
+    job_payload: job.payload,
+    audit: newUuid(receivedMs),
+    actor: caller.actor,
+    ip: caller.ip,
+    request: caller.requestId,
+    key,
+    request_hash,
+    reply_status,
+    reply_body,
+  })
+  keyed.settle(seen)
+  if (verdict === 'insufficient')
+    throw new AppError('INSUFFICIENT_BALANCE', `the note costs more than the ${currency} wallet holds`)
+  app.work.begin(job)
+  return reply
+}
+
+const createNote = commit({
+  method: 'POST',
+  path: '/v1/notes',
+  operation: 'notes.create',
+  summary: 'Write a note',
+  scope: 'sms:write',
+  limit: 'sms',
+  body: NoteCreate,
+  reply: { status: 200, schema: NoteRecord },
+  errors: ['INVALID_PHONE', 'INSUFFICIENT_BALANCE'],
+  examples: [{ name: 'A note', body: { text: 'Habari' } }],
+  handle: (app, { body }, caller, keyed) => create(app, body, caller, keyed),
+})
+
+const getNote = read({
+  method: 'GET',
+  path: '/v1/notes/:id',
+  operation: 'notes.get',
+  summary: 'Read a note',
+  scope: 'sms:read',
+  params: IdParam,
+  reply: { status: 200, schema: NoteRecord },
+  errors: ['NOT_FOUND'],
+  handle: async (app, { params }, caller) => {
+    const row = /^[0-9a-f-]{36}$/.test(params.id)
+      ? await maybe(app.db.query(find, { ...caller.tenant, id: params.id }))
+      : null
+    if (!row) throw new AppError('NOT_FOUND', 'there is no such note')
+    return { note_id: params.id, ...row, timestamp: new Date(caller.nowMs) }
+  },
+})
+
+export const notes: Area = { name: 'notes', routes: [createNote, getNote], jobs: [publish] }

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// A whole installation for a test file: its own database, one node in this process, the operator, and accounts on demand.
+// Tests are customers; they reach in only to wait for something or to provoke a fault.
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { areas } from '../src/areas.ts'
+import { type Config, loadConfig } from '../src/config.ts'
+import type { App } from '../src/platform/app.ts'
+import { type RunningNode, startNode } from '../src/server.ts'
+import { type Credentials, credentials } from '../src/welcome.ts'
+import { Client } from './client.ts'
+import { createTestDatabase } from './database.ts'
+import { notes, notesMigrations } from './notes/area.ts'
+
+export interface Account {
+  id: string
+  key: string
+  client: Client
+}
+
+export interface World {
+  node: RunningNode
+  app: App
+  home: string
+  databaseUrl: string
+  credentials: Credentials
+  /** Without a key. */
+  stranger: Client
+  /** The first account's test key, with every scope. */
+  demo: Client
+  operator: Client
+  /** Opens an account with money in its test wallet (major units of its currency). */
+  account(options?: { balance?: number; plan?: string; currency?: string }): Promise<Account>
+  stop(): Promise<void>
+}
+
+export async function startWorld(overrides: Partial<Config> = {}): Promise<World> {
+  const database = await createTestDatabase()
+  const home = await mkdtemp(join(tmpdir(), 'pamoja-home-'))
+  const { config } = loadConfig({}, { ...quiet, PAMOJA_HOME: home, DATABASE_URL: database.url, ...overrides })
+  const node = await startNode({ config, areas: [...areas, notes], extraMigrations: notesMigrations })
+  const given = await credentials(node)
+  const ca = node.caFile ? readFileSync(node.caFile, 'utf8') : null
+  const stranger = new Client(node.url, ca, null)
+  const operator = stranger.as(given.operator_key)
+  const { body: own } = await operator.get('/v1/auth/whoami')
+  await operator.patch(`/v1/operator/api-keys/${own.key_id}`, { rate_limit_per_second: 1_000_000 })
+  return {
+    node,
+    app: node.app,
+    home,
+    databaseUrl: database.url,
+    credentials: given,
+    stranger,
+    demo: stranger.as(given.api_key),
+    operator,
+    account: (options) => openAccount(operator, stranger, options),
+    async stop() {
+      stranger.close()
+      await node.stop()
+      await database.drop()
+      await rm(home, { recursive: true, force: true })
+    },
+  }
+}
+
+/** A test node keeps to itself: free ports, no log. */
+export const quiet = { PAMOJA_PORT: 0, PAMOJA_ADMIN_PORT: 0, PAMOJA_LOG_LEVEL: 'silent' } as const
+
+async function openAccount(
+  operator: Client,
+  stranger: Client,
+  { balance = 0, plan = 'enterprise', currency = 'KES' }: { balance?: number; plan?: string; currency?: string } = {},
+): Promise<Account> {
+  const { status, body } = await operator.post('/v1/operator/accounts', { name: 'Ada', country: 'KE', currency, plan })
+  if (status !== 201) throw new Error(`the account was not opened: ${JSON.stringify(body)}`)
+  if (balance > 0)
+    await operator.post(`/v1/operator/accounts/${body.id}/credit`, {
+      amount: balance,
+      currency,
+      environment: 'test',
+      reference: randomBytes(8).toString('hex'),
+    })
+  return { id: body.id, key: body.test_api_key, client: stranger.as(body.test_api_key) }
+}
+
+/** Waits until `look` gives something, asking again and again; gives up loudly. */
+export async function eventually<T>(
+  look: () => Promise<T | null | undefined | false>,
+  what: string,
+  withinMs = 30_000,
+): Promise<T> {
+  const until = performance.now() + withinMs
+  for (;;) {
+    const found = await look()
+    if (found) return found
+    if (performance.now() > until) throw new Error(`waited in vain for ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
