@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Processes that benchmarks and fault runs start: nodes of the platform and the bare server.
+import { type ChildProcess, fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import type { Credentials } from '../src/welcome.ts'
+
+export interface NodeProcess {
+  child: ChildProcess
+  nodeId: string
+  url: string
+  port: number
+  caFile: string
+  adminUrl: string
+  credentials: Credentials
+}
+
+/** Starts a file of this build and waits for the first thing it says. */
+export function start<Message>(
+  file: string,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): Promise<{ child: ChildProcess; said: Message }> {
+  const path = fileURLToPath(new URL(file, import.meta.url))
+  const { PATH = '', HOME = '' } = process.env
+  const child = fork(path, args, {
+    env: { PATH, HOME, ...environment },
+    execArgv: ['--enable-source-maps'],
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
+  return new Promise((resolve, reject) => {
+    child.once('message', (said: Message) => resolve({ child, said }))
+    child.once('exit', (code) => reject(new Error(`${file} ended with code ${code} before it was ready`)))
+    child.once('error', reject)
+  })
+}
+
+export async function startNodeProcess(environment: Readonly<Record<string, string>>): Promise<NodeProcess> {
+  const { child, said } = await start<Omit<NodeProcess, 'child'>>('../test/node.js', [], {
+    PAMOJA_PORT: '0',
+    PAMOJA_ADMIN_PORT: '0',
+    PAMOJA_LOG_FILE: '/dev/null',
+    ...environment,
+  })
+  return { child, ...said }
+}
+
+/** Ends a process and waits until it is gone. */
+export async function end(child: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const gone = new Promise((resolve) => child.once('exit', resolve))
+  child.kill(signal)
+  await gone
+}

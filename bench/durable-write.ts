@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// A durable write (auth, validation, limits, idempotency, charge, row, job, audit; fsync on) against a bare validated
+// Fastify route on the same machine in the same run, at several numbers of connections.
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Client } from '../test/client.ts'
+import { end, start, startNodeProcess } from './children.ts'
+import { type LoadResult, load, post } from './load.ts'
+import { type Figure, fsyncMs } from './report.ts'
+
+const accounts = 50
+
+export async function durableWrite({ short }: { short: boolean }): Promise<Figure[]> {
+  const home = await mkdtemp(join(tmpdir(), 'pamoja-bench-'))
+  // The database may run as another user, who must be able to come in.
+  await chmod(home, 0o755)
+  const node = await startNodeProcess({ PAMOJA_HOME: home })
+  const bare = await start<{ port: number }>(
+    './bare-server.js',
+    [join(home, 'tls/server.pem'), join(home, 'tls/server-key.pem')],
+    {},
+  )
+  try {
+    const ca = readFileSync(node.caFile, 'utf8')
+    const keys = await openAccounts(new Client(node.url, ca, node.credentials.operator_key))
+    const body = JSON.stringify({ text: 'Your order 4512 is on its way and arrives before noon.', to: '+254711000001' })
+    let n = 0
+    const durable = (): Buffer => {
+      n++
+      return post('/v1/notes', keys[n % keys.length] ?? '', body, `Idempotency-Key: ${n.toString(36)}-${run}\r\n`)
+    }
+    const run = randomBytes(6).toString('hex')
+    const plain = post('/v1/notes', keys[0] ?? '', body)
+    const durationMs = short ? 1_000 : 5_000
+    const settings = { ca, durationMs }
+    await load({ ...settings, port: node.port, connections: 64, next: durable, durationMs: short ? 1_500 : 6_000 })
+    await load({
+      ...settings,
+      port: bare.said.port,
+      connections: 64,
+      next: () => plain,
+      durationMs: short ? 500 : 3_000,
+    })
+    const figures: Figure[] = []
+    for (const connections of [1, 8, 32, 128]) {
+      const rounds = short ? 1 : 3
+      const pairs: { route: LoadResult; write: LoadResult }[] = []
+      for (let round = 0; round < rounds; round++)
+        pairs.push({
+          route: await load({ ...settings, port: bare.said.port, connections, next: () => plain }),
+          write: await load({ ...settings, port: node.port, connections, next: durable }),
+        })
+      figures.push(...compared(connections, pairs))
+    }
+    const most = figures.find(({ name }) => name === 'durable write, 128 connections')?.value ?? 1000
+    const half = await load({ ...settings, port: node.port, connections: 128, next: durable, rate: most / 2 })
+    figures.push({ name: 'durable write at half load, p99', value: half.p99Ms, unit: 'ms' })
+    figures.push({ name: 'one fsync, median', value: fsyncMs(home), unit: 'ms' })
+    return figures
+  } finally {
+    await end(bare.child)
+    await end(node.child)
+    await rm(home, { recursive: true, force: true })
+  }
+}
+
+/** The median round by ratio: machines are shared, and one disturbed round should not decide. */
+function compared(connections: number, pairs: { route: LoadResult; write: LoadResult }[]): Figure[] {
+  const bad = pairs.flatMap(({ write }) => Object.keys(write.statuses)).filter((status) => status !== '200')
+  if (bad.length > 0) throw new Error(`writes were answered ${bad.join(', ')}`)
+  const sorted = pairs
+    .map((pair) => ({ ...pair, ratio: pair.write.perSecond / pair.route.perSecond }))
+    .sort((a, b) => a.ratio - b.ratio)
+  const middle = sorted[Math.floor(sorted.length / 2)]
+  if (!middle) return []
+  return [
+    {
+      name: `bare route, ${connections} connections`,
+      value: middle.route.perSecond,
+      unit: 'requests/s',
+      p50Ms: middle.route.p50Ms,
+      p99Ms: middle.route.p99Ms,
+    },
+    {
+      name: `durable write, ${connections} connections`,
+      value: middle.write.perSecond,
+      unit: 'requests/s',
+      p50Ms: middle.write.p50Ms,
+      p99Ms: middle.write.p99Ms,
+    },
+    {
+      name: `ratio, ${connections} connections`,
+      value: middle.ratio,
+      unit: '',
+      low: sorted[0]?.ratio ?? 0,
+      high: sorted.at(-1)?.ratio ?? 0,
+    },
+  ]
+}
+
+async function openAccounts(operator: Client): Promise<string[]> {
+  const keys: string[] = []
+  const { body: own } = await operator.get('/v1/auth/whoami')
+  await operator.patch(`/v1/operator/api-keys/${own.key_id}`, { rate_limit_per_second: 1_000_000 })
+  for (let i = 0; i < accounts; i++) {
+    const { body: account } = await operator.post('/v1/operator/accounts', {
+      name: `Bench ${i}`,
+      country: 'KE',
+      currency: 'KES',
+      plan: 'enterprise',
+    })
+    await operator.post(`/v1/operator/accounts/${account.id}/credit`, {
+      amount: 1_000_000_000,
+      currency: 'KES',
+      environment: 'test',
+      reference: `bench-${i}`,
+    })
+    const { body: me } = await operator.as(account.test_api_key).get('/v1/auth/whoami')
+    await operator.patch(`/v1/operator/api-keys/${me.key_id}`, { rate_limit_per_second: 1_000_000 })
+    keys.push(account.test_api_key)
+  }
+  operator.close()
+  return keys
+}

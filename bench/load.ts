@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// A load generator that costs as little as possible: raw TLS sockets, ready-made requests, one in flight on each, and a
+// parser that only looks for the status and the end of the body. It shares the machine with what it measures.
+import { connect, type TLSSocket } from 'node:tls'
+
+export interface LoadOptions {
+  port: number
+  ca: string
+  connections: number
+  durationMs: number
+  /** Requests a second over all connections; as fast as possible when absent. */
+  rate?: number
+  /** The bytes of the next request. */
+  next(): Buffer
+}
+
+export interface LoadResult {
+  requests: number
+  perSecond: number
+  p50Ms: number
+  p99Ms: number
+  /** Replies by status; anything but 200 is worth a look. */
+  statuses: Record<string, number>
+}
+
+export async function load(options: LoadOptions): Promise<LoadResult> {
+  const latencies: number[] = []
+  const statuses: Record<string, number> = {}
+  const sockets = await Promise.all(Array.from({ length: options.connections }, () => open(options)))
+  const startedAt = performance.now()
+  const endsAt = startedAt + options.durationMs
+  const intervalMs = options.rate ? (options.connections / options.rate) * 1000 : 0
+  await Promise.all(sockets.map((socket, i) => drive(socket, (intervalMs * i) / sockets.length)))
+  const seconds = (performance.now() - startedAt) / 1000
+  latencies.sort((a, b) => a - b)
+  const percentile = (part: number) =>
+    latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * part))] ?? 0
+  return {
+    requests: latencies.length,
+    perSecond: latencies.length / seconds,
+    p50Ms: percentile(0.5),
+    p99Ms: percentile(0.99),
+    statuses,
+  }
+
+  /** Sends on one connection until the time is over. With a rate, latency counts from when the request was due. */
+  function drive(socket: TLSSocket, offsetMs: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      let dueAt = startedAt + offsetMs
+      let sentAt = 0
+      let received = ''
+      socket.on('error', reject)
+      socket.on('data', (chunk: string) => {
+        received = received === '' ? chunk : received + chunk
+        const end = endOfReply(received)
+        if (end === -1) return
+        const status = received.slice(9, 12)
+        statuses[status] = (statuses[status] ?? 0) + 1
+        received = received.slice(end)
+        latencies.push(performance.now() - sentAt)
+        proceed()
+      })
+      if (intervalMs === 0) send()
+      else proceed()
+
+      function proceed(): void {
+        const now = performance.now()
+        const waitMs = dueAt - now
+        if (now >= endsAt) {
+          socket.destroy()
+          resolve()
+        } else if (intervalMs === 0) send()
+        else if (waitMs <= 0) send(dueAt)
+        else setTimeout(() => send(dueAt), waitMs)
+      }
+
+      function send(due = performance.now()): void {
+        dueAt = due + intervalMs
+        sentAt = due
+        socket.write(options.next())
+      }
+    })
+  }
+}
+
+/** Where the first reply ends in what was received, or -1. */
+function endOfReply(text: string): number {
+  const head = text.indexOf('\r\n\r\n')
+  if (head === -1) return -1
+  const length = /content-length: (\d+)/i.exec(text.slice(0, head))?.[1]
+  const end = head + 4 + Number(length ?? 0)
+  return text.length >= end ? end : -1
+}
+
+function open({ port, ca }: LoadOptions): Promise<TLSSocket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port, host: '127.0.0.1', servername: 'localhost', ca })
+    socket.setNoDelay()
+    // Latin-1 keeps one character per byte, so that lengths are those of Content-Length.
+    socket.setEncoding('latin1')
+    socket.once('error', reject)
+    socket.once('secureConnect', () => {
+      socket.off('error', reject)
+      resolve(socket)
+    })
+  })
+}
+
+/** A POST as bytes. */
+export function post(path: string, key: string, body: string, headers = ''): Buffer {
+  return Buffer.from(
+    `POST ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n${headers}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  )
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// How figures are shown: a table for people and one line of JSON for programs.
+import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+
+export interface Figure {
+  name: string
+  value: number
+  unit: string
+  p50Ms?: number
+  p99Ms?: number
+  /** The spread over rounds, for ratios. */
+  low?: number
+  high?: number
+}
+
+export function report(name: string, figures: readonly Figure[]): string {
+  const lines = figures.map(({ name: figure, value, unit, p50Ms, p99Ms, low, high }) => {
+    const times =
+      p50Ms === undefined || p99Ms === undefined ? '' : `  p50 ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms`
+    const spread =
+      low === undefined || high === undefined || low === high ? '' : `  (${low.toFixed(2)} to ${high.toFixed(2)})`
+    return `  ${figure.padEnd(44)}${shown(value).padStart(10)} ${unit}${times}${spread}`
+  })
+  return `${name}\n${lines.join('\n')}\n${JSON.stringify({ bench: name, figures })}\n`
+}
+
+function shown(value: number): string {
+  return value >= 100 ? Math.round(value).toLocaleString('en') : value.toFixed(2)
+}
+
+/** What one fsync costs in a directory: the median of a hundred. */
+export function fsyncMs(directory: string): number {
+  const file = join(directory, 'fsync-probe')
+  const fd = openSync(file, 'w')
+  const times: number[] = []
+  for (let i = 0; i < 100; i++) {
+    writeSync(fd, 'x'.repeat(512))
+    const startedAt = performance.now()
+    fdatasyncSync(fd)
+    times.push(performance.now() - startedAt)
+  }
+  closeSync(fd)
+  rmSync(file)
+  return times.sort((a, b) => a - b)[50] ?? 0
+}
