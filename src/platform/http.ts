@@ -374,7 +374,7 @@ function answerOf({ route, write }: CompiledRoute, { headers, exchange }: Fastif
     exchange.resultText = write(result)
     exchange.replyText = envelope(route, exchange.resultText, headers['pamoja-envelope'])
   }
-  const location = route.reply.location ? `/api${route.reply.location(result as never)}` : null
+  const location = route.reply.location ? `/api${route.reply.location(result)}` : null
   return { status: route.reply.status, location, body: exchange.replyText }
 }
 
