@@ -11,16 +11,9 @@ import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
 import pg from 'pg'
 import { Database, isUnavailable } from './db.ts'
-import {
-  type Admission,
-  Limits,
-  type LimitsOptions,
-  type Policy,
-  type PolicyState,
-  Ring,
-  rateHeaders,
-} from './limits.ts'
+import { type Admission, Limits, type LimitsOptions, type Policy, type PolicyState, rateHeaders } from './limits.ts'
 import { startPostgres } from './postgres.ts'
+import { Ring } from './ring.ts'
 import { Signals } from './signals.ts'
 
 const minuteMs = 60_000
