@@ -53,6 +53,11 @@ const accepted: [name: SettingName, text: string, value: unknown][] = [
   ['PAMOJA_SECRET_KEY', base64Key, base64Key],
   ['PAMOJA_SECRET_KEY', `${hexKey}, ${base64Key}`, `${hexKey}, ${base64Key}`],
   ['PAMOJA_TEST_API_KEY', `pmj_test_${'a1'.repeat(19)}`, `pmj_test_${'a1'.repeat(19)}`],
+  ['PAMOJA_WEBHOOKS_ALLOW_PRIVATE', 'false', false],
+  ['PAMOJA_WEBHOOKS_ALLOW_HTTP', 'true', true],
+  ['PAMOJA_WEBHOOKS_ALLOW_CIDRS', '10.1.0.0/16, fd00::/8', ['10.1.0.0/16', 'fd00::/8']],
+  ['PAMOJA_WEBHOOKS_DENY_CIDRS', '198.41.0.4', ['198.41.0.4']],
+  ['PAMOJA_WEBHOOKS_CA_FILE', '/etc/ca.pem', '/etc/ca.pem'],
   ['PAMOJA_LOG_LEVEL', 'silent', 'silent'],
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://collector:4318/', 'http://collector:4318'],
   ['NODE_ENV', 'test', 'test'],
@@ -73,6 +78,8 @@ const refused: [name: SettingName, text: string, problem: RegExp][] = [
   ['PAMOJA_DATABASE_POOL', '1', /must be a whole number from 2 to 200/],
   ['PAMOJA_MIGRATE', 'yes', /must be true or false, not "yes"/],
   ['PAMOJA_TRUSTED_PROXIES', '10.0.0.0/33', /must list addresses or CIDR ranges, not "10.0.0.0\/33"/],
+  ['PAMOJA_WEBHOOKS_ALLOW_HTTP', 'loopback', /must be true or false, not "loopback"/],
+  ['PAMOJA_WEBHOOKS_ALLOW_CIDRS', '10.0.0.0/8,inside', /must list addresses or CIDR ranges, not "inside"/],
   ['PAMOJA_ALLOW_HTTP', 'always', /must be one of never, loopback, not "always"/],
   ['PAMOJA_SECRET_KEY', 'secret', /must be 32 bytes in base64 or hex/],
   ['PAMOJA_SECRET_KEY', `${base64Key},`, /must be 32 bytes/],
@@ -129,6 +136,15 @@ test('a variable that looks like a setting and is none is a problem; those of ot
   assert.match(problemOf({ PAMOJA_PROT: '1' }), /^PAMOJA_PROT is not a setting; /)
   assert.match(problemOf({ PAMOJA_PROT_FILE: '/x' }), /^PAMOJA_PROT_FILE is not a setting; /)
   assert.equal(loadConfig({ HOME: '/root', PAMOJA_TEST_DATABASE_URL: 'x' }).config.PAMOJA_PORT, 8443)
+})
+
+test('what webhooks may reach can be said with or without the prefix', () => {
+  const given = { WEBHOOKS_ALLOW_PRIVATE: 'false', WEBHOOKS_ALLOW_CIDRS: '10.0.0.0/8', WEBHOOKS_CA_FILE: '/ca.pem' }
+  const { config, origins } = loadConfig(given)
+  assert.equal(config.PAMOJA_WEBHOOKS_ALLOW_PRIVATE, false)
+  assert.deepEqual(config.PAMOJA_WEBHOOKS_ALLOW_CIDRS, ['10.0.0.0/8'])
+  assert.equal(config.PAMOJA_WEBHOOKS_CA_FILE, '/ca.pem')
+  assert.equal(origins.PAMOJA_WEBHOOKS_CA_FILE, 'WEBHOOKS_CA_FILE')
 })
 
 test('everything that is wrong is said at once', () => {

@@ -53,6 +53,26 @@ export const settings = {
   ),
   PAMOJA_TEST_API_KEY: secret(testKey('Test API key to give the first account instead of a random one.')),
   PAMOJA_RATE_LIMITS: choice(['on', 'off'], 'off stops rate limiting, for load tests; refused in production.'),
+  PAMOJA_WEBHOOKS_ALLOW_PRIVATE: {
+    ...boolean(true, 'Let test webhooks and callbacks reach loopback and private addresses; never in production.'),
+    also: ['WEBHOOKS_ALLOW_PRIVATE'],
+  },
+  PAMOJA_WEBHOOKS_ALLOW_HTTP: {
+    ...boolean(false, 'Call customer URLs over plain http:// too; without it only https:// is called.'),
+    also: ['WEBHOOKS_ALLOW_HTTP'],
+  },
+  PAMOJA_WEBHOOKS_ALLOW_CIDRS: {
+    ...addresses([], 'Addresses that customer URLs may reach although they are not public.'),
+    also: ['WEBHOOKS_ALLOW_CIDRS'],
+  },
+  PAMOJA_WEBHOOKS_DENY_CIDRS: {
+    ...addresses([], 'Addresses that customer URLs may never reach, whatever else allows them.'),
+    also: ['WEBHOOKS_DENY_CIDRS'],
+  },
+  PAMOJA_WEBHOOKS_CA_FILE: {
+    ...optional('Certificates (PEM) to trust at customer URLs beside the well-known authorities.'),
+    also: ['WEBHOOKS_CA_FILE'],
+  },
   PAMOJA_ADMIN_HOST: host('127.0.0.1', 'Address of the admin listener (/metrics).'),
   PAMOJA_ADMIN_PORT: integer(9464, 0, 65535, 'Port of the admin listener; a free one when it is taken.'),
   PAMOJA_LOG_LEVEL: choice(['info', 'debug', 'warn', 'error', 'silent'], 'How much to log.'),
@@ -105,12 +125,16 @@ export function loadConfig(
     if (
       name.startsWith('PAMOJA_') &&
       !name.startsWith('PAMOJA_TEST_') &&
+      !customerVariables.has(name) &&
       !(name.replace(/_FILE$/, '') in settings || name in settings)
     )
       problems.push(`${name} is not a setting; \`npm start -- --help\` lists them`)
   if (problems.length > 0) throw new ConfigError(sentence(problems))
   return { config, origins }
 }
+
+/** What customers of the API set, as the documentation names it. The same shell may start the platform. */
+const customerVariables: ReadonlySet<string> = new Set(['PAMOJA_API_KEY', 'PAMOJA_OPERATOR_KEY'])
 
 function sentence([first = '', ...others]: readonly string[]): string {
   if (others.length === 0) return `${first}.`
@@ -126,7 +150,7 @@ export function describeSettings(): string {
   return entries()
     .map(
       ([name, { default: value, help }]) =>
-        `  ${name}\n      ${help}${value === null ? '' : ` Default: ${shown(value)}.`}`,
+        `  ${name}\n      ${help}${shown(value) === '' ? '' : ` Default: ${shown(value)}.`}`,
     )
     .join('\n')
 }
