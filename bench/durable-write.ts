@@ -17,7 +17,8 @@ export async function durableWrite({ short }: { short: boolean }): Promise<Figur
   const home = await mkdtemp(join(tmpdir(), 'pamoja-bench-'))
   // The database may run as another user, who must be able to come in.
   await chmod(home, 0o755)
-  const node = await startNodeProcess({ PAMOJA_HOME: home })
+  // What becomes of the note afterwards is the work of another role, and another benchmark's.
+  const node = await startNodeProcess({ PAMOJA_HOME: home, PAMOJA_ROLES: 'api' })
   const bare = await start<{ port: number }>(
     './bare-server.js',
     [join(home, 'tls/server.pem'), join(home, 'tls/server-key.pem')],

@@ -76,7 +76,8 @@ export async function load(options: LoadOptions): Promise<LoadResult> {
 
       function send(due = performance.now()): void {
         dueAt = due + intervalMs
-        sentAt = due
+        // A timer may fire a moment early.
+        sentAt = Math.min(due, performance.now())
         socket.write(options.next())
       }
     })

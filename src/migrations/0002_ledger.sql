@@ -115,11 +115,41 @@ create type ledger.charge_item as (
 );
 
 -- Charges wallets, each item decided as if they came one after the other: 'charged', 'replayed' (this source and step
--- was charged before, perhaps in the same batch) or 'insufficient'. A wallet that covers all its items, the rule, is
--- decided at once; items are taken in turn when one is short or a step is there twice. A free item (amount 0) moves
--- nothing and is charged. The settings leave one plan, by index for each item, so that it can be kept for the session:
--- the planner, left to choose, now and then reads all transfers to find those of a hundred items.
+-- was charged before, perhaps in the same batch) or 'insufficient'. A free item (amount 0) moves nothing and is charged.
+-- The rule is that every posting is new, none is free and every wallet covers its items: then one update and one insert
+-- do it all. What stands in the way (a wallet that is short or missing, a posting that is there already) undoes them and
+-- has the items looked at one by one. The wallets are grouped by a sort and joined by nested loops, so that they are
+-- locked in the order of their key. The settings leave one plan, by index for each item, so that it can be kept for the
+-- session: the planner, left to choose, now and then reads all transfers to find those of a hundred items.
 create function ledger.charge(items ledger.charge_item[]) returns text[] language plpgsql
+  set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_hashagg = off as $$
+declare
+  wanted int;
+  free   boolean;
+  paid   int;
+begin
+  select count(*), bool_or(w.free) into wanted, free
+    from (select bool_or(i.amount = 0) as free from unnest(items) i
+           group by i.bucket, i.account_id, i.environment, i.currency) w;
+  if free then return ledger.charge_in_turn(items); end if;
+  update ledger.wallets w set balance = w.balance - c.total, updated_at = now()
+    from (select i.bucket, i.account_id, i.environment, i.currency, sum(i.amount)::bigint as total
+            from unnest(items) i group by 1, 2, 3, 4 order by 1, 2, 3, 4) c
+   where w.bucket = c.bucket and w.account_id = c.account_id and w.environment = c.environment and w.currency = c.currency
+     and c.total <= w.balance - w.held + w.overdraft;
+  get diagnostics paid = row_count;
+  if paid < wanted then raise exception 'a wallet is short' using errcode = 'LB002'; end if;
+  insert into ledger.transfers (bucket, account_id, environment, source_id, step, leg, id, debit, credit, amount, currency)
+  select i.bucket, i.account_id, i.environment, i.source_id, i.step, 0, i.transfer_id, 'wallet', i.credit, i.amount, i.currency
+    from unnest(items) i;
+  return array_fill('charged'::text, array[cardinality(items)]);
+exception when unique_violation or sqlstate 'LB002' then
+  return ledger.charge_in_turn(items);
+end $$;
+
+-- The same for a batch in which not every item can simply be charged.
+create function ledger.charge_in_turn(items ledger.charge_item[]) returns text[] language plpgsql
   set plan_cache_mode = force_generic_plan
   set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare

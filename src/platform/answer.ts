@@ -57,7 +57,11 @@ const frameworkErrors: Readonly<Record<string, (error: Error) => AppError>> = {
 
 /** Whatever was thrown, as the customer's business: ours by name, the framework's translated, the rest our own fault. */
 export function asAppError(app: App, { id, compiled }: Exchange, thrown: unknown): AppError {
-  if (thrown instanceof AppError) return thrown
+  if (thrown instanceof AppError) {
+    // Whoever hears "try again" should not be the only one who knows.
+    if (thrown.status === 503) app.log.warn({ error: thrown, request: id }, 'a request was told to come back later')
+    return thrown
+  }
   const error = asError(thrown)
   const translate = 'code' in error && typeof error.code === 'string' ? frameworkErrors[error.code] : undefined
   if (translate) return translate(error)

@@ -275,11 +275,9 @@ const plain = (cell: Cell): string => String(cell)
 
 /** A text inside a row inside an array: quoted for the row, and that quoting quoted for the array. */
 const quoted = (cell: Cell): string => {
-  const text = String(cell)
-  const escaped =
-    text.includes('"') || text.includes('\\')
-      ? text.replace(/["\\]/g, (char) => (char === '"' ? '\\\\\\"' : '\\\\\\\\'))
-      : text
+  let escaped = String(cell)
+  if (escaped.includes('\\')) escaped = escaped.replaceAll('\\', '\\\\\\\\')
+  if (escaped.includes('"')) escaped = escaped.replaceAll('"', '\\\\\\"')
   return `\\"${escaped}\\"`
 }
 

@@ -20,7 +20,7 @@ export interface LeasesOptions {
   db: Database
   /** A uuid made anew by each process. */
   nodeId: string
-  log: Logger
+  log: Pick<Logger, 'warn'>
 }
 
 /** Why a signal is aborted, or a guarded write refused. */

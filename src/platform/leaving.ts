@@ -19,18 +19,16 @@ export function leave(app: App, request: FastifyRequest, reply: FastifyReply): v
     },
     reply.statusCode >= 500,
   )
-  app.log.info(
-    {
-      request: exchange.id,
-      method,
-      path: compiled ? path : printable(path),
-      status: reply.statusCode,
-      ms: Math.round(seconds * 1e4) / 10,
-      ...(exchange.errorCode ? { error_code: exchange.errorCode } : {}),
-      ...(principal ? { account: principal.accountId, key_id: principal.keyId } : {}),
-    },
-    'request',
-  )
+  app.log.answered({
+    id: exchange.id,
+    method,
+    path: compiled ? path : printable(path),
+    status: reply.statusCode,
+    ms: Math.round(seconds * 1e4) / 10,
+    errorCode: exchange.errorCode,
+    accountId: principal?.accountId ?? null,
+    keyId: principal?.keyId ?? null,
+  })
   if (!principal) return
   app.requestLog.add(principal.tenant, {
     id: exchange.uuid,

@@ -5,7 +5,22 @@ import { stdout } from 'node:process'
 import pino from 'pino'
 import { sqlState } from './db.ts'
 
-export type Logger = pino.Logger
+export interface Logger extends pino.Logger {
+  /** The line of a request that was answered. Written by hand, because it is the one line that every request pays for. */
+  answered(request: AnsweredRequest): void
+}
+
+interface AnsweredRequest {
+  id: string
+  method: string
+  /** Printable, without keys. */
+  path: string
+  status: number
+  ms: number
+  errorCode: string | null
+  accountId: string | null
+  keyId: string | null
+}
 
 export interface LogOptions {
   level: string
@@ -52,8 +67,7 @@ export function createLog({ level, pretty, file }: LogOptions): Logger {
     formatters: { level: (label) => ({ level: label }), log: masked },
     serializers: { error: described },
   }
-  if (file === null && (pretty ?? stdout.isTTY))
-    return pino(options, { write: (line: string) => void stdout.write(readable(line)) })
+  if (file === null && (pretty ?? stdout.isTTY)) return withAnswered(pino(options, terminal), terminal)
   const destination = pino.destination({
     dest: file ?? 1,
     sync: false,
@@ -64,7 +78,23 @@ export function createLog({ level, pretty, file }: LogOptions): Logger {
   })
   // Nothing waits long in the buffer: a quiet program's last line is seen within a second.
   setInterval(() => destination.flush(), flushMs).unref()
-  return pino(options, destination)
+  return withAnswered(pino(options, destination), destination)
+}
+
+const terminal = { write: (line: string) => void stdout.write(readable(line)) }
+
+function withAnswered(log: pino.Logger, destination: { write(line: string): unknown }): Logger {
+  return Object.assign(log, {
+    answered({ id, method, path, status, ms, errorCode, accountId, keyId }: AnsweredRequest): void {
+      if (!log.isLevelEnabled('info')) return
+      const error = errorCode === null ? '' : `,"error_code":"${errorCode}"`
+      const maker = accountId === null ? '' : `,"account":"${accountId}","key_id":"${keyId}"`
+      const asked = `"request":"${id}","method":"${method}","path":${JSON.stringify(path)}`
+      destination.write(
+        `{"level":"info"${pino.stdTimeFunctions.isoTime()},${asked},"status":${status},"ms":${ms}${error}${maker},"msg":"request"}\n`,
+      )
+    },
+  })
 }
 
 /** The message of something thrown, without the values that PostgreSQL quotes when it cannot read them (SQLSTATE 22). */
