@@ -56,8 +56,10 @@ $$;
 
 -- Makes the partitions of a table from the current period to `ahead` periods on. The first one reaches back to the
 -- beginning of time; a default partition catches what maintenance, if it stood still for long, did not foresee. Such
--- rows move to their partition when it is made: PostgreSQL makes none over rows that lie in the default one.
-create function platform.ensure_partitions(parent text, period text, ahead int) returns void language plpgsql as $$
+-- rows move to their partition when it is made: PostgreSQL makes none over rows that lie in the default one. `fill`
+-- leaves room in each page for rows that change soon after they are written.
+create function platform.ensure_partitions(parent text, period text, ahead int, fill int default 100) returns void
+  language plpgsql as $$
 declare
   step   interval := ('1 ' || period)::interval;
   -- Without a zone: where the clocks change, a day of the session's zone is not a day of UTC.
@@ -76,7 +78,7 @@ begin
     upto := platform.uuid_at((start + (i + 1) * step) at time zone 'UTC');
     if to_regclass(child) is null then
       execute format('lock table %s_default in access exclusive mode', parent);
-      execute format('create table %s (like %s including all)', child, parent);
+      execute format('create table %s (like %s including all) with (fillfactor = %s)', child, parent, fill);
       execute format('with moved as (delete from %s_default where id >= %L and id < %L returning *)
                       insert into %s select * from moved', parent, since, upto, child);
       execute format('alter table %s attach partition %s for values from (%s) to (%L)', parent, child,
@@ -127,32 +129,39 @@ create type platform.idempotency_item as (
 );
 
 -- Stores the keys of a group commit with their answers, before anything else happens in it. Gives for each item null
--- when the key is new (or none was sent), 'same' when it was used for the same request, else 'other'. Sorted, so that
--- two nodes with the same keys wait for each other instead of deadlocking; the second look is a statement of its own, so
--- that it sees what the other node committed meanwhile.
+-- when the key is new (or none was sent), 'same' when it was used for the same request, else 'other'. As a rule all are
+-- new, and a plain insert does it. Sorted, so that two nodes with the same keys wait for each other instead of
+-- deadlocking.
 create function platform.claim_keys(items platform.idempotency_item[]) returns text[] language plpgsql
+  set plan_cache_mode = force_generic_plan as $$
+begin
+  insert into platform.idempotency (bucket, account_id, environment, key, request_hash, status, body)
+  select i.bucket, i.account_id, i.environment, i.key, i.request_hash, i.status, i.body
+    from unnest(items) i where i.key is not null
+   order by i.bucket, i.account_id, i.environment, i.key;
+  return array_fill(null::text, array[cardinality(items)]);
+exception when unique_violation then
+  return platform.claim_new_keys(items);
+end $$;
+
+-- The same when some keys were used before. The second look is a statement of its own, so that it sees what another node
+-- committed meanwhile.
+create function platform.claim_new_keys(items platform.idempotency_item[]) returns text[] language plpgsql
   set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
   fresh platform.idempotency_item[];
-  keyed int;
   seen  text[];
 begin
-  select count(*) into keyed from unnest(items) i where i.key is not null;
-  if keyed > 0 then
-    with made as (
-      insert into platform.idempotency (bucket, account_id, environment, key, request_hash, status, body)
-      select i.bucket, i.account_id, i.environment, i.key, i.request_hash, i.status, i.body
-        from unnest(items) i where i.key is not null
-       order by i.bucket, i.account_id, i.environment, i.key
-      on conflict (bucket, account_id, environment, key) do nothing
-      returning bucket, account_id, environment, key
-    )
-    select array_agg(row(m.bucket, m.account_id, m.environment, m.key, null, null, null)::platform.idempotency_item)
-      into fresh from made m;
-  end if;
-  if keyed = coalesce(cardinality(fresh), 0) then
-    return array_fill(null::text, array[cardinality(items)]);
-  end if;
+  with made as (
+    insert into platform.idempotency (bucket, account_id, environment, key, request_hash, status, body)
+    select i.bucket, i.account_id, i.environment, i.key, i.request_hash, i.status, i.body
+      from unnest(items) i where i.key is not null
+     order by i.bucket, i.account_id, i.environment, i.key
+    on conflict (bucket, account_id, environment, key) do nothing
+    returning bucket, account_id, environment, key
+  )
+  select array_agg(row(m.bucket, m.account_id, m.environment, m.key, null, null, null)::platform.idempotency_item)
+    into fresh from made m;
   select array_agg(case when i.key is null or f.key is not null then null
                         when k.request_hash = i.request_hash then 'same' else 'other' end order by i.ord)
     into seen
@@ -329,12 +338,21 @@ create table events.events (
 ) partition by range (id);
 select platform.ensure_partitions('events.events', 'month', 2);
 
+-- What an area hands over of an event. `within` names the broader event that tells of the same change; callback_url is
+-- an address that is told beside all subscribers; created_at is the account's own time; owner is the node that delivers
+-- at once, if it does. events.emit takes such rows; it stands with the webhooks, whom it tells.
 create type events.event_item as (
-  bucket smallint, account_id uuid, environment text, id uuid, type text, resource_id text, body text, request_id text
+  bucket smallint, account_id uuid, environment text, id uuid, type text, resource_id text, body text, request_id text,
+  within text, callback_url text, created_at timestamptz, owner uuid
 );
 
-create function events.emit(items events.event_item[]) returns void language plpgsql as $$
+-- The bodies of many events, each once, for whoever keeps only their ids.
+create function events.bodies(buckets smallint[], accounts uuid[], environments text[], ids uuid[])
+  returns table (event_id uuid, body text) language plpgsql stable
+  set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 begin
-  insert into events.events (bucket, account_id, environment, id, type, resource_id, body, request_id)
-  select i.bucket, i.account_id, i.environment, i.id, i.type, i.resource_id, i.body, i.request_id from unnest(items) i;
+  return query select e.id, e.body
+    from (select distinct * from unnest(buckets, accounts, environments, ids)) as w(bucket, account, environment, id)
+    join events.events e
+      on e.bucket = w.bucket and e.account_id = w.account and e.environment = w.environment and e.id = w.id;
 end $$;

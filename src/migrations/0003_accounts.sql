@@ -68,3 +68,12 @@ create table accounts.credits (
   source_id   uuid not null,
   primary key (account_id, environment, reference)
 );
+
+-- What others may ask about an account without a request of its own: its plan, and how far its clock was moved.
+create function accounts.plan_of(account uuid) returns text language sql stable as $$
+  select plan from accounts.accounts where id = account
+$$;
+
+create function accounts.clock_offset_ms(account uuid, environment text) returns bigint language sql stable as $$
+  select coalesce((select offset_ms from accounts.sandbox_clocks where account_id = account and environment = 'test'), 0)
+$$;

@@ -3,14 +3,17 @@
 import type { Config } from '../config.ts'
 import type { Currency, Money } from '../kernel/money.ts'
 import type { Authenticator } from './auth.ts'
+import type { Catalogue } from './catalogue.ts'
 import type { Clock } from './clock.ts'
 import type { Columns, Committer, Operation, RowOf } from './commit.ts'
 import type { Database } from './db.ts'
+import type { Courier, Outbox } from './events.ts'
 import type { Idempotency } from './idempotency.ts'
 import type { Leases } from './leases.ts'
 import type { Limits } from './limits.ts'
 import type { Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
+import type { Outbound } from './outbound.ts'
 import type { RequestLog } from './request-log.ts'
 import type { Secrets } from './secrets.ts'
 import type { Signals } from './signals.ts'
@@ -33,6 +36,12 @@ export interface App {
   readonly signals: Signals
   readonly committer: Committer
   readonly work: Work<App>
+  /** Every event there is. */
+  readonly catalogue: Catalogue
+  readonly outbox: Outbox
+  readonly courier: Courier
+  /** The one door to URLs that customers gave. */
+  readonly outbound: Outbound
   readonly leases: Leases
   readonly secrets: Secrets
   readonly tokens: Tokens
@@ -41,11 +50,26 @@ export interface App {
   readonly requestLog: RequestLog
   readonly authenticator: Authenticator
   readonly prices: PriceSource
+  readonly simulators: Simulators
   /** Group commit: one durable write, shared with whoever writes at the same moment. */
   commit<Item extends Columns, Verdict extends Columns>(
     operation: Operation<Item, Verdict>,
     item: RowOf<Item>,
   ): Promise<RowOf<Verdict>>
+}
+
+/** The other side of the wire, where it is simulated: on nodes with the role `sandbox`. */
+interface Simulators {
+  readonly smsc: SimulatedSmsc | null
+}
+
+/** A message centre that anybody on this machine can bind to, and what a test may make its handsets do. */
+export interface SimulatedSmsc {
+  readonly host: string
+  readonly port: number
+  readonly password: string
+  /** Has a handset send a text; fulfilled when the other side has taken it. Gives the command_status. */
+  inbound(from: string, to: string, text: string): Promise<number>
 }
 
 /** What a unit of something costs an account now. Kept by the ledger. */

@@ -2,32 +2,131 @@
 // The outbox. An event is written in the transaction of the change it tells of, with the exact body customers receive,
 // so that nothing that happened goes untold and nothing is told that did not happen.
 import type { Static, TSchema } from 'typebox'
-import { type Id, idOf, newUuid } from '../kernel/ids.ts'
-import { maybe, type Queryable, statement } from './db.ts'
+import { type Id, newIdAndUuid } from '../kernel/ids.ts'
+import { maybe, one, type Queryable, statement, type Tx } from './db.ts'
 import { serialiser } from './json.ts'
 import type { Window } from './page.ts'
 import type { Tenant } from './tenant.ts'
+import type { Trace, Tracer } from './tracing.ts'
 
 /** A kind of event an area tells customers of, with its payload and a sample of it. */
 export interface EventType<S extends TSchema = TSchema> {
   /** `area.thing_happened`. */
   readonly name: string
+  /** Other names that a subscription may give it. Several events may share one: it then stands for all of them. */
+  readonly aliases?: readonly string[]
+  /** The broader event that tells of the same change; who takes that one is not told twice. */
+  readonly within?: string
   readonly summary: string
+  readonly head: Head
   readonly payload: S
   readonly sample: Static<S>
   body(eventId: Id<'event'>, at: Date, payload: Static<S>): string
 }
 
-export function eventType<S extends TSchema>(declaration: Omit<EventType<S>, 'body'>): EventType<S> {
+/**
+ * What stands before the payload: what a member is called -> what it holds. `name` is the event's name, `action` the part
+ * of it after the area, `id` the event's id, `at` the time. The id is always told, so that receivers can tell repeats.
+ */
+export type Head = Readonly<Record<string, 'name' | 'action' | 'id' | 'at'>> & { readonly event_id: 'id' }
+
+const usualHead: Head = { event: 'name', event_id: 'id', timestamp: 'at' }
+
+type EventDeclaration<S extends TSchema> = Omit<EventType<S>, 'head' | 'body'> & { readonly head?: Head }
+
+export function eventType<S extends TSchema>(declaration: EventDeclaration<S>): EventType<S> {
+  const { name, head = usualHead } = declaration
   const write = serialiser(declaration.payload)
-  const head = `{"event":${JSON.stringify(declaration.name)}`
+  const members = Object.entries(head)
+  const [nameText, actionText] = [JSON.stringify(name), JSON.stringify(actionOf(name))]
   return {
     ...declaration,
+    head,
     body: (eventId, at, payload) => {
+      const held = { name: nameText, action: actionText, id: `"${eventId}"`, at: `"${at.toISOString()}"` }
+      const first = members.map(([member, holds]) => `"${member}":${held[holds]}`).join()
       const fields = write(payload).slice(1, -1)
-      return `${head},"event_id":"${eventId}","timestamp":"${at.toISOString()}"${fields && `,${fields}`}}`
+      return `{${first}${fields && `,${fields}`}}`
     },
   }
+}
+
+/** `delivered` of `email.delivered`. */
+export function actionOf(name: string): string {
+  return name.slice(name.indexOf('.') + 1)
+}
+
+/** On whose behalf something happened, and when. */
+export interface Occasion {
+  tenant: Tenant
+  /** By the real clock: for ids. */
+  receivedMs: number
+  /** The account's own time. */
+  nowMs: number
+  requestId: string | null
+}
+
+export interface EmitOptions {
+  /** An address that a request named, told beside all subscribers. */
+  callbackUrl?: string | null
+}
+
+/** An event about to be written, and what its deliveries need to know of it. */
+export interface NewEvent {
+  readonly id: Id<'event'>
+  readonly tenant: Tenant
+  readonly nowMs: number
+  readonly clockOffsetMs: number
+  /** The trace that caused it. Known to this node only. */
+  readonly trace: Trace | null
+  readonly columns: EventColumns
+}
+
+/** The columns that an event adds to the item of a group commit, in this order: they make an events.event_item. */
+export const eventColumns = {
+  event_id: 'uuid',
+  event_type: 'text',
+  event_resource: 'text',
+  event_body: 'text',
+  event_request: 'text',
+  event_within: 'text',
+  event_callback: 'text',
+  event_at: 'timestamptz',
+  event_owner: 'uuid',
+} as const
+
+interface EventColumns {
+  event_id: string
+  event_type: string
+  event_resource: string
+  event_body: string
+  event_request: string | null
+  event_within: string | null
+  event_callback: string | null
+  event_at: Date
+  event_owner: string | null
+}
+
+/** The job of a delivery that fell due; its key names the address. */
+export interface Due {
+  readonly id: string
+  readonly tenant: Tenant
+  readonly key: string
+  readonly attempt: number
+}
+
+/** Who carries events to those who want to hear of them; the webhooks area. */
+export interface Courier {
+  /** The node that begins deliveries at once, or null when this one does not deliver, or has its hands full. */
+  owner(): string | null
+  /** Begins deliveries that a commit made: `delivery/endpoint/version`, separated by commas. */
+  begin(event: NewEvent, deliveries: string): void
+  /** How many more due deliveries this node has room for. */
+  room(): number
+  /** Takes a delivery that fell due. */
+  take(job: Due): void
+  /** Whether this node is sending it at this moment. */
+  isSending(delivery: string): boolean
 }
 
 const insert = statement<
@@ -40,25 +139,99 @@ const insert = statement<
     resource: string
     body: string
     request: string | null
+    within: string | null
+    callback: string | null
+    at: Date
+    owner: string | null
   },
-  object
+  { deliveries: string | null }
 >(
   'events.emit',
-  `select events.emit(array[row($bucket::smallint, $account::uuid, $environment::text, $id::uuid, $type::text,
-                                 $resource::text, $body::text, $request::text)::events.event_item])`,
+  `select (events.emit(array[row($bucket::smallint, $account::uuid, $environment::text, $id::uuid, $type::text,
+            $resource::text, $body::text, $request::text, $within::text, $callback::text, $at::timestamptz,
+            $owner::uuid)::events.event_item]))[1] as deliveries`,
 )
 
-/** Tells of a change, inside the transaction that makes it. */
-export async function emit<S extends TSchema>(
-  tx: Queryable,
-  type: EventType<S>,
-  at: { tenant: Tenant; receivedMs: number; nowMs: number; requestId: string | null },
-  resourceId: string,
-  payload: Static<S>,
-): Promise<void> {
-  const id = newUuid(at.receivedMs)
-  const body = type.body(idOf('event', id), new Date(at.nowMs), payload)
-  await tx.query(insert, { ...at.tenant, id, type: type.name, resource: resourceId, body, request: at.requestId })
+/** Where areas put what happened. One way for plain transactions, one for group commits. */
+export class Outbox {
+  readonly #courier: Courier
+  readonly #tracer: Tracer | null
+  readonly #listeners = new Set<(tenant: Tenant) => void>()
+
+  constructor(courier: Courier, tracer: Tracer | null) {
+    this.#courier = courier
+    this.#tracer = tracer
+  }
+
+  /** Tells of a change, inside the transaction that makes it. */
+  async emit<S extends TSchema>(
+    tx: Tx,
+    type: EventType<S>,
+    occasion: Occasion,
+    resourceId: string,
+    payload: Static<S>,
+    options: EmitOptions = {},
+  ): Promise<void> {
+    const event = this.prepare(type, occasion, resourceId, payload, options)
+    const { columns } = event
+    const { deliveries } = await one(
+      tx.query(insert, {
+        ...event.tenant,
+        id: columns.event_id,
+        type: columns.event_type,
+        resource: columns.event_resource,
+        body: columns.event_body,
+        request: columns.event_request,
+        within: columns.event_within,
+        callback: columns.event_callback,
+        at: columns.event_at,
+        owner: columns.event_owner,
+      }),
+    )
+    tx.afterCommit(() => this.begin(event, deliveries))
+  }
+
+  /** Describes an event to be written in the caller's group commit; call `begin` with what that gave for it. */
+  prepare<S extends TSchema>(
+    type: EventType<S>,
+    { tenant, receivedMs, nowMs, requestId }: Occasion,
+    resourceId: string,
+    payload: Static<S>,
+    { callbackUrl = null }: EmitOptions = {},
+  ): NewEvent {
+    const { id, uuid } = newIdAndUuid('event', receivedMs)
+    const at = new Date(nowMs)
+    return {
+      id,
+      tenant,
+      nowMs,
+      clockOffsetMs: nowMs - receivedMs,
+      trace: this.#tracer?.current() ?? null,
+      columns: {
+        event_id: uuid,
+        event_type: type.name,
+        event_resource: resourceId,
+        event_body: type.body(id, at, payload),
+        event_request: requestId,
+        event_within: type.within ?? null,
+        event_callback: callbackUrl,
+        event_at: at,
+        event_owner: this.#courier.owner(),
+      },
+    }
+  }
+
+  /** Delivers at once, from memory, what a durable commit wrote; `deliveries` is what events.emit gave. */
+  begin(event: NewEvent, deliveries: string | null): void {
+    for (const heard of this.#listeners) heard(event.tenant)
+    if (deliveries !== null && event.columns.event_owner !== null) this.#courier.begin(event, deliveries)
+  }
+
+  /** Hears whose events this node committed. Other nodes' are not heard of. Gives the way to stop. */
+  onCommitted(heard: (tenant: Tenant) => void): () => void {
+    this.#listeners.add(heard)
+    return () => this.#listeners.delete(heard)
+  }
 }
 
 export interface EventRow {

@@ -32,6 +32,12 @@ export function schemaPublisher(): SchemaPublisher {
   }
 }
 
+/** The schema in public form with everything it needs inside it, for a reader who has nothing else. */
+export function standalone(schema: unknown): JsonSchema {
+  if (!isJsonSchema(schema)) throw new Error('a schema must be an object')
+  return translated(schema, standalone)
+}
+
 export function isJsonSchema(value: unknown): value is JsonSchema {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -4,6 +4,7 @@
 import { type ErrorCode, errors } from '../kernel/errors.ts'
 import type { App } from './app.ts'
 import type { Area } from './area.ts'
+import { bodySchema, sampleBody } from './catalogue.ts'
 import type { EventType } from './events.ts'
 import { isJsonSchema, type JsonSchema, type SchemaPublisher, schemaPublisher } from './json-schema.ts'
 import type { Route } from './route.ts'
@@ -65,11 +66,6 @@ export function needsBody({ body }: Pick<Route, 'body'>): boolean {
   return body !== undefined && 'required' in body && Array.isArray(body.required) && body.required.length > 0
 }
 
-/** An event's body, exactly as a subscriber would receive the sample. */
-export function sampleBody(type: EventType): string {
-  return type.body('evt_01jb2c3d4e5f6g7h8j9kamnpqr', new Date('2026-03-01T09:15:30Z'), type.sample)
-}
-
 // Operations -------------------------------------------------------------------------------------------------------
 
 /** What operations leave behind in `components` while they are written. */
@@ -109,7 +105,7 @@ function operation(parts: Parts, route: Route, path: string, index: number): obj
   }
 }
 
-function parameters({ schemas }: Parts, { method, params, query, examples = [] }: Route, path: string): object[] {
+function parameters({ schemas }: Parts, { kind, method, params, query, examples = [] }: Route, path: string): object[] {
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => {
     const { description, ...schema } = plain(schemas.publish(propertiesOf(params)[name] ?? { type: 'string' }))
     return { name, in: 'path', required: true, ...(description ? { description } : {}), schema }
@@ -130,7 +126,10 @@ function parameters({ schemas }: Parts, { method, params, query, examples = [] }
       ...(example === undefined ? {} : { example }),
     }
   })
-  const shared = ['PamojaEnvelope', 'PamojaStrict', ...(method === 'GET' ? [] : ['IdempotencyKey'])]
+  const shared =
+    kind === 'stream'
+      ? ['LastEventID', 'PamojaStrict']
+      : ['PamojaEnvelope', 'PamojaStrict', ...(method === 'GET' ? [] : ['IdempotencyKey'])]
   return [...inPath, ...inQuery, ...shared.map((name) => ({ $ref: `#/components/parameters/${name}` }))]
 }
 
@@ -168,8 +167,15 @@ function slug(name: string): string {
 
 // Replies ----------------------------------------------------------------------------------------------------------
 
-function success({ schemas }: Parts, { method, reply }: Route): object {
+function success({ schemas }: Parts, { kind, method, reply }: Route): object {
   const schema = schemas.publish(reply.schema)
+  if (kind === 'stream')
+    return {
+      description:
+        'Server-sent events, for as long as somebody reads them. `x-message-schema` is the JSON in the `data` of each.',
+      headers: headerRefs([...headersOfEveryReply, 'Pamoja-Environment', 'Pamoja-Warning']),
+      content: { 'text/event-stream': { schema: { type: 'string' }, 'x-message-schema': schema } },
+    }
   const ownsData = Object.hasOwn(propertiesOf(reply.schema), 'data')
   const headers = [
     ...headersOfEveryReply,
@@ -253,16 +259,7 @@ function headerRefs(names: readonly string[]): Record<string, object> {
 // Events -----------------------------------------------------------------------------------------------------------
 
 function eventOperation({ schemas }: Parts, type: EventType): object {
-  const head = {
-    type: 'object',
-    required: ['event', 'event_id', 'timestamp'],
-    properties: {
-      event: { const: type.name },
-      event_id: { type: 'string', description: 'The same however often the event is told' },
-      timestamp: { type: 'string', format: 'date-time' },
-    },
-  }
-  const schema = { allOf: [head, schemas.publish(type.payload)] }
+  const schema = bodySchema(type, schemas.publish)
   return {
     operationId: `webhook.${type.name}`,
     summary: type.summary,
@@ -284,6 +281,12 @@ const sharedParameters = {
     description:
       'Makes a retry safe: the same request with the same key is executed once and answered the same each time.',
     schema: { type: 'string', minLength: 1, maxLength: 255 },
+  },
+  LastEventID: {
+    name: 'Last-Event-ID',
+    in: 'header',
+    description: 'The last `id` that was read: the stream goes on from there.',
+    schema: { type: 'string' },
   },
   PamojaEnvelope: {
     name: 'Pamoja-Envelope',

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The door of the accounts area: tenants, their keys, what they see of themselves, and what operators do to them.
 import type { Area } from '../../platform/area.ts'
+import { keyEvents } from './events.ts'
 import { operatorRoutes } from './operator.ts'
 import { routes } from './routes.ts'
-import { keyRevoked } from './schema.ts'
 
-export const accounts: Area = { name: 'accounts', routes: [...routes, ...operatorRoutes], events: [keyRevoked] }
+export const accounts: Area = {
+  name: 'accounts',
+  routes: [...routes, ...operatorRoutes],
+  events: Object.values(keyEvents),
+}
 
 export { moveClock } from './account.ts'
 export { credentialStore } from './credentials.ts'

@@ -10,11 +10,11 @@ import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
 import { type Caller, hashOf, isWellFormedKey, newKey } from '../../platform/auth.ts'
 import { maybe, one, type Queryable, type Tx } from '../../platform/db.ts'
-import { emit } from '../../platform/events.ts'
 import { allows } from '../../platform/scopes.ts'
 import type { Environment } from '../../platform/tenant.ts'
+import { keyEvents } from './events.ts'
 import { type ApiKey, checkedRanges, grantable } from './key.ts'
-import { type KeyCreate, type KeyRotate, type KeyUpdate, keyRevoked } from './schema.ts'
+import type { KeyCreate, KeyRotate, KeyUpdate } from './schema.ts'
 import { findKey, insertKey, type KeyRow, keyOf, lockKey, revokeKey, updateKey } from './store.ts'
 
 export type NewApiKey = ApiKey & { key: string }
@@ -117,7 +117,8 @@ export async function deleteKey(app: App, tx: Tx, id: string, caller: Caller): P
   if (revoked) {
     await record(tx, caller, 'apikey.revoke', key.id, { before: visible(key) })
     const told = { key_id: key.id, name: key.name, prefix: key.prefix, last4: key.last4 }
-    await emit(tx, keyRevoked, { ...caller, tenant: { ...caller.tenant, environment: row.environment } }, key.id, told)
+    const place = { ...caller, tenant: { ...caller.tenant, environment: row.environment } }
+    await app.outbox.emit(tx, keyEvents.revoked, place, key.id, told)
     await forget(app, tx, caller.tenant.account)
   }
   return { id: key.id, deleted: true }
@@ -168,8 +169,9 @@ export async function storeNewKey(app: Pick<App, 'clock'>, tx: Tx, wanted: KeyTo
   return { ...keyOf(row, nowMs), key }
 }
 
-/** Makes every node look the account's keys up anew. */
+/** Makes every node look the account's keys up anew: this one before it answers, the others as soon as they hear of it. */
 export async function forget(app: App, tx: Tx, account: string): Promise<void> {
+  tx.afterCommit(() => app.authenticator.forget(account))
   await app.signals.send(tx, 'accounts', account)
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes of accounts, keys, tokens, usage, limits and logs.
 import { Type } from 'typebox'
-import { eventType } from '../../platform/events.ts'
 import {
   Amount,
   At,
@@ -14,7 +13,7 @@ import {
   TimeZone,
 } from '../../platform/schema.ts'
 
-const KeyId = Type.Unsafe<`key_${string}`>({ type: 'string', description: 'Id of the key' })
+export const KeyId = Type.Unsafe<`key_${string}`>({ type: 'string', description: 'Id of the key' })
 export const AccountId = Type.Unsafe<`acc_${string}`>({ type: 'string', description: 'Id of the account' })
 
 const keyFields = {
@@ -273,12 +272,3 @@ export const AuditRecord = Type.Object(
   },
   { title: 'AuditEntry' },
 )
-
-const KeyEvent = Type.Object({ key_id: KeyId, name: Type.String(), prefix: Type.String(), last4: Type.String() })
-
-export const keyRevoked = eventType({
-  name: 'apikey.revoked',
-  summary: 'An API key was revoked and no longer works',
-  payload: KeyEvent,
-  sample: { key_id: 'key_01jb2c3d4e5f6g7h8j9kamnpqr', name: 'Server', prefix: 'pmj_live_4fKw', last4: 'x9Qa' },
-})

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operations and events of the reference page, each from its declaration.
 import { errors } from '../../kernel/errors.ts'
+import { sampleBody } from '../catalogue.ts'
 import type { EventType } from '../events.ts'
-import { needsBody, propertiesOf, sampleBody } from '../openapi.ts'
+import { needsBody, propertiesOf } from '../openapi.ts'
 import type { Route } from '../route.ts'
 import { errorCodesOf, ownErrorCodesOf } from '../route-errors.ts'
 import { countFields, replyTable, requestTable, sampleOf } from './fields.ts'
@@ -37,10 +38,12 @@ export function operationArticle(route: Route, place: Place): Html {
 }
 
 export function eventArticle(type: EventType): Html {
+  const { aliases = [] } = type
   return html`
     <article id="event.${type.name}" class="operation">
       <div class="text">
         <h3><a href="#event.${type.name}">${type.name}</a></h3>
+        ${aliases.length > 0 && html`<p class="aliases">Also ${aliases.map((alias) => html`<code>${alias}</code> `)}</p>`}
         <p>${prose(type.summary)}.</p>
         ${replyTable(type.payload)}
       </div>
@@ -80,9 +83,10 @@ function section(title: string, content: Html): Html {
 }
 
 /** Folded: the sample beside it shows the shape, and many operations answer with the same long record. */
-function replyFields({ reply }: Route): Html {
+function replyFields({ kind, reply }: Route): Html {
   const count = countFields(reply.schema)
-  const what = `${count} ${count === 1 ? 'field' : 'fields'}${reply.list ? ' of each row' : ''}`
+  const each = kind === 'stream' ? ' of each message' : reply.list ? ' of each row' : ''
+  const what = `${count} ${count === 1 ? 'field' : 'fields'}${each}`
   return html`<details><summary>Reply <b>${reply.status}</b> <span>${what}</span></summary><div class="fold">${replyTable(reply.schema)}</div></details>`
 }
 
@@ -95,8 +99,10 @@ function errorLinks(route: Route): Html {
   return html`<details><summary>Errors <span>${what}</span></summary><p class="codes fold">${links}</p></details>`
 }
 
-function replySample({ reply }: Route): Html {
+function replySample({ kind, reply }: Route): Html {
   const row = sampleOf(reply.schema)
+  if (kind === 'stream')
+    return codeBlock('One message of the stream', html`id: evt_...\nevent: ...\ndata: ${json(JSON.stringify(row))}`)
   const ownsData = Object.hasOwn(propertiesOf(reply.schema), 'data')
   const shape = reply.list
     ? { success: true, data: [row], has_more: false, next_cursor: null }

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the accounts area tells customers of: their keys.
+import { Type } from 'typebox'
+import { eventType } from '../../platform/events.ts'
+import { At } from '../../platform/schema.ts'
+import { KeyId } from './schema.ts'
+
+const key = { key_id: KeyId, name: Type.String(), prefix: Type.String(), last4: Type.String() }
+
+const Revoked = Type.Object(key, { title: 'ApiKeyRevokedEvent' })
+const RotationDue = Type.Object(
+  { ...key, rotation_due_at: At({ description: '90 days after the key was made' }) },
+  { title: 'ApiKeyRotationDueEvent' },
+)
+
+const server = {
+  key_id: 'key_01jb2c3d4e5f6g7h8j9kamnpqr',
+  name: 'Server',
+  prefix: 'pmj_live_4fKw',
+  last4: 'x9Qa',
+} as const
+
+export const keyEvents = {
+  rotationDue: eventType({
+    name: 'apikey.rotation_due',
+    summary: 'An API key is old enough to be replaced; it still works',
+    payload: RotationDue,
+    sample: { ...server, rotation_due_at: new Date('2026-03-01T09:15:30Z') },
+  }),
+  revoked: eventType({
+    name: 'apikey.revoked',
+    summary: 'An API key was revoked and no longer works',
+    payload: Revoked,
+    sample: server,
+  }),
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The door of the call-centre area: so far, what it tells customers of.
+import type { Area } from '../../platform/area.ts'
+import {
+  agentEvents,
+  conferenceEvents,
+  monitorEvents,
+  queueEvents,
+  recordingEvents,
+  voicemailEvents,
+} from './events.ts'
+
+export const callcenter: Area = {
+  name: 'callcenter',
+  routes: [],
+  events: [agentEvents, recordingEvents, conferenceEvents, queueEvents, monitorEvents, voicemailEvents].flatMap(
+    (group) => Object.values(group),
+  ),
+}

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the call centre tells customers of: its agents, recordings, conferences, queues, monitoring and voicemail.
+import { type Static, Type } from 'typebox'
+import { eventType } from '../../platform/events.ts'
+import { At, Nullable, OneOf } from '../../platform/schema.ts'
+
+const account_id = Type.String()
+const seconds = Type.Integer({ description: 'Seconds' })
+const AgentStatus = OneOf([
+  'offline',
+  'available',
+  'ringing',
+  'on_call',
+  'wrap_up',
+  'break',
+  'away',
+  'training',
+  'meeting',
+])
+
+const StatusChanged = Type.Object(
+  {
+    account_id,
+    agent_id: Type.String(),
+    status: AgentStatus,
+    previous_status: AgentStatus,
+    reason: Nullable(Type.String()),
+    since: At(),
+    previous_seconds: Type.Integer({ description: 'How long the previous status lasted' }),
+    call_id: Nullable(Type.String()),
+  },
+  { title: 'AgentStatusChangedEvent' },
+)
+
+const Session = Type.Object(
+  {
+    account_id,
+    agent_id: Type.String(),
+    session_id: Type.String(),
+    status: AgentStatus,
+    duration: Type.Integer({ description: 'Seconds logged in' }),
+    reason: Nullable(Type.String({ description: '`replaced` when the agent logged in elsewhere' })),
+  },
+  { title: 'AgentSessionEvent' },
+)
+
+const Recording = Type.Object(
+  {
+    account_id,
+    recording_id: Type.String(),
+    call_id: Nullable(Type.String()),
+    duration: seconds,
+    file_url: Nullable(Type.String({ description: 'Signed, for an hour' })),
+    transcription: Type.Object({
+      available: Type.Boolean(),
+      language: Nullable(Type.String()),
+      url: Nullable(Type.String()),
+      confidence: Nullable(Type.Number()),
+    }),
+    conference_id: Nullable(Type.String()),
+    status: OneOf(['recording', 'processing', 'ready', 'failed', 'deleted']),
+    format: OneOf(['wav', 'mp3']),
+    channels: Type.Integer(),
+    size_bytes: Nullable(Type.Integer()),
+    sha256: Nullable(Type.String()),
+    started_at: At(),
+    expires_at: Nullable(At()),
+    reason: Nullable(Type.String({ description: 'Why it failed or was deleted' })),
+  },
+  { title: 'RecordingEvent' },
+)
+
+const Conference = Type.Object(
+  {
+    account_id,
+    conference_id: Type.String(),
+    name: Type.String(),
+    participant: Nullable(
+      Type.Object({ id: Type.String(), number: Nullable(Type.String()), agent_id: Nullable(Type.String()) }),
+    ),
+    participants: Type.Integer({ description: 'How many are in it now' }),
+  },
+  { title: 'ConferenceEvent' },
+)
+
+const SlaBreached = Type.Object(
+  {
+    account_id,
+    queue_id: Type.String(),
+    name: Type.String(),
+    service_level_percent: Type.Number(),
+    target_percent: Type.Number(),
+    threshold_seconds: Type.Integer(),
+    waiting: Type.Integer(),
+    longest_wait_seconds: Type.Integer(),
+  },
+  { title: 'QueueSlaBreachedEvent' },
+)
+
+const Monitor = Type.Object(
+  {
+    account_id,
+    monitor_id: Type.String(),
+    call_id: Type.String(),
+    supervisor_id: Nullable(Type.String()),
+    mode: OneOf(['listen', 'whisper', 'barge']),
+    status: OneOf(['connecting', 'active', 'ended']),
+    supervisor_call_id: Nullable(Type.String()),
+    started_at: At(),
+    ended_at: Nullable(At()),
+  },
+  { title: 'MonitorEvent' },
+)
+
+const Voicemail = Type.Object(
+  {
+    account_id,
+    voicemail_id: Type.String(),
+    call_id: Type.String(),
+    queue_id: Nullable(Type.String()),
+    from: Type.String(),
+    duration: seconds,
+    file_url: Type.String(),
+  },
+  { title: 'VoicemailReceivedEvent' },
+)
+
+const account = { account_id: 'acc_01jb2c3d4e5f6g7h8j9kamnpqr' }
+const call_id = 'call_01jb2c3d4e5f6g7h8j9kamnpqr'
+const now = new Date('2026-03-01T09:15:30Z')
+
+const login: Static<typeof Session> = {
+  ...account,
+  agent_id: 'agent-7',
+  session_id: 'ses_01jb2c3d4e5f6g7h8j9kamnpqr',
+  status: 'available',
+  duration: 0,
+  reason: null,
+}
+
+const ready: Static<typeof Recording> = {
+  ...account,
+  recording_id: 'rec_01jb2c3d4e5f6g7h8j9kamnpqr',
+  call_id,
+  duration: 73,
+  file_url: 'https://recordings.example/rec_01jb2c3d4e5f6g7h8j9kamnpqr.wav?exp=1772360130&sig=5f2a',
+  transcription: { available: false, language: null, url: null, confidence: null },
+  conference_id: null,
+  status: 'ready',
+  format: 'wav',
+  channels: 2,
+  size_bytes: 2_336_044,
+  sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+  started_at: new Date('2026-03-01T09:14:10Z'),
+  expires_at: new Date('2026-05-30T09:15:30Z'),
+  reason: null,
+}
+const transcribed = {
+  available: true,
+  language: 'sw-KE',
+  url: 'https://recordings.example/rec_01jb2c3d4e5f6g7h8j9kamnpqr.json?exp=1772360130&sig=77c1',
+  confidence: 0.91,
+}
+const gone = { file_url: null, size_bytes: null, sha256: null }
+
+const meeting: Static<typeof Conference> = {
+  ...account,
+  conference_id: 'conf_01jb2c3d4e5f6g7h8j9kamnpqr',
+  name: 'Stand-up',
+  participant: null,
+  participants: 0,
+}
+const guest = { id: 'par_01jb2c3d4e5f6g7h8j9kamnpqr', number: '+254711000001', agent_id: null }
+
+const listening: Static<typeof Monitor> = {
+  ...account,
+  monitor_id: 'mon_01jb2c3d4e5f6g7h8j9kamnpqr',
+  call_id,
+  supervisor_id: 'agent-1',
+  mode: 'listen',
+  status: 'active',
+  supervisor_call_id: 'call_01jb2c3d4e5f6g7h8j9kamnpqq',
+  started_at: new Date('2026-03-01T09:14:30Z'),
+  ended_at: null,
+}
+
+const session = (name: string, summary: string, sample = login) =>
+  eventType({ name, summary, payload: Session, sample })
+const recording = (name: string, summary: string, sample = ready) =>
+  eventType({ name, summary, payload: Recording, sample })
+const conference = (name: string, summary: string, sample = meeting) =>
+  eventType({ name, summary, payload: Conference, sample })
+const monitor = (name: string, summary: string, sample = listening) =>
+  eventType({ name, summary, payload: Monitor, sample })
+
+export const agentEvents = {
+  statusChanged: eventType({
+    name: 'agent.status_changed',
+    summary: 'An agent became available, busy or absent',
+    payload: StatusChanged,
+    sample: {
+      ...account,
+      agent_id: 'agent-7',
+      status: 'on_call',
+      previous_status: 'ringing',
+      reason: null,
+      since: now,
+      previous_seconds: 4,
+      call_id,
+    },
+  }),
+  loggedIn: session('agent.logged_in', 'An agent began to work'),
+  loggedOut: session('agent.logged_out', 'An agent stopped working', { ...login, status: 'offline', duration: 28_800 }),
+}
+
+export const recordingEvents = {
+  ready: recording('recording.ready', 'A recording can be fetched'),
+  transcribed: recording('recording.transcribed', 'The text of a recording can be fetched', {
+    ...ready,
+    transcription: transcribed,
+  }),
+  deleted: recording('recording.deleted', 'A recording was erased', {
+    ...ready,
+    ...gone,
+    status: 'deleted',
+    reason: 'retention',
+  }),
+  failed: recording('recording.failed', 'A recording was lost', {
+    ...ready,
+    ...gone,
+    status: 'failed',
+    reason: 'the file could not be written',
+  }),
+}
+
+export const conferenceEvents = {
+  started: conference('conference.started', 'A conference began', { ...meeting, participants: 2 }),
+  ended: conference('conference.ended', 'A conference is over'),
+  participantJoined: conference('conference.participant_joined', 'Somebody came into a conference', {
+    ...meeting,
+    participant: guest,
+    participants: 3,
+  }),
+  participantLeft: conference('conference.participant_left', 'Somebody left a conference', {
+    ...meeting,
+    participant: guest,
+    participants: 2,
+  }),
+}
+
+export const queueEvents = {
+  slaBreached: eventType({
+    name: 'queue.sla_breached',
+    summary: 'Callers of a queue wait longer than its target allows',
+    payload: SlaBreached,
+    sample: {
+      ...account,
+      queue_id: 'que_01jb2c3d4e5f6g7h8j9kamnpqr',
+      name: 'Support',
+      service_level_percent: 71.4,
+      target_percent: 80,
+      threshold_seconds: 20,
+      waiting: 6,
+      longest_wait_seconds: 84,
+    },
+  }),
+}
+
+export const monitorEvents = {
+  started: monitor('monitor.started', 'A supervisor joined a call'),
+  ended: monitor('monitor.ended', 'A supervisor left a call', { ...listening, status: 'ended', ended_at: now }),
+}
+
+export const voicemailEvents = {
+  received: eventType({
+    name: 'voicemail.received',
+    summary: 'A caller left a message',
+    payload: Voicemail,
+    sample: {
+      ...account,
+      voicemail_id: 'vm_01jb2c3d4e5f6g7h8j9kamnpqr',
+      call_id,
+      queue_id: 'que_01jb2c3d4e5f6g7h8j9kamnpqr',
+      from: '+254711000001',
+      duration: 21,
+      file_url: 'https://recordings.example/vm_01jb2c3d4e5f6g7h8j9kamnpqr.wav?exp=1772360130&sig=1b9e',
+    },
+  }),
+}

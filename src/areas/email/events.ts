@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the email area tells customers of: each step of a message for each recipient, the end of a bulk send, and domains.
+// Here `event` is the bare word (`delivered`), as receivers of email events expect it; `type` is the name to subscribe to.
+import { type Static, type TSchema, Type } from 'typebox'
+import { actionOf, eventType, type Head } from '../../platform/events.ts'
+import { At, Metadata, Nullable, OneOf } from '../../platform/schema.ts'
+
+const head: Head = { event: 'action', type: 'name', event_id: 'id', timestamp: 'at' }
+
+const about = { message_id: Type.String(), email: Type.String({ description: 'The recipient' }) }
+const ours = { bulk_id: Nullable(Type.String()), tags: Type.Array(Type.String()), metadata: Metadata }
+const reader = { user_agent: Nullable(Type.String()), ip: Nullable(Type.String()) }
+const machine = Type.Boolean({ description: 'Probably a scanner or a prefetching mail client' })
+
+const Sent = Type.Object(
+  { ...about, ...ours, mx: Nullable(Type.String()), ip_pool: Nullable(Type.String()) },
+  { title: 'EmailSentEvent' },
+)
+
+const Delivered = Type.Object(
+  {
+    ...about,
+    ...ours,
+    smtp_response: Type.String(),
+    mx: Nullable(Type.String()),
+    tls: Nullable(Type.String()),
+    attempts: Type.Integer(),
+  },
+  { title: 'EmailDeliveredEvent' },
+)
+
+const Opened = Type.Object(
+  {
+    ...about,
+    ...reader,
+    ...ours,
+    machine,
+    client: Nullable(
+      Type.Object({
+        name: Nullable(Type.String()),
+        os: Nullable(Type.String()),
+        device: Nullable(Type.String()),
+      }),
+    ),
+    country: Nullable(Type.String()),
+  },
+  { title: 'EmailOpenedEvent' },
+)
+
+const Clicked = Type.Object(
+  {
+    ...about,
+    url: Type.String(),
+    ...reader,
+    ...ours,
+    link_index: Type.Integer({ description: 'Which link of the message, from 0' }),
+    machine,
+  },
+  { title: 'EmailClickedEvent' },
+)
+
+const Bounced = Type.Object(
+  {
+    ...about,
+    reason: Type.String(),
+    ...ours,
+    bounce_type: OneOf(['hard', 'soft']),
+    category: OneOf(['invalid_recipient', 'mailbox_full', 'policy', 'spam', 'domain_error', 'expired', 'other']),
+    smtp_code: Nullable(Type.Integer()),
+    enhanced_code: Nullable(Type.String()),
+    diagnostic: Nullable(Type.String()),
+    source: OneOf(['smtp', 'dsn']),
+  },
+  { title: 'EmailBouncedEvent' },
+)
+
+const Complained = Type.Object(
+  { ...about, ...ours, feedback_type: Type.String(), reporter: Nullable(Type.String()) },
+  { title: 'EmailComplainedEvent' },
+)
+
+const Unsubscribed = Type.Object(
+  { ...about, ...reader, ...ours, source: OneOf(['one_click', 'page', 'mailto', 'api']) },
+  { title: 'EmailUnsubscribedEvent' },
+)
+
+const NotSent = Type.Object(
+  { ...about, reason: Type.String(), next_attempt_at: Nullable(At()), ...ours },
+  { title: 'EmailNotSentEvent' },
+)
+
+const count = Type.Integer()
+
+const BulkCompleted = Type.Object(
+  {
+    bulk_id: Type.String(),
+    status: OneOf(['completed', 'cancelled']),
+    total: count,
+    accepted: count,
+    rejected: count,
+    suppressed: count,
+    batches: count,
+    batches_sent: count,
+    counts: Type.Object({
+      queued: count,
+      sent: count,
+      delivered: count,
+      opened: count,
+      clicked: count,
+      bounced: count,
+      complained: count,
+      unsubscribed: count,
+      failed: count,
+    }),
+    created_at: At(),
+    started_at: Nullable(At()),
+    completed_at: At(),
+    paused_reason: Nullable(OneOf(['bounce_rate', 'complaint_rate'])),
+  },
+  { title: 'EmailBulkCompletedEvent' },
+)
+
+const DomainChecked = Type.Object(
+  {
+    id: Type.String(),
+    domain: Type.String(),
+    status: OneOf(['verified', 'failed']),
+    created_at: At(),
+    verified_at: Nullable(At()),
+    last_checked_at: At(),
+    dkim_selector: Type.String(),
+    records: Type.Array(
+      Type.Object({
+        type: OneOf(['TXT', 'CNAME']),
+        name: Type.String(),
+        value: Type.String(),
+        purpose: OneOf(['verification', 'dkim', 'return_path', 'tracking', 'dmarc']),
+        required: Type.Boolean(),
+        status: OneOf(['pending', 'valid', 'invalid', 'missing']),
+      }),
+    ),
+  },
+  { title: 'EmailDomainEvent' },
+)
+
+const message = {
+  message_id: 'em_01jb2c3d4e5f6g7h8j9kamnpqr',
+  email: 'amina@shop.example',
+  bulk_id: null,
+  tags: ['receipts'],
+  metadata: { order: '77' },
+}
+const browser = { user_agent: 'Mozilla/5.0 (Linux; Android 14)', ip: '197.248.1.2' }
+const mx = 'mx1.shop.example'
+
+const bulk: Static<typeof BulkCompleted> = {
+  bulk_id: 'emb_01jb2c3d4e5f6g7h8j9kamnpqr',
+  status: 'completed',
+  total: 500,
+  accepted: 497,
+  rejected: 2,
+  suppressed: 1,
+  batches: 2,
+  batches_sent: 2,
+  counts: {
+    queued: 0,
+    sent: 0,
+    delivered: 490,
+    opened: 211,
+    clicked: 64,
+    bounced: 7,
+    complained: 0,
+    unsubscribed: 3,
+    failed: 0,
+  },
+  created_at: new Date('2026-03-01T09:00:00Z'),
+  started_at: new Date('2026-03-01T09:00:01Z'),
+  completed_at: new Date('2026-03-01T09:15:30Z'),
+  paused_reason: null,
+}
+
+const domain = (status: 'verified' | 'failed'): Static<typeof DomainChecked> => ({
+  id: 'dom_01jb2c3d4e5f6g7h8j9kamnpqr',
+  domain: 'shop.example',
+  status,
+  created_at: new Date('2026-03-01T09:00:00Z'),
+  verified_at: status === 'verified' ? new Date('2026-03-01T09:15:30Z') : null,
+  last_checked_at: new Date('2026-03-01T09:15:30Z'),
+  dkim_selector: 'pj1',
+  records: [
+    {
+      type: 'TXT',
+      name: '_pamoja.shop.example',
+      value: 'pamoja-verification=3f9c2a',
+      purpose: 'verification',
+      required: true,
+      status: status === 'verified' ? 'valid' : 'missing',
+    },
+  ],
+})
+
+/** Every email event can also be subscribed to by its bare word. */
+function email<S extends TSchema>(name: string, summary: string, payload: S, sample: Static<S>, alias?: string) {
+  return eventType({ name, summary, payload, sample, head, aliases: [actionOf(name), ...(alias ? [alias] : [])] })
+}
+
+export const emailEvents = {
+  sent: email('email.sent', 'A message is on its way to the recipient’s server', Sent, {
+    ...message,
+    mx,
+    ip_pool: 'transactional',
+  }),
+  delivered: email('email.delivered', 'The recipient’s server took a message', Delivered, {
+    ...message,
+    smtp_response: '250 2.0.0 OK',
+    mx,
+    tls: 'TLSv1.3',
+    attempts: 1,
+  }),
+  opened: email('email.opened', 'A recipient opened a message for the first time', Opened, {
+    ...message,
+    ...browser,
+    machine: false,
+    client: { name: 'Chrome', os: 'Android', device: 'mobile' },
+    country: 'KE',
+  }),
+  clicked: email('email.clicked', 'A recipient followed a link for the first time', Clicked, {
+    ...message,
+    ...browser,
+    url: 'https://shop.example/orders/77',
+    link_index: 0,
+    machine: false,
+  }),
+  bounced: email('email.bounced', 'A message was refused for good', Bounced, {
+    ...message,
+    reason: 'the mailbox does not exist',
+    bounce_type: 'hard',
+    category: 'invalid_recipient',
+    smtp_code: 550,
+    enhanced_code: '5.1.1',
+    diagnostic: '550 5.1.1 no such user',
+    source: 'smtp',
+  }),
+  complained: email(
+    'email.complained',
+    'A recipient reported a message as spam',
+    Complained,
+    { ...message, feedback_type: 'abuse', reporter: 'mail.example' },
+    'email.spam',
+  ),
+  unsubscribed: email('email.unsubscribed', 'A recipient wants no more bulk messages', Unsubscribed, {
+    ...message,
+    ...browser,
+    source: 'one_click',
+  }),
+  deferred: email('email.deferred', 'The recipient’s server asked to try again later', NotSent, {
+    ...message,
+    reason: '451 4.7.1 greylisted',
+    next_attempt_at: new Date('2026-03-01T09:16:30Z'),
+  }),
+  suppressed: email('email.suppressed', 'A recipient was left out because of the suppression list', NotSent, {
+    ...message,
+    reason: 'hard_bounce',
+    next_attempt_at: null,
+  }),
+  failed: email('email.failed', 'A message could not be sent at all', NotSent, {
+    ...message,
+    reason: 'the wallet was empty at the scheduled time',
+    next_attempt_at: null,
+  }),
+  cancelled: email('email.cancelled', 'A message was cancelled before it was sent', NotSent, {
+    ...message,
+    reason: 'cancelled by request',
+    next_attempt_at: null,
+  }),
+  bulkCompleted: email('email.bulk_completed', 'A bulk send is over', BulkCompleted, bulk),
+  domainVerified: email('email.domain_verified', 'A domain may be sent from', DomainChecked, domain('verified')),
+  domainFailed: email('email.domain_failed', 'A domain lost the records it needs', DomainChecked, domain('failed')),
+}

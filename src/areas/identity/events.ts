@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the identity area tells customers of: verifications and one-time codes. An event never carries an image, a
+// document number or a name; who may read those asks for the verification.
+import { type Static, Type } from 'typebox'
+import { eventType } from '../../platform/events.ts'
+import { At, Metadata, Nullable, OneOf } from '../../platform/schema.ts'
+
+const riskLevel = OneOf(['low', 'medium', 'high', 'very_high'])
+const asked = (description: string) => Nullable(Type.Boolean({ description: `${description}; null if not asked for` }))
+
+const Verification = Type.Object(
+  {
+    verification_id: Type.String(),
+    status: OneOf(['pending', 'verified', 'rejected', 'expired']),
+    stage: OneOf(['queued', 'processing', 'awaiting_registry', 'awaiting_review', 'done']),
+    checks_performed: Type.Array(Type.String()),
+    results: Type.Object({
+      document_authentic: asked('The document holds together'),
+      face_match: asked('The face is the one on the document'),
+      liveness_passed: asked('A living person was before the camera'),
+      overall_risk: Nullable(riskLevel),
+    }),
+    risk_assessment: Nullable(
+      Type.Object({
+        risk_score: Type.Integer({ minimum: 0, maximum: 100 }),
+        risk_level: riskLevel,
+        flags: Type.Array(Type.String()),
+      }),
+    ),
+    reason: Nullable(Type.String({ description: 'The first of `failure_reasons`' })),
+    failure_reasons: Type.Array(
+      Type.Object({
+        code: Type.String(),
+        check: Nullable(Type.String()),
+        message: Type.String(),
+        retryable: Type.Boolean({ description: 'A better picture can help' }),
+      }),
+    ),
+    reference: Nullable(Type.String()),
+    metadata: Metadata,
+    sandbox: Type.Boolean(),
+    created_at: At(),
+    completed_at: Nullable(At()),
+  },
+  { title: 'IdentityVerificationEvent' },
+)
+
+const Otp = Type.Object(
+  {
+    otp_id: Type.String(),
+    phone: Type.String({ description: 'Masked' }),
+    channel: OneOf(['sms', 'voice', 'messenger', 'email']),
+    purpose: Nullable(Type.String()),
+    attempts: Type.Integer(),
+    attempts_left: Type.Integer(),
+    reason: Nullable(Type.String({ description: 'Why it failed' })),
+    verification_id: Nullable(Type.String()),
+  },
+  { title: 'IdentityOtpEvent' },
+)
+
+type Sample = Static<typeof Verification>
+
+const verified: Sample = {
+  verification_id: 'ver_01jb2c3d4e5f6g7h8j9kamnpqr',
+  status: 'verified',
+  stage: 'done',
+  checks_performed: ['document_verification', 'face_match', 'liveness_detection'],
+  results: { document_authentic: true, face_match: true, liveness_passed: true, overall_risk: 'low' },
+  risk_assessment: { risk_score: 8, risk_level: 'low', flags: [] },
+  reason: null,
+  failure_reasons: [],
+  reference: 'customer-8812',
+  metadata: {},
+  sandbox: true,
+  created_at: new Date('2026-03-01T09:15:28.120Z'),
+  completed_at: new Date('2026-03-01T09:15:30Z'),
+}
+
+const nothingYet = { document_authentic: null, face_match: null, liveness_passed: null, overall_risk: null }
+
+const created: Sample = {
+  ...verified,
+  status: 'pending',
+  stage: 'queued',
+  checks_performed: [],
+  results: nothingYet,
+  risk_assessment: null,
+  completed_at: null,
+}
+
+const unsure: Sample = {
+  ...verified,
+  status: 'pending',
+  stage: 'awaiting_review',
+  results: { ...verified.results, face_match: null, overall_risk: 'medium' },
+  risk_assessment: { risk_score: 41, risk_level: 'medium', flags: ['face_score_in_review_band'] },
+  completed_at: null,
+}
+
+const rejected: Sample = {
+  ...verified,
+  status: 'rejected',
+  results: { ...verified.results, face_match: false, overall_risk: 'high' },
+  risk_assessment: { risk_score: 74, risk_level: 'high', flags: ['face_mismatch'] },
+  reason: 'FACE_MISMATCH',
+  failure_reasons: [
+    {
+      code: 'FACE_MISMATCH',
+      check: 'face_match',
+      message: 'the selfie shows somebody else than the document',
+      retryable: false,
+    },
+  ],
+}
+
+const expired: Sample = {
+  ...verified,
+  status: 'expired',
+  reason: 'DOCUMENT_EXPIRED',
+  failure_reasons: [
+    {
+      code: 'DOCUMENT_EXPIRED',
+      check: 'document_not_expired',
+      message: 'the document is past its expiry date',
+      retryable: false,
+    },
+  ],
+}
+
+const code: Static<typeof Otp> = {
+  otp_id: 'otp_01jb2c3d4e5f6g7h8j9kamnpqr',
+  phone: '+2547****0001',
+  channel: 'sms',
+  purpose: 'login',
+  attempts: 0,
+  attempts_left: 5,
+  reason: null,
+  verification_id: null,
+}
+
+const verification = (name: string, summary: string, sample: Sample, aliases: readonly string[] = []) =>
+  eventType({ name, summary, payload: Verification, sample, aliases })
+const otp = (name: string, summary: string, sample: Static<typeof Otp>) =>
+  eventType({ name, summary, payload: Otp, sample })
+
+/** Whoever subscribes to this is told of every verdict. */
+const verdict = ['identity.completed']
+
+export const identityEvents = {
+  created: verification('identity.created', 'A verification was accepted', created),
+  pending: verification('identity.pending', 'A verification waits for a person’s decision', unsure),
+  verified: verification('identity.verified', 'Every check of a verification passed', verified, verdict),
+  rejected: verification('identity.rejected', 'A check of a verification failed', rejected, verdict),
+  expired: verification('identity.expired', 'The document is past its expiry date', expired, verdict),
+  otpSent: otp('identity.otp_sent', 'A one-time code was sent', code),
+  otpVerified: otp('identity.otp_verified', 'The right one-time code was given', {
+    ...code,
+    attempts: 1,
+    attempts_left: 4,
+  }),
+  otpFailed: otp('identity.otp_failed', 'A one-time code expired or was guessed too often', {
+    ...code,
+    attempts: 5,
+    attempts_left: 0,
+    reason: 'OTP_ATTEMPTS_EXCEEDED',
+  }),
+}

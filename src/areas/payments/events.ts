@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the payments area tells customers of: payments, refunds, payouts and what needs a second look. A body is flat and
+// wrapped at once: the main fields at the top, the whole object under its name, so that receivers of either form work.
+import { type Static, Type } from 'typebox'
+import { eventType, type Head } from '../../platform/events.ts'
+import { Amount, At, Metadata, Nullable, OneOf } from '../../platform/schema.ts'
+
+/** Everything that tells of money begins alike. */
+export const moneyHead: Head = { id: 'id', event: 'name', event_id: 'id', created_at: 'at', timestamp: 'at' }
+
+export const moneyFields = {
+  livemode: Type.Boolean({ description: 'False in the test environment' }),
+  sequence: Type.Integer({ description: 'Order of the events of one object, from 1' }),
+}
+
+export const Customer = Type.Object(
+  {
+    name: Type.Optional(Type.String()),
+    email: Type.Optional(Type.String()),
+    phone: Type.Optional(Type.String()),
+    customer_id: Type.Optional(Type.String()),
+  },
+  { title: 'Customer' },
+)
+
+const method = OneOf(['mobile_money', 'card', 'bank_transfer'])
+const amount = Amount()
+const currency = Type.String()
+const word = Nullable(Type.String())
+const moment = Nullable(At())
+
+const risk = {
+  risk_score: Type.Integer({ minimum: 0, maximum: 100 }),
+  risk_level: OneOf(['low', 'medium', 'high', 'very_high']),
+  flags: Type.Array(Type.String()),
+}
+
+const Refund = Type.Object(
+  {
+    refund_id: Type.String(),
+    payment_id: Type.String(),
+    status: OneOf(['pending', 'processing', 'completed', 'failed']),
+    amount,
+    currency,
+    reason: Nullable(OneOf(['duplicate', 'fraudulent', 'requested_by_customer', 'other'])),
+    amount_refunded: amount,
+    amount_refundable: amount,
+    provider_reference: word,
+    failure_reason: word,
+    created_at: At(),
+    completed_at: moment,
+  },
+  { title: 'Refund' },
+)
+
+const paymentStatus = OneOf(['pending', 'processing', 'requires_action', 'completed', 'failed', 'cancelled', 'expired'])
+const refundStatus = OneOf(['none', 'partial', 'full'])
+
+export const Payment = Type.Object(
+  {
+    payment_id: Type.String(),
+    status: paymentStatus,
+    amount,
+    currency,
+    provider: word,
+    completed_at: moment,
+    receipt_url: word,
+    method,
+    phone: word,
+    reference: word,
+    description: word,
+    customer: Customer,
+    metadata: Metadata,
+    fee: amount,
+    net_amount: amount,
+    provider_reference: word,
+    amount_refunded: amount,
+    refund_status: refundStatus,
+    refunds: Type.Array(Refund),
+    failure_reason: word,
+    failure_message: word,
+    risk: Nullable(Type.Object(risk)),
+    late: Type.Boolean({ description: 'The money came after the payment had been given up' }),
+    invoice_id: word,
+    redirect_url: Type.Optional(Type.String()),
+    ussd_code: Type.Optional(Type.String()),
+    expires_at: moment,
+    created_at: At(),
+    updated_at: At(),
+  },
+  { title: 'Payment' },
+)
+
+const flatPayment = {
+  ...moneyFields,
+  payment_id: Type.String(),
+  status: paymentStatus,
+  amount,
+  currency,
+  metadata: Metadata,
+  customer: Customer,
+  failure_reason: word,
+}
+
+const PaymentEvent = Type.Object({ ...flatPayment, payment: Payment }, { title: 'PaymentEvent' })
+
+const ActionRequired = Type.Object(
+  { ...flatPayment, redirect_url: Type.String({ description: 'Where to send the payer' }), payment: Payment },
+  { title: 'PaymentActionEvent' },
+)
+
+const Refunded = Type.Object(
+  {
+    ...flatPayment,
+    refund_id: Type.String(),
+    amount_refunded: amount,
+    refund_status: refundStatus,
+    payment: Payment,
+    refund: Refund,
+  },
+  { title: 'PaymentRefundedEvent' },
+)
+
+const RefundFailed = Type.Object(
+  {
+    ...moneyFields,
+    refund_id: Type.String(),
+    payment_id: Type.String(),
+    status: Type.Literal('failed'),
+    amount,
+    currency,
+    failure_reason: Type.String(),
+    refund: Refund,
+  },
+  { title: 'RefundFailedEvent' },
+)
+
+const Recipient = Type.Object(
+  {
+    name: word,
+    phone: word,
+    bank: Nullable(
+      Type.Object({ account_number: Type.String(), bank_code: Type.String(), account_name: Type.String() }),
+    ),
+  },
+  { title: 'PayoutRecipient' },
+)
+
+const payoutStatus = OneOf(['pending', 'processing', 'completed', 'failed', 'cancelled', 'reversed'])
+
+const Payout = Type.Object(
+  {
+    payout_id: Type.String(),
+    status: payoutStatus,
+    amount,
+    currency,
+    recipient: Recipient,
+    fee: amount,
+    method,
+    provider: word,
+    description: word,
+    reference: word,
+    batch_id: word,
+    metadata: Metadata,
+    provider_reference: word,
+    failure_reason: word,
+    failure_message: word,
+    created_at: At(),
+    completed_at: moment,
+    updated_at: At(),
+  },
+  { title: 'Payout' },
+)
+
+const PayoutEvent = Type.Object(
+  {
+    ...moneyFields,
+    payout_id: Type.String(),
+    status: payoutStatus,
+    amount,
+    currency,
+    recipient: Recipient,
+    metadata: Metadata,
+    failure_reason: word,
+    payout: Payout,
+  },
+  { title: 'PayoutEvent' },
+)
+
+const count = Type.Integer()
+
+const BatchCompleted = Type.Object(
+  {
+    ...moneyFields,
+    batch_id: Type.String(),
+    status: OneOf(['completed', 'cancelled']),
+    counts: Type.Object({ total: count, accepted: count, completed: count, failed: count }),
+    batch: Type.Object(
+      {
+        batch_id: Type.String(),
+        status: OneOf(['processing', 'completed', 'cancelled']),
+        total_count: count,
+        accepted_count: count,
+        completed_count: count,
+        failed_count: count,
+        total_amount: amount,
+        total_fee: amount,
+        currency,
+        created_at: At(),
+      },
+      { title: 'PayoutBatch' },
+    ),
+  },
+  { title: 'PayoutBatchCompletedEvent' },
+)
+
+const ReviewRequired = Type.Object(
+  {
+    ...moneyFields,
+    payment_id: word,
+    payout_id: word,
+    risk: Type.Object({ ...risk, decision: OneOf(['allow', 'review', 'require_3ds', 'block']) }),
+    payment: Type.Optional(Payment),
+    payout: Type.Optional(Payout),
+  },
+  { title: 'FraudReviewEvent' },
+)
+
+// Samples ----------------------------------------------------------------------------------------------------------
+
+const now = new Date('2026-03-01T09:15:30Z')
+const order = { order: '77' }
+const customer = { name: 'Asha', email: 'asha@example.com' }
+const third = { livemode: false, sequence: 3 }
+
+const pending: Static<typeof Payment> = {
+  payment_id: 'pay_01jb2c3d4e5f6g7h8j9kamnpqr',
+  status: 'pending',
+  amount: 1_500_000_000n,
+  currency: 'KES',
+  provider: 'mpesa',
+  completed_at: null,
+  receipt_url: null,
+  method: 'mobile_money',
+  phone: '+254711000001',
+  reference: 'order-77',
+  description: 'Order 77',
+  customer,
+  metadata: order,
+  fee: 22_500_000n,
+  net_amount: 1_477_500_000n,
+  provider_reference: null,
+  amount_refunded: 0n,
+  refund_status: 'none',
+  refunds: [],
+  failure_reason: null,
+  failure_message: null,
+  risk: { risk_score: 12, risk_level: 'low', flags: [] },
+  late: false,
+  invoice_id: null,
+  expires_at: new Date('2026-03-01T09:17:00Z'),
+  created_at: new Date('2026-03-01T09:15:00Z'),
+  updated_at: now,
+}
+
+export const completedPayment: Static<typeof Payment> = {
+  ...pending,
+  status: 'completed',
+  completed_at: now,
+  receipt_url: 'https://pay.example/r/4q7t',
+  provider_reference: 'NLJ7RT61SV',
+}
+
+const declined: Static<typeof Payment> = {
+  ...pending,
+  status: 'failed',
+  failure_reason: 'INSUFFICIENT_FUNDS',
+  failure_message: 'There is not enough money on the account.',
+}
+
+const redirect_url = 'https://pay.example/3ds/4q7t'
+const challenged: Static<typeof Payment> = {
+  ...pending,
+  status: 'requires_action',
+  method: 'card',
+  provider: 'acquirer',
+  phone: null,
+  redirect_url,
+}
+
+const refund: Static<typeof Refund> = {
+  refund_id: 're_01jb2c3d4e5f6g7h8j9kamnpqr',
+  payment_id: pending.payment_id,
+  status: 'completed',
+  amount: 500_000_000n,
+  currency: 'KES',
+  reason: 'requested_by_customer',
+  amount_refunded: 500_000_000n,
+  amount_refundable: 1_000_000_000n,
+  provider_reference: 'NLK2AB90QX',
+  failure_reason: null,
+  created_at: new Date('2026-03-01T09:15:10Z'),
+  completed_at: now,
+}
+
+const refunded: Static<typeof Payment> = {
+  ...completedPayment,
+  completed_at: new Date('2026-03-01T09:15:05Z'),
+  amount_refunded: refund.amount,
+  refund_status: 'partial',
+  refunds: [refund],
+}
+
+const paidOut: Static<typeof Payout> = {
+  payout_id: 'po_01jb2c3d4e5f6g7h8j9kamnpqr',
+  status: 'completed',
+  amount: 2_000_000_000n,
+  currency: 'KES',
+  recipient: { name: null, phone: '+254711000001', bank: null },
+  fee: 10_000_000n,
+  method: 'mobile_money',
+  provider: 'mpesa',
+  description: 'Salary',
+  reference: 'salary-9',
+  batch_id: null,
+  metadata: {},
+  provider_reference: 'NLM4CD12RT',
+  failure_reason: null,
+  failure_message: null,
+  created_at: new Date('2026-03-01T09:15:00Z'),
+  completed_at: now,
+  updated_at: now,
+}
+
+const unpaid: Static<typeof Payout> = {
+  ...paidOut,
+  status: 'failed',
+  provider_reference: null,
+  failure_reason: 'RECIPIENT_NOT_FOUND',
+  failure_message: 'The number has no mobile-money account.',
+  completed_at: null,
+}
+
+const reversed: Static<typeof Payout> = {
+  ...paidOut,
+  status: 'reversed',
+  failure_reason: 'REVERSED_BY_PROVIDER',
+  failure_message: 'The provider took the money back.',
+}
+
+function flat(payment: Static<typeof Payment>, place = third) {
+  const { payment_id, status, amount, currency, metadata, customer, failure_reason } = payment
+  return { ...place, payment_id, status, amount, currency, metadata, customer, failure_reason, payment }
+}
+
+function flatPayout(payout: Static<typeof Payout>) {
+  const { payout_id, status, amount, currency, recipient, metadata, failure_reason } = payout
+  return { ...third, payout_id, status, amount, currency, recipient, metadata, failure_reason, payout }
+}
+
+// Events -----------------------------------------------------------------------------------------------------------
+
+const ofPayment = (name: string, summary: string, sample: Static<typeof PaymentEvent>) =>
+  eventType({ name, summary, head: moneyHead, payload: PaymentEvent, sample })
+const ofPayout = (name: string, summary: string, payout: Static<typeof Payout>) =>
+  eventType({ name, summary, head: moneyHead, payload: PayoutEvent, sample: flatPayout(payout) })
+
+export const paymentEvents = {
+  created: ofPayment('payment.created', 'A payment was accepted', flat(pending, { livemode: false, sequence: 1 })),
+  requiresAction: eventType({
+    name: 'payment.requires_action',
+    summary: 'The payer must confirm a payment',
+    head: moneyHead,
+    payload: ActionRequired,
+    sample: { ...flat(challenged), redirect_url },
+  }),
+  completed: ofPayment('payment.completed', 'A payment was paid', flat(completedPayment)),
+  failed: ofPayment('payment.failed', 'A payment failed, was cancelled or expired', flat(declined)),
+  refunded: eventType({
+    name: 'payment.refunded',
+    summary: 'Money of a payment went back to the payer',
+    head: moneyHead,
+    payload: Refunded,
+    sample: {
+      ...flat(refunded, { livemode: false, sequence: 4 }),
+      refund_id: refund.refund_id,
+      amount_refunded: refund.amount,
+      refund_status: 'partial',
+      refund,
+    },
+  }),
+}
+
+export const refundEvents = {
+  failed: eventType({
+    name: 'refund.failed',
+    summary: 'A refund could not be paid back',
+    head: moneyHead,
+    payload: RefundFailed,
+    sample: {
+      livemode: false,
+      sequence: 2,
+      refund_id: refund.refund_id,
+      payment_id: refund.payment_id,
+      status: 'failed',
+      amount: refund.amount,
+      currency: refund.currency,
+      failure_reason: 'PAYER_NOT_FOUND',
+      refund: {
+        ...refund,
+        status: 'failed',
+        amount_refunded: 0n,
+        amount_refundable: pending.amount,
+        provider_reference: null,
+        failure_reason: 'PAYER_NOT_FOUND',
+        completed_at: null,
+      },
+    },
+  }),
+}
+
+export const payoutEvents = {
+  completed: ofPayout('payout.completed', 'A payout was paid', paidOut),
+  failed: ofPayout('payout.failed', 'A payout was refused and its money is back in the wallet', unpaid),
+  reversed: ofPayout('payout.reversed', 'The provider took a payout back', reversed),
+  batchCompleted: eventType({
+    name: 'payout.batch_completed',
+    summary: 'Every payout of a batch was paid or failed',
+    head: moneyHead,
+    payload: BatchCompleted,
+    sample: {
+      livemode: false,
+      sequence: 1,
+      batch_id: 'pob_01jb2c3d4e5f6g7h8j9kamnpqr',
+      status: 'completed',
+      counts: { total: 3, accepted: 2, completed: 2, failed: 1 },
+      batch: {
+        batch_id: 'pob_01jb2c3d4e5f6g7h8j9kamnpqr',
+        status: 'completed',
+        total_count: 3,
+        accepted_count: 2,
+        completed_count: 2,
+        failed_count: 1,
+        total_amount: 4_000_000_000n,
+        total_fee: 20_000_000n,
+        currency: 'KES',
+        created_at: new Date('2026-03-01T09:14:00Z'),
+      },
+    },
+  }),
+}
+
+export const fraudEvents = {
+  reviewRequired: eventType({
+    name: 'fraud.review_required',
+    summary: 'A payment or payout needs a person’s decision',
+    head: moneyHead,
+    payload: ReviewRequired,
+    sample: {
+      livemode: false,
+      sequence: 1,
+      payment_id: null,
+      payout_id: paidOut.payout_id,
+      risk: { risk_score: 72, risk_level: 'high', flags: ['new_recipient'], decision: 'review' },
+      payout: { ...paidOut, status: 'pending', provider_reference: null, completed_at: null },
+    },
+  }),
+}

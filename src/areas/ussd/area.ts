@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The door of the USSD area: so far, what it tells customers of.
+import type { Area } from '../../platform/area.ts'
+import { ussdEvents } from './events.ts'
+
+export const ussd: Area = { name: 'ussd', routes: [], events: Object.values(ussdEvents) }

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the USSD area tells customers of: a session's beginning, each answer of the subscriber, and its end.
+import { Type } from 'typebox'
+import { eventType } from '../../platform/events.ts'
+import { At, Nullable, OneOf } from '../../platform/schema.ts'
+
+const session = { session_id: Type.String(), phone: Type.String() }
+const data = Type.Record(Type.String(), Type.Unknown(), { description: 'What you keep with the session' })
+
+const Started = Type.Object(
+  { ...session, shortcode: Type.String(), initiated_by: OneOf(['user', 'application']), data },
+  { title: 'UssdSessionStartedEvent' },
+)
+
+const Response = Type.Object(
+  {
+    ...session,
+    input: Nullable(Type.String({ description: 'What the subscriber typed' })),
+    data,
+    shortcode: Type.String(),
+    type: OneOf(['initiation', 'response']),
+    step: Type.Integer(),
+    text: Type.String({ description: 'All inputs so far, joined by `*`' }),
+    network: Nullable(Type.String()),
+    deadline: At({ description: 'When the next screen must be here' }),
+    resumed_from: Nullable(Type.String({ description: 'The expired session it goes on from' })),
+    language: Nullable(Type.String()),
+  },
+  { title: 'UssdResponseEvent' },
+)
+
+const Ended = Type.Object(
+  {
+    ...session,
+    reason: OneOf([
+      'completed',
+      'expired',
+      'user_cancelled',
+      'network_released',
+      'app_timeout',
+      'app_error',
+      'replaced',
+      'undeliverable',
+    ]),
+    duration: Type.Integer({ description: 'Seconds' }),
+    total_steps: Type.Integer(),
+    status: OneOf(['completed', 'expired']),
+    data,
+  },
+  { title: 'UssdSessionEndedEvent' },
+)
+
+const loan = { session_id: 'uss_01jb2c3d4e5f6g7h8j9kamnpqr', phone: '+254711000001', data: { menu: 'loan' } }
+
+export const ussdEvents = {
+  sessionStarted: eventType({
+    name: 'ussd.session_started',
+    summary: 'A session began',
+    payload: Started,
+    sample: { ...loan, shortcode: '*384*1#', initiated_by: 'user' },
+  }),
+  response: eventType({
+    name: 'ussd.response',
+    summary: 'A subscriber dialled or answered a screen',
+    payload: Response,
+    sample: {
+      ...loan,
+      input: '1',
+      shortcode: '*384*1#',
+      type: 'response',
+      step: 2,
+      text: '1',
+      network: 'Safaricom',
+      deadline: new Date('2026-03-01T09:15:39Z'),
+      resumed_from: null,
+      language: 'sw',
+    },
+  }),
+  sessionEnded: eventType({
+    name: 'ussd.session_ended',
+    summary: 'A session was completed or expired',
+    payload: Ended,
+    sample: { ...loan, reason: 'completed', duration: 34, total_steps: 4, status: 'completed' },
+  }),
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the wallet area tells customers of: money that came in, and money that is running out.
+import { Type } from 'typebox'
+import { eventType } from '../../platform/events.ts'
+import { Amount, At, Nullable, OneOf } from '../../platform/schema.ts'
+import { moneyFields, moneyHead } from '../payments/area.ts'
+
+const amount = Amount()
+
+const Wallet = Type.Object(
+  {
+    wallet_id: Type.String(),
+    currency: Type.String(),
+    balance: amount,
+    available: amount,
+    held: amount,
+    pending: amount,
+    low_balance: Type.Boolean(),
+    auto_recharge: Nullable(
+      Type.Object({
+        enabled: Type.Boolean(),
+        threshold: amount,
+        amount,
+        status: OneOf(['active', 'paused', 'disabled']),
+        consecutive_failures: Type.Integer(),
+      }),
+    ),
+    updated_at: At(),
+  },
+  { title: 'Wallet' },
+)
+
+const flatWallet = {
+  ...moneyFields,
+  currency: Type.String(),
+  available: amount,
+  threshold: Nullable(amount, { description: 'What `available` should not fall below' }),
+}
+
+const LowBalance = Type.Object({ ...flatWallet, wallet: Wallet }, { title: 'WalletLowEvent' })
+
+const TopupCompleted = Type.Object(
+  { ...flatWallet, amount, payment_id: Type.String(), wallet: Wallet },
+  { title: 'WalletTopupEvent' },
+)
+
+const RechargeFailed = Type.Object(
+  { ...flatWallet, failure_reason: Type.String(), payment_id: Nullable(Type.String()), wallet: Wallet },
+  { title: 'WalletRechargeFailedEvent' },
+)
+
+const place = { livemode: false, sequence: 7, currency: 'KES', threshold: 1_000_000_000n }
+const payment_id = 'pay_01jb2c3d4e5f6g7h8j9kamnpqr'
+const recharge = { enabled: true, threshold: 1_000_000_000n, amount: 5_000_000_000n } as const
+const low = {
+  wallet_id: 'wal_01jb2c3d4e5f6g7h8j9kamnpqr',
+  currency: 'KES',
+  balance: 1_400_250_000n,
+  available: 900_250_000n,
+  held: 500_000_000n,
+  pending: 0n,
+  low_balance: true,
+  auto_recharge: { ...recharge, status: 'active', consecutive_failures: 0 },
+  updated_at: new Date('2026-03-01T09:15:30Z'),
+} as const
+const filled = { ...low, balance: 6_400_250_000n, available: 5_900_250_000n, low_balance: false } as const
+const paused = { ...low, auto_recharge: { ...recharge, status: 'paused', consecutive_failures: 3 } } as const
+
+export const walletEvents = {
+  lowBalance: eventType({
+    name: 'wallet.low_balance',
+    summary: 'A wallet holds less than its threshold',
+    head: moneyHead,
+    payload: LowBalance,
+    sample: { ...place, available: low.available, wallet: low },
+  }),
+  topupCompleted: eventType({
+    name: 'wallet.topup_completed',
+    summary: 'Money arrived in a wallet',
+    head: moneyHead,
+    payload: TopupCompleted,
+    sample: { ...place, available: filled.available, amount: recharge.amount, payment_id, wallet: filled },
+  }),
+  autoRechargeFailed: eventType({
+    name: 'wallet.auto_recharge_failed',
+    summary: 'Automatic top-up failed three times and is paused',
+    head: moneyHead,
+    payload: RechargeFailed,
+    sample: { ...place, available: low.available, failure_reason: 'CARD_DECLINED', payment_id, wallet: paused },
+  }),
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the webhooks area tells customers of: itself.
+import { Type } from 'typebox'
+import { eventType } from '../../platform/events.ts'
+import { At, Nullable, OneOf } from '../../platform/schema.ts'
+
+const Test = Type.Object({ webhook_id: Type.String(), message: Type.String() }, { title: 'WebhookTestEvent' })
+
+const Disabled = Type.Object(
+  {
+    webhook_id: Type.String(),
+    url: Type.String(),
+    disabled_reason: OneOf(['gone', 'failing']),
+    failing_since: Nullable(At()),
+    failed_deliveries: Type.Integer(),
+  },
+  { title: 'WebhookDisabledEvent' },
+)
+
+const webhook_id = 'wh_01jb2c3d4e5f6g7h8j9kamnpqr'
+
+export const webhookEvents = {
+  test: eventType({
+    name: 'webhook.test',
+    summary: 'You asked for a test of an endpoint',
+    payload: Test,
+    sample: { webhook_id, message: 'This is a test; nothing happened' },
+  }),
+  disabled: eventType({
+    name: 'webhook.disabled',
+    summary: 'An endpoint failed for too long and is told nothing more',
+    payload: Disabled,
+    sample: {
+      webhook_id,
+      url: 'https://app.example/hooks',
+      disabled_reason: 'failing',
+      failing_since: new Date('2026-02-24T09:15:30Z'),
+      failed_deliveries: 412,
+    },
+  }),
+}
