@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // One node: builds the App value from its parts, opens the doors, starts the workers, and takes it all down again in
 // the right order. Reads like a list; every line leads to the file that does it.
+import { randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { credentialStore } from './areas/accounts/area.ts'
+import { Dispatcher } from './areas/webhooks/dispatcher.ts'
 import { type Config, settings } from './config.ts'
 import {
   applicationName,
@@ -21,14 +24,17 @@ import { PriceBook } from './ledger/prices.ts'
 import { rollUp } from './ledger/rollups.ts'
 import { verifyLedger } from './ledger/verify.ts'
 import { errorBody } from './platform/answer.ts'
-import type { App } from './platform/app.ts'
+import type { App, SimulatedSmsc } from './platform/app.ts'
 import type { Area } from './platform/area.ts'
 import { Authenticator, addressList } from './platform/auth.ts'
+import { catalogueOf } from './platform/catalogue.ts'
 import { serverIdentity, watchIdentity } from './platform/certificates.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
 import { Committer } from './platform/commit.ts'
+import type { OutboundPolicy } from './platform/customer-urls.ts'
 import { Database } from './platform/db.ts'
 import { docs } from './platform/docs.ts'
+import { Outbox } from './platform/events.ts'
 import { readiness } from './platform/health.ts'
 import { createHttp } from './platform/http.ts'
 import { Idempotency } from './platform/idempotency.ts'
@@ -40,13 +46,16 @@ import { type Chore, keepHouse, platformChores } from './platform/maintenance.ts
 import { atMostEvery, Metrics } from './platform/metrics.ts'
 import { joinNodes } from './platform/nodes.ts'
 import { openapi } from './platform/openapi.ts'
+import { Outbound } from './platform/outbound.ts'
 import { refusePlain } from './platform/plain-http.ts'
 import { RequestLog } from './platform/request-log.ts'
 import { Secrets } from './platform/secrets.ts'
 import { Signals } from './platform/signals.ts'
+import { Streams } from './platform/streams.ts'
 import { Tokens } from './platform/tokens.ts'
 import { startTracer } from './platform/tracing.ts'
 import { queues, Work } from './platform/work.ts'
+import { SmscSimulator } from './simulators/smsc.ts'
 import { packageVersion } from './version.ts'
 
 const statementTimeoutMs = 30_000
@@ -119,9 +128,11 @@ export async function startNode({
       }),
     )
     const address: { publicUrl: string } = { publicUrl: config.PAMOJA_PUBLIC_URL ?? '' }
-    const app = await buildApp({ config, areas, clock, log, db, address })
+    const dispatcher = new Dispatcher(config.PAMOJA_ROLES)
+    const smsc = config.PAMOJA_ROLES.includes('sandbox') ? await simulateSmsc(clock, stops) : null
+    const app = await buildApp({ config, areas, clock, log, db, address, dispatcher, smsc })
     if (app.tracer) stops.push(app.tracer.stop)
-    await startWorkers(app, stops)
+    await startWorkers(app, areas, dispatcher, stops)
 
     const { http, listener, open, drain } = openDoors(app, areas, identity)
     const { port } = await listen(listener, http, config)
@@ -169,9 +180,11 @@ interface Parts {
   log: Logger
   db: Database
   address: { publicUrl: string }
+  dispatcher: Dispatcher
+  smsc: SimulatedSmsc | null
 }
 
-async function buildApp({ config, areas, clock, log, db, address }: Parts): Promise<App> {
+async function buildApp({ config, areas, clock, log, db, address, dispatcher, smsc }: Parts): Promise<App> {
   const nodeId = newUuid(clock.nowMs())
   const version = packageVersion()
   const signals = new Signals(db)
@@ -196,6 +209,10 @@ async function buildApp({ config, areas, clock, log, db, address }: Parts): Prom
     signals,
     committer,
     work: new Work<App>({ db, committer, clock, log, nodeId, jobs, roles: config.PAMOJA_ROLES, tracer }),
+    catalogue: catalogueOf(areas),
+    outbox: new Outbox(dispatcher, tracer),
+    courier: dispatcher,
+    outbound: new Outbound({ policy: await outboundPolicy(config) }),
     leases: new Leases({ db, nodeId, log }),
     secrets,
     tokens,
@@ -204,12 +221,39 @@ async function buildApp({ config, areas, clock, log, db, address }: Parts): Prom
     requestLog: new RequestLog(db, clock, log),
     authenticator: new Authenticator(credentialStore(db, signals, clock, config), signals, clock, tokens),
     prices: new PriceBook({ db, signals, log }),
+    simulators: { smsc },
     commit: (operation, item) => committer.commit(operation, item),
   }
 }
 
+/** A message centre on a free port of this machine, which takes test messages. */
+async function simulateSmsc(clock: Clock, stops: Stops): Promise<SimulatedSmsc> {
+  const host = '127.0.0.1'
+  // Short, because SMPP allows no more than eight characters.
+  const password = randomBytes(4).toString('hex')
+  const simulator = await SmscSimulator.start({
+    host,
+    accounts: { 'sandbox-1': password, 'sandbox-2': password },
+    now: () => clock.nowMs(),
+  })
+  stops.push(() => simulator.stop())
+  return { host, port: simulator.port, password, inbound: (from, to, text) => simulator.inbound(from, to, text) }
+}
+
+async function outboundPolicy(config: Config): Promise<OutboundPolicy> {
+  const { PAMOJA_WEBHOOKS_CA_FILE: caFile } = config
+  return {
+    production: config.NODE_ENV === 'production',
+    allowPrivate: config.PAMOJA_WEBHOOKS_ALLOW_PRIVATE,
+    allowHttp: config.PAMOJA_WEBHOOKS_ALLOW_HTTP,
+    allowCidrs: config.PAMOJA_WEBHOOKS_ALLOW_CIDRS,
+    denyCidrs: config.PAMOJA_WEBHOOKS_DENY_CIDRS,
+    extraCa: caFile === null ? null : await inSentences(readFile(caFile, 'utf8')),
+  }
+}
+
 /** Starts everything that runs beside requests. Each start pushes its stop; stops run in reverse order. */
-async function startWorkers(app: App, stops: Stops): Promise<void> {
+async function startWorkers(app: App, areas: readonly Area[], dispatcher: Dispatcher, stops: Stops): Promise<void> {
   await app.signals.start()
   stops.push(() => app.signals.stop())
   await app.tokens.start()
@@ -224,8 +268,17 @@ async function startWorkers(app: App, stops: Stops): Promise<void> {
   stops.push(await joinNodes(app))
   stops.push(noteKeyUse(app))
   stops.push(careForTokens(app))
-  if (app.config.PAMOJA_ROLES.includes('timers')) stops.push(keepHouse(app, [...platformChores, ...ledgerChores(app)]))
+  const chores = [...platformChores, ...ledgerChores(app), ...areas.flatMap((area) => area.chores ?? [])]
+  if (app.config.PAMOJA_ROLES.includes('timers')) stops.push(keepHouse(app, chores))
+  stops.push(() => app.outbound.close())
+  for (const area of areas) {
+    const stop = await area.start?.(app)
+    if (stop) stops.push(stop)
+  }
   stops.push(() => app.work.stop(finishJobsMs))
+  // Before its leases are handed back, so that nobody else delivers what is still under way here.
+  dispatcher.start(app)
+  stops.push(() => dispatcher.stop())
   watchFigures(app)
 }
 
@@ -322,10 +375,13 @@ function openDoors(app: App, areas: readonly Area[], identity: { key: string; ce
     early = null
     for (const answer of waiting) answer()
   }
+  const streams = new Streams()
+  app.metrics.gauge('pamoja_http_streams', 'Streams that somebody reads.', () => streams.size)
   const holder: { listener?: Listener } = {}
   const http = createHttp({
     app,
     routes,
+    streams,
     trustedProxies,
     serverFactory: (handler) => {
       holder.listener = createListener({
@@ -356,6 +412,7 @@ function openDoors(app: App, areas: readonly Area[], identity: { key: string; ce
   let document: object | undefined
   http.get('/openapi.json', { config: { open: true } }, async () => (document ??= openapi(app, areas)))
   docs(http, app, areas)
+  if (app.config.PAMOJA_ROLES.includes('api')) for (const area of areas) area.mount?.(http, app)
   const { listener } = holder
   if (!listener) throw new Error('the HTTP server was not made')
   return {
@@ -365,6 +422,7 @@ function openDoors(app: App, areas: readonly Area[], identity: { key: string; ce
     async drain() {
       state.draining = true
       open()
+      streams.close()
       const deadline = setTimeout(() => listener.destroyAll(), finishRequestsMs)
       await listener.close()
       clearTimeout(deadline)

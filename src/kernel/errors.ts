@@ -17,23 +17,53 @@ export const errors = {
     'This service speaks HTTPS only. Repeat the request over https:// and replace the key you sent.',
   ],
   ACCOUNT_SUSPENDED: [403, 'This account is suspended. Ask the operator of this installation to reactivate it.'],
+  OPTED_OUT: [403, 'The recipient does not want messages from this sender. Do not write to this number again.'],
   NOT_FOUND: [404, 'Nothing is found under this address. Check the path and the id.'],
+  DELIVERY_NOT_FOUND: [
+    404,
+    'There is no delivery with this id, or it is older than your plan keeps. Check the id; it begins with dlv_.',
+  ],
+  WEBHOOK_NOT_FOUND: [404, 'There is no webhook with this id. Check it; the ids of webhooks begin with wh_.'],
   METHOD_NOT_ALLOWED: [405, 'This address does not take that method. See the Allow header.'],
   DUPLICATE_REFERENCE: [409, 'This key or reference was already used for something else. Use a new one.'],
   REQUEST_IN_PROGRESS: [409, 'The first request with this idempotency key is still running. Repeat this one shortly.'],
   CONFLICT: [409, 'The object is not in a state that allows this. Read it again and decide anew.'],
+  MESSAGE_NOT_CANCELLABLE: [
+    409,
+    'The message is on its way or finished, and cannot be changed or cancelled any more. Read it to see its status.',
+  ],
+  NO_PENDING_SECRET: [
+    409,
+    'No new secret waits to be activated. Rotate the secret first, and give the new one to your server.',
+  ],
   PAYLOAD_TOO_LARGE: [413, 'The body is larger than this address takes. Send less at once.'],
   UNSUPPORTED_MEDIA_TYPE: [415, 'Send the body as application/json.'],
   VALIDATION_ERROR: [422, 'A field breaks a rule. See fields for each of them.'],
   INVALID_PHONE: [422, 'Phone numbers are E.164: a plus sign, the country code and the number, such as +254711000001.'],
+  MESSAGE_TOO_LONG: [
+    422,
+    'The message needs more segments than max_segments allows. Send a shorter text, or give a higher max_segments.',
+  ],
+  ENCODING_ERROR: [
+    422,
+    'The text cannot be written in the encoding you asked for. Use auto or ucs2, or change the text.',
+  ],
   INVALID_EMAIL: [422, 'An email address is not valid. Write it as name@example.com.'],
   UNSUPPORTED_CURRENCY: [
     422,
     'This currency is not enabled here. Use one of the ISO 4217 codes listed in the documentation.',
   ],
+  WEBHOOK_LIMIT_REACHED: [
+    422,
+    'Your plan takes no more webhooks. Delete one that you no longer use, or ask for a larger plan.',
+  ],
   RATE_LIMITED: [429, 'Too many requests. Wait for the time in Retry-After and go on more slowly.'],
   RATE_LIMIT_EXCEEDED: [429, 'Too many emails for your plan. Wait for the time in Retry-After and go on more slowly.'],
   '130429': [429, 'Too many messages for your plan. Wait for the time in Retry-After and go on more slowly.'],
+  TOO_MANY_STREAMS: [
+    429,
+    'Too many streams of this account are open. Close one that you no longer read, then try again.',
+  ],
   INTERNAL_ERROR: [500, 'Something failed on our side and was recorded. Give the request id when you report it.'],
   SERVICE_UNAVAILABLE: [
     503,
@@ -50,9 +80,17 @@ export interface FieldProblem {
   message: string
 }
 
+/** What is wrong with one of the many things that a request asks for. */
+interface EntryProblem {
+  index: number
+  to: string
+  error_code: string
+  error: string
+}
+
 export interface ErrorExtras {
   /** Members beside the five that every error has, as the code's documentation names them. */
-  extra?: Readonly<Record<string, string | number | boolean | null | readonly string[]>>
+  extra?: Readonly<Record<string, string | number | boolean | null | readonly string[] | readonly EntryProblem[]>>
   fields?: readonly FieldProblem[]
   retryAfterSeconds?: number
   cause?: unknown

@@ -10,10 +10,17 @@ const prefixes = {
   audit: 'aud',
   delivery: 'dlv',
   event: 'evt',
+  hook: 'hook',
+  hookRequest: 'hkr',
   job: 'job',
   node: 'node',
   price: 'prc',
+  replay: 'rpl',
   request: 'req',
+  sms: 'sms',
+  smsBatch: 'smb',
+  smsInbound: 'smi',
+  smsRoute: 'smr',
   walletTransaction: 'wtx',
   webhook: 'wh',
 } as const satisfies Record<string, string>
@@ -118,8 +125,8 @@ function base32(bytes: Buffer): string {
   let text = ''
   let bits = 0
   let held = 2 // two zero bits in front make 130 bits, a whole number of characters
-  for (const byte of bytes) {
-    bits = (bits << 8) | byte
+  for (let i = 0; i < bytes.length; i++) {
+    bits = (bits << 8) | (bytes[i] ?? 0)
     held += 8
     while (held >= 5) {
       held -= 5

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // PostgreSQL as the areas see it: named statements with named parameters, and one way to open a transaction.
 // SQL stays SQL; `statement` only turns `$name` into `$1` once, at start-up, and ties the text to its types.
+import { pipeline } from 'node:stream/promises'
 import pg from 'pg'
+import { from as copyFrom } from 'pg-copy-streams'
 
 export type Value = string | number | bigint | boolean | Date | Buffer | null | readonly string[] | readonly number[]
 
@@ -40,6 +42,8 @@ declare const insideTransaction: unique symbol
 /** A transaction in progress. A function that takes one cannot be called without it, and cannot open its own. */
 export interface Tx extends Queryable {
   readonly [insideTransaction]: true
+  /** Runs something once the transaction is durable; never when it is not. */
+  afterCommit(run: () => void): void
 }
 
 export interface DatabaseOptions {
@@ -73,16 +77,36 @@ export class Database implements Queryable {
     // A connection that is lost fails its statements; without a listener Node would end the whole program for it.
     client.on('error', ignore)
     let broken: Error | undefined
+    const afterwards: (() => void)[] = []
     try {
       await client.query('begin')
-      const result = await work(transaction(client))
+      const result = await work(transaction(client, afterwards))
       await client.query('commit')
+      for (const run of afterwards) run()
       return result
     } catch (error) {
       // A connection that cannot even roll back is not given to anyone else.
       await client.query('rollback').catch((failure: Error) => {
         broken = failure
       })
+      throw error
+    } finally {
+      client.off('error', ignore)
+      client.release(broken)
+    }
+  }
+
+  /** Appends rows to a table in one go. They are on their way to the disk when this returns, not necessarily there. */
+  async copyIn(table: string, columns: readonly string[], rows: readonly string[]): Promise<void> {
+    const client = await this.#pool.connect()
+    client.on('error', ignore)
+    let broken: Error | undefined
+    try {
+      await client.query('set synchronous_commit = off')
+      await pipeline([rows.join('')], client.query(copyFrom(`copy ${table} (${columns.join()}) from stdin`)))
+      await client.query('reset synchronous_commit')
+    } catch (error) {
+      broken = error instanceof Error ? error : new Error(String(error))
       throw error
     } finally {
       client.off('error', ignore)
@@ -167,9 +191,12 @@ async function run<P extends { [K in keyof P]: Value }, R extends object>(
   return result.rows
 }
 
-function transaction(client: pg.ClientBase): Tx {
-  const queryable: Queryable = { query: (statement, parameters) => run(client, statement, parameters) }
-  return Object.assign(queryable, mark)
+function transaction(client: pg.ClientBase, afterwards: (() => void)[]): Tx {
+  const own: Omit<Tx, typeof insideTransaction> = {
+    query: (statement, parameters) => run(client, statement, parameters),
+    afterCommit: (later) => void afterwards.push(later),
+  }
+  return Object.assign(own, mark)
 }
 
 /** The mark exists for the compiler only; nothing reads it. */

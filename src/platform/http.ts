@@ -2,6 +2,7 @@
 // The life of a request, in the order the contract gives it: credentials, key limit, route and method, scope, plan
 // limit, content type and size, JSON, idempotency, validation, the verb. Everything it needs to know stands in the
 // route's declaration; every error is rendered here and nowhere else.
+import { once } from 'node:events'
 import type { IncomingMessage, RequestListener, Server } from 'node:http'
 import type { BlockList } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
@@ -11,25 +12,28 @@ import { asAppError, envelope, errorBody, isPage, listEnvelope } from './answer.
 import type { App } from './app.ts'
 import type { Caller, Principal } from './auth.ts'
 import { csv } from './csv.ts'
-import { admitStranger, begin, enter, sandboxMark } from './entrance.ts'
+import { admitStranger, begin, enter, sandboxMark, scopeRefusal } from './entrance.ts'
 import { asError, type CompiledRoute, type Exchange, pathOf, printable } from './exchange.ts'
 import { type Answer, AnsweredBefore, KeyConflict, keyed, keyOf, requestHash } from './idempotency.ts'
 import { parseJson, serialiser } from './json.ts'
 import { leave } from './leaving.ts'
-import type { Input, Route } from './route.ts'
+import type { Input, Page, Route } from './route.ts'
+import type { Message, Streams } from './streams.ts'
 import { bodyChecker, type Checked, queryChecker, strictRefusal } from './validate.ts'
 
 const maxBodyBytes = 1024 * 1024
+
 export interface HttpOptions {
   app: App
   routes: readonly Route[]
+  streams: Streams
   /** Peers whose X-Forwarded-For is believed. */
   trustedProxies: BlockList
   /** Gives the server whose requests Fastify handles. */
   serverFactory(handler: RequestListener): Server
 }
 
-export function createHttp({ app, routes, trustedProxies, serverFactory }: HttpOptions): FastifyInstance {
+export function createHttp({ app, routes, streams, trustedProxies, serverFactory }: HttpOptions): FastifyInstance {
   const http = Fastify({
     serverFactory: (handler) => serverFactory(handler),
     logger: false,
@@ -51,7 +55,9 @@ export function createHttp({ app, routes, trustedProxies, serverFactory }: HttpO
   })
   http.setErrorHandler((error, request, reply) => refuse(app, request, reply, error))
   http.setNotFoundHandler((request, reply) => refuse(app, request, reply, nothingHere(request)))
-  mount(http, app, routes)
+  mount(http, app, routes, streams)
+  // A key that was revoked ends its streams. The authenticator hears of it first, and forgets the key.
+  app.signals.on('accounts', (account) => streams.recheck(account))
   return http
 }
 
@@ -66,7 +72,7 @@ function rewriteUrl(request: IncomingMessage): string {
   return url.startsWith('/api/v1/') || url === '/api/v1' ? url.slice('/api'.length) : url
 }
 
-function mount(http: FastifyInstance, app: App, routes: readonly Route[]): void {
+function mount(http: FastifyInstance, app: App, routes: readonly Route[], streams: Streams): void {
   const methodsOf = new Map<string, string[]>()
   for (const route of routes) {
     const compiled = compile(route)
@@ -77,7 +83,11 @@ function mount(http: FastifyInstance, app: App, routes: readonly Route[]): void 
         url: path,
         bodyLimit: route.bodyLimitBytes ?? maxBodyBytes,
         config: { compiled },
-        handler: traced(app, (request, reply) => handle(app, compiled, request, reply)),
+        handler: traced(app, (request, reply) =>
+          route.kind === 'stream'
+            ? handleStream(app, streams, compiled, request, reply)
+            : handle(app, compiled, request, reply),
+        ),
       })
     }
   }
@@ -193,6 +203,7 @@ async function execute(
   caller: Caller,
 ): Promise<unknown> {
   if (route.kind === 'read') return route.handle(app, input, caller)
+  if (route.kind === 'stream') throw new Error(`${route.operation} is a stream`)
   if (route.kind === 'commit')
     return route.handle(
       app,
@@ -200,7 +211,8 @@ async function execute(
       caller,
       keyed(null, null, 0, () => ''),
     )
-  return app.db.tx((tx) => route.handle(app, tx, input, caller))
+  const prepared = await route.prepare?.(app, input, caller)
+  return app.db.tx((tx) => route.handle(app, tx, input, caller, prepared))
 }
 
 /** A keyed request in a plain transaction: the answer is stored by the transaction that makes it true. */
@@ -218,10 +230,11 @@ async function handleKeyed(
   if (before) return replay(compiled, request, reply, before)
   try {
     const input = checked(compiled, request, reply)
+    const prepared = route.kind === 'write' ? await route.prepare?.(app, input, caller) : undefined
     const result =
       route.kind === 'write'
         ? await app.db.tx(async (tx) => {
-            const made = await route.handle(app, tx, input, caller)
+            const made = await route.handle(app, tx, input, caller, prepared)
             await app.idempotency.finish(tx, caller.tenant, key, hash, storable(compiled, request, made), secretReply)
             return made
           })
@@ -395,23 +408,96 @@ function wantsCsv({ headers }: FastifyRequest): boolean {
 }
 
 /** A list as CSV: its own pages, one after the other, for as long as the client reads. */
-function sendCsv(
+async function sendCsv(
   app: App,
   { route }: CompiledRoute,
   input: Input<never, never, never>,
   caller: Caller,
   reply: FastifyReply,
-): FastifyReply {
+): Promise<FastifyReply> {
   if (route.kind !== 'read') throw new Error(`${route.operation} is not a list`)
+  const fetch = async (cursor: string | null): Promise<Page<unknown>> => {
+    const query = { ...Object(input.query), limit: 200, ...(cursor ? { cursor } : {}) }
+    const page = await route.handle(app, { ...input, query }, caller)
+    if (!isPage(page)) throw new Error(`${route.operation} did not give a page`)
+    return page
+  }
+  // Fetched before anything is sent, so that a refusal can still be told as one.
+  const first = await fetch(null)
   reply.header('content-type', 'text/csv; charset=utf-8')
-  return reply.send(
-    csv(route.reply.schema, async (cursor) => {
-      const query = { ...Object(input.query), limit: 200, ...(cursor ? { cursor } : {}) }
-      const page = await route.handle(app, { ...input, query }, caller)
-      if (!isPage(page)) throw new Error(`${route.operation} did not give a page`)
-      return page
-    }),
-  )
+  return reply.send(csv(route.reply.schema, async (cursor) => (cursor === null ? first : fetch(cursor))))
+}
+
+// Streaming --------------------------------------------------------------------------------------------------------
+
+/** Answers with messages until somebody ends it; whatever can be refused is refused before the first of them. */
+async function handleStream(
+  app: App,
+  streams: Streams,
+  compiled: CompiledRoute,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<unknown> {
+  const { route } = compiled
+  const { exchange, headers } = request
+  if (route.kind !== 'stream') throw new Error(`${route.operation} is not a stream`)
+  const caller = callerOf(exchange)
+  const input = checked(compiled, request, reply)
+  reply.headers({ 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' })
+  if (request.method === 'HEAD') return reply.send()
+  const stream = streams.open(caller.tenant.account, () => stillAdmitted(app, route, headers.authorization, caller.ip))
+  let closed: Promise<unknown> | null = null
+  try {
+    const given = headers['last-event-id']
+    const lastEventId = typeof given === 'string' && given !== '' ? given : null
+    const messages = await route.handle(app, input, caller, { lastEventId, signal: stream.signal })
+    reply.hijack()
+    reply.raw.writeHead(route.reply.status, definite(reply.getHeaders()))
+    reply.raw.flushHeaders()
+    closed = reply.raw.destroyed ? null : once(reply.raw, 'close').catch(() => undefined)
+    await stream.run(reply.raw, counted(exchange, messages))
+  } catch (error) {
+    if (!reply.sent) throw error
+    app.log.error({ error, request: exchange.id, operation: route.operation }, 'a stream failed')
+  } finally {
+    stream.release()
+    await closed
+    // An answer that its reader did not wait for is not finished, and would not be told of.
+    if (reply.sent && !reply.raw.writableFinished) leave(app, request, reply)
+  }
+  return reply
+}
+
+/** The request log keeps how much was told; it is written the moment the stream ends, whoever ends it. */
+async function* counted(exchange: Exchange, messages: AsyncIterable<Message>): AsyncGenerator<Message> {
+  let count = 0
+  for await (const message of messages) {
+    if (message.data !== null) count++
+    exchange.resultText = `{"messages":${count}}`
+    yield message
+  }
+}
+
+/** Why a credential that was good when its stream began is so no longer. What cannot be looked up stays as it was. */
+async function stillAdmitted(
+  app: App,
+  route: Route,
+  authorization: string | undefined,
+  ip: string,
+): Promise<string | null> {
+  try {
+    return scopeRefusal(route, await app.authenticator.authenticate(authorization, ip))?.details ?? null
+  } catch (error) {
+    return error instanceof AppError ? error.details : null
+  }
+}
+
+type Headers = ReturnType<FastifyReply['getHeaders']>
+
+function definite(headers: Headers): Record<string, string | number | string[]> {
+  const kept: Record<string, string | number | string[]> = {}
+  for (const [name, value] of Object.entries(headers)) if (value !== undefined) kept[name] = value
+  return kept
 }
 
 // Refusing ---------------------------------------------------------------------------------------------------------

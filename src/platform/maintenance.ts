@@ -25,9 +25,9 @@ export interface Chore {
 /** Whoever waits for a table's lock makes everybody behind it wait too; the next round tries again. */
 const waitBriefly = statement<Record<never, never>, object>('platform.wait_briefly', `set local lock_timeout = '2s'`)
 
-const ensurePartitions = statement<{ parent: string; period: string; ahead: number }, object>(
+const ensurePartitions = statement<{ parent: string; period: string; ahead: number; fill: number }, object>(
   'platform.ensure_partitions',
-  'select platform.ensure_partitions($parent::text, $period::text, $ahead::int)',
+  'select platform.ensure_partitions($parent::text, $period::text, $ahead::int, $fill::int)',
 )
 
 const dropPartitions = statement<{ parent: string; before: Date }, { dropped: number }>(
@@ -45,13 +45,24 @@ const purgeTestRequests = statement<{ buckets: number[]; before: string }, objec
   `delete from platform.requests where bucket = any($buckets::smallint[]) and environment = 'test' and id < $before::uuid`,
 )
 
-/** Partitioned tables: how long a partition is, and how long rows are kept (null: for ever). */
-const partitioned = [
+interface Partitioned {
+  table: string
+  period: 'day' | 'month'
+  ahead: number
+  /** How long rows are kept; null: for ever. */
+  keepDays: number | null
+  /** How full pages are made, for rows that soon change. */
+  fill?: number
+}
+
+const partitioned: readonly Partitioned[] = [
   { table: 'platform.audit', period: 'month', ahead: 2, keepDays: null },
   { table: 'platform.requests', period: 'day', ahead: 3, keepDays: 30 },
   { table: 'events.events', period: 'month', ahead: 2, keepDays: 90 },
   { table: 'ledger.transfers', period: 'month', ahead: 2, keepDays: null },
-] as const
+  { table: 'webhooks.deliveries', period: 'day', ahead: 3, keepDays: 90, fill: 20 },
+  { table: 'sms.messages', period: 'month', ahead: 2, keepDays: null, fill: 70 },
+]
 
 const testRequestDays = 7
 
@@ -68,10 +79,10 @@ export const platformChores: readonly Chore[] = [
 ]
 
 async function keepPartitions(db: Database, nowMs: number): Promise<void> {
-  for (const { table, period, ahead, keepDays } of partitioned) {
+  for (const { table, period, ahead, keepDays, fill = 100 } of partitioned) {
     await db.tx(async (tx) => {
       await tx.query(waitBriefly, {})
-      await tx.query(ensurePartitions, { parent: table, period, ahead })
+      await tx.query(ensurePartitions, { parent: table, period, ahead, fill })
       if (keepDays !== null)
         await tx.query(dropPartitions, { parent: table, before: new Date(nowMs - keepDays * dayMs) })
     })

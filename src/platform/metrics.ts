@@ -94,6 +94,20 @@ export class Metrics {
     })
   }
 
+  /** Counts that only grow, for each of a few labels, kept elsewhere. */
+  totals(name: string, help: string, labelNames: readonly string[], values: () => readonly LabelledValue[]): void {
+    new Counter({
+      name,
+      help,
+      labelNames: [...labelNames],
+      registers: [this.#registry],
+      collect() {
+        this.reset()
+        for (const { labels, value } of values()) this.inc({ ...labels }, value)
+      },
+    })
+  }
+
   /** Everything, as Prometheus reads it. */
   async text(): Promise<string> {
     return `${await this.#registry.metrics()}\n${this.#durationText()}`

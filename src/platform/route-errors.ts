@@ -21,6 +21,7 @@ export function errorCodesOf(route: Route): ErrorCode[] {
     if (route.limit === 'email') codes.add('RATE_LIMIT_EXCEEDED')
     if (route.limit === 'messenger') codes.add('130429')
   }
+  if (route.kind === 'stream') codes.add('TOO_MANY_STREAMS')
   if (route.body) codes.add('PAYLOAD_TOO_LARGE').add('UNSUPPORTED_MEDIA_TYPE').add('VALIDATION_ERROR')
   for (const code of ownErrorCodesOf(route)) codes.add(code)
   return codesInOrder.filter((code) => codes.has(code))

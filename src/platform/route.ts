@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A route is declared once; validation, types, scope, limits, the OpenAPI document, the reference pages and the tests
-// that run its examples all read that declaration. Three kinds, by what a request may do:
+// that run its examples all read that declaration. Four kinds, by what a request may do:
 //   read    answers from what is there;
 //   write   runs in one plain transaction, committed together with its idempotency key;
-//   commit  goes through a group commit, which stores the idempotency key itself.
+//   commit  goes through a group commit, which stores the idempotency key itself;
+//   stream  answers with server-sent events, for as long as somebody reads them.
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import type { ErrorCode } from '../kernel/errors.ts'
 import type { App } from './app.ts'
@@ -11,6 +12,7 @@ import type { Caller } from './auth.ts'
 import type { Tx } from './db.ts'
 import type { Keyed } from './idempotency.ts'
 import type { LimitArea, Scope } from './scopes.ts'
+import type { Message } from './streams.ts'
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
@@ -76,13 +78,37 @@ export type Route = Declaration<TSchema, TSchema, TSchema, TSchema> &
     | { kind: 'read'; handle(app: App, input: Input<TSchema, TSchema, TSchema>, caller: Caller): Promise<unknown> }
     | {
         kind: 'write'
-        handle(app: App, tx: Tx, input: Input<TSchema, TSchema, TSchema>, caller: Caller): Promise<unknown>
+        prepare?(app: App, input: Input<TSchema, TSchema, TSchema>, caller: Caller): Promise<unknown>
+        handle(
+          app: App,
+          tx: Tx,
+          input: Input<TSchema, TSchema, TSchema>,
+          caller: Caller,
+          prepared: unknown,
+        ): Promise<unknown>
       }
     | {
         kind: 'commit'
         handle(app: App, input: Input<TSchema, TSchema, TSchema>, caller: Caller, keyed: Keyed): Promise<unknown>
       }
+    | {
+        kind: 'stream'
+        handle(
+          app: App,
+          input: Input<TSchema, TSchema, TSchema>,
+          caller: Caller,
+          reader: Reader,
+        ): Promise<AsyncIterable<Message>>
+      }
   )
+
+/** Who reads a stream. */
+export interface Reader {
+  /** The Last-Event-ID of a reader that comes back. */
+  lastEventId: string | null
+  /** Aborted when nobody reads any more. */
+  signal: AbortSignal
+}
 
 type Nothing = TObject<Record<never, never>>
 
@@ -114,9 +140,12 @@ export function write<
   P extends TSchema = Nothing,
   Q extends TSchema = Nothing,
   B extends TSchema = Nothing,
+  T = void,
 >(
   declaration: Declaration<P, Q, B, R> & {
-    handle(app: App, tx: Tx, input: Input<P, Q, B>, caller: Caller): Handled<R, false>
+    /** What takes time and needs no transaction, such as asking another machine: done before one is opened. */
+    prepare?(app: App, input: Input<P, Q, B>, caller: Caller): Promise<T>
+    handle(app: App, tx: Tx, input: Input<P, Q, B>, caller: Caller, prepared: T): Handled<R, false>
   },
 ): Route {
   return { kind: 'write', ...declaration }
@@ -133,6 +162,17 @@ export function commit<
   },
 ): Route {
   return { kind: 'commit', ...declaration }
+}
+
+/** A stream of messages whose data are JSON texts of the schema. What the handler throws before it gives them is answered. */
+export function stream<M extends TSchema, Q extends TSchema = Nothing>(
+  declaration: Omit<Declaration<Nothing, Q, Nothing, M>, 'method' | 'reply' | 'examples'> & {
+    message: M
+    handle(app: App, input: Input<Nothing, Q, Nothing>, caller: Caller, reader: Reader): Promise<AsyncIterable<Message>>
+  },
+): Route {
+  const { message, ...rest } = declaration
+  return { kind: 'stream', method: 'GET', reply: { status: 200, schema: message }, ...rest }
 }
 
 /** Path parameters of which each is a text; ids are checked where they are looked up, since a wrong one names nothing. */

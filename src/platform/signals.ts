@@ -10,7 +10,7 @@ const reconnectMs = 250
 
 const notify = statement<{ message: string }, object>('platform.notify', `select pg_notify('pamoja', $message)`)
 
-export type Topic = 'accounts' | 'limits' | 'prices'
+export type Topic = 'accounts' | 'limits' | 'prices' | 'sms' | 'webhooks'
 
 export class Signals {
   readonly #db: Database

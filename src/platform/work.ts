@@ -59,6 +59,8 @@ export interface Job<Context, P extends TSchema = TSchema> {
   readonly leaseSeconds: number
   /** Waits between attempts; when they are used up the job is put aside for an operator. */
   readonly retrySeconds: readonly number[]
+  /** How many more rows a handler that only hands them on can take; without it `concurrency` says. */
+  room?(context: Context): number
   handle(context: Context, run: Run<Static<P>>): Promise<Outcome>
 }
 
@@ -280,11 +282,13 @@ export class Work<Context> {
   }
 
   async #poll(): Promise<void> {
+    const context = this.#context
+    if (context === null) return
     for (;;) {
       const room = [...this.#lanes.values()]
         .map(({ job, running, backlog }) => ({
           job,
-          most: Math.min(maxClaim, job.concurrency - running - backlog.length),
+          most: Math.min(maxClaim, (job.room?.(context) ?? job.concurrency) - running - backlog.length),
         }))
         .filter(({ most }) => most > 0)
       if (room.length === 0 || this.#stopped) return
@@ -400,6 +404,69 @@ function delayOf(job: Job<never>, failures: number, outcome: Exclude<Outcome, { 
   const wait = backoffMs(job.retrySeconds, failures + 1, jitter, Math.random())
   if (wait === null) return -1n
   return BigInt(Math.max(0, Math.round(outcome.afterMs ?? wait)))
+}
+
+// For the area whose jobs they are ----------------------------------------------------------------------------------
+
+/** Jobs of one tenant, lane and key that wait: no node has them at this moment. */
+interface Waiting {
+  bucket: number
+  account: string
+  environment: string
+  lane: string
+}
+
+const countWaiting = statement<Waiting & { keys: readonly string[] }, { key: string; waiting: number }>(
+  'work.count_waiting',
+  `select key, count(*)::int as waiting from work.jobs
+    where bucket = $bucket and account_id = $account and environment = $environment and owner is null
+      and lane = $lane and key = any($keys::text[])
+    group by key`,
+)
+
+const hastenWaiting = statement<Waiting & { key: string }, object>(
+  'work.hasten_waiting',
+  `update work.jobs set run_at = now()
+    where bucket = $bucket and account_id = $account and environment = $environment and owner is null
+      and lane = $lane and key = $key and run_at > now() and run_at < 'infinity'`,
+)
+
+const withdrawWaiting = statement<Waiting & { key: string; most: number }, { id: string }>(
+  'work.withdraw_waiting',
+  `delete from work.jobs
+    where bucket = $bucket and id in (
+      select id from work.jobs
+       where bucket = $bucket and account_id = $account and environment = $environment and owner is null
+         and lane = $lane and key = $key
+       order by id limit $most::int for update skip locked)
+   returning id`,
+)
+
+/** How many jobs wait under each of the keys. */
+export async function waitingUnder(
+  queryable: Queryable,
+  tenant: Tenant,
+  lane: string,
+  keys: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await queryable.query(countWaiting, { ...tenant, lane, keys })
+  return new Map(rows.map(({ key, waiting }) => [key, waiting]))
+}
+
+/** Lets the jobs that wait under a key fall due now. */
+export async function hasten(tx: Queryable, tenant: Tenant, lane: string, key: string): Promise<void> {
+  await tx.query(hastenWaiting, { ...tenant, lane, key })
+}
+
+/** Removes jobs that wait under a key, the oldest first, and gives their ids. */
+export async function withdraw(
+  tx: Queryable,
+  tenant: Tenant,
+  lane: string,
+  key: string,
+  most: number,
+): Promise<string[]> {
+  return (await tx.query(withdrawWaiting, { ...tenant, lane, key, most })).map(({ id }) => id)
 }
 
 // For operators ----------------------------------------------------------------------------------------------------

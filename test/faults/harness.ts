@@ -188,6 +188,14 @@ export class Installation {
     return this.#node(index).stranger.as(key)
   }
 
+  /** One of the figures that a node gives to Prometheus. */
+  async figure(index: number, name: string): Promise<number> {
+    const text = await (await fetch(`${this.#node(index).process.adminUrl}/metrics`)).text()
+    const line = text.split('\n').find((candidate) => candidate.startsWith(`${name} `))
+    if (!line) throw new Error(`node ${index} gives no ${name}`)
+    return Number(line.slice(name.length))
+  }
+
   operator(index = 0): Client {
     return this.client(index, this.#operatorKey)
   }

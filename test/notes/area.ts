@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An area for tests and benchmarks: a note costs money, is written durably, and is published by a job. It walks the same
 // path as a paid send (limits, idempotency, charge, row, work, audit in one group commit) and has no carrier behind it.
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { AppError } from '../../src/kernel/errors.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { isCurrency } from '../../src/kernel/money.ts'
@@ -10,9 +10,10 @@ import type { Area } from '../../src/platform/area.ts'
 import type { Caller } from '../../src/platform/auth.ts'
 import { operation } from '../../src/platform/commit.ts'
 import { maybe, statement } from '../../src/platform/db.ts'
+import { eventColumns, eventType } from '../../src/platform/events.ts'
 import type { Keyed } from '../../src/platform/idempotency.ts'
 import { commit, IdParam, read } from '../../src/platform/route.ts'
-import { Amount, At, OneOf } from '../../src/platform/schema.ts'
+import { Amount, At, Metadata, Nullable, OneOf } from '../../src/platform/schema.ts'
 import type { Job } from '../../src/platform/work.ts'
 
 export const notesMigrations = new URL('../../../test/notes/migrations/', import.meta.url)
@@ -29,6 +30,10 @@ export const NoteCreate = Type.Object({
     }),
   ),
   units: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, rule: 'must be 1 to 1000' })),
+  topic: Type.Optional(Type.String({ maxLength: 100 })),
+  event: Type.Optional(OneOf(['note.published', 'note.shown'])),
+  callback_url: Type.Optional(Type.String({ maxLength: 2048 })),
+  metadata: Type.Optional(Metadata),
 })
 
 const NoteRecord = Type.Object(
@@ -70,8 +75,16 @@ const submit = operation(
 
 const finish = operation(
   'notes.finish',
-  { bucket: 'smallint', account: 'uuid', environment: 'text', id: 'uuid', job: 'uuid', attempt: 'int' },
-  { published: 'boolean' },
+  {
+    bucket: 'smallint',
+    account: 'uuid',
+    environment: 'text',
+    id: 'uuid',
+    job: 'uuid',
+    attempt: 'int',
+    ...eventColumns,
+  },
+  { deliveries: 'text' },
 )
 
 const find = statement<
@@ -83,7 +96,42 @@ const find = statement<
     where bucket = $bucket and account_id = $account and environment = $environment and id = $id`,
 )
 
-const PublishPayload = Type.Object({ note: Type.String() })
+const Published = Type.Object(
+  {
+    note_id: Type.String(),
+    /** What several notes may be about: ordered receivers hear of them one after the other. */
+    topic: Nullable(Type.String()),
+    text: Type.String(),
+    metadata: Metadata,
+  },
+  { title: 'NotePublishedEvent' },
+)
+
+export const published = eventType({
+  name: 'note.published',
+  summary: 'A note can be read by everybody',
+  payload: Published,
+  sample: { note_id: '0192f3a1-0000-7000-8000-000000000000', topic: null, text: 'Habari', metadata: { shop: 'A' } },
+})
+
+const shown = eventType({
+  name: 'note.shown',
+  summary: 'A note was published, told to those who do not hear of publishing',
+  within: 'note.published',
+  payload: Published,
+  sample: published.sample,
+})
+
+const PublishPayload = Type.Object({
+  note: Type.String(),
+  requestId: Type.Optional(Type.String()),
+  clockOffsetMs: Type.Optional(Type.Number()),
+  callbackUrl: Type.Optional(Type.String()),
+  event: Type.Optional(OneOf(['note.published', 'note.shown'])),
+  topic: Type.Optional(Type.String()),
+  text: Type.Optional(Type.String()),
+  metadata: Type.Optional(Metadata),
+})
 
 const publish: Job<App, typeof PublishPayload> = {
   lane: 'notes.publish',
@@ -94,12 +142,30 @@ const publish: Job<App, typeof PublishPayload> = {
   retrySeconds: [1, 5, 30],
   async handle(app, { id, attempt, tenant, payload }) {
     if (!tenant) throw new Error('a note belongs to an account')
-    await app.commit(finish, { ...tenant, id: payload.note, job: id, attempt })
+    const {
+      note,
+      requestId = null,
+      clockOffsetMs = 0,
+      callbackUrl = null,
+      topic = null,
+      text = '',
+      metadata = {},
+    } = payload
+    const receivedMs = app.clock.nowMs()
+    const event = app.outbox.prepare(
+      payload.event === shown.name ? shown : published,
+      { tenant, receivedMs, nowMs: receivedMs + clockOffsetMs, requestId },
+      topic ?? note,
+      { note_id: note, topic, text, metadata },
+      { callbackUrl },
+    )
+    const { deliveries } = await app.commit(finish, { ...tenant, id: note, job: id, attempt, ...event.columns })
+    app.outbox.begin(event, deliveries)
     return { kind: 'settled' }
   },
 }
 
-async function create(app: App, input: { text: string; units?: number }, caller: Caller, keyed: Keyed) {
+async function create(app: App, input: Static<typeof NoteCreate>, caller: Caller, keyed: Keyed) {
   const { tenant, principal, receivedMs } = caller
   const id = newUuid(receivedMs)
   const currency = principal.facts.currency
@@ -107,7 +173,16 @@ async function create(app: App, input: { text: string; units?: number }, caller:
     ? app.prices.quote({ area: 'notes', unit: 'note', currency, account: tenant.account, atMs: receivedMs })
     : null
   const cost = (price?.micros ?? defaultCostMicros) * BigInt(input.units ?? 1)
-  const job = app.work.prepare(publish, tenant, { note: id })
+  const job = app.work.prepare(publish, tenant, {
+    note: id,
+    requestId: caller.requestId,
+    clockOffsetMs: caller.nowMs - receivedMs,
+    text: input.text,
+    ...(input.callback_url === undefined ? {} : { callbackUrl: input.callback_url }),
+    ...(input.event === undefined ? {} : { event: input.event }),
+    ...(input.topic === undefined ? {} : { topic: input.topic }),
+    ...(input.metadata === undefined ? {} : { metadata: input.metadata }),
+  })
   const reply = { note_id: id, status: 'queued' as const, cost, currency, timestamp: new Date(caller.nowMs) }
   const { key, request_hash, reply_status, reply_body } = keyed.columns(reply)
   const { seen, verdict } = await app.commit(submit, {
@@ -170,4 +245,4 @@ const getNote = read({
   },
 })
 
-export const notes: Area = { name: 'notes', routes: [createNote, getNote], jobs: [publish] }
+export const notes: Area = { name: 'notes', routes: [createNote, getNote], jobs: [publish], events: [published, shown] }

@@ -61,14 +61,36 @@ begin
   return query select known[n], verdicts[array_position(fresh, n)] from generate_subscripts(items, 1) n order by n;
 end $$;
 
-create type notes.finish_item as (bucket smallint, account uuid, environment text, id uuid, job uuid, attempt int);
+create type notes.finish_item as (
+  bucket smallint, account uuid, environment text, id uuid, job uuid, attempt int,
+  event_id uuid, event_type text, event_resource text, event_body text, event_request text, event_within text,
+  event_callback text, event_at timestamptz, event_owner uuid
+);
 
--- Publishes many notes and removes their jobs, in one commit.
-create function notes.finish(node uuid, items notes.finish_item[]) returns table (published boolean) language plpgsql
+-- Publishes many notes, tells of it and removes their jobs, in one commit. A note that was published already is not
+-- told of again.
+create function notes.finish(node uuid, items notes.finish_item[]) returns table (deliveries text) language plpgsql
   set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+declare
+  fresh  uuid[];
+  chosen int[];
+  wanted notes.finish_item[] := items;
+  told   text[];
 begin
-  update notes.notes t set status = 'published' from unnest(items) i
-   where t.bucket = i.bucket and t.account_id = i.account and t.environment = i.environment and t.id = i.id and t.status = 'queued';
+  with published as (
+    update notes.notes t set status = 'published' from unnest(items) i
+     where t.bucket = i.bucket and t.account_id = i.account and t.environment = i.environment and t.id = i.id and t.status = 'queued'
+    returning t.id)
+  select array_agg(p.id) into fresh from published p;
   delete from work.jobs j using unnest(items) i where j.bucket = i.bucket and j.id = i.job and j.attempt = i.attempt;
-  return query select true from unnest(items);
+  if cardinality(fresh) is distinct from cardinality(items) then
+    chosen := array(select n from generate_subscripts(items, 1) n where items[n].id = any(fresh) order by n);
+    wanted := array(select items[n] from unnest(chosen) n);
+  end if;
+  told := events.emit(array(
+    select row(i.bucket, i.account, i.environment, i.event_id, i.event_type, i.event_resource, i.event_body,
+               i.event_request, i.event_within, i.event_callback, i.event_at, i.event_owner)::events.event_item
+      from unnest(wanted) i));
+  return query select told[case when chosen is null then n else array_position(chosen, n) end]
+    from generate_subscripts(items, 1) n order by n;
 end $$;

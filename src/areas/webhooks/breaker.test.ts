@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { Breaker, probeEveryMs } from './breaker.ts'
+import { Pace } from './pace.ts'
+
+/** Records outcomes, `x` for a failure, and gives the state after each. */
+function after(outcomes: string, breaker = new Breaker()): string {
+  for (const outcome of outcomes) breaker.record(outcome !== 'x', 0)
+  return breaker.state
+}
+
+describe('a breaker', () => {
+  const rows: [name: string, outcomes: string, state: string][] = [
+    ['stays closed at first', '', 'closed'],
+    ['stays closed after nine failures', 'x'.repeat(9), 'closed'],
+    ['opens with the tenth in a row', 'x'.repeat(10), 'open'],
+    ['begins to count anew with a success', `${'x'.repeat(9)}.${'x'.repeat(9)}`, 'closed'],
+    ['bears a failure in two for ever', 'x.'.repeat(500), 'closed'],
+    ['bears exactly nine failures in ten', 'xxxxxxxxx.'.repeat(100), 'closed'],
+  ]
+  for (const [name, outcomes, state] of rows) it(name, () => assert.equal(after(outcomes), state))
+
+  it('opens when more than nine tenths of the last fifty failed, though never ten in a row', () => {
+    const breaker = new Breaker()
+    assert.equal(after(`${'xxxxxxxxx.'.repeat(4)}xxxxxxxxx`, breaker), 'closed')
+    assert.equal(breaker.record(false, 0), 'opened', 'the fiftieth is the forty-sixth failure')
+  })
+
+  it('lets one probe through every half minute', () => {
+    const breaker = new Breaker()
+    after('x'.repeat(10), breaker)
+    assert.equal(breaker.admit(probeEveryMs - 1), 'wait')
+    assert.equal(breaker.admit(probeEveryMs), 'probe')
+    assert.equal(breaker.state, 'half-open')
+    assert.equal(breaker.admit(probeEveryMs + 1), 'wait')
+    assert.equal(breaker.record(false, probeEveryMs + 5_000), null)
+    assert.equal(breaker.state, 'open')
+    assert.equal(breaker.admit(2 * probeEveryMs + 4_999), 'wait')
+    assert.equal(breaker.admit(2 * probeEveryMs + 5_000), 'probe')
+  })
+
+  it('sends another probe when nothing was heard of the last', () => {
+    const breaker = new Breaker()
+    breaker.open(0)
+    assert.equal(breaker.admit(0), 'probe')
+    assert.equal(breaker.admit(probeEveryMs), 'probe')
+  })
+
+  it('closes with the first success, and forgets what was', () => {
+    const breaker = new Breaker()
+    after('x'.repeat(10), breaker)
+    assert.equal(breaker.record(true, 1), 'closed')
+    assert.equal(breaker.admit(1), 'send')
+    assert.equal(after('x'.repeat(9), breaker), 'closed')
+    assert.equal(after('x', breaker), 'open')
+  })
+
+  it('takes nothing from failures that were on their way when it opened', () => {
+    const breaker = new Breaker()
+    after('x'.repeat(10), breaker)
+    breaker.record(false, 20_000)
+    assert.equal(breaker.admit(probeEveryMs), 'probe')
+  })
+})
+
+describe('the pace of an endpoint', () => {
+  it('doubles with each round of successes up to the limit, and halves without an answer', () => {
+    const pace = new Pace()
+    assert.equal(pace.within(100), 4)
+    assert.equal(pace.within(3), 3)
+    for (let n = 0; n < 4; n++) pace.succeeded(100)
+    assert.equal(pace.within(100), 8)
+    for (let n = 0; n < 200; n++) pace.succeeded(100)
+    assert.equal(pace.within(100), 100)
+    pace.unanswered()
+    assert.equal(pace.within(100), 50)
+    for (let n = 0; n < 20; n++) pace.unanswered()
+    assert.equal(pace.within(100), 1)
+  })
+
+  it('begins with two after a break', () => {
+    const pace = new Pace()
+    pace.restart()
+    assert.equal(pace.within(100), 2)
+  })
+})

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The question that proves that whoever registers a URL also answers there: a GET whose `hub.challenge` must come back.
+import { randomBytes } from 'node:crypto'
+import { AppError } from '../../kernel/errors.ts'
+import type { App } from '../../platform/app.ts'
+import type { Environment } from '../../platform/tenant.ts'
+
+const timeoutMs = 5_000
+const challengeBytes = 24
+
+/** Throws INVALID_URL unless the URL answers with the challenge in time. */
+export async function challenge(
+  { outbound }: Pick<App, 'outbound'>,
+  asked: { pool: string; url: string; environment: Environment; headers: Record<string, string>; verifyToken: string },
+): Promise<void> {
+  const expected = randomBytes(challengeBytes).toString('base64url')
+  const query = new URLSearchParams({
+    'hub.mode': 'subscribe',
+    'hub.verify_token': asked.verifyToken,
+    'hub.challenge': expected,
+  })
+  const outcome = await outbound.send({
+    pool: asked.pool,
+    use: 'webhook',
+    environment: asked.environment,
+    url: `${asked.url}${asked.url.includes('?') ? '&' : '?'}${query}`,
+    method: 'GET',
+    headers: { ...asked.headers, 'user-agent': 'Pamoja-Webhooks/1.0' },
+    body: null,
+    timeoutMs,
+    connections: 1,
+  })
+  if (outcome.kind === 'failed') throw unproven(`${outcome.error}: ${outcome.reason}`)
+  if (outcome.status < 200 || outcome.status > 299) throw unproven(`it answered with the status ${outcome.status}`)
+  if (outcome.body.trim() !== expected) throw unproven('its answer was not the value of hub.challenge')
+}
+
+function unproven(why: string): AppError {
+  return new AppError('INVALID_URL', `url did not pass the challenge of verify_token: ${why}`)
+}

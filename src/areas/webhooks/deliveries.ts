@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+// The log of what was delivered where, and sending one of it again.
+import { type Static, Type } from 'typebox'
+import { AppError } from '../../kernel/errors.ts'
+import { idOf, newIdAndUuid, uuidOf } from '../../kernel/ids.ts'
+import type { App } from '../../platform/app.ts'
+import { record } from '../../platform/audit.ts'
+import type { Caller } from '../../platform/auth.ts'
+import { maybe, type Queryable, statement } from '../../platform/db.ts'
+import { pageOf, windowOf } from '../../platform/page.ts'
+import { IdParam, list, type Route, read, write } from '../../platform/route.ts'
+import { At, listQuery, Nullable, OneOf } from '../../platform/schema.ts'
+import type { Environment } from '../../platform/tenant.ts'
+import { type Allowance, admit } from './allowance.ts'
+import { bodyBytes } from './body.ts'
+import { type LogEntry, requestHeaders, resourceUrl } from './delivery.ts'
+import { mask } from './endpoint.ts'
+import { keptSince, rangeOf } from './history.ts'
+import { existing } from './register.ts'
+import { redeliver } from './replays.ts'
+import { loadTargets } from './targets.ts'
+
+const statuses = ['pending', 'delivering', 'delivered', 'failed', 'cancelled'] as const
+type Status = (typeof statuses)[number]
+
+const fields = {
+  id: Type.String(),
+  webhook_id: Type.String(),
+  event_id: Type.String({ description: 'The same on every attempt, replay and endpoint' }),
+  event: Type.String(),
+  resource_id: Type.String({ description: 'What the event is about' }),
+  status: OneOf(statuses),
+  attempts: Type.Integer(),
+  created_at: At(),
+  delivered_at: Nullable(At()),
+  next_attempt_at: Nullable(At()),
+  last_error: Nullable(Type.String({ description: 'Such as HTTP_STATUS or TIMEOUT' })),
+  response_status: Nullable(Type.Integer()),
+  duration_ms: Nullable(Type.Integer()),
+  test: Type.Boolean(),
+  replay_of: Nullable(Type.String({ description: 'The delivery that this one repeats' })),
+}
+
+const DeliveryRecord = Type.Object(fields, { title: 'Delivery' })
+
+const Attempt = Type.Object({
+  attempt: Type.Integer(),
+  at: Type.String({ format: 'date-time' }),
+  status: Nullable(Type.Integer()),
+  duration_ms: Type.Integer(),
+  dns_ms: Nullable(Type.Integer()),
+  connect_ms: Nullable(Type.Integer()),
+  tls_ms: Nullable(Type.Integer()),
+  ip: Nullable(Type.String()),
+  error: Nullable(Type.String()),
+  reason: Nullable(Type.String({ description: 'A sentence about an attempt that got no answer' })),
+  response_headers: Nullable(Type.Record(Type.String(), Type.String())),
+  response_body: Nullable(Type.String({ description: 'At most 4 KiB' })),
+})
+
+const DeliveryDetail = Type.Object(
+  {
+    ...fields,
+    request: Type.Object({
+      url: Type.String(),
+      headers: Type.Record(Type.String(), Type.String()),
+      body: Nullable(Type.String()),
+    }),
+    attempts_log: Type.Array(Attempt),
+  },
+  { title: 'DeliveryDetail' },
+)
+
+const DeliveryParams = Type.Object({
+  id: Type.String({ description: 'Id of the webhook' }),
+  delivery_id: Type.String({ description: 'Id of the delivery' }),
+})
+
+interface DeliveryRow {
+  id: string
+  endpoint_id: string
+  event_id: string
+  event: string
+  resource_id: string
+  status: Exclude<Status, 'delivering'>
+  attempts: number
+  created_at: Date
+  delivered_at: Date | null
+  next_attempt_at: Date | null
+  last_error: string | null
+  response_status: number | null
+  duration_ms: number | null
+  test: boolean
+  replay_of: string | null
+}
+
+type Owner = { bucket: number; account: string; environment: Environment }
+const columns = `id, endpoint_id, event_id, event, resource_id, status, attempts, created_at, delivered_at,
+  next_attempt_at, last_error, response_status, duration_ms, test, replay_of`
+const own = `bucket = $bucket and account_id = $account and environment = $environment and endpoint_id = $endpoint
+  and id >= $since`
+
+const listDeliveries = statement<
+  Owner & {
+    endpoint: string
+    since: string
+    status: string | null
+    event: string | null
+    eventId: string | null
+    from: Date | null
+    to: Date | null
+    resource: string | null
+    after: string | null
+    descending: boolean
+    limit: number
+  },
+  DeliveryRow
+>(
+  'webhooks.list_deliveries',
+  `select ${columns} from webhooks.deliveries
+    where ${own} and ($status::text is null or status = $status) and ($event::text is null or event = $event)
+      and ($eventId::uuid is null or event_id = $eventId) and ($from::timestamptz is null or created_at >= $from)
+      and ($to::timestamptz is null or created_at < $to) and ($resource::text is null or resource_id = $resource)
+      and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
+    order by case when $descending then id end desc, id
+    limit $limit::int + 1`,
+)
+
+const findDelivery = statement<
+  Owner & { endpoint: string; since: string; id: string },
+  DeliveryRow & { log: string; body: string | null }
+>(
+  'webhooks.find_delivery',
+  `select ${columns}, log,
+          coalesce(body, (select e.body from events.bodies(array[bucket], array[account_id], array[environment],
+                                                           array[event_id]) e)) as body
+     from webhooks.deliveries where ${own} and id = $id`,
+)
+
+const deliveriesList = list({
+  path: '/v1/webhooks/:id/deliveries',
+  operation: 'webhooks.deliveries',
+  summary: 'List what was delivered to a webhook',
+  scope: 'webhooks:read',
+  params: IdParam,
+  query: Type.Object({
+    ...listQuery,
+    status: Type.Optional(OneOf(statuses)),
+    event: Type.Optional(Type.String({ maxLength: 60, description: 'Only events of this name' })),
+    event_id: Type.Optional(Type.String({ maxLength: 40, description: 'Only this event' })),
+    resource_id: Type.Optional(Type.String({ maxLength: 100, description: 'Only what happened to this object' })),
+    from: Type.Optional(Type.String({ maxLength: 40, description: 'A day or an RFC 3339 time, inclusive' })),
+    to: Type.Optional(Type.String({ maxLength: 40, description: 'A day, inclusive, or an RFC 3339 time, exclusive' })),
+  }),
+  row: DeliveryRecord,
+  errors: ['WEBHOOK_NOT_FOUND', 'INVALID_DATE_RANGE'],
+  examples: [{ name: 'What failed', query: { status: 'failed' } }],
+  handle: async (app, { params, query }, caller) => {
+    const endpoint = await existing(app.db, params.id, caller)
+    const window = windowOf(query)
+    const eventId = query.event_id === undefined ? null : uuidOf('event', query.event_id)
+    if (query.event_id !== undefined && eventId === null) return { rows: [], nextCursor: null }
+    const rows = await app.db.query(listDeliveries, {
+      ...caller.tenant,
+      ...window,
+      ...rangeOf(query),
+      endpoint: endpoint.id,
+      since: keptSince(caller),
+      status: query.status === 'delivering' ? 'pending' : (query.status ?? null),
+      event: query.event ?? null,
+      eventId,
+      resource: query.resource_id ?? null,
+    })
+    const page = pageOf(window, rows, (row) => deliveryRecord(app, row))
+    // Whether something is on its way at this moment is known to the node that sends it, not to the table.
+    const wanted = query.status === 'delivering' || query.status === 'pending' ? query.status : null
+    return wanted === null ? page : { ...page, rows: page.rows.filter(({ status }) => status === wanted) }
+  },
+})
+
+const deliveryGet = read({
+  method: 'GET',
+  path: '/v1/webhooks/:id/deliveries/:delivery_id',
+  operation: 'webhooks.delivery',
+  summary: 'Read one delivery with all its attempts',
+  scope: 'webhooks:read',
+  params: DeliveryParams,
+  reply: { status: 200, schema: DeliveryDetail },
+  errors: ['WEBHOOK_NOT_FOUND', 'DELIVERY_NOT_FOUND'],
+  handle: async (app, { params }, caller) => {
+    const endpoint = await existing(app.db, params.id, caller)
+    const row = await found(app.db, endpoint.id, params.delivery_id, caller)
+    return { ...deliveryRecord(app, row), ...(await detail(app, row, endpoint, caller)) }
+  },
+})
+
+const Redelivery = Type.Object(
+  { delivery_id: Type.String({ description: 'The new delivery' }), replay_of: Type.String() },
+  { title: 'Redelivery' },
+)
+
+const redeliveries: Allowance = { name: 'webhook-redeliver', perMinute: 60, what: 'redeliveries' }
+
+const redeliverOne = write({
+  method: 'POST',
+  path: '/v1/webhooks/:id/deliveries/:delivery_id/redeliver',
+  operation: 'webhooks.redeliver',
+  summary: 'Send a delivery again, now',
+  description:
+    'Whatever became of the first: the same bytes and event id under a new delivery, signed anew. 60 a minute.',
+  scope: 'webhooks:write',
+  params: DeliveryParams,
+  reply: { status: 200, schema: Redelivery },
+  errors: ['WEBHOOK_NOT_FOUND', 'DELIVERY_NOT_FOUND'],
+  prepare: async (app, { params }, caller) => admit(app, await existing(app.db, params.id, caller), redeliveries),
+  handle: async (app, tx, { params }, caller) => {
+    const endpoint = await existing(tx, params.id, caller)
+    const row = await found(tx, endpoint.id, params.delivery_id, caller)
+    const { id, uuid } = newIdAndUuid('delivery', caller.receivedMs)
+    await redeliver(tx, caller.tenant, {
+      ids: [uuid],
+      sources: [row.id],
+      endpoint: endpoint.id,
+      replay: null,
+      at: new Date(caller.nowMs),
+    })
+    const replay_of = idOf('delivery', row.id)
+    await record(tx, caller, 'webhook.redeliver', params.id, { after: { delivery_id: id, replay_of } })
+    tx.afterCommit(() => app.work.poke())
+    return { delivery_id: id, replay_of }
+  },
+})
+
+export const deliveryRoutes: readonly Route[] = [deliveriesList, deliveryGet, redeliverOne]
+
+async function found(queryable: Queryable, endpoint: string, id: string, caller: Caller) {
+  const uuid = uuidOf('delivery', id)
+  const since = keptSince(caller)
+  const row = uuid && (await maybe(queryable.query(findDelivery, { ...caller.tenant, endpoint, since, id: uuid })))
+  if (!row) throw new AppError('DELIVERY_NOT_FOUND', 'this webhook has no such delivery')
+  return row
+}
+
+function deliveryRecord({ courier }: App, row: DeliveryRow): Static<typeof DeliveryRecord> {
+  return {
+    id: idOf('delivery', row.id),
+    webhook_id: idOf('webhook', row.endpoint_id),
+    event_id: idOf('event', row.event_id),
+    event: row.event,
+    resource_id: row.resource_id,
+    status: row.status === 'pending' && courier.isSending(row.id) ? 'delivering' : row.status,
+    attempts: row.attempts,
+    created_at: row.created_at,
+    delivered_at: row.delivered_at,
+    next_attempt_at: row.next_attempt_at,
+    last_error: row.last_error,
+    response_status: row.response_status,
+    duration_ms: row.duration_ms,
+    test: row.test,
+    replay_of: row.replay_of && idOf('delivery', row.replay_of),
+  }
+}
+
+/** What was sent last and what came back each time. The signature is the one that the current secret gives. */
+async function detail(
+  app: App,
+  row: DeliveryRow & { log: string; body: string | null },
+  endpoint: { id: string; url: string },
+  { tenant, nowMs, receivedMs }: Caller,
+): Promise<Pick<Static<typeof DeliveryDetail>, 'request' | 'attempts_log'>> {
+  const entries: LogEntry[] = JSON.parse(`[${row.log}]`)
+  const target = (await loadTargets(app, [{ tenant, endpoint: endpoint.id }])).get(endpoint.id)
+  const sentMs = (entries.at(-1)?.timestamp ?? Math.floor(receivedMs / 1_000)) * 1_000
+  const told = { id: idOf('event', row.event_id), name: row.event, body: row.body ?? '', bytes: null }
+  const bytes = row.body === null ? null : bodyBytes(row.body, resourceUrl(app, told))
+  const sent = {
+    id: row.id,
+    told,
+    attempts: Math.max(0, row.attempts - 1),
+    clockOffsetMs: nowMs - receivedMs,
+    isTest: row.test,
+    isReplay: row.replay_of !== null,
+  }
+  const pairs = target && bytes ? requestHeaders({ ...target, headers: [] }, sent, bytes, sentMs, null) : []
+  const masked = (target?.headers ?? []).map((part, i) => (i % 2 === 0 ? part : mask))
+  return {
+    request: { url: endpoint.url, headers: paired([...pairs, ...masked]), body: bytes?.toString() ?? null },
+    attempts_log: entries.map(({ timestamp: _, ...entry }) => entry),
+  }
+}
+
+function paired(flat: readonly string[]): Record<string, string> {
+  const headers: Record<string, string> = {}
+  for (let i = 0; i + 1 < flat.length; i += 2) headers[flat[i] ?? ''] = flat[i + 1] ?? ''
+  return headers
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Disables an endpoint that says it is gone, or has failed for too long, and tells the account's other endpoints.
+import { idOf } from '../../kernel/ids.ts'
+import type { App } from '../../platform/app.ts'
+import { maybe, statement } from '../../platform/db.ts'
+import type { Environment, Tenant } from '../../platform/tenant.ts'
+import { webhookEvents } from './events.ts'
+
+type Owner = { bucket: number; account: string; environment: Environment }
+
+/** Nothing comes back when it was disabled or deleted already. */
+const disable = statement<
+  Owner & { id: string; reason: string; at: Date },
+  { url: string; failing_since: Date | null; failed_deliveries: number | null }
+>(
+  'webhooks.disable_endpoint',
+  `update webhooks.endpoints e set enabled = false, disabled_reason = $reason, version = e.version + 1, updated_at = $at
+     from webhooks.endpoints o
+     left join webhooks.health h
+       on h.bucket = o.bucket and h.account_id = o.account_id and h.environment = o.environment and h.endpoint_id = o.id
+    where e.bucket = $bucket and e.account_id = $account and e.environment = $environment and e.id = $id and e.enabled
+      and o.bucket = e.bucket and o.account_id = e.account_id and o.environment = e.environment and o.id = e.id
+   returning e.url, h.failing_since, h.failed_deliveries`,
+)
+
+export async function disableEndpoint(
+  app: App,
+  tenant: Tenant,
+  endpoint: string,
+  reason: 'gone' | 'failing',
+  clockOffsetMs: number,
+): Promise<void> {
+  const receivedMs = app.clock.nowMs()
+  const nowMs = receivedMs + clockOffsetMs
+  const webhookId = idOf('webhook', endpoint)
+  const disabled = await app.db.tx(async (tx) => {
+    const row = await maybe(tx.query(disable, { ...tenant, id: endpoint, reason, at: new Date(nowMs) }))
+    if (!row) return false
+    const occasion = { tenant, receivedMs, nowMs, requestId: null }
+    await app.outbox.emit(tx, webhookEvents.disabled, occasion, webhookId, {
+      webhook_id: webhookId,
+      url: row.url,
+      disabled_reason: reason,
+      failing_since: row.failing_since,
+      failed_deliveries: row.failed_deliveries ?? 0,
+    })
+    await app.signals.send(tx, 'webhooks', endpoint)
+    return true
+  })
+  if (disabled)
+    app.log.warn({ account: idOf('account', tenant.account), webhook: webhookId, reason }, 'an endpoint was disabled')
+}

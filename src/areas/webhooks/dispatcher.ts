@@ -1,0 +1,712 @@
+// SPDX-License-Identifier: Apache-2.0
+// When deliveries go out. Each endpoint has a line of its own; accounts take turns, and the endpoints of an account take
+// turns among themselves. A line gets no more places than are free, so that however many slow endpoints there are, some
+// places are always left for the others. What a node cannot keep in memory stays in the database, under a lease that ends.
+
+import { firstUuidAt, idOf } from '../../kernel/ids.ts'
+import { dayMs } from '../../kernel/time.ts'
+import type { App } from '../../platform/app.ts'
+import { one, statement } from '../../platform/db.ts'
+import type { Courier, Due, NewEvent } from '../../platform/events.ts'
+import type { Admission } from '../../platform/limits.ts'
+import type { Outcome } from '../../platform/outbound.ts'
+import type { Environment, Tenant } from '../../platform/tenant.ts'
+import { bornLeaseSeconds, settle } from '../../platform/work.ts'
+import { Breaker, probeEveryMs } from './breaker.ts'
+import {
+  callbackKey,
+  cancelled,
+  claimLeaseSeconds,
+  type Delivery,
+  type Finished,
+  finish,
+  finished,
+  judge,
+  loadDeliveries,
+  putBack,
+  type StoredDelivery,
+  send,
+} from './delivery.ts'
+import { disableEndpoint } from './disabling.ts'
+import { Pace } from './pace.ts'
+import { retryForMs } from './retries.ts'
+import { loadCallbackTarget, loadTargets, type Target } from './targets.ts'
+
+/** Requests under way at once, of all endpoints. */
+const maxInFlight = 512
+/** Deliveries that wait in memory, of one endpoint and of all. */
+const maxWaitingInLine = 2_000
+const maxWaiting = 20_000
+/** Lines that are remembered while nothing waits in them. */
+const maxLines = 10_000
+/** What an attempt may take, its storing included: a delivery begins only while so much of its lease is left. */
+const attemptMs = 7_000
+/** How long a target is used without looking again. Changes are told, so this is for what was not heard. */
+const targetForMs = 30_000
+const reloadMs = 500
+/**
+ * How much later a delivery comes back that found no room, or whose endpoint is not called. Long, so that a great many of
+ * them do not keep the database busy: they are fetched as soon as there is room.
+ */
+const noRoomMs = 60_000
+const brokenMs = 90_000
+/** The one before it lets a delivery go on, so this is for what nobody foresaw. */
+const behindMs = 60_000
+/** A delivery is early if it is due later than this. Clocks of machines differ a little. */
+const earlyMs = 2_000
+/** How far back deliveries are looked for that an endpoint has yet to hear. */
+const wakeDays = 3
+
+const wake = statement<
+  {
+    bucket: number
+    account: string
+    environment: Environment
+    endpoint: string
+    at: Date
+    since: string
+    onlyOldest: boolean
+    most: number
+  },
+  { woken: number }
+>(
+  'webhooks.wake',
+  `select webhooks.wake($bucket::smallint, $account::uuid, $environment::text, $endpoint::uuid, $at::timestamptz,
+                        $since::uuid, $onlyOldest::boolean, $most::int) as woken`,
+)
+
+/** The deliveries to one endpoint, or to the callbacks of an account on one host, and how that host has been doing. */
+interface Line {
+  readonly key: string
+  readonly group: Group
+  readonly tenant: Tenant
+  readonly endpoint: string | null
+  readonly waiting: Queue
+  readonly breaker: Breaker
+  readonly pace: Pace
+  inFlight: number
+  /** Undefined: not looked up yet. Null: there is no such endpoint any more. */
+  target: Target | null | undefined
+  targetUntilMs: number
+  isLoading: boolean
+  /** It has its turn coming. */
+  isQueued: boolean
+  /** Waits for the rate limit. */
+  isPaused: boolean
+  /** The rate limit has admitted the next one. */
+  isAdmitted: boolean
+  /** More than fits was put back; it is fetched when the line is empty. */
+  hasMore: boolean
+  /** As of the latest delivery. */
+  clockOffsetMs: number
+  /** The database says so too: when it no longer does, another node has seen it work. */
+  isKnownToFail: boolean
+  probeTimer: NodeJS.Timeout | null
+}
+
+/** The lines of one account that have something to send, in turn. */
+interface Group {
+  readonly lines: Queue<Line>
+  /** How many lines it has, with or without something to send. */
+  members: number
+  isQueued: boolean
+}
+
+export class Dispatcher implements Courier {
+  readonly #roles: readonly string[]
+  #app: App | null = null
+  readonly #lines = new Map<string, Line>()
+  readonly #groups = new Map<string, Group>()
+  readonly #turns = new Queue<Group>()
+  /** Deliveries this node has, waiting or under way. */
+  readonly #held = new Map<string, Delivery>()
+  readonly #sending = new Set<string>()
+  #toLoad: Due[] = []
+  readonly #toResolve = new Set<Line>()
+  #loading = 0
+  #inFlight = 0
+  #storing = 0
+  #stopped = false
+  readonly outcomes = { delivered: 0, retry: 0, failed: 0, cancelled: 0 }
+
+  constructor(roles: readonly string[]) {
+    this.#roles = roles
+  }
+
+  start(app: App): void {
+    this.#app = app
+    app.signals.on('webhooks', (text) => this.#forget(text))
+    app.signals.onGap(() => {
+      for (const line of this.#lines.values()) line.targetUntilMs = 0
+    })
+    app.metrics.gauge('pamoja_webhooks_in_flight', 'Webhook requests under way.', () => this.#inFlight)
+    app.metrics.gauge('pamoja_webhooks_waiting', 'Deliveries waiting in memory.', () => this.#waiting())
+    app.metrics.totals('pamoja_webhooks_attempts_total', 'Attempts by what came of them.', ['outcome'], () =>
+      Object.entries(this.outcomes).map(([outcome, value]) => ({ labels: { outcome }, value })),
+    )
+  }
+
+  /** Begins nothing more and waits for what is under way. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    for (const line of this.#lines.values()) {
+      if (line.probeTimer) clearTimeout(line.probeTimer)
+      line.waiting.clear()
+    }
+    while (this.#inFlight > 0 || this.#storing > 0) await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+
+  owner(): string | null {
+    return this.#app !== null && this.#delivers() && this.#waiting() < maxWaiting ? this.#app.nodeId : null
+  }
+
+  begin(event: NewEvent, deliveries: string): void {
+    const { tenant, nowMs, clockOffsetMs, trace, columns } = event
+    const told = { id: event.id, name: columns.event_type, body: columns.event_body, bytes: null }
+    const startByMs = performance.now() + bornLeaseSeconds * 1_000 - attemptMs
+    for (const begun of deliveries.split(',')) {
+      const [id = '', endpoint = '', version = ''] = begun.split('/')
+      const isCallback = endpoint === callbackKey
+      const url = isCallback ? columns.event_callback : null
+      const line = this.#line(tenant, isCallback ? null : endpoint, url)
+      if (line.target && line.target.version < Number(version)) line.targetUntilMs = 0
+      const delivery = {
+        tenant,
+        id,
+        endpoint: line.endpoint,
+        url,
+        told,
+        resource: columns.event_resource,
+        // Not known yet: then it is asked whether something waits behind it.
+        ordered: !isCallback && (line.target?.ordered ?? true),
+        attempts: 0,
+        createdMs: nowMs,
+        dueMs: nowMs,
+        clockOffsetMs,
+        jobAttempt: 1,
+        startByMs,
+        isTest: false,
+        isReplay: false,
+        trace,
+        sentMs: 0,
+      }
+      // One that finds no room stays leased, and falls due by itself.
+      this.#enqueue(line, delivery)
+    }
+    this.#pump()
+  }
+
+  room(): number {
+    return this.#delivers() ? Math.max(0, maxWaiting - this.#waiting() - this.#toLoad.length - this.#loading) : 0
+  }
+
+  take(job: Due): void {
+    const held = this.#held.get(job.id)
+    // This node has it still, although its lease had run out: it has the lease again.
+    if (held) {
+      held.jobAttempt = job.attempt
+      return
+    }
+    this.#toLoad.push(job)
+    if (this.#toLoad.length === 1) setImmediate(() => void this.#load())
+  }
+
+  isSending(delivery: string): boolean {
+    return this.#sending.has(delivery)
+  }
+
+  #delivers(): boolean {
+    return !this.#stopped && this.#roles.includes('webhooks')
+  }
+
+  /** What it has beyond what is under way. */
+  #waiting(): number {
+    return this.#held.size - this.#sending.size
+  }
+
+  #running(): App {
+    if (this.#app === null) throw new Error('a delivery began before the program was started')
+    return this.#app
+  }
+
+  // Lines ----------------------------------------------------------------------------------------------------------
+
+  #line(tenant: Tenant, endpoint: string | null, url: string | null): Line {
+    const key = endpoint ?? `callback:${tenant.account}:${tenant.environment}:${originOf(url ?? '')}`
+    const known = this.#lines.get(key)
+    if (known) return known
+    if (this.#lines.size >= maxLines) this.#forgetIdleLine()
+    let group = this.#groups.get(tenant.account)
+    if (!group) {
+      group = { lines: new Queue(), members: 0, isQueued: false }
+      this.#groups.set(tenant.account, group)
+    }
+    group.members++
+    const line: Line = {
+      key,
+      group,
+      tenant,
+      endpoint,
+      waiting: new Queue(),
+      breaker: new Breaker(),
+      pace: new Pace(),
+      inFlight: 0,
+      target: undefined,
+      targetUntilMs: 0,
+      isLoading: false,
+      isQueued: false,
+      isPaused: false,
+      isAdmitted: false,
+      hasMore: false,
+      clockOffsetMs: 0,
+      isKnownToFail: false,
+      probeTimer: null,
+    }
+    this.#lines.set(key, line)
+    return line
+  }
+
+  /** The first that has nothing to do; one whose breaker is open is worth remembering. */
+  #forgetIdleLine(): void {
+    for (const [key, line] of this.#lines) {
+      if (line.waiting.length > 0 || line.inFlight > 0 || line.isQueued || line.breaker.state !== 'closed') continue
+      this.#lines.delete(key)
+      line.group.members--
+      if (line.group.members === 0) this.#groups.delete(line.tenant.account)
+      return
+    }
+  }
+
+  #forget(text: string): void {
+    const line = this.#lines.get(text)
+    if (line) line.targetUntilMs = 0
+    if (!text.startsWith('callback:')) return
+    for (const [key, callback] of this.#lines) if (key.startsWith(`${text}:`)) callback.targetUntilMs = 0
+  }
+
+  #enqueue(line: Line, delivery: Delivery): boolean {
+    if (this.#stopped || line.waiting.length >= maxWaitingInLine || this.#waiting() >= maxWaiting) return false
+    this.#held.set(delivery.id, delivery)
+    line.waiting.push(delivery)
+    this.#offer(line)
+    return true
+  }
+
+  /** Gives a line its turn when it has something that may go out. */
+  #offer(line: Line): void {
+    if (line.isQueued || line.isPaused || line.waiting.length === 0) return
+    if (line.target === undefined || line.targetUntilMs < performance.now()) return this.#resolve(line)
+    if (line.inFlight >= line.pace.within(line.target?.limit ?? 1)) return
+    line.isQueued = true
+    line.group.lines.push(line)
+    if (line.group.isQueued) return
+    line.group.isQueued = true
+    this.#turns.push(line.group)
+  }
+
+  /** Looks targets up, those of one turn of the event loop together. */
+  #resolve(line: Line): void {
+    if (line.isLoading) return
+    line.isLoading = true
+    this.#toResolve.add(line)
+    if (this.#toResolve.size === 1) setImmediate(() => void this.#resolveAll())
+  }
+
+  async #resolveAll(): Promise<void> {
+    const lines = [...this.#toResolve]
+    this.#toResolve.clear()
+    const app = this.#running()
+    // What changes while it is looked up is looked up again.
+    for (const line of lines) line.targetUntilMs = performance.now() + targetForMs
+    try {
+      const wanted = lines.flatMap(({ tenant, endpoint }) => (endpoint === null ? [] : [{ tenant, endpoint }]))
+      const [targets] = await Promise.all([
+        wanted.length > 0 ? loadTargets(app, wanted) : new Map<string, Target>(),
+        ...lines
+          .filter(({ endpoint }) => endpoint === null)
+          .map(async (line) => {
+            line.target = await loadCallbackTarget(app, line.tenant)
+          }),
+      ])
+      for (const line of lines) if (line.endpoint !== null) adopt(line, targets.get(line.endpoint) ?? null)
+    } catch (error) {
+      app.log.warn({ error }, 'the endpoints of deliveries could not be looked up; trying again')
+      await new Promise((resolve) => setTimeout(resolve, reloadMs))
+      for (const line of lines) line.targetUntilMs = 0
+    }
+    for (const line of lines) {
+      line.isLoading = false
+      this.#offer(line)
+    }
+    this.#pump()
+  }
+
+  // From the database ----------------------------------------------------------------------------------------------
+
+  async #load(): Promise<void> {
+    const jobs = this.#toLoad
+    this.#toLoad = []
+    this.#loading += jobs.length
+    const app = this.#running()
+    try {
+      const rows = new Map((await loadDeliveries(app, jobs)).map((row) => [row.id, row]))
+      for (const job of jobs) this.#begun(job, rows.get(job.id))
+    } catch (error) {
+      app.log.warn({ error }, 'due deliveries could not be read; their leases run out by themselves')
+    } finally {
+      this.#loading -= jobs.length
+    }
+    this.#pump()
+  }
+
+  #begun(job: Due, row: StoredDelivery | undefined): void {
+    if (this.#stopped || this.#held.has(job.id)) return
+    if (!row || row.body === null || (row.status !== 'pending' && row.status !== 'delivering'))
+      return this.#putBack(job.tenant, job.id, job.attempt, null)
+    if (row.behind)
+      return this.#wait(
+        job.tenant,
+        job.id,
+        row.endpoint_id,
+        job.attempt,
+        behindMs * (1 + Math.random()),
+        row.resource_id,
+      )
+    const endpoint = job.key === callbackKey ? null : row.endpoint_id
+    const line = this.#line(job.tenant, endpoint, row.url)
+    const fits = this.#enqueue(line, {
+      tenant: job.tenant,
+      id: row.id,
+      endpoint,
+      url: row.url,
+      told: { id: idOf('event', row.event_id), name: row.event, body: row.body, bytes: null },
+      resource: row.resource_id,
+      ordered: row.ordered,
+      attempts: row.attempts,
+      createdMs: row.created_at.getTime(),
+      dueMs: row.next_attempt_at?.getTime() ?? 0,
+      clockOffsetMs: Number(row.clock_offset_ms),
+      jobAttempt: job.attempt,
+      startByMs: performance.now() + claimLeaseSeconds * 1_000 - attemptMs,
+      isTest: row.test,
+      isReplay: row.replay_of !== null,
+      trace: null,
+      sentMs: 0,
+    })
+    if (fits) return
+    line.hasMore = true
+    this.#putBack(job.tenant, job.id, job.attempt, noRoomMs * (1 + Math.random()))
+  }
+
+  /** Leaves a delivery to later, without an attempt; null removes its job. */
+  #putBack(tenant: Tenant, id: string, attempt: number, delayMs: number | null): void {
+    this.#held.delete(id)
+    const app = this.#running()
+    const delay_ms = delayMs === null ? null : BigInt(Math.max(0, Math.round(delayMs)))
+    this.#store(app.commit(settle, { bucket: tenant.bucket, id, attempt, delay_ms, error: null }))
+  }
+
+  /**
+   * Leaves a delivery to later because it is behind another about the same resource, or, without one, because its
+   * endpoint is disabled. If that is over by now it is fetched again.
+   */
+  #wait(tenant: Tenant, id: string, endpoint: string, attempt: number, delayMs: number, resource: string | null): void {
+    this.#held.delete(id)
+    const app = this.#running()
+    const delay_ms = BigInt(Math.round(delayMs))
+    this.#store(
+      app.commit(putBack, { ...tenant, id, endpoint, attempt, delay_ms, resource }).then(({ waits }) => {
+        if (!waits) app.work.poke()
+      }),
+    )
+  }
+
+  #store(commit: Promise<unknown>): void {
+    this.#storing++
+    commit
+      .catch((error) => this.#app?.log.warn({ error }, 'what became of a delivery could not be stored'))
+      .finally(() => {
+        this.#storing--
+      })
+  }
+
+  // Sending --------------------------------------------------------------------------------------------------------
+
+  /** Gives places to lines in turn until none is left that may have one. */
+  #pump(): void {
+    let refused = 0
+    while (!this.#stopped && this.#inFlight < maxInFlight && this.#turns.length > refused) {
+      const group = this.#turns.shift()
+      const line = group?.lines.shift()
+      if (!group || !line) continue
+      // As many places as are free, and no more: with k lines that want them all, each has one part of k + 1.
+      const hasRoom = line.inFlight < maxInFlight - this.#inFlight
+      line.isQueued = false
+      if (hasRoom) this.#next(line)
+      else {
+        line.isQueued = true
+        group.lines.push(line)
+        refused++
+      }
+      if (group.lines.length > 0) this.#turns.push(group)
+      else group.isQueued = false
+      if (hasRoom) {
+        refused = 0
+        this.#offer(line)
+      }
+    }
+  }
+
+  /** Begins the oldest delivery of a line that may begin. */
+  #next(line: Line): void {
+    const { target } = line
+    const app = this.#running()
+    for (;;) {
+      const delivery = line.waiting.first()
+      if (!delivery) return this.#refill(line)
+      if (target === undefined) return
+      line.clockOffsetMs = delivery.clockOffsetMs
+      if (performance.now() > delivery.startByMs) {
+        // Its lease is nearly over: whoever takes it next begins it.
+        line.waiting.shift()
+        this.#held.delete(delivery.id)
+        continue
+      }
+      const nowMs = app.clock.nowMs() + delivery.clockOffsetMs
+      if (target === null || !target.enabled) {
+        line.waiting.shift()
+        this.#refuse(delivery, nowMs, target === null)
+        continue
+      }
+      if (target.rate && !line.isAdmitted) {
+        this.#admit(line, app.limits.admit(target.rate))
+        if (!line.isAdmitted) return
+      }
+      const verdict = line.endpoint === null ? 'send' : line.breaker.admit(nowMs)
+      const isEarly = delivery.dueMs > nowMs + earlyMs
+      if (verdict === 'wait' || (isEarly && verdict === 'send')) {
+        line.waiting.shift()
+        if (verdict === 'wait') this.#probeLater(line)
+        const { tenant, id, jobAttempt } = delivery
+        this.#putBack(tenant, id, jobAttempt, isEarly ? delivery.dueMs - nowMs : brokenMs * (1 + Math.random()))
+        continue
+      }
+      line.isAdmitted = false
+      line.waiting.shift()
+      return this.#send(line, target, delivery, isEarly)
+    }
+  }
+
+  /** The endpoint is gone or takes nothing. A disabled one may be enabled again, for as long as retries last. */
+  #refuse(delivery: Delivery, nowMs: number, isDeleted: boolean): void {
+    const { tenant, id, endpoint, jobAttempt, createdMs } = delivery
+    const leftMs = createdMs + retryForMs - nowMs
+    if (!isDeleted && leftMs > 0 && endpoint !== null) return this.#wait(tenant, id, endpoint, jobAttempt, leftMs, null)
+    this.#held.delete(id)
+    this.outcomes.cancelled++
+    this.#store(this.#running().commit(finish, cancelled(delivery, nowMs)))
+  }
+
+  #admit(line: Line, admission: Admission | Promise<Admission>): void {
+    if (!('then' in admission)) {
+      if (admission.admitted) line.isAdmitted = true
+      else this.#pause(line, admission.tightest.resetMs)
+      return
+    }
+    line.isPaused = true
+    admission.then(
+      ({ admitted, tightest }) => {
+        line.isAdmitted = admitted
+        this.#pause(line, admitted ? 0 : tightest.resetMs)
+      },
+      () => this.#pause(line, reloadMs),
+    )
+  }
+
+  #pause(line: Line, ms: number): void {
+    line.isPaused = true
+    setTimeout(() => {
+      line.isPaused = false
+      this.#offer(line)
+      this.#pump()
+    }, Math.ceil(ms))
+  }
+
+  #send(line: Line, target: Target, delivery: Delivery, isEarly: boolean): void {
+    const app = this.#running()
+    const span = app.tracer?.job('deliver webhook', delivery.trace, {
+      'pamoja.event': delivery.told.name,
+      'pamoja.attempt': delivery.attempts + 1,
+    })
+    line.inFlight++
+    this.#inFlight++
+    this.#sending.add(delivery.id)
+    const over = (): void => {
+      line.inFlight--
+      this.#inFlight--
+      this.#sending.delete(delivery.id)
+    }
+    send(app, target, delivery, span?.trace ?? null).then(
+      (outcome) => {
+        over()
+        this.#settle(line, target, delivery, outcome, isEarly)
+        if (line.waiting.length === 0) this.#refill(line)
+        span?.end({ 'pamoja.outcome': judge(outcome).kind }, judge(outcome).kind !== 'delivered')
+        this.#offer(line)
+        this.#pump()
+      },
+      (error) => {
+        over()
+        this.#held.delete(delivery.id)
+        app.log.error({ error, delivery: delivery.id }, 'a delivery could not be sent; its lease runs out by itself')
+        this.#offer(line)
+        this.#pump()
+      },
+    )
+  }
+
+  /** Notes how the endpoint did, and stores what became of the delivery. */
+  #settle(line: Line, target: Target, delivery: Delivery, outcome: Outcome, isEarly: boolean): void {
+    const app = this.#running()
+    const nowMs = app.clock.nowMs()
+    const atMs = nowMs + delivery.clockOffsetMs
+    const judgement = judge(outcome)
+    this.outcomes[judgement.kind]++
+    const isSuccess = judgement.kind === 'delivered'
+    if (isSuccess) line.pace.succeeded(target.limit)
+    else if (outcome.kind === 'failed') line.pace.unanswered()
+    // A receiver that gives one delivery up works; only this one is not for it.
+    const change = line.endpoint === null || judgement.error === 'ABORTED' ? null : line.breaker.record(isSuccess, atMs)
+    if (change === 'closed') line.pace.restart()
+    if (line.breaker.state === 'open') this.#probeLater(line)
+    // A delivery that was tried before its time, to see whether the endpoint works, has lost nothing by it.
+    if (isEarly && judgement.kind === 'retry') {
+      const { tenant, id, jobAttempt, dueMs } = delivery
+      return this.#putBack(tenant, id, jobAttempt, dueMs - atMs)
+    }
+    const state = change === 'opened' ? 'failing' : change === 'closed' ? 'healthy' : null
+    const item = finished(delivery, outcome, judgement, { atMs, nowMs, random: Math.random(), state })
+    this.#store(
+      app.commit(finish, item).then(
+        ({ failing }) => {
+          this.#held.delete(delivery.id)
+          if (state !== null) line.isKnownToFail = state === 'failing'
+          return this.#afterwards(line, delivery, item, change, failing === true)
+        },
+        (error: unknown) => {
+          this.#held.delete(delivery.id)
+          throw error
+        },
+      ),
+    )
+  }
+
+  #afterwards(
+    line: Line,
+    { tenant, endpoint, clockOffsetMs, ordered }: Delivery,
+    { status, error, at }: Finished,
+    change: 'opened' | 'closed' | null,
+    isFailing: boolean,
+  ): Promise<void> | undefined {
+    const app = this.#running()
+    if (ordered && status !== 'pending') app.work.poke()
+    if (endpoint === null) return
+    if (error === 'GONE' || isFailing)
+      return disableEndpoint(app, tenant, endpoint, error === 'GONE' ? 'gone' : 'failing', clockOffsetMs)
+    if (change === null) return
+    return this.#tellOfBreaker(line, endpoint, change, at ?? new Date(0))
+  }
+
+  /** Other nodes hear of it; what had to wait for the endpoint goes out. */
+  async #tellOfBreaker(line: Line, endpoint: string, change: 'opened' | 'closed', at: Date): Promise<void> {
+    const app = this.#running()
+    if (change === 'closed') line.hasMore = (await this.#wake(line, endpoint, at, false)) >= maxWaitingInLine
+    await app.signals.send(app.db, 'webhooks', endpoint)
+  }
+
+  /** Fetches what did not fit, once everything that did has gone out. */
+  #refill(line: Line): void {
+    const { endpoint } = line
+    if (!line.hasMore || endpoint === null || line.breaker.state !== 'closed') return
+    line.hasMore = false
+    const at = new Date(this.#running().clock.nowMs() + line.clockOffsetMs)
+    this.#store(
+      this.#wake(line, endpoint, at, false).then((woken) => {
+        line.hasMore ||= woken >= maxWaitingInLine
+      }),
+    )
+  }
+
+  async #wake(line: Line, endpoint: string, at: Date, onlyOldest: boolean): Promise<number> {
+    const app = this.#running()
+    const since = firstUuidAt(app.clock.nowMs() - wakeDays * dayMs)
+    const { woken } = await one(
+      app.db.query(wake, { ...line.tenant, endpoint, at, since, onlyOldest, most: maxWaitingInLine }),
+    )
+    app.work.poke()
+    return woken
+  }
+
+  /** While the breaker is open, the oldest delivery is fetched every half minute to try with. */
+  #probeLater(line: Line): void {
+    const { endpoint } = line
+    if (line.probeTimer || endpoint === null || this.#stopped) return
+    line.probeTimer = setTimeout(() => {
+      line.probeTimer = null
+      if (line.breaker.state === 'closed' || this.#stopped) return
+      this.#store(
+        this.#wake(line, endpoint, new Date(0), true).then((woken) => {
+          // With nothing to try there is nothing to do until something comes.
+          if (woken > 0) this.#probeLater(line)
+        }),
+      )
+    }, probeEveryMs)
+    line.probeTimer.unref()
+  }
+}
+
+/** Takes what was looked up; what others found out about an endpoint counts here too. */
+function adopt(line: Line, target: Target | null): void {
+  line.target = target
+  if (target?.isFailing && line.breaker.state === 'closed') line.breaker.open(0)
+  if (target && !target.isFailing && line.isKnownToFail) line.breaker.close()
+  line.isKnownToFail = target?.isFailing ?? false
+}
+
+function originOf(url: string): string {
+  const end = url.indexOf('/', url.indexOf('//') + 2)
+  return end < 0 ? url : url.slice(0, end)
+}
+
+/** First in, first out, without moving what is behind. */
+class Queue<T = Delivery> {
+  #items: (T | undefined)[] = []
+  #head = 0
+
+  get length(): number {
+    return this.#items.length - this.#head
+  }
+
+  push(item: T): void {
+    this.#items.push(item)
+  }
+
+  first(): T | undefined {
+    return this.#items[this.#head]
+  }
+
+  shift(): T | undefined {
+    const item = this.#items[this.#head]
+    if (this.#head < this.#items.length) this.#items[this.#head++] = undefined
+    if (this.#head === this.#items.length || this.#head > 1_024) {
+      this.#items = this.#items.slice(this.#head)
+      this.#head = 0
+    }
+    return item
+  }
+
+  clear(): void {
+    this.#items = []
+    this.#head = 0
+  }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Deliveries over a line that the customer opened, for a machine that nobody can call: `pamoja listen` hands them on to a
+// server on it. Each message is what an endpoint would receive, headers and body, signed with the account's own secret.
+import { createHash } from 'node:crypto'
+import { Type } from 'typebox'
+import { idOf } from '../../kernel/ids.ts'
+import type { App } from '../../platform/app.ts'
+import type { Caller } from '../../platform/auth.ts'
+import { knownEvent, tailMessages } from '../../platform/event-tail.ts'
+import type { EventRow } from '../../platform/events.ts'
+import { stream } from '../../platform/route.ts'
+import { bodyBytes } from './body.ts'
+import { requestHeaders, resourceUrl } from './delivery.ts'
+import { subscriptionOf } from './endpoint.ts'
+import { loadCallbackTarget, type Target } from './targets.ts'
+
+/** For how long the secret is used before it is looked up again: it may be rotated meanwhile. */
+const targetForMs = 5_000
+
+const Listened = Type.Object(
+  {
+    headers: Type.Record(Type.String(), Type.String(), { description: 'The headers of the request' }),
+    body: Type.String({ description: 'Its body, exactly: what is signed' }),
+  },
+  { title: 'ListenedDelivery' },
+)
+
+export const listenWebhooks = stream({
+  path: '/v1/webhooks/listen',
+  operation: 'webhooks.listen',
+  summary: 'Receive deliveries over a stream',
+  description:
+    'For a machine that cannot be called: `npm start -- listen --forward-to http://localhost:3000/hook` reads this stream and posts each event to a server on it. Signed with the callback secret (`GET /v1/webhooks/callback-secret`). It goes on after `Last-Event-ID` or `after`, and begins now without.',
+  scope: 'webhooks:read',
+  query: Type.Object({
+    events: Type.Optional(
+      Type.Array(Type.String({ maxLength: 60 }), {
+        description: 'As in a webhook, separated by commas: names such as `sms.delivered`, or `sms.*`; all without',
+      }),
+    ),
+    after: Type.Optional(Type.String({ maxLength: 60, description: 'Id of the last event that is known' })),
+  }),
+  message: Listened,
+  errors: ['INVALID_EVENT'],
+  handle: (app, { query }, caller, { lastEventId, signal }) => {
+    const words = subscriptionOf(app.catalogue, query.events ?? ['*'])
+    const types = app.catalogue.events.map(({ name }) => name).filter((name) => app.catalogue.matches(words, name))
+    const after = lastEventId ?? query.after
+    const tail = { tenant: caller.tenant, types, resource: null, after: after ? knownEvent(after) : null, signal }
+    const target = targetSource(app, caller)
+    return tailMessages(app, tail, async (row) => requestOf(app, caller, await target(), row))
+  },
+})
+
+function targetSource(app: App, { tenant }: Caller): () => Promise<Target> {
+  let target: Promise<Target> | null = null
+  let loadedAt = 0
+  return () => {
+    if (target === null || performance.now() - loadedAt > targetForMs) {
+      loadedAt = performance.now()
+      target = loadCallbackTarget(app, tenant)
+    }
+    return target
+  }
+}
+
+/** What an endpoint would be sent, as the text of a message. */
+function requestOf(app: App, { tenant, nowMs, receivedMs }: Caller, target: Target, row: EventRow): string {
+  const { type: name, resource_id: resource, body } = row
+  const id = idOf('event', row.id)
+  const bytes = bodyBytes(body, resourceUrl(app, { id }))
+  const clockOffsetMs = nowMs - receivedMs
+  const delivery = {
+    tenant,
+    id: deliveryOf(row.id),
+    endpoint: null,
+    url: null,
+    told: { id, name, body, bytes },
+    resource,
+    ordered: false,
+    attempts: 0,
+    createdMs: nowMs,
+    dueMs: nowMs,
+    clockOffsetMs,
+    isTest: false,
+    isReplay: false,
+    trace: null,
+  }
+  const pairs = requestHeaders(target, delivery, bytes, app.clock.nowMs(), null)
+  const headers: Record<string, string> = {}
+  for (let i = 0; i + 1 < pairs.length; i += 2) headers[pairs[i] ?? ''] = pairs[i + 1] ?? ''
+  return JSON.stringify({ headers, body: bytes.toString() })
+}
+
+/** An id that follows from the event, so that it is the same whenever the event is told. */
+function deliveryOf(event: string): string {
+  const own = createHash('sha256').update(`${event} listen`).digest('hex')
+  const hex = `${event.replaceAll('-', '').slice(0, 16)}8${own.slice(0, 15)}`
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+}

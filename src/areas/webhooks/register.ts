@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an account does with its endpoints: register, change, remove. Whatever another machine has to be asked, and
+// whatever is sealed, comes before the transaction. Each change raises the endpoint's version and is told to every node.
+import type { Static } from 'typebox'
+import { AppError } from '../../kernel/errors.ts'
+import { idOf, newUuid } from '../../kernel/ids.ts'
+import type { App } from '../../platform/app.ts'
+import { record } from '../../platform/audit.ts'
+import type { Caller } from '../../platform/auth.ts'
+import { maybe, one, type Queryable, type Tx } from '../../platform/db.ts'
+import { hasten, withdraw } from '../../platform/work.ts'
+import { challenge } from './challenge.ts'
+import {
+  checkedFilters,
+  checkedHeaders,
+  endpointUuid,
+  noSuchWebhook,
+  subscriptionOf,
+  type Webhook,
+  webhookOf,
+} from './endpoint.ts'
+import { deliverLane, forgiveFailures, healthOf } from './health.ts'
+import { webhookPlan } from './plan.ts'
+import type { WebhookCreate, WebhookUpdate } from './schema.ts'
+import { newSecret, openHeaders, sealHeaders, sealSecret } from './secrets.ts'
+import {
+  cancelDeliveries,
+  countEndpoints,
+  deleteEndpoint,
+  type EndpointRow,
+  findEndpoint,
+  insertEndpoint,
+  lockEndpoint,
+  lockRegistrations,
+  updateEndpoint,
+} from './store.ts'
+
+/** Deliveries that are cancelled together with their endpoint; what is beyond is cancelled when its turn comes. */
+const maxCancelledAtOnce = 10_000
+
+export interface NewEndpoint {
+  id: string
+  events: string[]
+  headers: Buffer | null
+  secret: string
+  sealedSecret: Buffer
+}
+
+/** Checks what is asked for, proves the URL if that is asked for too, and makes the secret. */
+export async function prepareEndpoint(
+  app: App,
+  input: Static<typeof WebhookCreate>,
+  caller: Caller,
+): Promise<NewEndpoint> {
+  const { tenant } = caller
+  const id = newUuid(caller.receivedMs)
+  const events = subscriptionOf(app.catalogue, input.events)
+  const headers = checkedHeaders(input.headers ?? {})
+  checkedFilters(input.filters ?? {})
+  await requireRoom(app.db, caller)
+  await checkUrl(app, caller, id, { url: input.url, headers, verifyToken: input.verify_token })
+  const secret = newSecret()
+  return {
+    id,
+    events,
+    headers: await sealHeaders(app, tenant, id, headers),
+    secret,
+    sealedSecret: await sealSecret(app, tenant, id, secret),
+  }
+}
+
+export async function createEndpoint(
+  app: App,
+  tx: Tx,
+  input: Static<typeof WebhookCreate>,
+  caller: Caller,
+  made: NewEndpoint,
+): Promise<Webhook & { secret: string }> {
+  const { tenant } = caller
+  await tx.query(lockRegistrations, { account: tenant.account, environment: tenant.environment })
+  await requireRoom(tx, caller)
+  const row = await one(
+    tx.query(insertEndpoint, {
+      ...tenant,
+      id: made.id,
+      url: input.url,
+      events: made.events,
+      description: input.description ?? null,
+      enabled: input.enabled ?? true,
+      disabledReason: null,
+      headers: made.headers,
+      ordered: input.ordered ?? false,
+      rateLimit: input.rate_limit ?? null,
+      filters: JSON.stringify(input.filters ?? {}),
+      secret: made.sealedSecret,
+      at: new Date(caller.nowMs),
+    }),
+  )
+  const health = await healthOf(tx, tenant, [], caller.nowMs)
+  const webhook = webhookOf(row, input.headers ?? {}, health(row), caller.nowMs)
+  await record(tx, caller, 'webhook.create', webhook.id, { after: auditable(webhook) })
+  await announce(app, tx, row.id)
+  return { ...webhook, secret: made.secret }
+}
+
+/** The sealed headers to store; undefined leaves them as they are. */
+export type EndpointChange = { headers: Buffer | null | undefined; events: string[] | undefined }
+
+export async function prepareChange(
+  app: App,
+  id: string,
+  input: Static<typeof WebhookUpdate>,
+  caller: Caller,
+): Promise<EndpointChange> {
+  const row = await existing(app.db, id, caller)
+  const events = input.events && subscriptionOf(app.catalogue, input.events)
+  const stored = await openHeaders(app, caller.tenant, row.id, row.headers)
+  const headers = input.headers ? checkedHeaders(input.headers, stored) : stored
+  checkedFilters(input.filters ?? {})
+  if (input.url !== undefined || input.verify_token !== undefined)
+    await checkUrl(app, caller, row.id, { url: input.url ?? row.url, headers, verifyToken: input.verify_token })
+  return { events, headers: input.headers && (await sealHeaders(app, caller.tenant, row.id, headers)) }
+}
+
+export async function changeEndpoint(
+  app: App,
+  tx: Tx,
+  id: string,
+  input: Static<typeof WebhookUpdate>,
+  caller: Caller,
+  change: EndpointChange,
+): Promise<Webhook> {
+  const { tenant, nowMs } = caller
+  const row = await maybe(tx.query(lockEndpoint, { ...tenant, id: endpointUuid(id) }))
+  if (!row) throw noSuchWebhook()
+  const before = await describe(app, tx, row, caller)
+  if (Object.keys(input).length === 0) return before
+  const enabled = input.enabled ?? row.enabled
+  const changed = await one(
+    tx.query(updateEndpoint, {
+      ...tenant,
+      id: row.id,
+      url: input.url ?? row.url,
+      events: change.events ?? row.events,
+      description: input.description === undefined ? row.description : input.description,
+      enabled,
+      disabledReason: enabled ? null : row.disabled_reason,
+      headers: change.headers === undefined ? row.headers : change.headers,
+      ordered: input.ordered ?? row.ordered,
+      rateLimit: input.rate_limit === undefined ? row.rate_limit : input.rate_limit,
+      filters: JSON.stringify(input.filters ?? row.filters),
+      at: new Date(nowMs),
+    }),
+  )
+  if (input.enabled === true) {
+    await tx.query(forgiveFailures, { ...tenant, endpoint: row.id })
+    await hasten(tx, tenant, deliverLane, row.id)
+  }
+  const after = await describe(app, tx, changed, caller)
+  await record(tx, caller, 'webhook.update', after.id, { before: auditable(before), after: auditable(after) })
+  await announce(app, tx, row.id)
+  return after
+}
+
+export async function removeEndpoint(
+  app: App,
+  tx: Tx,
+  id: string,
+  caller: Caller,
+): Promise<{ id: string; deleted: true }> {
+  const { tenant } = caller
+  const row = await maybe(tx.query(lockEndpoint, { ...tenant, id: endpointUuid(id) }))
+  if (!row) throw noSuchWebhook()
+  await tx.query(deleteEndpoint, { ...tenant, id: row.id })
+  const ids = (await withdraw(tx, tenant, deliverLane, row.id, maxCancelledAtOnce)).sort()
+  const [from, to] = [ids[0], ids.at(-1)]
+  if (from !== undefined && to !== undefined) await tx.query(cancelDeliveries, { ...tenant, ids, from, to })
+  await hasten(tx, tenant, deliverLane, row.id)
+  const webhookId = idOf('webhook', row.id)
+  await record(tx, caller, 'webhook.delete', webhookId, { before: { url: row.url, events: row.events } })
+  await announce(app, tx, row.id)
+  return { id: webhookId, deleted: true }
+}
+
+export async function getEndpoint(app: App, id: string, caller: Caller): Promise<Webhook> {
+  return describe(app, app.db, await existing(app.db, id, caller), caller)
+}
+
+export async function existing(queryable: Queryable, id: string, { tenant }: Caller): Promise<EndpointRow> {
+  const row = await maybe(queryable.query(findEndpoint, { ...tenant, id: endpointUuid(id) }))
+  if (!row) throw noSuchWebhook()
+  return row
+}
+
+/** Tells every node that what it remembers of an endpoint is old. */
+export async function announce(app: App, tx: Tx, endpoint: string): Promise<void> {
+  await app.signals.send(tx, 'webhooks', endpoint)
+}
+
+export async function describe(app: App, queryable: Queryable, row: EndpointRow, caller: Caller): Promise<Webhook> {
+  const health = await healthOf(queryable, caller.tenant, [row], caller.nowMs)
+  const headers = await openHeaders(app, caller.tenant, row.id, row.headers)
+  return webhookOf(row, headers, health(row), caller.nowMs)
+}
+
+async function requireRoom(queryable: Queryable, { tenant, principal }: Caller): Promise<void> {
+  const most = webhookPlan(principal.facts.plan).webhooks
+  const { count } = await one(queryable.query(countEndpoints, tenant))
+  if (count >= most) throw new AppError('WEBHOOK_LIMIT_REACHED', `${count} of ${most}`)
+}
+
+async function checkUrl(
+  app: App,
+  { tenant }: Caller,
+  endpoint: string,
+  { url, headers, verifyToken }: { url: string; headers: Record<string, string>; verifyToken: string | undefined },
+): Promise<void> {
+  await app.outbound.checkUrl(url, 'webhook', tenant.environment, 'url')
+  if (verifyToken === undefined) return
+  await challenge(app, { pool: endpoint, url, environment: tenant.environment, headers, verifyToken })
+}
+
+/** What the audit log keeps of a webhook: neither its secret nor the values of its headers are in the record. */
+function auditable({ health: _health, ...settings }: Webhook): object {
+  return settings
+}

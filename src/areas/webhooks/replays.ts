@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// Delivering a window of time again. A job walks through it in steps of a second, so that neither the database nor the
+// receiver feels it as a wave; each step is one transaction, and remembers how far it came.
+import { type Static, Type } from 'typebox'
+import { AppError } from '../../kernel/errors.ts'
+import { idOf, newIdAndUuid, newUuid, uuidOf } from '../../kernel/ids.ts'
+import type { App } from '../../platform/app.ts'
+import { record } from '../../platform/audit.ts'
+import type { Caller } from '../../platform/auth.ts'
+import { maybe, one, type Queryable, statement, type Tx } from '../../platform/db.ts'
+import { IdParam, write } from '../../platform/route.ts'
+import { Moment, OneOf } from '../../platform/schema.ts'
+import type { Environment, Tenant } from '../../platform/tenant.ts'
+import type { Job } from '../../platform/work.ts'
+import { type Allowance, admit } from './allowance.ts'
+import { keptSince, rangeOf } from './history.ts'
+import { existing } from './register.ts'
+
+const maxDeliveries = 100_000
+const stepMs = 1_000
+/** Deliveries in a step. */
+const perStep = 50
+
+type Owner = { bucket: number; account: string; environment: Environment }
+const own = 'bucket = $bucket and account_id = $account and environment = $environment'
+const chosen = `${own} and endpoint_id = $endpoint and created_at >= $from and created_at < $to and not test
+  and replay_of is null and (case when $status::text = 'all' then status in ('delivered', 'failed', 'cancelled') else status = 'failed' end)
+  and ($events::text[] is null or event = any($events))`
+
+type Choice = Owner & { endpoint: string; from: Date; to: Date; status: string; events: readonly string[] | null }
+
+const countChosen = statement<Choice & { since: string; most: number }, { count: number }>(
+  'webhooks.count_replay',
+  `select count(*)::int as count from (
+     select from webhooks.deliveries where ${chosen} and id >= $since limit $most::int + 1) found`,
+)
+
+const nextChosen = statement<Choice & { cursor: string; limit: number }, { id: string }>(
+  'webhooks.next_of_replay',
+  `select id from webhooks.deliveries where ${chosen} and id > $cursor order by id limit $limit::int`,
+)
+
+const insertReplay = statement<Choice & { id: string; total: number; cursor: string; at: Date }, object>(
+  'webhooks.insert_replay',
+  `insert into webhooks.replays (bucket, account_id, environment, id, endpoint_id, since, until, status, events, total,
+     cursor, created_at)
+   values ($bucket, $account, $environment, $id, $endpoint, $from, $to, $status, $events::text[], $total, $cursor, $at)`,
+)
+
+interface ReplayRow {
+  endpoint_id: string
+  since: Date
+  until: Date
+  status: string
+  events: string[] | null
+  total: number
+  queued: number
+  cursor: string
+  clock_offset_ms: bigint
+}
+
+const lockReplay = statement<Owner & { id: string }, ReplayRow>(
+  'webhooks.lock_replay',
+  `select endpoint_id, since, until, status, events, total, queued, cursor,
+          accounts.clock_offset_ms(account_id, environment) as clock_offset_ms
+     from webhooks.replays where ${own} and id = $id and not finished for update`,
+)
+
+const moveReplay = statement<Owner & { id: string; queued: number; cursor: string; finished: boolean }, object>(
+  'webhooks.move_replay',
+  `update webhooks.replays set queued = queued + $queued, cursor = $cursor, finished = $finished
+    where ${own} and id = $id`,
+)
+
+const latestReplay = statement<
+  Owner & { endpoint: string },
+  { id: string; total: number; queued: number; finished: boolean }
+>(
+  'webhooks.latest_replay',
+  `select id, total, queued, finished from webhooks.replays
+    where ${own} and endpoint_id = $endpoint order by id desc limit 1`,
+)
+
+const redeliverAll = statement<
+  Owner & { ids: readonly string[]; sources: readonly string[]; endpoint: string; replay: string | null; at: Date },
+  { count: number }
+>(
+  'webhooks.redeliver',
+  `select webhooks.redeliver(array(
+     select row($bucket::smallint, $account::uuid, $environment::text, n.id, n.source, $endpoint::uuid,
+                $replay::uuid, $at::timestamptz)::webhooks.redeliver_item
+       from unnest($ids::uuid[], $sources::uuid[]) as n(id, source))) as count`,
+)
+
+/** Delivers again, as new deliveries: `sources` as `ids`. */
+export async function redeliver(
+  tx: Tx,
+  tenant: Tenant,
+  again: { ids: readonly string[]; sources: readonly string[]; endpoint: string; replay: string | null; at: Date },
+): Promise<number> {
+  return (await one(tx.query(redeliverAll, { ...tenant, ...again }))).count
+}
+
+const Replay = Type.Object({
+  from: Moment({ description: 'From here, inclusive' }),
+  to: Moment({ description: 'To here, exclusive' }),
+  status: Type.Optional(OneOf(['failed', 'all'], { description: 'Only what failed, unless asked otherwise' })),
+  events: Type.Optional(Type.Array(Type.String({ maxLength: 60 }), { minItems: 1, maxItems: 100 })),
+})
+
+const ReplayStarted = Type.Object({ replay_id: Type.String(), count: Type.Integer() }, { title: 'ReplayStarted' })
+
+const replays: Allowance = { name: 'webhook-replay', perMinute: 10, what: 'replays' }
+
+export const replayWindow = write({
+  method: 'POST',
+  path: '/v1/webhooks/:id/replay',
+  operation: 'webhooks.replay',
+  summary: 'Deliver a window of time again',
+  description:
+    'At most 100,000 deliveries, 50 a second. Bytes and event ids are those of the first time; the webhook shows how far it is. 10 replays a minute.',
+  scope: 'webhooks:write',
+  params: IdParam,
+  body: Replay,
+  reply: { status: 200, schema: ReplayStarted },
+  errors: ['WEBHOOK_NOT_FOUND', 'INVALID_DATE_RANGE', 'VALIDATION_ERROR'],
+  examples: [
+    { name: 'A bad hour', body: { from: '2026-03-01T09:00:00Z', to: '2026-03-01T10:00:00Z', status: 'failed' } },
+  ],
+  prepare: async (app, { params }, caller) => admit(app, await existing(app.db, params.id, caller), replays),
+  handle: (app, tx, { params, body }, caller) => begin(app, tx, params.id, body, caller),
+})
+
+async function begin(
+  app: App,
+  tx: Tx,
+  webhook: string,
+  input: Static<typeof Replay>,
+  caller: Caller,
+): Promise<Static<typeof ReplayStarted>> {
+  const { tenant } = caller
+  const { from, to } = rangeOf(input)
+  if (!from || !to) throw new AppError('INVALID_DATE_RANGE', 'from and to are both needed')
+  const endpoint = await existing(tx, webhook, caller)
+  const choice = { endpoint: endpoint.id, from, to, status: input.status ?? 'failed', events: input.events ?? null }
+  const since = keptSince(caller)
+  const { count } = await one(tx.query(countChosen, { ...tenant, ...choice, since, most: maxDeliveries }))
+  if (count > maxDeliveries)
+    throw new AppError('VALIDATION_ERROR', `the window has more than ${maxDeliveries} deliveries; choose a shorter one`)
+  const { id, uuid } = newIdAndUuid('replay', caller.receivedMs)
+  const at = new Date(caller.nowMs)
+  await tx.query(insertReplay, { ...tenant, ...choice, id: uuid, total: count, cursor: since, at })
+  await record(tx, caller, 'webhook.replay', webhook, { after: { replay_id: id, from, to, count } })
+  const job = app.work.prepare(replay, tenant, { replay: id })
+  await app.work.add(tx, job)
+  tx.afterCommit(() => app.work.begin(job))
+  return { replay_id: id, count }
+}
+
+const ReplayPayload = Type.Object({ replay: Type.String() })
+
+export const replay: Job<App, typeof ReplayPayload> = {
+  lane: 'webhooks.replay',
+  role: 'webhooks',
+  payload: ReplayPayload,
+  concurrency: 16,
+  leaseSeconds: 30,
+  retrySeconds: [1, 5, 30, 60, 300, 300, 300],
+  async handle(app, { tenant, payload }) {
+    const id = uuidOf('replay', payload.replay)
+    if (!tenant || id === null) throw new Error('a replay belongs to an account')
+    const isOver = await app.db.tx((tx) => step(app, tx, tenant, id))
+    app.work.poke()
+    return isOver ? { kind: 'done' } : { kind: 'again', afterMs: stepMs }
+  },
+}
+
+/** Queues the next few; true when there are no more. */
+async function step(app: App, tx: Tx, tenant: Tenant, id: string): Promise<boolean> {
+  const row = await maybe(tx.query(lockReplay, { ...tenant, id }))
+  if (!row) return true
+  const sources = await tx.query(nextChosen, {
+    ...tenant,
+    endpoint: row.endpoint_id,
+    from: row.since,
+    to: row.until,
+    status: row.status,
+    events: row.events,
+    cursor: row.cursor,
+    limit: Math.min(perStep, row.total - row.queued),
+  })
+  const nowMs = app.clock.nowMs()
+  const queued = await redeliver(tx, tenant, {
+    ids: sources.map(() => newUuid(nowMs)),
+    sources: sources.map((source) => source.id),
+    endpoint: row.endpoint_id,
+    replay: id,
+    at: new Date(nowMs + Number(row.clock_offset_ms)),
+  })
+  const finished = row.queued + queued >= row.total || sources.length === 0
+  await tx.query(moveReplay, { ...tenant, id, queued, cursor: sources.at(-1)?.id ?? row.cursor, finished })
+  return finished
+}
+
+export const ReplayProgress = Type.Object(
+  {
+    replay_id: Type.String(),
+    state: OneOf(['running', 'done']),
+    count: Type.Integer({ description: 'Deliveries in all' }),
+    queued: Type.Integer({ description: 'Deliveries that were sent again so far, or are about to be' }),
+  },
+  { title: 'ReplayProgress' },
+)
+
+/** How far an endpoint's latest replay is; null when it has had none. */
+export async function replayProgress(
+  queryable: Queryable,
+  tenant: Tenant,
+  endpoint: string,
+): Promise<Static<typeof ReplayProgress> | null> {
+  const row = await maybe(queryable.query(latestReplay, { ...tenant, endpoint }))
+  if (!row) return null
+  const { id, total, queued, finished } = row
+  return { replay_id: idOf('replay', id), state: finished ? 'done' : 'running', count: total, queued }
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shapes of webhooks as customers register and read them. `url` and `events` have no rules here beyond their types: what
+// is wrong with them is said as INVALID_URL and INVALID_EVENT, not as a broken field.
+import { Type } from 'typebox'
+import { At, listQuery, Nullable, OneOf } from '../../platform/schema.ts'
+
+export const maxEvents = 100
+const maxFilters = 10
+const maxFilterPath = 200
+const maxFilterText = 500
+const maxDescription = 500
+const maxRatePerSecond = 1_000
+const maxOverlapHours = 168
+export const defaultOverlapHours = 24
+
+const FilterValue = Type.Union([Type.String({ maxLength: maxFilterText }), Type.Number(), Type.Boolean()])
+
+const settings = {
+  description: Type.Optional(
+    Nullable(Type.String({ maxLength: maxDescription }), { rule: `must have at most ${maxDescription} characters` }),
+  ),
+  enabled: Type.Optional(Type.Boolean({ default: true, rule: 'must be true or false' })),
+  headers: Type.Optional(
+    Type.Record(Type.String(), Type.String(), {
+      sensitive: true,
+      rule: 'must be an object of header names with text values',
+      description:
+        'Sent with every delivery; kept encrypted and shown masked. At most 10, of 1 KiB together, none that this service sets itself. A value in its masked form stays as it was.',
+    }),
+  ),
+  ordered: Type.Optional(
+    Type.Boolean({
+      default: false,
+      rule: 'must be true or false',
+      description: 'Events of one resource wait for each other, so that they arrive in order',
+    }),
+  ),
+  rate_limit: Type.Optional(
+    Nullable(Type.Integer({ minimum: 1, maximum: maxRatePerSecond }), {
+      rule: `must be a whole number from 1 to ${maxRatePerSecond}, or null`,
+      description: 'Deliveries per second at most',
+    }),
+  ),
+  filters: Type.Optional(
+    Type.Record(Type.String({ minLength: 1, maxLength: maxFilterPath }), FilterValue, {
+      maxProperties: maxFilters,
+      rule: `must be an object of at most ${maxFilters} payload paths, such as metadata.shop, with text, number or boolean values`,
+      description: 'Only events whose payload has exactly these values are delivered',
+    }),
+  ),
+  verify_token: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      sensitive: true,
+      rule: 'must have 1 to 200 characters',
+      description:
+        'The URL is first asked with GET, hub.mode=subscribe, this as hub.verify_token, and must answer with hub.challenge within 5 seconds',
+    }),
+  ),
+}
+
+const Url = Type.String({
+  rule: 'must be a text',
+  description: 'https://, at most 2048 characters, no user name, no fragment, port 443 or from 1024 up',
+})
+const Events = Type.Array(Type.String({ rule: 'must be a text' }), {
+  rule: 'must be a list of event names',
+  description: `1 to ${maxEvents} names of the catalogue, \`area.*\` or \`*\``,
+})
+
+export const WebhookCreate = Type.Object({ url: Url, events: Events, ...settings })
+export const WebhookUpdate = Type.Object({ url: Type.Optional(Url), events: Type.Optional(Events), ...settings })
+
+export const WebhookList = Type.Object({
+  ...listQuery,
+  enabled: Type.Optional(Type.Boolean({ rule: 'must be true or false', description: 'Only enabled or disabled ones' })),
+  event: Type.Optional(Type.String({ maxLength: 60, description: 'Only those that this event is delivered to' })),
+})
+
+export const Health = Type.Object(
+  {
+    state: OneOf(['healthy', 'degraded', 'failing', 'disabled']),
+    success_24h: Type.Integer({ description: 'Attempts that succeeded in the last 24 hours' }),
+    failure_24h: Type.Integer({ description: 'Attempts that failed in the last 24 hours' }),
+    pending: Type.Integer({ description: 'Deliveries that wait for their first or next attempt' }),
+    p50_ms: Nullable(Type.Integer({ description: 'Half of the successful attempts took no longer' })),
+    p95_ms: Nullable(Type.Integer({ description: '95 % of the successful attempts took no longer' })),
+    last_success_at: Nullable(At()),
+    last_failure_at: Nullable(At()),
+    last_status: Nullable(Type.Integer({ description: 'The last HTTP status of the endpoint' })),
+  },
+  { title: 'WebhookHealth' },
+)
+
+const recordFields = {
+  id: Type.String(),
+  url: Type.String(),
+  events: Type.Array(Type.String()),
+  enabled: Type.Boolean(),
+  description: Nullable(Type.String()),
+  created_at: At(),
+  updated_at: At(),
+  ordered: Type.Boolean(),
+  rate_limit: Nullable(Type.Integer()),
+  filters: Type.Record(Type.String(), FilterValue),
+  headers: Type.Record(Type.String(), Type.String(), { description: 'Names of the custom headers; values are masked' }),
+  disabled_reason: Nullable(
+    Type.String({ description: '`gone` or `failing` when this service disabled it, else null' }),
+  ),
+  secret_activates_at: Nullable(At({ description: 'When the secret of a rotation takes over; null when none waits' })),
+  health: Health,
+}
+
+export const WebhookRecord = Type.Object(recordFields, { title: 'Webhook' })
+
+export const Deleted = Type.Object({ id: Type.String(), deleted: Type.Literal(true) }, { title: 'Deleted' })
+
+const Secret = Type.String({ sensitive: true, description: 'Signs every delivery; shown this once' })
+
+export const NewWebhookRecord = Type.Object({ ...recordFields, secret: Secret }, { title: 'NewWebhook' })
+
+export const SecretRotate = Type.Object({
+  overlap_hours: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: maxOverlapHours,
+      default: defaultOverlapHours,
+      rule: `must be a whole number from 0 to ${maxOverlapHours}`,
+      description: 'Hours during which deliveries are signed with both secrets; 0 changes over at once',
+    }),
+  ),
+})
+
+export const RotatedSecret = Type.Object(
+  { id: Type.String(), secret: Secret, activates_at: At() },
+  { title: 'RotatedWebhookSecret' },
+)
+
+const CallbackSecretText = Type.String({
+  sensitive: true,
+  description: 'Signs requests to the URLs of single requests',
+})
+
+export const CallbackSecret = Type.Object(
+  {
+    secret: CallbackSecretText,
+    next_secret: Nullable(
+      Type.String({ sensitive: true, description: 'The secret that takes over at `activates_at`' }),
+    ),
+    activates_at: Nullable(At()),
+  },
+  { title: 'CallbackSecret' },
+)
+
+export const RotatedCallbackSecret = Type.Object(
+  { secret: CallbackSecretText, activates_at: At() },
+  { title: 'RotatedCallbackSecret' },
+)
+
+export const Trial = Type.Object({
+  event: Type.Optional(
+    Type.String({ maxLength: 60, description: 'Which event to send; the first subscribed one unless given' }),
+  ),
+})
+
+export const TrialOutcome = Type.Object(
+  {
+    delivered: Type.Boolean(),
+    delivery_id: Type.String(),
+    event: Type.String(),
+    response_status: Nullable(Type.Integer()),
+    duration_ms: Type.Integer(),
+    response_body: Nullable(Type.String({ description: 'At most 4 KiB of it' })),
+    error: Nullable(Type.String({ description: 'Why it was not delivered, such as HTTP_STATUS or TIMEOUT' })),
+    payload: Type.Unknown({ description: 'What was sent' }),
+  },
+  { title: 'WebhookTest' },
+)
+
+export const CatalogueRecord = Type.Object(
+  {
+    name: Type.String(),
+    area: Type.String(),
+    summary: Type.String(),
+    aliases: Type.Array(Type.String({ description: 'Other names that a subscription may use' })),
+    schema: Type.Unknown({ description: 'JSON Schema of the body' }),
+    example: Type.Unknown({ description: 'A body' }),
+  },
+  { title: 'EventDescription' },
+)

@@ -1,0 +1,558 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a receiver hears, and when. The receiver checks signatures as the specification alone describes them.
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
+import { after, before, test } from 'node:test'
+import pg from 'pg'
+import { Webhook } from 'standardwebhooks'
+import { areas } from '../../src/areas.ts'
+import { loadConfig } from '../../src/config.ts'
+import { uuidOf } from '../../src/kernel/ids.ts'
+import { startNode } from '../../src/server.ts'
+import type { Client } from '../client.ts'
+import { notes, notesMigrations } from '../notes/area.ts'
+import { type Receiver, startReceiver } from '../receiver.ts'
+import { eventually, quiet, startWorld, type World } from '../world.ts'
+
+const minute = 60
+const hour = 60 * minute
+const day = 24 * hour
+const delays = [5, 30, 2 * minute, 10 * minute, 30 * minute, hour, 2 * hour, 4 * hour, 7 * hour]
+
+let world: World
+let receiver: Receiver
+let sql: pg.Client
+/** How each path answers; 200 unless it says otherwise. */
+const answers = new Map<string, (response: ServerResponse) => void>()
+
+before(async () => {
+  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off' })
+  receiver = await startReceiver()
+  receiver.answer(({ url }, response) => {
+    const answer = answers.get(url)
+    if (answer) answer(response)
+    else response.end('ok')
+  })
+  sql = new pg.Client({ connectionString: world.databaseUrl })
+  await sql.connect()
+})
+after(async () => {
+  await sql.end()
+  await receiver.stop()
+  await world.stop()
+})
+
+test('an event reaches its subscriber at once, signed over the raw body', async () => {
+  const client = await customer()
+  const { body: hook } = await client.post('/v1/webhooks', {
+    url: receiver.url('/signed'),
+    events: ['note.published'],
+    headers: { 'X-Shop': 'A' },
+  })
+  const text = 'Habari "Ada" \\ ñ 😀 </script>'
+  const { body: note } = await client.post('/v1/notes', { text, metadata: { shop: 'A' } })
+  const got = await receiver.next('/signed')
+  assert.equal(got.method, 'POST')
+  assert.equal(got.headers['x-service-signature'], createHmac('sha256', hook.secret).update(got.body).digest('hex'))
+  assert.equal(JSON.stringify(JSON.parse(got.body)), got.body, 'who signs what it parsed gets the same bytes')
+  const body = JSON.parse(got.body)
+  assert.deepEqual([body.event, body.note_id, body.text], ['note.published', note.note_id, text])
+  assert.equal(got.headers['content-type'], 'application/json; charset=utf-8')
+  assert.equal(got.headers['user-agent'], 'Pamoja-Webhooks/1.0')
+  assert.equal(got.headers['x-service-event'], 'note.published')
+  assert.equal(got.headers['x-service-event-id'], body.event_id)
+  assert.match(String(got.headers['x-service-delivery-id']), /^dlv_/)
+  assert.equal(got.headers['x-service-attempt'], '1')
+  assert.equal(got.headers['x-service-timestamp'], got.headers['webhook-timestamp'])
+  assert.equal(got.headers['webhook-id'], body.event_id)
+  assert.equal(got.headers['x-shop'], 'A')
+  for (const absent of ['x-hub-signature-256', 'x-service-test', 'x-service-replay', 'x-service-signature-next'])
+    assert.equal(got.headers[absent], undefined)
+  assert.deepEqual(new Webhook(hook.secret).verify(got.body, headersOf(got.headers)), body)
+
+  const delivery = await settled(client, hook.id, 'delivered')
+  assert.equal(delivery.event_id, body.event_id)
+  const { body: detail } = await client.get(`/v1/webhooks/${hook.id}/deliveries/${delivery.id}`)
+  assert.deepEqual([detail.status, detail.attempts, detail.response_status], ['delivered', 1, 200])
+  assert.equal(detail.request.url, receiver.url('/signed'))
+  assert.equal(detail.request.body, got.body)
+  assert.equal(detail.request.headers['X-Service-Signature'], got.headers['x-service-signature'])
+  assert.equal(detail.request.headers['webhook-signature'], got.headers['webhook-signature'])
+  assert.notEqual(detail.request.headers['X-Shop'], 'A')
+  const [attempt] = detail.attempts_log
+  assert.deepEqual([attempt.attempt, attempt.status, attempt.response_body, attempt.error], [1, 200, 'ok', null])
+  assert.ok(attempt.ip && attempt.tls_ms >= 0 && attempt.connect_ms >= 0)
+  const { body: health } = await client.get(`/v1/webhooks/${hook.id}`)
+  assert.deepEqual([health.health.success_24h, health.health.failure_24h, health.health.last_status], [1, 0, 200])
+})
+
+test('while a secret is replaced both sign, each as it did before', async () => {
+  const client = await customer()
+  const { body: hook } = await client.post('/v1/webhooks', { url: receiver.url('/overlap'), events: ['*'] })
+  const { body: rotated } = await client.post(`/v1/webhooks/${hook.id}/rotate-secret`, { overlap_hours: 1 })
+  await client.post('/v1/notes', { text: 'one' })
+  const during = await receiver.next('/overlap')
+  const hex = (secret: string, body: string) => createHmac('sha256', secret).update(body).digest('hex')
+  assert.equal(during.headers['x-service-signature'], hex(hook.secret, during.body))
+  assert.equal(during.headers['x-service-signature-next'], hex(rotated.secret, during.body))
+  for (const secret of [hook.secret, rotated.secret]) new Webhook(secret).verify(during.body, headersOf(during.headers))
+
+  await advance(client, hour + 1)
+  await client.post('/v1/notes', { text: 'two' })
+  const afterwards = await receiver.next('/overlap')
+  assert.equal(afterwards.headers['x-service-signature'], hex(rotated.secret, afterwards.body))
+  assert.equal(afterwards.headers['x-service-signature-next'], undefined)
+  assert.throws(() => new Webhook(hook.secret).verify(afterwards.body, headersOf(afterwards.headers)))
+})
+
+test('what fails is tried eleven times, the last time exactly a day after the event', async () => {
+  const client = await customer()
+  answers.set('/day', (response) => response.writeHead(500).end('not today'))
+  const { body: hook } = await client.post('/v1/webhooks', { url: receiver.url('/day'), events: ['note.*'] })
+  await client.post('/v1/notes', { text: 'patience' })
+  const seen = new Set<unknown>()
+  for (let attempt = 1; attempt <= 11; attempt++) {
+    const got = await receiver.next('/day')
+    assert.equal(got.headers['x-service-attempt'], `${attempt}`)
+    seen.add(got.headers['x-service-event-id']).add(got.body)
+    const delivery = await attempted(client, hook.id, attempt)
+    const { body: detail } = await client.get(`/v1/webhooks/${hook.id}/deliveries/${delivery.id}`)
+    const last = detail.attempts_log.at(-1)
+    assert.deepEqual(
+      [last.attempt, last.status, last.error, last.response_body],
+      [attempt, 500, 'HTTP_STATUS', 'not today'],
+    )
+    if (attempt === 11) {
+      assert.deepEqual([delivery.status, delivery.next_attempt_at], ['failed', null])
+      assert.ok(Date.parse(last.at) - Date.parse(delivery.created_at) >= day * 1000)
+      break
+    }
+    assert.equal(delivery.status, 'pending')
+    const next = Date.parse(delivery.next_attempt_at)
+    if (attempt === 10) assert.equal(next - Date.parse(delivery.created_at), day * 1000)
+    else {
+      const waited = (next - Date.parse(last.at)) / 1000
+      const planned = delays[attempt - 1] ?? 0
+      assert.ok(waited >= planned * 0.9 && waited <= planned * 1.1 + 5, `${waited} s after attempt ${attempt}`)
+    }
+    await advanceTo(client, next)
+  }
+  assert.equal(seen.size, 2, 'the same bytes and the same event id every time')
+})
+
+test('a receiver that says when to come back is asked then, if that is later than planned and within the day', async () => {
+  const rows: [path: string, status: number, retryAfter: string, wait: [number, number]][] = [
+    ['/later', 429, '3600', [3600, 3610]],
+    ['/sooner', 503, '1', [4.5, 10.5]],
+    ['/never', 429, '172800', [4.5, 10.5]],
+    ['/dated', 503, new Date(Date.now() + 2 * hour * 1000).toUTCString(), [2 * hour - 5, 2 * hour + 10]],
+    ['/not-asked', 500, '3600', [4.5, 10.5]],
+  ]
+  for (const [path, status, retryAfter, [least, most]] of rows) {
+    const client = await customer()
+    answers.set(path, (response) => response.writeHead(status, { 'retry-after': retryAfter }).end())
+    const { body: hook } = await client.post('/v1/webhooks', { url: receiver.url(path), events: ['*'] })
+    await client.post('/v1/notes', { text: 'busy' })
+    const delivery = await attempted(client, hook.id, 1)
+    const waits = (Date.parse(delivery.next_attempt_at) - Date.parse(delivery.created_at)) / 1000
+    assert.ok(waits >= least && waits <= most, `${path}: ${waits}`)
+  }
+})
+
+test('an endpoint that is gone is disabled at once, and the others hear of it', async () => {
+  const client = await customer()
+  answers.set('/gone', (response) => response.writeHead(410).end())
+  const { body: hook } = await client.post('/v1/webhooks', { url: receiver.url('/gone'), events: ['*'] })
+  await client.post('/v1/webhooks', { url: receiver.url('/other'), events: ['webhook.disabled'] })
+  await client.post('/v1/notes', { text: 'anybody there' })
+  const told = JSON.parse((await receiver.next('/other')).body)
+  assert.deepEqual([told.event, told.webhook_id, told.disabled_reason], ['webhook.disabled', hook.id, 'gone'])
+  const { body: now } = await client.get(`/v1/webhooks/${hook.id}`)
+  assert.deepEqual([now.enabled, now.disabled_reason, now.health.state], [false, 'gone', 'disabled'])
+  const delivery = await settled(client, hook.id, 'failed')
+  assert.deepEqual([delivery.last_error, delivery.attempts], ['GONE', 1])
+})
+
+test('an endpoint that failed for five days is disabled, and the others hear of it', async () => {
+  const client = await customer()
+  answers.set('/ill', (response) => response.writeHead(500, { 'webhook-delivery': 'abort' }).end())
+  const { body: hook } = await client.post('/v1/webhooks', { url: receiver.url('/ill'), events: ['note.*'] })
+  await client.post('/v1/webhooks', {
+    url: receiver.url('/well'),
+    events: ['*'],
+    filters: { event: 'webhook.disabled' },
+  })
+  await client.post('/v1/notes', { text: 'one' })
+  const aborted = await settled(client, hook.id, 'failed')
+  assert.deepEqual([aborted.last_error, aborted.attempts], ['ABORTED', 1])
+  for (let n = 2; n <= 19; n++) await client.post('/v1/notes', { text: `${n}` })
+  await eventually(async () => (await deliveries(client, hook.id, '?status=failed')).length === 19, 'nineteen failures')
+  await advance(client, 5 * day + minute)
+  assert.equal((await client.get(`/v1/webhooks/${hook.id}`)).body.enabled, true)
+  await client.post('/v1/notes', { text: 'the twentieth' })
+  const told = JSON.parse((await receiver.next('/well')).body)
+  assert.deepEqual([told.webhook_id, told.disabled_reason, told.failed_deliveries], [hook.id, 'failing', 20])
+  assert.equal((await client.get(`/v1/webhooks/${hook.id}`)).body.disabled_reason, 'failing')
+})
+
+test('what leads to a forbidden address is not tried again, and tells nothing of it', async () => {
+  const client = await customer()
+  const { body: hook } = await client.post('/v1/webhooks', { url: receiver.url('/blocked'), events: ['*'] })
+  await repoint(hook.id, 'https://169.254.169.254/latest/meta-data')
+  await client.post('/v1/notes', { text: 'steal' })
+  const delivery = await settled(client, hook.id, 'failed')
+  assert.deepEqual([delivery.last_error, delivery.attempts, delivery.response_status], ['ADDRESS_BLOCKED', 1, null])
+})
+
+test('an endpoint that keeps failing is left alone but for a probe, and gets everything once it works', async () => {
+  const client = await customer()
+  answers.set('/down', (response) => response.writeHead(503).end())
+  const { body: hook } = await client.post('/v1/webhooks', { url: receiver.url('/down'), events: ['*'] })
+  for (let n = 0; n < 10; n++) await client.post('/v1/notes', { text: `${n}` })
+  await eventually(async () => (await stateOf(client, hook.id)) === 'failing', 'the breaker to open')
+  await eventually(
+    async () => (await deliveries(client, hook.id)).every(({ attempts }) => attempts === 1),
+    'ten failures',
+  )
+  const before = requestsTo('/down')
+  assert.equal(before, 10)
+  for (let n = 10; n < 15; n++) await client.post('/v1/notes', { text: `${n}` })
+
+  // All of them are due by now; only one is sent, to see whether it works.
+  await advance(client, 40)
+  await eventually(async () => requestsTo('/down') > before, 'a probe')
+  await eventually(
+    async () => (await deliveries(client, hook.id)).some(({ attempts }) => attempts === 2),
+    'its outcome',
+  )
+  assert.equal(requestsTo('/down'), before + 1)
+  assert.equal(await stateOf(client, hook.id), 'failing')
+
+  answers.delete('/down')
+  await advance(client, 5 * minute)
+  await eventually(async () => (await deliveries(client, hook.id, '?status=delivered')).length === 15, 'all fifteen')
+  assert.equal(await stateOf(client, hook.id), 'healthy')
+  const { body } = await client.get(`/v1/webhooks/${hook.id}/deliveries?limit=200`)
+  const attempts = body.data.map((delivery: { attempts: number }) => delivery.attempts).sort()
+  assert.deepEqual(attempts, [1, 1, 1, 1, 1, ...Array(9).fill(2), 3], 'waiting uses up no attempts')
+})
+
+test('an ordered endpoint hears of one thing in order, and of other things meanwhile', async () => {
+  const client = await customer()
+  answers.set('/ordered', (response) => response.writeHead(500).end())
+  const { body: hook } = await client.post('/v1/webhooks', {
+    url: receiver.url('/ordered'),
+    events: ['*'],
+    ordered: true,
+  })
+  await client.post('/v1/notes', { text: 'A1', topic: 'A' })
+  assert.equal(JSON.parse((await receiver.next('/ordered')).body).text, 'A1')
+  await attempted(client, hook.id, 1)
+  answers.delete('/ordered')
+  await client.post('/v1/notes', { text: 'A2', topic: 'A' })
+  await client.post('/v1/notes', { text: 'A3', topic: 'A' })
+  await client.post('/v1/notes', { text: 'B1', topic: 'B' })
+  assert.equal(JSON.parse((await receiver.next('/ordered')).body).text, 'B1')
+  await advance(client, minute)
+  for (const text of ['A1', 'A2', 'A3']) assert.equal(JSON.parse((await receiver.next('/ordered')).body).text, text)
+  const delivered = '?resource_id=A&order=asc&status=delivered'
+  await eventually(async () => (await deliveries(client, hook.id, delivered)).length === 3, 'all three to be stored')
+  const rows = await deliveries(client, hook.id, delivered)
+  assert.deepEqual(
+    rows.map(({ attempts }) => attempts),
+    [2, 1, 1],
+  )
+})
+
+test('an ordered endpoint hears of many changes to one thing without pauses between them', async () => {
+  const client = await customer()
+  const { body: hook } = await client.post('/v1/webhooks', { url: receiver.url('/many'), events: ['*'], ordered: true })
+  await Promise.all(Array.from({ length: 60 }, (_, n) => client.post('/v1/notes', { text: `${n}`, topic: 'A' })))
+  const delivered = '?status=delivered&limit=100'
+  await eventually(async () => (await deliveries(client, hook.id, delivered)).length === 60, 'all sixty')
+  const attempts = (await deliveries(client, hook.id, delivered)).map(({ attempts }) => attempts)
+  assert.deepEqual(attempts, Array(60).fill(1), 'waiting uses up no attempts')
+})
+
+test('filters, areas and the broader event decide who hears of what, each once', async () => {
+  const client = await customer()
+  const hooks: [path: string, events: string[], filters: Record<string, string>, heard: string[]][] = [
+    ['/all', ['*'], {}, ['plain', 'A', 'B']],
+    ['/area', ['note.*', 'note.shown'], {}, ['plain', 'A', 'B']],
+    ['/both', ['note.shown', 'note.published'], {}, ['plain', 'A', 'B']],
+    ['/narrow', ['note.shown'], {}, ['shown']],
+    ['/shop-a', ['*'], { 'metadata.shop': 'A' }, ['A']],
+    ['/shop-a-b', ['*'], { 'metadata.shop': 'A', text: 'B' }, []],
+    ['/elsewhere', ['sms.*', 'payment.completed'], {}, []],
+  ]
+  const ids = new Map<string, string>()
+  for (const [path, events, filters] of hooks) {
+    const made = await client.post('/v1/webhooks', { url: receiver.url(path), events, filters })
+    assert.equal(made.status, 201, made.text)
+    ids.set(path, made.body.id)
+  }
+  await client.post('/v1/notes', { text: 'shown', event: 'note.shown' })
+  await client.post('/v1/notes', { text: 'plain' })
+  await client.post('/v1/notes', { text: 'A', metadata: { shop: 'A' } })
+  await client.post('/v1/notes', { text: 'B', metadata: { shop: 'B' } })
+  for (const [path, , , heard] of hooks) {
+    const id = ids.get(path) ?? ''
+    await eventually(async () => (await deliveries(client, id, '?status=delivered')).length === heard.length, path)
+    const texts = receiver.received.filter(({ url }) => url === path).map(({ body }) => JSON.parse(body).text)
+    assert.deepEqual(texts.sort(), [...heard].sort(), path)
+  }
+})
+
+test('a callback URL hears of its own request only, signed with the callback secret of the account', async () => {
+  const client = await customer()
+  const { body: callback } = await client.get('/v1/webhooks/callback-secret')
+  await client.post('/v1/notes', { text: 'without' })
+  await client.post('/v1/notes', { text: 'with', callback_url: receiver.url('/callback') })
+  const got = await receiver.next('/callback')
+  assert.equal(JSON.parse(got.body).text, 'with')
+  assert.equal(got.headers['x-service-signature'], createHmac('sha256', callback.secret).update(got.body).digest('hex'))
+  new Webhook(callback.secret).verify(got.body, headersOf(got.headers))
+})
+
+test('a delivery can be sent again, with the same bytes and event id', async () => {
+  const client = await customer()
+  const { body: hook } = await client.post('/v1/webhooks', { url: receiver.url('/again'), events: ['*'] })
+  await client.post('/v1/notes', { text: 'once more' })
+  const first = await receiver.next('/again')
+  const delivery = await settled(client, hook.id, 'delivered')
+  const again = await client.post(`/v1/webhooks/${hook.id}/deliveries/${delivery.id}/redeliver`)
+  assert.equal(again.status, 200, again.text)
+  assert.equal(again.body.replay_of, delivery.id)
+  const second = await receiver.next('/again')
+  assert.equal(second.body, first.body)
+  assert.equal(second.headers['x-service-event-id'], first.headers['x-service-event-id'])
+  assert.equal(second.headers['x-service-delivery-id'], again.body.delivery_id)
+  assert.equal(second.headers['x-service-replay'], 'true')
+  const path = `/v1/webhooks/${hook.id}/deliveries`
+  for (const id of ['dlv_01jb2c3d4e5f6g7h8j9kamnpqr', 'x']) {
+    const missing = await client.get(`${path}/${id}`)
+    assert.deepEqual([missing.status, missing.body.error.code], [404, 'DELIVERY_NOT_FOUND'])
+    assert.equal((await client.post(`${path}/${id}/redeliver`)).body.error.code, 'DELIVERY_NOT_FOUND')
+  }
+})
+
+test('a window of time can be delivered again, only what failed or all of it', async () => {
+  const client = await customer()
+  answers.set('/window', (response) => response.writeHead(500, { 'webhook-delivery': 'abort' }).end())
+  const { body: hook } = await client.post('/v1/webhooks', { url: receiver.url('/window'), events: ['*'] })
+  const { body: clock } = await client.get('/v1/sandbox/clock')
+  for (const text of ['1', '2', '3']) await client.post('/v1/notes', { text })
+  await eventually(async () => (await deliveries(client, hook.id, '?status=failed')).length === 3, 'three failures')
+  answers.delete('/window')
+  await client.post('/v1/notes', { text: '4' })
+  await settled(client, hook.id, 'delivered')
+  const window = { from: clock.now, to: new Date(Date.parse(clock.now) + hour * 1000).toISOString() }
+  const path = `/v1/webhooks/${hook.id}/replay`
+
+  const failed = await client.post(path, window)
+  assert.equal(failed.status, 200, failed.text)
+  assert.match(failed.body.replay_id, /^rpl_/)
+  assert.equal(failed.body.count, 3)
+  await eventually(async () => (await deliveries(client, hook.id, '?status=delivered')).length === 4, 'the three')
+  const all = await client.post(path, { ...window, status: 'all', events: ['note.published'] })
+  assert.equal(all.body.count, 4)
+  await eventually(async () => (await deliveries(client, hook.id, '?status=delivered')).length === 8, 'all four')
+  assert.equal((await client.post(path, { ...window, status: 'all', events: ['sms.sent'] })).body.count, 0)
+  assert.equal((await client.post(path, { from: window.to, to: window.from })).body.error.code, 'INVALID_DATE_RANGE')
+  assert.equal((await client.post(path, { from: 'x', to: window.from })).status, 422)
+})
+
+test('the log can be searched', async () => {
+  const client = await customer()
+  const { body: hook } = await client.post('/v1/webhooks', { url: receiver.url('/log'), events: ['note.*'] })
+  await client.post('/v1/notes', { text: '1', topic: 'T' })
+  await client.post('/v1/notes', { text: '2' })
+  await eventually(async () => (await deliveries(client, hook.id, '?status=delivered')).length === 2, 'two')
+  const [one] = await deliveries(client, hook.id, '?resource_id=T')
+  const rows: [query: string, count: number][] = [
+    ['?event=note.published', 2],
+    ['?event=note.shown', 0],
+    [`?event_id=${one?.event_id}`, 1],
+    ['?event_id=evt_nonsense', 0],
+    ['?resource_id=T', 1],
+    ['?status=failed', 0],
+    ['?status=pending', 0],
+    ['?limit=1', 1],
+    [`?from=${one?.created_at}`, 2],
+    [`?to=${one?.created_at}`, 0],
+  ]
+  for (const [query, count] of rows) assert.equal((await deliveries(client, hook.id, query)).length, count, query)
+  const bad = await client.get(`/v1/webhooks/${hook.id}/deliveries?from=yesterday`)
+  assert.equal(bad.body.error.code, 'INVALID_DATE_RANGE')
+})
+
+test('what waits for a disabled endpoint goes out when it is enabled, or is cancelled after a day', async () => {
+  const client = await customer()
+  answers.set('/off', (response) => response.writeHead(500).end())
+  const { body: hook } = await client.post('/v1/webhooks', { url: receiver.url('/off'), events: ['*'] })
+  const path = `/v1/webhooks/${hook.id}`
+  await client.post('/v1/notes', { text: 'waits' })
+  await attempted(client, hook.id, 1)
+  await client.patch(path, { enabled: false })
+  await client.post('/v1/notes', { text: 'not for it' })
+  await advance(client, minute)
+  answers.delete('/off')
+  const before = requestsTo('/off')
+  await client.patch(path, { enabled: true })
+  await settled(client, hook.id, 'delivered')
+  assert.equal(requestsTo('/off'), before + 1)
+
+  answers.set('/off', (response) => response.writeHead(500).end())
+  await client.post('/v1/notes', { text: 'too late' })
+  await eventually(async () => (await deliveries(client, hook.id, '?status=pending')).length === 1, 'a failure')
+  await client.patch(path, { enabled: false })
+  await advance(client, day + minute)
+  await settled(client, hook.id, 'cancelled')
+})
+
+test('with its endpoint go the deliveries that it has not heard', async () => {
+  const client = await customer()
+  answers.set('/deleted', (response) => response.writeHead(500).end())
+  const { body: hook } = await client.post('/v1/webhooks', { url: receiver.url('/deleted'), events: ['*'] })
+  await client.post('/v1/notes', { text: 'never' })
+  await attempted(client, hook.id, 1)
+  await client.delete(`/v1/webhooks/${hook.id}`)
+  await advance(client, minute)
+  const uuid = uuidOf('webhook', hook.id)
+  await eventually(async () => {
+    const { rows } = await sql.query('select status from webhooks.deliveries where endpoint_id = $1', [uuid])
+    return rows.length === 1 && rows[0].status === 'cancelled'
+  }, 'the delivery to be cancelled')
+  const { rows } = await sql.query('select count(*)::int as jobs from work.jobs where key = $1', [uuid])
+  assert.equal(rows[0].jobs, 0)
+  assert.equal(requestsTo('/deleted'), 1)
+})
+
+test('an endpoint hears no more in a second than it asked for', async () => {
+  const client = await customer()
+  const heardAt: number[] = []
+  answers.set('/slowly', (response) => {
+    heardAt.push(performance.now())
+    response.end()
+  })
+  const { body: hook } = await client.post('/v1/webhooks', {
+    url: receiver.url('/slowly'),
+    events: ['*'],
+    rate_limit: 5,
+  })
+  await Promise.all(Array.from({ length: 12 }, (_, n) => client.post('/v1/notes', { text: `${n}` })))
+  await eventually(async () => (await deliveries(client, hook.id, '?status=delivered')).length === 12, 'all twelve')
+  // The network may move two of them closer together than they left, by very little.
+  for (const [n, at] of heardAt.entries()) assert.ok((heardAt[n + 5] ?? Number.POSITIVE_INFINITY) - at > 900)
+})
+
+test('a receiver that accepts and says nothing is a failure, and delays nobody else', async () => {
+  const client = await customer()
+  answers.set('/silent', () => undefined)
+  const { body: silent } = await client.post('/v1/webhooks', { url: receiver.url('/silent'), events: ['*'] })
+  const { body: lively } = await client.post('/v1/webhooks', { url: receiver.url('/lively'), events: ['*'] })
+  for (let n = 0; n < 20; n++) await client.post('/v1/notes', { text: `${n}` })
+  await eventually(
+    async () => (await deliveries(client, lively.id, '?status=delivered')).length === 20,
+    'the lively one',
+  )
+  const [first] = await eventually(async () => {
+    const found = await deliveries(client, silent.id, '?order=asc&limit=1')
+    return found[0]?.attempts === 1 && found
+  }, 'the silent one')
+  assert.equal(first?.last_error, 'TIMEOUT')
+})
+
+test('a node that does not deliver leaves it to one that does', async () => {
+  const { config } = loadConfig(
+    {},
+    { ...quiet, PAMOJA_HOME: world.home, DATABASE_URL: world.databaseUrl, PAMOJA_ROLES: ['api', 'dispatch'] },
+  )
+  const other = await startNode({ config, areas: [...areas, notes], extraMigrations: notesMigrations })
+  try {
+    const account = await world.account({ balance: 1000 })
+    const { body: hook } = await account.client.post('/v1/webhooks', { url: receiver.url('/two'), events: ['*'] })
+    const { app } = other
+    assert.equal(app.courier.owner(), null)
+    const tenant = { bucket: 0, account: uuidOf('account', account.id) ?? '', environment: 'test' as const }
+    const { rows } = await sql.query('select bucket from webhooks.endpoints where id = $1', [
+      uuidOf('webhook', hook.id),
+    ])
+    tenant.bucket = rows[0].bucket
+    const [published] = notes.events ?? []
+    if (!published) throw new Error('notes tell of nothing')
+    const nowMs = app.clock.nowMs()
+    await app.db.tx((tx) =>
+      app.outbox.emit(tx, published, { tenant, receivedMs: nowMs, nowMs, requestId: null }, 'x', published.sample),
+    )
+    assert.equal(JSON.parse((await receiver.next('/two')).body).text, 'Habari')
+    await settled(account.client, hook.id, 'delivered')
+  } finally {
+    await other.stop()
+  }
+})
+
+interface Delivery {
+  id: string
+  status: string
+  attempts: number
+  created_at: string
+  next_attempt_at: string
+  last_error: string | null
+  response_status: number | null
+  event_id: string
+}
+
+async function customer(): Promise<Client> {
+  return (await world.account({ balance: 100_000 })).client
+}
+
+async function deliveries(client: Client, hook: string, query = ''): Promise<Delivery[]> {
+  const { status, body } = await client.get(`/v1/webhooks/${hook}/deliveries${query}`)
+  assert.equal(status, 200, JSON.stringify(body))
+  return body.data
+}
+
+/** Waits until an endpoint has a delivery of this status. */
+function settled(client: Client, hook: string, status: string): Promise<Delivery> {
+  return eventually(async () => (await deliveries(client, hook, `?status=${status}`))[0], `something ${status}`)
+}
+
+/** Waits until the only delivery of an endpoint has so many attempts behind it. */
+function attempted(client: Client, hook: string, attempts: number): Promise<Delivery> {
+  return eventually(async () => {
+    const [delivery] = await deliveries(client, hook, '?order=asc&limit=1')
+    return delivery?.attempts === attempts && delivery
+  }, `attempt ${attempts} to be stored`)
+}
+
+async function stateOf(client: Client, hook: string): Promise<string> {
+  return (await client.get(`/v1/webhooks/${hook}`)).body.health.state
+}
+
+function requestsTo(path: string): number {
+  return receiver.received.filter(({ url }) => url === path).length
+}
+
+async function advance(client: Client, seconds: number): Promise<void> {
+  const moved = await client.post('/v1/sandbox/clock', { advance_seconds: seconds })
+  assert.equal(moved.status, 200, moved.text)
+}
+
+async function advanceTo(client: Client, atMs: number): Promise<void> {
+  const { body } = await client.get('/v1/sandbox/clock')
+  await advance(client, Math.max(0, (atMs - Date.parse(body.now)) / 1000))
+}
+
+/** What no customer can do: the URL was checked when it was given. */
+async function repoint(hook: string, url: string): Promise<void> {
+  await sql.query('update webhooks.endpoints set url = $2, version = version + 1 where id = $1', [
+    uuidOf('webhook', hook),
+    url,
+  ])
+}
+
+function headersOf(headers: NodeJS.Dict<string | string[]>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
+}
