@@ -31,8 +31,15 @@ interface Command {
   /** Its words; those in angle brackets stand for what the caller gives. */
   usage: string
   summary: string
-  run(loaded: LoadedConfig, given: readonly string[]): Promise<void>
+  /** The options that it takes beside those of every command. */
+  options?: readonly OptionName[]
+  run(loaded: LoadedConfig, given: readonly string[], options: Options): Promise<void>
 }
+
+/** Options of single commands: each takes a value. */
+const optionNames = ['forward-to', 'events', 'api-key'] as const
+type OptionName = (typeof optionNames)[number]
+type Options = Readonly<Partial<Record<OptionName, string>>>
 
 const commands: readonly Command[] = [
   { usage: 'serve', summary: 'Start the platform (the default).', run: ({ config }) => serve(config) },
@@ -97,6 +104,13 @@ const commands: readonly Command[] = [
     },
   },
   {
+    usage: 'listen',
+    summary:
+      'Post events to a server here: --forward-to http://localhost:3000/hook [--events sms.*] [--api-key <key>].',
+    options: optionNames,
+    run: ({ config }, _given, options) => forward(config, options),
+  },
+  {
     usage: 'config',
     summary: 'Show every setting, its value and where it came from.',
     run: async (loaded) => say(describeConfig(loaded)),
@@ -114,12 +128,14 @@ const commands: readonly Command[] = [
 /** Runs a command line. Problems of configuration or surroundings end it with one sentence and a non-zero code. */
 export async function run(args: readonly string[]): Promise<void> {
   try {
-    const { words, overrides, wants } = parse(args)
+    const { words, overrides, options, wants } = parse(args)
     if (wants === 'version') return say(packageVersion())
     if (wants === 'help') return say(help())
     const { command, given } = find(words)
+    const strange = optionNames.find((name) => options[name] !== undefined && !command.options?.includes(name))
+    if (strange) throw new ConfigError(`${command.usage} takes no --${strange}.`)
     const loaded = loadConfig(env, overrides)
-    await command.run(loaded, given).catch((error: unknown) => fail(adviceFor(error, loaded.config), 1))
+    await command.run(loaded, given, options).catch((error: unknown) => fail(adviceFor(error, loaded.config), 1))
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     fail(error.message, 2)
@@ -129,6 +145,7 @@ export async function run(args: readonly string[]): Promise<void> {
 interface CommandLine {
   words: string[]
   overrides: Partial<Config>
+  options: Options
   wants: 'help' | 'version' | null
 }
 
@@ -137,11 +154,18 @@ function parse(args: readonly string[]): CommandLine {
     parseArgs({
       args: [...args],
       allowPositionals: true,
-      options: { roles: { type: 'string' }, help: { type: 'boolean', short: 'h' }, version: { type: 'boolean' } },
+      options: {
+        roles: { type: 'string' },
+        help: { type: 'boolean', short: 'h' },
+        version: { type: 'boolean' },
+        'forward-to': { type: 'string' },
+        events: { type: 'string' },
+        'api-key': { type: 'string' },
+      },
     }),
   )
   const wants = values.help ? 'help' : values.version ? 'version' : null
-  return { words, overrides: values.roles === undefined ? {} : rolesOf(values.roles), wants }
+  return { words, overrides: values.roles === undefined ? {} : rolesOf(values.roles), options: values, wants }
 }
 
 function parsedBy<T>(parser: () => T): T {
@@ -199,6 +223,19 @@ async function serve(config: Config): Promise<void> {
     }
     progress.end()
   }
+  exit(0)
+}
+
+/** Hands on events until it is interrupted, which is how it is meant to end. */
+async function forward(config: Config, options: Options): Promise<void> {
+  const { listen, listeningOf } = await import('./listen.ts')
+  const listening = await listeningOf(config, {
+    forwardTo: options['forward-to'],
+    events: options.events,
+    apiKey: options['api-key'] ?? env.PAMOJA_API_KEY,
+  })
+  const tell = (sentence: string): void => void stderr.write(`${sentence}\n`)
+  await listen({ ...listening, say, tell }, stopSignal())
   exit(0)
 }
 

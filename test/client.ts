@@ -68,9 +68,7 @@ export class Client {
         },
         (response) => {
           const chunks: Buffer[] = []
-          response.on('data', (chunk: Buffer) => chunks.push(chunk))
-          response.on('error', reject)
-          response.on('end', () => {
+          const done = (): void => {
             const text = Buffer.concat(chunks).toString()
             const isJson = response.headers['content-type']?.includes('json') && text !== ''
             resolve({
@@ -81,7 +79,16 @@ export class Client {
               text,
               body: isJson ? JSON.parse(text) : null,
             })
-          })
+          }
+          if (response.headers['content-type']?.startsWith('text/event-stream')) {
+            // A stream goes on: what is learnt of it here is that it began.
+            response.on('error', () => undefined)
+            response.destroy()
+            return done()
+          }
+          response.on('data', (chunk: Buffer) => chunks.push(chunk))
+          response.on('error', reject)
+          response.on('end', done)
         },
       )
       sent.on('error', reject)

@@ -4,10 +4,12 @@ import { Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { idOf, timeOfUuid, uuidOf } from '../../kernel/ids.ts'
 import type { Area } from '../../platform/area.ts'
+import { knownEvent } from '../../platform/event-tail.ts'
 import { type EventRow, findEvent, listEvents } from '../../platform/events.ts'
-import { idBounds, pageOf, windowOf } from '../../platform/page.ts'
+import { idBounds, type ListQuery, pageOf, type Window, windowOf } from '../../platform/page.ts'
 import { IdParam, list, read } from '../../platform/route.ts'
 import { At, dayRangeQuery, listQuery, Nullable } from '../../platform/schema.ts'
+import { eventsStream } from './stream.ts'
 
 const EventRecord = Type.Object(
   {
@@ -25,18 +27,21 @@ const eventsList = list({
   path: '/v1/events',
   operation: 'events.list',
   summary: 'List what happened',
+  description:
+    'With `after`, what happened since an event, oldest first: ask again with the id of the last one you have. A request that takes long may add an event before one that you have; to be certain, ask from some seconds earlier and leave out the ids you know, or follow the stream.',
   scope: 'events:read',
   query: Type.Object({
     ...listQuery,
     ...dayRangeQuery,
     event: Type.Optional(Type.String({ maxLength: 60, description: 'Only events of this name' })),
     resource_id: Type.Optional(Type.String({ maxLength: 60, description: 'Only what happened to this object' })),
+    after: Type.Optional(Type.String({ maxLength: 60, description: 'Only what came after the event with this id' })),
   }),
   row: EventRecord,
   errors: ['INVALID_DATE_RANGE'],
   examples: [{ name: 'The latest events', query: { limit: 10 } }],
   handle: async ({ db }, { query }, { tenant }) => {
-    const window = windowOf(query)
+    const window = query.after === undefined ? windowOf(query) : windowAfter(query, query.after)
     const filter = { ...idBounds(query), type: query.event ?? null, resource: query.resource_id ?? null }
     return pageOf(window, await listEvents(db, tenant, window, filter), eventRecord)
   },
@@ -59,6 +64,14 @@ const eventGet = read({
   },
 })
 
+/** What came after an event: a page that follows another goes on from there. */
+function windowAfter(query: ListQuery, after: string): Window {
+  if (query.order === 'desc') throw new AppError('INVALID_REQUEST', 'after lists the oldest first: leave out order')
+  const known = knownEvent(after)
+  const window = windowOf({ ...query, order: 'asc' })
+  return { ...window, after: window.after ?? known }
+}
+
 function eventRecord({ id, type, resource_id, body, request_id }: EventRow) {
   return {
     id: idOf('event', id),
@@ -70,4 +83,4 @@ function eventRecord({ id, type, resource_id, body, request_id }: EventRow) {
   }
 }
 
-export const events: Area = { name: 'events', routes: [eventsList, eventGet] }
+export const events: Area = { name: 'events', routes: [eventsList, eventsStream, eventGet] }

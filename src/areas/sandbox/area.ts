@@ -6,6 +6,8 @@ import { record } from '../../platform/audit.ts'
 import { read, write } from '../../platform/route.ts'
 import { At } from '../../platform/schema.ts'
 import { moveClock } from '../accounts/area.ts'
+import { mountCatcher } from './catcher.ts'
+import { hookChores, hookRoutes } from './hooks.ts'
 
 const ClockAdvance = Type.Object({
   advance_seconds: Type.Number({
@@ -54,4 +56,9 @@ const advanceClock = write({
   },
 })
 
-export const sandbox: Area = { name: 'sandbox', routes: [readClock, advanceClock] }
+export const sandbox: Area = {
+  name: 'sandbox',
+  routes: [readClock, advanceClock, ...hookRoutes],
+  chores: hookChores,
+  mount: mountCatcher,
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Events as they happen, for whoever stays on the line.
+import { Type } from 'typebox'
+import { AppError } from '../../kernel/errors.ts'
+import type { Catalogue } from '../../platform/catalogue.ts'
+import { knownEvent, tailMessages } from '../../platform/event-tail.ts'
+import { stream } from '../../platform/route.ts'
+
+const maxWords = 100
+
+export const eventsStream = stream({
+  path: '/v1/events/stream',
+  operation: 'events.stream',
+  summary: 'Follow what happens, as it happens',
+  description:
+    'Server-sent events: `id` is the event’s id, `event` its name, `data` what subscribers receive. The stream begins now, or after the event that `Last-Event-ID` or `after` names; nothing is left out, and the last seconds before that event may be told again, so tell repeats by their ids. A reader that takes nothing for half a minute is cut off and may come back.',
+  scope: 'events:read',
+  query: Type.Object({
+    events: Type.Optional(
+      Type.Array(Type.String({ maxLength: 60 }), {
+        maxItems: maxWords,
+        rule: `must be at most ${maxWords} names of events, separated by commas`,
+        description: 'Only these, separated by commas: names such as `sms.delivered`, or `sms.*`',
+      }),
+    ),
+    resource_id: Type.Optional(Type.String({ maxLength: 60, description: 'Only what happened to this object' })),
+    after: Type.Optional(Type.String({ maxLength: 60, description: 'Id of the last event that is known' })),
+  }),
+  message: Type.Object({ event: Type.String(), event_id: Type.String() }, { additionalProperties: true }),
+  errors: ['INVALID_EVENT'],
+  handle: (app, { query }, { tenant }, { lastEventId, signal }) => {
+    const after = lastEventId ?? query.after
+    return tailMessages(
+      app,
+      {
+        tenant,
+        types: query.events ? namesOf(app.catalogue, query.events) : null,
+        resource: query.resource_id ?? null,
+        after: after === undefined ? null : knownEvent(after),
+        signal,
+      },
+      ({ body }) => body,
+    )
+  },
+})
+
+/** The names that words such as `sms.*` stand for; null for all of them. */
+function namesOf(catalogue: Catalogue, words: readonly string[]): string[] | null {
+  const resolved = catalogue.resolve(words)
+  if (resolved.kind === 'refused')
+    throw new AppError('INVALID_EVENT', `not in the catalogue: ${resolved.unknown.join(', ') || 'nothing'}`)
+  if (resolved.events.includes('*')) return null
+  const isNamed = (name: string): boolean =>
+    resolved.events.some((word) => word === name || (word.endsWith('.*') && name.startsWith(word.slice(0, -1))))
+  return catalogue.events.map(({ name }) => name).filter(isNamed)
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// The address of a hook, /h/<token>: keeps what it is sent and answers as its query says. It is open to everybody, since
+// only its owner and whom the owner tells can know the token; it stores a bounded amount and calls nobody.
+import { setTimeout as pause } from 'node:timers/promises'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { type Static, Type } from 'typebox'
+import { AppError } from '../../kernel/errors.ts'
+import { newUuid } from '../../kernel/ids.ts'
+import type { App } from '../../platform/app.ts'
+import { maybe, one } from '../../platform/db.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import { queryChecker } from '../../platform/validate.ts'
+import { isSignedBy, secretsFor } from '../webhooks/area.ts'
+import { hookUrl, secretPlace } from './hooks.ts'
+import { countAlike, countCaught, forgetOldest, hookOfToken, insertCaught } from './store.ts'
+
+const maxKept = 1_000
+const maxBodyBytes = 64 * 1024
+const maxDelayMs = 10_000
+/** Answers that are being held back at one time. */
+const maxWaiting = 500
+const failedStatus = 500
+const redirectedStatus = 302
+
+const Script = Type.Object({
+  status: Type.Optional(Type.Integer({ minimum: 200, maximum: 599, rule: 'must be 200 to 599' })),
+  delay: Type.Optional(Type.Integer({ minimum: 0, rule: 'must be a number of milliseconds' })),
+  fail: Type.Optional(Type.Integer({ minimum: 0, maximum: maxKept, rule: `must be 0 to ${maxKept}` })),
+  close: Type.Optional(Type.Boolean({ rule: 'must be 1 or 0' })),
+  'hub.challenge': Type.Optional(Type.String({ pattern: '^[\\w-]{1,200}$', rule: 'must be a short word' })),
+  redirect: Type.Optional(Type.String({ maxLength: 2_048, pattern: '^[\\x21-\\x7e]+$', rule: 'must be a URL' })),
+})
+
+const checkScript = queryChecker(Script)
+
+export function mountCatcher(http: FastifyInstance, app: App): void {
+  const load = { waiting: 0 }
+  // A context of its own: here a body is bytes, whatever its type says.
+  http.register(async (scope) => {
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+    scope.all<{ Params: { token: string } }>('/h/:token', { config: { open: true } }, async (request, reply) => {
+      const { token } = request.params
+      const script = checkScript(request.query).value
+      const owner = /^[\w-]{1,64}$/.test(token) ? await maybe(app.db.query(hookOfToken, { token })) : null
+      if (!owner) throw new AppError('NOT_FOUND', 'there is no such hook, or it was deleted')
+      const { id: hook, secret: sealed, ...tenant } = owner
+      const given = request.headers['x-service-signature']
+      const signature = typeof given === 'string' ? given : null
+      const secrets = signature === null ? [] : await secretsOf(app, tenant, hook, token, sealed)
+      const status = await keep(app, { tenant, hook, signature, secrets, script }, request)
+      if (script.delay && load.waiting < maxWaiting) await heldBack(load, Math.min(script.delay, maxDelayMs), reply)
+      return answer(status, script, request, reply)
+    })
+  })
+}
+
+interface Catch {
+  tenant: Tenant
+  hook: string
+  signature: string | null
+  /** What its requests may be signed with. */
+  secrets: readonly string[]
+  script: Static<typeof Script>
+}
+
+async function secretsOf(
+  app: App,
+  tenant: Tenant,
+  hook: string,
+  token: string,
+  sealed: Buffer | null,
+): Promise<string[]> {
+  if (sealed === null) return secretsFor(app, tenant, hookUrl(app, token))
+  return [(await app.secrets.open(tenant, secretPlace(hook), sealed)).toString()]
+}
+
+/** Keeps a request and decides what it is answered; null cuts the line. */
+async function keep(
+  app: App,
+  { tenant, hook, signature, secrets, script }: Catch,
+  { method, url, headers, body: given }: FastifyRequest,
+): Promise<number | null> {
+  const body = Buffer.isBuffer(given) ? given : Buffer.alloc(0)
+  const query = url.split('?').slice(1).join('?')
+  return app.db.tx(async (tx) => {
+    const counted = await maybe(tx.query(countCaught, { ...tenant, id: hook }))
+    if (!counted) throw new AppError('NOT_FOUND', 'the hook was deleted')
+    const { count } = await one(tx.query(countAlike, { ...tenant, hook, query }))
+    const status = script.close ? null : statusOf(script, count)
+    await tx.query(insertCaught, {
+      ...tenant,
+      hook,
+      id: newUuid(app.clock.nowMs()),
+      method,
+      query,
+      headers: JSON.stringify(headersOf(headers)),
+      body: textOf(body.subarray(0, maxBodyBytes)),
+      truncated: body.length > maxBodyBytes,
+      signatureValid: signature === null ? null : isSignedBy(secrets, signature, body),
+      status,
+    })
+    if (counted.caught > maxKept) await tx.query(forgetOldest, { ...tenant, hook, keep: maxKept })
+    return status
+  })
+}
+
+function statusOf({ status = 200, fail = 0, redirect }: Static<typeof Script>, before: number): number {
+  if (before < fail) return failedStatus
+  return redirect === undefined ? status : redirectedStatus
+}
+
+function headersOf(headers: FastifyRequest['headers']): Record<string, string> {
+  const kept: Record<string, string> = {}
+  for (const [name, value] of Object.entries(headers)) if (value !== undefined) kept[name] = String(value)
+  return kept
+}
+
+/** Bytes as a text that can be stored: PostgreSQL cannot hold U+0000. */
+function textOf(bytes: Buffer): string {
+  return bytes.toString().replaceAll('\u0000', '\ufffd')
+}
+
+async function heldBack(load: { waiting: number }, delayMs: number, { raw }: FastifyReply): Promise<void> {
+  const gone = new AbortController()
+  const leave = (): void => gone.abort()
+  raw.once('close', leave)
+  load.waiting++
+  await pause(delayMs, undefined, { signal: gone.signal }).catch(() => undefined)
+  load.waiting--
+  raw.off('close', leave)
+}
+
+function answer(
+  status: number | null,
+  { redirect, 'hub.challenge': challenge }: Static<typeof Script>,
+  { headers, raw }: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  if (status === null) {
+    reply.hijack()
+    raw.socket.destroy()
+    return reply
+  }
+  reply.headers({ 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' })
+  // Programs are redirected; a person's browser is not led elsewhere from an address of this installation.
+  if (status === redirectedStatus && redirect !== undefined && headers['sec-fetch-mode'] === undefined)
+    reply.header('location', redirect)
+  if (status < 300) return reply.code(status).send(challenge ?? 'caught\n')
+  return reply.code(status).send(`caught, and answered ${status} as its query says\n`)
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hooks: addresses that catch what is sent to them, so that webhooks can be tried out without a server of one's own.
+import { randomBytes } from 'node:crypto'
+import { Type } from 'typebox'
+import { AppError } from '../../kernel/errors.ts'
+import { bucketCount, firstUuidAt, idOf, newUuid, timeOfUuid, uuidOf } from '../../kernel/ids.ts'
+import { dayMs } from '../../kernel/time.ts'
+import type { App } from '../../platform/app.ts'
+import { record } from '../../platform/audit.ts'
+import { maybe, one, type Queryable } from '../../platform/db.ts'
+import type { Chore } from '../../platform/maintenance.ts'
+import { pageOf, windowOf } from '../../platform/page.ts'
+import { IdParam, list, type Route, read, write } from '../../platform/route.ts'
+import { At, listQuery, Nullable } from '../../platform/schema.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import {
+  type CaughtRow,
+  countHooks,
+  deleteHook,
+  findHook,
+  type HookRow,
+  insertHook,
+  listCaught,
+  listHooks,
+  purgeCaught,
+} from './store.ts'
+
+const maxHooks = 100
+/** 144 bits: nobody guesses an address. */
+const tokenBytes = 18
+const buckets = Array.from({ length: bucketCount }, (_, i) => i)
+
+const HookCreate = Type.Object({
+  secret: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      rule: 'must have 1 to 200 characters',
+      sensitive: true,
+      description: 'What requests should be signed with; without it, the secrets of the webhooks that lead here',
+    }),
+  ),
+})
+
+const HookRecord = Type.Object(
+  {
+    id: Type.String(),
+    url: Type.String({ description: 'Takes every method; its query says how it answers' }),
+    caught: Type.Integer({ description: 'Requests so far' }),
+    created_at: At(),
+  },
+  { title: 'SandboxHook' },
+)
+
+const CaughtRecord = Type.Object(
+  {
+    id: Type.String(),
+    method: Type.String(),
+    query: Type.String({ description: 'The script it was answered by, as it stood in the URL' }),
+    headers: Type.Record(Type.String(), Type.String()),
+    body: Type.String({ description: 'At most 64 KiB of it' }),
+    truncated: Type.Boolean({ description: 'Whether the body was longer' }),
+    signature_valid: Nullable(Type.Boolean(), {
+      description: 'Whether X-Service-Signature fits; null when there is none, or nothing to hold it against',
+    }),
+    response_status: Nullable(Type.Integer({ description: 'What it was answered; null when the line was cut' })),
+    received_at: At(),
+  },
+  { title: 'SandboxHookRequest' },
+)
+
+const createHook = write({
+  method: 'POST',
+  path: '/v1/sandbox/hooks',
+  operation: 'sandbox.createHook',
+  summary: 'Make an address that catches what is sent to it',
+  description:
+    'Its query says how it answers: `?status=500`, `?delay=6000` (milliseconds, at most 10 s), `?fail=3` (500 to the first three with this query), `?close=1` (the line is cut), `?redirect=https://...` (302). It needs no key: the address is the secret. The last 1,000 requests are kept, for a day.',
+  scope: 'sandbox:write',
+  body: HookCreate,
+  reply: { status: 201, schema: HookRecord, location: ({ id }) => `/v1/sandbox/hooks/${id}` },
+  errors: ['CONFLICT'],
+  examples: [{ name: 'A hook', body: {} }],
+  handle: async (app, tx, { body }, caller) => {
+    const { tenant } = caller
+    const { count } = await one(tx.query(countHooks, tenant))
+    if (count >= maxHooks) throw new AppError('CONFLICT', `the account has ${maxHooks} hooks already: delete one first`)
+    const row = { id: newUuid(caller.receivedMs), token: randomBytes(tokenBytes).toString('base64url'), caught: 0 }
+    const secret = body.secret === undefined ? null : await app.secrets.seal(tenant, secretPlace(row.id), body.secret)
+    await tx.query(insertHook, { ...tenant, id: row.id, token: row.token, secret })
+    const made = hookOf(app, row)
+    await record(tx, caller, 'sandbox.create_hook', made.id, {})
+    return made
+  },
+})
+
+const hooksList = list({
+  path: '/v1/sandbox/hooks',
+  operation: 'sandbox.listHooks',
+  summary: 'List the addresses that catch requests',
+  scope: 'sandbox:read',
+  query: Type.Object(listQuery),
+  row: HookRecord,
+  examples: [{ name: 'All of them' }],
+  handle: async (app, { query }, { tenant }) => {
+    const window = windowOf(query)
+    return pageOf(window, await app.db.query(listHooks, { ...tenant, ...window }), (row) => hookOf(app, row))
+  },
+})
+
+const getHook = read({
+  method: 'GET',
+  path: '/v1/sandbox/hooks/:id',
+  operation: 'sandbox.getHook',
+  summary: 'Read one hook',
+  scope: 'sandbox:read',
+  params: IdParam,
+  reply: { status: 200, schema: HookRecord },
+  errors: ['NOT_FOUND'],
+  handle: async (app, { params }, { tenant }) => hookOf(app, await existing(app.db, tenant, params.id)),
+})
+
+const removeHook = write({
+  method: 'DELETE',
+  path: '/v1/sandbox/hooks/:id',
+  operation: 'sandbox.deleteHook',
+  summary: 'Delete a hook and what it caught',
+  scope: 'sandbox:write',
+  params: IdParam,
+  reply: { status: 200, schema: Type.Object({ id: Type.String(), deleted: Type.Boolean() }) },
+  errors: ['NOT_FOUND'],
+  handle: async (_app, tx, { params }, caller) => {
+    const { id } = await existing(tx, caller.tenant, params.id)
+    await tx.query(deleteHook, { ...caller.tenant, id })
+    await record(tx, caller, 'sandbox.delete_hook', params.id, {})
+    return { id: idOf('hook', id), deleted: true }
+  },
+})
+
+const caughtList = list({
+  path: '/v1/sandbox/hooks/:id/requests',
+  operation: 'sandbox.listHookRequests',
+  summary: 'List what a hook caught',
+  scope: 'sandbox:read',
+  params: IdParam,
+  query: Type.Object(listQuery),
+  row: CaughtRecord,
+  errors: ['NOT_FOUND'],
+  handle: async ({ db }, { params, query }, { tenant }) => {
+    const { id } = await existing(db, tenant, params.id)
+    const window = windowOf(query)
+    return pageOf(window, await db.query(listCaught, { ...tenant, ...window, hook: id }), caughtOf)
+  },
+})
+
+export const hookRoutes: readonly Route[] = [createHook, hooksList, getHook, removeHook, caughtList]
+
+export const hookChores: readonly Chore[] = [
+  {
+    name: 'sandbox hooks',
+    run: async ({ db, clock }) => {
+      await db.query(purgeCaught, { buckets, before: firstUuidAt(clock.nowMs() - dayMs) })
+    },
+  },
+]
+
+export function hookUrl({ publicUrl }: Pick<App, 'publicUrl'>, token: string): string {
+  return `${publicUrl}/h/${token}`
+}
+
+export function secretPlace(hook: string): string {
+  return `sandbox.hooks.secret:${hook}`
+}
+
+async function existing(queryable: Queryable, tenant: Tenant, id: string): Promise<HookRow> {
+  const uuid = uuidOf('hook', id)
+  const row = uuid && (await maybe(queryable.query(findHook, { ...tenant, id: uuid })))
+  if (!row) throw new AppError('NOT_FOUND', 'there is no such hook; hook ids begin with hook_')
+  return row
+}
+
+function hookOf(app: App, { id, token, caught }: HookRow) {
+  return { id: idOf('hook', id), url: hookUrl(app, token), caught, created_at: timeOfUuid(id) }
+}
+
+function caughtOf({ id, ...row }: CaughtRow) {
+  return { id: idOf('hookRequest', id), ...row, received_at: timeOfUuid(id) }
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// The SQL of hooks and what they caught.
+import { statement } from '../../platform/db.ts'
+import type { Environment } from '../../platform/tenant.ts'
+
+type Owner = { bucket: number; account: string; environment: Environment }
+
+export interface HookRow {
+  id: string
+  token: string
+  caught: number
+}
+
+export interface CaughtRow {
+  id: string
+  method: string
+  query: string
+  headers: Record<string, string>
+  body: string
+  truncated: boolean
+  signature_valid: boolean | null
+  response_status: number | null
+}
+
+const own = 'bucket = $bucket and account_id = $account and environment = $environment'
+
+export const countHooks = statement<Owner, { count: number }>(
+  'sandbox.count_hooks',
+  `select count(*)::int as count from sandbox.hooks where ${own}`,
+)
+
+export const insertHook = statement<Owner & { id: string; token: string; secret: Buffer | null }, object>(
+  'sandbox.insert_hook',
+  `with made as (
+     insert into sandbox.hooks (bucket, account_id, environment, id, token, secret)
+     values ($bucket, $account, $environment, $id, $token, $secret)
+   )
+   insert into sandbox.hook_tokens (token, bucket, account_id, environment, hook_id)
+   values ($token, $bucket, $account, $environment, $id)`,
+)
+
+export const findHook = statement<Owner & { id: string }, HookRow>(
+  'sandbox.find_hook',
+  `select id, token, caught from sandbox.hooks where ${own} and id = $id`,
+)
+
+export const listHooks = statement<Owner & { after: string | null; descending: boolean; limit: number }, HookRow>(
+  'sandbox.list_hooks',
+  `select id, token, caught from sandbox.hooks
+    where ${own} and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
+    order by case when $descending then id end desc, id
+    limit $limit::int + 1`,
+)
+
+export const deleteHook = statement<Owner & { id: string }, { id: string }>(
+  'sandbox.delete_hook',
+  `with requests as (
+     delete from sandbox.hook_requests where ${own} and hook_id = $id
+   ), gone as (
+     delete from sandbox.hooks where ${own} and id = $id returning id, token
+   ), tokens as (
+     delete from sandbox.hook_tokens t using gone where t.token = gone.token
+   )
+   select id from gone`,
+)
+
+export const hookOfToken = statement<
+  { token: string },
+  { bucket: number; account: string; environment: Environment; id: string; secret: Buffer | null }
+>(
+  'sandbox.hook_of_token',
+  `select h.bucket, h.account_id as account, h.environment, h.id, h.secret
+     from sandbox.hook_tokens t
+     join sandbox.hooks h on h.bucket = t.bucket and h.account_id = t.account_id and h.environment = t.environment
+                         and h.id = t.hook_id
+    where t.token = $token`,
+)
+
+/** Counts a request. Whoever catches the next one waits until this one is stored, so that each knows its number. */
+export const countCaught = statement<Owner & { id: string }, { caught: number }>(
+  'sandbox.count_caught',
+  `update sandbox.hooks set caught = caught + 1 where ${own} and id = $id returning caught`,
+)
+
+/** How many requests with the same script were caught before. */
+export const countAlike = statement<Owner & { hook: string; query: string }, { count: number }>(
+  'sandbox.count_alike',
+  `select count(*)::int as count from sandbox.hook_requests where ${own} and hook_id = $hook and query = $query`,
+)
+
+export const insertCaught = statement<
+  Owner & {
+    hook: string
+    id: string
+    method: string
+    query: string
+    headers: string
+    body: string
+    truncated: boolean
+    signatureValid: boolean | null
+    status: number | null
+  },
+  object
+>(
+  'sandbox.insert_caught',
+  `insert into sandbox.hook_requests (bucket, account_id, environment, hook_id, id, method, query, headers, body,
+     truncated, signature_valid, response_status)
+   values ($bucket, $account, $environment, $hook, $id, $method, $query, $headers::jsonb, $body, $truncated,
+     $signatureValid, $status)`,
+)
+
+export const forgetOldest = statement<Owner & { hook: string; keep: number }, object>(
+  'sandbox.forget_oldest',
+  `delete from sandbox.hook_requests
+    where ${own} and hook_id = $hook and id <= (
+      select id from sandbox.hook_requests where ${own} and hook_id = $hook order by id desc offset $keep::int limit 1)`,
+)
+
+export const listCaught = statement<
+  Owner & { hook: string; after: string | null; descending: boolean; limit: number },
+  CaughtRow
+>(
+  'sandbox.list_caught',
+  `select id, method, query, headers, body, truncated, signature_valid, response_status from sandbox.hook_requests
+    where ${own} and hook_id = $hook
+      and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
+    order by case when $descending then id end desc, id
+    limit $limit::int + 1`,
+)
+
+export const purgeCaught = statement<{ buckets: number[]; before: string }, object>(
+  'sandbox.purge_caught',
+  'delete from sandbox.hook_requests where bucket = any($buckets::smallint[]) and id < $before::uuid',
+)

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// `pamoja listen`, as a developer runs it beside the server they are writing.
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import { connect, createServer as createTcpServer, type Server, type Socket } from 'node:net'
+import { after, afterEach, before, type TestContext, test } from 'node:test'
+import { endAll, freePort, newHome, Program, run } from '../program.ts'
+import { eventually, startWorld, type World } from '../world.ts'
+
+let world: World
+before(async () => {
+  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off' })
+})
+afterEach(endAll)
+after(() => world.stop())
+
+test('events reach a server on this machine with headers that verify, and are printed', async (t) => {
+  const local = await localServer(t)
+  const { body: secret } = await world.demo.get('/v1/webhooks/callback-secret')
+  const program = listening(['--forward-to', local.url])
+  await program.prints('Listening to')
+  const id = await happen()
+  const { headers, body, method, path } = await local.request(id)
+  assert.equal(method, 'POST')
+  assert.equal(path, '/hook?x=1')
+  assert.equal(headers['x-service-signature'], createHmac('sha256', secret.secret).update(body).digest('hex'))
+  assert.equal(headers['content-type'], 'application/json; charset=utf-8')
+  assert.equal(headers['user-agent'], 'Pamoja-Webhooks/1.0')
+  assert.equal(headers['x-service-event'], 'apikey.revoked')
+  assert.equal(headers['webhook-id'], id)
+  await program.prints(`apikey.revoked  ${id}  202  `)
+  const { code, stdout } = await program.stop('SIGINT')
+  assert.equal(code, 0)
+  assert.match(stdout, new RegExp(`^apikey\\.revoked {2}${id} {2}202 {2}\\d+ ms\n$`))
+})
+
+test('only the events that were asked for are handed on', async (t) => {
+  const local = await localServer(t)
+  const payments = listening(['--forward-to', local.url, '--events', 'payment.*'])
+  const keys = listening(['--forward-to', local.url, '--events', 'sms.*,apikey.*'], {
+    PAMOJA_API_KEY: world.credentials.operator_key,
+  })
+  await payments.prints('Listening to')
+  await keys.prints('Listening to')
+  const id = await happen()
+  await keys.prints(id)
+  assert.equal(payments.stdout, '')
+  assert.equal(local.received.length, 1)
+})
+
+test('a server that does not answer is named, and the next event is tried all the same', async (t) => {
+  const port = await freePort()
+  const program = listening(['--forward-to', `http://127.0.0.1:${port}/hook?x=1`])
+  await program.prints('Listening to')
+  const first = await happen()
+  await program.prints(`apikey.revoked  ${first}  failed: connect ECONNREFUSED 127.0.0.1:${port}`)
+  const local = await localServer(t, port)
+  const second = await happen()
+  await local.request(second)
+  assert.deepEqual(
+    local.received.map(({ headers }) => headers['x-service-event-id']),
+    [second],
+  )
+})
+
+test('a line that breaks is opened again, and no event is lost or repeated', async (t) => {
+  const local = await localServer(t)
+  const line = await proxy(t)
+  const program = listening(['--forward-to', local.url], { PAMOJA_PUBLIC_URL: `https://localhost:${line.port}` })
+  await program.prints('Listening to')
+  const ids = [await happen()]
+  await local.request(ids[0] ?? '')
+  line.cut()
+  await program.prints('Trying again in')
+  ids.push(await happen(), await happen())
+  line.mend()
+  await program.prints('Listening again.')
+  ids.push(await happen())
+  for (const id of ids) await local.request(id)
+  assert.deepEqual(
+    local.received.map(({ headers }) => headers['x-service-event-id']),
+    ids,
+  )
+  assert.equal((await program.stop('SIGINT')).code, 0)
+})
+
+test('it can be interrupted while it waits to try again', async (t) => {
+  const line = await proxy(t)
+  const program = listening(['--forward-to', 'http://localhost:1/hook'], {
+    PAMOJA_PUBLIC_URL: `https://localhost:${line.port}`,
+  })
+  await program.prints('Listening to')
+  line.cut()
+  await program.prints('Trying again in')
+  assert.equal((await program.stop('SIGINT')).code, 0)
+})
+
+test('what keeps it from listening is said in a sentence', async (t) => {
+  const empty = await newHome()
+  t.after(empty.remove)
+  const port = await freePort()
+  const to = ['--forward-to', 'http://localhost:3000/hook']
+  const home = { PAMOJA_HOME: world.home }
+  const rows: [string[], Record<string, string>, RegExp][] = [
+    [[], home, /^Say where to post events, such as --forward-to http:\/\/localhost:3000\/hook\.$/],
+    [['--forward-to', 'localhost:3000'], home, /^--forward-to must be an http:\/\/ or https:\/\/ URL/],
+    [to, { PAMOJA_HOME: empty.path }, /^There is no key to listen with: give one with --api-key or PAMOJA_API_KEY\.$/],
+    [[...to, '--api-key', 'pmj_test_x'], home, /answered 401: the key is malformed.* \(UNAUTHORIZED\)\.$/],
+    [[...to, '--events', 'nothing.happened'], home, /answered 400: .*nothing\.happened.* \(INVALID_EVENT\)\.$/],
+    [to, { ...home, PAMOJA_PUBLIC_URL: `https://localhost:${port}` }, /cannot be reached \(.*ECONNREFUSED.*\): check/],
+  ]
+  for (const [args, environment, sentence] of rows) {
+    const ended = await run(['listen', ...args], environment)
+    assert.equal(ended.code, 1, ended.stderr)
+    assert.match(ended.sentence, sentence)
+    assert.equal(ended.stdout, '')
+  }
+  const other = await run(['config', '--events', 'x'])
+  assert.equal(other.code, 2)
+  assert.equal(other.sentence, 'config takes no --events.')
+})
+
+function listening(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Program {
+  return new Program({ args: ['listen', ...args], environment: { PAMOJA_HOME: world.home, ...environment } })
+}
+
+/** Makes something happen to the first account, and gives its event. */
+async function happen(): Promise<string> {
+  const { body: key } = await world.demo.post('/v1/api-keys', { name: 'Short-lived' })
+  await world.demo.delete(`/v1/api-keys/${key.id}`)
+  return (await world.demo.get(`/v1/events?resource_id=${key.id}`)).body.data[0].id
+}
+
+interface Received {
+  method: string
+  path: string
+  headers: IncomingHttpHeaders
+  body: string
+}
+
+async function localServer(t: TestContext, port = 0) {
+  const received: Received[] = []
+  const server = createServer((request, response) => {
+    let body = ''
+    request.setEncoding('utf8')
+    request.on('data', (chunk: string) => {
+      body += chunk
+    })
+    request.on('end', () => {
+      received.push({ method: request.method ?? '', path: request.url ?? '', headers: request.headers, body })
+      response.writeHead(202).end()
+    })
+  })
+  server.listen(port, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return {
+    url: `http://127.0.0.1:${portOf(server)}/hook?x=1`,
+    received,
+    /** Waits for the request that tells of an event. */
+    request: (id: string) =>
+      eventually(async () => received.find(({ headers }) => headers['x-service-event-id'] === id), `the event ${id}`),
+  }
+}
+
+/** A line to the node that can be cut and mended. */
+async function proxy(t: TestContext) {
+  const sockets = new Set<Socket>()
+  let isCut = false
+  const server = createTcpServer((client) => {
+    if (isCut) return void client.destroy()
+    const node = connect(world.node.port, '127.0.0.1')
+    for (const [one, other] of [
+      [client, node],
+      [node, client],
+    ] as const) {
+      sockets.add(one)
+      one.on('error', () => undefined)
+      one.on('close', () => {
+        sockets.delete(one)
+        other.destroy()
+      })
+      one.pipe(other)
+    }
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const cut = (): void => {
+    isCut = true
+    for (const socket of sockets) socket.destroy()
+  }
+  t.after(() => {
+    cut()
+    server.close()
+  })
+  return {
+    port: portOf(server),
+    cut,
+    mend: () => {
+      isCut = false
+    },
+  }
+}
+
+function portOf(server: Server): number {
+  const address = server.address()
+  return typeof address === 'object' && address ? address.port : 0
+}
