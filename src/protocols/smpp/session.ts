@@ -1,0 +1,669 @@
+// SPDX-License-Identifier: Apache-2.0
+// SMPP 3.4 sessions over TCP, both ends: Esme binds to a message centre, Smsc is one. A session numbers its requests, keeps
+// no more than a window of them unanswered, lets a bounded number wait, gathers what one turn of the event loop writes into
+// one packet, and asks after the other side when it is silent. When it is lost, each request learns whether it had left.
+import { connect, createServer, type Server, type Socket } from 'node:net'
+import {
+  type Bodies,
+  type CancelSm,
+  type Command,
+  commandStatus,
+  type DataSm,
+  type DeliverSm,
+  decode,
+  encode,
+  encodeRefusal,
+  Framer,
+  isAnswer,
+  newShortMessage,
+  type Pdu,
+  PduError,
+  type PduOf,
+  type QuerySm,
+  type QuerySmAnswer,
+  type SubmitSm,
+  statusName,
+} from './pdu.ts'
+
+/** Requests beyond the window that may wait for their turn. */
+const defaultMaxQueued = 10_000
+/** Requests of the other side that may be in our hands at once; beyond it nothing more is read. */
+const maxHandling = 1000
+/** A peer that leaves more than this unread does not read at all. */
+const maxUnsentBytes = 4 * 1024 * 1024
+const maxSequence = 0x7fffffff
+const interfaceVersion = 0x34
+
+export type BindMode = 'transceiver' | 'transmitter' | 'receiver'
+
+/** Why a request has no answer, or a session did not begin. */
+export class SessionError extends Error {
+  readonly kind: 'connect' | 'bind_refused' | 'closed' | 'timeout' | 'queue_full' | 'malformed_answer'
+  /** False: the request never left this process, and may be repeated. True: nobody knows what became of it. */
+  readonly sent: boolean
+  /** The command_status of a refused bind; otherwise 0. */
+  readonly status: number
+
+  constructor(kind: SessionError['kind'], message: string, extra: { sent: boolean; status?: number; cause?: unknown }) {
+    super(message, extra.cause === undefined ? undefined : { cause: extra.cause })
+    this.name = 'SessionError'
+    this.kind = kind
+    this.sent = extra.sent
+    this.status = extra.status ?? 0
+  }
+}
+
+export interface EsmeOptions {
+  host: string
+  port: number
+  systemId: string
+  password: string
+  systemType?: string
+  bindMode: BindMode
+  /** The most requests without an answer. */
+  window: number
+  /** The most requests that wait for a place in the window; 10,000 unless told. */
+  maxQueued?: number
+  /** For connecting, binding and each answer. */
+  responseTimeoutMs: number
+  /** After so much silence the other side is asked whether it is there. */
+  enquireLinkMs: number
+  /**
+   * A message or receipt arrived, by deliver_sm or data_sm; gives the command_status to answer with. It may be called before
+   * connect() has resolved. When it rejects, the answer is ESME_RX_T_APPN, upon which the centre tries again.
+   */
+  onDeliver(message: DeliverSm): Promise<number>
+  /** Called once, whoever ended the session; never when connect() rejects. */
+  onClosed(reason: string): void
+}
+
+export interface SubmitAnswer {
+  /** command_status: 0 when the centre took the message. */
+  status: number
+  /** Empty when refused. */
+  messageId: string
+}
+
+/** The customer's end: External Short Message Entity. */
+export class Esme {
+  readonly #link: Link
+
+  private constructor(link: Link) {
+    this.#link = link
+  }
+
+  /** Connects and binds; rejects with a SessionError of kind connect, bind_refused, timeout or closed. */
+  static async connect(options: EsmeOptions): Promise<Esme> {
+    const socket = await open(options)
+    let bound = false
+    const link = new Link(socket, {
+      window: options.window,
+      maxQueued: options.maxQueued ?? defaultMaxQueued,
+      responseTimeoutMs: options.responseTimeoutMs,
+      enquireLinkMs: options.enquireLinkMs,
+      onRequest: (pdu) => receive(link, pdu, options.onDeliver),
+      onClosed: (reason) => {
+        if (bound) options.onClosed(reason)
+      },
+    })
+    const answer = await link
+      .urgent(`bind_${options.bindMode}`, {
+        systemId: options.systemId,
+        password: options.password,
+        systemType: options.systemType ?? '',
+        interfaceVersion,
+        addressRange: { ton: 0, npi: 0, address: '' },
+      })
+      .catch((error: unknown) => {
+        link.end('the bind failed')
+        throw error instanceof PduError
+          ? new SessionError('bind_refused', error.message, { sent: false, status: error.status })
+          : error
+      })
+    if (answer.status !== 0) {
+      link.end('the bind was refused')
+      const message = `${options.systemId} may not bind: ${statusName(answer.status)}`
+      throw new SessionError('bind_refused', message, { sent: true, status: answer.status })
+    }
+    if (link.endedBecause !== null) throw new SessionError('closed', link.endedBecause, { sent: true })
+    bound = true
+    link.keepAlive()
+    return new Esme(link)
+  }
+
+  /**
+   * Resolves with the centre's answer. A message that has no bytes (an address too long, say) resolves with the status that a
+   * centre would have refused it with. Rejects with a SessionError when there is no answer; see its `sent`.
+   */
+  async submit(message: SubmitSm): Promise<SubmitAnswer> {
+    try {
+      const answer = await this.#link.request('submit_sm', message)
+      return {
+        status: refusalOf(answer, 'submit_sm_resp'),
+        messageId: answer.command === 'submit_sm_resp' ? answer.body.messageId : '',
+      }
+    } catch (error) {
+      if (error instanceof PduError) return { status: error.status, messageId: '' }
+      throw error
+    }
+  }
+
+  /** What became of a message, as far as the centre knows; null when it does not say. */
+  async query(query: QuerySm): Promise<QuerySmAnswer | null> {
+    const answer = await this.#link.request('query_sm', query)
+    return answer.command === 'query_sm_resp' && answer.status === 0 ? answer.body : null
+  }
+
+  /** The command_status: 0 when the message will not be delivered any more. */
+  async cancel(message: CancelSm): Promise<number> {
+    return refusalOf(await this.#link.request('cancel_sm', message), 'cancel_sm_resp')
+  }
+
+  /** Requests that were sent and not yet answered, and those that wait for their turn. */
+  get pending(): number {
+    return this.#link.pending
+  }
+
+  /** Waits for the answers that are due, unbinds and closes. What waited for its turn rejects as not sent. */
+  close(): Promise<void> {
+    return this.#link.close()
+  }
+}
+
+export interface SmscOptions {
+  host: string
+  /** 0 for any free port. */
+  port: number
+  /** What the centre calls itself to those who bind. */
+  systemId?: string
+  window?: number
+  maxQueued?: number
+  maxSessions?: number
+  /** Within it a new connection must have bound. */
+  bindTimeoutMs?: number
+  responseTimeoutMs?: number
+  enquireLinkMs?: number
+  /** The command_status to answer a bind with: 0 lets it in. */
+  authenticate(systemId: string, password: string, mode: BindMode): number
+  onSubmit(session: SmscSession, message: SubmitSm): Promise<SubmitAnswer>
+  /** Null when no such message is known. Without this, queries are refused. */
+  onQuery?(session: SmscSession, query: QuerySm): Promise<QuerySmAnswer | null>
+  /** Gives the command_status. Without this, cancellations are refused. */
+  onCancel?(session: SmscSession, message: CancelSm): Promise<number>
+  onSession?(session: SmscSession): void
+  onClosed?(session: SmscSession, reason: string): void
+}
+
+/** One bound ESME, as the centre sees it. */
+export class SmscSession {
+  readonly systemId: string
+  readonly bindMode: BindMode
+  readonly #link: Link
+
+  constructor(systemId: string, bindMode: BindMode, link: Link) {
+    this.systemId = systemId
+    this.bindMode = bindMode
+    this.#link = link
+  }
+
+  get receives(): boolean {
+    return this.bindMode !== 'transmitter'
+  }
+
+  /** Resolves with the command_status of the answer; rejects with a SessionError when there is none. */
+  async deliver(message: DeliverSm): Promise<number> {
+    if (!this.receives) return commandStatus.ESME_RINVBNDSTS
+    return refusalOf(await this.#link.request('deliver_sm', message), 'deliver_sm_resp')
+  }
+
+  unbind(): Promise<void> {
+    return this.#link.close()
+  }
+
+  /** Cuts the connection as a failing network does: without a word. */
+  drop(): void {
+    this.#link.cut('cut by this side')
+  }
+}
+
+/** The operator's end: Short Message Service Centre. */
+export class Smsc {
+  readonly #server: Server
+  readonly #options: SmscOptions
+  readonly #links = new Set<Link>()
+  readonly #sessions = new Set<SmscSession>()
+
+  private constructor(options: SmscOptions) {
+    this.#options = options
+    this.#server = createServer({ noDelay: true }, (socket) => this.#accept(socket))
+    this.#server.maxConnections = options.maxSessions ?? 1000
+  }
+
+  static async listen(options: SmscOptions): Promise<Smsc> {
+    const smsc = new Smsc(options)
+    await new Promise<void>((resolve, reject) => {
+      smsc.#server.once('error', reject)
+      smsc.#server.listen(options.port, options.host, resolve)
+    })
+    return smsc
+  }
+
+  get port(): number {
+    const address = this.#server.address()
+    return address === null || typeof address === 'string' ? 0 : address.port
+  }
+
+  /** Those that are bound, in the order in which they came. */
+  get sessions(): ReadonlySet<SmscSession> {
+    return this.#sessions
+  }
+
+  deliver(session: SmscSession, message: DeliverSm): Promise<number> {
+    return session.deliver(message)
+  }
+
+  /** Takes no new connections, unbinds every session and waits until all are gone. */
+  async close(): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
+    await Promise.all([...this.#links].map((link) => link.close()))
+    await closed
+  }
+
+  #accept(socket: Socket): void {
+    const { window = 100, maxQueued = defaultMaxQueued, bindTimeoutMs = 10_000 } = this.#options
+    const { responseTimeoutMs = 30_000, enquireLinkMs = 30_000 } = this.#options
+    let session: SmscSession | null = null
+    const link: Link = new Link(socket, {
+      window,
+      maxQueued,
+      responseTimeoutMs,
+      enquireLinkMs,
+      onRequest: async (pdu) => {
+        if (session !== null) return this.#serve(session, link, pdu)
+        session = this.#bind(link, pdu)
+        if (session === null) return
+        clearTimeout(bindTimer)
+        this.#sessions.add(session)
+        link.keepAlive()
+        this.#options.onSession?.(session)
+      },
+      onClosed: (reason) => {
+        clearTimeout(bindTimer)
+        this.#links.delete(link)
+        if (session === null) return
+        this.#sessions.delete(session)
+        this.#options.onClosed?.(session, reason)
+      },
+    })
+    const bindTimer = setTimeout(() => link.end(`no bind within ${bindTimeoutMs} ms`), bindTimeoutMs)
+    this.#links.add(link)
+  }
+
+  /** Answers the first request of a connection; null, and the end of it, unless it is a bind that is let in. */
+  #bind(link: Link, pdu: Pdu): SmscSession | null {
+    if (!isBind(pdu)) {
+      link.refuse(pdu, commandStatus.ESME_RINVBNDSTS)
+      return null
+    }
+    const mode = bindModes[pdu.command]
+    const status = this.#options.authenticate(pdu.body.systemId, pdu.body.password, mode)
+    if (status !== 0) {
+      link.refuse(pdu, status)
+      link.end(`the bind was refused with ${statusName(status)}`)
+      return null
+    }
+    link.answer(pdu, { systemId: this.#options.systemId ?? 'PAMOJA', tlvs: { scInterfaceVersion: interfaceVersion } })
+    return new SmscSession(pdu.body.systemId, mode, link)
+  }
+
+  async #serve(session: SmscSession, link: Link, pdu: Pdu): Promise<void> {
+    if (isBind(pdu)) return link.refuse(pdu, commandStatus.ESME_RALYBND)
+    if (session.bindMode === 'receiver') return link.refuse(pdu, commandStatus.ESME_RINVBNDSTS)
+    const { onSubmit, onQuery, onCancel } = this.#options
+    if (pdu.command === 'submit_sm') {
+      const { status, messageId } = await onSubmit(session, pdu.body)
+      return link.answer(pdu, { messageId }, status)
+    }
+    if (pdu.command === 'data_sm') {
+      const { status, messageId } = await onSubmit(session, fromDataSm(pdu.body))
+      return link.answer(pdu, { messageId, tlvs: {} }, status)
+    }
+    if (pdu.command === 'query_sm' && onQuery) {
+      const found = await onQuery(session, pdu.body)
+      return found ? link.answer(pdu, found) : link.refuse(pdu, commandStatus.ESME_RQUERYFAIL)
+    }
+    if (pdu.command === 'cancel_sm' && onCancel) return link.answer(pdu, {}, await onCancel(session, pdu.body))
+    link.refuse(pdu, commandStatus.ESME_RINVCMDID)
+  }
+}
+
+const bindModes = {
+  bind_transceiver: 'transceiver',
+  bind_transmitter: 'transmitter',
+  bind_receiver: 'receiver',
+} as const satisfies Partial<Record<Command, BindMode>>
+
+const isBind = (pdu: Pdu): pdu is PduOf<keyof typeof bindModes> => Object.hasOwn(bindModes, pdu.command)
+
+async function receive(link: Link, pdu: Pdu, onDeliver: EsmeOptions['onDeliver']): Promise<void> {
+  if (pdu.command === 'alert_notification' || pdu.command === 'outbind') return
+  if (pdu.command !== 'deliver_sm' && pdu.command !== 'data_sm') return link.refuse(pdu, commandStatus.ESME_RINVCMDID)
+  const message = pdu.command === 'deliver_sm' ? pdu.body : fromDataSm(pdu.body)
+  const status = await onDeliver(message).catch(() => commandStatus.ESME_RX_T_APPN)
+  if (status !== 0) link.refuse(pdu, status)
+  else if (pdu.command === 'deliver_sm') link.answer(pdu, { messageId: '' })
+  else link.answer(pdu, { messageId: '', tlvs: {} })
+}
+
+/** data_sm says the same as the others, with its text in message_payload. */
+function fromDataSm(body: DataSm): DeliverSm {
+  return newShortMessage(body)
+}
+
+/** The status of an answer. A generic_nack refuses even if it does not say why. */
+function refusalOf(answer: Pdu, expected: Command): number {
+  return answer.command === expected || answer.status !== 0 ? answer.status : commandStatus.ESME_RUNKNOWNERR
+}
+
+function open({ host, port, responseTimeoutMs }: EsmeOptions): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host, port, noDelay: true })
+    const fail = (message: string, cause?: unknown): void => {
+      socket.destroy()
+      reject(new SessionError('connect', `connect to ${host}:${port}: ${message}`, { sent: false, cause }))
+    }
+    const timer = setTimeout(() => fail(`no answer within ${responseTimeoutMs} ms`), responseTimeoutMs)
+    const refused = (error: Error): void => {
+      clearTimeout(timer)
+      fail(error.message, error)
+    }
+    socket.once('error', refused)
+    socket.once('connect', () => {
+      clearTimeout(timer)
+      socket.off('error', refused)
+      resolve(socket)
+    })
+  })
+}
+
+type RequestCommand = { [C in Command]: `${C}_resp` extends Command ? C : never }[Command]
+interface LinkOptions {
+  window: number
+  maxQueued: number
+  responseTimeoutMs: number
+  enquireLinkMs: number
+  /** Answers by link.answer or link.refuse; a rejection is answered with ESME_RSYSERR. */
+  onRequest(pdu: Pdu): Promise<void>
+  onClosed(reason: string): void
+}
+
+interface Outstanding {
+  answer: string
+  urgent: boolean
+  deadlineMs: number
+  frame(sequence: number): Buffer | PduError
+  resolve(answer: Pdu): void
+  reject(error: Error): void
+}
+
+/** What both ends have in common: one connection, with requests and answers going both ways. */
+class Link {
+  readonly #socket: Socket
+  readonly #options: LinkOptions
+  readonly #framer = new Framer()
+  /** By sequence number, and since a Map keeps its order, the first to expire is the first in it. */
+  readonly #outstanding = new Map<number, Outstanding>()
+  readonly #queue = new Set<Outstanding>()
+  #inWindow = 0
+  #sequence = 0
+  #handling = 0
+  #outgoing: Buffer[] = []
+  #flush: NodeJS.Immediate | null = null
+  #expiry: NodeJS.Timeout | null = null
+  #enquiry: NodeJS.Timeout | null = null
+  #heard = false
+  #closing: Promise<void> | null = null
+  #whenIdle: (() => void) | null = null
+  /** Null while the session is open. */
+  endedBecause: string | null = null
+
+  constructor(socket: Socket, options: LinkOptions) {
+    this.#socket = socket
+    this.#options = options
+    socket.on('data', (chunk) => {
+      this.#heard = true
+      this.#framer.push(chunk)
+      this.#read()
+    })
+    socket.on('error', (error) => this.cut(error.message))
+    socket.on('close', () => this.cut('the other side closed the connection'))
+  }
+
+  get pending(): number {
+    return this.#inWindow + this.#queue.size
+  }
+
+  /** Sends a request when the window has room for it, and gives the answer, which may be a generic_nack. */
+  request<C extends RequestCommand>(command: C, body: Bodies[C]): Promise<Pdu> {
+    if (this.#closing !== null) return Promise.reject(new SessionError('closed', 'the session closes', { sent: false }))
+    return this.#enqueue(command, body, false)
+  }
+
+  /** As request(), past the window and the queue: for what keeps the session itself. */
+  urgent<C extends RequestCommand>(command: C, body: Bodies[C]): Promise<Pdu> {
+    return this.#enqueue(command, body, true)
+  }
+
+  answer<C extends RequestCommand>(request: PduOf<C>, body: Bodies[`${C}_resp`], status = 0): void {
+    const { command, sequence } = request
+    const frame = encode({ command: `${command}_resp`, status, sequence, body })
+    if (frame instanceof PduError) this.refuse(request, commandStatus.ESME_RSYSERR)
+    else this.#send(frame)
+  }
+
+  /** Answers with a status and nothing else; what has no answer of its own gets a generic_nack. */
+  refuse(request: { command: Command; sequence: number }, status: number): void {
+    this.#send(encodeRefusal(request.command, request.sequence, status))
+  }
+
+  /** From now on the other side is asked whether it is there, whenever it was silent for the interval. */
+  keepAlive(): void {
+    if (this.endedBecause !== null) return
+    this.#enquiry = setInterval(() => {
+      const silent = !this.#heard && !this.#stalled
+      this.#heard = false
+      if (silent) this.urgent('enquire_link', {}).catch(() => this.cut('no answer to enquire_link'))
+    }, this.#options.enquireLinkMs)
+  }
+
+  /** Waits for what is due in both directions, no longer than an answer may take; then unbinds. */
+  close(): Promise<void> {
+    this.#closing ??= this.#unbind()
+    return this.#closing
+  }
+
+  /** Sends what is written and closes the connection. */
+  end(reason: string): void {
+    if (this.endedBecause !== null) return
+    this.#flushNow()
+    this.#finish(reason)
+    this.#socket.destroySoon()
+    setTimeout(() => this.#socket.destroy(), this.#options.responseTimeoutMs).unref()
+  }
+
+  cut(reason: string): void {
+    this.#socket.destroy()
+    if (this.endedBecause === null) this.#finish(reason)
+  }
+
+  #enqueue<C extends RequestCommand>(command: C, body: Bodies[C], urgent: boolean): Promise<Pdu> {
+    return new Promise((resolve, reject) => {
+      const request: Outstanding = {
+        answer: `${command}_resp`,
+        urgent,
+        deadlineMs: 0,
+        frame: (sequence) => encode({ command, status: 0, sequence, body }),
+        resolve,
+        reject,
+      }
+      if (this.endedBecause !== null) reject(new SessionError('closed', this.endedBecause, { sent: false }))
+      else if (urgent || this.#inWindow < this.#options.window) this.#dispatch(request)
+      else if (this.#queue.size < this.#options.maxQueued) this.#queue.add(request)
+      else reject(new SessionError('queue_full', `${this.#queue.size} requests wait already`, { sent: false }))
+    })
+  }
+
+  #dispatch(request: Outstanding): void {
+    const sequence = this.#nextSequence()
+    const frame = request.frame(sequence)
+    if (frame instanceof PduError) return request.reject(frame)
+    request.deadlineMs = performance.now() + this.#options.responseTimeoutMs
+    this.#outstanding.set(sequence, request)
+    if (!request.urgent) this.#inWindow += 1
+    this.#expiry ??= setTimeout(() => this.#expire(), this.#options.responseTimeoutMs)
+    this.#send(frame)
+  }
+
+  #nextSequence(): number {
+    do this.#sequence = this.#sequence === maxSequence ? 1 : this.#sequence + 1
+    while (this.#outstanding.has(this.#sequence))
+    return this.#sequence
+  }
+
+  #send(frame: Buffer): void {
+    if (this.endedBecause !== null) return
+    this.#outgoing.push(frame)
+    this.#flush ??= setImmediate(() => this.#flushNow())
+  }
+
+  #flushNow(): void {
+    if (this.#flush) clearImmediate(this.#flush)
+    this.#flush = null
+    if (this.#outgoing.length === 0) return
+    this.#socket.write(Buffer.concat(this.#outgoing))
+    this.#outgoing = []
+    if (this.#socket.writableLength > maxUnsentBytes) this.cut('the other side does not read')
+  }
+
+  get #stalled(): boolean {
+    return this.#handling >= maxHandling
+  }
+
+  #read(): void {
+    while (this.endedBecause === null) {
+      if (this.#stalled) return void this.#socket.pause()
+      const frame = this.#framer.next()
+      if (frame === null) return void this.#socket.resume()
+      if (frame instanceof PduError) {
+        this.#nack(frame.sequence, frame.status)
+        return this.end(`the other side does not speak SMPP: ${frame.message}`)
+      }
+      this.#take(decode(frame))
+    }
+  }
+
+  #take(pdu: Pdu | PduError): void {
+    if (pdu instanceof PduError) {
+      if (!pdu.isAnswer) return this.#nack(pdu.sequence, pdu.status)
+      const message = `the answer cannot be read: ${pdu.message}`
+      return this.#settle(pdu.sequence)?.reject(new SessionError('malformed_answer', message, { sent: true }))
+    }
+    if (pdu.command === 'enquire_link') return this.answer(pdu, {})
+    if (pdu.command === 'unbind') {
+      this.answer(pdu, {})
+      return this.end('the other side unbound')
+    }
+    if (pdu.command === 'generic_nack' || this.#outstanding.get(pdu.sequence)?.answer === pdu.command)
+      return this.#settle(pdu.sequence)?.resolve(pdu)
+    if (!isAnswer(pdu.command)) void this.#handle(pdu)
+  }
+
+  async #handle(pdu: Pdu): Promise<void> {
+    this.#handling += 1
+    try {
+      await this.#options.onRequest(pdu)
+    } catch {
+      this.refuse(pdu, commandStatus.ESME_RSYSERR)
+    }
+    this.#handling -= 1
+    this.#checkIdle()
+    if (this.#socket.isPaused()) this.#read()
+  }
+
+  /** Takes a request out of the window and lets the next one in. */
+  #settle(sequence: number): Outstanding | undefined {
+    const request = this.#outstanding.get(sequence)
+    if (request === undefined) return
+    this.#outstanding.delete(sequence)
+    if (!request.urgent) this.#inWindow -= 1
+    for (const next of this.#queue) {
+      if (this.#inWindow >= this.#options.window) break
+      this.#queue.delete(next)
+      this.#dispatch(next)
+    }
+    this.#checkIdle()
+    return request
+  }
+
+  /** One timer for all: it looks at the oldest, and sleeps until the next could be due. */
+  #expire(): void {
+    this.#expiry = null
+    const nowMs = performance.now()
+    for (const [sequence, { deadlineMs, answer }] of this.#outstanding) {
+      if (deadlineMs > nowMs) {
+        this.#expiry ??= setTimeout(() => this.#expire(), Math.ceil(deadlineMs - nowMs))
+        return
+      }
+      const message = `no ${answer} within ${this.#options.responseTimeoutMs} ms`
+      this.#settle(sequence)?.reject(new SessionError('timeout', message, { sent: true }))
+    }
+  }
+
+  async #unbind(): Promise<void> {
+    if (this.endedBecause === null) {
+      this.#rejectQueue('the session closes')
+      await this.#idle()
+      // Whoever is not bound, and so is not asked after, has nothing to unbind.
+      if (this.#enquiry !== null) await this.urgent('unbind', {}).catch(() => undefined)
+      this.end('closed by this side')
+    }
+    if (!this.#socket.closed) await new Promise((resolve) => this.#socket.once('close', resolve))
+  }
+
+  async #idle(): Promise<void> {
+    if (this.#outstanding.size + this.#handling === 0) return
+    const idle = new Promise<void>((resolve) => {
+      this.#whenIdle = resolve
+    })
+    const timer = setTimeout(() => this.#whenIdle?.(), this.#options.responseTimeoutMs)
+    await idle
+    clearTimeout(timer)
+  }
+
+  #checkIdle(): void {
+    if (this.#outstanding.size + this.#handling === 0) this.#whenIdle?.()
+  }
+
+  #finish(reason: string): void {
+    this.endedBecause = reason
+    if (this.#flush) clearImmediate(this.#flush)
+    if (this.#expiry) clearTimeout(this.#expiry)
+    if (this.#enquiry) clearInterval(this.#enquiry)
+    this.#outgoing = []
+    this.#rejectQueue(reason)
+    for (const { reject } of this.#outstanding.values()) reject(new SessionError('closed', reason, { sent: true }))
+    this.#outstanding.clear()
+    this.#inWindow = 0
+    this.#whenIdle?.()
+    this.#options.onClosed(reason)
+  }
+
+  #rejectQueue(reason: string): void {
+    for (const { reject } of this.#queue) reject(new SessionError('closed', reason, { sent: false }))
+    this.#queue.clear()
+  }
+
+  #nack(sequence: number, status: number): void {
+    this.#send(encodeRefusal('generic_nack', sequence, status))
+  }
+}

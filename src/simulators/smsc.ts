@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0
+// A message centre with handsets behind it, on a real port: it takes submit_sm, delivers after a while, sends receipts and
+// messages from handsets. Numbers that end in 0000NN force an outcome, as the table says; the last words of a number choose,
+// so that they work in every country.
+import { randomBytes } from 'node:crypto'
+import { type Concatenation, decodeMessage, encodeMessage } from '../protocols/smpp/charset.ts'
+import {
+  type Address,
+  addressTypes,
+  commandStatus,
+  type DeliverSm,
+  newShortMessage,
+  type QuerySmAnswer,
+  type SubmitSm,
+} from '../protocols/smpp/pdu.ts'
+import { encodeReceipt, messageStates, type ReceiptState } from '../protocols/smpp/receipts.ts'
+import { Smsc, type SmscSession, type SubmitAnswer } from '../protocols/smpp/session.ts'
+
+/** Messages whose receipt is still to come. */
+const maxUnderWay = 100_000
+/** Receipts of one system id that wait for a session which receives. */
+const maxHeld = 10_000
+/** Final states that query_sm can still be asked about. */
+const maxRemembered = 100_000
+/** Long messages of which a part is missing, messages that were throttled and not yet taken, handsets out of reach. */
+const maxUnfinished = 1000
+/** How often a receipt is offered that the other side cannot take just now. */
+const maxOffers = 10
+
+interface Outcome {
+  /** Refused at submit. */
+  status?: number
+  /** Null: no receipt ever comes. Without it: delivered. */
+  receipt?: { state: ReceiptState; error: string | null } | null
+  /** The receipt comes after so many delays instead of one. */
+  delays?: number
+  /** Refused so often before it is taken. */
+  throttles?: number
+  /** Refused on the primary's sessions only. */
+  primaryDown?: boolean
+  /** The receipt goes out twice, before the answer to the submit. */
+  early?: boolean
+  /** What the handset sends back, a delay after the receipt. */
+  reply?: (text: string) => string
+}
+
+/** The last two digits of a number that ends in 0000NN. */
+const outcomes: Readonly<Record<string, Outcome>> = {
+  '01': {},
+  '02': { receipt: { state: 'UNDELIV', error: null } },
+  '03': { status: commandStatus.ESME_RSUBMITFAIL },
+  // 1 is "unknown subscriber" among the errors of the mobile application part (3GPP TS 29.002).
+  '04': { receipt: { state: 'UNDELIV', error: '001' } },
+  '05': { receipt: null },
+  '06': { receipt: { state: 'EXPIRED', error: null } },
+  '07': { delays: 30 },
+  '08': { throttles: 3 },
+  '09': { early: true },
+  '12': { primaryDown: true },
+  '13': { reply: () => 'STOP' },
+  '14': { reply: (text) => text },
+}
+
+const delivered = { state: 'DELIVRD', error: null } as const
+
+export interface SmscSimulatorOptions {
+  host?: string
+  /** 0, or nothing, for any free port. */
+  port?: number
+  /** system_id -> password. */
+  accounts: Readonly<Record<string, string>>
+  /** The one whose sessions refuse numbers that end in 000012. */
+  primary?: string
+  /** From the submit to the receipt; a second unless told. */
+  delayMs?: number
+  /** The time of day, for the dates in receipts; without it they are zeros. */
+  now?(): number
+  /** A handset got a whole message. */
+  onMessage?(message: HandsetMessage): void
+}
+
+export interface HandsetMessage {
+  systemId: string
+  from: string
+  /** As it was submitted: without a plus sign. */
+  to: string
+  text: string
+}
+
+interface UnderWay {
+  session: SmscSession
+  message: SubmitSm
+  messageId: string
+  submitDate: string | null
+}
+
+export class SmscSimulator {
+  delayMs: number
+  /** When set, every message is refused with this command_status. */
+  refuseWith: number | null = null
+  /** When true, messages get no answer at all. */
+  silent = false
+
+  readonly #options: SmscSimulatorOptions
+  readonly #idPrefix = randomBytes(6).toString('hex')
+  readonly #timers = new Set<NodeJS.Timeout>()
+  readonly #unanswered = new Set<(answer: SubmitAnswer) => void>()
+  readonly #outOfCoverage = new Map<string, UnderWay[]>()
+  readonly #held = new Map<string, DeliverSm[]>()
+  readonly #states = new Map<string, ReceiptState>()
+  readonly #throttled = new Map<string, number>()
+  readonly #unjoined = new Map<string, Map<number, string>>()
+  #underWay = 0
+  #messages = 0
+  #references = 0
+  #stopped = false
+  #smsc: Smsc | null = null
+
+  private constructor(options: SmscSimulatorOptions) {
+    this.#options = options
+    this.delayMs = options.delayMs ?? 1000
+  }
+
+  static async start(options: SmscSimulatorOptions): Promise<SmscSimulator> {
+    const simulator = new SmscSimulator(options)
+    simulator.#smsc = await Smsc.listen({
+      host: options.host ?? '127.0.0.1',
+      port: options.port ?? 0,
+      systemId: 'SIMULATOR',
+      responseTimeoutMs: 10_000,
+      authenticate: (systemId, password) => simulator.#authenticate(systemId, password),
+      onSubmit: (session, message) => simulator.#submit(session, message),
+      onQuery: async (_session, { messageId }) => simulator.#query(messageId),
+      onSession: (session) => simulator.#offerHeld(session),
+    })
+    return simulator
+  }
+
+  get port(): number {
+    return this.#smsc?.port ?? 0
+  }
+
+  get sessions(): ReadonlySet<SmscSession> {
+    return this.#smsc?.sessions ?? new Set()
+  }
+
+  /** Messages that got no answer because it was told to be silent. */
+  get unanswered(): number {
+    return this.#unanswered.size
+  }
+
+  /**
+   * A handset sends a text; long ones go in parts. Resolves with the command_status of the answers, the first that is not 0 if
+   * one is not. Rejects when no session that receives is bound, or it is lost before it answers.
+   */
+  async inbound(from: string, to: string, text: string, systemId?: string): Promise<number> {
+    const session = this.#receiver(systemId)
+    if (session === undefined) throw new Error('no session that receives messages is bound')
+    this.#references = (this.#references + 1) % 256
+    const parts = encodeMessage(text, { reference: this.#references })
+    const addresses = { source: addressOf(from), destination: addressOf(to) }
+    const statuses = await Promise.all(
+      parts.map((content) => session.deliver(newShortMessage({ ...addresses, ...content }))),
+    )
+    return statuses.find((status) => status !== 0) ?? 0
+  }
+
+  /** Whether a handset is in reach. What is sent to it meanwhile arrives when it is again. */
+  coverage(number: string, inCoverage: boolean): void {
+    const digits = digitsOf(number)
+    const waiting = this.#outOfCoverage.get(digits)
+    if (!inCoverage && !waiting) remember(this.#outOfCoverage, digits, [], maxUnfinished)
+    if (!inCoverage || !waiting) return
+    this.#outOfCoverage.delete(digits)
+    for (const message of waiting) this.#deliver(message, {})
+  }
+
+  /** Cuts every connection, as a failing network does. */
+  dropSessions(): void {
+    for (const session of [...this.sessions]) session.drop()
+  }
+
+  /** Forgets what is under way, unbinds everyone and closes the port. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    for (const timer of this.#timers) clearTimeout(timer)
+    this.#timers.clear()
+    for (const answer of this.#unanswered) answer(refused(commandStatus.ESME_RSYSERR))
+    await this.#smsc?.close()
+  }
+
+  #authenticate(systemId: string, password: string): number {
+    const expected = Object.hasOwn(this.#options.accounts, systemId) ? this.#options.accounts[systemId] : undefined
+    if (expected === undefined) return commandStatus.ESME_RINVSYSID
+    return expected === password ? commandStatus.ESME_ROK : commandStatus.ESME_RINVPASWD
+  }
+
+  async #submit(session: SmscSession, message: SubmitSm): Promise<SubmitAnswer> {
+    if (this.silent) return new Promise((resolve) => this.#unanswered.add(resolve))
+    const to = message.destination.address
+    const outcome = (/0000(\d\d)$/.test(to) && outcomes[to.slice(-2)]) || {}
+    const status = this.#refusal(session, message, outcome)
+    if (status !== 0) return refused(status)
+    this.#messages += 1
+    const messageId = `${this.#idPrefix}${this.#messages.toString(16).padStart(8, '0')}`
+    const underWay = { session, message, messageId, submitDate: this.#date() }
+    remember(this.#states, messageId, 'ENROUTE', maxRemembered)
+    if (outcome.early) {
+      await Promise.all([this.#receipt(underWay, delivered), this.#receipt(underWay, delivered)])
+      this.#arrive(underWay, outcome)
+    } else {
+      this.#later(outcome.delays ?? 1, () => this.#deliver(underWay, outcome))
+    }
+    return { status: 0, messageId }
+  }
+
+  #refusal(session: SmscSession, message: SubmitSm, outcome: Outcome): number {
+    if (this.refuseWith !== null) return this.refuseWith
+    if (!/^\d{3,15}$/.test(message.destination.address)) return commandStatus.ESME_RINVDSTADR
+    if (outcome.status !== undefined) return outcome.status
+    if (outcome.primaryDown && session.systemId === (this.#options.primary ?? 'sandbox-1'))
+      return commandStatus.ESME_RSYSERR
+    if (this.#underWay >= maxUnderWay) return commandStatus.ESME_RMSGQFUL
+    return outcome.throttles && this.#isThrottled(message, outcome.throttles) ? commandStatus.ESME_RTHROTTLED : 0
+  }
+
+  /** Counted for each message, and each part of one, so that all of them meet the same number of refusals. */
+  #isThrottled({ source, destination, shortMessage }: SubmitSm, times: number): boolean {
+    const key = `${source.address} ${destination.address} ${shortMessage.toString('hex')}`
+    const met = this.#throttled.get(key) ?? 0
+    this.#throttled.delete(key)
+    if (met < times) remember(this.#throttled, key, met + 1, maxUnfinished)
+    return met < times
+  }
+
+  /** The moment at which the network knows what became of a message. */
+  #deliver(underWay: UnderWay, outcome: Outcome): void {
+    const waiting = this.#outOfCoverage.get(underWay.message.destination.address)
+    if (waiting) {
+      if (waiting.length < maxHeld) waiting.push(underWay)
+      return
+    }
+    const { receipt = delivered } = outcome
+    if (receipt) void this.#receipt(underWay, receipt)
+    if (receipt === delivered) this.#arrive(underWay, outcome)
+  }
+
+  /** Resolves when the receipt is acknowledged, or waits to be offered again. */
+  async #receipt(underWay: UnderWay, { state, error }: { state: ReceiptState; error: string | null }): Promise<void> {
+    const { session, message, messageId, submitDate } = underWay
+    remember(this.#states, messageId, state, maxRemembered)
+    const wanted = message.registeredDelivery & 0x03
+    if (wanted === 0 || (wanted === 2 && state === 'DELIVRD')) return
+    const { text } = decodeMessage(message)
+    const content = encodeReceipt({ id: messageId, state, error, submitDate, doneDate: this.#date(), text })
+    const pdu = newShortMessage({ source: message.destination, destination: message.source, ...content })
+    await this.#offer(session, session.systemId, pdu, 1)
+  }
+
+  /** Receipts go to the session that submitted if it receives, else to another of the same system id, else they wait for one. */
+  async #offer(preferred: SmscSession | null, systemId: string, pdu: DeliverSm, offers: number): Promise<void> {
+    const session = preferred?.receives && this.sessions.has(preferred) ? preferred : this.#receiver(systemId)
+    const status = await session?.deliver(pdu).catch(() => undefined)
+    if (this.#stopped) return
+    if (status === undefined) this.#hold(systemId, pdu)
+    else if (temporary.has(status) && offers < maxOffers)
+      this.#later(1, () => void this.#offer(preferred, systemId, pdu, offers + 1))
+  }
+
+  #hold(systemId: string, pdu: DeliverSm): void {
+    const held = this.#held.get(systemId) ?? []
+    this.#held.set(systemId, held)
+    if (held.length < maxHeld) held.push(pdu)
+  }
+
+  #offerHeld(session: SmscSession): void {
+    if (!session.receives) return
+    const held = this.#held.get(session.systemId) ?? []
+    this.#held.delete(session.systemId)
+    for (const pdu of held) void this.#offer(session, session.systemId, pdu, 1)
+  }
+
+  /** The handset has a message, or a part of one; it answers when it has all. */
+  #arrive({ session, message }: UnderWay, { reply }: Outcome): void {
+    const [from, to] = [message.source.address, message.destination.address]
+    const part = decodeMessage(message)
+    const text = part.concatenation
+      ? this.#join(`${session.systemId} ${from} ${to}`, part.concatenation, part.text)
+      : part.text
+    if (text === null) return
+    this.#options.onMessage?.({ systemId: session.systemId, from, to, text })
+    if (reply) this.#later(1, () => void this.inbound(to, from, reply(text), session.systemId).catch(() => undefined))
+  }
+
+  #join(key: string, { reference, total, number }: Concatenation, text: string): string | null {
+    const whole = `${key} ${reference} ${total}`
+    const parts = this.#unjoined.get(whole) ?? new Map<number, string>()
+    parts.set(number, text)
+    this.#unjoined.delete(whole)
+    if (parts.size < total) {
+      remember(this.#unjoined, whole, parts, maxUnfinished)
+      return null
+    }
+    return [...parts.keys()]
+      .sort((a, b) => a - b)
+      .map((at) => parts.get(at) ?? '')
+      .join('')
+  }
+
+  #query(messageId: string): QuerySmAnswer | null {
+    const state = this.#states.get(messageId)
+    const number = Object.entries(messageStates).find(([, name]) => name === state)?.[0]
+    return number === undefined ? null : { messageId, finalDate: '', messageState: Number(number), errorCode: 0 }
+  }
+
+  #receiver(systemId?: string): SmscSession | undefined {
+    return [...this.sessions].find(
+      (session) => session.receives && (systemId === undefined || session.systemId === systemId),
+    )
+  }
+
+  #later(delays: number, what: () => void): void {
+    if (this.#stopped) return
+    this.#underWay += 1
+    const timer = setTimeout(() => {
+      this.#underWay -= 1
+      this.#timers.delete(timer)
+      what()
+    }, delays * this.delayMs)
+    this.#timers.add(timer)
+  }
+
+  /** YYMMDDhhmm. */
+  #date(): string | null {
+    const nowMs = this.#options.now?.()
+    return nowMs === undefined ? null : new Date(nowMs).toISOString().replace(/\D/g, '').slice(2, 12)
+  }
+}
+
+/** Answers to deliver_sm after which it is worth trying again. */
+const temporary: ReadonlySet<number> = new Set([
+  commandStatus.ESME_RX_T_APPN,
+  commandStatus.ESME_RTHROTTLED,
+  commandStatus.ESME_RMSGQFUL,
+  commandStatus.ESME_RSYSERR,
+])
+
+const refused = (status: number): SubmitAnswer => ({ status, messageId: '' })
+
+const digitsOf = (number: string): string => number.replace(/\D/g, '')
+
+/** Telephone numbers as international ones, short codes and names as they are. */
+function addressOf(text: string): Address {
+  if (/^\+?\d{7,15}$/.test(text)) return { ...addressTypes.international, address: digitsOf(text) }
+  return { ...(/^\d+$/.test(text) ? addressTypes.network : addressTypes.alphanumeric), address: text }
+}
+
+/** Sets it as the newest; the oldest is forgotten beyond the bound. */
+function remember<V>(map: Map<string, V>, key: string, value: V, bound: number): void {
+  map.set(key, value)
+  if (map.size <= bound) return
+  for (const oldest of map.keys()) {
+    map.delete(oldest)
+    return
+  }
+}
