@@ -19,7 +19,7 @@ export interface Credentials {
   /** Filled in by the areas that bring them. */
   console: null
   smtp: null
-  listeners: { api: string; admin: string }
+  listeners: { api: string; admin: string; smsc: string | null }
 }
 
 /** Makes or finds the first account's credentials and writes them down. In production nothing is made up. */
@@ -33,6 +33,7 @@ export async function credentials(node: RunningNode): Promise<Credentials> {
   if (fixedKey !== null && !isWellFormedKey(fixedKey))
     throw new ConfigError('PAMOJA_TEST_API_KEY has a wrong checksum: take the api_key of a credentials.json, whole.')
   const file = fileOf(node)
+  const { smsc } = app.simulators
   const made = (await stillValid(node, file)) ?? (await firstAccount(app, fixedKey))
   const written: Credentials = {
     base_url: url,
@@ -43,7 +44,7 @@ export async function credentials(node: RunningNode): Promise<Credentials> {
     operator_key: made.operatorKey,
     console: null,
     smtp: null,
-    listeners: { api: url, admin: adminUrl },
+    listeners: { api: url, admin: adminUrl, smsc: smsc && `smpp://${smsc.host}:${smsc.port}` },
   }
   // A name of its own, since nodes that share a home may start together.
   const draft = `${file}.${process.pid}`

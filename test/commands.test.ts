@@ -48,6 +48,7 @@ test('--help lists every command and every setting, and --version is a version',
     'ledger verify',
     'keys rotate',
     'operator key',
+    'listen',
   ]
   for (const usage of [...commands, 'config', 'openapi'])
     assert.match(stdout, new RegExp(`^  ${usage} +[A-Z].*\\.?$`, 'm'))

@@ -169,7 +169,8 @@ function admitKnown(
   }
 }
 
-function scopeRefusal({ scope }: Route, { scopes, facts }: Principal): AppError | null {
+/** Why a credential may not use a route; null when it may. */
+export function scopeRefusal({ scope }: Route, { scopes, facts }: Principal): AppError | null {
   if (facts.suspended && scope !== 'any') return new AppError('ACCOUNT_SUSPENDED', 'the account is suspended')
   if (scope === 'sandbox:write' || scope === 'sandbox:read') {
     if (facts.environment !== 'test') return new AppError('FORBIDDEN', 'the sandbox takes test keys only')

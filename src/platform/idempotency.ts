@@ -18,6 +18,8 @@ export interface Answer {
 
 /** What a group commit stores with its effects: the key, and the answer that becomes true with the commit. */
 export interface Keyed {
+  /** For a verb that decides in a plain transaction after all; null when the caller sent none. */
+  readonly request: { readonly key: string; readonly hash: string } | null
   /** Columns for `platform.claim_keys`; all null when the caller sent no key. */
   columns(reply: unknown): {
     key: string | null
@@ -155,6 +157,7 @@ export function keyed(
   body: (reply: unknown) => string,
 ): Keyed {
   return {
+    request: key === null || hash === null ? null : { key, hash },
     columns: (reply) => ({
       key,
       request_hash: hash,

@@ -46,10 +46,13 @@ export interface DayRange {
 }
 
 /** A range of days, both included, as bounds on ids: from (inclusive) and to (exclusive). */
-export function idBounds(range: DayRange): { from: string; to: string } {
-  const start = range.start_date === undefined ? null : boundOf(range.start_date, 'start_date')
-  const end = range.end_date === undefined ? null : boundOf(range.end_date, 'end_date')
-  if (start && end && start.from >= end.to) throw new AppError('INVALID_DATE_RANGE', 'start_date is after end_date')
+export function idBounds(
+  range: DayRange,
+  [startName, endName]: readonly [string, string] = ['start_date', 'end_date'],
+): { from: string; to: string } {
+  const start = range.start_date === undefined ? null : boundOf(range.start_date, startName)
+  const end = range.end_date === undefined ? null : boundOf(range.end_date, endName)
+  if (start && end && start.from >= end.to) throw new AppError('INVALID_DATE_RANGE', `${startName} is after ${endName}`)
   return {
     from: start ? firstUuidAt(start.from) : '00000000-0000-0000-0000-000000000000',
     to: end ? firstUuidAt(end.to) : 'ffffffff-ffff-ffff-ffff-ffffffffffff',
@@ -57,13 +60,19 @@ export function idBounds(range: DayRange): { from: string; to: string } {
 }
 
 /** A range of days that must be short enough to add up, with its default: the last 30 days. */
-export function days(range: DayRange, nowMs: number, most: number): { from: string; to: string } {
+export function days(
+  range: DayRange,
+  nowMs: number,
+  most: number,
+  [startName, endName]: readonly [string, string] = ['start_date', 'end_date'],
+): { from: string; to: string } {
   const to = range.end_date ?? dayOf(new Date(nowMs))
   const from = range.start_date ?? dayOf(new Date(nowMs - 29 * dayMs))
   const start = parseDay(from)
   const end = parseDay(to)
-  if (!start || !end) throw new AppError('INVALID_DATE_RANGE', 'start_date and end_date are days such as 2026-03-01')
-  if (start > end) throw new AppError('INVALID_DATE_RANGE', 'start_date is after end_date')
+  if (!start || !end)
+    throw new AppError('INVALID_DATE_RANGE', `${startName} and ${endName} are days such as 2026-03-01`)
+  if (start > end) throw new AppError('INVALID_DATE_RANGE', `${startName} is after ${endName}`)
   if ((end.getTime() - start.getTime()) / dayMs >= most)
     throw new AppError('INVALID_DATE_RANGE', `the range is longer than ${most} days`)
   return { from, to }

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// How messages fared: counts, delivery rate, latency and cost over a range of days, and the same for each country.
+import type { Static } from 'typebox'
+import { firstUuidAt } from '../../kernel/ids.ts'
+import { dayMs } from '../../kernel/time.ts'
+import type { App } from '../../platform/app.ts'
+import type { Caller } from '../../platform/auth.ts'
+import { one, statement } from '../../platform/db.ts'
+import { days } from '../../platform/page.ts'
+import { type Route, read } from '../../platform/route.ts'
+import { currencyOf } from './pricing.ts'
+import { AnalyticsQuery, AnalyticsReply } from './schema.ts'
+
+const maxDays = 92
+
+interface Parameters {
+  bucket: number
+  account: string
+  environment: string
+  from: string
+  to: string
+  country: string | null
+  currency: string
+}
+
+interface Group {
+  country: string | null
+  status: string
+  error_code: string | null
+  messages: number
+  segments: number
+  cost: bigint
+}
+
+const chosen = `bucket = $bucket and account_id = $account and environment = $environment and id >= $from::uuid and id < $to::uuid
+      and direction = 'outbound' and currency = $currency and ($country::text is null or country = $country)`
+
+/** What failed before it was sent was given back. */
+const groups = statement<Parameters, Group>(
+  'sms.analytics',
+  `select country, status, error_code, count(*)::int as messages, sum(segments)::int as segments,
+          coalesce(sum(cost) filter (where status <> 'failed' or sent_at is not null), 0)::bigint as cost
+     from sms.messages where ${chosen}
+    group by country, status, error_code`,
+)
+
+const latency = statement<Parameters, { p50: number | null; p95: number | null; p99: number | null }>(
+  'sms.analytics_latency',
+  `select percentile_cont(0.5) within group (order by l.seconds) as p50,
+          percentile_cont(0.95) within group (order by l.seconds) as p95,
+          percentile_cont(0.99) within group (order by l.seconds) as p99
+     from (select extract(epoch from delivered_at - sent_at)::float8 as seconds
+             from sms.messages where ${chosen} and delivered_at is not null) l`,
+)
+
+const analytics = read({
+  method: 'GET',
+  path: '/v1/sms/analytics',
+  operation: 'sms.analytics',
+  summary: 'Read how messages fared',
+  description: `Over at most ${maxDays} days, by the day they were accepted.`,
+  scope: 'sms:read',
+  query: AnalyticsQuery,
+  reply: { status: 200, schema: AnalyticsReply },
+  errors: ['INVALID_DATE_RANGE'],
+  examples: [{ name: 'The last 30 days', query: {} }],
+  handle: (app, { query }, caller) => analyse(app, query, caller),
+})
+
+async function analyse(
+  app: App,
+  query: Static<typeof AnalyticsQuery>,
+  caller: Caller,
+): Promise<Static<typeof AnalyticsReply>> {
+  const range = {
+    ...(query.from_date === undefined ? {} : { start_date: query.from_date }),
+    ...(query.to_date === undefined ? {} : { end_date: query.to_date }),
+  }
+  const { from, to } = days(range, caller.receivedMs, maxDays, ['from_date', 'to_date'])
+  const currency = currencyOf(caller)
+  const parameters = {
+    ...caller.tenant,
+    from: firstUuidAt(Date.parse(from)),
+    to: firstUuidAt(Date.parse(to) + dayMs),
+    country: query.country ?? null,
+    currency,
+  }
+  const [rows, latency_seconds] = await Promise.all([
+    app.db.query(groups, parameters),
+    one(app.db.query(latency, parameters)),
+  ])
+  const countries = [...new Set(rows.map(({ country }) => country))]
+    .map((country) => ({ country, ...figuresOf(rows.filter((row) => row.country === country)) }))
+    .sort((a, b) => b.messages - a.messages)
+  const codes = [...new Set(rows.flatMap(({ error_code }) => error_code ?? []))]
+  const errors = codes
+    .map((error_code) => ({
+      error_code,
+      messages: sum(
+        rows.filter((row) => row.error_code === error_code),
+        'messages',
+      ),
+    }))
+    .sort((a, b) => b.messages - a.messages)
+  return { from_date: from, to_date: to, currency, ...figuresOf(rows), latency_seconds, countries, errors }
+}
+
+function figuresOf(rows: readonly Group[]) {
+  const count = (status: string) =>
+    sum(
+      rows.filter((row) => row.status === status),
+      'messages',
+    )
+  const [delivered, failed] = [count('delivered'), count('failed')]
+  const over = delivered + failed
+  return {
+    messages: sum(rows, 'messages'),
+    queued: count('queued'),
+    sent: count('sent'),
+    delivered,
+    failed,
+    delivery_rate: over === 0 ? null : Math.round((delivered / over) * 10_000) / 10_000,
+    segments: sum(rows, 'segments'),
+    cost: rows.reduce((total, { cost }) => total + cost, 0n),
+  }
+}
+
+function sum(rows: readonly Group[], field: 'messages' | 'segments'): number {
+  return rows.reduce((total, row) => total + row[field], 0)
+}
+
+export const analyticsRoutes: readonly Route[] = [analytics]

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// The end of a batch: a job looks at it, ever more seldom, until none of its messages will change any more, and tells so.
+import { Type } from 'typebox'
+import { idOf } from '../../kernel/ids.ts'
+import { minuteMs } from '../../kernel/time.ts'
+import type { App } from '../../platform/app.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import type { Job } from '../../platform/work.ts'
+import { smsEvents } from './events.ts'
+import { mostValiditySeconds } from './schema.ts'
+import { batchState, completeBatch, findBatch } from './store.ts'
+
+export const firstLookMs = 1_000
+const mostSeldomMs = 10 * minuteMs
+/** What was sent and has had no receipt a day after its validity will have none. */
+const waitSeconds = mostValiditySeconds + 86_400
+
+const Payload = Type.Object({ batch: Type.String() })
+
+export const batchJob: Job<App, typeof Payload> = {
+  lane: 'sms.batch',
+  role: 'timers',
+  payload: Payload,
+  concurrency: 8,
+  leaseSeconds: 15,
+  retrySeconds: [1, 5, 30, 60, 300, 600],
+  async handle(app, { tenant, payload, attempt }) {
+    if (!tenant) throw new Error('a batch belongs to an account')
+    const { open, cancelled, offset_ms } = await batchState(app.db, tenant, payload.batch, waitSeconds)
+    if (open > 0) return { kind: 'again', afterMs: Math.min(mostSeldomMs, firstLookMs * 1.5 ** Math.min(attempt, 20)) }
+    await tellCompleted(app, tenant, payload.batch, cancelled, Number(offset_ms))
+    return { kind: 'done' }
+  },
+}
+
+/** Tells of it once, however often the job runs. */
+async function tellCompleted(
+  app: App,
+  tenant: Tenant,
+  id: string,
+  cancelled: number,
+  clockOffsetMs: number,
+): Promise<void> {
+  const receivedMs = app.clock.nowMs()
+  const nowMs = receivedMs + clockOffsetMs
+  const completedAt = new Date(nowMs)
+  await app.db.tx(async (tx) => {
+    if (!(await completeBatch(tx, tenant, id, completedAt))) return
+    const found = await findBatch(tx, tenant, id)
+    if (!found) return
+    const { timestamp, ...record } = found.record
+    await app.outbox.emit(
+      tx,
+      smsEvents.batchCompleted,
+      { tenant, receivedMs, nowMs, requestId: null },
+      idOf('smsBatch', id),
+      {
+        ...record,
+        status: cancelled > 0 && cancelled === record.accepted ? 'cancelled' : 'completed',
+        created_at: timestamp,
+        completed_at: completedAt,
+      },
+    )
+  })
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an SMS carrier must do, and how one is chosen: a route names tiers of carriers; inside a tier their weights share
+// the messages, and the next tier is for when nobody in this one can take the message.
+import type { Environment } from '../../platform/tenant.ts'
+
+/** A message as a carrier needs it. */
+export interface OutboundMessage {
+  readonly id: string
+  readonly to: string
+  readonly from: string
+  readonly text: string
+  readonly encoding: 'gsm7' | 'ucs2'
+  /** How long the network may go on trying. */
+  readonly validitySeconds: number
+}
+
+export type SubmitOutcome =
+  /** Every part was taken; one id each. */
+  | { kind: 'sent'; carrierIds: readonly string[] }
+  /** Nobody will take it: `code` is ours, `carrierCode` the carrier's own. */
+  | { kind: 'rejected'; code: string; carrierCode: string }
+  /** This carrier cannot take it; another may. */
+  | { kind: 'reroute'; code: string; carrierCode: string | null }
+  /** Not now. */
+  | { kind: 'retry'; afterMs: number; reason: string }
+  /** The connection was lost before the answer: it may have been taken, or not. */
+  | { kind: 'unknown'; reason: string }
+
+export interface Carrier {
+  readonly name: string
+  /** Whether it can take messages at this moment. */
+  readonly isUp: boolean
+  submit(message: OutboundMessage): Promise<SubmitOutcome>
+  stop(): Promise<void>
+}
+
+/** What the network says of one part. */
+export interface Receipt {
+  readonly carrier: string
+  readonly carrierId: string
+  readonly status: 'delivered' | 'failed'
+  readonly errorCode: string | null
+  readonly carrierCode: string | null
+}
+
+/** A message, or a part of one, from a handset. */
+export interface Incoming {
+  readonly carrier: string
+  readonly from: string
+  readonly to: string
+  readonly text: string
+  readonly encoding: 'gsm7' | 'ucs2'
+  /** Set when it is one of several parts. */
+  readonly part: { readonly reference: number; readonly total: number; readonly number: number } | null
+}
+
+/** Takes what carriers bring. It is told to the carrier that it arrived only when the promise is fulfilled. */
+export interface Intake {
+  receipt(receipt: Receipt): Promise<void>
+  incoming(message: Incoming): Promise<void>
+}
+
+export interface Member {
+  readonly bind: string
+  readonly weight: number
+}
+
+/** Which carriers take the messages that match; null matches everything. */
+export interface Route {
+  readonly id: string
+  readonly environment: Environment
+  readonly account: string | null
+  readonly country: string | null
+  readonly network: string | null
+  readonly tiers: readonly (readonly Member[])[]
+  /** What to do with a message whose connection was lost before the answer. */
+  readonly onUnknown: 'maybe_twice' | 'maybe_never'
+}
+
+export interface Destination {
+  readonly environment: Environment
+  readonly account: string
+  readonly country: string | null
+  readonly network: string | null
+}
+
+/** The most exact of the routes that match: by account, then by network, then by country. */
+export function routeFor(routes: readonly Route[], destination: Destination): Route | null {
+  let best: Route | null = null
+  for (const route of routes) {
+    if (route.environment !== destination.environment) continue
+    if (route.account !== null && route.account !== destination.account) continue
+    if (route.country !== null && route.country !== destination.country) continue
+    if (route.network !== null && route.network !== destination.network) continue
+    if (best === null || exactness(route) > exactness(best)) best = route
+  }
+  return best
+}
+
+function exactness({ account, network, country }: Route): number {
+  return (account === null ? 0 : 4) + (network === null ? 0 : 2) + (country === null ? 0 : 1)
+}
+
+/** The carriers of a route in the order in which they are to be asked: tier by tier, drawn by weight inside each. */
+export function* inOrder(route: Route, random: () => number): Generator<string> {
+  for (const tier of route.tiers) {
+    const left = [...tier]
+    while (left.length > 0) {
+      const [drawn] = left.splice(draw(left, random()), 1)
+      if (drawn) yield drawn.bind
+    }
+  }
+}
+
+function draw(members: readonly Member[], random: number): number {
+  let point = random * members.reduce((sum, { weight }) => sum + weight, 0)
+  for (let i = 0; i < members.length; i++) {
+    point -= members[i]?.weight ?? 0
+    if (point < 0) return i
+  }
+  return members.length - 1
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a message centre delivers, in our words: receipts with our error codes, and messages of handsets, whole or in parts.
+import { decodeMessage, isGsm } from '../../../protocols/smpp/charset.ts'
+import { type Address, addressTypes, type DeliverSm } from '../../../protocols/smpp/pdu.ts'
+import { type IdForm, normaliseId, parseReceipt, type ReceiptState } from '../../../protocols/smpp/receipts.ts'
+import type { Incoming, Receipt } from '../carrier.ts'
+
+/** State -> our error code; null: delivered. States that are not final are not listed. */
+const finalStates: ReadonlyMap<ReceiptState, string | null> = new Map([
+  ['DELIVRD', null],
+  ['EXPIRED', 'EXPIRED'],
+  ['DELETED', 'UNDELIVERABLE'],
+  ['UNDELIV', 'UNDELIVERABLE'],
+  ['REJECTD', 'REJECTED'],
+])
+
+/** The network's own reason, where it says more than the state: errors of 3GPP TS 29.002, as most centres give them. */
+const reasons: ReadonlyMap<number, string> = new Map([
+  [1, 'UNKNOWN_SUBSCRIBER'],
+  [5, 'UNKNOWN_SUBSCRIBER'],
+  [13, 'BLOCKED'],
+  [27, 'ABSENT_SUBSCRIBER'],
+])
+
+/** A receipt, or null when it says nothing final, or not what it is about. */
+export function receiptOf(carrier: string, idForm: IdForm, pdu: DeliverSm): Receipt | null {
+  const parsed = parseReceipt(pdu)
+  const errorCode = parsed && finalStates.get(parsed.state)
+  if (!parsed || errorCode === undefined) return null
+  const { id, state, error } = parsed
+  return {
+    carrier,
+    carrierId: normaliseId(id, idForm),
+    status: errorCode === null ? 'delivered' : 'failed',
+    errorCode: (errorCode === 'UNDELIVERABLE' && reasons.get(Number(error))) || errorCode,
+    carrierCode: errorCode === null ? null : error === null ? state : `${state} ${error}`,
+  }
+}
+
+/** A message of a handset. Its number is written as customers write numbers, whatever the centre calls its type. */
+export function incomingOf(carrier: string, pdu: DeliverSm): Incoming {
+  const { text, concatenation } = decodeMessage(pdu)
+  return {
+    carrier,
+    from: numberOf(pdu.source),
+    to: numberOf(pdu.destination),
+    text,
+    encoding: isGsm(text) ? 'gsm7' : 'ucs2',
+    part: concatenation,
+  }
+}
+
+function numberOf({ ton, address }: Address): string {
+  return ton === addressTypes.international.ton && /^[1-9]\d{6,}$/.test(address) ? `+${address}` : address
+}

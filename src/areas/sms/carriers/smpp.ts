@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: Apache-2.0
+// A carrier behind SMPP: one bind is several sessions to the same message centre that share one line of waiting parts and
+// one pace. A session that is lost comes back by itself; what it had sent and not had answered is of unknown fate.
+import { backoffMs } from '../../../kernel/backoff.ts'
+import type { Logger } from '../../../platform/log.ts'
+import { messageOf } from '../../../platform/log.ts'
+import { encodeMessage } from '../../../protocols/smpp/charset.ts'
+import {
+  addressTypes,
+  commandStatus,
+  type DeliverSm,
+  newShortMessage,
+  type SubmitSm,
+  statusName,
+} from '../../../protocols/smpp/pdu.ts'
+import { type IdForm, isReceipt, normaliseId } from '../../../protocols/smpp/receipts.ts'
+import { Esme, SessionError } from '../../../protocols/smpp/session.ts'
+import type { Carrier, Intake, OutboundMessage, SubmitOutcome } from '../carrier.ts'
+import { Pace } from './pace.ts'
+import { incomingOf, receiptOf } from './smpp-deliver.ts'
+
+export interface SmppBind {
+  readonly name: string
+  readonly host: string
+  readonly port: number
+  readonly systemId: string
+  readonly password: string
+  readonly systemType: string
+  readonly sessions: number
+  /** Parts without an answer, of one session. */
+  readonly window: number
+  /** Parts per second, of all sessions; null: as fast as the centre takes them. */
+  readonly ratePerSecond: number | null
+  readonly enquireLinkSeconds: number
+  /** An answer that takes longer does not come. */
+  readonly responseTimeoutSeconds: number
+  /** How the centre writes ids in its answers, and in receipts. */
+  readonly answerIds: IdForm
+  readonly receiptIds: IdForm
+}
+
+/** Parts that wait for a place in a window. */
+const maxWaiting = 5_000
+const busyMs = 1_000
+/** How often a centre that left something unanswered is tried with one message. */
+const probeMs = 1_000
+/** Waits before a session is opened again; the last one goes on. */
+const reconnectSeconds = [0.1, 0.5, 1, 2, 5, 10, 20]
+/** Waits before a part is offered again that the centre had no room for; then the message is given back. */
+const throttledSeconds = [0.2, 0.4, 0.8, 1.6, 3.2]
+const jitter = 0.2
+const shortCodeDigits = 6
+
+type Class =
+  | { kind: 'rejected'; code: string }
+  | { kind: 'reroute'; code: string }
+  /** Too much at once: the same part again, later, and everything slower. */
+  | { kind: 'throttled' }
+
+const rejected = (code: string): Class => ({ kind: 'rejected', code })
+const reroute: Class = { kind: 'reroute', code: 'CARRIER_ERROR' }
+const throttled: Class = { kind: 'throttled' }
+
+/** command_status -> what to do. What is not listed is a refusal of the message. */
+const classes: ReadonlyMap<number, Class> = new Map([
+  [commandStatus.ESME_RTHROTTLED, throttled],
+  [commandStatus.ESME_RMSGQFUL, throttled],
+  [commandStatus.ESME_RINVDSTADR, rejected('INVALID_NUMBER')],
+  [commandStatus.ESME_RINVDSTTON, rejected('INVALID_NUMBER')],
+  [commandStatus.ESME_RINVDSTNPI, rejected('INVALID_NUMBER')],
+  [commandStatus.ESME_RINVSRCADR, rejected('INVALID_SENDER')],
+  [commandStatus.ESME_RINVSRCTON, rejected('INVALID_SENDER')],
+  [commandStatus.ESME_RINVSRCNPI, rejected('INVALID_SENDER')],
+  [commandStatus.ESME_RINVEXPIRY, rejected('CARRIER_ERROR')],
+  [commandStatus.ESME_RSYSERR, reroute],
+  [commandStatus.ESME_RINVBNDSTS, reroute],
+  [commandStatus.ESME_RINVSYSID, reroute],
+  [commandStatus.ESME_RINVSYSTYP, reroute],
+  [commandStatus.ESME_RINVCMDID, reroute],
+  [commandStatus.ESME_RX_T_APPN, reroute],
+  [commandStatus.ESME_RUNKNOWNERR, reroute],
+])
+
+type PartOutcome =
+  | { kind: 'taken'; id: string }
+  | { kind: 'rejected'; code: string; carrierCode: string }
+  | { kind: 'reroute'; code: string; carrierCode: string | null }
+  | { kind: 'throttled' }
+  | { kind: 'unknown'; reason: string }
+
+interface Part {
+  readonly pdu: SubmitSm
+  /** How often the centre had no room for it. */
+  throttled: number
+  resolve(outcome: PartOutcome): void
+}
+
+export class SmppCarrier implements Carrier {
+  readonly #bind: SmppBind
+  readonly #intake: Intake
+  readonly #log: Logger
+  readonly #pace: Pace
+  readonly #sessions = new Set<Esme>()
+  readonly #reconnects = new Set<NodeJS.Timeout>()
+  #waiting: Part[] = []
+  #timer: NodeJS.Timeout | null = null
+  #stopped = false
+  /** Since when it is not known whether the centre answers. */
+  #doubtedMs: number | null = null
+  /** Tells the long messages to one handset apart; they differ in its lowest eight bits. */
+  #reference = Math.floor(Math.random() * 256)
+  lastError: string | null = null
+
+  constructor(bind: SmppBind, intake: Intake, log: Logger) {
+    this.#bind = bind
+    this.#intake = intake
+    this.#log = log
+    this.#pace = new Pace(bind.ratePerSecond, performance.now())
+  }
+
+  get name(): string {
+    return this.#bind.name
+  }
+
+  /** One that left something unanswered is down but for one message now and then, until it answers again. */
+  get isUp(): boolean {
+    if (this.#sessions.size === 0) return false
+    return this.#doubtedMs === null || (performance.now() >= this.#doubtedMs + probeMs && this.pending === 0)
+  }
+
+  get sessions(): number {
+    return this.#sessions.size
+  }
+
+  get pending(): number {
+    let pending = this.#waiting.length
+    for (const session of this.#sessions) pending += session.pending
+    return pending
+  }
+
+  get ratePerSecond(): number | null {
+    return Number.isFinite(this.#pace.ratePerSecond) ? this.#pace.ratePerSecond : null
+  }
+
+  /** Opens every session; gives when the first attempts are over, whatever came of them. */
+  async start(): Promise<void> {
+    await Promise.all(Array.from({ length: this.#bind.sessions }, () => this.#connect(0)))
+  }
+
+  async submit(message: OutboundMessage): Promise<SubmitOutcome> {
+    if (!this.isUp || this.#stopped) return down
+    const pdus = pdusOf(message, this.#reference++)
+    if (this.#waiting.length + pdus.length > maxWaiting)
+      return { kind: 'retry', afterMs: busyMs, reason: 'too many messages wait for this carrier' }
+    const outcomes = pdus.map(
+      (pdu) =>
+        new Promise<PartOutcome>((resolve) => {
+          this.#waiting.push({ pdu, throttled: 0, resolve })
+        }),
+    )
+    this.#pump()
+    return whole(await Promise.all(outcomes))
+  }
+
+  /** Sends nothing more, waits for the answers that are due, and unbinds. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    for (const timer of this.#reconnects) clearTimeout(timer)
+    if (this.#timer) clearTimeout(this.#timer)
+    this.#giveBack()
+    await Promise.all([...this.#sessions].map((session) => session.close()))
+  }
+
+  // Sessions ---------------------------------------------------------------------------------------------------------
+
+  async #connect(failures: number): Promise<void> {
+    const { host, port, systemId, password, systemType, window, enquireLinkSeconds, responseTimeoutSeconds, name } =
+      this.#bind
+    const holder: { session: Esme | null; isClosed: boolean } = { session: null, isClosed: false }
+    try {
+      const session = await Esme.connect({
+        host,
+        port,
+        systemId,
+        password,
+        systemType,
+        bindMode: 'transceiver',
+        window,
+        responseTimeoutMs: responseTimeoutSeconds * 1_000,
+        enquireLinkMs: enquireLinkSeconds * 1_000,
+        onDeliver: (pdu) => this.#deliver(pdu),
+        onClosed: (reason) => {
+          holder.isClosed = true
+          if (holder.session) this.#lost(holder.session, reason)
+        },
+      })
+      if (this.#stopped) return void (await session.close())
+      holder.session = session
+      this.#sessions.add(session)
+      if (holder.isClosed) return this.#lost(session, 'it closed at once')
+      this.lastError = null
+      this.#pump()
+    } catch (error) {
+      this.lastError = messageOf(error)
+      if (failures === 0) this.#log.warn({ error, bind: name }, 'a bind is not connected; trying again')
+      this.#reconnect(failures + 1)
+    }
+  }
+
+  #lost(session: Esme, reason: string): void {
+    this.#sessions.delete(session)
+    if (this.#stopped) return
+    this.lastError = reason
+    this.#log.warn({ bind: this.name, reason }, 'a session was lost; binding again')
+    if (this.#sessions.size === 0) this.#giveBack()
+    this.#reconnect(1)
+  }
+
+  #reconnect(failures: number): void {
+    if (this.#stopped) return
+    const attempt = Math.min(failures, reconnectSeconds.length)
+    const timer = setTimeout(
+      () => {
+        this.#reconnects.delete(timer)
+        void this.#connect(failures)
+      },
+      backoffMs(reconnectSeconds, attempt, jitter, Math.random()) ?? busyMs,
+    )
+    timer.unref()
+    this.#reconnects.add(timer)
+  }
+
+  /** What was not sent can go another way. */
+  #giveBack(): void {
+    const parts = this.#waiting
+    this.#waiting = []
+    for (const part of parts) part.resolve({ kind: 'reroute', code: 'CARRIER_ERROR', carrierCode: null })
+  }
+
+  // Sending ----------------------------------------------------------------------------------------------------------
+
+  #pump(): void {
+    while (this.#waiting.length > 0 && !this.#timer) {
+      const session = this.#freest()
+      if (!session) return
+      const waitMs = this.#pace.take(performance.now())
+      if (waitMs > 0) {
+        this.#timer = setTimeout(() => {
+          this.#timer = null
+          this.#pump()
+        }, waitMs)
+        return
+      }
+      const part = this.#waiting.shift()
+      if (part) void this.#send(session, part)
+    }
+  }
+
+  #freest(): Esme | null {
+    let freest: Esme | null = null
+    for (const session of this.#sessions)
+      if (session.pending < this.#bind.window && session.pending < (freest?.pending ?? Number.POSITIVE_INFINITY))
+        freest = session
+    return freest
+  }
+
+  async #send(session: Esme, part: Part): Promise<void> {
+    try {
+      const { status, messageId } = await session.submit(part.pdu)
+      this.#doubtedMs = null
+      this.#answered(part, status, messageId)
+    } catch (error) {
+      if (error instanceof SessionError && error.kind === 'timeout') this.#doubt()
+      if (error instanceof SessionError && !error.sent) this.#again(part, 0)
+      else part.resolve({ kind: 'unknown', reason: messageOf(error) })
+    }
+    this.#pump()
+  }
+
+  #doubt(): void {
+    if (this.#doubtedMs === null) this.#log.warn({ bind: this.name }, 'a message centre does not answer')
+    this.#doubtedMs = performance.now()
+    this.#giveBack()
+  }
+
+  #answered(part: Part, status: number, messageId: string): void {
+    if (status === commandStatus.ESME_ROK)
+      return part.resolve({ kind: 'taken', id: normaliseId(messageId, this.#bind.answerIds) })
+    const found = classes.get(status) ?? rejected('REJECTED')
+    if (found.kind !== 'throttled') return part.resolve({ ...found, carrierCode: statusName(status) })
+    this.#pace.slowDown(performance.now())
+    const waitMs = backoffMs(throttledSeconds, ++part.throttled, jitter, Math.random())
+    if (waitMs === null) part.resolve({ kind: 'throttled' })
+    else this.#again(part, waitMs)
+  }
+
+  #again(part: Part, afterMs: number): void {
+    if (!this.isUp || this.#stopped) return part.resolve({ kind: 'reroute', code: 'CARRIER_ERROR', carrierCode: null })
+    if (afterMs === 0) return void this.#waiting.unshift(part)
+    setTimeout(() => {
+      this.#again(part, 0)
+      this.#pump()
+    }, afterMs)
+  }
+
+  // Receiving --------------------------------------------------------------------------------------------------------
+
+  /** Answered only when it is stored: otherwise the centre keeps it, and tries again. */
+  async #deliver(pdu: DeliverSm): Promise<number> {
+    try {
+      if (isReceipt(pdu)) {
+        const receipt = receiptOf(this.name, this.#bind.receiptIds, pdu)
+        if (receipt) await this.#intake.receipt(receipt)
+      } else await this.#intake.incoming(incomingOf(this.name, pdu))
+      return commandStatus.ESME_ROK
+    } catch (error) {
+      this.#log.warn({ error, bind: this.name }, 'what a carrier brought could not be stored; it will bring it again')
+      return commandStatus.ESME_RX_T_APPN
+    }
+  }
+}
+
+const down: SubmitOutcome = { kind: 'reroute', code: 'CARRIER_ERROR', carrierCode: null }
+
+/** What became of a message, from what became of its parts: the worst that was said. */
+function whole(parts: readonly PartOutcome[]): SubmitOutcome {
+  const carrierIds: string[] = []
+  for (const part of parts) if (part.kind === 'taken') carrierIds.push(part.id)
+  if (carrierIds.length === parts.length) return { kind: 'sent', carrierIds }
+  for (const part of parts) if (part.kind === 'rejected') return part
+  for (const part of parts) if (part.kind === 'unknown') return part
+  for (const part of parts) if (part.kind === 'reroute') return part
+  return { kind: 'reroute', code: 'THROTTLED', carrierCode: statusName(commandStatus.ESME_RTHROTTLED) }
+}
+
+function pdusOf({ to, from, text, encoding, validitySeconds }: OutboundMessage, reference: number): SubmitSm[] {
+  return encodeMessage(text, { encoding, reference }).map((content) =>
+    newShortMessage({
+      ...content,
+      source: sourceOf(from),
+      destination: { ...addressTypes.international, address: to.replace('+', '') },
+      validityPeriod: validityPeriod(validitySeconds),
+      registeredDelivery: 1,
+    }),
+  )
+}
+
+function sourceOf(from: string): SubmitSm['source'] {
+  if (!/^\+?\d+$/.test(from)) return { ...addressTypes.alphanumeric, address: from }
+  if (from.length <= shortCodeDigits) return { ...addressTypes.network, address: from }
+  return { ...addressTypes.international, address: from.replace('+', '') }
+}
+
+/** How long the network may try, as SMPP writes it: days, hours, minutes and seconds from now. */
+function validityPeriod(seconds: number): string {
+  const two = (value: number): string => String(Math.floor(value)).padStart(2, '0')
+  return `0000${two(seconds / 86_400)}${two((seconds / 3_600) % 24)}${two((seconds / 60) % 60)}${two(seconds % 60)}000R`
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// Changing or cancelling a message before it goes out. Its job is taken away first: who has that has the message.
+import type { Static } from 'typebox'
+import { AppError } from '../../kernel/errors.ts'
+import { idOf } from '../../kernel/ids.ts'
+import { isCurrency } from '../../kernel/money.ts'
+import { post, reverse } from '../../ledger/wallets.ts'
+import type { App } from '../../platform/app.ts'
+import { record } from '../../platform/audit.ts'
+import type { Caller } from '../../platform/auth.ts'
+import type { Tx } from '../../platform/db.ts'
+import { smsEvents } from './events.ts'
+import { changeOf, failed, loadMessages, type Stored, tell, transferId } from './outcome.ts'
+import { segmentPrice } from './pricing.ts'
+import type { MessageChange } from './schema.ts'
+import { metadataOf, scheduledAt, textOf } from './send.ts'
+import {
+  cancellableOf,
+  cancelMessage,
+  changeMessage,
+  chargeStep,
+  findMessage,
+  type MessageRow,
+  takeBackMessage,
+} from './store.ts'
+import { submitJob } from './submit.ts'
+
+/** Messages of a batch that are called off together. */
+const chunkSize = 500
+
+/** Calls a message off, gives its price back and tells of it. */
+export async function cancel(app: App, tx: Tx, caller: Caller, id: string | null): Promise<MessageRow> {
+  const message = await takenBack(tx, caller, id)
+  const at = new Date(caller.nowMs)
+  const cancelled = await cancelMessage(tx, caller.tenant, message.id, at)
+  if (message.cost > 0n) await reverse(tx, caller.tenant, chargeStep(message), caller.receivedMs)
+  await tellFailed(app, tx, caller, cancelled)
+  await record(tx, caller, 'sms.cancel', `sms:${message.id}`)
+  return cancelled
+}
+
+/** Calls off what of a batch was not submitted yet; gives how many messages that were. */
+export async function cancelBatch(app: App, { tenant }: Caller, id: string): Promise<number> {
+  const waiting = await cancellableOf(app.db, tenant, id)
+  const jobs = new Map(waiting.map((message) => [message.id, message.job]))
+  let cancelled = 0
+  for (let start = 0; start < waiting.length; start += chunkSize) {
+    const ids = waiting.slice(start, start + chunkSize).map((message) => message.id)
+    const messages = await app.db.query(loadMessages, {
+      buckets: ids.map(() => tenant.bucket),
+      accounts: ids.map(() => tenant.account),
+      environments: ids.map(() => tenant.environment),
+      ids,
+    })
+    const changed = await Promise.all(
+      messages.map((message) => cancelWaiting(app, message, jobs.get(message.id) ?? null)),
+    )
+    cancelled += changed.filter(Boolean).length
+  }
+  return cancelled
+}
+
+/** Fails a message whose job no node ever had; one that was taken meanwhile goes its way. */
+async function cancelWaiting(app: App, message: Stored, job: string | null): Promise<boolean> {
+  const change = changeOf(app, message, 'failed', 'CANCELLED')
+  const verdict = await app.commit(failed, {
+    bucket: message.bucket,
+    account: message.account_id,
+    environment: message.environment,
+    id: message.id,
+    job,
+    attempt: 0,
+    error_code: 'CANCELLED',
+    carrier_code: null,
+    carrier: null,
+    attempts: 0,
+    at: change.at,
+    transfer: transferId(app),
+    ...change.columns,
+  })
+  tell(app, change, verdict)
+  return verdict.changed === true
+}
+
+/** Changes the time, the text or the notes of a message; a text of another length is paid for anew. */
+export async function change(
+  app: App,
+  tx: Tx,
+  caller: Caller,
+  id: string | null,
+  input: Static<typeof MessageChange>,
+): Promise<MessageRow> {
+  const before = await takenBack(tx, caller, id)
+  const at = input.scheduled_at === undefined ? before.scheduled_at : scheduledAt(input.scheduled_at, caller.nowMs)
+  let after: MessageRow = { ...before, scheduled_at: at, metadata: metadataOf(input.metadata ?? before.metadata) }
+  if (input.message !== undefined) {
+    const { text, encoding, segments } = textOf(input.message)
+    const unitPrice = segmentPrice(app, caller, before)
+    after = { ...after, body: text, encoding, segments, unit_price: unitPrice, cost: unitPrice * BigInt(segments) }
+    if (after.cost !== before.cost) after = await recharged(tx, caller, before, after)
+  }
+  const delayMs = at === null ? 0 : Math.max(0, at.getTime() - caller.nowMs)
+  const job = app.work.prepare(submitJob, caller.tenant, { message: before.id }, { delayMs })
+  const changed = await changeMessage(tx, caller.tenant, after, job.id)
+  await app.work.add(tx, job)
+  tx.afterCommit(() => app.work.begin(job))
+  await record(tx, caller, 'sms.change', `sms:${before.id}`)
+  return changed
+}
+
+async function takenBack(tx: Tx, { tenant }: Caller, id: string | null): Promise<MessageRow> {
+  const message = id === null ? null : await takeBackMessage(tx, tenant, id)
+  if (message) return message
+  const known = id === null ? null : await findMessage(tx, tenant, id)
+  if (known?.direction !== 'outbound') throw new AppError('NOT_FOUND', 'there is no such message')
+  throw new AppError(
+    'MESSAGE_NOT_CANCELLABLE',
+    known.status === 'queued' ? 'the message is being sent' : `the message is ${known.status}`,
+  )
+}
+
+/** Gives the old price back and takes the new one. */
+async function recharged(tx: Tx, caller: Caller, before: MessageRow, after: MessageRow): Promise<MessageRow> {
+  const { tenant, receivedMs } = caller
+  const currency = before.currency ?? ''
+  if (!isCurrency(currency)) throw new Error(`a message was paid in an unknown currency: ${currency}`)
+  if (before.cost > 0n) await reverse(tx, tenant, chargeStep(before), receivedMs)
+  const charged = { ...after, charges: before.charges + 1 }
+  const leg = { debit: 'wallet', credit: 'revenue:sms', micros: after.cost, currency }
+  if (after.cost > 0n && (await post(tx, tenant, chargeStep(charged), [leg], receivedMs)) === 'insufficient')
+    throw new AppError('INSUFFICIENT_BALANCE', `the new text costs more than the ${currency} wallet holds`)
+  return charged
+}
+
+async function tellFailed(app: App, tx: Tx, caller: Caller, message: MessageRow): Promise<void> {
+  const id = idOf('sms', message.id)
+  const occasion = { ...caller, requestId: message.request_id }
+  const payload = {
+    message_id: id,
+    status: 'failed' as const,
+    to: message.recipient,
+    from: message.sender,
+    parts: message.segments,
+    error_code: message.error_code,
+    metadata: message.metadata,
+    batch_id: message.batch_id && idOf('smsBatch', message.batch_id),
+    network: message.network,
+  }
+  await app.outbox.emit(tx, smsEvents.status, occasion, id, payload, { callbackUrl: message.callback_url })
+  await app.outbox.emit(tx, smsEvents.failed, occasion, id, payload)
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { keywordOf, wishOf } from './consent.ts'
+
+test('STOP, START and HELP are understood in every language of the contract, however they are written', () => {
+  const stop = 'STOP STOPALL UNSUBSCRIBE CANCEL END QUIT OPTOUT ARRET ARRÊT PARAR SAIR ACHA SITISHA إيقاف توقف ቁም'
+  for (const word of stop.split(' '))
+    for (const text of [word, word.toLowerCase(), ` ${word}. `, `"${word}!"`, word.normalize('NFD')])
+      assert.equal(wishOf(text)?.wish, 'stop', text)
+  for (const word of ['START', 'unstop', 'Jiunge']) assert.equal(wishOf(word)?.wish, 'start')
+  for (const word of ['help', 'INFO?', 'Msaada']) assert.equal(wishOf(word)?.wish, 'help')
+})
+
+test('a message that only has such a word in it is an ordinary message', () => {
+  for (const text of ['please stop', 'STOP IT', 'the end', '', '...', 'constructor', 'Endelea'])
+    assert.equal(wishOf(text), null, text)
+})
+
+test('the answer is in the language of the word and names the sender', () => {
+  assert.match(wishOf('acha')?.answer('DUKA') ?? '', /^Hutapokea tena ujumbe kutoka DUKA/)
+  assert.match(wishOf('arrêt')?.answer('DUKA') ?? '', /^Vous ne recevrez plus .*DUKA/)
+  assert.match(wishOf('start')?.answer('DUKA') ?? '', /^You will get messages from DUKA again/)
+})
+
+test('the keyword is the first word', () => {
+  assert.equal(keywordOf(' join now'), 'JOIN')
+  assert.equal(keywordOf('kura: 7'), 'KURA')
+  assert.equal(keywordOf('...'), null)
+  assert.equal(keywordOf('x'.repeat(40)), null)
+})

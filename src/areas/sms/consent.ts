@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// The words by which somebody says on a handset that they want no more messages, want them again, or want help; in the
+// languages of the contract. The whole message must be the word, however it is written.
+
+export type Wish = 'stop' | 'start' | 'help'
+
+type Language = 'en' | 'fr' | 'pt' | 'sw' | 'ar' | 'am'
+
+const words: Readonly<Record<string, readonly [Wish, Language]>> = {
+  STOP: ['stop', 'en'],
+  STOPALL: ['stop', 'en'],
+  UNSUBSCRIBE: ['stop', 'en'],
+  CANCEL: ['stop', 'en'],
+  END: ['stop', 'en'],
+  QUIT: ['stop', 'en'],
+  OPTOUT: ['stop', 'en'],
+  ARRET: ['stop', 'fr'],
+  ARRÊT: ['stop', 'fr'],
+  PARAR: ['stop', 'pt'],
+  SAIR: ['stop', 'pt'],
+  ACHA: ['stop', 'sw'],
+  SITISHA: ['stop', 'sw'],
+  إيقاف: ['stop', 'ar'],
+  توقف: ['stop', 'ar'],
+  ቁም: ['stop', 'am'],
+  START: ['start', 'en'],
+  UNSTOP: ['start', 'en'],
+  JIUNGE: ['start', 'sw'],
+  HELP: ['help', 'en'],
+  INFO: ['help', 'en'],
+  MSAADA: ['help', 'sw'],
+}
+
+/** What is answered, by wish and language; `{sender}` is who wrote to them. */
+const answers: Readonly<Record<Wish, Readonly<Partial<Record<Language, string>> & { en: string }>>> = {
+  stop: {
+    en: 'You will get no more messages from {sender}. Reply START to get them again.',
+    fr: 'Vous ne recevrez plus de messages de {sender}. Répondez START pour en recevoir à nouveau.',
+    pt: 'Não receberá mais mensagens de {sender}. Responda START para voltar a receber.',
+    sw: 'Hutapokea tena ujumbe kutoka {sender}. Jibu JIUNGE ili kupokea tena.',
+    ar: 'لن تصلك رسائل أخرى من {sender}. أرسل START لاستلامها مجددا.',
+    am: 'ከ {sender} ተጨማሪ መልእክት አይደርስዎትም። እንደገና ለመቀበል START ብለው ይላኩ።',
+  },
+  start: {
+    en: 'You will get messages from {sender} again. Reply STOP to end them.',
+    sw: 'Utapokea tena ujumbe kutoka {sender}. Jibu ACHA ili kusitisha.',
+  },
+  help: {
+    en: 'Messages from {sender}. Reply STOP to get no more of them, START to get them again.',
+    sw: 'Ujumbe kutoka {sender}. Jibu ACHA ili kusitisha, JIUNGE ili kupokea tena.',
+  },
+}
+
+/** What a message wishes, and how that is answered; null when it is an ordinary message. */
+export function wishOf(text: string): { wish: Wish; word: string; answer(sender: string): string } | null {
+  const word = text
+    .normalize('NFC')
+    .replace(/^[\p{P}\p{S}\s]+|[\p{P}\p{S}\s]+$/gu, '')
+    .toUpperCase()
+  if (!Object.hasOwn(words, word)) return null
+  const [wish, language] = words[word] ?? []
+  if (!wish || !language) return null
+  const answer = answers[wish][language] ?? answers[wish].en
+  return { wish, word, answer: (sender) => answer.replace('{sender}', sender) }
+}
+
+/** The first word of a message, by which customers tell what it is about. */
+export function keywordOf(text: string): string | null {
+  return /^\s*([\p{L}\p{N}]{1,30})(?![\p{L}\p{N}])/u.exec(text)?.[1]?.toUpperCase() ?? null
+}

@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a handset to the customer: whose message it is, its parts joined, stored and told of, and what STOP, START and HELP
+// ask for done. All of it in one transaction, after which the carrier hears that it arrived.
+import { Type } from 'typebox'
+import { AppError } from '../../kernel/errors.ts'
+import { bucketCount, firstUuidAt, idOf, newIdAndUuid, newUuid } from '../../kernel/ids.ts'
+import { dayMs } from '../../kernel/time.ts'
+import type { App } from '../../platform/app.ts'
+import { maybe, statement, type Tx } from '../../platform/db.ts'
+import type { Occasion } from '../../platform/events.ts'
+import type { Environment, Tenant } from '../../platform/tenant.ts'
+import type { Job } from '../../platform/work.ts'
+import type { Incoming } from './carrier.ts'
+import { keywordOf, wishOf } from './consent.ts'
+import { smsEvents } from './events.ts'
+import { onePerApp } from './gather.ts'
+import { segmentsOf } from './message.ts'
+import { isSandbox } from './network.ts'
+import { placeOf } from './numbers.ts'
+import { insertOptOut, removeOptOuts } from './store.ts'
+import { submitJob } from './submit.ts'
+
+/** An answer belongs to the last message that the handset got from the sender within this time. */
+const answerWithinDays = 30
+/** What has not all arrived by then is told of as it is. */
+const joinWithinMs = 60_000
+const buckets = Array.from({ length: bucketCount }, (_, i) => i)
+
+/** Whose message it is. */
+interface Owner {
+  readonly tenant: Tenant
+  readonly clockOffsetMs: number
+  readonly inReplyTo: string | null
+}
+
+interface Whole {
+  readonly from: string
+  readonly to: string
+  readonly text: string
+  readonly encoding: 'gsm7' | 'ucs2'
+  readonly parts: number
+  readonly isPartial: boolean
+}
+
+const findLast = statement<
+  { buckets: readonly number[]; handset: string; sender: string; environment: Environment | null; since: string },
+  { bucket: number; account_id: string; environment: Environment; id: string; clock_offset_ms: bigint }
+>(
+  'sms.find_last_to',
+  `select m.bucket, m.account_id, m.environment, m.id, accounts.clock_offset_ms(m.account_id, m.environment) as clock_offset_ms
+     from sms.messages m
+    where m.bucket = any($buckets::smallint[]) and m.recipient = $handset and m.sender = $sender
+      and m.direction = 'outbound' and m.id >= $since::uuid and ($environment::text is null or m.environment = $environment)
+    order by m.id desc limit 1`,
+)
+
+const insertInbound = statement<
+  {
+    bucket: number
+    account: string
+    environment: Environment
+    id: string
+    recipient: string
+    sender: string
+    body: string
+    encoding: string
+    segments: number
+    country: string | null
+    network: string | null
+    keyword: string | null
+    inReplyTo: string | null
+    partial: boolean
+    at: Date
+  },
+  object
+>(
+  'sms.insert_inbound',
+  `insert into sms.messages (bucket, account_id, environment, id, direction, status, recipient, sender, body, encoding,
+     segments, country, network, keyword, in_reply_to, partial, created_at)
+   values ($bucket, $account, $environment, $id, 'inbound', 'received', $recipient, $sender, $body, $encoding, $segments,
+     $country, $network, $keyword, $inReplyTo, $partial, $at)`,
+)
+
+/** An answer of ours: free, and sent whatever the handset has opted out of. */
+const insertAnswer = statement<
+  {
+    bucket: number
+    account: string
+    environment: Environment
+    id: string
+    recipient: string
+    sender: string
+    body: string
+    encoding: string
+    segments: number
+    country: string | null
+    network: string | null
+    inReplyTo: string
+    job: string
+    at: Date
+  },
+  object
+>(
+  'sms.insert_answer',
+  `insert into sms.messages (bucket, account_id, environment, id, direction, status, recipient, sender, body, encoding,
+     segments, country, network, in_reply_to, job, created_at)
+   values ($bucket, $account, $environment, $id, 'outbound', 'queued', $recipient, $sender, $body, $encoding, $segments,
+     $country, $network, $inReplyTo, $job, $at)`,
+)
+
+interface PartKey {
+  bucket: number
+  account: string
+  environment: Environment
+  sender: string
+  recipient: string
+  reference: number
+  total: number
+}
+
+const insertPart = statement<PartKey & { part: number; body: string }, object>(
+  'sms.insert_part',
+  `insert into sms.inbound_parts (bucket, account_id, environment, sender, recipient, reference, total, part, body)
+   values ($bucket, $account, $environment, $sender, $recipient, $reference, $total, $part, $body)
+   on conflict do nothing`,
+)
+
+/** Whoever brings a part waits for whoever is bringing another: one of them sees them all. */
+const lockParts = statement<{ key: string; bucket: number }, object>(
+  'sms.lock_parts',
+  `select pg_advisory_xact_lock($bucket::int, hashtext($key))`,
+)
+
+const partsSoFar = statement<PartKey, { part: number; body: string }>(
+  'sms.parts_so_far',
+  `select part, body from sms.inbound_parts
+    where bucket = $bucket and account_id = $account and environment = $environment and sender = $sender
+      and recipient = $recipient and reference = $reference and total = $total
+    order by part`,
+)
+
+const removeParts = statement<PartKey, object>(
+  'sms.remove_parts',
+  `delete from sms.inbound_parts
+    where bucket = $bucket and account_id = $account and environment = $environment and sender = $sender
+      and recipient = $recipient and reference = $reference and total = $total`,
+)
+
+/** A message that a request of this node has just asked the simulator for. */
+interface Expected {
+  readonly from: string
+  readonly to: string
+  readonly text: string
+  readonly owner: Owner
+  arrived(id: string): void
+}
+
+const expected = onePerApp(() => new Set<Expected>())
+
+/** Has the simulator bring a message, and gives the id under which it was stored. */
+export async function bring(
+  app: App,
+  tenant: Tenant,
+  clockOffsetMs: number,
+  message: { from: string; to: string; text: string },
+): Promise<string> {
+  const { smsc } = app.simulators
+  if (smsc === null) throw new Error('there is no simulator on this node')
+  let stored: string | null = null
+  const wanted: Expected = {
+    ...message,
+    owner: { tenant, clockOffsetMs, inReplyTo: null },
+    arrived: (id) => {
+      stored = id
+    },
+  }
+  expected(app).add(wanted)
+  try {
+    // The other side answers once it has stored it.
+    await smsc.inbound(message.from, message.to, message.text)
+  } catch (cause) {
+    throw new AppError('PROVIDER_UNAVAILABLE', 'the sandbox is not connected', { cause, retryAfterSeconds: 1 })
+  } finally {
+    expected(app).delete(wanted)
+  }
+  if (stored === null) throw new AppError('SERVICE_UNAVAILABLE', 'the message was not stored', { retryAfterSeconds: 1 })
+  return stored
+}
+
+/** Takes what a handset sent; fulfilled when it is stored. */
+export async function takeIncoming(app: App, message: Incoming): Promise<void> {
+  const wanted = isSandbox(message.carrier) ? expectedOf(app, message) : undefined
+  const owner = await ownerOf(app, message)
+  const found = wanted
+    ? { ...wanted.owner, inReplyTo: sameTenant(owner, wanted.owner) ? (owner?.inReplyTo ?? null) : null }
+    : owner
+  if (!found) {
+    app.log.warn({ carrier: message.carrier, to: message.to }, 'a message came for nobody')
+    return
+  }
+  const id = await app.db.tx(async (tx) => {
+    const whole = await join(app, tx, found.tenant, message)
+    return whole && receive(app, tx, found, whole)
+  })
+  if (id !== null) wanted?.arrived(id)
+}
+
+/** A part of it is enough to know it by; one that comes whole is expected no longer. */
+function expectedOf(app: App, { from, to, text, part }: Incoming): Expected | undefined {
+  for (const wanted of expected(app))
+    if (isSameNumber(wanted.from, from) && isSameNumber(wanted.to, to) && wanted.text.includes(text)) {
+      if (part === null) expected(app).delete(wanted)
+      return wanted
+    }
+  return undefined
+}
+
+function isSameNumber(a: string, b: string): boolean {
+  return a.replace('+', '') === b.replace('+', '')
+}
+
+function sameTenant(a: Owner | null, b: Owner): boolean {
+  return a?.tenant.account === b.tenant.account && a.tenant.environment === b.tenant.environment
+}
+
+/** Whoever wrote to the handset last, from the number or name that it now writes to. */
+async function ownerOf(
+  app: App,
+  { carrier, from, to }: Pick<Incoming, 'carrier' | 'from' | 'to'>,
+): Promise<Owner | null> {
+  const last = await maybe(
+    app.db.query(findLast, {
+      buckets,
+      handset: from,
+      sender: to,
+      environment: isSandbox(carrier) ? 'test' : null,
+      since: firstUuidAt(app.clock.nowMs() - answerWithinDays * dayMs),
+    }),
+  )
+  if (!last) return null
+  const { bucket, account_id: account, environment, id, clock_offset_ms } = last
+  return { tenant: { bucket, account, environment }, clockOffsetMs: Number(clock_offset_ms), inReplyTo: id }
+}
+
+// Joining ----------------------------------------------------------------------------------------------------------
+
+const Late = Type.Object({
+  sender: Type.String(),
+  recipient: Type.String(),
+  reference: Type.Integer(),
+  total: Type.Integer(),
+})
+
+/** A minute after the first part: what there is, if it is still waiting. */
+export const joinJob: Job<App, typeof Late> = {
+  lane: 'sms.join',
+  role: 'carriers',
+  payload: Late,
+  concurrency: 16,
+  leaseSeconds: 15,
+  retrySeconds: [1, 5, 30, 300],
+  async handle(app, { tenant, payload }) {
+    if (!tenant) throw new Error('a message belongs to an account')
+    const owner = await ownerOf(app, { carrier: '', from: payload.sender, to: payload.recipient })
+    const clockOffsetMs = sameTenant(owner, { tenant, clockOffsetMs: 0, inReplyTo: null })
+      ? (owner?.clockOffsetMs ?? 0)
+      : 0
+    await app.db.tx(async (tx) => {
+      const key = { ...tenant, ...payload }
+      const rows = await tx.query(partsSoFar, key)
+      if (rows.length === 0) return
+      await tx.query(removeParts, key)
+      const whole = wholeOf(payload.sender, payload.recipient, rows, payload.total)
+      await receive(app, tx, { tenant, clockOffsetMs, inReplyTo: owner?.inReplyTo ?? null }, whole)
+    })
+    return { kind: 'done' }
+  },
+}
+
+/** The message when it is whole; null while a part is missing. */
+async function join(app: App, tx: Tx, tenant: Tenant, message: Incoming): Promise<Whole | null> {
+  const { from, to, text, encoding, part } = message
+  if (part === null || part.total < 2) return { from, to, text, encoding, parts: 1, isPartial: false }
+  const late = { sender: from, recipient: to, reference: part.reference, total: part.total }
+  const key = { ...tenant, ...late }
+  await tx.query(lockParts, { bucket: tenant.bucket, key: JSON.stringify(late) })
+  await tx.query(insertPart, { ...key, part: part.number, body: text })
+  const rows = await tx.query(partsSoFar, key)
+  if (rows.length === part.total) {
+    await tx.query(removeParts, key)
+    return wholeOf(from, to, rows, part.total)
+  }
+  if (rows.length === 1) await app.work.add(tx, app.work.prepare(joinJob, tenant, late, { delayMs: joinWithinMs }))
+  return null
+}
+
+function wholeOf(from: string, to: string, rows: readonly { body: string }[], total: number): Whole {
+  const text = rows.map(({ body }) => body).join('')
+  const { encoding } = segmentsOf(text) ?? { encoding: 'gsm7' as const }
+  return { from, to, text, encoding, parts: total, isPartial: rows.length < total }
+}
+
+// Storing ----------------------------------------------------------------------------------------------------------
+
+async function receive(app: App, tx: Tx, { tenant, clockOffsetMs, inReplyTo }: Owner, message: Whole): Promise<string> {
+  const receivedMs = app.clock.nowMs()
+  const nowMs = receivedMs + clockOffsetMs
+  const occasion: Occasion = { tenant, receivedMs, nowMs, requestId: null }
+  const { id, uuid } = newIdAndUuid('smsInbound', receivedMs)
+  const { country, network } = placeOf(message.from)
+  const keyword = keywordOf(message.text)
+  await tx.query(insertInbound, {
+    ...tenant,
+    id: uuid,
+    recipient: message.to,
+    sender: message.from,
+    body: message.text,
+    encoding: message.encoding,
+    segments: message.parts,
+    country,
+    network,
+    keyword,
+    inReplyTo,
+    partial: message.isPartial,
+    at: new Date(nowMs),
+  })
+  await app.outbox.emit(tx, smsEvents.received, occasion, id, {
+    message_id: id,
+    from: message.from,
+    to: message.to,
+    message: message.text,
+    keyword,
+    parts: message.parts,
+    network,
+    in_reply_to: inReplyTo && idOf('sms', inReplyTo),
+    ...(message.isPartial ? { partial: true } : {}),
+  })
+  const wish = wishOf(message.text)
+  if (wish && (await grant(app, tx, occasion, wish, message, id)))
+    await answer(app, tx, occasion, { ...message, text: wish.answer(message.to) }, uuid)
+  return uuid
+}
+
+/** Does what was wished for; false when that changed nothing, and needs no answer. */
+async function grant(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  { wish, word }: { wish: 'stop' | 'start' | 'help'; word: string },
+  { from: phone, to: sender }: Whole,
+  messageId: string,
+): Promise<boolean> {
+  if (wish === 'help') return true
+  const { tenant, receivedMs, nowMs } = occasion
+  const at = new Date(nowMs)
+  const changed =
+    wish === 'stop'
+      ? (
+          await insertOptOut(tx, tenant, {
+            id: newUuid(receivedMs),
+            phone,
+            sender,
+            reason: word,
+            source: 'keyword',
+            created_at: at,
+          })
+        ).isNew
+      : (await removeOptOuts(tx, tenant, phone)).length > 0
+  if (!changed) return false
+  await app.outbox.emit(tx, wish === 'stop' ? smsEvents.optedOut : smsEvents.optedIn, occasion, phone, {
+    phone,
+    from: sender,
+    reason: word,
+    source: 'keyword',
+    message_id: messageId,
+    created_at: at,
+  })
+  return true
+}
+
+async function answer(app: App, tx: Tx, { tenant, receivedMs, nowMs }: Occasion, message: Whole, inReplyTo: string) {
+  const cut = segmentsOf(message.text)
+  if (!cut) return
+  const id = newUuid(receivedMs)
+  const job = app.work.prepare(submitJob, tenant, { message: id })
+  await tx.query(insertAnswer, {
+    ...tenant,
+    id,
+    recipient: message.from,
+    sender: message.to,
+    body: cut.text,
+    encoding: cut.encoding,
+    segments: cut.segments,
+    ...placeOf(message.from),
+    inReplyTo,
+    job: job.id,
+    at: new Date(nowMs),
+  })
+  await app.work.add(tx, job)
+  tx.afterCommit(() => app.work.begin(job))
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a text is counted: its encoding, its segments, and what is left of the last of them.
+import { type Encoding, gsmLength, partSizes, split, toGsm } from '../../protocols/smpp/charset.ts'
+
+export interface Segments {
+  /** As it will be sent: what was asked for in GSM 7-bit may have been rewritten. */
+  readonly text: string
+  readonly encoding: Encoding
+  readonly segments: number
+  /** Septets, or UTF-16 units. */
+  readonly units: number
+  /** Units that can still be added before another segment is needed. */
+  readonly unitsLeft: number
+}
+
+/** Null when the text cannot be written in the encoding asked for. */
+export function segmentsOf(message: string, wanted: Encoding | 'auto' = 'auto'): Segments | null {
+  const text = wanted === 'gsm7' ? toGsm(message) : message
+  if (text === null || text === '') return null
+  const { encoding, parts, units } = wanted === 'auto' ? split(text) : split(text, wanted)
+  const last = parts.at(-1) ?? ''
+  const { alone, together } = partSizes[encoding]
+  const used = encoding === 'gsm7' ? gsmLength(last) : last.length
+  return { text, encoding, segments: parts.length, units, unitsLeft: (parts.length === 1 ? alone : together) - used }
+}

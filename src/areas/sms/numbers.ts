@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a phone number tells by itself: whether it is written as E.164, its country, and the network its range was given to.
+import { getCountries, getCountryCallingCode, parsePhoneNumberFromString } from 'libphonenumber-js/max'
+import { numberPlan } from './number-plan.ts'
+
+export const e164 = '^\\+[1-9]\\d{1,14}$'
+const e164Form = new RegExp(e164)
+
+export function isE164(text: string): boolean {
+  return e164Form.test(text)
+}
+
+export interface Place {
+  /** ISO 3166; null when no country has such numbers. */
+  country: string | null
+  network: string | null
+}
+
+/** Where a number belongs. Asked for every message, so a full parse is made only where countries share a calling code. */
+export function placeOf(phone: string): Place {
+  const range = rangeOf(phone)
+  return { country: range?.country ?? countryOf(phone), network: range?.network ?? null }
+}
+
+interface NumberFacts {
+  valid: boolean
+  country: string | null
+  callingCode: string | null
+  nationalFormat: string | null
+  type: string | null
+  network: string | null
+  networkCode: string | null
+}
+
+/** Everything the numbering plans say of a number. */
+export function factsOf(phone: string): NumberFacts {
+  const parsed = parsePhoneNumberFromString(phone)
+  const range = rangeOf(phone)
+  return {
+    valid: parsed?.isValid() ?? false,
+    country: placeOf(phone).country,
+    callingCode: parsed?.countryCallingCode ?? null,
+    nationalFormat: parsed?.formatNational() ?? null,
+    type: parsed?.getType()?.toLowerCase() ?? null,
+    network: range?.network ?? null,
+    networkCode: range?.code ?? null,
+  }
+}
+
+export interface Network {
+  country: string
+  network: string
+  /** Mobile country and network code, where it is known. */
+  code: string | null
+}
+
+export const networks: readonly Network[] = numberPlan.map(([country, network, code]) => ({
+  country,
+  network,
+  code: code || null,
+}))
+
+const ranges = new Map<string, Network>()
+numberPlan.forEach(([, , , prefixes], i) => {
+  const network = networks[i]
+  if (network) for (const prefix of prefixes.split(' ')) ranges.set(prefix, network)
+})
+const prefixLengths = [...new Set([...ranges.keys()].map(({ length }) => length))].sort((a, b) => b - a)
+
+/** The longest range that holds the number. */
+function rangeOf(phone: string): Network | undefined {
+  for (const length of prefixLengths) {
+    const found = ranges.get(phone.slice(1, length + 1))
+    if (found) return found
+  }
+  return undefined
+}
+
+const countriesByCode = new Map<string, string[]>()
+for (const country of getCountries()) {
+  const code = getCountryCallingCode(country)
+  countriesByCode.set(code, [...(countriesByCode.get(code) ?? []), country])
+}
+
+function countryOf(phone: string): string | null {
+  for (const length of [1, 2, 3]) {
+    const countries = countriesByCode.get(phone.slice(1, length + 1))
+    if (!countries) continue
+    const [only = null] = countries
+    return countries.length === 1 ? only : (parsePhoneNumberFromString(phone)?.country ?? only)
+  }
+  return null
+}
+
+/** What a number that ends in 0000NN stands for in the test environment, as far as the API itself answers. */
+export function sandboxRefusal(phone: string): 'INSUFFICIENT_BALANCE' | 'OPTED_OUT' | null {
+  if (phone.endsWith('000010')) return 'INSUFFICIENT_BALANCE'
+  return phone.endsWith('000011') ? 'OPTED_OUT' : null
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who does not want messages: noted by the customer here, or by a STOP that came in.
+import { AppError } from '../../kernel/errors.ts'
+import { newUuid } from '../../kernel/ids.ts'
+import type { App } from '../../platform/app.ts'
+import { record } from '../../platform/audit.ts'
+import type { Caller } from '../../platform/auth.ts'
+import type { Tx } from '../../platform/db.ts'
+import { pageOf, windowOf } from '../../platform/page.ts'
+import { list, type Route, read, write } from '../../platform/route.ts'
+import { smsEvents } from './events.ts'
+import { isE164 } from './numbers.ts'
+import { OptOutCreate, OptOutFound, OptOutList, OptOutRecord, OptOutRemoved, PhoneParam } from './schema.ts'
+import { insertOptOut, listOptOuts, optOutRecord, optOutsOf, removeOptOuts } from './store.ts'
+
+const everySender = '*'
+
+const create = write({
+  method: 'POST',
+  path: '/v1/sms/opt-outs',
+  operation: 'sms.optOut',
+  summary: 'Note that somebody does not want messages',
+  scope: 'sms:write',
+  body: OptOutCreate,
+  reply: {
+    status: 201,
+    schema: OptOutRecord,
+    location: ({ phone }) => `/v1/sms/opt-outs/${phone}`,
+  },
+  errors: ['INVALID_PHONE'],
+  examples: [{ name: 'An opt-out', body: { phone: '+254711000001', reason: 'asked by phone' } }],
+  handle: async (app, tx, { body }, caller) => {
+    const { row, isNew } = await insertOptOut(tx, caller.tenant, {
+      id: newUuid(caller.receivedMs),
+      phone: body.phone,
+      sender: body.from ?? everySender,
+      reason: body.reason ?? null,
+      source: 'api',
+      created_at: new Date(caller.nowMs),
+    })
+    const made = optOutRecord(row)
+    if (isNew) {
+      await record(tx, caller, 'sms.opt_out', `phone:${body.phone}`, { after: { from: made.from } })
+      await app.outbox.emit(tx, smsEvents.optedOut, caller, body.phone, { ...made, message_id: null })
+    }
+    return made
+  },
+})
+
+const listAll = list({
+  path: '/v1/sms/opt-outs',
+  operation: 'sms.listOptOuts',
+  summary: 'List opt-outs',
+  scope: 'sms:read',
+  query: OptOutList,
+  row: OptOutRecord,
+  examples: [{ name: 'All', query: {} }],
+  handle: async (app, { query }, caller) => {
+    const window = windowOf(query)
+    const phone = query.phone?.replace(/^ /, '+') ?? null
+    return pageOf(window, await listOptOuts(app.db, caller.tenant, window, phone), optOutRecord)
+  },
+})
+
+const get = read({
+  method: 'GET',
+  path: '/v1/sms/opt-outs/:phone',
+  operation: 'sms.getOptOut',
+  summary: 'Read the opt-outs of a number',
+  scope: 'sms:read',
+  params: PhoneParam,
+  reply: { status: 200, schema: OptOutFound },
+  errors: ['NOT_FOUND'],
+  handle: async (app, { params }, caller) => {
+    const found = isE164(params.phone) ? await optOutsOf(app.db, caller.tenant, params.phone) : []
+    const [first] = found
+    if (!first) throw notOptedOut()
+    return { ...optOutRecord(first), opt_outs: found.map(optOutRecord) }
+  },
+})
+
+const remove = write({
+  method: 'DELETE',
+  path: '/v1/sms/opt-outs/:phone',
+  operation: 'sms.optIn',
+  summary: 'Remove the opt-outs of a number',
+  scope: 'sms:write',
+  params: PhoneParam,
+  reply: { status: 200, schema: OptOutRemoved },
+  errors: ['NOT_FOUND'],
+  handle: (app, tx, { params }, caller) => optIn(app, tx, caller, params.phone),
+})
+
+async function optIn(app: App, tx: Tx, caller: Caller, phone: string): Promise<{ phone: string; removed: number }> {
+  const removed = isE164(phone) ? await removeOptOuts(tx, caller.tenant, phone) : []
+  if (removed.length === 0) throw notOptedOut()
+  for (const row of removed) {
+    const { from } = optOutRecord(row)
+    await record(tx, caller, 'sms.opt_in', `phone:${phone}`, { before: { from } })
+    await app.outbox.emit(tx, smsEvents.optedIn, caller, phone, {
+      phone,
+      from,
+      reason: null,
+      source: 'api',
+      message_id: null,
+      created_at: new Date(caller.nowMs),
+    })
+  }
+  return { phone, removed: removed.length }
+}
+
+function notOptedOut(): AppError {
+  return new AppError('NOT_FOUND', 'this number has not opted out')
+}
+
+export const optOutRoutes: readonly Route[] = [create, listAll, get, remove]

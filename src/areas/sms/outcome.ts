@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// Storing what became of messages: the group commits that change a status, each with the two events that tell of it.
+// What the network said must not be forgotten because the database was away for a moment, so these commits are repeated.
+import { idOf, newUuid } from '../../kernel/ids.ts'
+import type { App } from '../../platform/app.ts'
+import { type Columns, type Operation, operation, type RowOf } from '../../platform/commit.ts'
+import { isUnavailable, statement } from '../../platform/db.ts'
+import { eventColumns, type NewEvent } from '../../platform/events.ts'
+import type { Environment, Tenant } from '../../platform/tenant.ts'
+import { smsEvents } from './events.ts'
+
+/** How long a commit that the database did not confirm waits before it is repeated, and how often. */
+const repeatMs = 500
+const maxRepeats = 120
+
+const changeColumns = { ...eventColumns, narrow_id: 'uuid', narrow_type: 'text', narrow_body: 'text' } as const
+
+export const accepted = operation(
+  'sms.accepted',
+  {
+    bucket: 'smallint',
+    account: 'uuid',
+    environment: 'text',
+    id: 'uuid',
+    job: 'uuid',
+    carrier: 'text',
+    carrier_ids: 'jsonb',
+    attempts: 'smallint',
+    at: 'timestamptz',
+    ...changeColumns,
+  },
+  { changed: 'boolean', wide: 'text', narrow: 'text', early: 'text' },
+)
+
+export const failed = operation(
+  'sms.failed',
+  {
+    bucket: 'smallint',
+    account: 'uuid',
+    environment: 'text',
+    id: 'uuid',
+    job: 'uuid',
+    attempt: 'int',
+    error_code: 'text',
+    carrier_code: 'text',
+    carrier: 'text',
+    attempts: 'smallint',
+    at: 'timestamptz',
+    transfer: 'uuid',
+    ...changeColumns,
+  },
+  { changed: 'boolean', wide: 'text', narrow: 'text' },
+)
+
+export const receipt = operation(
+  'sms.receipt',
+  {
+    bucket: 'smallint',
+    account: 'uuid',
+    environment: 'text',
+    id: 'uuid',
+    part: 'smallint',
+    parts: 'smallint',
+    carrier: 'text',
+    carrier_id: 'text',
+    status: 'text',
+    error_code: 'text',
+    carrier_code: 'text',
+    at: 'timestamptz',
+    ...changeColumns,
+  },
+  { changed: 'boolean', wide: 'text', narrow: 'text' },
+)
+
+/** A stored message, as far as sending it and telling of it need it. */
+export interface Stored {
+  bucket: number
+  account_id: string
+  environment: Environment
+  id: string
+  status: string
+  recipient: string
+  sender: string
+  body: string | null
+  encoding: 'gsm7' | 'ucs2'
+  segments: number
+  country: string | null
+  network: string | null
+  validity: number
+  metadata: Record<string, string | number | boolean>
+  callback_url: string | null
+  batch_id: string | null
+  request_id: string | null
+  attempts: number
+  created_at: Date
+  scheduled_at: Date | null
+  clock_offset_ms: bigint
+}
+
+export const storedColumns = `m.bucket, m.account_id, m.environment, m.id, m.status, m.recipient, m.sender, m.body, m.encoding,
+          m.segments, m.country, m.network, m.validity, m.metadata, m.callback_url, m.batch_id, m.request_id, m.attempts,
+          m.created_at, m.scheduled_at, accounts.clock_offset_ms(m.account_id, m.environment) as clock_offset_ms`
+
+export const loadMessages = statement<
+  { buckets: readonly number[]; accounts: readonly string[]; environments: readonly string[]; ids: readonly string[] },
+  Stored
+>(
+  'sms.load_messages',
+  `select ${storedColumns}
+     from unnest($buckets::smallint[], $accounts::uuid[], $environments::text[], $ids::uuid[])
+       as w(bucket, account, environment, id)
+     join sms.messages m
+       on m.bucket = w.bucket and m.account_id = w.account and m.environment = w.environment and m.id = w.id`,
+)
+
+function tenantOf({ bucket, account_id: account, environment }: Stored): Tenant {
+  return { bucket, account, environment }
+}
+
+/** Both events of a change, ready for its commit. */
+export interface Change {
+  readonly wide: NewEvent
+  readonly narrow: NewEvent
+  readonly at: Date
+  readonly columns: RowOf<typeof changeColumns>
+}
+
+export function changeOf(
+  app: App,
+  message: Stored,
+  status: 'sent' | 'delivered' | 'failed',
+  errorCode: string | null,
+): Change {
+  const receivedMs = app.clock.nowMs()
+  const nowMs = receivedMs + Number(message.clock_offset_ms)
+  const occasion = { tenant: tenantOf(message), receivedMs, nowMs, requestId: message.request_id }
+  const id = idOf('sms', message.id)
+  const payload = {
+    message_id: id,
+    status,
+    to: message.recipient,
+    from: message.sender,
+    parts: message.segments,
+    error_code: errorCode,
+    metadata: message.metadata,
+    batch_id: message.batch_id && idOf('smsBatch', message.batch_id),
+    network: message.network,
+  }
+  const wide = app.outbox.prepare(smsEvents.status, occasion, id, payload, { callbackUrl: message.callback_url })
+  const narrow = app.outbox.prepare(smsEvents[status], occasion, id, payload)
+  return {
+    wide,
+    narrow,
+    at: new Date(nowMs),
+    columns: {
+      ...wide.columns,
+      narrow_id: narrow.columns.event_id,
+      narrow_type: narrow.columns.event_type,
+      narrow_body: narrow.columns.event_body,
+    },
+  }
+}
+
+/** Hands the events of a change that is durable to whoever delivers them. */
+export function tell(
+  app: App,
+  { wide, narrow }: Change,
+  verdict: { changed: boolean | null; wide: string | null; narrow: string | null },
+): void {
+  if (!verdict.changed) return
+  app.outbox.begin(wide, verdict.wide)
+  app.outbox.begin(narrow, verdict.narrow)
+}
+
+/** The price goes back with a transfer of this id. */
+export function transferId(app: App): string {
+  return newUuid(app.clock.nowMs())
+}
+
+/** Commits, and does so again as long as the database is away: these operations change nothing the second time. */
+export async function commitSurely<Item extends Columns, Verdict extends Columns>(
+  app: App,
+  what: Operation<Item, Verdict>,
+  item: RowOf<Item>,
+): Promise<RowOf<Verdict>> {
+  for (let repeats = 0; ; repeats++)
+    try {
+      return await app.commit(what, item)
+    } catch (error) {
+      if (!isUnavailable(error) || repeats >= maxRepeats) throw error
+      await new Promise((resolve) => setTimeout(resolve, repeatMs))
+    }
+}

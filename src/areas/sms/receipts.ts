@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the network back to the customer: a receipt finds its message by the id that the carrier gave it, changes its
+// state where that is still open, and is told of. One that comes before anybody knows its id waits in the database.
+import type { App } from '../../platform/app.ts'
+import { operation } from '../../platform/commit.ts'
+import { statement } from '../../platform/db.ts'
+import type { Chore } from '../../platform/maintenance.ts'
+import type { Receipt } from './carrier.ts'
+import { gathered, onePerApp } from './gather.ts'
+import { changeOf, commitSurely, receipt as receiptOperation, type Stored, storedColumns, tell } from './outcome.ts'
+
+/** Receipts come for at most a message's validity and a day; their ids are forgotten some time after that. */
+const keepIdsDays = 4
+const sweepMs = 10_000
+const sweepRows = 500
+
+const hold = operation('sms.hold_receipt', { carrier: 'text', id: 'text', receipt: 'jsonb' }, { known: 'boolean' })
+
+interface CarrierId {
+  readonly carrier: string
+  readonly id: string
+}
+
+/** The message that a carrier's id stands for, and which part of it. */
+interface Named extends Stored {
+  carrier: string
+  carrier_id: string
+  part: number
+}
+
+const findNamed = statement<{ carriers: readonly string[]; ids: readonly string[] }, Named>(
+  'sms.find_by_carrier_ids',
+  `select c.carrier, c.id as carrier_id, c.part, ${storedColumns}
+     from unnest($carriers::text[], $ids::text[]) as w(carrier, id)
+     join sms.carrier_ids c on c.carrier = w.carrier and c.id = w.id
+     join sms.messages m
+       on m.bucket = c.bucket and m.account_id = c.account_id and m.environment = c.environment and m.id = c.message_id`,
+)
+
+const finder = onePerApp((app) =>
+  gathered(async (asked: readonly CarrierId[]): Promise<(Named | null)[]> => {
+    const rows = await app.db.query(findNamed, {
+      carriers: asked.map(({ carrier }) => carrier),
+      ids: asked.map(({ id }) => id),
+    })
+    const byId = new Map(rows.map((row) => [`${row.carrier} ${row.carrier_id}`, row]))
+    return asked.map(({ carrier, id }) => byId.get(`${carrier} ${id}`) ?? null)
+  }),
+)
+
+interface EarlyRow {
+  carrier: string
+  id: string
+  early: { status: 'delivered' | 'failed'; errorCode: string | null; carrierCode: string | null }
+}
+
+const findEarly = statement<{ carrier: string; ids: readonly string[] }, EarlyRow>(
+  'sms.find_early_receipts',
+  `select carrier, id, early from sms.carrier_ids
+    where carrier = $carrier and id = any($ids::text[]) and early is not null and bucket is not null`,
+)
+
+/** Those whose message is known and whose caller did not live to apply them. */
+const findForgotten = statement<{ most: number }, EarlyRow>(
+  'sms.find_forgotten_receipts',
+  `select carrier, id, early from sms.carrier_ids
+    where early is not null and bucket is not null and created_at < now() - interval '10 seconds'
+    order by created_at limit $most::int`,
+)
+
+const purgeIds = statement<{ days: number }, object>(
+  'sms.purge_carrier_ids',
+  `delete from sms.carrier_ids where created_at < now() - $days::int * interval '1 day'`,
+)
+
+/** Takes what the network says of a part; fulfilled when it is stored. */
+export async function takeReceipt(app: App, receipt: Receipt): Promise<void> {
+  const { carrier, carrierId, status, errorCode, carrierCode } = receipt
+  for (;;) {
+    const named = await finder(app)({ carrier, id: carrierId })
+    if (named) return apply(app, named, receipt)
+    const { known } = await commitSurely(app, hold, {
+      carrier,
+      id: carrierId,
+      receipt: JSON.stringify({ status, errorCode, carrierCode }),
+    })
+    if (!known) return
+  }
+}
+
+/** Applies receipts that came before the answers which gave them their ids. */
+export async function applyEarly(app: App, carrier: string, ids: readonly string[]): Promise<void> {
+  await applyAll(app, await app.db.query(findEarly, { carrier, ids }))
+}
+
+async function applyAll(app: App, rows: readonly EarlyRow[]): Promise<void> {
+  await Promise.all(
+    rows.map(async ({ carrier, id, early }) => {
+      const named = await finder(app)({ carrier, id })
+      if (named) await apply(app, named, { carrier, carrierId: id, ...early }, true)
+    }),
+  )
+}
+
+/** `wasEarly`: it is crossed off where it waited, even when it changes nothing. */
+async function apply(app: App, named: Named, receipt: Receipt, wasEarly = false): Promise<void> {
+  if (named.status !== 'sent' && named.status !== 'queued' && !wasEarly) return
+  const { carrier, carrierId, status, errorCode, carrierCode } = receipt
+  const change = changeOf(app, named, status, errorCode)
+  const verdict = await commitSurely(app, receiptOperation, {
+    bucket: named.bucket,
+    account: named.account_id,
+    environment: named.environment,
+    id: named.id,
+    part: named.part,
+    parts: named.segments,
+    carrier,
+    carrier_id: carrierId,
+    status,
+    error_code: errorCode,
+    carrier_code: carrierCode,
+    at: change.at,
+    ...change.columns,
+  })
+  tell(app, change, verdict)
+}
+
+export const receiptChores: readonly Chore[] = [
+  {
+    name: 'sms early receipts',
+    everyMs: sweepMs,
+    run: async (app) => applyAll(app, await app.db.query(findForgotten, { most: sweepRows })),
+  },
+  {
+    name: 'sms carrier ids',
+    run: async ({ db }) => {
+      await db.query(purgeIds, { days: keepIdsDays })
+    },
+  },
+]

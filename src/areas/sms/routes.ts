@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: Apache-2.0
+// What customers ask of messages: sending, reading, cancelling, and what it costs.
+import type { Static } from 'typebox'
+import { AppError } from '../../kernel/errors.ts'
+import { idOf, uuidOf } from '../../kernel/ids.ts'
+import { walletsOf } from '../../ledger/wallets.ts'
+import type { App } from '../../platform/app.ts'
+import { record } from '../../platform/audit.ts'
+import type { Caller } from '../../platform/auth.ts'
+import { idBounds, pageOf, windowOf } from '../../platform/page.ts'
+import { commit, IdParam, list, type Route, read, write } from '../../platform/route.ts'
+import { isGsm, nonGsmCharacters, toGsm } from '../../protocols/smpp/charset.ts'
+import { cancel, cancelBatch, change } from './changes.ts'
+import { segmentsOf } from './message.ts'
+import { factsOf, isE164, networks, type Place, placeOf } from './numbers.ts'
+import { currencyOf, segmentPrice } from './pricing.ts'
+import {
+  BalanceRecord,
+  BatchQuery,
+  BatchRecord,
+  BulkReply,
+  BulkSend,
+  EstimateReply,
+  Found,
+  LookupReply,
+  MessageChange,
+  MessageList,
+  MessageRecord,
+  MessageSend,
+  PhoneParam,
+  PricingQuery,
+  PricingReply,
+  SendReply,
+} from './schema.ts'
+import { bulkEntries, send, sendBulk, textOf } from './send.ts'
+import {
+  batchMessages,
+  findBatch,
+  findMessage,
+  listMessages,
+  type MessageRow,
+  type Rejection,
+  recordOf,
+} from './store.ts'
+
+const bulkBodyBytes = 8 * 1024 * 1024
+const lowSegments = 100n
+
+const sendRoute = commit({
+  method: 'POST',
+  path: '/v1/sms/send',
+  operation: 'sms.send',
+  summary: 'Send a message',
+  description: 'To one number or many, now or later. Paid for when it is accepted; paid back if it never goes out.',
+  scope: 'sms:write',
+  limit: 'sms',
+  body: MessageSend,
+  reply: { status: 200, schema: SendReply },
+  errors: [
+    'INVALID_URL',
+    'INSUFFICIENT_BALANCE',
+    'OPTED_OUT',
+    'DUPLICATE_REFERENCE',
+    'REQUEST_IN_PROGRESS',
+    'INVALID_PHONE',
+    'MESSAGE_TOO_LONG',
+    'ENCODING_ERROR',
+  ],
+  examples: [
+    { name: 'A message', body: { to: '+254711000001', from: 'PAMOJA', message: 'Habari Ada, oda yako imetumwa.' } },
+    {
+      name: 'Many recipients',
+      body: { to: ['+254711000001', '+254733000001'], from: 'PAMOJA', message: 'Tutafunga saa kumi.' },
+    },
+  ],
+  handle: (app, { body }, caller, keyed) => send(app, body, caller, keyed),
+})
+
+const bulkRoute = write({
+  method: 'POST',
+  path: '/v1/sms/bulk',
+  operation: 'sms.sendBulk',
+  summary: 'Send many different messages',
+  description: 'Every entry gets a verdict of its own; money is enough for all of them, or nothing is accepted.',
+  scope: 'sms:write',
+  limit: 'sms',
+  body: BulkSend,
+  bodyLimitBytes: bulkBodyBytes,
+  reply: { status: 200, schema: BulkReply },
+  errors: [
+    'INVALID_URL',
+    'INSUFFICIENT_BALANCE',
+    'OPTED_OUT',
+    'DUPLICATE_REFERENCE',
+    'INVALID_PHONE',
+    'ENCODING_ERROR',
+  ],
+  examples: [
+    {
+      name: 'Two messages',
+      body: {
+        from: 'PAMOJA',
+        messages: [
+          { to: '+254711000001', message: 'Habari Ada' },
+          { to: '+254733000001', message: 'Habari Eve' },
+        ],
+      },
+    },
+  ],
+  prepare: (app, { body }, caller) => bulkEntries(app, body, caller),
+  handle: (app, tx, { body }, caller, entries) => sendBulk(app, tx, body, entries, caller),
+})
+
+const getBatch = read({
+  method: 'GET',
+  path: '/v1/sms/bulk/:id',
+  operation: 'sms.getBatch',
+  summary: 'Read how far a batch is',
+  scope: 'sms:read',
+  params: IdParam,
+  query: BatchQuery,
+  reply: { status: 200, schema: BatchRecord },
+  errors: ['NOT_FOUND'],
+  handle: async (app, { params, query }, caller) => {
+    const id = uuidOf('smsBatch', params.id)
+    const found = id && (await findBatch(app.db, caller.tenant, id))
+    if (!id || !found) throw new AppError('NOT_FOUND', 'there is no such batch')
+    return query.messages
+      ? { ...found.record, ...(await entriesOf(app, caller, id, found.rejections, query)) }
+      : found.record
+  },
+})
+
+const cancelBatchRoute = write({
+  method: 'POST',
+  path: '/v1/sms/bulk/:id/cancel',
+  operation: 'sms.cancelBatch',
+  summary: 'Cancel what of a batch is not yet on its way',
+  scope: 'sms:write',
+  params: IdParam,
+  reply: { status: 200, schema: BatchRecord },
+  errors: ['NOT_FOUND'],
+  prepare: async (app, { params }, caller) => {
+    const id = uuidOf('smsBatch', params.id)
+    if (!id || !(await findBatch(app.db, caller.tenant, id))) throw new AppError('NOT_FOUND', 'there is no such batch')
+    return { id, cancelled: await cancelBatch(app, caller, id) }
+  },
+  handle: async (_, tx, __, caller, { id, cancelled }) => {
+    await record(tx, caller, 'sms.cancel_batch', `sms_batch:${id}`, { after: { cancelled } })
+    const found = await findBatch(tx, caller.tenant, id)
+    if (!found) throw new AppError('NOT_FOUND', 'there is no such batch')
+    return found.record
+  },
+})
+
+const get = read({
+  method: 'GET',
+  path: '/v1/sms/:id',
+  operation: 'sms.get',
+  summary: 'Read a message',
+  description: 'Also takes the id of a batch, or of a message that came in.',
+  scope: 'sms:read',
+  params: IdParam,
+  reply: { status: 200, schema: Found },
+  errors: ['NOT_FOUND'],
+  handle: async (app, { params }, caller) => {
+    const batch = uuidOf('smsBatch', params.id)
+    const found = batch && (await findBatch(app.db, caller.tenant, batch))
+    if (found) return found.record
+    const outbound = uuidOf('sms', params.id)
+    const id = outbound ?? uuidOf('smsInbound', params.id)
+    const row = id && (await findMessage(app.db, caller.tenant, id))
+    if (!row || (row.direction === 'outbound') !== (outbound !== null))
+      throw new AppError('NOT_FOUND', 'there is no such message')
+    return recordOf(row, currencyOf(caller), caller.nowMs)
+  },
+})
+
+const listRoute = list({
+  path: '/v1/sms',
+  operation: 'sms.list',
+  summary: 'List messages',
+  scope: 'sms:read',
+  query: MessageList,
+  row: MessageRecord,
+  errors: ['INVALID_DATE_RANGE'],
+  examples: [{ name: 'Failed ones', query: { status: 'failed' } }],
+  handle: async (app, { query }, caller) => {
+    const window = windowOf(query)
+    const batch = query.batch_id === undefined ? null : uuidOf('smsBatch', query.batch_id)
+    const range = {
+      ...(query.from_date === undefined ? {} : { start_date: query.from_date }),
+      ...(query.to_date === undefined ? {} : { end_date: query.to_date }),
+    }
+    const bounds = idBounds(range, ['from_date', 'to_date'])
+    if (query.batch_id !== undefined && batch === null) return { rows: [], nextCursor: null }
+    const rows = await listMessages(app.db, caller.tenant, window, {
+      ...bounds,
+      status: query.status ?? null,
+      recipient: query.to === undefined ? null : numberInQuery(query.to),
+      sender: query.from === undefined ? null : numberInQuery(query.from),
+      direction: query.direction ?? null,
+      batch,
+      scheduled: query.scheduled ?? null,
+      errorCode: query.error_code ?? null,
+      country: query.country ?? null,
+      text: query.q ?? null,
+    })
+    const currency = currencyOf(caller)
+    return pageOf(window, rows, (row) => recordOf(row, currency, caller.nowMs))
+  },
+})
+
+const changeRoute = write({
+  method: 'PATCH',
+  path: '/v1/sms/:id',
+  operation: 'sms.change',
+  summary: 'Reschedule or edit a message that is not yet on its way',
+  scope: 'sms:write',
+  params: IdParam,
+  body: MessageChange,
+  reply: { status: 200, schema: MessageRecord },
+  errors: ['NOT_FOUND', 'MESSAGE_NOT_CANCELLABLE', 'INSUFFICIENT_BALANCE'],
+  handle: async (app, tx, { params, body }, caller) =>
+    recordOf(await change(app, tx, caller, uuidOf('sms', params.id), body), currencyOf(caller), caller.nowMs),
+})
+
+const cancelling = {
+  summary: 'Cancel a message that is not yet on its way',
+  description: 'It becomes failed with CANCELLED, and its price is given back.',
+  scope: 'sms:write',
+  params: IdParam,
+  reply: { status: 200, schema: MessageRecord },
+  errors: ['NOT_FOUND', 'MESSAGE_NOT_CANCELLABLE'],
+} as const
+
+const cancelRoute = write({
+  method: 'DELETE',
+  path: '/v1/sms/:id',
+  operation: 'sms.cancel',
+  ...cancelling,
+  handle: async (app, tx, { params }, caller) =>
+    recordOf(await cancel(app, tx, caller, uuidOf('sms', params.id)), currencyOf(caller), caller.nowMs),
+})
+
+const cancelByPost = write({
+  method: 'POST',
+  path: '/v1/sms/:id/cancel',
+  operation: 'sms.cancelByPost',
+  ...cancelling,
+  handle: async (app, tx, { params }, caller) =>
+    recordOf(await cancel(app, tx, caller, uuidOf('sms', params.id)), currencyOf(caller), caller.nowMs),
+})
+
+const balance = read({
+  method: 'GET',
+  path: '/v1/sms/balance',
+  operation: 'sms.balance',
+  summary: 'Read how much money is left for messages',
+  scope: 'sms:read',
+  reply: { status: 200, schema: BalanceRecord },
+  examples: [{ name: 'The balance' }],
+  handle: async (app, _, caller) => {
+    const currency = currencyOf(caller)
+    const wallet = (await walletsOf(app.db, caller.tenant)).find((one) => one.currency === currency)
+    const available = wallet?.availableMicros ?? 0n
+    const price = segmentPrice(app, caller, { country: caller.principal.facts.country, network: null })
+    const segments = price > 0n && available > 0n ? available / price : 0n
+    return {
+      balance: wallet?.balanceMicros ?? 0n,
+      currency,
+      reserved: wallet?.heldMicros ?? 0n,
+      available,
+      credit_limit: wallet?.overdraftMicros ?? 0n,
+      low_balance: price > 0n && segments < lowSegments,
+      estimated_segments: Number(segments),
+      updated_at: wallet?.updatedAt ?? new Date(caller.nowMs),
+    }
+  },
+})
+
+const estimate = read({
+  method: 'POST',
+  path: '/v1/sms/estimate',
+  operation: 'sms.estimate',
+  summary: 'Count segments and cost, without sending',
+  scope: 'sms:read',
+  body: MessageSend,
+  reply: { status: 200, schema: EstimateReply },
+  errors: ['INVALID_PHONE', 'MESSAGE_TOO_LONG', 'ENCODING_ERROR'],
+  examples: [{ name: 'A message', body: { to: '+254711000001', from: 'PAMOJA', message: 'Habari “Ada”' } }],
+  handle: async (app, { body }, caller) => {
+    const { message, encoding, max_segments } = body
+    const text = textOf(message, encoding, max_segments)
+    const recipients = [...new Set([body.to].flat())].filter(isE164)
+    const micros = recipients
+      .map((to) => segmentPrice(app, caller, placeOf(to)))
+      .reduce((sum, price) => sum + price, 0n)
+    return {
+      segments: text.segments,
+      encoding: text.encoding,
+      length: [...message].length,
+      units_used: text.units,
+      units_left: text.unitsLeft,
+      non_gsm: nonGsmCharacters(text.text),
+      ...suggestionFor(text.text, text.segments),
+      cost: micros * BigInt(text.segments),
+      currency: currencyOf(caller),
+      recipients: recipients.length,
+    }
+  },
+})
+
+const pricing = list({
+  path: '/v1/sms/pricing',
+  operation: 'sms.pricing',
+  summary: 'List what a segment costs, by country and network',
+  scope: 'sms:read',
+  query: PricingQuery,
+  row: PricingReply,
+  examples: [{ name: 'Kenya', query: { country: 'KE' } }],
+  handle: async (app, { query }, caller) => {
+    const wanted = networks.filter(({ country }) => query.country === undefined || country === query.country)
+    const countries = [...new Set([...wanted.map(({ country }) => country), ...(query.country ? [query.country] : [])])]
+    const row = (place: Place & { country: string }, code: string | null): Static<typeof PricingReply> => ({
+      ...place,
+      mcc_mnc: code,
+      direction: 'outbound',
+      price: segmentPrice(app, caller, place),
+      currency: currencyOf(caller),
+    })
+    const rows = countries.flatMap((country) => [
+      row({ country, network: null }, null),
+      ...wanted.filter((one) => one.country === country).map(({ network, code }) => row({ country, network }, code)),
+    ])
+    return { rows, nextCursor: null }
+  },
+})
+
+const lookup = read({
+  method: 'GET',
+  path: '/v1/sms/lookup/:phone',
+  operation: 'sms.lookup',
+  summary: 'Look a number up',
+  description: 'By the numbering plans: a number that was ported since then is with another network.',
+  scope: 'sms:read',
+  params: PhoneParam,
+  reply: { status: 200, schema: LookupReply },
+  errors: ['NOT_FOUND'],
+  handle: async (_, { params }, caller) => {
+    const { phone } = params
+    if (!isE164(phone)) throw new AppError('NOT_FOUND', 'phone is not E.164, such as +254711000001')
+    const { callingCode, nationalFormat, network, networkCode, ...facts } = factsOf(phone)
+    return {
+      phone,
+      ...facts,
+      calling_code: callingCode,
+      national_format: nationalFormat,
+      network,
+      mcc_mnc: networkCode,
+      original_network: network,
+      ported: null,
+      source: 'prefix' as const,
+      reachable: null,
+      checked_at: new Date(caller.nowMs),
+    }
+  },
+})
+
+export const messageRoutes: readonly Route[] = [
+  sendRoute,
+  bulkRoute,
+  get,
+  balance,
+  listRoute,
+  changeRoute,
+  cancelRoute,
+  cancelByPost,
+  getBatch,
+  cancelBatchRoute,
+  estimate,
+  pricing,
+  lookup,
+]
+
+/** A plus sign in a query string means a space. */
+function numberInQuery(text: string): string {
+  return text.replace(/^ /, '+')
+}
+
+/** A text that needs fewer segments, if likenesses of its characters make one. */
+function suggestionFor(
+  text: string,
+  segments: number,
+): { suggestion: string | null; suggestion_segments: number | null } {
+  const plain = isGsm(text) ? null : toGsm(text)
+  const counted = plain === null ? null : segmentsOf(plain)
+  return counted === null || counted.segments > segments
+    ? { suggestion: null, suggestion_segments: null }
+    : { suggestion: plain, suggestion_segments: counted.segments }
+}
+
+const defaultEntries = 50
+
+/** A page of a batch's entries in their order, those that became no message among them. */
+async function entriesOf(
+  app: App,
+  caller: Caller,
+  id: string,
+  rejections: readonly Rejection[],
+  { cursor, limit = defaultEntries }: Static<typeof BatchQuery>,
+): Promise<Pick<Static<typeof BatchRecord>, 'messages' | 'has_more' | 'next_cursor'>> {
+  const after = cursor === undefined ? -1 : Number(Buffer.from(cursor, 'base64url').toString())
+  if (!Number.isInteger(after) || after < -1 || after > 32_767)
+    throw new AppError('INVALID_REQUEST', 'cursor is not one this service gave out')
+  const currency = currencyOf(caller)
+  const messages = (await batchMessages(app.db, caller.tenant, id, after, limit)).map((row) => entryOf(row, currency))
+  const refused = rejections
+    .filter(({ index }) => index > after)
+    .map((rejection) => ({
+      ...rejection,
+      message_id: null,
+      status: 'failed' as const,
+      segments: 0,
+      cost: 0n,
+      currency,
+    }))
+  const entries = [...messages, ...refused].sort((a, b) => a.index - b.index)
+  const page = entries.slice(0, limit)
+  const last = entries.length > limit ? page.at(-1) : undefined
+  const nextCursor = last ? Buffer.from(String(last.index)).toString('base64url') : null
+  return { messages: page, has_more: nextCursor !== null, next_cursor: nextCursor }
+}
+
+function entryOf(row: MessageRow, currency: string): NonNullable<Static<typeof BatchRecord>['messages']>[number] {
+  return {
+    index: row.batch_index ?? 0,
+    to: row.recipient,
+    message_id: idOf('sms', row.id),
+    status: row.status,
+    segments: row.segments,
+    cost: row.cost,
+    currency: row.currency ?? currency,
+    error_code: row.error_code,
+  }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a test may make the network do: a handset that writes. The message goes through the simulator and over SMPP, as
+// one from a real network does.
+import { Type } from 'typebox'
+import { AppError } from '../../kernel/errors.ts'
+import { type Route, write } from '../../platform/route.ts'
+import { bring } from './inbound.ts'
+import { e164 } from './numbers.ts'
+import { MessageRecord } from './schema.ts'
+import { findMessage, recordOf } from './store.ts'
+
+const InboundMessage = Type.Object({
+  from: Type.String({ pattern: e164, rule: 'must be E.164, such as +254711000001', errorCode: 'INVALID_PHONE' }),
+  to: Type.String({
+    pattern: '^[A-Za-z0-9+]{3,16}$',
+    rule: 'must be a sender, short code or number of 3 to 16 letters and digits',
+    description: 'The sender, short code or number that the handset writes to',
+  }),
+  message: Type.String({
+    minLength: 1,
+    maxLength: 1530,
+    rule: 'must have 1 to 1530 characters',
+    sensitive: true,
+  }),
+})
+
+const inbound = write({
+  method: 'POST',
+  path: '/v1/sandbox/sms/inbound',
+  operation: 'sandbox.smsInbound',
+  summary: 'Have a handset write to you',
+  description: 'The message comes over SMPP like any other: it is stored, told of as sms.received, and STOP works.',
+  scope: 'sandbox:write',
+  body: InboundMessage,
+  reply: { status: 201, schema: MessageRecord, location: ({ message_id }) => `/v1/sms/${message_id}` },
+  errors: ['VALIDATION_ERROR', 'INVALID_PHONE', 'PROVIDER_UNAVAILABLE'],
+  examples: [{ name: 'Somebody joins', body: { from: '+254711000020', to: '22141', message: 'JOIN' } }],
+  async prepare(app, { body }, { tenant, receivedMs, nowMs }) {
+    if (app.simulators.smsc === null)
+      throw new AppError('PROVIDER_UNAVAILABLE', 'this node runs no sandbox', { retryAfterSeconds: 1 })
+    return bring(app, tenant, nowMs - receivedMs, { from: body.from, to: body.to, text: body.message })
+  },
+  handle: async (_app, tx, _input, { tenant, principal, nowMs }, id) => {
+    const row = await findMessage(tx, tenant, id)
+    if (!row) throw new Error('a message that was just stored is gone')
+    return recordOf(row, principal.facts.currency, nowMs)
+  },
+})
+
+export const sandboxRoutes: readonly Route[] = [inbound]

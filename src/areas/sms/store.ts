@@ -1,0 +1,518 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stored messages, batches and opt-outs as the API reads them.
+import type { Static } from 'typebox'
+import { idOf } from '../../kernel/ids.ts'
+import { dayMs } from '../../kernel/time.ts'
+import { maybe, one, type Queryable, statement, type Tx } from '../../platform/db.ts'
+import type { Window } from '../../platform/page.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import type { BatchRecord, MessageRecord, OptOutRecord } from './schema.ts'
+
+type TenantParameters = { bucket: number; account: string; environment: string }
+
+/** The customer's own notes on a message. */
+export type Notes = Record<string, string | number | boolean>
+
+export interface MessageRow {
+  id: string
+  direction: 'outbound' | 'inbound'
+  status: 'queued' | 'sent' | 'delivered' | 'failed' | 'received'
+  recipient: string
+  sender: string
+  body: string | null
+  encoding: 'gsm7' | 'ucs2'
+  segments: number
+  unit_price: bigint
+  cost: bigint
+  currency: string | null
+  charges: number
+  country: string | null
+  network: string | null
+  validity: number
+  metadata: Notes
+  reference: string | null
+  callback_url: string | null
+  batch_id: string | null
+  batch_index: number | null
+  scheduled_at: Date | null
+  created_at: Date
+  sent_at: Date | null
+  delivered_at: Date | null
+  failed_at: Date | null
+  error_code: string | null
+  carrier_code: string | null
+  attempts: number
+  request_id: string | null
+}
+
+const columns = `id, direction, status, recipient, sender, body, encoding, segments, unit_price, cost, currency, charges, country,
+       network, validity, metadata, reference, callback_url, batch_id, batch_index, scheduled_at, created_at, sent_at, delivered_at,
+       failed_at, error_code, carrier_code, attempts, request_id`
+
+const find = statement<TenantParameters & { id: string }, MessageRow>(
+  'sms.find_message',
+  `select ${columns} from sms.messages
+    where bucket = $bucket and account_id = $account and environment = $environment and id = $id`,
+)
+
+export interface MessageFilter {
+  from: string
+  to: string
+  status: string | null
+  recipient: string | null
+  sender: string | null
+  direction: string | null
+  batch: string | null
+  scheduled: boolean | null
+  errorCode: string | null
+  country: string | null
+  text: string | null
+}
+
+const list = statement<
+  TenantParameters & MessageFilter & { after: string | null; descending: boolean; limit: number },
+  MessageRow
+>(
+  'sms.list_messages',
+  `select ${columns} from sms.messages
+    where bucket = $bucket and account_id = $account and environment = $environment and id >= $from and id < $to
+      and ($status::text is null or status = $status)
+      and ($recipient::text is null or recipient = $recipient)
+      and ($sender::text is null or sender = $sender)
+      and ($direction::text is null or direction = $direction)
+      and ($batch::uuid is null or batch_id = $batch)
+      and ($scheduled::boolean is null or (scheduled_at is not null and status = 'queued') = $scheduled)
+      and ($errorCode::text is null or error_code = $errorCode)
+      and ($country::text is null or country = $country)
+      and ($text::text is null or strpos(lower(body), lower($text)) > 0)
+      and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
+    order by case when $descending then id end desc, id
+    limit $limit::int + 1`,
+)
+
+const takeBack = statement<TenantParameters & { id: string }, MessageRow>(
+  'sms.take_back',
+  `select ${columns} from sms.take_back($bucket::smallint, $account::uuid, $environment::text, $id::uuid)`,
+)
+
+const cancel = statement<TenantParameters & { id: string; at: Date }, MessageRow>(
+  'sms.cancel_message',
+  `update sms.messages set status = 'failed', failed_at = $at, error_code = 'CANCELLED'
+    where bucket = $bucket and account_id = $account and environment = $environment and id = $id
+   returning ${columns}`,
+)
+
+const change = statement<
+  TenantParameters & {
+    id: string
+    body: string | null
+    encoding: string
+    segments: number
+    unitPrice: bigint
+    cost: bigint
+    charges: number
+    metadata: string
+    scheduledAt: Date | null
+    job: string
+  },
+  MessageRow
+>(
+  'sms.change_message',
+  `update sms.messages
+      set body = $body, encoding = $encoding, segments = $segments, unit_price = $unitPrice, cost = $cost,
+          charges = $charges, metadata = $metadata::jsonb,
+          scheduled_at = $scheduledAt, job = $job
+    where bucket = $bucket and account_id = $account and environment = $environment and id = $id
+   returning ${columns}`,
+)
+
+export async function findMessage(queryable: Queryable, tenant: Tenant, id: string): Promise<MessageRow | null> {
+  return maybe(queryable.query(find, { ...tenant, id }))
+}
+
+export async function listMessages(
+  queryable: Queryable,
+  tenant: Tenant,
+  window: Window,
+  filter: MessageFilter,
+): Promise<MessageRow[]> {
+  return queryable.query(list, { ...tenant, ...window, ...filter })
+}
+
+/** A message that is certain not to have been submitted, and now will not be; null when it may be out already. */
+export async function takeBackMessage(tx: Tx, tenant: Tenant, id: string): Promise<MessageRow | null> {
+  return maybe(tx.query(takeBack, { ...tenant, id }))
+}
+
+export async function cancelMessage(tx: Tx, tenant: Tenant, id: string, at: Date): Promise<MessageRow> {
+  return one(tx.query(cancel, { ...tenant, id, at }))
+}
+
+export async function changeMessage(
+  tx: Tx,
+  tenant: Tenant,
+  { id, body, encoding, segments, unit_price, cost, charges, metadata, scheduled_at }: MessageRow,
+  job: string,
+): Promise<MessageRow> {
+  return one(
+    tx.query(change, {
+      ...tenant,
+      id,
+      body,
+      encoding,
+      segments,
+      unitPrice: unit_price,
+      cost,
+      charges,
+      metadata: JSON.stringify(metadata),
+      scheduledAt: scheduled_at,
+      job,
+    }),
+  )
+}
+
+/** The step of the ledger under which a message's present price was taken. */
+export function chargeStep({ id, charges }: MessageRow): { sourceId: string; step: string } {
+  return { sourceId: id, step: charges === 1 ? 'charge' : `charge:${charges}` }
+}
+
+/** A message as the customer reads it at a moment of the account's own time. */
+export function recordOf(row: MessageRow, homeCurrency: string, nowMs: number): Static<typeof MessageRecord> {
+  const { carrier_code } = row
+  const error_code = row.error_code ?? (isUnheardOf(row, nowMs) ? 'DLR_TIMEOUT' : null)
+  const moments: [MessageRow['status'], Date | null][] = [
+    [row.direction === 'inbound' ? 'received' : 'queued', row.created_at],
+    ['sent', row.sent_at],
+    ['delivered', row.delivered_at],
+    ['failed', row.failed_at],
+  ]
+  return {
+    message_id: publicId(row),
+    status: row.status,
+    direction: row.direction,
+    to: row.recipient,
+    from: row.sender,
+    message: row.body,
+    segments: row.segments,
+    parts: row.segments,
+    encoding: row.encoding,
+    cost: row.cost,
+    price_per_segment: row.unit_price,
+    currency: row.currency ?? homeCurrency,
+    created_at: row.created_at,
+    scheduled_at: row.scheduled_at,
+    sent_at: row.sent_at,
+    delivered_at: row.delivered_at,
+    failed_at: row.failed_at,
+    error_code,
+    error: error_code && (sentences[error_code] ?? null),
+    metadata: row.metadata,
+    reference: row.reference,
+    country: row.country,
+    network: row.network,
+    attempts: row.attempts,
+    batch_id: row.batch_id && idOf('smsBatch', row.batch_id),
+    timeline: moments.flatMap(([status, at]) =>
+      at === null
+        ? []
+        : [
+            {
+              status,
+              at,
+              error_code: status === 'failed' ? error_code : null,
+              carrier_code: status === 'failed' ? carrier_code : null,
+            },
+          ],
+    ),
+  }
+}
+
+/** Sent, and still no receipt a day after its validity: it stays sent, and the record says so. */
+function isUnheardOf({ status, sent_at, validity }: MessageRow, nowMs: number): boolean {
+  return status === 'sent' && sent_at !== null && nowMs > sent_at.getTime() + validity * 1_000 + dayMs
+}
+
+function publicId({ direction, id }: MessageRow): string {
+  return direction === 'inbound' ? idOf('smsInbound', id) : idOf('sms', id)
+}
+
+/** What a failed message's code means, for people. */
+const sentences: Readonly<Record<string, string>> = {
+  INVALID_NUMBER: 'The operator does not know the number.',
+  UNKNOWN_SUBSCRIBER: 'Nobody has this number.',
+  ABSENT_SUBSCRIBER: 'The handset was off or out of reach.',
+  UNDELIVERABLE: 'The operator could not deliver it.',
+  EXPIRED: 'It was not delivered within its validity.',
+  REJECTED: 'The operator refused it.',
+  BLOCKED: 'The recipient takes no such messages.',
+  OPTED_OUT: 'The recipient does not want messages from this sender.',
+  SPAM_REJECTED: 'The operator took it for spam.',
+  INVALID_SENDER: 'The operator does not accept this sender.',
+  NO_ROUTE: 'No route leads to this number.',
+  CARRIER_ERROR: 'The operator had an error.',
+  THROTTLED: 'The operator took no more messages for too long.',
+  INSUFFICIENT_BALANCE: 'The wallet could not cover it when it was due.',
+  CANCELLED: 'It was cancelled before it was sent.',
+  ENCODING_ERROR: 'The text cannot be written in its encoding.',
+  DLR_TIMEOUT: 'The operator never said what became of it.',
+}
+
+// Batches ----------------------------------------------------------------------------------------------------------
+
+/** An entry of a batch that became no message. */
+export interface Rejection {
+  index: number
+  to: string
+  error_code: string
+  error: string
+  existing_id?: string
+}
+
+interface BatchRow {
+  id: string
+  total: number
+  accepted: number
+  rejected: number
+  segments: number
+  cost: bigint
+  currency: string
+  metadata: Notes
+  rejections: Rejection[]
+  created_at: Date
+  completed_at: Date | null
+}
+
+const addBatch = statement<
+  TenantParameters &
+    Omit<BatchRow, 'metadata' | 'rejections' | 'created_at' | 'completed_at'> & {
+      metadata: string
+      rejections: string
+      createdAt: Date
+    },
+  object
+>(
+  'sms.add_batch',
+  `insert into sms.batches (bucket, account_id, environment, id, total, accepted, rejected, segments, cost, currency, metadata,
+                            rejections, created_at)
+   values ($bucket, $account, $environment, $id, $total, $accepted, $rejected, $segments, $cost, $currency,
+           $metadata::jsonb, $rejections::jsonb, $createdAt)`,
+)
+
+const selectBatch = statement<TenantParameters & { id: string }, BatchRow>(
+  'sms.find_batch',
+  `select id, total, accepted, rejected, segments, cost, currency, metadata, rejections, created_at, completed_at
+     from sms.batches
+    where bucket = $bucket and account_id = $account and environment = $environment and id = $id`,
+)
+
+const countBatch = statement<
+  TenantParameters & { id: string },
+  { status: MessageRow['status']; messages: number; last: Date | null }
+>(
+  'sms.count_batch',
+  `select status, count(*)::int as messages, max(coalesce(delivered_at, failed_at)) as last from sms.messages
+    where bucket = $bucket and account_id = $account and environment = $environment and batch_id = $id
+    group by status`,
+)
+
+const messagesOfBatch = statement<TenantParameters & { id: string; after: number; limit: number }, MessageRow>(
+  'sms.messages_of_batch',
+  `select ${columns} from sms.messages
+    where bucket = $bucket and account_id = $account and environment = $environment and batch_id = $id
+      and batch_index > $after::int
+    order by batch_index limit $limit::int + 1`,
+)
+
+const cancellable = statement<TenantParameters & { id: string }, { id: string; job: string }>(
+  'sms.cancellable',
+  `select id, job from sms.cancellable($bucket::smallint, $account::uuid, $environment::text, $id::uuid)`,
+)
+
+/** The messages of a batch that were not submitted yet, nor are about to be. */
+export async function cancellableOf(
+  queryable: Queryable,
+  tenant: Tenant,
+  id: string,
+): Promise<{ id: string; job: string }[]> {
+  return queryable.query(cancellable, { ...tenant, id })
+}
+
+/** Marks a batch as complete; gives nothing when it was marked before. */
+const complete = statement<TenantParameters & { id: string; at: Date }, { id: string }>(
+  'sms.complete_batch',
+  `update sms.batches set completed_at = $at
+    where bucket = $bucket and account_id = $account and environment = $environment and id = $id and completed_at is null
+   returning id`,
+)
+
+/** By the account's own clock. A message that was sent so long ago is no longer waited for. */
+const lookAtBatch = statement<TenantParameters & { id: string; waitSeconds: number }, BatchState>(
+  'sms.look_at_batch',
+  `select count(*) filter (where m.status = 'queued'
+                              or (m.status = 'sent' and m.sent_at > c.now - $waitSeconds::int * interval '1 second'))::int as open,
+          count(*) filter (where m.error_code = 'CANCELLED')::int as cancelled,
+          c.offset_ms
+     from (select now() + o.offset_ms * interval '1 millisecond' as now, o.offset_ms
+             from (select accounts.clock_offset_ms($account::uuid, $environment::text) as offset_ms) o) c
+     left join sms.messages m
+       on m.bucket = $bucket and m.account_id = $account and m.environment = $environment and m.batch_id = $id
+    group by c.offset_ms`,
+)
+
+interface BatchState {
+  /** Messages that may still change. */
+  open: number
+  cancelled: number
+  offset_ms: bigint
+}
+
+export async function completeBatch(tx: Tx, tenant: Tenant, id: string, at: Date): Promise<boolean> {
+  return (await maybe(tx.query(complete, { ...tenant, id, at }))) !== null
+}
+
+export async function batchState(
+  queryable: Queryable,
+  tenant: Tenant,
+  id: string,
+  waitSeconds: number,
+): Promise<BatchState> {
+  return one(queryable.query(lookAtBatch, { ...tenant, id, waitSeconds }))
+}
+
+export async function insertBatch(
+  tx: Tx,
+  tenant: Tenant,
+  { metadata, rejections, created_at, ...head }: Omit<BatchRow, 'completed_at'>,
+): Promise<void> {
+  await tx.query(addBatch, {
+    ...tenant,
+    ...head,
+    metadata: JSON.stringify(metadata),
+    rejections: JSON.stringify(rejections),
+    createdAt: created_at,
+  })
+}
+
+export async function findBatch(
+  queryable: Queryable,
+  tenant: Tenant,
+  id: string,
+): Promise<{ record: Static<typeof BatchRecord>; rejections: readonly Rejection[] } | null> {
+  const row = await maybe(queryable.query(selectBatch, { ...tenant, id }))
+  if (!row) return null
+  const found = await queryable.query(countBatch, { ...tenant, id })
+  const count = (status: string) => found.find((group) => group.status === status)?.messages ?? 0
+  const counts = {
+    queued: count('queued'),
+    sent: count('sent'),
+    delivered: count('delivered'),
+    failed: count('failed'),
+  }
+  const completed = row.completed_at !== null || counts.queued + counts.sent === 0
+  const last = Math.max(...found.map((group) => Number(group.last ?? 0)), row.created_at.getTime())
+  const { rejections, created_at, completed_at, id: _, ...head } = row
+  return {
+    rejections,
+    record: {
+      batch_id: idOf('smsBatch', id),
+      status: completed ? 'completed' : 'queued',
+      ...head,
+      timestamp: created_at,
+      counts,
+      completed_at: completed_at ?? (completed ? new Date(last) : null),
+    },
+  }
+}
+
+/** Messages of a batch in the order of its entries, one more than asked for. */
+export async function batchMessages(
+  queryable: Queryable,
+  tenant: Tenant,
+  id: string,
+  afterIndex: number,
+  limit: number,
+): Promise<MessageRow[]> {
+  return queryable.query(messagesOfBatch, { ...tenant, id, after: afterIndex, limit })
+}
+
+// Opt-outs ---------------------------------------------------------------------------------------------------------
+
+interface OptOutRow {
+  id: string
+  phone: string
+  sender: string
+  reason: string | null
+  source: 'keyword' | 'api' | 'import' | 'carrier'
+  created_at: Date
+}
+
+const optOutColumns = 'id, phone, sender, reason, source, created_at'
+
+/** Gives nothing when the number had opted out of the sender before. */
+const addOptOut = statement<TenantParameters & Omit<OptOutRow, 'created_at'> & { createdAt: Date }, OptOutRow>(
+  'sms.add_opt_out',
+  `insert into sms.opt_outs (bucket, account_id, environment, phone, sender, id, reason, source, created_at)
+   values ($bucket, $account, $environment, $phone, $sender, $id, $reason, $source, $createdAt)
+   on conflict (bucket, account_id, environment, phone, sender) do nothing
+   returning ${optOutColumns}`,
+)
+
+const optOutsOfPhone = statement<TenantParameters & { phone: string }, OptOutRow>(
+  'sms.opt_outs_of_phone',
+  `select ${optOutColumns} from sms.opt_outs
+    where bucket = $bucket and account_id = $account and environment = $environment and phone = $phone order by sender`,
+)
+
+const selectOptOuts = statement<
+  TenantParameters & { phone: string | null; after: string | null; descending: boolean; limit: number },
+  OptOutRow
+>(
+  'sms.list_opt_outs',
+  `select ${optOutColumns} from sms.opt_outs
+    where bucket = $bucket and account_id = $account and environment = $environment
+      and ($phone::text is null or phone = $phone)
+      and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
+    order by case when $descending then id end desc, id
+    limit $limit::int + 1`,
+)
+
+const deleteOptOuts = statement<TenantParameters & { phone: string }, OptOutRow>(
+  'sms.remove_opt_outs',
+  `delete from sms.opt_outs
+    where bucket = $bucket and account_id = $account and environment = $environment and phone = $phone
+   returning ${optOutColumns}`,
+)
+
+/** Notes an opt-out. `isNew` is false when it was known before; then the first one stands. */
+export async function insertOptOut(
+  tx: Tx,
+  tenant: Tenant,
+  { created_at, ...optOut }: OptOutRow,
+): Promise<{ row: OptOutRow; isNew: boolean }> {
+  const made = await maybe(tx.query(addOptOut, { ...tenant, ...optOut, createdAt: created_at }))
+  if (made) return { row: made, isNew: true }
+  const known = await optOutsOf(tx, tenant, optOut.phone)
+  const row = known.find(({ sender }) => sender === optOut.sender)
+  return { row: row ?? { ...optOut, created_at }, isNew: false }
+}
+
+export async function optOutsOf(queryable: Queryable, tenant: Tenant, phone: string): Promise<OptOutRow[]> {
+  return queryable.query(optOutsOfPhone, { ...tenant, phone })
+}
+
+export async function listOptOuts(
+  queryable: Queryable,
+  tenant: Tenant,
+  window: Window,
+  phone: string | null,
+): Promise<OptOutRow[]> {
+  return queryable.query(selectOptOuts, { ...tenant, ...window, phone })
+}
+
+export async function removeOptOuts(tx: Tx, tenant: Tenant, phone: string): Promise<OptOutRow[]> {
+  return tx.query(deleteOptOuts, { ...tenant, phone })
+}
+
+export function optOutRecord({ phone, sender, reason, source, created_at }: OptOutRow): Static<typeof OptOutRecord> {
+  return { phone, from: sender, reason, source, created_at }
+}

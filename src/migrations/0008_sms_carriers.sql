@@ -1,0 +1,311 @@
+-- The carrier side of SMS: the operators' connections and routes, what a carrier calls our messages, and the group
+-- commits that store what became of them.
+
+-- One row is a connection (or several alike) to a message centre. Managed by operators; the password is sealed with the
+-- data key of the operator's account that set it. answer_ids and receipt_ids say how the centre writes its ids in answers and in receipts.
+create table sms.binds (
+  name                     text primary key,
+  host                     text not null,
+  port                     int not null check (port between 1 and 65535),
+  system_id                text not null,
+  password                 bytea not null,
+  sealed_bucket            smallint not null,
+  sealed_account           uuid not null,
+  system_type              text not null,
+  sessions                 smallint not null check (sessions between 1 and 32),
+  window_size              smallint not null check (window_size between 1 and 1000),
+  rate                     int check (rate between 1 and 100000),
+  enquire_link_seconds     smallint not null,
+  response_timeout_seconds smallint not null,
+  answer_ids               text not null check (answer_ids in ('exact', 'text', 'hex', 'decimal')),
+  receipt_ids              text not null check (receipt_ids in ('exact', 'text', 'hex', 'decimal')),
+  enabled                  boolean not null,
+  created_at               timestamptz not null,
+  updated_at               timestamptz not null
+);
+
+-- One row says which binds carry the messages it matches: tiers in order, and in each tier binds by weight, as
+-- [[{"bind": "a", "weight": 3}, {"bind": "b", "weight": 1}], [{"bind": "c", "weight": 1}]]. The most exact row wins:
+-- account, network, country. on_unknown is for messages whose connection was lost before the answer came.
+create table sms.routes (
+  id          uuid primary key,
+  environment text not null check (environment in ('test', 'live')),
+  account_id  uuid,
+  country     text,
+  network     text,
+  tiers       jsonb not null,
+  on_unknown  text not null check (on_unknown in ('maybe_twice', 'maybe_never')),
+  created_at  timestamptz not null,
+  updated_at  timestamptz not null
+);
+create unique index routes_once on sms.routes
+  (environment, coalesce(account_id, '00000000-0000-0000-0000-000000000000'), coalesce(country, ''), coalesce(network, ''));
+
+-- One row is what a carrier calls a part of a message: the way back from a receipt. A receipt that comes before the
+-- answer it belongs to makes the row first, and waits in it: the key lets either of the two wait for the other.
+create table sms.carrier_ids (
+  carrier     text not null,
+  id          text not null,
+  bucket      smallint,
+  account_id  uuid,
+  environment text,
+  message_id  uuid,
+  part        smallint,
+  early       jsonb,
+  created_at  timestamptz not null default now(),
+  primary key (carrier, id)
+) with (fillfactor = 90, autovacuum_vacuum_scale_factor = 0.02);
+create index carrier_ids_age on sms.carrier_ids using brin (created_at);
+create index carrier_ids_early on sms.carrier_ids (created_at) where early is not null;
+
+-- Bit n is set when the network said that part n arrived; only messages of several parts need it.
+alter table sms.messages add column delivered_parts bigint not null default 0;
+
+-- Undoes charges, each once. The items name what was charged: `step` is the charge's own, `credit` the account it went to.
+create function ledger.uncharge(items ledger.charge_item[]) returns void language plpgsql
+  set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+begin
+  perform from ledger.wallets w
+   where (w.bucket, w.account_id, w.environment, w.currency) in
+         (select i.bucket, i.account_id, i.environment, i.currency from unnest(items) i)
+   order by w.bucket, w.account_id, w.environment, w.currency for update;
+  with returned as (
+    insert into ledger.transfers
+           (bucket, account_id, environment, source_id, step, leg, id, debit, credit, amount, currency, reverses)
+    select i.bucket, i.account_id, i.environment, i.source_id, i.step || ':reversal', 0, i.transfer_id, i.credit, 'wallet',
+           i.amount, i.currency, i.step
+      from unnest(items) i where i.amount > 0
+    on conflict do nothing
+    returning bucket, account_id, environment, currency, amount)
+  update ledger.wallets w set balance = w.balance + c.total, updated_at = now()
+    from (select r.bucket, r.account_id, r.environment, r.currency, sum(r.amount)::bigint as total
+            from returned r group by 1, 2, 3, 4) c
+   where w.bucket = c.bucket and w.account_id = c.account_id and w.environment = c.environment and w.currency = c.currency;
+end $$;
+
+-- Telling ---------------------------------------------------------------------------------------------------------
+
+-- A change of status with its two events: the wide one (sms.status), which goes to the callback too, and the narrow one.
+create type sms.change as (
+  bucket smallint, account uuid, environment text, event_id uuid, event_type text, event_resource text, event_body text,
+  event_request text, event_within text, event_callback text, event_at timestamptz, event_owner uuid,
+  narrow_id uuid, narrow_type text, narrow_body text
+);
+
+-- Writes the events of changes and gives the deliveries of each kind, in the order of the changes.
+create function sms.tell(changes sms.change[], out wide text[], out narrow text[]) language plpgsql as $$
+declare
+  many int := cardinality(changes);
+  told text[];
+begin
+  if many = 0 then return; end if;
+  told := events.emit(array(
+      select row(changes[n].bucket, changes[n].account, changes[n].environment, changes[n].event_id,
+                 changes[n].event_type, changes[n].event_resource, changes[n].event_body, changes[n].event_request,
+                 changes[n].event_within, changes[n].event_callback, changes[n].event_at,
+                 changes[n].event_owner)::events.event_item
+        from generate_series(1, many) n order by n)
+    || array(
+      select row(changes[n].bucket, changes[n].account, changes[n].environment, changes[n].narrow_id,
+                 changes[n].narrow_type, changes[n].event_resource, changes[n].narrow_body, changes[n].event_request,
+                 changes[n].event_type, null, changes[n].event_at, changes[n].event_owner)::events.event_item
+        from generate_series(1, many) n order by n));
+  wide := told[1 : many];
+  narrow := told[many + 1 : 2 * many];
+end $$;
+
+-- Outcomes of submitting ------------------------------------------------------------------------------------------
+
+-- The carrier took every part of a message; carrier_ids is a JSON array, one id for each part. Whoever says so, it counts:
+-- the message is out. One that is no longer queued keeps its state, but receipts for this copy find it. Gives the ids
+-- whose receipt came before (a JSON array), for the caller to apply.
+create type sms.accepted_item as (
+  bucket smallint, account uuid, environment text, id uuid, job uuid, carrier text, carrier_ids jsonb, attempts smallint,
+  at timestamptz,
+  event_id uuid, event_type text, event_resource text, event_body text, event_request text, event_within text,
+  event_callback text, event_at timestamptz, event_owner uuid, narrow_id uuid, narrow_type text, narrow_body text
+);
+
+create function sms.accepted(node uuid, items sms.accepted_item[])
+  returns table (changed boolean, wide text, narrow text, early text) language plpgsql
+  set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+declare
+  sent  uuid[];
+  fresh int[];
+  told  record;
+  held  jsonb;
+begin
+  with changed as (
+    update sms.messages m set status = 'sent', sent_at = i.at, route = i.carrier, attempts = i.attempts
+      from unnest(items) i
+     where m.bucket = i.bucket and m.account_id = i.account and m.environment = i.environment and m.id = i.id
+       and m.status = 'queued'
+    returning m.id)
+  select array_agg(c.id) into sent from changed c;
+  fresh := array(select min(n) from generate_subscripts(items, 1) n where items[n].id = any(sent) group by items[n].id order by 1);
+  delete from work.jobs j using unnest(items) i where j.bucket = i.bucket and j.id = i.job;
+
+  with written as (
+    insert into sms.carrier_ids as c (carrier, id, bucket, account_id, environment, message_id, part)
+    select distinct on (i.carrier, p.id) i.carrier, p.id, i.bucket, i.account, i.environment, i.id, p.part - 1
+      from unnest(items) i cross join lateral jsonb_array_elements_text(i.carrier_ids) with ordinality as p(id, part)
+     order by i.carrier, p.id
+    on conflict (carrier, id) do update
+      set bucket = excluded.bucket, account_id = excluded.account_id, environment = excluded.environment,
+          message_id = excluded.message_id, part = excluded.part
+    returning c.id, c.message_id, c.early)
+  select jsonb_object_agg(e.message_id, e.ids) into held
+    from (select w.message_id, jsonb_agg(w.id) as ids from written w where w.early is not null group by 1) e;
+
+  told := sms.tell(array(
+    select row(items[n].bucket, items[n].account, items[n].environment, items[n].event_id, items[n].event_type,
+               items[n].event_resource, items[n].event_body, items[n].event_request, items[n].event_within,
+               items[n].event_callback, items[n].event_at, items[n].event_owner, items[n].narrow_id, items[n].narrow_type,
+               items[n].narrow_body)::sms.change
+      from unnest(fresh) n order by n));
+  return query
+    select n = any(fresh), told.wide[array_position(fresh, n)], told.narrow[array_position(fresh, n)],
+           held ->> items[n].id::text
+      from generate_subscripts(items, 1) n order by n;
+end $$;
+
+-- A message that was not sent will not be: refused, expired or without a route. What it cost is given back. attempt
+-- fences the job: a node that lost it decides nothing.
+create type sms.failed_item as (
+  bucket smallint, account uuid, environment text, id uuid, job uuid, attempt int, error_code text, carrier_code text,
+  carrier text, attempts smallint, at timestamptz, transfer uuid,
+  event_id uuid, event_type text, event_resource text, event_body text, event_request text, event_within text,
+  event_callback text, event_at timestamptz, event_owner uuid, narrow_id uuid, narrow_type text, narrow_body text
+);
+
+create function sms.failed(node uuid, items sms.failed_item[])
+  returns table (changed boolean, wide text, narrow text) language plpgsql
+  set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+declare
+  charges ledger.charge_item[];
+  fresh   int[];
+  told    record;
+begin
+  with changed as (
+    update sms.messages m
+       set status = 'failed', failed_at = i.at, error_code = i.error_code, carrier_code = i.carrier_code,
+           route = i.carrier, attempts = i.attempts
+      from unnest(items) i
+     where m.bucket = i.bucket and m.account_id = i.account and m.environment = i.environment and m.id = i.id
+       and m.status = 'queued'
+       and exists (select from work.jobs j where j.bucket = i.bucket and j.id = i.job and j.attempt = i.attempt)
+    returning m.bucket, m.account_id, m.environment, m.currency, m.cost, m.id, m.charges, i.transfer)
+  select coalesce(array_agg(row(c.bucket, c.account_id, c.environment, c.currency, c.cost, c.id, sms.charge_step(c.charges),
+                                c.transfer, 'revenue:sms')::ledger.charge_item), '{}')
+    into charges from changed c;
+  fresh := array(select min(n) from generate_subscripts(items, 1) n
+                  where exists (select from unnest(charges) c where c.source_id = items[n].id)
+                  group by items[n].id order by 1);
+  delete from work.jobs j using unnest(items) i where j.bucket = i.bucket and j.id = i.job and j.attempt = i.attempt;
+  if cardinality(charges) > 0 then
+    perform ledger.uncharge(charges);
+  end if;
+
+  told := sms.tell(array(
+    select row(items[n].bucket, items[n].account, items[n].environment, items[n].event_id, items[n].event_type,
+               items[n].event_resource, items[n].event_body, items[n].event_request, items[n].event_within,
+               items[n].event_callback, items[n].event_at, items[n].event_owner, items[n].narrow_id, items[n].narrow_type,
+               items[n].narrow_body)::sms.change
+      from unnest(fresh) n order by n));
+  return query
+    select n = any(fresh), told.wide[array_position(fresh, n)], told.narrow[array_position(fresh, n)]
+      from generate_subscripts(items, 1) n order by n;
+end $$;
+
+-- Receipts --------------------------------------------------------------------------------------------------------
+
+-- A receipt that nobody knows yet waits for the answer it belongs to. Gives `known` when that was stored meanwhile. Of
+-- several for one id the first stands.
+create type sms.hold_receipt_item as (carrier text, id text, receipt jsonb);
+
+create function sms.hold_receipt(node uuid, items sms.hold_receipt_item[]) returns table (known boolean) language plpgsql
+  set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+declare
+  taken text[];
+begin
+  with written as (
+    insert into sms.carrier_ids as c (carrier, id, early)
+    select distinct on (items[n].carrier, items[n].id) items[n].carrier, items[n].id, items[n].receipt
+      from generate_subscripts(items, 1) n order by items[n].carrier, items[n].id, n
+    on conflict (carrier, id) do update
+      set early = case when c.message_id is null then coalesce(c.early, excluded.early) else c.early end
+    returning c.carrier, c.id, c.message_id)
+  select coalesce(array_agg(w.carrier || ' ' || w.id) filter (where w.message_id is not null), '{}') into taken
+    from written w;
+  return query select items[n].carrier || ' ' || items[n].id = any(taken) from generate_subscripts(items, 1) n order by n;
+end $$;
+
+-- What the network says of parts: status is delivered or failed. A message is delivered when all its parts are and
+-- failed when one is; what is over stays as it is, so that doubled, late and disordered receipts change nothing. Gives
+-- whether this receipt was the one that changed the message.
+create type sms.receipt_item as (
+  bucket smallint, account uuid, environment text, id uuid, part smallint, parts smallint, carrier text, carrier_id text,
+  status text, error_code text, carrier_code text, at timestamptz,
+  event_id uuid, event_type text, event_resource text, event_body text, event_request text, event_within text,
+  event_callback text, event_at timestamptz, event_owner uuid, narrow_id uuid, narrow_type text, narrow_body text
+);
+
+create function sms.receipt(node uuid, items sms.receipt_item[])
+  returns table (changed boolean, wide text, narrow text) language plpgsql
+  set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+declare
+  fresh int[];
+  told  record;
+begin
+  -- One row for each message of the batch: the parts that arrived, and the receipt that speaks for it.
+  with heard as (
+    select h.*, items[h.speaker].status as verdict, items[h.speaker].at as at, items[h.speaker].error_code as error_code,
+           items[h.speaker].carrier_code as carrier_code
+      from (select items[n].bucket as bucket, items[n].account as account, items[n].environment as environment,
+                   items[n].id as id,
+                   bit_or(case when items[n].status = 'delivered' then 1::bigint << items[n].part else 0 end) as mask,
+                   coalesce(min(n) filter (where items[n].status = 'failed'), max(n)) as speaker
+              from generate_subscripts(items, 1) n group by 1, 2, 3, 4) h
+  ), changed as (
+    update sms.messages m
+       set delivered_parts = m.delivered_parts | h.mask,
+           status = case when h.verdict = 'failed' then 'failed' when (m.delivered_parts | h.mask) = (1::bigint << m.segments) - 1 then 'delivered' else m.status end,
+           delivered_at = case when h.verdict = 'delivered' and (m.delivered_parts | h.mask) = (1::bigint << m.segments) - 1
+                               then h.at end,
+           failed_at = case when h.verdict = 'failed' then h.at end,
+           error_code = h.error_code, carrier_code = h.carrier_code
+      from heard h
+     where m.bucket = h.bucket and m.account_id = h.account and m.environment = h.environment and m.id = h.id
+       and m.status = 'sent'
+    returning m.status, h.speaker)
+  select coalesce(array_agg(c.speaker order by c.speaker) filter (where c.status <> 'sent'), '{}') into fresh from changed c;
+  update sms.carrier_ids c set early = null from unnest(items) i
+   where c.carrier = i.carrier and c.id = i.carrier_id and c.early is not null;
+
+  told := sms.tell(array(
+    select row(items[n].bucket, items[n].account, items[n].environment, items[n].event_id, items[n].event_type,
+               items[n].event_resource, items[n].event_body, items[n].event_request, items[n].event_within,
+               items[n].event_callback, items[n].event_at, items[n].event_owner, items[n].narrow_id, items[n].narrow_type,
+               items[n].narrow_body)::sms.change
+      from unnest(fresh) n order by n));
+  return query
+    select n = any(fresh), told.wide[array_position(fresh, n)], told.narrow[array_position(fresh, n)]
+      from generate_subscripts(items, 1) n order by n;
+end $$;
+
+-- Inbound ---------------------------------------------------------------------------------------------------------
+
+-- One row is a part of a message that a handset sent in several, until all of them are there or a minute has passed.
+create table sms.inbound_parts (
+  bucket      smallint not null,
+  account_id  uuid not null,
+  environment text not null,
+  sender      text not null,
+  recipient   text not null,
+  reference   int not null,
+  total       smallint not null,
+  part        smallint not null,
+  body        text not null,
+  created_at  timestamptz not null default now(),
+  primary key (bucket, account_id, environment, sender, recipient, reference, total, part)
+);

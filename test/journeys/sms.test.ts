@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+// The whole way of a text message: API, wallet, SMPP over a real socket, receipt, signed callback and webhook; what comes
+// back from handsets; and what happens when message centres fail.
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import { after, before, describe, test } from 'node:test'
+import { type HandsetMessage, SmscSimulator } from '../../src/simulators/smsc.ts'
+import { type Receiver, startReceiver } from '../receiver.ts'
+import { type Account, eventually, startWorld, type World } from '../world.ts'
+
+let world: World
+let receiver: Receiver
+
+before(async () => {
+  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off' })
+  receiver = await startReceiver()
+})
+after(async () => {
+  await receiver.stop()
+  await world.stop()
+})
+
+describe('out of the box', () => {
+  test('a message is delivered, and the callback and the webhook hear of it, signed', async () => {
+    const ada = await world.account({ balance: 100 })
+    const { body: hook } = await ada.client.post('/v1/webhooks', {
+      url: receiver.url('/hook'),
+      events: ['sms.delivered'],
+    })
+    const { status, body: sent } = await ada.client.post('/v1/sms/send', {
+      to: '+254711000001',
+      from: 'PAMOJA',
+      message: 'Habari',
+      callback_url: receiver.url('/callback'),
+      metadata: { order: '77' },
+    })
+    assert.equal(status, 200, JSON.stringify(sent))
+    const first = JSON.parse((await receiver.next('/callback')).body)
+    assert.deepEqual([first.event, first.status, first.message_id], ['sms.status', 'sent', sent.message_id])
+    const callback = await receiver.next('/callback')
+    const second = JSON.parse(callback.body)
+    assert.deepEqual([second.event, second.status, second.metadata], ['sms.status', 'delivered', { order: '77' }])
+    const { body: secret } = await ada.client.get('/v1/webhooks/callback-secret')
+    assert.equal(callback.headers['x-service-signature'], signature(secret.secret, callback.body))
+    const webhook = await receiver.next('/hook')
+    const told = JSON.parse(webhook.body)
+    assert.deepEqual([told.event, told.status, told.message_id], ['sms.delivered', 'delivered', sent.message_id])
+    assert.equal(webhook.headers['x-service-signature'], signature(hook.secret, webhook.body))
+    const record = await ended(ada, sent.message_id)
+    assert.equal(record.status, 'delivered')
+    assert.ok(record.sent_at && record.delivered_at)
+  })
+
+  test('a test handset writes to the customer, in one part or in several', async () => {
+    const ada = await world.account({ balance: 100 })
+    await ada.client.post('/v1/webhooks', { url: receiver.url('/received'), events: ['sms.received'] })
+    for (const message of ['join now', 'Habari ya asubuhi. '.repeat(20)]) {
+      const { status, body } = await ada.client.post('/v1/sandbox/sms/inbound', {
+        from: '+254711222333',
+        to: '22141',
+        message,
+      })
+      assert.equal(status, 201, JSON.stringify(body))
+      assert.deepEqual(
+        [body.direction, body.from, body.to, body.message],
+        ['inbound', '+254711222333', '22141', message],
+      )
+      const told = JSON.parse((await receiver.next('/received')).body)
+      assert.deepEqual([told.message_id, told.message], [body.message_id, message])
+      assert.equal(told.keyword, message.split(' ')[0]?.toUpperCase())
+      const { body: stored } = await ada.client.get(`/v1/sms/${body.message_id}`)
+      assert.equal(stored.message, message)
+    }
+  })
+
+  test('a live message without a route fails, and its price comes back', async () => {
+    const ada = await world.account()
+    const { body: live } = await ada.client.post('/v1/api-keys', { name: 'Live', environment: 'live' })
+    const credit = { amount: 10, currency: 'KES', environment: 'live', reference: 'first' }
+    await world.operator.post(`/v1/operator/accounts/${ada.id}/credit`, credit)
+    const account = { ...ada, client: world.stranger.as(live.key) }
+    const record = await ended(account, await send(account, '+254711000001'))
+    assert.deepEqual([record.status, record.error_code], ['failed', 'NO_ROUTE'])
+    assert.equal(await balance(account), 10)
+  })
+
+  test('the simulator’s address stands in credentials.json', () => {
+    assert.match(world.credentials.listeners.smsc ?? '', /^smpp:\/\/127\.0\.0\.1:\d+$/)
+  })
+})
+
+describe('over binds of the operator', () => {
+  const inbox: HandsetMessage[] = []
+  let smsc: SmscSimulator
+  let port: number
+  let route: { id: string }
+
+  const startSmsc = async (at = 0): Promise<void> => {
+    smsc = await SmscSimulator.start({
+      port: at,
+      accounts: { first: 'one', second: 'two' },
+      primary: 'first',
+      delayMs: 20,
+      onMessage: (message) => inbox.push(message),
+    })
+    port = smsc.port
+  }
+
+  before(async () => {
+    await startSmsc()
+    for (const [name, password] of [
+      ['first', 'one'],
+      ['second', 'two'],
+    ]) {
+      // Only where a test says so is a centre taken for silent, however busy the machine.
+      const patience = { response_timeout_seconds: 60 }
+      const bind = { name, host: '127.0.0.1', port, system_id: name, password, sessions: 2, ...patience }
+      const { status, body } = await world.operator.post('/v1/operator/sms/binds', bind)
+      assert.equal(status, 201, JSON.stringify(body))
+      assert.equal(JSON.stringify(body).includes('password'), false)
+    }
+    const made = await world.operator.post('/v1/operator/sms/routes', {
+      environment: 'test',
+      tiers: [[{ bind: 'first' }], [{ bind: 'second' }]],
+    })
+    assert.equal(made.status, 201, JSON.stringify(made.body))
+    route = made.body
+    await inForce(route.id)
+    await bound('first', 2)
+    await bound('second', 2)
+  })
+  after(() => smsc.stop())
+
+  const outcomes: [string, string, string, string | null, number][] = [
+    ['01', 'is delivered', 'delivered', null, 0.8],
+    ['02', 'cannot be delivered', 'failed', 'UNDELIVERABLE', 0.8],
+    ['03', 'is refused by the operator and costs nothing', 'failed', 'REJECTED', 0],
+    ['04', 'has no subscriber', 'failed', 'UNKNOWN_SUBSCRIBER', 0.8],
+    ['06', 'expires in the network', 'failed', 'EXPIRED', 0.8],
+    ['07', 'is delivered late', 'delivered', null, 0.8],
+    ['08', 'is delivered after the operator asked for patience', 'delivered', null, 0.8],
+    ['09', 'is delivered once although the receipt comes early and twice', 'delivered', null, 0.8],
+    ['12', 'is delivered by the second operator when the first is down', 'delivered', null, 0.8],
+  ]
+  for (const [ending, what, status, errorCode, cost] of outcomes)
+    test(`a message to 0000${ending} ${what}`, async () => {
+      const ada = await world.account({ balance: 100 })
+      const id = await send(ada, `+2547110000${ending}`, `Habari ${ending}`)
+      const record = await ended(ada, id)
+      assert.deepEqual([record.status, record.error_code], [status, errorCode])
+      const expected = errorCode === 'REJECTED' ? ['failed'] : ['sent', status]
+      assert.deepEqual(await toldOf(ada, id), expected)
+      assert.equal(await balance(ada), 100 - cost)
+      if (ending === '12') assert.equal(inbox.find(({ text }) => text === 'Habari 12')?.systemId, 'second')
+    })
+
+  test('a message whose receipt never comes stays sent', async () => {
+    const ada = await world.account({ balance: 100 })
+    const id = await send(ada, '+254711000005')
+    const record = await eventually(async () => {
+      const { body } = await ada.client.get(`/v1/sms/${id}`)
+      return body.status !== 'queued' && body
+    }, 'the message to be sent')
+    assert.deepEqual([record.status, record.delivered_at], ['sent', null])
+  })
+
+  test('a long message arrives whole and is told of once', async () => {
+    const ada = await world.account({ balance: 100 })
+    const text = 'Tafadhali lipa bili yako leo. 😀 '.repeat(8).trim()
+    const id = await send(ada, '+254711000099', text)
+    const record = await ended(ada, id)
+    assert.equal(record.status, 'delivered')
+    assert.ok(record.parts >= 4)
+    assert.ok(inbox.some((message) => message.text === text))
+    assert.deepEqual(await toldOf(ada, id), ['sent', 'delivered'])
+  })
+
+  test('who answers STOP is confirmed once, gets no more messages, and comes back with START', async () => {
+    const ada = await world.account({ balance: 100 })
+    const handset = '+254711000013'
+    await ada.client.post('/v1/webhooks', { url: receiver.url('/consent'), events: ['sms.opted_out', 'sms.opted_in'] })
+    await send(ada, handset, 'An offer', 'SHOP')
+    const out = JSON.parse((await receiver.next('/consent')).body)
+    assert.deepEqual([out.event, out.phone, out.from, out.source], ['sms.opted_out', handset, 'SHOP', 'keyword'])
+    const refused = await ada.client.post('/v1/sms/send', { to: handset, from: 'SHOP', message: 'Another' })
+    assert.deepEqual([refused.status, refused.body.error.code], [403, 'OPTED_OUT'])
+    await eventually(
+      async () => inbox.find(({ from, text }) => from === 'SHOP' && text.includes('no more messages from SHOP')),
+      'the confirmation',
+    )
+    assert.equal(await balance(ada), 99.2, 'the confirmation is free')
+    const back = await ada.client.post('/v1/sandbox/sms/inbound', { from: handset, to: 'SHOP', message: ' start! ' })
+    assert.equal(back.status, 201, JSON.stringify(back.body))
+    const into = JSON.parse((await receiver.next('/consent')).body)
+    assert.deepEqual([into.event, into.phone, into.reason], ['sms.opted_in', handset, 'START'])
+  })
+
+  test('what a handset answers reaches the customer with the message it answers', async () => {
+    const ada = await world.account({ balance: 100 })
+    await ada.client.post('/v1/webhooks', { url: receiver.url('/echo'), events: ['sms.received'] })
+    const id = await send(ada, '+254711000014', 'Unaendeleaje?', 'CLINIC')
+    const told = JSON.parse((await receiver.next('/echo')).body)
+    assert.deepEqual([told.message, told.to, told.in_reply_to], ['Unaendeleaje?', 'CLINIC', id])
+  })
+
+  test('nothing is lost when connections break before the answers', async () => {
+    const ada = await world.account({ balance: 1000 })
+    smsc.silent = true
+    const ids = await Promise.all(Array.from({ length: 60 }, (_, i) => send(ada, `+2547223${10_000 + i}`, `lost ${i}`)))
+    await eventually(async () => (await bind('first')).pending >= 60, 'all messages to be under way')
+    smsc.silent = false
+    smsc.dropSessions()
+    for (const id of ids) assert.equal((await ended(ada, id)).status, 'delivered')
+    for (let i = 0; i < 60; i++) assert.ok(inbox.some(({ text }) => text === `lost ${i}`))
+    assert.equal(await balance(ada), 1000 - 60 * 0.8)
+    await bound('first', 2)
+  })
+
+  test('a route that must not send twice gives up what was not answered, and the money back', async () => {
+    const ada = await world.account({ balance: 100 })
+    await changeRoute({ on_unknown: 'maybe_never' })
+    smsc.silent = true
+    const id = await send(ada, '+254722300001', 'once only')
+    await eventually(async () => (await bind('first')).pending >= 1, 'the message to be under way')
+    smsc.dropSessions()
+    const record = await ended(ada, id)
+    smsc.silent = false
+    assert.deepEqual([record.status, record.error_code], ['failed', 'CARRIER_ERROR'])
+    assert.equal(await balance(ada), 100)
+    await changeRoute({ on_unknown: 'maybe_twice' })
+    await bound('first', 2)
+  })
+
+  test('messages wait while every operator is down and go out when one is back', async () => {
+    const ada = await world.account({ balance: 100 })
+    await smsc.stop()
+    await eventually(
+      async () => (await bind('first')).bound + (await bind('second')).bound === 0,
+      'the binds to be down',
+    )
+    const id = await send(ada, '+254722300002', 'patience')
+    const short = { to: '+254722300004', from: 'PAMOJA', message: 'in time or never', validity: 60 }
+    const { body: hurried } = await ada.client.post('/v1/sms/send', short)
+    await ada.client.post('/v1/sandbox/clock', { advance_seconds: 61 })
+    const late = await ended(ada, hurried.message_id)
+    assert.deepEqual([late.status, late.error_code], ['failed', 'EXPIRED'])
+    assert.equal(await balance(ada), 99.2, 'what was never sent is paid back')
+    assert.equal((await ada.client.get(`/v1/sms/${id}`)).body.status, 'queued')
+    await startSmsc(port)
+    assert.equal((await ended(ada, id)).status, 'delivered')
+  })
+
+  test('a centre that stops answering is passed over, and used again when it answers', async () => {
+    const ada = await world.account({ balance: 1000 })
+    const heard: string[] = []
+    const mute = await SmscSimulator.start({
+      accounts: { mute: 'one' },
+      delayMs: 20,
+      onMessage: ({ text }) => heard.push(text),
+    })
+    mute.silent = true
+    await world.operator.post('/v1/operator/sms/binds', {
+      ...{ name: 'mute', host: '127.0.0.1', port: mute.port, system_id: 'mute', password: 'one' },
+      response_timeout_seconds: 1,
+    })
+    await bound('mute', 1)
+    const own = await world.operator.post('/v1/operator/sms/routes', {
+      environment: 'test',
+      account_id: ada.id,
+      tiers: [[{ bind: 'mute' }], [{ bind: 'second' }]],
+    })
+    await inForce(own.body.id)
+    const ids = await Promise.all(Array.from({ length: 40 }, (_, i) => send(ada, `+2547224${10_000 + i}`, `mute ${i}`)))
+    for (const id of ids) assert.equal((await ended(ada, id)).status, 'delivered')
+    for (let i = 0; i < 40; i++) assert.equal(inbox.filter(({ text }) => text === `mute ${i}`).length, 1)
+    mute.silent = false
+    await eventually(async () => {
+      await ended(ada, await send(ada, '+254722400001', 'are you there?'))
+      return heard.length > 0
+    }, 'the centre to be used again')
+    await world.operator.delete(`/v1/operator/sms/routes/${own.body.id}`)
+    await world.operator.delete('/v1/operator/sms/binds/mute')
+    await mute.stop()
+  })
+
+  test('an operator changes binds and routes without a restart', async () => {
+    const { operator } = world
+    const unknown = await operator.post('/v1/operator/sms/routes', { tiers: [[{ bind: 'nobody' }]] })
+    assert.equal(unknown.status, 422)
+    const twice = await operator.post('/v1/operator/sms/routes', { environment: 'test', tiers: [[{ bind: 'first' }]] })
+    assert.equal(twice.status, 409)
+    assert.equal((await operator.delete('/v1/operator/sms/binds/first')).status, 409)
+    const taken = { name: 'sandbox-1', host: 'localhost', port: 1, system_id: 'a', password: 'b' }
+    assert.equal((await operator.post('/v1/operator/sms/binds', taken)).status, 409)
+
+    const wrong = await operator.patch('/v1/operator/sms/binds/second', { password: 'wrong' })
+    assert.equal(wrong.status, 200, JSON.stringify(wrong.body))
+    const refused = await eventually(async () => {
+      const found = await bind('second')
+      return found.last_error && found.bound === 0 && found
+    }, 'the wrong password to be refused')
+    assert.match(refused.last_error, /ESME_RINVPASWD/)
+    await operator.patch('/v1/operator/sms/binds/second', { password: 'two', sessions: 1 })
+    await bound('second', 1)
+
+    await changeRoute({ tiers: [[{ bind: 'second' }]] })
+    const ada = await world.account({ balance: 100 })
+    await ended(ada, await send(ada, '+254722300003', 'over the second'))
+    assert.equal(inbox.find(({ text }) => text === 'over the second')?.systemId, 'second')
+    assert.equal((await operator.delete('/v1/operator/sms/binds/first')).status, 200)
+    assert.equal((await operator.delete(`/v1/operator/sms/routes/${route.id}`)).status, 200)
+    assert.equal((await operator.get('/v1/operator/sms/routes')).body.data.length, 0)
+  })
+
+  async function changeRoute(change: object): Promise<void> {
+    const { status, body } = await world.operator.patch(`/v1/operator/sms/routes/${route.id}`, change)
+    assert.equal(status, 200, JSON.stringify(body))
+    await inForce(route.id)
+  }
+
+  async function inForce(id: string): Promise<void> {
+    await eventually(async () => {
+      const { body } = await world.operator.get('/v1/operator/sms/routes')
+      return body.data.find((one: { id: string }) => one.id === id).in_force
+    }, 'the route to be in force')
+  }
+
+  async function bind(name: string) {
+    const { body } = await world.operator.get('/v1/operator/sms/binds')
+    return body.data.find((one: { name: string }) => one.name === name)
+  }
+
+  async function bound(name: string, sessions: number): Promise<void> {
+    await eventually(async () => (await bind(name)).bound === sessions, `${name} to be bound`)
+  }
+})
+
+async function send(account: Account, to: string, message = 'Habari', from = 'PAMOJA'): Promise<string> {
+  const { status, body } = await account.client.post('/v1/sms/send', { to, from, message })
+  assert.equal(status, 200, JSON.stringify(body))
+  return body.message_id
+}
+
+/** The record of a message once it is delivered or failed. */
+async function ended(account: Account, id: string) {
+  return eventually(async () => {
+    const { body } = await account.client.get(`/v1/sms/${id}`)
+    return ['delivered', 'failed'].includes(body.status) && body
+  }, `the end of ${id}`)
+}
+
+/** The changes of a message that subscribers of sms.status were told of, in their order. */
+async function toldOf(account: Account, id: string): Promise<string[]> {
+  const { body } = await account.client.get(`/v1/events?event=sms.status&resource_id=${id}&order=asc`)
+  return body.data.map((event: { payload: { status: string } }) => event.payload.status)
+}
+
+async function balance(account: Account): Promise<number> {
+  return (await account.client.get('/v1/sms/balance')).body.balance
+}
+
+function signature(secret: string, body: string): string {
+  return createHmac('sha256', secret).update(body).digest('hex')
+}
