@@ -6,6 +6,7 @@ import { faults } from './faults.ts'
 import { ledger } from './ledger.ts'
 import { type Figure, report } from './report.ts'
 import { start } from './start.ts'
+import { webhooks } from './webhooks.ts'
 import { work } from './work.ts'
 
 const benchmarks: Readonly<Record<string, (options: { short: boolean }) => Promise<Figure[]>>> = {
@@ -13,6 +14,7 @@ const benchmarks: Readonly<Record<string, (options: { short: boolean }) => Promi
   work,
   ledger,
   start,
+  webhooks,
   faults,
 }
 
