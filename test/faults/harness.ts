@@ -91,6 +91,8 @@ export class Installation {
   async killPostgres(): Promise<void> {
     if (!this.#postgres) return
     const { pid } = this.#postgres
+    // Stopped first: a process that it starts while the others are killed would wait for them for ever.
+    kill(pid, 'SIGSTOP')
     for (const member of [pid, ...(await childrenOf(pid))]) kill(member)
     await eventually(async () => !isAlive(pid), 'PostgreSQL to be gone')
   }
@@ -299,9 +301,9 @@ async function childrenOf(parent: number): Promise<number[]> {
   return found
 }
 
-function kill(pid: number): void {
+function kill(pid: number, signal: 'SIGKILL' | 'SIGSTOP' = 'SIGKILL'): void {
   try {
-    process.kill(pid, 'SIGKILL')
+    process.kill(pid, signal)
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
   }
