@@ -9,11 +9,11 @@ import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
 import type { Caller } from '../../platform/auth.ts'
 import type { Tx } from '../../platform/db.ts'
+import { metadataOf, scheduledAt, textOf } from './draft.ts'
 import { smsEvents } from './events.ts'
 import { changeOf, failed, loadMessages, type Stored, tell, transferId } from './outcome.ts'
 import { segmentPrice } from './pricing.ts'
 import type { MessageChange } from './schema.ts'
-import { metadataOf, scheduledAt, textOf } from './send.ts'
 import {
   cancellableOf,
   cancelMessage,

@@ -10,7 +10,9 @@ import type { Caller } from '../../platform/auth.ts'
 import { idBounds, pageOf, windowOf } from '../../platform/page.ts'
 import { commit, IdParam, list, type Route, read, write } from '../../platform/route.ts'
 import { isGsm, nonGsmCharacters, toGsm } from '../../protocols/smpp/charset.ts'
+import { bulkEntries, sendBulk } from './bulk.ts'
 import { cancel, cancelBatch, change } from './changes.ts'
+import { textOf } from './draft.ts'
 import { segmentsOf } from './message.ts'
 import { factsOf, isE164, networks, type Place, placeOf } from './numbers.ts'
 import { currencyOf, segmentPrice } from './pricing.ts'
@@ -32,7 +34,7 @@ import {
   PricingReply,
   SendReply,
 } from './schema.ts'
-import { bulkEntries, send, sendBulk, textOf } from './send.ts'
+import { send } from './send.ts'
 import {
   batchMessages,
   findBatch,

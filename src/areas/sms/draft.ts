@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// A message before it is accepted: what it must be like, what it costs, and the row it becomes. Shared by sending one and
+// sending many, which differ only in how they are accepted.
+import { AppError } from '../../kernel/errors.ts'
+import { newIdAndUuid, newUuid } from '../../kernel/ids.ts'
+import { formatMoney } from '../../kernel/money.ts'
+import { dayMs, minuteMs, parseMoment } from '../../kernel/time.ts'
+import type { App } from '../../platform/app.ts'
+import type { Caller } from '../../platform/auth.ts'
+import type { NewJob } from '../../platform/work.ts'
+import { type Segments, segmentsOf } from './message.ts'
+import { type Place, placeOf, sandboxRefusal } from './numbers.ts'
+import { currencyOf, segmentPrice } from './pricing.ts'
+import type { Notes } from './store.ts'
+import { submitJob } from './submit.ts'
+
+const maxMetadataBytes = 4_096
+/** How late a scheduled time may lie in the past and still mean now, and how far ahead it may lie. */
+const graceMs = minuteMs
+const mostAheadMs = 365 * dayMs
+
+/** A message that follows every rule, with its price. */
+export interface Draft {
+  readonly uuid: string
+  readonly to: string
+  readonly from: string
+  readonly text: Segments
+  readonly place: Place
+  readonly unitPrice: bigint
+  readonly cost: bigint
+  readonly scheduledAt: Date | null
+  readonly type: 'transactional' | 'promotional'
+  readonly validity: number
+  readonly metadata: Notes
+  readonly reference: string | null
+  readonly callbackUrl: string | null
+}
+
+export type Wanted = Omit<Draft, 'uuid' | 'place' | 'unitPrice' | 'cost'>
+
+export function draftOf(app: App, caller: Caller, wanted: Wanted): Draft {
+  const place = placeOf(wanted.to)
+  const unitPrice = segmentPrice(app, caller, place)
+  return {
+    uuid: newIdAndUuid('sms', caller.receivedMs).uuid,
+    ...wanted,
+    place,
+    unitPrice,
+    cost: unitPrice * BigInt(wanted.text.segments),
+  }
+}
+
+/** The text in the encoding asked for; refuses what cannot be written in it, or needs too many segments. */
+export function textOf(message: string, encoding: 'auto' | 'gsm7' | 'ucs2' = 'auto', maxSegments?: number): Segments {
+  const text = segmentsOf(message, encoding)
+  if (text === null)
+    throw new AppError(
+      'ENCODING_ERROR',
+      'message has characters that GSM 7-bit text cannot hold, and no likeness of them',
+    )
+  if (maxSegments !== undefined && text.segments > maxSegments)
+    throw new AppError('MESSAGE_TOO_LONG', `message needs ${text.segments} segments; max_segments is ${maxSegments}`)
+  return text
+}
+
+/** When to send: null is now. */
+export function scheduledAt(text: string | undefined, nowMs: number): Date | null {
+  const at = text === undefined ? null : parseMoment(text)
+  if (at === null) return null
+  if (at.getTime() < nowMs - graceMs) throw new AppError('VALIDATION_ERROR', 'scheduled_at lies in the past')
+  if (at.getTime() > nowMs + mostAheadMs)
+    throw new AppError('VALIDATION_ERROR', 'scheduled_at lies more than 365 days ahead')
+  return at.getTime() > nowMs ? at : null
+}
+
+export function metadataOf(metadata: Notes = {}): Notes {
+  if (Buffer.byteLength(JSON.stringify(metadata)) > maxMetadataBytes)
+    throw new AppError('VALIDATION_ERROR', `metadata must have at most ${maxMetadataBytes} bytes as JSON`)
+  return metadata
+}
+
+export function momentText(text: string): string {
+  if (parseMoment(text) === null)
+    throw new AppError('VALIDATION_ERROR', 'scheduled_at must be an RFC 3339 time with an offset')
+  return text
+}
+
+export function senderOf(from: string): string {
+  if (!/^[A-Za-z0-9]{3,11}$/.test(from))
+    throw new AppError('VALIDATION_ERROR', 'from must have 3 to 11 letters or digits')
+  return from
+}
+
+export function lengthChecked(message: string): string {
+  const { length } = [...message]
+  if (length < 1 || length > 1_530) throw new AppError('VALIDATION_ERROR', 'message must have 1 to 1530 characters')
+  return message
+}
+
+/** The API's own answers of the sandbox. */
+export function refusalOf({ to }: Draft, { tenant }: Caller): 'INSUFFICIENT_BALANCE' | 'OPTED_OUT' | null {
+  return tenant.environment === 'test' ? sandboxRefusal(to) : null
+}
+
+export function tooExpensive(caller: Caller, micros: bigint): AppError {
+  const currency = currencyOf(caller)
+  return new AppError(
+    'INSUFFICIENT_BALANCE',
+    `it costs ${formatMoney({ micros, currency })}, which is more than the ${currency} wallet holds`,
+  )
+}
+
+export function optedOut({ to, from }: Draft): AppError {
+  return new AppError('OPTED_OUT', `${to} does not want messages from ${from}`)
+}
+
+export function jobOf(app: App, { uuid, scheduledAt: at }: Draft, caller: Caller, leastDelayMs: number): NewJob {
+  const delayMs = Math.max(leastDelayMs, at === null ? 0 : at.getTime() - caller.nowMs)
+  return app.work.prepare(submitJob, caller.tenant, { message: uuid }, { delayMs })
+}
+
+export function itemOf(draft: Draft, job: NewJob, caller: Caller) {
+  const { tenant } = caller
+  return {
+    bucket: tenant.bucket,
+    account: tenant.account,
+    environment: tenant.environment,
+    id: draft.uuid,
+    recipient: draft.to,
+    sender: draft.from,
+    body: draft.text.text,
+    encoding: draft.text.encoding,
+    segments: draft.text.segments,
+    unit_price: draft.unitPrice,
+    cost: draft.cost,
+    currency: currencyOf(caller),
+    country: draft.place.country,
+    network: draft.place.network,
+    type: draft.type,
+    validity: draft.validity,
+    reference: draft.reference,
+    callback_url: draft.callbackUrl,
+    batch: null,
+    batch_index: null,
+    scheduled_at: draft.scheduledAt,
+    created_at: new Date(caller.nowMs),
+    refusal: null,
+    transfer: newUuid(caller.receivedMs),
+    job: job.id,
+    owner: job.owner,
+    audit: null,
+    actor: caller.actor,
+    ip: caller.ip,
+    request: caller.requestId,
+  }
+}
