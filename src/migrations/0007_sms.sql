@@ -4,7 +4,8 @@ create schema sms;
 
 -- One row is a message, on its way out or come in. created_at and all later moments are the account's own time.
 -- `charges` counts how often its price was taken: a message whose text changed before it went out is charged anew. `job`
--- is the one that submits it.
+-- is the one that submits it. Bit n of delivered_parts is set when the network said that part n arrived; only messages of
+-- several parts need it.
 create table sms.messages (
   bucket        smallint not null,
   account_id    uuid not null,
@@ -17,6 +18,7 @@ create table sms.messages (
   body          text,
   encoding      text not null check (encoding in ('gsm7', 'ucs2')),
   segments      smallint not null,
+  delivered_parts bigint not null default 0,
   unit_price    bigint not null default 0,
   cost          bigint not null default 0,
   currency      text,

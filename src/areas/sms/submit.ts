@@ -98,7 +98,7 @@ async function settle(
     case 'retry':
       return { kind: 'again', afterMs: outcome.afterMs }
     case 'unknown':
-      app.log.warn({ carrier, message: message.id, reason: outcome.reason }, 'a carrier did not answer')
+      app.log.warn({ carrier, sms: message.id, reason: outcome.reason }, 'a carrier did not answer')
       return route.onUnknown === 'maybe_twice' ? null : fail(app, message, run, 'CARRIER_ERROR', 'NO_ANSWER', carrier)
     case 'reroute':
       return null

@@ -25,10 +25,6 @@ export class Breaker {
     return this.#state
   }
 
-  get probeAtMs(): number {
-    return this.#probeAtMs
-  }
-
   /** Whether a request may go out now: like all others, as the probe, or not at all. */
   admit(nowMs: number): 'send' | 'probe' | 'wait' {
     if (this.#state === 'closed') return 'send'
