@@ -73,6 +73,12 @@ export const settings = {
     ...optional('Certificates (PEM) to trust at customer URLs beside the well-known authorities.'),
     also: ['WEBHOOKS_CA_FILE'],
   },
+  PAMOJA_EVENT_DAYS: integer(
+    90,
+    90,
+    400,
+    'Days for which events and deliveries are kept; an account sees as many as its plan or its operator gives it.',
+  ),
   PAMOJA_ADMIN_HOST: host('127.0.0.1', 'Address of the admin listener (/metrics).'),
   PAMOJA_ADMIN_PORT: integer(9464, 0, 65535, 'Port of the admin listener; a free one when it is taken.'),
   PAMOJA_LOG_LEVEL: choice(['info', 'debug', 'warn', 'error', 'silent'], 'How much to log.'),

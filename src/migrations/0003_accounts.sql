@@ -14,7 +14,7 @@ insert into accounts.plans (name, limits) values
   ('growth',     '{"sms": 500, "email": 500, "messenger": 200, "voice": 100, "payments": 200, "identity": 300}'),
   ('enterprise', '{}');
 
--- One row is a tenant.
+-- One row is a tenant. limits and allowances are what an operator gave it in place of its plan's.
 create table accounts.accounts (
   id         uuid primary key,
   bucket     smallint not null,
@@ -24,6 +24,7 @@ create table accounts.accounts (
   timezone   text not null default 'UTC',
   plan       text not null references accounts.plans,
   limits     jsonb not null default '{}',
+  allowances jsonb not null default '{}',
   status     text not null default 'active' check (status in ('active', 'suspended')),
   operator   boolean not null default false,
   settings   jsonb not null default '{}',
@@ -69,9 +70,14 @@ create table accounts.credits (
   primary key (account_id, environment, reference)
 );
 
--- What others may ask about an account without a request of its own: its plan, and how far its clock was moved.
+-- What others may ask about an account without a request of its own: its plan, what it has beside it, and how far its
+-- clock was moved.
 create function accounts.plan_of(account uuid) returns text language sql stable as $$
   select plan from accounts.accounts where id = account
+$$;
+
+create function accounts.allowances_of(account uuid) returns jsonb language sql stable as $$
+  select allowances from accounts.accounts where id = account
 $$;
 
 create function accounts.clock_offset_ms(account uuid, environment text) returns bigint language sql stable as $$

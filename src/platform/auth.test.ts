@@ -206,6 +206,7 @@ const facts: KeyFacts = {
   rateLimitPerSecond: null,
   plan: 'free',
   planLimits: {},
+  allowances: {},
   currency: 'KES',
   country: 'KE',
   operator: false,

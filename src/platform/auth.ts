@@ -19,6 +19,8 @@ const maxRemembered = 50_000
 /** Requests a second that a key may make unless the operator says otherwise. */
 const keyLimitPerSecond = 100
 
+export type Allowances = Readonly<Record<string, number>>
+
 /** What the accounts area knows about a key and its account. */
 export interface KeyFacts {
   keyUuid: string
@@ -33,6 +35,8 @@ export interface KeyFacts {
   rateLimitPerSecond: number | null
   plan: string
   planLimits: Readonly<Partial<Record<LimitArea, number | null>>>
+  /** What the operator gave this account in place of its plan's, by name; areas know theirs. */
+  allowances: Allowances
   currency: string
   country: string
   operator: boolean

@@ -4,7 +4,7 @@
 import { bucketCount, firstUuidAt } from '../kernel/ids.ts'
 import { dayMs } from '../kernel/time.ts'
 import type { App } from './app.ts'
-import { type Database, statement } from './db.ts'
+import { statement } from './db.ts'
 import { forgetDeadNodes } from './nodes.ts'
 
 const leaseSeconds = 30
@@ -49,8 +49,8 @@ interface Partitioned {
   table: string
   period: 'day' | 'month'
   ahead: number
-  /** How long rows are kept; null: for ever. */
-  keepDays: number | null
+  /** How long rows are kept: days, as many as the setting says, or for ever (null). */
+  keepDays: number | 'PAMOJA_EVENT_DAYS' | null
   /** How full pages are made, for rows that soon change. */
   fill?: number
 }
@@ -58,16 +58,16 @@ interface Partitioned {
 const partitioned: readonly Partitioned[] = [
   { table: 'platform.audit', period: 'month', ahead: 2, keepDays: null },
   { table: 'platform.requests', period: 'day', ahead: 3, keepDays: 30 },
-  { table: 'events.events', period: 'month', ahead: 2, keepDays: 90 },
+  { table: 'events.events', period: 'month', ahead: 2, keepDays: 'PAMOJA_EVENT_DAYS' },
   { table: 'ledger.transfers', period: 'month', ahead: 2, keepDays: null },
-  { table: 'webhooks.deliveries', period: 'day', ahead: 3, keepDays: 90, fill: 20 },
+  { table: 'webhooks.deliveries', period: 'day', ahead: 3, keepDays: 'PAMOJA_EVENT_DAYS', fill: 20 },
   { table: 'sms.messages', period: 'month', ahead: 2, keepDays: null, fill: 70 },
 ]
 
 const testRequestDays = 7
 
 export const platformChores: readonly Chore[] = [
-  { name: 'partitions', run: ({ db, clock }) => keepPartitions(db, clock.nowMs()) },
+  { name: 'partitions', run: keepPartitions },
   {
     name: 'retention',
     run: async ({ db, clock }) => {
@@ -78,13 +78,14 @@ export const platformChores: readonly Chore[] = [
   },
 ]
 
-async function keepPartitions(db: Database, nowMs: number): Promise<void> {
+async function keepPartitions({ db, clock, config }: App): Promise<void> {
   for (const { table, period, ahead, keepDays, fill = 100 } of partitioned) {
     await db.tx(async (tx) => {
       await tx.query(waitBriefly, {})
       await tx.query(ensurePartitions, { parent: table, period, ahead, fill })
-      if (keepDays !== null)
-        await tx.query(dropPartitions, { parent: table, before: new Date(nowMs - keepDays * dayMs) })
+      if (keepDays === null) return
+      const days = typeof keepDays === 'number' ? keepDays : config[keepDays]
+      await tx.query(dropPartitions, { parent: table, before: new Date(clock.nowMs() - days * dayMs) })
     })
   }
 }

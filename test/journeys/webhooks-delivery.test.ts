@@ -387,6 +387,29 @@ test('the log can be searched', async () => {
   assert.equal(bad.body.error.code, 'INVALID_DATE_RANGE')
 })
 
+test('deliveries are shown for as long as the plan keeps them, or the operator says', async () => {
+  const { client, id } = await world.account({ plan: 'starter', balance: 100 })
+  const { body: hook } = await client.post('/v1/webhooks', { url: receiver.url('/old'), events: ['note.*'] })
+  await client.post('/v1/notes', { text: 'old' })
+  const { id: delivery } = await settled(client, hook.id, 'delivered')
+  const days = async () => (await deliveries(client, hook.id)).length - 1
+  for (const age of [14, 16, 61])
+    await sql.query(
+      `insert into webhooks.deliveries (bucket, account_id, environment, id, endpoint_id, url, event_id, event,
+         resource_id, status, ordered, attempts, created_at)
+       select bucket, account_id, environment, platform.uuid_at(now() - $2::int * interval '1 day'), endpoint_id, url,
+              event_id, event, resource_id, status, ordered, attempts, created_at
+         from webhooks.deliveries where id = $1`,
+      [uuidOf('delivery', delivery), age],
+    )
+  assert.equal(await days(), 1, 'fifteen days')
+  const path = `/v1/operator/accounts/${id}`
+  await world.operator.patch(path, { allowances: { webhook_retention_days: 60 } })
+  assert.equal(await days(), 2, 'sixty days')
+  await world.operator.patch(path, { allowances: { webhook_retention_days: null } })
+  assert.equal(await days(), 1, 'the plan again')
+})
+
 test('what waits for a disabled endpoint goes out when it is enabled, or is cancelled after a day', async () => {
   const client = await customer()
   answers.set('/off', (response) => response.writeHead(500).end())

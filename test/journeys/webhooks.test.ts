@@ -341,6 +341,29 @@ test('a plan has so many webhooks, disabled ones included, and the next is refus
   }
 })
 
+test('an operator can give an account more than its plan has, and take it back', async () => {
+  const { client, id } = await world.account({ plan: 'free' })
+  const path = `/v1/operator/accounts/${id}`
+  const given = await world.operator.patch(path, { allowances: { webhooks: 4, webhook_concurrency: 7 } })
+  assert.deepEqual(given.body.allowances, { webhooks: 4, webhook_concurrency: 7 })
+  for (let i = 0; i < 4; i++) assert.equal((await client.post('/v1/webhooks', webhook)).status, 201, String(i))
+  assert.equal((await client.post('/v1/webhooks', webhook)).body.error.details, '4 of 4')
+  const taken = await world.operator.patch(path, { allowances: { webhooks: null } })
+  assert.deepEqual(taken.body.allowances, { webhook_concurrency: 7 })
+  assert.equal((await client.post('/v1/webhooks', webhook)).body.error.details, '4 of 3')
+  for (const allowances of [
+    { webhooks: -1 },
+    { webhooks: 10_001 },
+    { webhook_retention_days: 0 },
+    { webhook_retention_days: 91 },
+    { webhook_retention_days: 401 },
+    { webhook_concurrency: 0 },
+    { webhook_concurrency: 1_001 },
+    { webhooks: 'many' },
+  ])
+    assert.equal((await world.operator.patch(path, { allowances })).status, 422, JSON.stringify(allowances))
+})
+
 test('many registrations at once do not exceed the plan', async () => {
   const { client } = await world.account({ plan: 'free' })
   const replies = await Promise.all(Array.from({ length: 12 }, () => client.post('/v1/webhooks', webhook)))

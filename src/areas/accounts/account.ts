@@ -78,6 +78,7 @@ export async function alter(
       settings: JSON.stringify(wanted.settings),
       plan: wanted.plan,
       limits: JSON.stringify(wanted.limits),
+      allowances: JSON.stringify(wanted.allowances),
       status: wanted.status,
     }),
   )

@@ -63,6 +63,26 @@ const AreaLimits = Type.Object(
   { description: 'Requests a minute by area; null for no limit' },
 )
 
+const allowed = (unit: string, minimum: number, maximum: number) =>
+  Type.Optional(
+    Nullable(
+      Type.Integer({
+        minimum,
+        maximum,
+        rule: `must be ${minimum} to ${maximum} ${unit}, or null for what the plan says`,
+      }),
+    ),
+  )
+
+const Allowances = Type.Object(
+  {
+    webhooks: allowed('webhooks', 0, 10_000),
+    webhook_retention_days: allowed('days', 1, 400),
+    webhook_concurrency: allowed('requests at once', 1, 1_000),
+  },
+  { description: 'What the account has in place of its plan’s; what is not named is the plan’s' },
+)
+
 const WalletRecord = Type.Object({
   environment: EnvironmentName(),
   currency: Type.String(),
@@ -81,6 +101,7 @@ const OperatorAccount = Type.Object(
     timezone: Type.String(),
     plan: Type.String(),
     limits: AreaLimits,
+    allowances: Allowances,
     status: OneOf(['active', 'suspended']),
     created_at: At(),
   },
@@ -188,28 +209,39 @@ const update = write({
   method: 'PATCH',
   path: '/v1/operator/accounts/:id',
   operation: 'operator.updateAccount',
-  summary: 'Change an account’s plan, own limits or status',
+  summary: 'Change an account’s plan, own limits, allowances or status',
   scope: 'operator',
   params: IdParam,
   body: Type.Object({
     plan: Type.Optional(Type.String({ maxLength: 40 })),
     limits: Type.Optional(AreaLimits),
+    allowances: Type.Optional(Allowances),
     status: Type.Optional(OneOf(['active', 'suspended'])),
   }),
   reply: { status: 200, schema: OperatorAccount },
   errors: ['NOT_FOUND', 'VALIDATION_ERROR', 'CONFLICT'],
-  examples: [{ name: 'Suspend', body: { status: 'suspended' } }],
+  examples: [
+    { name: 'Suspend', body: { status: 'suspended' } },
+    { name: 'More webhooks than the plan has', body: { allowances: { webhooks: 25, webhook_retention_days: 60 } } },
+  ],
   handle: async (app, tx, { params, body }, caller) => {
     const account = accountUuid(params.id)
     if (body.status === 'suspended' && account === caller.tenant.account)
       throw new AppError('CONFLICT', 'an operator cannot suspend the account it acts with', {
         extra: { current_status: 'active' },
       })
+    const keptDays = app.config.PAMOJA_EVENT_DAYS
+    if ((body.allowances?.webhook_retention_days ?? 0) > keptDays)
+      throw new AppError(
+        'VALIDATION_ERROR',
+        `allowances.webhook_retention_days: this installation keeps events for ${keptDays} days (PAMOJA_EVENT_DAYS)`,
+      )
     const { before, after } = await alter(tx, account, (row) => ({
       ...row,
       plan: body.plan ?? row.plan,
       status: body.status ?? row.status,
       limits: { ...row.limits, ...body.limits },
+      allowances: withoutNulls({ ...row.allowances, ...body.allowances }),
     }))
     const changed = operatorAccount(after)
     await record(tx, caller, 'account.operate', changed.id, { before: operatorAccount(before), after: changed })
@@ -425,7 +457,18 @@ async function existing(queryable: Queryable, id: string): Promise<AccountRow> {
 
 function operatorAccount(row: AccountRow) {
   const { id, name, country, currency, timezone, plan, status, created_at } = accountOf(row)
-  return { id, name, country, currency, timezone, plan, limits: knownLimits(row.limits), status, created_at }
+  return {
+    id,
+    name,
+    country,
+    currency,
+    timezone,
+    plan,
+    limits: knownLimits(row.limits),
+    allowances: row.allowances,
+    status,
+    created_at,
+  }
 }
 
 function planRecord({ name, limits, updated_at }: PlanRow) {
@@ -434,6 +477,13 @@ function planRecord({ name, limits, updated_at }: PlanRow) {
 
 function knownLimits(limits: AccountRow['limits']): Static<typeof AreaLimits> {
   return Object.fromEntries(limitAreas.filter((area) => area in limits).map((area) => [area, limits[area] ?? null]))
+}
+
+/** Null gives an allowance back to the plan. */
+function withoutNulls(given: Readonly<Record<string, number | null>>): Record<string, number> {
+  const kept: Record<string, number> = {}
+  for (const [name, value] of Object.entries(given)) if (value !== null) kept[name] = value
+  return kept
 }
 
 function walletRecord(environment: 'test' | 'live', wallet: Wallet): Static<typeof WalletRecord> {

@@ -2,7 +2,7 @@
 // All SQL of the accounts area. Accounts, plans and keys are small tables that every node reads and a cluster
 // replicates, so they carry no bucket of their own.
 import { type Id, idOf } from '../../kernel/ids.ts'
-import type { KeyFacts } from '../../platform/auth.ts'
+import type { Allowances, KeyFacts } from '../../platform/auth.ts'
 import { statement } from '../../platform/db.ts'
 import type { LimitArea } from '../../platform/scopes.ts'
 import type { Environment } from '../../platform/tenant.ts'
@@ -126,6 +126,7 @@ interface FactsRow extends KeyRow {
   plan: string
   plan_limits: Partial<Record<LimitArea, number | null>>
   own_limits: Partial<Record<LimitArea, number | null>>
+  allowances: Allowances
   currency: string
   country: string
   operator: boolean
@@ -135,8 +136,8 @@ interface FactsRow extends KeyRow {
 
 const facts = `select k.id, k.account_id, k.environment, k.name, k.prefix, k.last4, k.scopes, k.created_at, k.created_by,
     k.last_used_at, k.last_used_ip, k.expires_at, k.revoked_at, k.rotated_from, k.allowed_ips, k.rate_limit_per_second,
-    k.exposed_at, a.bucket, a.plan, p.limits as plan_limits, a.limits as own_limits, a.currency, a.country, a.operator,
-    a.status as account_status, case when k.environment = 'test' then coalesce(c.offset_ms, 0) else 0 end as clock_offset_ms
+    k.exposed_at, a.bucket, a.plan, p.limits as plan_limits, a.limits as own_limits, a.allowances, a.currency, a.country,
+    a.operator, a.status as account_status, case when k.environment = 'test' then coalesce(c.offset_ms, 0) else 0 end as clock_offset_ms
   from accounts.api_keys k
   join accounts.accounts a on a.id = k.account_id
   join accounts.plans p on p.name = a.plan
@@ -157,6 +158,7 @@ export interface AccountRow {
   timezone: string
   plan: string
   limits: Partial<Record<LimitArea, number | null>>
+  allowances: Allowances
   status: 'active' | 'suspended'
   operator: boolean
   settings: Record<string, unknown>
@@ -164,7 +166,7 @@ export interface AccountRow {
 }
 
 const accountColumns =
-  'id, bucket, name, country, currency, timezone, plan, limits, status, operator, settings, created_at'
+  'id, bucket, name, country, currency, timezone, plan, limits, allowances, status, operator, settings, created_at'
 
 export const insertAccount = statement<
   { id: string; bucket: number; name: string; country: string; currency: string; plan: string; operator: boolean },
@@ -210,12 +212,21 @@ export const listAccounts = statement<
 )
 
 export const updateAccount = statement<
-  { id: string; name: string; timezone: string; settings: string; plan: string; limits: string; status: string },
+  {
+    id: string
+    name: string
+    timezone: string
+    settings: string
+    plan: string
+    limits: string
+    allowances: string
+    status: string
+  },
   AccountRow
 >(
   'accounts.update_account',
   `update accounts.accounts set name = $name, timezone = $timezone, settings = $settings::jsonb, plan = $plan,
-          limits = $limits::jsonb, status = $status
+          limits = $limits::jsonb, allowances = $allowances::jsonb, status = $status
     where id = $id
    returning ${accountColumns}`,
 )
@@ -312,6 +323,7 @@ export function factsOf(row: FactsRow): KeyFacts {
     rateLimitPerSecond: row.rate_limit_per_second,
     plan: row.plan,
     planLimits: { ...row.plan_limits, ...row.own_limits },
+    allowances: row.allowances,
     currency: row.currency,
     country: row.country,
     operator: row.operator,

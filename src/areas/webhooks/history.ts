@@ -45,7 +45,7 @@ export const webhookChores: readonly Chore[] = [
 
 /** The oldest delivery that the caller's plan shows, as a bound on ids. */
 export function keptSince({ principal, receivedMs }: Caller): string {
-  return firstUuidAt(receivedMs - webhookPlan(principal.facts.plan).retentionDays * dayMs)
+  return firstUuidAt(receivedMs - webhookPlan(principal.facts).retentionDays * dayMs)
 }
 
 /** A window of time; a day counts whole. */

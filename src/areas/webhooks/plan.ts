@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a plan gives of webhooks. A plan that an operator made is as wide as the widest.
+// What a plan gives of webhooks, and what an operator gave an account in its place. A plan that an operator made is as wide
+// as the widest.
+import type { Allowances } from '../../platform/auth.ts'
 
 export interface WebhookPlan {
   /** In each environment; disabled ones count. */
@@ -19,6 +21,11 @@ const plans: Readonly<Record<string, WebhookPlan>> = {
   enterprise: widest,
 }
 
-export function webhookPlan(name: string): WebhookPlan {
-  return (Object.hasOwn(plans, name) ? plans[name] : undefined) ?? widest
+export function webhookPlan({ plan, allowances }: { plan: string; allowances: Allowances }): WebhookPlan {
+  const { webhooks, retentionDays, concurrency } = (Object.hasOwn(plans, plan) ? plans[plan] : undefined) ?? widest
+  return {
+    webhooks: allowances.webhooks ?? webhooks,
+    retentionDays: allowances.webhook_retention_days ?? retentionDays,
+    concurrency: allowances.webhook_concurrency ?? concurrency,
+  }
 }

@@ -204,7 +204,7 @@ export async function describe(app: App, queryable: Queryable, row: EndpointRow,
 }
 
 async function requireRoom(queryable: Queryable, { tenant, principal }: Caller): Promise<void> {
-  const most = webhookPlan(principal.facts.plan).webhooks
+  const most = webhookPlan(principal.facts).webhooks
   const { count } = await one(queryable.query(countEndpoints, tenant))
   if (count >= most) throw new AppError('WEBHOOK_LIMIT_REACHED', `${count} of ${most}`)
 }

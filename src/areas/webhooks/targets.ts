@@ -2,6 +2,7 @@
 // Where deliveries go, ready to be used: URL, opened secrets and headers, and how much the plan allows. Remembered by
 // every node; a change raises the endpoint's version, which deliveries carry, and is told to all nodes besides.
 import type { App } from '../../platform/app.ts'
+import type { Allowances } from '../../platform/auth.ts'
 import type { UrlUse } from '../../platform/customer-urls.ts'
 import { statement } from '../../platform/db.ts'
 import type { Policy } from '../../platform/limits.ts'
@@ -46,6 +47,7 @@ interface Row extends StoredSecrets {
   rate_limit: number | null
   ordered: boolean
   plan: string
+  allowances: Allowances
   state: string | null
 }
 
@@ -55,7 +57,8 @@ const load = statement<
 >(
   'webhooks.load_targets',
   `select e.id, e.bucket, e.account_id, e.environment, e.version, e.url, e.enabled, e.headers, e.rate_limit, e.ordered, e.secret,
-          e.next_secret, e.activates_at, accounts.plan_of(e.account_id) as plan, h.state
+          e.next_secret, e.activates_at, accounts.plan_of(e.account_id) as plan,
+          accounts.allowances_of(e.account_id) as allowances, h.state
      from unnest($buckets::smallint[], $accounts::uuid[], $environments::text[], $ids::uuid[])
        as w(bucket, account, environment, id)
      join webhooks.endpoints e
@@ -64,9 +67,9 @@ const load = statement<
        on h.bucket = w.bucket and h.account_id = w.account and h.environment = w.environment and h.endpoint_id = w.id`,
 )
 
-const planOf = statement<{ account: string }, { plan: string }>(
+const planOf = statement<{ account: string }, { plan: string; allowances: Allowances }>(
   'webhooks.plan_of',
-  'select accounts.plan_of($account::uuid) as plan',
+  'select accounts.plan_of($account::uuid) as plan, accounts.allowances_of($account::uuid) as allowances',
 )
 
 /** The targets of endpoints, by endpoint; one that was deleted is missing. */
@@ -94,7 +97,7 @@ export async function loadCallbackTarget(app: App, tenant: Tenant): Promise<Targ
     enabled: true,
     headers: [],
     ...keysOf(secrets),
-    limit: webhookPlan(row?.plan ?? '').concurrency,
+    limit: webhookPlan(row ?? { plan: '', allowances: {} }).concurrency,
     rate: null,
     ordered: false,
     isFailing: false,
@@ -111,7 +114,7 @@ async function targetOf(app: App, row: Row): Promise<Target> {
     enabled: row.enabled,
     headers: Object.entries(headers).flat(),
     ...keysOf(await openSecrets(app, tenant, row.id, row)),
-    limit: webhookPlan(row.plan).concurrency,
+    limit: webhookPlan(row).concurrency,
     rate:
       row.rate_limit === null
         ? null
