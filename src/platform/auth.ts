@@ -66,6 +66,8 @@ export interface Principal {
   planPolicies: Readonly<Partial<Record<LimitArea, Policy>>>
   allowedIps: BlockList | null
   expiresAtMs: number
+  /** Came as a token made from the key, not as the key itself. */
+  isToken: boolean
 }
 
 /** Who is asking, in one request. */
@@ -188,6 +190,11 @@ export class Authenticator {
   }
 }
 
+/** What lives longer than a token is made with the key itself, or a token could renew itself for ever. */
+export function requireKey({ principal }: Caller): void {
+  if (principal.isToken) throw new AppError('FORBIDDEN', 'this takes an API key; a token cannot make another')
+}
+
 export function hashOf(key: string): Buffer {
   return createHash('sha256').update(key).digest()
 }
@@ -269,6 +276,7 @@ function principalOf(
     },
     planPolicies,
     allowedIps: addressList(facts.allowedIps),
+    isToken: tokenExpiresAtMs !== Number.POSITIVE_INFINITY,
     expiresAtMs: Math.min(tokenExpiresAtMs, facts.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY),
   }
 }

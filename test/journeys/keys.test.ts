@@ -172,6 +172,8 @@ test('a token is a smaller key with a short life, and dies with its key', async 
   const browser = world.stranger.as(issued.body.access_token)
   assert.deepEqual((await browser.get('/v1/auth/whoami')).body.scopes, ['sms:read'])
   assert.equal((await browser.get('/v1/account')).status, 403)
+  const renewed = await browser.post('/v1/auth/token', {})
+  assert.deepEqual([renewed.status, renewed.body.error.code], [403, 'FORBIDDEN'], 'a token does not renew itself')
   assert.equal((await backend.post('/v1/auth/token', { scope: 'payouts:write' })).status, 403)
   assert.equal((await backend.post('/v1/auth/token', { scope: 'sms:fly' })).status, 422)
   for (const expires_in of [59, 3601, 60.5, '60'])

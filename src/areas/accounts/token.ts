@@ -3,7 +3,7 @@
 import type { Static } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import type { App } from '../../platform/app.ts'
-import type { Caller } from '../../platform/auth.ts'
+import { type Caller, requireKey } from '../../platform/auth.ts'
 import { allows, isScope } from '../../platform/scopes.ts'
 import type { TokenReply, TokenRequest } from './schema.ts'
 
@@ -14,6 +14,7 @@ export async function issueToken(
   input: Static<typeof TokenRequest>,
   caller: Caller,
 ): Promise<Static<typeof TokenReply>> {
+  requireKey(caller)
   checkClient(input, caller)
   const scopes = wantedScopes(input.scope, caller.principal.scopes)
   const expiresInSeconds = input.expires_in ?? defaultSeconds

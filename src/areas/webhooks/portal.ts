@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// A page on which the customers of an account look after webhooks themselves: an application makes a session and shows its
+// URL, in a frame or a tab. The URL carries a token for webhooks alone, behind the #, where no server and no log sees it.
+import { readFileSync } from 'node:fs'
+import type { FastifyInstance } from 'fastify'
+import { Type } from 'typebox'
+import { AppError } from '../../kernel/errors.ts'
+import { requireKey } from '../../platform/auth.ts'
+import { read } from '../../platform/route.ts'
+import { At } from '../../platform/schema.ts'
+import { allows } from '../../platform/scopes.ts'
+import { serveFile } from '../../platform/static-files.ts'
+
+const path = '/portal/webhooks'
+const defaultSeconds = 900
+const maxSeconds = 86_400
+
+/** The assets are not compiled, so they stay where they were written. */
+const assets = new URL('../../../../src/areas/webhooks/portal/', import.meta.url)
+
+/** It is made to be shown inside other pages; without a token there is nothing on it. */
+const contentSecurityPolicy =
+  "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors *"
+
+const PortalSession = Type.Object(
+  {
+    url: Type.String({ sensitive: true, description: 'Shows the portal to whoever has it, until it expires' }),
+    expires_at: At(),
+  },
+  { title: 'WebhookPortalSession' },
+)
+
+export const openPortal = read({
+  method: 'POST',
+  path: '/v1/webhooks/portal-session',
+  operation: 'webhooks.openPortal',
+  summary: 'Make a short-lived URL to a page for looking after webhooks',
+  description:
+    'For your own customers: endpoints, their health, tests, secrets and the delivery log, in a frame or a tab. Whoever has the URL can use it until it expires, or until the key it was made with is revoked.',
+  scope: 'webhooks:write',
+  body: Type.Object({
+    expires_in: Type.Optional(
+      Type.Integer({
+        minimum: 60,
+        maximum: maxSeconds,
+        default: defaultSeconds,
+        rule: `must be 60 to ${maxSeconds} seconds`,
+        description: 'For how many seconds the URL works',
+      }),
+    ),
+    read_only: Type.Optional(
+      Type.Boolean({ default: false, rule: 'must be true or false', description: 'The page changes nothing' }),
+    ),
+  }),
+  reply: { status: 200, schema: PortalSession },
+  examples: [{ name: 'An hour to look around', body: { expires_in: 3_600, read_only: true } }],
+  handle: async (app, { body }, caller) => {
+    requireKey(caller)
+    const { principal, accountId, tenant, receivedMs } = caller
+    const scopes = body.read_only ? ['webhooks:read'] : ['webhooks:read', 'webhooks:write']
+    const missing = scopes.find((scope) => !allows(principal.scopes, scope))
+    if (missing)
+      throw new AppError('FORBIDDEN', `the key does not carry ${missing}`, { extra: { required_scope: missing } })
+    const expiresInSeconds = body.expires_in ?? defaultSeconds
+    const token = await app.tokens.issue({
+      keyUuid: principal.facts.keyUuid,
+      accountId,
+      account: tenant.account,
+      environment: tenant.environment,
+      scopes,
+      subject: 'webhook portal',
+      expiresInSeconds,
+    })
+    return { url: `${app.publicUrl}${path}#${token}`, expires_at: new Date(receivedMs + expiresInSeconds * 1_000) }
+  },
+})
+
+export function mountPortal(http: FastifyInstance): void {
+  const serve = (file: string, type: string, at: string): void =>
+    serveFile(http, {
+      path: at,
+      type,
+      contentSecurityPolicy,
+      make: () => readFileSync(new URL(file, assets), 'utf8'),
+    })
+  serve('portal.html', 'text/html', path)
+  serve('portal.css', 'text/css', `${path}/portal.css`)
+  serve('portal.js', 'text/javascript', `${path}/portal.js`)
+}
