@@ -298,7 +298,7 @@ test('a file whose rows break a rule of the database is refused, although nothin
   const text = gunzipSync(bytes).toString('latin1')
   const breaches: [string, string, RegExp][] = [
     ['\tactive\t', '\tasleep\t', /do not fit .*check constraint/],
-    ['\tenterprise\t{}\tactive', '\tenterprize\t{}\tactive', /do not fit .*foreign key/],
+    ['\tenterprise\t{}\t{}\tactive', '\tenterprize\t{}\t{}\tactive', /do not fit .*foreign key/],
     [account, account.replace(/^./, 'x'), /do not fit .*invalid input syntax for type uuid/],
     ['"accounts.accounts":1', '"accounts.accounts":2', /has 1 rows of accounts\.accounts and should have 2/],
     ['"columns":["name","limits"', '"columns":["name","boundaries"', /accounts\.plans .* has no column boundaries/],

@@ -343,11 +343,12 @@ test('a run that outlives its lease on a node nobody replaced is not begun twice
 
 test('no more jobs of a lane run at once than it allows', async () => {
   const { work } = newNode({ started: true })
+  const release = signal<void>()
   let now = 0
   let most = 0
   handlers.set('crowd', async () => {
     most = Math.max(most, ++now)
-    await new Promise((resolve) => setImmediate(resolve))
+    await release.promise
     now--
     return { kind: 'done' }
   })
@@ -356,6 +357,8 @@ test('no more jobs of a lane run at once than it allows', async () => {
     await work.add(db, job)
     work.begin(job)
   }
+  await until(async () => now === 3, 'as many to run as may')
+  release.resolve()
   await until(async () => (await database.sql('select 1 from work.jobs')).length === 0, 'all to be done')
   assert.equal(most, 3)
 })
