@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { Client } from '../test/client.ts'
 import { end, start, startNodeProcess } from './children.ts'
 import { type LoadResult, load, post } from './load.ts'
-import { type Figure, fsyncMs } from './report.ts'
+import { arithmetic, type Figure, fsyncMs } from './report.ts'
 
 const accounts = 50
 
@@ -57,15 +57,26 @@ export async function durableWrite({ short }: { short: boolean }): Promise<Figur
       figures.push(...compared(connections, pairs))
     }
     const most = figures.find(({ name }) => name === 'durable write, 128 connections')?.value ?? 1000
-    const half = await load({ ...settings, port: node.port, connections: 128, next: durable, rate: most / 2 })
-    figures.push({ name: 'durable write at half load, p99', value: half.p99Ms, unit: 'ms' })
-    figures.push({ name: 'one fsync, median', value: fsyncMs(home), unit: 'ms' })
+    const atHalf = { ...settings, connections: 128, rate: most / 2 }
+    const half = await load({ ...atHalf, port: node.port, next: durable })
+    const bareAtHalf = await load({ ...atHalf, port: bare.said.port, next: () => plain })
+    const { p50Ms, p99Ms, p999Ms } = arithmetic(short ? 500 : 5_000)
+    figures.push(
+      { name: 'durable write at half load, p99', value: half.p99Ms, unit: 'ms', ...timesOf(half) },
+      { name: 'bare route at that rate, p99', value: bareAtHalf.p99Ms, unit: 'ms', ...timesOf(bareAtHalf) },
+      { name: 'one fsync, median', value: fsyncMs(home), unit: 'ms' },
+      { name: 'arithmetic alone, slowest in 1,000 / usual', value: p999Ms / p50Ms, unit: '', p50Ms, p99Ms },
+    )
     return figures
   } finally {
     await end(bare.child)
     await end(node.child)
     await rm(home, { recursive: true, force: true })
   }
+}
+
+function timesOf({ p50Ms, p99Ms }: LoadResult): Pick<Figure, 'p50Ms' | 'p99Ms'> {
+  return { p50Ms, p99Ms }
 }
 
 /** The median round by ratio: machines are shared, and one disturbed round should not decide. */

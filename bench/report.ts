@@ -29,6 +29,26 @@ function shown(value: number): string {
   return value >= 100 ? Math.round(value).toLocaleString('en') : value.toFixed(2)
 }
 
+/**
+ * How evenly the machine runs at all: the same piece of arithmetic over and over, while nothing else of ours runs. On a
+ * virtual machine with neighbours the slowest pieces take many times as long as the usual one, and so does whatever waits
+ * behind them.
+ */
+export function arithmetic(durationMs: number): { p50Ms: number; p99Ms: number; p999Ms: number } {
+  const times: number[] = []
+  const until = performance.now() + durationMs
+  let sum = 0
+  while (performance.now() < until) {
+    const startedAt = performance.now()
+    for (let i = 0; i < 100_000; i++) sum = (sum * 31 + i) | 0
+    times.push(performance.now() - startedAt)
+  }
+  // The first ones ran before the loop was compiled.
+  const sorted = times.slice(100).sort((a, b) => a - b)
+  const at = (part: number): number => sorted[Math.floor(sorted.length * part)] ?? sum * 0
+  return { p50Ms: at(0.5), p99Ms: at(0.99), p999Ms: at(0.999) }
+}
+
 /** What one fsync costs in a directory: the median of a hundred. */
 export function fsyncMs(directory: string): number {
   const file = join(directory, 'fsync-probe')
