@@ -73,6 +73,10 @@ export const settings = {
     ...optional('Certificates (PEM) to trust at customer URLs beside the well-known authorities.'),
     also: ['WEBHOOKS_CA_FILE'],
   },
+  PAMOJA_WEBHOOKS_PROXY: {
+    ...secret(proxy('Proxy for calls to customer URLs, such as http://user:password@proxy:3128.')),
+    also: ['WEBHOOKS_PROXY'],
+  },
   PAMOJA_EVENT_DAYS: integer(
     90,
     90,
@@ -275,6 +279,16 @@ function url(protocols: readonly string[], help: string): Setting<string | null>
       URL.canParse(given) && protocols.includes(new URL(given).protocol)
         ? { value: given.replace(/\/+$/, '') }
         : { problem: `must be a URL that begins with ${protocols.join('// or ')}//, not "${given}"` },
+  }
+}
+
+/** Not repeated when it is wrong: it may hold a password. */
+function proxy(help: string): Setting<string | null> {
+  const { parse } = url(['http:'], help)
+  return {
+    default: null,
+    help,
+    parse: (given) => ('value' in parse(given) ? parse(given) : { problem: 'must be a URL that begins with http://' }),
   }
 }
 

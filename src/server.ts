@@ -249,6 +249,7 @@ async function outboundPolicy(config: Config): Promise<OutboundPolicy> {
     allowCidrs: config.PAMOJA_WEBHOOKS_ALLOW_CIDRS,
     denyCidrs: config.PAMOJA_WEBHOOKS_DENY_CIDRS,
     extraCa: caFile === null ? null : await inSentences(readFile(caFile, 'utf8')),
+    proxy: config.PAMOJA_WEBHOOKS_PROXY,
   }
 }
 

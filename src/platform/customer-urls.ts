@@ -23,6 +23,8 @@ export interface OutboundPolicy {
   denyCidrs: readonly string[]
   /** Certificates (PEM) to trust beside the well-known authorities. */
   extraCa: string | null
+  /** The way out, when it leads through a proxy: http://host:port. */
+  proxy: string | null
 }
 
 /** A callback with a test key may also be plain http: to loopback; a webhook may not. */

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createServer as createHttpServer, type IncomingMessage, type RequestListener } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
-import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net'
+import { type AddressInfo, connect, createServer as createTcpServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -22,6 +22,7 @@ const production: OutboundPolicy = {
   allowCidrs: [],
   denyCidrs: [],
   extraCa: null,
+  proxy: null,
 }
 const development: OutboundPolicy = { ...production, production: false }
 /** Production, except that this machine counts as the internet. */
@@ -891,6 +892,67 @@ test('TLS before 1.2 and no TLS at all are refused, in development too', async (
   const { port } = await web(t, () => {})
   assert.deepEqual(failed(await to(port)), ['TLS_FAILED', 'The server does not speak TLS on this port.'])
 })
+
+test('through a proxy the checked address is asked for, and the receiver’s own certificate counts', async (t) => {
+  const { identity, ca } = await certificate(t, new Date())
+  const proxy = await startProxy(t, 'clerk', 'p:w/d')
+  const outbound = opened(t, { ...toOurselves, extraCa: ca, proxy: proxy.url }, async () => [
+    { address: '127.0.0.1', family: 4 },
+  ])
+  const port = await secure(t, identity)
+  const outcome = answered(await outbound.send(request(`https://localhost:${port}/`)))
+  assert.deepEqual([outcome.status, outcome.body, outcome.ip], [200, 'localhost', '127.0.0.1'])
+  assert.deepEqual(proxy.asked, [`127.0.0.1:${port}`], 'an address, which cannot change its mind')
+  const blocked = await outbound.send(request('https://10.0.0.1/'))
+  assert.equal(failed(blocked)[0], 'ADDRESS_BLOCKED')
+  assert.equal(proxy.asked.length, 1, 'and never for one that may not be called')
+})
+
+test('plain http goes through the proxy too', async (t) => {
+  const proxy = await startProxy(t, 'clerk', 'p:w/d')
+  const { port } = await web(t, (_, response) => response.end('plain'))
+  const outbound = opened(t, { ...plainToOurselves, proxy: proxy.url })
+  const outcome = answered(await outbound.send(request(`http://127.0.0.1:${port}/`)))
+  assert.deepEqual([outcome.status, outcome.body], [200, 'plain'])
+})
+
+test('a proxy that refuses, is not there or is none is a failed connection', async (t) => {
+  const { port } = await web(t, () => {})
+  const { url } = await startProxy(t, 'clerk', 'p:w/d')
+  const rude = createTcpServer((socket) => socket.end())
+  await listening(t, rude)
+  const noProxy = createTcpServer((socket) => socket.end('a'.repeat(5_000)))
+  await listening(t, noProxy)
+  const ways: [proxy: string, reason: string][] = [
+    [url.replace('clerk', 'stranger'), 'The proxy does not connect to the host.'],
+    ['http://127.0.0.1:1', 'The proxy cannot be reached.'],
+    [`http://127.0.0.1:${portOf(noProxy)}`, 'The proxy did not answer as one.'],
+    [`http://127.0.0.1:${portOf(rude)}`, 'The proxy closed the connection.'],
+  ]
+  for (const [proxy, reason] of ways) {
+    const outbound = opened(t, { ...plainToOurselves, proxy })
+    const outcome = await outbound.send(request(`http://127.0.0.1:${port}/`))
+    assert.deepEqual(failed(outcome), ['CONNECTION_FAILED', reason])
+  }
+})
+
+/** A proxy that connects whoever gives the name and password, and remembers to where. */
+async function startProxy(t: TestContext, name: string, password: string): Promise<{ url: string; asked: string[] }> {
+  const asked: string[] = []
+  const server = createHttpServer()
+  const credentials = `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`
+  server.on('connect', (incoming: IncomingMessage, socket: Socket) => {
+    if (incoming.headers['proxy-authorization'] !== credentials)
+      return void socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n')
+    asked.push(incoming.url ?? '')
+    const [host = '', port = ''] = (incoming.url ?? '').split(':')
+    const onward = connect({ host, port: Number(port) }, () => socket.write('HTTP/1.1 200 Connected\r\n\r\n'))
+    onward.on('error', () => socket.destroy())
+    onward.pipe(socket).pipe(onward)
+  })
+  await listening(t, server)
+  return { url: `http://${name}:${encodeURIComponent(password)}@127.0.0.1:${portOf(server)}`, asked }
+}
 
 function request(url: string, changes: Partial<OutboundRequest> = {}): OutboundRequest {
   return {

@@ -6,13 +6,23 @@
 import { X509Certificate } from 'node:crypto'
 import type { LookupAddress } from 'node:dns'
 import { Resolver, lookup as systemLookup } from 'node:dns/promises'
-import { type Socket, connect as tcpConnect } from 'node:net'
 import { performance } from 'node:perf_hooks'
-import { createSecureContext, rootCertificates, type SecureContext, connect as tlsConnect } from 'node:tls'
-import { type buildConnector, Client, type Dispatcher, errors } from 'undici'
+import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls'
+import { type buildConnector, Client, type Dispatcher } from 'undici'
 import { type Address, parseAddress } from '../kernel/addresses.ts'
 import { AppError } from '../kernel/errors.ts'
 import { type OutboundPolicy, type Purpose, parseTarget, type Target, UrlRules, type UrlUse } from './customer-urls.ts'
+import {
+  type Connection,
+  codeOf,
+  dial,
+  Failure,
+  failureOf,
+  isLostConnection,
+  maxHeaderBytes,
+  type OutboundError,
+  since,
+} from './dial.ts'
 import type { Environment } from './tenant.ts'
 
 export interface OutboundRequest extends Purpose {
@@ -37,8 +47,6 @@ interface Timing {
   connectMs: number | null
   tlsMs: number | null
 }
-
-export type OutboundError = 'TIMEOUT' | 'CONNECTION_FAILED' | 'DNS_FAILED' | 'TLS_FAILED' | 'ADDRESS_BLOCKED'
 
 export type Outcome =
   | {
@@ -68,7 +76,6 @@ const defaultTimeoutMs = 5_000
 const bodyTimeoutMs = 1_000
 const checkTimeoutMs = 2_000
 const maxBodyBytes = 4 * 1024
-const maxHeaderBytes = 16 * 1024
 /** 1xx answers before the real one. */
 const maxInformational = 16
 /** Without a Keep-Alive header of the receiver's, and at most with one. */
@@ -83,9 +90,6 @@ const defaultLimits = {
   waiting: 1_000,
 }
 const maxTargets = 2_048
-/** All addresses of a name are checked; so many are tried, one after the other when one does not answer. */
-const maxDialled = 6
-const nextAddressAfterMs = 500
 const dnsTryMs = 1_500
 const dnsTries = 2
 
@@ -99,7 +103,7 @@ export class Outbound {
   constructor(options: { policy: OutboundPolicy; lookup?: Lookup; limits?: Partial<typeof defaultLimits> }) {
     this.#rules = new UrlRules(options.policy)
     this.#lookup = options.lookup ?? (options.policy.production ? nameServerLookup() : hostLookup)
-    this.#connections = new Connections(this.#rules, this.#lookup, options.policy.extraCa, {
+    this.#connections = new Connections(this.#rules, this.#lookup, options.policy, {
       ...defaultLimits,
       ...options.limits,
     })
@@ -174,23 +178,13 @@ interface Lane {
   isDiscarded: boolean
 }
 
-/** Filled while it is opened, so that a timeout can say how far it came. */
-interface Connection {
-  readonly openedAt: number
-  /** While it belongs to nobody but us: before the HTTP client has it. */
-  dialling: Socket | null
-  ip: string | null
-  dnsMs: number | null
-  connectMs: number | null
-  tlsMs: number | null
-}
-
 /** Who has which connection. One HTTP client for each connection, so that it is known which one a request got. */
 class Connections {
   readonly #rules: UrlRules
   readonly #lookup: Lookup
   readonly #limits: typeof defaultLimits
   readonly #secureContext: SecureContext
+  readonly #proxy: string | null
   readonly #pools = new Map<string, Pool>()
   /** In the order in which they became idle. */
   readonly #idle = new Set<Lane>()
@@ -198,8 +192,9 @@ class Connections {
   #whenIdle: (() => void) | null = null
   #closed: Promise<void> | null = null
 
-  constructor(rules: UrlRules, lookup: Lookup, extraCa: string | null, limits: typeof defaultLimits) {
+  constructor(rules: UrlRules, lookup: Lookup, { extraCa, proxy }: OutboundPolicy, limits: typeof defaultLimits) {
     this.#rules = rules
+    this.#proxy = proxy
     this.#lookup = lookup
     this.#limits = limits
     // A text that is no certificate would be passed over in silence below.
@@ -339,7 +334,8 @@ class Connections {
       (addresses) => {
         if (lane.isDiscarded) return
         const isStrict = !this.#rules.acceptsAnyCertificate(addresses.map(parsed))
-        dial({ pool, connection, addresses, isStrict, secureContext: this.#secureContext }, callback)
+        const [secureContext, proxy] = [this.#secureContext, this.#proxy]
+        dial({ pool, connection, addresses, isStrict, secureContext, proxy }, callback)
       },
       (error: Error) => {
         if (!lane.isDiscarded) callback(error, null)
@@ -365,16 +361,6 @@ function newPool(key: string, target: Target, { use, environment, connections }:
 }
 
 const notAllowed = 'The URL leads to an address that may not be called; give a host with a public address.'
-
-/** An outcome on its way through the HTTP client. */
-class Failure extends Error {
-  readonly error: OutboundError
-
-  constructor(error: OutboundError, reason: string) {
-    super(reason)
-    this.error = error
-  }
-}
 
 class Misuse extends Error {}
 
@@ -531,137 +517,15 @@ function onTimeout(exchange: Exchange): void {
   exchange.timeOut()
 }
 
-/** Opens the connection to addresses that were checked, and to no others. */
-function dial(
-  options: {
-    pool: Pool
-    connection: Connection
-    addresses: readonly LookupAddress[]
-    isStrict: boolean
-    secureContext: SecureContext
-  },
-  callback: buildConnector.Callback,
-): void {
-  const { pool, connection, isStrict, secureContext } = options
-  const { hostname, port, isTls, literal } = pool.target
-  const addresses = options.addresses.slice(0, maxDialled)
-  const startedAt = performance.now()
-  let isDone = false
-  const to = {
-    host: hostname,
-    port,
-    noDelay: true,
-    keepAlive: true,
-    autoSelectFamily: true,
-    autoSelectFamilyAttemptTimeout: nextAddressAfterMs,
-    lookup: (_: string, __: object, found: (error: null, list: LookupAddress[]) => void) => found(null, addresses),
-  }
-  const socket = isTls
-    ? tlsConnect({
-        ...to,
-        secureContext,
-        rejectUnauthorized: isStrict,
-        ALPNProtocols: ['http/1.1'],
-        ...(literal === null ? { servername: hostname } : {}),
-        ...(isStrict && pool.session ? { session: pool.session } : {}),
-      })
-    : tcpConnect(to)
-  connection.dialling = socket
-  socket.once('connect', () => {
-    connection.connectMs = since(startedAt)
-    connection.ip = socket.remoteAddress ?? null
-    if (!isTls) succeed()
-  })
-  socket.once('secureConnect', () => {
-    connection.tlsMs = since(startedAt) - (connection.connectMs ?? 0)
-    succeed()
-  })
-  if (isTls && isStrict)
-    socket.on('session', (session: Buffer) => {
-      pool.session = session
-    })
-  socket.on('error', (error) => fail(failureOf(error, connection.connectMs === null ? 'connecting' : 'shaking hands')))
-  socket.once('close', () => fail(new Failure('CONNECTION_FAILED', closedEarly)))
-
-  function succeed(): void {
-    if (isDone) return
-    isDone = true
-    connection.dialling = null
-    callback(null, socket)
-  }
-
-  function fail(failure: Failure): void {
-    if (isDone) return
-    isDone = true
-    pool.session = null
-    callback(failure, null)
-  }
-}
-
-const closedEarly = 'The connection was closed before an answer came.'
-
-const connectionReasons: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'The connection was refused.',
-  ECONNRESET: closedEarly,
-  EPIPE: closedEarly,
-  ECONNABORTED: closedEarly,
-  UND_ERR_SOCKET: closedEarly,
-  ETIMEDOUT: 'The host did not answer.',
-  EHOSTUNREACH: 'There is no route to the host.',
-  ENETUNREACH: 'There is no route to the host.',
-  EADDRNOTAVAIL: 'There is no route to the host.',
-  UND_ERR_HEADERS_OVERFLOW: `The headers of the answer were longer than ${maxHeaderBytes / 1024} KiB.`,
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'The length of the answer was not its Content-Length.',
-}
-
-const certificateReasons: Readonly<Record<string, string>> = {
-  CERT_HAS_EXPIRED: 'The certificate has expired.',
-  CERT_NOT_YET_VALID: 'The certificate is not valid yet.',
-  CERT_REVOKED: 'The certificate was revoked.',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'The certificate is not for this host name.',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'The certificate is self-signed; use one of a public authority.',
-  SELF_SIGNED_CERT_IN_CHAIN: 'The certificate is not from a public authority.',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'The certificate is not from a public authority, or its chain is not complete.',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'The certificate is not from a public authority, or its chain is not complete.',
-  ERR_SSL_UNSUPPORTED_PROTOCOL: 'The server does not speak TLS 1.2 or later.',
-  ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: 'The server does not speak TLS 1.2 or later.',
-  ERR_SSL_WRONG_VERSION_NUMBER: 'The server does not speak TLS on this port.',
-}
-
-/** What is not the end of the connection is the fault of the TLS handshake, or of what came instead of HTTP. */
-function failureOf(error: Error, phase: 'connecting' | 'shaking hands' | 'open'): Failure {
-  const code = codeOf(error)
-  const certificate = certificateReasons[code]
-  if (certificate !== undefined) return new Failure('TLS_FAILED', certificate)
-  const reason = connectionReasons[code]
-  if (reason !== undefined) return new Failure('CONNECTION_FAILED', reason)
-  if (phase === 'shaking hands' || code.startsWith('ERR_SSL_'))
-    return new Failure('TLS_FAILED', 'The TLS handshake failed.')
-  if (error instanceof errors.HTTPParserError) return new Failure('CONNECTION_FAILED', 'The answer was not HTTP/1.1.')
-  return new Failure('CONNECTION_FAILED', 'The connection failed.')
-}
-
 /** The client refuses to write such a request; nothing went out. */
 function isMisuse(error: Error): boolean {
   const codes = ['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED', 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH']
   return error instanceof Misuse || codes.includes(codeOf(error))
 }
 
-function isLostConnection(error: Error): boolean {
-  return connectionReasons[codeOf(error)] === closedEarly
-}
-
-function codeOf(error: Error): string {
-  return 'code' in error && typeof error.code === 'string' ? error.code : ''
-}
-
 function blocked(problem: string): Outcome {
   const timing = { durationMs: 0, dnsMs: null, connectMs: null, tlsMs: null }
   return { kind: 'failed', error: 'ADDRESS_BLOCKED', reason: `The URL ${problem}.`, timing, ip: null }
-}
-
-function since(start: number): number {
-  return Math.round(performance.now() - start)
 }
 
 function parsed(found: LookupAddress): Address | null {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sandbox: what a test account may do to its own world. Simulators add their controls here as their areas arrive.
 import { Type } from 'typebox'
+import { AppError } from '../../kernel/errors.ts'
 import type { Area } from '../../platform/area.ts'
 import { record } from '../../platform/audit.ts'
 import { read, write } from '../../platform/route.ts'
@@ -9,13 +10,12 @@ import { moveClock } from '../accounts/area.ts'
 import { mountCatcher } from './catcher.ts'
 import { hookChores, hookRoutes } from './hooks.ts'
 
+const seconds = (description: string) =>
+  Type.Number({ minimum: 0, maximum: 31_622_400, rule: 'must be 0 to 31622400 seconds', description })
+
 const ClockAdvance = Type.Object({
-  advance_seconds: Type.Number({
-    minimum: 0,
-    maximum: 31_622_400,
-    rule: 'must be 0 to 31622400 seconds',
-    description: 'How far the clock of this test account moves forward',
-  }),
+  advance_seconds: Type.Optional(seconds('How far the clock of this test account moves forward')),
+  seconds: Type.Optional(seconds('The same by its shorter name')),
 })
 
 const ClockReply = Type.Object({ now: At(), offset_seconds: Type.Number() }, { title: 'SandboxClock' })
@@ -48,7 +48,10 @@ const advanceClock = write({
   errors: ['VALIDATION_ERROR'],
   examples: [{ name: 'A day later', body: { advance_seconds: 86_400 } }],
   handle: async (app, tx, { body }, caller) => {
-    const moved = await moveClock(app, tx, Math.round(body.advance_seconds * 1000), caller)
+    const forward = body.advance_seconds ?? body.seconds
+    if (forward === undefined)
+      throw new AppError('VALIDATION_ERROR', 'advance_seconds is missing: say how far the clock moves')
+    const moved = await moveClock(app, tx, Math.round(forward * 1000), caller)
     await record(tx, caller, 'sandbox.advance_clock', caller.accountId, {
       after: { offset_seconds: moved.offset_seconds },
     })
