@@ -69,9 +69,18 @@ create table accounts.credits (
   primary key (account_id, environment, reference)
 );
 
--- What others may ask about an account without a request of its own: its plan, and how far its clock was moved.
+-- What others may ask about an account without a request of its own: its plan, its currency, a setting, and how
+-- far its clock was moved.
 create function accounts.plan_of(account uuid) returns text language sql stable as $$
   select plan from accounts.accounts where id = account
+$$;
+
+create function accounts.currency_of(account uuid) returns text language sql stable as $$
+  select currency from accounts.accounts where id = account
+$$;
+
+create function accounts.setting(account uuid, name text) returns jsonb language sql stable as $$
+  select settings -> name from accounts.accounts where id = account
 $$;
 
 create function accounts.clock_offset_ms(account uuid, environment text) returns bigint language sql stable as $$

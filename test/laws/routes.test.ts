@@ -189,7 +189,9 @@ function someBody(route: Route): unknown {
       ? { rate_limit_per_second: 5 }
       : route.path === '/v1/operator/plans/:name'
         ? { limits: {} }
-        : {})
+        : route.path.startsWith('/v1/operator/sms/')
+          ? { reason: 'A reason', countries: null }
+          : {})
   )
 }
 

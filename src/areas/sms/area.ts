@@ -12,11 +12,21 @@ import { receiptChores, takeReceipt } from './receipts.ts'
 import { textChore } from './retention.ts'
 import { messageRoutes } from './routes.ts'
 import { sandboxRoutes } from './sandbox.ts'
+import { reviewRoutes } from './sender-review.ts'
+import { senderRoutes } from './senders.ts'
 import { submitJob } from './submit.ts'
 
 export const sms: Area = {
   name: 'sms',
-  routes: [...messageRoutes, ...analyticsRoutes, ...optOutRoutes, ...operatorRoutes, ...sandboxRoutes],
+  routes: [
+    ...messageRoutes,
+    ...analyticsRoutes,
+    ...optOutRoutes,
+    ...senderRoutes,
+    ...operatorRoutes,
+    ...reviewRoutes,
+    ...sandboxRoutes,
+  ],
   jobs: [submitJob, joinJob, batchJob],
   events: Object.values(smsEvents),
   chores: [...receiptChores, textChore],

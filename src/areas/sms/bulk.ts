@@ -29,6 +29,7 @@ import {
   type Wanted,
 } from './draft.ts'
 import { isE164, type Place } from './numbers.ts'
+import { type Permission, permissionOf } from './permissions.ts'
 import { currencyOf } from './pricing.ts'
 import { type BulkReply, type BulkSend, maxRecipients, mostValiditySeconds, type SendReply } from './schema.ts'
 import { insertBatch, type Notes, type Rejection } from './store.ts'
@@ -72,6 +73,7 @@ export async function sendToMany(
   to: readonly string[],
   common: Omit<Wanted, 'to'>,
   caller: Caller,
+  permission: Permission,
   keyed: Keyed,
 ): Promise<Static<typeof SendReply>> {
   const recipients = [...new Set(to)]
@@ -81,7 +83,7 @@ export async function sendToMany(
     throw new AppError('VALIDATION_ERROR', 'reference names one message: send to one recipient, or use bulk')
   await admitMessages(app, caller, recipients.length - 1)
   const entries = recipients.map((recipient, index) =>
-    entryOf(index, recipient, () => draftOf(app, caller, { to: recipient, ...common })),
+    entryOf(index, recipient, () => draftOf(app, caller, permission, { to: recipient, ...common })),
   )
   return once(app, caller, keyed, async (tx) => {
     const { batch, outcomes, head } = await submitBatch(app, tx, entries, common.metadata, caller)
@@ -159,6 +161,7 @@ export async function bulkEntries(app: App, input: Static<typeof BulkSend>, call
     caller.tenant,
     messages.map((message) => message.callback_url),
   )
+  const permission = await permissionOf(app, caller.tenant)
   const entries = messages.map((message, index) =>
     entryOf(index, message.to, () => {
       const urlProblem = message.callback_url === undefined ? undefined : urlProblems.get(message.callback_url)
@@ -166,7 +169,7 @@ export async function bulkEntries(app: App, input: Static<typeof BulkSend>, call
       const { reference = null } = message
       if (reference !== null && (reference.length < 1 || [...reference].length > 64))
         throw new AppError('VALIDATION_ERROR', 'reference must have 1 to 64 characters')
-      return draftOf(app, caller, {
+      return draftOf(app, caller, permission, {
         to: message.to,
         from: senderOf(message.from ?? from),
         text: textOf(lengthChecked(message.message)),
@@ -378,7 +381,15 @@ function refusedEntries(bad: readonly (Entry | { index: number; to: string; code
   })
 }
 
-const problemCodes = ['INVALID_PHONE', 'INVALID_URL', 'ENCODING_ERROR', 'DUPLICATE_REFERENCE', 'OPTED_OUT'] as const
+const problemCodes = [
+  'INVALID_PHONE',
+  'INVALID_URL',
+  'ENCODING_ERROR',
+  'DUPLICATE_REFERENCE',
+  'OPTED_OUT',
+  'SENDER_NOT_ALLOWED',
+  'COUNTRY_NOT_ENABLED',
+] as const
 const maxListed = 1_000
 
 /** What all recipients have in common, or null. */

@@ -3,13 +3,15 @@
 // sending many, which differ only in how they are accepted.
 import { AppError } from '../../kernel/errors.ts'
 import { newIdAndUuid, newUuid } from '../../kernel/ids.ts'
-import { formatMoney } from '../../kernel/money.ts'
+import { type Currency, formatMoney } from '../../kernel/money.ts'
 import { dayMs, minuteMs, parseMoment } from '../../kernel/time.ts'
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
+import type { Tenant } from '../../platform/tenant.ts'
 import type { NewJob } from '../../platform/work.ts'
 import { type Segments, segmentsOf } from './message.ts'
 import { type Place, placeOf, sandboxRefusal } from './numbers.ts'
+import type { Permission } from './permissions.ts'
 import { currencyOf, segmentPrice } from './pricing.ts'
 import type { Notes } from './store.ts'
 import { submitJob } from './submit.ts'
@@ -28,6 +30,7 @@ export interface Draft {
   readonly place: Place
   readonly unitPrice: bigint
   readonly cost: bigint
+  readonly currency: Currency
   readonly scheduledAt: Date | null
   readonly type: 'transactional' | 'promotional'
   readonly validity: number
@@ -36,10 +39,23 @@ export interface Draft {
   readonly callbackUrl: string | null
 }
 
-export type Wanted = Omit<Draft, 'uuid' | 'place' | 'unitPrice' | 'cost'>
+export type Wanted = Omit<Draft, 'uuid' | 'place' | 'unitPrice' | 'cost' | 'currency'>
 
-export function draftOf(app: App, caller: Caller, wanted: Wanted): Draft {
+/** Whom a message is sent for, and when. */
+export interface Sending {
+  readonly tenant: Tenant
+  readonly receivedMs: number
+  readonly nowMs: number
+  readonly actor: string
+  readonly ip: string
+  readonly requestId: string | null
+}
+
+/** Refuses what the account may not send. */
+export function draftOf(app: App, caller: Caller, permission: Permission, wanted: Wanted): Draft {
   const place = placeOf(wanted.to)
+  const problem = permission.problem(wanted.from, place.country)
+  if (problem) throw problem
   const unitPrice = segmentPrice(app, caller, place)
   return {
     uuid: newIdAndUuid('sms', caller.receivedMs).uuid,
@@ -47,6 +63,7 @@ export function draftOf(app: App, caller: Caller, wanted: Wanted): Draft {
     place,
     unitPrice,
     cost: unitPrice * BigInt(wanted.text.segments),
+    currency: currencyOf(caller),
   }
 }
 
@@ -114,13 +131,13 @@ export function optedOut({ to, from }: Draft): AppError {
   return new AppError('OPTED_OUT', `${to} does not want messages from ${from}`)
 }
 
-export function jobOf(app: App, { uuid, scheduledAt: at }: Draft, caller: Caller, leastDelayMs: number): NewJob {
-  const delayMs = Math.max(leastDelayMs, at === null ? 0 : at.getTime() - caller.nowMs)
-  return app.work.prepare(submitJob, caller.tenant, { message: uuid }, { delayMs })
+export function jobOf(app: App, { uuid, scheduledAt: at }: Draft, sending: Sending, leastDelayMs: number): NewJob {
+  const delayMs = Math.max(leastDelayMs, at === null ? 0 : at.getTime() - sending.nowMs)
+  return app.work.prepare(submitJob, sending.tenant, { message: uuid }, { delayMs })
 }
 
-export function itemOf(draft: Draft, job: NewJob, caller: Caller) {
-  const { tenant } = caller
+export function itemOf(draft: Draft, job: NewJob, sending: Sending) {
+  const { tenant } = sending
   return {
     bucket: tenant.bucket,
     account: tenant.account,
@@ -133,7 +150,7 @@ export function itemOf(draft: Draft, job: NewJob, caller: Caller) {
     segments: draft.text.segments,
     unit_price: draft.unitPrice,
     cost: draft.cost,
-    currency: currencyOf(caller),
+    currency: draft.currency,
     country: draft.place.country,
     network: draft.place.network,
     type: draft.type,
@@ -143,14 +160,14 @@ export function itemOf(draft: Draft, job: NewJob, caller: Caller) {
     batch: null,
     batch_index: null,
     scheduled_at: draft.scheduledAt,
-    created_at: new Date(caller.nowMs),
+    created_at: new Date(sending.nowMs),
     refusal: null,
-    transfer: newUuid(caller.receivedMs),
+    transfer: newUuid(sending.receivedMs),
     job: job.id,
     owner: job.owner,
     audit: null,
-    actor: caller.actor,
-    ip: caller.ip,
-    request: caller.requestId,
+    actor: sending.actor,
+    ip: sending.ip,
+    request: sending.requestId,
   }
 }

@@ -15,6 +15,7 @@ import { cancel, cancelBatch, change } from './changes.ts'
 import { textOf } from './draft.ts'
 import { segmentsOf } from './message.ts'
 import { factsOf, isE164, networks, type Place, placeOf } from './numbers.ts'
+import { permissionOf } from './permissions.ts'
 import { currencyOf, segmentPrice } from './pricing.ts'
 import {
   BalanceRecord,
@@ -62,6 +63,8 @@ const sendRoute = commit({
     'INVALID_URL',
     'INSUFFICIENT_BALANCE',
     'OPTED_OUT',
+    'SENDER_NOT_ALLOWED',
+    'COUNTRY_NOT_ENABLED',
     'DUPLICATE_REFERENCE',
     'REQUEST_IN_PROGRESS',
     'INVALID_PHONE',
@@ -93,6 +96,8 @@ const bulkRoute = write({
     'INVALID_URL',
     'INSUFFICIENT_BALANCE',
     'OPTED_OUT',
+    'SENDER_NOT_ALLOWED',
+    'COUNTRY_NOT_ENABLED',
     'DUPLICATE_REFERENCE',
     'INVALID_PHONE',
     'ENCODING_ERROR',
@@ -289,12 +294,17 @@ const estimate = read({
   scope: 'sms:read',
   body: MessageSend,
   reply: { status: 200, schema: EstimateReply },
-  errors: ['INVALID_PHONE', 'MESSAGE_TOO_LONG', 'ENCODING_ERROR'],
+  errors: ['INVALID_PHONE', 'MESSAGE_TOO_LONG', 'ENCODING_ERROR', 'SENDER_NOT_ALLOWED', 'COUNTRY_NOT_ENABLED'],
   examples: [{ name: 'A message', body: { to: '+254711000001', from: 'PAMOJA', message: 'Habari “Ada”' } }],
   handle: async (app, { body }, caller) => {
     const { message, encoding, max_segments } = body
     const text = textOf(message, encoding, max_segments)
-    const recipients = [...new Set([body.to].flat())].filter(isE164)
+    const permission = await permissionOf(app, caller.tenant)
+    const numbers = [...new Set([body.to].flat())].filter(isE164)
+    const problems = numbers.map((to) => permission.problem(body.from, placeOf(to).country))
+    const recipients = numbers.filter((_, i) => problems[i] === null)
+    const [problem] = problems
+    if (problem && recipients.length === 0) throw problem
     const micros = recipients
       .map((to) => segmentPrice(app, caller, placeOf(to)))
       .reduce((sum, price) => sum + price, 0n)

@@ -17,7 +17,7 @@ const phoneRule = 'must be E.164, such as +254711000001'
 const Phone = (description: string) =>
   Type.String({ pattern: e164, rule: phoneRule, errorCode: 'INVALID_PHONE', description })
 
-const Sender = Type.String({
+export const Sender = Type.String({
   pattern: '^[A-Za-z0-9]{3,11}$',
   rule: 'must have 3 to 11 letters or digits',
   description: 'Who it is from: your sender ID or short code',

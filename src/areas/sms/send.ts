@@ -22,7 +22,7 @@ import {
   textOf,
   tooExpensive,
 } from './draft.ts'
-import { currencyOf } from './pricing.ts'
+import { permissionOf } from './permissions.ts'
 import { type MessageSend, mostValiditySeconds, type SendReply } from './schema.ts'
 
 const submit = operation(
@@ -87,9 +87,10 @@ export async function send(
     callbackUrl: rest.callback_url ?? null,
   }
   if (common.callbackUrl !== null) await checkCallback(app, caller.tenant, common.callbackUrl)
+  const permission = await permissionOf(app, caller.tenant)
   return typeof to === 'string'
-    ? sendOne(app, draftOf(app, caller, { to, ...common }), caller, keyed)
-    : sendToMany(app, to, common, caller, keyed)
+    ? sendOne(app, draftOf(app, caller, permission, { to, ...common }), caller, keyed)
+    : sendToMany(app, to, common, caller, permission, keyed)
 }
 
 async function sendOne(app: App, draft: Draft, caller: Caller, keyed: Keyed): Promise<Static<typeof SendReply>> {
@@ -125,7 +126,7 @@ function replyOf(draft: Draft, caller: Caller): Static<typeof SendReply> {
     from: draft.from,
     segments: draft.text.segments,
     cost: draft.cost,
-    currency: currencyOf(caller),
+    currency: draft.currency,
     timestamp: new Date(caller.nowMs),
     encoding: draft.text.encoding,
     country: draft.place.country,
