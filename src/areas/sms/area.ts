@@ -5,10 +5,12 @@ import { analyticsRoutes } from './analytics.ts'
 import { batchJob } from './batches.ts'
 import { smsEvents } from './events.ts'
 import { joinJob, takeIncoming } from './inbound.ts'
+import { numberRoutes } from './inbound-numbers.ts'
 import { networkOf } from './network.ts'
 import { operatorRoutes } from './operator.ts'
 import { optOutRoutes } from './opt-outs.ts'
 import { receiptChores, takeReceipt } from './receipts.ts'
+import { takeAnswer } from './replies.ts'
 import { textChore } from './retention.ts'
 import { messageRoutes } from './routes.ts'
 import { sandboxRoutes } from './sandbox.ts'
@@ -23,12 +25,14 @@ export const sms: Area = {
     ...analyticsRoutes,
     ...optOutRoutes,
     ...senderRoutes,
+    ...numberRoutes,
     ...operatorRoutes,
     ...reviewRoutes,
     ...sandboxRoutes,
   ],
   jobs: [submitJob, joinJob, batchJob],
   events: Object.values(smsEvents),
+  answers: { [smsEvents.received.name]: takeAnswer },
   chores: [...receiptChores, textChore],
   start: async (app) =>
     app.config.PAMOJA_ROLES.includes('carriers')

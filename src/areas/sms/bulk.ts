@@ -209,7 +209,8 @@ async function submitBatch(
   const batch = newUuid(caller.receivedMs)
   const drafts = entries.flatMap((entry) => ('draft' in entry ? [entry] : []))
   const total = drafts.reduce((sum, { draft }) => sum + draft.cost, 0n)
-  if (drafts.some(({ draft }) => refusalOf(draft, caller) === 'INSUFFICIENT_BALANCE')) throw tooExpensive(caller, total)
+  if (drafts.some(({ draft }) => refusalOf(draft, caller) === 'INSUFFICIENT_BALANCE'))
+    throw tooExpensive(currency, total)
   const verdicts = new Map<number, { verdict: string; existing: string | null }>()
   const jobs: NewJob[] = []
   for (let start = 0; start < drafts.length; start += chunkSize) {
@@ -275,7 +276,7 @@ async function pay(tx: Tx, drafts: readonly Draft[], caller: Caller): Promise<vo
   const total = drafts.reduce((sum, { cost }) => sum + cost, 0n)
   // What cannot be paid is mostly seen without the lock, and without deciding on each message.
   const wallet = (await walletsOf(tx, caller.tenant)).find((candidate) => candidate.currency === currency)
-  if (total > (wallet?.availableMicros ?? 0n)) throw tooExpensive(caller, total)
+  if (total > (wallet?.availableMicros ?? 0n)) throw tooExpensive(currency, total)
   const { insufficient } = await one(
     tx.query(charge, {
       ...caller.tenant,
@@ -285,7 +286,7 @@ async function pay(tx: Tx, drafts: readonly Draft[], caller: Caller): Promise<vo
       transfers: drafts.map(() => newUuid(caller.receivedMs)),
     }),
   )
-  if (insufficient) throw tooExpensive(caller, total)
+  if (insufficient) throw tooExpensive(currency, total)
 }
 
 function outcomeOf(

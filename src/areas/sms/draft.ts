@@ -119,8 +119,7 @@ export function refusalOf({ to }: Draft, { tenant }: Caller): 'INSUFFICIENT_BALA
   return tenant.environment === 'test' ? sandboxRefusal(to) : null
 }
 
-export function tooExpensive(caller: Caller, micros: bigint): AppError {
-  const currency = currencyOf(caller)
+export function tooExpensive(currency: Currency, micros: bigint): AppError {
   return new AppError(
     'INSUFFICIENT_BALANCE',
     `it costs ${formatMoney({ micros, currency })}, which is more than the ${currency} wallet holds`,

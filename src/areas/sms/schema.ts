@@ -23,7 +23,7 @@ export const Sender = Type.String({
   description: 'Who it is from: your sender ID or short code',
 })
 
-const Text = Type.String({
+export const Text = Type.String({
   minLength: 1,
   maxLength: maxCharacters,
   sensitive: true,

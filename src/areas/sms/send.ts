@@ -95,7 +95,7 @@ export async function send(
 
 async function sendOne(app: App, draft: Draft, caller: Caller, keyed: Keyed): Promise<Static<typeof SendReply>> {
   const refusal = refusalOf(draft, caller)
-  if (refusal === 'INSUFFICIENT_BALANCE') throw tooExpensive(caller, draft.cost)
+  if (refusal === 'INSUFFICIENT_BALANCE') throw tooExpensive(draft.currency, draft.cost)
   if (refusal === 'OPTED_OUT') throw optedOut(draft)
   const job = jobOf(app, draft, caller, 0)
   const reply = replyOf(draft, caller)
@@ -108,7 +108,7 @@ async function sendOne(app: App, draft: Draft, caller: Caller, keyed: Keyed): Pr
     ...keyed.columns(reply),
   })
   keyed.settle(seen)
-  if (verdict === 'insufficient') throw tooExpensive(caller, draft.cost)
+  if (verdict === 'insufficient') throw tooExpensive(draft.currency, draft.cost)
   if (verdict === 'opted_out') throw optedOut(draft)
   if (verdict === 'duplicate')
     throw new AppError('DUPLICATE_REFERENCE', `the reference ${draft.reference} was used before`, {
