@@ -69,8 +69,8 @@ create table accounts.credits (
   primary key (account_id, environment, reference)
 );
 
--- What others may ask about an account without a request of its own: its plan, its currency, a setting, and how
--- far its clock was moved.
+-- What others may ask about an account without a request of its own: its plan, its currency, a setting that
+-- it has, and how far its clock was moved.
 create function accounts.plan_of(account uuid) returns text language sql stable as $$
   select plan from accounts.accounts where id = account
 $$;
@@ -79,8 +79,8 @@ create function accounts.currency_of(account uuid) returns text language sql sta
   select currency from accounts.accounts where id = account
 $$;
 
-create function accounts.setting(account uuid, name text) returns jsonb language sql stable as $$
-  select settings -> name from accounts.accounts where id = account
+create function accounts.with_setting(setting text) returns table (account_id uuid, value jsonb) language sql stable as $$
+  select id, settings -> setting from accounts.accounts where settings ? setting
 $$;
 
 create function accounts.clock_offset_ms(account uuid, environment text) returns bigint language sql stable as $$

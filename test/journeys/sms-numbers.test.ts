@@ -200,6 +200,7 @@ describe('the reply in a webhook’s answer', () => {
     ['is too long', { reply: 'x'.repeat(1531) }, /must have 1 to 1530 characters/],
     ['is empty', { reply: '' }, /must have 1 to 1530 characters/],
     ['is not a text', { reply: 7 }, /reply must be a text/],
+    ['holds what no text may', { reply: 'a\u0000b' }, /U\+0000/],
     ['costs more than there is', { reply: 'x'.repeat(320) }, /KES 2\.40/],
     ['is in an answer of a megabyte', { reply: 'Asante', more: 'x'.repeat(1_000_000) }, /not read to its end/],
   ]

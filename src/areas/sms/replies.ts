@@ -8,6 +8,7 @@ import type { App } from '../../platform/app.ts'
 import type { EventAnswer } from '../../platform/area.ts'
 import { maybe, one, statement, type Tx } from '../../platform/db.ts'
 import type { Occasion } from '../../platform/events.ts'
+import { parseJson } from '../../platform/json.ts'
 import { type Draft, itemOf, jobOf, lengthChecked, optedOut, textOf, tooExpensive } from './draft.ts'
 import { placeOf } from './numbers.ts'
 import { priceOf } from './pricing.ts'
@@ -126,12 +127,7 @@ export async function takeAnswer(app: App, answer: EventAnswer): Promise<string 
 function replyIn({ status, body, isWhole }: EventAnswer): string | null {
   if (status !== 200 || !body.includes('"reply"')) return null
   if (!isWhole) throw new AppError('MESSAGE_TOO_LONG', 'the answer was not read to its end')
-  let said: unknown
-  try {
-    said = JSON.parse(body)
-  } catch {
-    return null
-  }
+  const { value: said } = parseJson(Buffer.from(body))
   if (typeof said !== 'object' || said === null || !('reply' in said)) return null
   if (typeof said.reply !== 'string') throw new AppError('VALIDATION_ERROR', 'reply must be a text')
   return lengthChecked(said.reply)

@@ -38,6 +38,7 @@ import {
 import { send } from './send.ts'
 import {
   batchMessages,
+  costOf,
   findBatch,
   findMessage,
   listMessages,
@@ -212,6 +213,7 @@ const listRoute = list({
       errorCode: query.error_code ?? null,
       country: query.country ?? null,
       text: query.q ?? null,
+      metadata: query.metadata === undefined ? null : JSON.stringify(query.metadata),
     })
     const currency = currencyOf(caller)
     return pageOf(window, rows, (row) => recordOf(row, currency, caller.nowMs))
@@ -451,7 +453,7 @@ function entryOf(row: MessageRow, currency: string): NonNullable<Static<typeof B
     message_id: idOf('sms', row.id),
     status: row.status,
     segments: row.segments,
-    cost: row.cost,
+    cost: costOf(row),
     currency: row.currency ?? currency,
     error_code: row.error_code,
   }

@@ -254,6 +254,13 @@ export const MessageList = Type.Object({
   error_code: Type.Optional(Type.String({ maxLength: 40 })),
   country: Type.Optional(CountryCode()),
   q: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Part of the text, in any case' })),
+  metadata: Type.Optional(
+    Type.Record(Type.String({ maxLength: 40 }), Type.String({ maxLength: 500 }), {
+      maxProperties: 10,
+      rule: 'must name at most 10 of your notes, as metadata[order]=77',
+      description: 'Your own notes, as metadata[order]=77',
+    }),
+  ),
 })
 
 export const BalanceRecord = Type.Object(

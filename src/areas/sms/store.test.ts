@@ -31,6 +31,7 @@ const row: MessageRow = {
   sent_at: new Date(sentMs),
   delivered_at: null,
   failed_at: null,
+  late_at: null,
   error_code: null,
   carrier_code: null,
   attempts: 1,
