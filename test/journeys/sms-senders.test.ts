@@ -3,8 +3,9 @@
 // of sending obeys.
 import assert from 'node:assert/strict'
 import { after, before, describe, it, test } from 'node:test'
+import { dayMs, hourMs } from '../../src/kernel/time.ts'
 import type { Client } from '../client.ts'
-import { type Account, startWorld, type World } from '../world.ts'
+import { type Account, eventually, startWorld, type World } from '../world.ts'
 
 let world: World
 
@@ -149,6 +150,42 @@ test('an operator sees what every country of Africa demands', async () => {
   const wrong = await world.operator.patch('/v1/operator/sms/countries/KE', { sender_registration: 'maybe' })
   assert.equal(wrong.status, 422)
 })
+
+test('advertising waits for the morning of its recipient, and nothing else does', async () => {
+  const { client } = await world.account({ balance: 10 })
+  const { nowMs } = await moveTo(client, 20 * hourMs) // 23:00 in Nairobi
+  const morning = new Date(nowMs + 9 * hourMs).toISOString()
+  const offer = { from: 'DUKA', message: 'Sukari nusu bei', type: 'promotional' }
+  const waiting = await client.post('/v1/sms/send', { ...offer, to: kenya })
+  assert.deepEqual([waiting.body.status, waiting.body.scheduled_at], ['queued', morning], waiting.text)
+  const many = await client.post('/v1/sms/send', { ...offer, to: [kenya, '+254733000001'] })
+  assert.equal(many.body.scheduled_at, morning)
+  const soon = new Date(nowMs + hourMs).toISOString()
+  const earlier = await client.patch(`/v1/sms/${waiting.body.message_id}`, { scheduled_at: soon })
+  assert.equal(earlier.body.scheduled_at, morning, 'it cannot be put forward into the night')
+  const order = await client.post('/v1/sms/send', { to: kenya, from: 'DUKA', message: 'Your order is here' })
+  assert.equal(order.body.scheduled_at, null)
+  await client.post('/v1/sandbox/clock', { advance_seconds: 10 * 3_600 })
+  await eventually(async () => {
+    const { body } = await client.get(`/v1/sms/${waiting.body.message_id}`)
+    return body.status === 'delivered'
+  }, 'the morning')
+  const byDay = await client.post('/v1/sms/send', { ...offer, to: kenya })
+  assert.equal(byDay.body.scheduled_at, null)
+})
+
+/** Moves the clock of a test account to the next time that a UTC day is so old; gives that moment. */
+async function moveTo(client: Client, ofDayMs: number): Promise<{ nowMs: number }> {
+  const presentMs = world.app.clock.nowMs()
+  const day = Math.floor(presentMs / dayMs) * dayMs
+  const wantedMs = day + ofDayMs > presentMs ? day + ofDayMs : day + dayMs + ofDayMs
+  // A whole second more, so that it is reached.
+  const { body } = await client.post('/v1/sandbox/clock', {
+    advance_seconds: Math.ceil((wantedMs - presentMs) / 1_000),
+  })
+  assert.ok(Date.parse(body.now) >= wantedMs)
+  return { nowMs: wantedMs }
+}
 
 async function country(code: string, rule: object): Promise<void> {
   const { status, text } = await world.operator.patch(`/v1/operator/sms/countries/${code}`, rule)

@@ -28,7 +28,7 @@ import {
   tooExpensive,
   type Wanted,
 } from './draft.ts'
-import { isE164, type Place } from './numbers.ts'
+import { isE164 } from './numbers.ts'
 import { type Permission, permissionOf } from './permissions.ts'
 import { currencyOf } from './pricing.ts'
 import { type BulkReply, type BulkSend, maxRecipients, mostValiditySeconds, type SendReply } from './schema.ts'
@@ -98,9 +98,9 @@ export async function sendToMany(
       currency: head.currency,
       timestamp: new Date(caller.nowMs),
       encoding: common.text.encoding,
-      country: sameFor(entries, ({ country }) => country),
-      network: sameFor(entries, ({ network }) => network),
-      scheduled_at: common.scheduledAt,
+      country: sameFor(entries, ({ place }) => place.country),
+      network: sameFor(entries, ({ place }) => place.network),
+      scheduled_at: dateOf(sameFor(entries, (draft) => draft.scheduledAt?.getTime() ?? null)),
       messages: outcomes.map(({ index: _, error: __, ...outcome }) => outcome),
       accepted: head.accepted,
       rejected: head.rejected,
@@ -394,8 +394,12 @@ const problemCodes = [
 const maxListed = 1_000
 
 /** What all recipients have in common, or null. */
-function sameFor(entries: readonly Entry[], pick: (place: Place) => string | null): string | null {
-  const values = new Set(entries.flatMap((entry) => ('draft' in entry ? [pick(entry.draft.place)] : [])))
+function sameFor<T>(entries: readonly Entry[], pick: (draft: Draft) => T | null): T | null {
+  const values = new Set(entries.flatMap((entry) => ('draft' in entry ? [pick(entry.draft)] : [])))
   const [only = null] = values
   return values.size === 1 ? only : null
+}
+
+function dateOf(ms: number | null): Date | null {
+  return ms === null ? null : new Date(ms)
 }

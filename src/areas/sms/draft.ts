@@ -13,6 +13,7 @@ import { type Segments, segmentsOf } from './message.ts'
 import { type Place, placeOf, sandboxRefusal } from './numbers.ts'
 import type { Permission } from './permissions.ts'
 import { currencyOf, segmentPrice } from './pricing.ts'
+import { afterQuietHours } from './quiet-hours.ts'
 import type { Notes } from './store.ts'
 import { submitJob } from './submit.ts'
 
@@ -60,11 +61,20 @@ export function draftOf(app: App, caller: Caller, permission: Permission, wanted
   return {
     uuid: newIdAndUuid('sms', caller.receivedMs).uuid,
     ...wanted,
+    scheduledAt: timeFor(caller, wanted.type, place.country, wanted.scheduledAt),
     place,
     unitPrice,
     cost: unitPrice * BigInt(wanted.text.segments),
     currency: currencyOf(caller),
   }
+}
+
+/** When it goes out: advertising waits while it is night where it goes. Null is now. */
+export function timeFor(caller: Caller, type: Draft['type'], country: string | null, wanted: Date | null): Date | null {
+  if (type === 'transactional') return wanted
+  const wantedMs = wanted?.getTime() ?? caller.nowMs
+  const atMs = afterQuietHours(country, caller.principal.facts.country, wantedMs)
+  return atMs === wantedMs ? wanted : new Date(atMs)
 }
 
 /** The text in the encoding asked for; refuses what cannot be written in it, or needs too many segments. */

@@ -28,6 +28,7 @@ export interface MessageRow {
   charges: number
   country: string | null
   network: string | null
+  type: 'transactional' | 'promotional'
   validity: number
   metadata: Notes
   reference: string | null
@@ -47,7 +48,7 @@ export interface MessageRow {
 }
 
 const columns = `id, direction, status, recipient, sender, body, encoding, segments, unit_price, cost, currency, charges, country,
-       network, validity, metadata, reference, callback_url, batch_id, batch_index, scheduled_at, created_at, sent_at, delivered_at,
+       network, type, validity, metadata, reference, callback_url, batch_id, batch_index, scheduled_at, created_at, sent_at, delivered_at,
        failed_at, late_at, error_code, carrier_code, attempts, request_id`
 
 const find = statement<TenantParameters & { id: string }, MessageRow>(
