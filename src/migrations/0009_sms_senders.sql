@@ -54,3 +54,16 @@ create table sms.numbers (
   primary key (environment, number, account_id)
 );
 create index numbers_of_account on sms.numbers (account_id, environment, id);
+
+-- One row is the link by which somebody who cannot answer a sender's messages opts out of them.
+create table sms.opt_out_links (
+  bucket      smallint not null,
+  account_id  uuid not null,
+  environment text not null,
+  phone       text not null,
+  sender      text not null,
+  token       text not null,
+  created_at  timestamptz not null,
+  primary key (bucket, account_id, environment, phone, sender)
+);
+create index opt_out_links_by_token on sms.opt_out_links (token);

@@ -174,6 +174,45 @@ test('advertising waits for the morning of its recipient, and nothing else does'
   assert.equal(byDay.body.scheduled_at, null)
 })
 
+test('an advertisement carries a link by which its recipient opts out, and looking at it changes nothing', async () => {
+  const { client } = await world.account({ balance: 10 })
+  await moveTo(client, 9 * hourMs) // noon in Nairobi
+  const offer = { from: 'DUKA', message: 'Sukari nusu bei. Acha: {{optout}}', type: 'promotional' }
+  const sent = await client.post('/v1/sms/send', { ...offer, to: kenya })
+  assert.equal(sent.status, 200, sent.text)
+  const { body: bulk } = await client.post('/v1/sms/bulk', {
+    ...offer,
+    messages: [kenya, '+254733000001'].map((to) => ({ to, message: offer.message })),
+  })
+  const link = async (id: string) => /\/o\/\w+$/.exec((await client.get(`/v1/sms/${id}`)).body.message)?.[0] ?? ''
+  const path = await link(sent.body.message_id)
+  assert.match(path, /^\/o\/\w{11}$/)
+  assert.equal(await link(bulk.messages[0].message_id), path, 'one for each recipient and sender')
+  assert.notEqual(await link(bulk.messages[1].message_id), path)
+  const changed = new Date(world.app.clock.nowMs() + 10 * dayMs).toISOString()
+  const later = await client.post('/v1/sms/send', { ...offer, to: kenya, scheduled_at: changed })
+  const edited = await client.patch(`/v1/sms/${later.body.message_id}`, { message: 'Leo tu: {{optout}}' })
+  assert.ok(edited.body.message.endsWith(path), edited.text)
+  const plain = await client.post('/v1/sms/send', { ...offer, to: kenya, type: 'transactional' })
+  assert.equal((await client.get(`/v1/sms/${plain.body.message_id}`)).body.message, offer.message)
+
+  const page = await world.stranger.get(path)
+  assert.equal(page.status, 200)
+  assert.match(page.text, /No more messages from DUKA to …001\?/)
+  assert.equal((await client.post('/v1/sms/send', { ...offer, to: kenya })).status, 200)
+  for (const _ of ['once', 'twice']) assert.match((await world.stranger.post(path)).text, /no more messages to …001/)
+  const refused = await client.post('/v1/sms/send', { ...offer, to: kenya })
+  assert.deepEqual([refused.status, refused.body.error.code], [403, 'OPTED_OUT'])
+  assert.equal((await client.post('/v1/sms/send', { ...offer, to: kenya, from: 'SOKO' })).status, 200)
+  const { body: told } = await client.get('/v1/events?event=sms.opted_out')
+  assert.deepEqual(
+    told.data.map(({ payload }: { payload: { phone: string; from: string } }) => [payload.phone, payload.from]),
+    [[kenya, 'DUKA']],
+  )
+  for (const wrong of ['/o/00000000000', '/o/x', '/o/%00'])
+    assert.equal((await world.stranger.get(wrong)).status, 404, wrong)
+})
+
 /** Moves the clock of a test account to the next time that a UTC day is so old; gives that moment. */
 async function moveTo(client: Client, ofDayMs: number): Promise<{ nowMs: number }> {
   const presentMs = world.app.clock.nowMs()

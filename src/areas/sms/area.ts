@@ -8,6 +8,7 @@ import { joinJob, takeIncoming } from './inbound.ts'
 import { numberRoutes } from './inbound-numbers.ts'
 import { networkOf } from './network.ts'
 import { operatorRoutes } from './operator.ts'
+import { mountOptOutPage } from './opt-out-links.ts'
 import { optOutRoutes } from './opt-outs.ts'
 import { receiptChores, takeReceipt } from './receipts.ts'
 import { takeAnswer } from './replies.ts'
@@ -34,6 +35,7 @@ export const sms: Area = {
   events: Object.values(smsEvents),
   answers: { [smsEvents.received.name]: takeAnswer },
   chores: [...receiptChores, textChore],
+  mount: mountOptOutPage,
   start: async (app) =>
     app.config.PAMOJA_ROLES.includes('carriers')
       ? networkOf(app).start({

@@ -29,7 +29,8 @@ import {
   type Wanted,
 } from './draft.ts'
 import { isE164 } from './numbers.ts'
-import { type Permission, permissionOf } from './permissions.ts'
+import { linksFor, withRoomForLink } from './opt-out-links.ts'
+import { permissionOf } from './permissions.ts'
 import { currencyOf } from './pricing.ts'
 import { type BulkReply, type BulkSend, maxRecipients, mostValiditySeconds, type SendReply } from './schema.ts'
 import { insertBatch, type Notes, type Rejection } from './store.ts'
@@ -72,8 +73,8 @@ export async function sendToMany(
   app: App,
   to: readonly string[],
   common: Omit<Wanted, 'to'>,
+  draft: (recipient: string) => Draft,
   caller: Caller,
-  permission: Permission,
   keyed: Keyed,
 ): Promise<Static<typeof SendReply>> {
   const recipients = [...new Set(to)]
@@ -82,9 +83,7 @@ export async function sendToMany(
   if (common.reference !== null && recipients.length > 1)
     throw new AppError('VALIDATION_ERROR', 'reference names one message: send to one recipient, or use bulk')
   await admitMessages(app, caller, recipients.length - 1)
-  const entries = recipients.map((recipient, index) =>
-    entryOf(index, recipient, () => draftOf(app, caller, permission, { to: recipient, ...common })),
-  )
+  const entries = recipients.map((recipient, index) => entryOf(index, recipient, () => draft(recipient)))
   return once(app, caller, keyed, async (tx) => {
     const { batch, outcomes, head } = await submitBatch(app, tx, entries, common.metadata, caller)
     if (head.accepted === 0) throw allRefused(outcomes)
@@ -162,6 +161,12 @@ export async function bulkEntries(app: App, input: Static<typeof BulkSend>, call
     messages.map((message) => message.callback_url),
   )
   const permission = await permissionOf(app, caller.tenant)
+  const linked = await linksFor(
+    app,
+    caller,
+    type,
+    messages.map((message) => ({ from, ...message })),
+  )
   const entries = messages.map((message, index) =>
     entryOf(index, message.to, () => {
       const urlProblem = message.callback_url === undefined ? undefined : urlProblems.get(message.callback_url)
@@ -169,10 +174,12 @@ export async function bulkEntries(app: App, input: Static<typeof BulkSend>, call
       const { reference = null } = message
       if (reference !== null && (reference.length < 1 || [...reference].length > 64))
         throw new AppError('VALIDATION_ERROR', 'reference must have 1 to 64 characters')
+      const sender = senderOf(message.from ?? from)
+      const text = textOf(lengthChecked(withRoomForLink(app, type, message.message)))
       return draftOf(app, caller, permission, {
         to: message.to,
-        from: senderOf(message.from ?? from),
-        text: textOf(lengthChecked(message.message)),
+        from: sender,
+        text: linked(text, message.to, sender),
         scheduledAt:
           message.scheduled_at === undefined ? usual : scheduledAt(momentText(message.scheduled_at), caller.nowMs),
         type,

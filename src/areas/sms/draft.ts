@@ -112,9 +112,12 @@ export function momentText(text: string): string {
   return text
 }
 
+export function isSender(from: string): boolean {
+  return /^[A-Za-z0-9]{3,11}$/.test(from)
+}
+
 export function senderOf(from: string): string {
-  if (!/^[A-Za-z0-9]{3,11}$/.test(from))
-    throw new AppError('VALIDATION_ERROR', 'from must have 3 to 11 letters or digits')
+  if (!isSender(from)) throw new AppError('VALIDATION_ERROR', 'from must have 3 to 11 letters or digits')
   return from
 }
 

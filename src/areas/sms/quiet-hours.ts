@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// When advertising must not wake anybody: by the recipient's own clock, from nine in the evening to eight in the morning,
-// or earlier where the country says so. A promotional message that would go out then waits for the morning.
+// When advertising must not wake anybody: by the recipient's own clock, from nine in the evening to eight in the
+// morning, or earlier where the country says so. A promotional message that would go out then waits for the morning.
 import { minuteMs } from '../../kernel/time.ts'
 
 const usual = { from: 21 * 60, to: 8 * 60 }
@@ -10,17 +10,18 @@ const exceptions: Readonly<Record<string, typeof usual>> = { NG: earlier, UG: ea
 
 /** The clock that most people of a country live by. */
 const zones: Readonly<Record<string, string>> = {
-  AC: 'Atlantic/St_Helena', AO: 'Africa/Luanda', BF: 'Africa/Ouagadougou', BI: 'Africa/Bujumbura', BJ: 'Africa/Porto-Novo', BW: 'Africa/Gaborone',
-  CD: 'Africa/Kinshasa', CF: 'Africa/Bangui', CG: 'Africa/Brazzaville', CI: 'Africa/Abidjan', CM: 'Africa/Douala',
-  CV: 'Atlantic/Cape_Verde', DJ: 'Africa/Djibouti', DZ: 'Africa/Algiers', EG: 'Africa/Cairo', ER: 'Africa/Asmara',
-  ET: 'Africa/Addis_Ababa', GA: 'Africa/Libreville', GH: 'Africa/Accra', GM: 'Africa/Banjul', GN: 'Africa/Conakry',
-  GQ: 'Africa/Malabo', GW: 'Africa/Bissau', IO: 'Indian/Chagos', KE: 'Africa/Nairobi', KM: 'Indian/Comoro', LR: 'Africa/Monrovia',
-  LS: 'Africa/Maseru', LY: 'Africa/Tripoli', MA: 'Africa/Casablanca', MG: 'Indian/Antananarivo', ML: 'Africa/Bamako',
-  MR: 'Africa/Nouakchott', MU: 'Indian/Mauritius', MW: 'Africa/Blantyre', MZ: 'Africa/Maputo', NA: 'Africa/Windhoek',
-  NE: 'Africa/Niamey', NG: 'Africa/Lagos', RE: 'Indian/Reunion', RW: 'Africa/Kigali', SC: 'Indian/Mahe', SD: 'Africa/Khartoum',
-  SH: 'Atlantic/St_Helena', SL: 'Africa/Freetown', SN: 'Africa/Dakar', SO: 'Africa/Mogadishu', SS: 'Africa/Juba', ST: 'Africa/Sao_Tome',
-  SZ: 'Africa/Mbabane', TD: 'Africa/Ndjamena', TG: 'Africa/Lome', TN: 'Africa/Tunis', TZ: 'Africa/Dar_es_Salaam',
-  UG: 'Africa/Kampala', ZA: 'Africa/Johannesburg', ZM: 'Africa/Lusaka', ZW: 'Africa/Harare',
+  AC: 'Atlantic/St_Helena', AO: 'Africa/Luanda', BF: 'Africa/Ouagadougou', BI: 'Africa/Bujumbura',
+  BJ: 'Africa/Porto-Novo', BW: 'Africa/Gaborone', CD: 'Africa/Kinshasa', CF: 'Africa/Bangui', CG: 'Africa/Brazzaville',
+  CI: 'Africa/Abidjan', CM: 'Africa/Douala', CV: 'Atlantic/Cape_Verde', DJ: 'Africa/Djibouti', DZ: 'Africa/Algiers',
+  EG: 'Africa/Cairo', ER: 'Africa/Asmara', ET: 'Africa/Addis_Ababa', GA: 'Africa/Libreville', GH: 'Africa/Accra',
+  GM: 'Africa/Banjul', GN: 'Africa/Conakry', GQ: 'Africa/Malabo', GW: 'Africa/Bissau', IO: 'Indian/Chagos',
+  KE: 'Africa/Nairobi', KM: 'Indian/Comoro', LR: 'Africa/Monrovia', LS: 'Africa/Maseru', LY: 'Africa/Tripoli',
+  MA: 'Africa/Casablanca', MG: 'Indian/Antananarivo', ML: 'Africa/Bamako', MR: 'Africa/Nouakchott',
+  MU: 'Indian/Mauritius', MW: 'Africa/Blantyre', MZ: 'Africa/Maputo', NA: 'Africa/Windhoek', NE: 'Africa/Niamey',
+  NG: 'Africa/Lagos', RE: 'Indian/Reunion', RW: 'Africa/Kigali', SC: 'Indian/Mahe', SD: 'Africa/Khartoum',
+  SH: 'Atlantic/St_Helena', SL: 'Africa/Freetown', SN: 'Africa/Dakar', SO: 'Africa/Mogadishu', SS: 'Africa/Juba',
+  ST: 'Africa/Sao_Tome', SZ: 'Africa/Mbabane', TD: 'Africa/Ndjamena', TG: 'Africa/Lome', TN: 'Africa/Tunis',
+  TZ: 'Africa/Dar_es_Salaam', UG: 'Africa/Kampala', ZA: 'Africa/Johannesburg', ZM: 'Africa/Lusaka', ZW: 'Africa/Harare',
 } // biome-ignore format: a table reads better dense
 
 const clocks = new Map<string, Intl.DateTimeFormat>()

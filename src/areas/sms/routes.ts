@@ -15,6 +15,7 @@ import { cancel, cancelBatch, change } from './changes.ts'
 import { textOf } from './draft.ts'
 import { segmentsOf } from './message.ts'
 import { factsOf, isE164, networks, type Place, placeOf } from './numbers.ts'
+import { withRoomForLink } from './opt-out-links.ts'
 import { permissionOf } from './permissions.ts'
 import { currencyOf, segmentPrice } from './pricing.ts'
 import {
@@ -300,7 +301,7 @@ const estimate = read({
   examples: [{ name: 'A message', body: { to: '+254711000001', from: 'PAMOJA', message: 'Habari “Ada”' } }],
   handle: async (app, { body }, caller) => {
     const { message, encoding, max_segments } = body
-    const text = textOf(message, encoding, max_segments)
+    const text = textOf(withRoomForLink(app, body.type ?? 'transactional', message), encoding, max_segments)
     const permission = await permissionOf(app, caller.tenant)
     const numbers = [...new Set([body.to].flat())].filter(isE164)
     const problems = numbers.map((to) => permission.problem(body.from, placeOf(to).country))

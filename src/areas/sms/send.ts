@@ -15,6 +15,7 @@ import {
   draftOf,
   itemOf,
   jobOf,
+  lengthChecked,
   metadataOf,
   optedOut,
   refusalOf,
@@ -22,6 +23,7 @@ import {
   textOf,
   tooExpensive,
 } from './draft.ts'
+import { linksFor, withRoomForLink } from './opt-out-links.ts'
 import { permissionOf } from './permissions.ts'
 import { type MessageSend, mostValiditySeconds, type SendReply } from './schema.ts'
 
@@ -75,12 +77,13 @@ export async function send(
   caller: Caller,
   keyed: Keyed,
 ): Promise<Static<typeof SendReply>> {
-  const { to, ...rest } = input
+  const { to, type = 'transactional', ...rest } = input
+  const message = withRoomForLink(app, type, rest.message)
   const common = {
     from: rest.from,
-    text: textOf(rest.message, rest.encoding, rest.max_segments),
+    text: textOf(lengthChecked(message), rest.encoding, rest.max_segments),
     scheduledAt: scheduledAt(rest.scheduled_at, caller.nowMs),
-    type: rest.type ?? 'transactional',
+    type,
     validity: rest.validity ?? mostValiditySeconds,
     metadata: metadataOf(rest.metadata),
     reference: rest.reference ?? null,
@@ -88,9 +91,19 @@ export async function send(
   }
   if (common.callbackUrl !== null) await checkCallback(app, caller.tenant, common.callbackUrl)
   const permission = await permissionOf(app, caller.tenant)
+  const linked = await linksFor(
+    app,
+    caller,
+    type,
+    [to].flat().map((recipient) => ({ ...rest, to: recipient })),
+  )
+  const draft = (recipient: string) => {
+    const text = linked(common.text, recipient, rest.from)
+    return draftOf(app, caller, permission, { ...common, to: recipient, text })
+  }
   return typeof to === 'string'
-    ? sendOne(app, draftOf(app, caller, permission, { to, ...common }), caller, keyed)
-    : sendToMany(app, to, common, caller, permission, keyed)
+    ? sendOne(app, draft(to), caller, keyed)
+    : sendToMany(app, to, common, draft, caller, keyed)
 }
 
 async function sendOne(app: App, draft: Draft, caller: Caller, keyed: Keyed): Promise<Static<typeof SendReply>> {
