@@ -1,4 +1,5 @@
--- Under which names and to which countries customers may send, and the numbers that handsets write to.
+-- Under which names and to which countries customers may send, the numbers that handsets write to, and the links by which
+-- people opt out.
 
 -- One row is a name that an account sends under. No countries: all of them. Test ones are approved as they are made.
 create table sms.sender_ids (

@@ -9,7 +9,7 @@ import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
 import type { Caller } from '../../platform/auth.ts'
 import type { Tx } from '../../platform/db.ts'
-import { lengthChecked, metadataOf, scheduledAt, textOf, timeFor } from './draft.ts'
+import { metadataOf, scheduledAt, textOf, timeFor } from './draft.ts'
 import { smsEvents } from './events.ts'
 import { linksFor, withRoomForLink } from './opt-out-links.ts'
 import { changeOf, failed, loadMessages, type Stored, tell, transferId } from './outcome.ts'
@@ -100,7 +100,7 @@ export async function change(
   if (input.message !== undefined) {
     const { recipient: to, sender: from, type } = before
     const linked = await linksFor(app, caller, type, [{ to, from, message: input.message }])
-    const room = lengthChecked(withRoomForLink(app, type, input.message))
+    const room = withRoomForLink(app, type, input.message)
     const { text, encoding, segments } = linked(textOf(room), to, from)
     const unitPrice = segmentPrice(app, caller, before)
     after = { ...after, body: text, encoding, segments, unit_price: unitPrice, cost: unitPrice * BigInt(segments) }

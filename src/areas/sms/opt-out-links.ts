@@ -10,7 +10,7 @@ import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { maybe, statement } from '../../platform/db.ts'
 import type { Environment, Tenant } from '../../platform/tenant.ts'
-import { type Draft, isSender } from './draft.ts'
+import { type Draft, isSender, lengthChecked } from './draft.ts'
 import { smsEvents } from './events.ts'
 import type { Segments } from './message.ts'
 import { isE164 } from './numbers.ts'
@@ -26,9 +26,10 @@ const buckets = Array.from({ length: bucketCount }, (_, i) => i)
 
 type Type = Draft['type']
 
-/** The text as long as it will be when it has its link. */
+/** The text as long as it will be when it has its link; refuses one that is too long then. */
 export function withRoomForLink(app: App, type: Type, message: string): string {
-  return type === 'promotional' ? message.replaceAll(placeholder, linkOf(app, anyToken)) : message
+  if (type === 'transactional' || !message.includes(placeholder)) return message
+  return lengthChecked(message.replaceAll(placeholder, linkOf(app, anyToken)))
 }
 
 interface Addressed {

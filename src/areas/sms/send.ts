@@ -15,7 +15,6 @@ import {
   draftOf,
   itemOf,
   jobOf,
-  lengthChecked,
   metadataOf,
   optedOut,
   refusalOf,
@@ -81,7 +80,7 @@ export async function send(
   const message = withRoomForLink(app, type, rest.message)
   const common = {
     from: rest.from,
-    text: textOf(lengthChecked(message), rest.encoding, rest.max_segments),
+    text: textOf(message, rest.encoding, rest.max_segments),
     scheduledAt: scheduledAt(rest.scheduled_at, caller.nowMs),
     type,
     validity: rest.validity ?? mostValiditySeconds,

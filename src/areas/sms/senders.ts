@@ -15,7 +15,7 @@ import { Sender } from './schema.ts'
 
 /** Of one account in one environment. */
 const maxSenders = 100
-export const maxCountries = 250
+const maxCountries = 250
 
 export const senderStatuses = ['pending', 'approved', 'rejected'] as const
 
