@@ -19,7 +19,7 @@ export const errors = {
   ACCOUNT_SUSPENDED: [403, 'This account is suspended. Ask the operator of this installation to reactivate it.'],
   SENDER_NOT_ALLOWED: [
     403,
-    'The country takes only registered senders, and this one is not approved for you. Register it under /v1/sms/sender-ids.',
+    'The country takes only registered senders. Register this one under /v1/sms/sender-ids, or use one that is approved.',
   ],
   COUNTRY_NOT_ENABLED: [
     403,

@@ -32,7 +32,7 @@ import { isE164 } from './numbers.ts'
 import { linksFor, withRoomForLink } from './opt-out-links.ts'
 import { permissionOf } from './permissions.ts'
 import { currencyOf } from './pricing.ts'
-import { type BulkReply, type BulkSend, maxRecipients, mostValiditySeconds, type SendReply } from './schema.ts'
+import { type BulkReply, type BulkSend, mostValiditySeconds, type SendReply } from './schema.ts'
 import { insertBatch, type Notes, type Rejection } from './store.ts'
 
 /** A transaction hands so many messages to PostgreSQL at a time. */
@@ -78,8 +78,6 @@ export async function sendToMany(
   keyed: Keyed,
 ): Promise<Static<typeof SendReply>> {
   const recipients = [...new Set(to)]
-  if (to.length < 1 || to.length > maxRecipients)
-    throw new AppError('VALIDATION_ERROR', `to must be a number or a list of 1 to ${maxRecipients} numbers`)
   if (common.reference !== null && recipients.length > 1)
     throw new AppError('VALIDATION_ERROR', 'reference names one message: send to one recipient, or use bulk')
   await admitMessages(app, caller, recipients.length - 1)

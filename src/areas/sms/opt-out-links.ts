@@ -20,7 +20,7 @@ const placeholder = '{{optout}}'
 /** 55 random bits: enough that nobody finds somebody else's, in few characters. */
 const tokenLength = 11
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
-/** As long as any other, so that texts are counted before their links are known. */
+/** The length of a real one, so that texts are counted before their links are known. */
 const anyToken = '0'.repeat(tokenLength)
 const buckets = Array.from({ length: bucketCount }, (_, i) => i)
 

@@ -54,7 +54,7 @@ const permissions = onePerApp((app) => new Permissions(app))
 
 class Permissions {
   readonly #app: App
-  readonly #known = new Map<string, { permission: Promise<Permission>; account: string; untilMs: number }>()
+  readonly #known = new Map<string, { permission: Promise<Permission>; untilMs: number }>()
 
   constructor(app: App) {
     this.#app = app
@@ -64,14 +64,14 @@ class Permissions {
 
   of(tenant: Tenant): Promise<Permission> {
     const { clock, signals } = this.#app
-    const key = `${tenant.environment} ${tenant.account}`
+    const key = keyOf(tenant.account, tenant.environment)
     const known = this.#known.get(key)
     if (known && known.untilMs > clock.nowMs()) return known.permission
     const permission = one(this.#app.db.query(load, { ...tenant })).then((facts) => permissionFrom(facts, tenant))
     if (!signals.connected) return permission
     const [oldest] = this.#known.size >= maxRemembered ? this.#known.keys() : []
     if (oldest !== undefined) this.#known.delete(oldest)
-    const entry = { permission, account: tenant.account, untilMs: clock.nowMs() + goodForMs }
+    const entry = { permission, untilMs: clock.nowMs() + goodForMs }
     // Kept from now on, so that a change which comes while it is read drops it.
     this.#known.set(key, entry)
     permission.catch(() => {
@@ -81,8 +81,13 @@ class Permissions {
   }
 
   forget(account: string): void {
-    for (const [key, known] of this.#known) if (account === '' || known.account === account) this.#known.delete(key)
+    if (account === '') this.#known.clear()
+    for (const environment of ['test', 'live'] as const) this.#known.delete(keyOf(account, environment))
   }
+}
+
+function keyOf(account: string, environment: Tenant['environment']): string {
+  return `${environment} ${account}`
 }
 
 function permissionFrom({ rules, countries, senders, numbers }: Facts, { environment }: Tenant): Permission {

@@ -24,7 +24,7 @@ import {
 } from './draft.ts'
 import { linksFor, withRoomForLink } from './opt-out-links.ts'
 import { permissionOf } from './permissions.ts'
-import { type MessageSend, mostValiditySeconds, type SendReply } from './schema.ts'
+import { type MessageSend, maxRecipients, mostValiditySeconds, type SendReply } from './schema.ts'
 
 const submit = operation(
   'sms.submit',
@@ -77,6 +77,8 @@ export async function send(
   keyed: Keyed,
 ): Promise<Static<typeof SendReply>> {
   const { to, type = 'transactional', ...rest } = input
+  if (typeof to !== 'string' && (to.length < 1 || to.length > maxRecipients))
+    throw new AppError('VALIDATION_ERROR', `to must be a number or a list of 1 to ${maxRecipients} numbers`)
   const message = withRoomForLink(app, type, rest.message)
   const common = {
     from: rest.from,
