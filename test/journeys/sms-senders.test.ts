@@ -2,10 +2,15 @@
 // Under which names and to which countries a customer may send: what customers register, operators decide, and every way
 // of sending obeys.
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { after, before, describe, it, test } from 'node:test'
+import { areas } from '../../src/areas.ts'
+import { loadConfig } from '../../src/config.ts'
 import { dayMs, hourMs } from '../../src/kernel/time.ts'
-import type { Client } from '../client.ts'
-import { type Account, eventually, startWorld, type World } from '../world.ts'
+import { startNode } from '../../src/server.ts'
+import { Client } from '../client.ts'
+import { notes, notesMigrations } from '../notes/area.ts'
+import { type Account, eventually, quiet, startWorld, type World } from '../world.ts'
 
 let world: World
 
@@ -139,6 +144,31 @@ test('an account that the operator limits sends to its countries only', async ()
   assert.equal((await world.operator.patch(path, { countries: ['KEN'] })).status, 422)
   await world.operator.patch(path, { countries: null })
   assert.equal(await send(rwanda), undefined)
+})
+
+test('what one node hears from the operator holds on the others', async () => {
+  const ada = await world.account({ balance: 10 })
+  const { config } = loadConfig(
+    {},
+    { ...quiet, PAMOJA_HOME: world.home, DATABASE_URL: world.databaseUrl, PAMOJA_ROLES: ['api'] },
+  )
+  const other = await startNode({ config, areas: [...areas, notes], extraMigrations: notesMigrations })
+  const elsewhere = new Client(other.url, other.caFile && readFileSync(other.caFile, 'utf8'), ada.key)
+  const refusal = async () =>
+    (await elsewhere.post('/v1/sms/send', { to: rwanda, from: 'DUKA', message: 'Muraho' })).body.error?.code ?? 'none'
+  try {
+    assert.equal(await refusal(), 'none')
+    await world.operator.patch(`/v1/operator/sms/accounts/${ada.id}`, { countries: ['KE'] })
+    await eventually(async () => (await refusal()) === 'COUNTRY_NOT_ENABLED', 'the limit to be heard of', 10_000)
+    await world.operator.patch(`/v1/operator/sms/accounts/${ada.id}`, { countries: null })
+    await country('RW', { enabled: false })
+    await eventually(async () => (await refusal()) === 'COUNTRY_NOT_ENABLED', 'the country', 10_000)
+    await country('RW', { enabled: null })
+    await eventually(async () => (await refusal()) === 'none', 'the end of it', 10_000)
+  } finally {
+    elsewhere.close()
+    await other.stop()
+  }
 })
 
 test('an operator sees what every country of Africa demands', async () => {

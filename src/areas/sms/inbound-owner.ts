@@ -13,13 +13,13 @@ const answerWithinDays = 30
 const buckets = Array.from({ length: bucketCount }, (_, i) => i)
 
 /** Whose environment it is, and how far its clock was moved. */
-export interface Place {
+export interface Whose {
   readonly tenant: Tenant
   readonly clockOffsetMs: number
 }
 
 /** Whose message it is, and what the owner wants done with it. */
-export interface Owner extends Place {
+export interface Owner extends Whose {
   readonly inReplyTo: string | null
   readonly keyword: string | null
   readonly webhookUrl: string | null
@@ -73,24 +73,24 @@ export interface Arrived {
   /** It came from the sandbox's network, where every account has numbers of its own. */
   readonly isTest: boolean
   /** Who asked for it, if somebody did. */
-  readonly expectedBy: Place | null
+  readonly expectedBy: Whose | null
 }
 
 export async function claimsTo(app: App, { from, to, isTest, expectedBy }: Arrived): Promise<Claims> {
   const last = await lastTo(app, from, to, isTest)
   const rows = await numbersFor(app, to, isTest, expectedBy ?? last)
   return {
-    keeper: expectedBy?.tenant ?? (rows[0] ? placeOf(rows[0]).tenant : (last?.tenant ?? null)),
+    keeper: expectedBy?.tenant ?? (rows[0] ? whoseIs(rows[0]).tenant : (last?.tenant ?? null)),
     ownerOf(text) {
       const row = expectedBy ? rows[0] : rowFor(text, rows)
-      const place = expectedBy ?? (row ? placeOf(row) : last)
-      if (!place) return null
+      const whose = expectedBy ?? (row ? whoseIs(row) : last)
+      if (!whose) return null
       const { keywords = [], default_webhook_url = null } =
-        row ?? rows.find((one) => isSameTenant(placeOf(one), place)) ?? {}
+        row ?? rows.find((one) => isSameTenant(whoseIs(one), whose)) ?? {}
       const found = keywordIn(text, keywords)
       return {
-        ...place,
-        inReplyTo: last && isSameTenant(last, place) ? last.message : null,
+        ...whose,
+        inReplyTo: last && isSameTenant(last, whose) ? last.message : null,
         keyword: found?.keyword ?? null,
         webhookUrl: found?.webhook_url ?? default_webhook_url,
         autoReply: found?.auto_reply ?? null,
@@ -104,7 +104,7 @@ async function lastTo(
   handset: string,
   sender: string,
   isTest: boolean,
-): Promise<(Place & { message: string }) | null> {
+): Promise<(Whose & { message: string }) | null> {
   const last = await maybe(
     app.db.query(findLast, {
       buckets,
@@ -114,15 +114,15 @@ async function lastTo(
       since: firstUuidAt(app.clock.nowMs() - answerWithinDays * dayMs),
     }),
   )
-  return last && { ...placeOf(last), message: last.id }
+  return last && { ...whoseIs(last), message: last.id }
 }
 
 /** The owners of a number: of a live one all, in test the account that the message is for anyway. */
-async function numbersFor(app: App, to: string, isTest: boolean, place: Place | null): Promise<NumberRow[]> {
+async function numbersFor(app: App, to: string, isTest: boolean, whose: Whose | null): Promise<NumberRow[]> {
   const forms = to.startsWith('+') ? [to, to.slice(1)] : [to, `+${to}`]
   const rows = isTest ? [] : await app.db.query(findNumbers, { environment: 'live', forms, account: null })
-  if (rows.length > 0 || place?.tenant.environment !== 'test') return rows
-  return app.db.query(findNumbers, { environment: 'test', forms, account: place.tenant.account })
+  if (rows.length > 0 || whose?.tenant.environment !== 'test') return rows
+  return app.db.query(findNumbers, { environment: 'test', forms, account: whose.tenant.account })
 }
 
 function rowFor(text: string, rows: readonly NumberRow[]): NumberRow | undefined {
@@ -133,11 +133,11 @@ function rowFor(text: string, rows: readonly NumberRow[]): NumberRow | undefined
   return rows.find(({ keywords, shared }) => (found ? keywords.includes(found) : !shared))
 }
 
-function placeOf(row: Pick<NumberRow, 'bucket' | 'account_id' | 'environment' | 'clock_offset_ms'>): Place {
+function whoseIs(row: Pick<NumberRow, 'bucket' | 'account_id' | 'environment' | 'clock_offset_ms'>): Whose {
   const { bucket, account_id: account, environment, clock_offset_ms } = row
   return { tenant: { bucket, account, environment }, clockOffsetMs: Number(clock_offset_ms) }
 }
 
-function isSameTenant({ tenant: a }: Place, { tenant: b }: Place): boolean {
+function isSameTenant({ tenant: a }: Whose, { tenant: b }: Whose): boolean {
   return a.account === b.account && a.environment === b.environment
 }

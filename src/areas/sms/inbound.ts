@@ -13,7 +13,7 @@ import type { Incoming } from './carrier.ts'
 import { keywordOf, wishOf } from './consent.ts'
 import { smsEvents } from './events.ts'
 import { onePerApp } from './gather.ts'
-import { claimsTo, type Owner, type Place } from './inbound-owner.ts'
+import { claimsTo, type Owner, type Whose } from './inbound-owner.ts'
 import { segmentsOf } from './message.ts'
 import { isSandbox } from './network.ts'
 import { placeOf } from './numbers.ts'
@@ -130,7 +130,7 @@ interface Expected {
   readonly from: string
   readonly to: string
   readonly text: string
-  readonly by: Place
+  readonly by: Whose
   arrived(id: string): void
 }
 
