@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { credentialStore } from './areas/accounts/area.ts'
+import { answersOf } from './areas/webhooks/answers.ts'
 import { Dispatcher } from './areas/webhooks/dispatcher.ts'
 import { type Config, settings } from './config.ts'
 import {
@@ -128,7 +129,7 @@ export async function startNode({
       }),
     )
     const address: { publicUrl: string } = { publicUrl: config.PAMOJA_PUBLIC_URL ?? '' }
-    const dispatcher = new Dispatcher(config.PAMOJA_ROLES)
+    const dispatcher = new Dispatcher(config.PAMOJA_ROLES, answersOf(areas))
     const smsc = config.PAMOJA_ROLES.includes('sandbox') ? await simulateSmsc(clock, stops) : null
     const app = await buildApp({ config, areas, clock, log, db, address, dispatcher, smsc })
     if (app.tracer) stops.push(app.tracer.stop)

@@ -17,6 +17,14 @@ export const errors = {
     'This service speaks HTTPS only. Repeat the request over https:// and replace the key you sent.',
   ],
   ACCOUNT_SUSPENDED: [403, 'This account is suspended. Ask the operator of this installation to reactivate it.'],
+  SENDER_NOT_ALLOWED: [
+    403,
+    'The country takes only registered senders. Register this one under /v1/sms/sender-ids, or use one that is approved.',
+  ],
+  COUNTRY_NOT_ENABLED: [
+    403,
+    'Messages to this country are not enabled for you. Ask the operator of this installation.',
+  ],
   OPTED_OUT: [403, 'The recipient does not want messages from this sender. Do not write to this number again.'],
   NOT_FOUND: [404, 'Nothing is found under this address. Check the path and the id.'],
   DELIVERY_NOT_FOUND: [

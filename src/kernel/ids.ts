@@ -21,6 +21,7 @@ const prefixes = {
   smsBatch: 'smb',
   smsInbound: 'smi',
   smsRoute: 'smr',
+  smsSender: 'snd',
   walletTransaction: 'wtx',
   webhook: 'wh',
 } as const satisfies Record<string, string>

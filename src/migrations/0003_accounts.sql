@@ -70,14 +70,22 @@ create table accounts.credits (
   primary key (account_id, environment, reference)
 );
 
--- What others may ask about an account without a request of its own: its plan, what it has beside it, and how far its
--- clock was moved.
+-- What others may ask about an account without a request of its own: its plan and what it has beside it, its currency, a
+-- setting that it has, and how far its clock was moved.
 create function accounts.plan_of(account uuid) returns text language sql stable as $$
   select plan from accounts.accounts where id = account
 $$;
 
 create function accounts.allowances_of(account uuid) returns jsonb language sql stable as $$
   select allowances from accounts.accounts where id = account
+$$;
+
+create function accounts.currency_of(account uuid) returns text language sql stable as $$
+  select currency from accounts.accounts where id = account
+$$;
+
+create function accounts.with_setting(setting text) returns table (account_id uuid, value jsonb) language sql stable as $$
+  select id, settings -> setting from accounts.accounts where settings ? setting
 $$;
 
 create function accounts.clock_offset_ms(account uuid, environment text) returns bigint language sql stable as $$

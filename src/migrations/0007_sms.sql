@@ -5,7 +5,8 @@ create schema sms;
 -- One row is a message, on its way out or come in. created_at and all later moments are the account's own time.
 -- `charges` counts how often its price was taken: a message whose text changed before it went out is charged anew. `job`
 -- is the one that submits it. Bit n of delivered_parts is set when the network said that part n arrived; only messages of
--- several parts need it.
+-- several parts need it. late_at is when the network said, having said that it expired, that it arrived after all. reply_id
+-- is the message that a webhook's answer sent back to one that came in.
 create table sms.messages (
   bucket        smallint not null,
   account_id    uuid not null,
@@ -37,6 +38,7 @@ create table sms.messages (
   sent_at       timestamptz,
   delivered_at  timestamptz,
   failed_at     timestamptz,
+  late_at       timestamptz,
   error_code    text,
   carrier_code  text,
   attempts      smallint not null default 0,
@@ -45,6 +47,7 @@ create table sms.messages (
   job           uuid,
   keyword       text,
   in_reply_to   uuid,
+  reply_id      uuid,
   partial       boolean not null default false,
   primary key (bucket, account_id, environment, id)
 ) partition by range (id);

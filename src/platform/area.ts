@@ -5,7 +5,24 @@ import type { App } from './app.ts'
 import type { EventType } from './events.ts'
 import type { Chore } from './maintenance.ts'
 import type { Route } from './route.ts'
+import type { Tenant } from './tenant.ts'
 import type { Job } from './work.ts'
+
+/** What a receiver said when it was told of an event, in an answer that took it. */
+export interface EventAnswer {
+  readonly tenant: Tenant
+  /** How far the account's clock was moved. */
+  readonly clockOffsetMs: number
+  /** What the event was about. */
+  readonly resource: string
+  readonly status: number
+  readonly body: string
+  /** False: there was more of it than is read. */
+  readonly isWhole: boolean
+}
+
+/** Does what an answer asks for; gives a sentence for the log of the delivery when it refuses. May be asked twice. */
+export type TakeAnswer = (app: App, answer: EventAnswer) => Promise<string | null>
 
 export interface Area {
   readonly name: string
@@ -13,6 +30,8 @@ export interface Area {
   readonly jobs?: readonly Job<App>[]
   readonly events?: readonly EventType[]
   readonly chores?: readonly Chore[]
+  /** Events whose receivers may ask for something in their answer: name -> who does it. */
+  readonly answers?: Readonly<Record<string, TakeAnswer>>
   /** Addresses outside /v1, which need no credentials. */
   mount?(http: FastifyInstance, app: App): void
   /** Opens what the area keeps open beside requests and jobs, such as connections to carriers. Gives the way to stop. */

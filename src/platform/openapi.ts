@@ -122,6 +122,7 @@ function parameters({ schemas }: Parts, { kind, method, params, query, examples 
       ...(required.includes(name) ? { required: true } : {}),
       ...(description ? { description } : {}),
       ...(schema.type === 'array' ? { style: 'form', explode: false } : {}),
+      ...(schema.type === 'object' ? { style: 'deepObject', explode: true } : {}),
       schema,
       ...(example === undefined ? {} : { example }),
     }

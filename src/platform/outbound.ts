@@ -35,6 +35,8 @@ export interface OutboundRequest extends Purpose {
   body: string | Buffer | null
   /** From the start of the request to the end of the answer's headers. */
   timeoutMs?: number
+  /** How much of the answer's body is kept; 4 KiB unless told. */
+  maxAnswerBytes?: number
   /** How many requests of this pool may run at once; further ones wait, and their time starts when they start. */
   connections: number
 }
@@ -54,7 +56,7 @@ export type Outcome =
       status: number
       /** Names in lower case; repeated ones joined with a comma. */
       headers: Record<string, string>
-      /** At most 4 KiB, as text that can be stored anywhere: what is not UTF-8 and U+0000 became U+FFFD. */
+      /** As much as was asked for, as text that can be stored anywhere: what is not UTF-8 and U+0000 became U+FFFD. */
       body: string
       truncated: boolean
       timing: Timing
@@ -75,7 +77,7 @@ export type Lookup = (hostname: string) => Promise<readonly LookupAddress[]>
 const defaultTimeoutMs = 5_000
 const bodyTimeoutMs = 1_000
 const checkTimeoutMs = 2_000
-const maxBodyBytes = 4 * 1024
+export const usualAnswerBytes = 4 * 1024
 /** 1xx answers before the real one. */
 const maxInformational = 16
 /** Without a Keep-Alive header of the receiver's, and at most with one. */
@@ -371,6 +373,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #connections: Connections
   readonly #options: Dispatcher.DispatchOptions
   readonly #timeoutMs: number
+  readonly #maxAnswerBytes: number
   readonly #resolve: (outcome: Outcome) => void
   readonly #reject: (error: Error) => void
   #lane: Lane | null = null
@@ -394,6 +397,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   ) {
     this.#connections = connections
     this.#timeoutMs = request.timeoutMs ?? defaultTimeoutMs
+    this.#maxAnswerBytes = request.maxAnswerBytes ?? usualAnswerBytes
     this.#options = { path, method: request.method, headers: request.headers, body: request.body }
     this.#resolve = resolve
     this.#reject = reject
@@ -436,7 +440,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   onData(chunk: Buffer): boolean {
     if (this.#isSettled) return false
     this.#body = this.#body === null ? chunk : Buffer.concat([this.#body, chunk])
-    if (this.#body.length <= maxBodyBytes) return true
+    if (this.#body.length <= this.#maxAnswerBytes) return true
     this.#answer(true)
     return false
   }
@@ -476,7 +480,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   #answer(truncated: boolean): void {
     const { ip, timing } = this.#settle(!truncated)
-    const body = this.#body === null ? '' : textOf(this.#body, truncated)
+    const body = this.#body === null ? '' : textOf(this.#body, this.#maxAnswerBytes, truncated)
     this.#resolve({
       kind: 'answered',
       status: this.#status,
@@ -543,8 +547,8 @@ function headersOf(pairs: readonly Buffer[]): Record<string, string> {
 }
 
 /** Of a text that was cut, a last character that is not whole is left out. */
-function textOf(bytes: Buffer, isCut: boolean): string {
-  const text = new TextDecoder().decode(bytes.subarray(0, maxBodyBytes), { stream: isCut })
+function textOf(bytes: Buffer, maxBytes: number, isCut: boolean): string {
+  const text = new TextDecoder().decode(bytes.subarray(0, maxBytes), { stream: isCut })
   return text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text
 }
 

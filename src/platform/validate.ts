@@ -167,10 +167,18 @@ function acceptsNull(schema: Plain): boolean {
   )
 }
 
+/** `metadata[order]`: a member of an object in a query string. */
+const memberForm = /^(\w+)\[([^\]]+)\]$/
+
 function coerced(schema: TSchema, query: Plain): Plain {
   const properties = schemaAt(schema, 'properties')
   const values: Record<string, unknown> = {}
   for (const [name, given] of Object.entries(query)) {
+    const [, whole = '', member = ''] = memberForm.exec(name) ?? []
+    if (memberOf(properties, whole).type === 'object') {
+      values[whole] = { ...Object(values[whole]), [member]: Array.isArray(given) ? given.at(-1) : given }
+      continue
+    }
     const property = memberOf(properties, name)
     if (property.type === 'array') values[name] = [given].flat().flatMap((text) => String(text).split(','))
     else values[name] = scalar(property.type, Array.isArray(given) ? given.at(-1) : given)

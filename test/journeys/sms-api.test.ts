@@ -652,9 +652,9 @@ test('the text of a message goes after 90 days, unless it still waits to be sent
   const [over, waiting] = old.messages.map((one: { message_id: string }) => `/v1/sms/${one.message_id}`)
   const textOf = async (path: string) => (await client.get(path)).body.message
   const nowMs = world.app.clock.nowMs()
-  await forgetTexts(world.app.db, nowMs + 89 * dayMs)
+  await forgetTexts(world.app, nowMs + 89 * dayMs)
   assert.equal(await textOf(over), 'Habari Ada')
-  await forgetTexts(world.app.db, nowMs + 91 * dayMs)
+  await forgetTexts(world.app, nowMs + 91 * dayMs)
   assert.equal(await textOf(over), null)
   assert.equal(await textOf(waiting), 'Habari Ada')
   assert.equal((await client.get(over)).body.segments, 1)

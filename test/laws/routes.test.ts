@@ -162,7 +162,8 @@ async function realPath(route: Route, client: typeof world.demo): Promise<string
   const body = create?.examples?.[0]?.body
   if (create && body) {
     const made = await client.post(collection, body)
-    const id = made.body.id ?? made.body.note_id ?? made.body.name ?? made.body.batch_id ?? made.body.phone
+    const { note_id, name, batch_id, phone, number } = made.body
+    const id = made.body.id ?? note_id ?? name ?? batch_id ?? phone ?? number
     assert.ok(id, `${collection}: ${JSON.stringify(made.body)}`)
     return `${collection}/${id}${rest}`
   }
@@ -189,7 +190,9 @@ function someBody(route: Route): unknown {
       ? { rate_limit_per_second: 5 }
       : route.path === '/v1/operator/plans/:name'
         ? { limits: {} }
-        : {})
+        : route.path.startsWith('/v1/operator/sms/')
+          ? { reason: 'A reason', countries: null }
+          : {})
   )
 }
 

@@ -42,9 +42,8 @@ const reference = new Set([
   'sms.binds',
   'sms.routes',
   'sms.carrier_ids',
-  'sms.binds',
-  'sms.routes',
-  'sms.carrier_ids',
+  'sms.country_rules',
+  'sms.numbers',
 ])
 
 test('a statement that touches a tenant table names its bucket', () => {

@@ -160,6 +160,14 @@ const Settings = Type.Object({
       description: 'Where email tracking is reported',
     }),
   ),
+  sms_text_days: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 400,
+      rule: 'must be 0 to 400 days',
+      description: 'How long the texts of messages are kept; 90 days unless set',
+    }),
+  ),
 })
 
 export const AccountUpdate = Type.Object({

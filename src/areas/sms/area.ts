@@ -5,21 +5,37 @@ import { analyticsRoutes } from './analytics.ts'
 import { batchJob } from './batches.ts'
 import { smsEvents } from './events.ts'
 import { joinJob, takeIncoming } from './inbound.ts'
+import { numberRoutes } from './inbound-numbers.ts'
 import { networkOf } from './network.ts'
 import { operatorRoutes } from './operator.ts'
+import { mountOptOutPage } from './opt-out-links.ts'
 import { optOutRoutes } from './opt-outs.ts'
 import { receiptChores, takeReceipt } from './receipts.ts'
+import { takeAnswer } from './replies.ts'
 import { textChore } from './retention.ts'
 import { messageRoutes } from './routes.ts'
 import { sandboxRoutes } from './sandbox.ts'
+import { reviewRoutes } from './sender-review.ts'
+import { senderRoutes } from './senders.ts'
 import { submitJob } from './submit.ts'
 
 export const sms: Area = {
   name: 'sms',
-  routes: [...messageRoutes, ...analyticsRoutes, ...optOutRoutes, ...operatorRoutes, ...sandboxRoutes],
+  routes: [
+    ...messageRoutes,
+    ...analyticsRoutes,
+    ...optOutRoutes,
+    ...senderRoutes,
+    ...numberRoutes,
+    ...operatorRoutes,
+    ...reviewRoutes,
+    ...sandboxRoutes,
+  ],
   jobs: [submitJob, joinJob, batchJob],
   events: Object.values(smsEvents),
+  answers: { [smsEvents.received.name]: takeAnswer },
   chores: [...receiptChores, textChore],
+  mount: mountOptOutPage,
   start: async (app) =>
     app.config.PAMOJA_ROLES.includes('carriers')
       ? networkOf(app).start({

@@ -28,9 +28,11 @@ import {
   tooExpensive,
   type Wanted,
 } from './draft.ts'
-import { isE164, type Place } from './numbers.ts'
+import { isE164 } from './numbers.ts'
+import { linksFor, withRoomForLink } from './opt-out-links.ts'
+import { permissionOf } from './permissions.ts'
 import { currencyOf } from './pricing.ts'
-import { type BulkReply, type BulkSend, maxRecipients, mostValiditySeconds, type SendReply } from './schema.ts'
+import { type BulkReply, type BulkSend, mostValiditySeconds, type SendReply } from './schema.ts'
 import { insertBatch, type Notes, type Rejection } from './store.ts'
 
 /** A transaction hands so many messages to PostgreSQL at a time. */
@@ -71,18 +73,15 @@ export async function sendToMany(
   app: App,
   to: readonly string[],
   common: Omit<Wanted, 'to'>,
+  draft: (recipient: string) => Draft,
   caller: Caller,
   keyed: Keyed,
 ): Promise<Static<typeof SendReply>> {
   const recipients = [...new Set(to)]
-  if (to.length < 1 || to.length > maxRecipients)
-    throw new AppError('VALIDATION_ERROR', `to must be a number or a list of 1 to ${maxRecipients} numbers`)
   if (common.reference !== null && recipients.length > 1)
     throw new AppError('VALIDATION_ERROR', 'reference names one message: send to one recipient, or use bulk')
   await admitMessages(app, caller, recipients.length - 1)
-  const entries = recipients.map((recipient, index) =>
-    entryOf(index, recipient, () => draftOf(app, caller, { to: recipient, ...common })),
-  )
+  const entries = recipients.map((recipient, index) => entryOf(index, recipient, () => draft(recipient)))
   return once(app, caller, keyed, async (tx) => {
     const { batch, outcomes, head } = await submitBatch(app, tx, entries, common.metadata, caller)
     if (head.accepted === 0) throw allRefused(outcomes)
@@ -96,9 +95,9 @@ export async function sendToMany(
       currency: head.currency,
       timestamp: new Date(caller.nowMs),
       encoding: common.text.encoding,
-      country: sameFor(entries, ({ country }) => country),
-      network: sameFor(entries, ({ network }) => network),
-      scheduled_at: common.scheduledAt,
+      country: sameFor(entries, ({ place }) => place.country),
+      network: sameFor(entries, ({ place }) => place.network),
+      scheduled_at: dateOf(sameFor(entries, (draft) => draft.scheduledAt?.getTime() ?? null)),
       messages: outcomes.map(({ index: _, error: __, ...outcome }) => outcome),
       accepted: head.accepted,
       rejected: head.rejected,
@@ -159,6 +158,13 @@ export async function bulkEntries(app: App, input: Static<typeof BulkSend>, call
     caller.tenant,
     messages.map((message) => message.callback_url),
   )
+  const permission = await permissionOf(app, caller.tenant)
+  const linked = await linksFor(
+    app,
+    caller,
+    type,
+    messages.map((message) => ({ from, ...message })),
+  )
   const entries = messages.map((message, index) =>
     entryOf(index, message.to, () => {
       const urlProblem = message.callback_url === undefined ? undefined : urlProblems.get(message.callback_url)
@@ -166,10 +172,12 @@ export async function bulkEntries(app: App, input: Static<typeof BulkSend>, call
       const { reference = null } = message
       if (reference !== null && (reference.length < 1 || [...reference].length > 64))
         throw new AppError('VALIDATION_ERROR', 'reference must have 1 to 64 characters')
-      return draftOf(app, caller, {
+      const sender = senderOf(message.from ?? from)
+      const text = textOf(lengthChecked(withRoomForLink(app, type, message.message)))
+      return draftOf(app, caller, permission, {
         to: message.to,
-        from: senderOf(message.from ?? from),
-        text: textOf(lengthChecked(message.message)),
+        from: sender,
+        text: linked(text, message.to, sender),
         scheduledAt:
           message.scheduled_at === undefined ? usual : scheduledAt(momentText(message.scheduled_at), caller.nowMs),
         type,
@@ -206,7 +214,8 @@ async function submitBatch(
   const batch = newUuid(caller.receivedMs)
   const drafts = entries.flatMap((entry) => ('draft' in entry ? [entry] : []))
   const total = drafts.reduce((sum, { draft }) => sum + draft.cost, 0n)
-  if (drafts.some(({ draft }) => refusalOf(draft, caller) === 'INSUFFICIENT_BALANCE')) throw tooExpensive(caller, total)
+  if (drafts.some(({ draft }) => refusalOf(draft, caller) === 'INSUFFICIENT_BALANCE'))
+    throw tooExpensive(currency, total)
   const verdicts = new Map<number, { verdict: string; existing: string | null }>()
   const jobs: NewJob[] = []
   for (let start = 0; start < drafts.length; start += chunkSize) {
@@ -272,7 +281,7 @@ async function pay(tx: Tx, drafts: readonly Draft[], caller: Caller): Promise<vo
   const total = drafts.reduce((sum, { cost }) => sum + cost, 0n)
   // What cannot be paid is mostly seen without the lock, and without deciding on each message.
   const wallet = (await walletsOf(tx, caller.tenant)).find((candidate) => candidate.currency === currency)
-  if (total > (wallet?.availableMicros ?? 0n)) throw tooExpensive(caller, total)
+  if (total > (wallet?.availableMicros ?? 0n)) throw tooExpensive(currency, total)
   const { insufficient } = await one(
     tx.query(charge, {
       ...caller.tenant,
@@ -282,7 +291,7 @@ async function pay(tx: Tx, drafts: readonly Draft[], caller: Caller): Promise<vo
       transfers: drafts.map(() => newUuid(caller.receivedMs)),
     }),
   )
-  if (insufficient) throw tooExpensive(caller, total)
+  if (insufficient) throw tooExpensive(currency, total)
 }
 
 function outcomeOf(
@@ -378,12 +387,24 @@ function refusedEntries(bad: readonly (Entry | { index: number; to: string; code
   })
 }
 
-const problemCodes = ['INVALID_PHONE', 'INVALID_URL', 'ENCODING_ERROR', 'DUPLICATE_REFERENCE', 'OPTED_OUT'] as const
+const problemCodes = [
+  'INVALID_PHONE',
+  'INVALID_URL',
+  'ENCODING_ERROR',
+  'DUPLICATE_REFERENCE',
+  'OPTED_OUT',
+  'SENDER_NOT_ALLOWED',
+  'COUNTRY_NOT_ENABLED',
+] as const
 const maxListed = 1_000
 
 /** What all recipients have in common, or null. */
-function sameFor(entries: readonly Entry[], pick: (place: Place) => string | null): string | null {
-  const values = new Set(entries.flatMap((entry) => ('draft' in entry ? [pick(entry.draft.place)] : [])))
+function sameFor<T>(entries: readonly Entry[], pick: (draft: Draft) => T | null): T | null {
+  const values = new Set(entries.flatMap((entry) => ('draft' in entry ? [pick(entry.draft)] : [])))
   const [only = null] = values
   return values.size === 1 ? only : null
+}
+
+function dateOf(ms: number | null): Date | null {
+  return ms === null ? null : new Date(ms)
 }

@@ -9,8 +9,9 @@ import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
 import type { Caller } from '../../platform/auth.ts'
 import type { Tx } from '../../platform/db.ts'
-import { metadataOf, scheduledAt, textOf } from './draft.ts'
+import { metadataOf, scheduledAt, textOf, timeFor } from './draft.ts'
 import { smsEvents } from './events.ts'
+import { linksFor, withRoomForLink } from './opt-out-links.ts'
 import { changeOf, failed, loadMessages, type Stored, tell, transferId } from './outcome.ts'
 import { segmentPrice } from './pricing.ts'
 import type { MessageChange } from './schema.ts'
@@ -91,10 +92,16 @@ export async function change(
   input: Static<typeof MessageChange>,
 ): Promise<MessageRow> {
   const before = await takenBack(tx, caller, id)
-  const at = input.scheduled_at === undefined ? before.scheduled_at : scheduledAt(input.scheduled_at, caller.nowMs)
+  const at =
+    input.scheduled_at === undefined
+      ? before.scheduled_at
+      : timeFor(caller, before.type, before.country, scheduledAt(input.scheduled_at, caller.nowMs))
   let after: MessageRow = { ...before, scheduled_at: at, metadata: metadataOf(input.metadata ?? before.metadata) }
   if (input.message !== undefined) {
-    const { text, encoding, segments } = textOf(input.message)
+    const { recipient: to, sender: from, type } = before
+    const linked = await linksFor(app, caller, type, [{ to, from, message: input.message }])
+    const room = withRoomForLink(app, type, input.message)
+    const { text, encoding, segments } = linked(textOf(room), to, from)
     const unitPrice = segmentPrice(app, caller, before)
     after = { ...after, body: text, encoding, segments, unit_price: unitPrice, cost: unitPrice * BigInt(segments) }
     if (after.cost !== before.cost) after = await recharged(tx, caller, before, after)

@@ -3,14 +3,17 @@
 // sending many, which differ only in how they are accepted.
 import { AppError } from '../../kernel/errors.ts'
 import { newIdAndUuid, newUuid } from '../../kernel/ids.ts'
-import { formatMoney } from '../../kernel/money.ts'
+import { type Currency, formatMoney } from '../../kernel/money.ts'
 import { dayMs, minuteMs, parseMoment } from '../../kernel/time.ts'
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
+import type { Tenant } from '../../platform/tenant.ts'
 import type { NewJob } from '../../platform/work.ts'
 import { type Segments, segmentsOf } from './message.ts'
 import { type Place, placeOf, sandboxRefusal } from './numbers.ts'
+import type { Permission } from './permissions.ts'
 import { currencyOf, segmentPrice } from './pricing.ts'
+import { afterQuietHours } from './quiet-hours.ts'
 import type { Notes } from './store.ts'
 import { submitJob } from './submit.ts'
 
@@ -28,6 +31,7 @@ export interface Draft {
   readonly place: Place
   readonly unitPrice: bigint
   readonly cost: bigint
+  readonly currency: Currency
   readonly scheduledAt: Date | null
   readonly type: 'transactional' | 'promotional'
   readonly validity: number
@@ -36,18 +40,41 @@ export interface Draft {
   readonly callbackUrl: string | null
 }
 
-export type Wanted = Omit<Draft, 'uuid' | 'place' | 'unitPrice' | 'cost'>
+export type Wanted = Omit<Draft, 'uuid' | 'place' | 'unitPrice' | 'cost' | 'currency'>
 
-export function draftOf(app: App, caller: Caller, wanted: Wanted): Draft {
+/** Whom a message is sent for, and when. */
+export interface Sending {
+  readonly tenant: Tenant
+  readonly receivedMs: number
+  readonly nowMs: number
+  readonly actor: string
+  readonly ip: string
+  readonly requestId: string | null
+}
+
+/** Refuses what the account may not send. */
+export function draftOf(app: App, caller: Caller, permission: Permission, wanted: Wanted): Draft {
   const place = placeOf(wanted.to)
+  const problem = permission.problem(wanted.from, place.country)
+  if (problem) throw problem
   const unitPrice = segmentPrice(app, caller, place)
   return {
     uuid: newIdAndUuid('sms', caller.receivedMs).uuid,
     ...wanted,
+    scheduledAt: timeFor(caller, wanted.type, place.country, wanted.scheduledAt),
     place,
     unitPrice,
     cost: unitPrice * BigInt(wanted.text.segments),
+    currency: currencyOf(caller),
   }
+}
+
+/** When it goes out: advertising waits while it is night where it goes. Null is now. */
+export function timeFor(caller: Caller, type: Draft['type'], country: string | null, wanted: Date | null): Date | null {
+  if (type === 'transactional') return wanted
+  const wantedMs = wanted?.getTime() ?? caller.nowMs
+  const atMs = afterQuietHours(country, caller.principal.facts.country, wantedMs)
+  return atMs === wantedMs ? wanted : new Date(atMs)
 }
 
 /** The text in the encoding asked for; refuses what cannot be written in it, or needs too many segments. */
@@ -85,9 +112,12 @@ export function momentText(text: string): string {
   return text
 }
 
+export function isSender(from: string): boolean {
+  return /^[A-Za-z0-9]{3,11}$/.test(from)
+}
+
 export function senderOf(from: string): string {
-  if (!/^[A-Za-z0-9]{3,11}$/.test(from))
-    throw new AppError('VALIDATION_ERROR', 'from must have 3 to 11 letters or digits')
+  if (!isSender(from)) throw new AppError('VALIDATION_ERROR', 'from must have 3 to 11 letters or digits')
   return from
 }
 
@@ -102,8 +132,7 @@ export function refusalOf({ to }: Draft, { tenant }: Caller): 'INSUFFICIENT_BALA
   return tenant.environment === 'test' ? sandboxRefusal(to) : null
 }
 
-export function tooExpensive(caller: Caller, micros: bigint): AppError {
-  const currency = currencyOf(caller)
+export function tooExpensive(currency: Currency, micros: bigint): AppError {
   return new AppError(
     'INSUFFICIENT_BALANCE',
     `it costs ${formatMoney({ micros, currency })}, which is more than the ${currency} wallet holds`,
@@ -114,13 +143,13 @@ export function optedOut({ to, from }: Draft): AppError {
   return new AppError('OPTED_OUT', `${to} does not want messages from ${from}`)
 }
 
-export function jobOf(app: App, { uuid, scheduledAt: at }: Draft, caller: Caller, leastDelayMs: number): NewJob {
-  const delayMs = Math.max(leastDelayMs, at === null ? 0 : at.getTime() - caller.nowMs)
-  return app.work.prepare(submitJob, caller.tenant, { message: uuid }, { delayMs })
+export function jobOf(app: App, { uuid, scheduledAt: at }: Draft, sending: Sending, leastDelayMs: number): NewJob {
+  const delayMs = Math.max(leastDelayMs, at === null ? 0 : at.getTime() - sending.nowMs)
+  return app.work.prepare(submitJob, sending.tenant, { message: uuid }, { delayMs })
 }
 
-export function itemOf(draft: Draft, job: NewJob, caller: Caller) {
-  const { tenant } = caller
+export function itemOf(draft: Draft, job: NewJob, sending: Sending) {
+  const { tenant } = sending
   return {
     bucket: tenant.bucket,
     account: tenant.account,
@@ -133,7 +162,7 @@ export function itemOf(draft: Draft, job: NewJob, caller: Caller) {
     segments: draft.text.segments,
     unit_price: draft.unitPrice,
     cost: draft.cost,
-    currency: currencyOf(caller),
+    currency: draft.currency,
     country: draft.place.country,
     network: draft.place.network,
     type: draft.type,
@@ -143,14 +172,14 @@ export function itemOf(draft: Draft, job: NewJob, caller: Caller) {
     batch: null,
     batch_index: null,
     scheduled_at: draft.scheduledAt,
-    created_at: new Date(caller.nowMs),
+    created_at: new Date(sending.nowMs),
     refusal: null,
-    transfer: newUuid(caller.receivedMs),
+    transfer: newUuid(sending.receivedMs),
     job: job.id,
     owner: job.owner,
     audit: null,
-    actor: caller.actor,
-    ip: caller.ip,
-    request: caller.requestId,
+    actor: sending.actor,
+    ip: sending.ip,
+    request: sending.requestId,
   }
 }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a handset to the customer: whose message it is, its parts joined, stored and told of, and what STOP, START and HELP
-// ask for done. All of it in one transaction, after which the carrier hears that it arrived.
+// From a handset to the customer: its parts joined, stored and told of, what STOP, START and HELP ask for done, and the
+// keyword's own reply sent. All of it in one transaction, after which the carrier hears that it arrived.
 import { Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
-import { bucketCount, firstUuidAt, idOf, newIdAndUuid, newUuid } from '../../kernel/ids.ts'
-import { dayMs } from '../../kernel/time.ts'
+import { idOf, newIdAndUuid, newUuid } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
-import { maybe, statement, type Tx } from '../../platform/db.ts'
+import { one, statement, type Tx } from '../../platform/db.ts'
 import type { Occasion } from '../../platform/events.ts'
 import type { Environment, Tenant } from '../../platform/tenant.ts'
 import type { Job } from '../../platform/work.ts'
@@ -14,24 +13,16 @@ import type { Incoming } from './carrier.ts'
 import { keywordOf, wishOf } from './consent.ts'
 import { smsEvents } from './events.ts'
 import { onePerApp } from './gather.ts'
+import { claimsTo, type Owner, type Whose } from './inbound-owner.ts'
 import { segmentsOf } from './message.ts'
 import { isSandbox } from './network.ts'
 import { placeOf } from './numbers.ts'
+import { sendReply } from './replies.ts'
 import { insertOptOut, removeOptOuts } from './store.ts'
 import { submitJob } from './submit.ts'
 
-/** An answer belongs to the last message that the handset got from the sender within this time. */
-const answerWithinDays = 30
 /** What has not all arrived by then is told of as it is. */
 const joinWithinMs = 60_000
-const buckets = Array.from({ length: bucketCount }, (_, i) => i)
-
-/** Whose message it is. */
-interface Owner {
-  readonly tenant: Tenant
-  readonly clockOffsetMs: number
-  readonly inReplyTo: string | null
-}
 
 interface Whole {
   readonly from: string
@@ -41,18 +32,6 @@ interface Whole {
   readonly parts: number
   readonly isPartial: boolean
 }
-
-const findLast = statement<
-  { buckets: readonly number[]; handset: string; sender: string; environment: Environment | null; since: string },
-  { bucket: number; account_id: string; environment: Environment; id: string; clock_offset_ms: bigint }
->(
-  'sms.find_last_to',
-  `select m.bucket, m.account_id, m.environment, m.id, accounts.clock_offset_ms(m.account_id, m.environment) as clock_offset_ms
-     from sms.messages m
-    where m.bucket = any($buckets::smallint[]) and m.recipient = $handset and m.sender = $sender
-      and m.direction = 'outbound' and m.id >= $since::uuid and ($environment::text is null or m.environment = $environment)
-    order by m.id desc limit 1`,
-)
 
 const insertInbound = statement<
   {
@@ -151,7 +130,7 @@ interface Expected {
   readonly from: string
   readonly to: string
   readonly text: string
-  readonly owner: Owner
+  readonly by: Whose
   arrived(id: string): void
 }
 
@@ -169,7 +148,7 @@ export async function bring(
   let stored: string | null = null
   const wanted: Expected = {
     ...message,
-    owner: { tenant, clockOffsetMs, inReplyTo: null },
+    by: { tenant, clockOffsetMs },
     arrived: (id) => {
       stored = id
     },
@@ -189,20 +168,25 @@ export async function bring(
 
 /** Takes what a handset sent; fulfilled when it is stored. */
 export async function takeIncoming(app: App, message: Incoming): Promise<void> {
-  const wanted = isSandbox(message.carrier) ? expectedOf(app, message) : undefined
-  const owner = await ownerOf(app, message)
-  const found = wanted
-    ? { ...wanted.owner, inReplyTo: sameTenant(owner, wanted.owner) ? (owner?.inReplyTo ?? null) : null }
-    : owner
-  if (!found) {
-    app.log.warn({ carrier: message.carrier, to: message.to }, 'a message came for nobody')
-    return
-  }
-  const id = await app.db.tx(async (tx) => {
-    const whole = await join(app, tx, found.tenant, message)
-    return whole && receive(app, tx, found, whole)
-  })
+  const { carrier, from, to } = message
+  const isTest = isSandbox(carrier)
+  const wanted = isTest ? expectedOf(app, message) : undefined
+  const claims = await claimsTo(app, { from, to, isTest, expectedBy: wanted?.by ?? null })
+  const { keeper } = claims
+  const id =
+    keeper &&
+    (await app.db.tx(async (tx) => {
+      const whole = await join(app, tx, keeper, message)
+      const owner = whole && claims.ownerOf(whole.text)
+      if (whole && !owner) forNobody(app, message)
+      return owner && receive(app, tx, owner, whole)
+    }))
+  if (keeper === null) forNobody(app, message)
   if (id !== null) wanted?.arrived(id)
+}
+
+function forNobody(app: App, { carrier, to }: Pick<Incoming, 'carrier' | 'to'>): void {
+  app.log.warn({ carrier, to }, 'a message came for nobody')
 }
 
 /** A part of it is enough to know it by; one that comes whole is expected no longer. */
@@ -219,30 +203,16 @@ function isSameNumber(a: string, b: string): boolean {
   return a.replace('+', '') === b.replace('+', '')
 }
 
-function sameTenant(a: Owner | null, b: Owner): boolean {
-  return a?.tenant.account === b.tenant.account && a.tenant.environment === b.tenant.environment
-}
-
-/** Whoever wrote to the handset last, from the number or name that it now writes to. */
-async function ownerOf(
-  app: App,
-  { carrier, from, to }: Pick<Incoming, 'carrier' | 'from' | 'to'>,
-): Promise<Owner | null> {
-  const last = await maybe(
-    app.db.query(findLast, {
-      buckets,
-      handset: from,
-      sender: to,
-      environment: isSandbox(carrier) ? 'test' : null,
-      since: firstUuidAt(app.clock.nowMs() - answerWithinDays * dayMs),
-    }),
-  )
-  if (!last) return null
-  const { bucket, account_id: account, environment, id, clock_offset_ms } = last
-  return { tenant: { bucket, account, environment }, clockOffsetMs: Number(clock_offset_ms), inReplyTo: id }
-}
-
 // Joining ----------------------------------------------------------------------------------------------------------
+
+const offsetOf = statement<{ account: string; environment: string }, { ms: bigint }>(
+  'sms.clock_offset',
+  'select accounts.clock_offset_ms($account::uuid, $environment::text) as ms',
+)
+
+async function clockOffsetMs(app: App, { account, environment }: Tenant): Promise<number> {
+  return Number((await one(app.db.query(offsetOf, { account, environment }))).ms)
+}
 
 const Late = Type.Object({
   sender: Type.String(),
@@ -261,17 +231,19 @@ export const joinJob: Job<App, typeof Late> = {
   retrySeconds: [1, 5, 30, 300],
   async handle(app, { tenant, payload }) {
     if (!tenant) throw new Error('a message belongs to an account')
-    const owner = await ownerOf(app, { carrier: '', from: payload.sender, to: payload.recipient })
-    const clockOffsetMs = sameTenant(owner, { tenant, clockOffsetMs: 0, inReplyTo: null })
-      ? (owner?.clockOffsetMs ?? 0)
-      : 0
+    const { sender: from, recipient: to, total } = payload
+    const isTest = tenant.environment === 'test'
+    const expectedBy = isTest ? { tenant, clockOffsetMs: await clockOffsetMs(app, tenant) } : null
+    const claims = await claimsTo(app, { from, to, isTest, expectedBy })
     await app.db.tx(async (tx) => {
       const key = { ...tenant, ...payload }
       const rows = await tx.query(partsSoFar, key)
       if (rows.length === 0) return
       await tx.query(removeParts, key)
-      const whole = wholeOf(payload.sender, payload.recipient, rows, payload.total)
-      await receive(app, tx, { tenant, clockOffsetMs, inReplyTo: owner?.inReplyTo ?? null }, whole)
+      const whole = wholeOf(from, to, rows, total)
+      const owner = claims.ownerOf(whole.text)
+      if (owner) await receive(app, tx, owner, whole)
+      else forNobody(app, { carrier: '', to })
     })
     return { kind: 'done' }
   },
@@ -302,13 +274,14 @@ function wholeOf(from: string, to: string, rows: readonly { body: string }[], to
 
 // Storing ----------------------------------------------------------------------------------------------------------
 
-async function receive(app: App, tx: Tx, { tenant, clockOffsetMs, inReplyTo }: Owner, message: Whole): Promise<string> {
+async function receive(app: App, tx: Tx, owner: Owner, message: Whole): Promise<string> {
+  const { tenant, clockOffsetMs, inReplyTo, autoReply } = owner
   const receivedMs = app.clock.nowMs()
   const nowMs = receivedMs + clockOffsetMs
   const occasion: Occasion = { tenant, receivedMs, nowMs, requestId: null }
   const { id, uuid } = newIdAndUuid('smsInbound', receivedMs)
   const { country, network } = placeOf(message.from)
-  const keyword = keywordOf(message.text)
+  const keyword = owner.keyword ?? keywordOf(message.text)
   await tx.query(insertInbound, {
     ...tenant,
     id: uuid,
@@ -324,20 +297,33 @@ async function receive(app: App, tx: Tx, { tenant, clockOffsetMs, inReplyTo }: O
     partial: message.isPartial,
     at: new Date(nowMs),
   })
-  await app.outbox.emit(tx, smsEvents.received, occasion, id, {
-    message_id: id,
-    from: message.from,
-    to: message.to,
-    message: message.text,
-    keyword,
-    parts: message.parts,
-    network,
-    in_reply_to: inReplyTo && idOf('sms', inReplyTo),
-    ...(message.isPartial ? { partial: true } : {}),
-  })
+  await app.outbox.emit(
+    tx,
+    smsEvents.received,
+    occasion,
+    id,
+    {
+      message_id: id,
+      from: message.from,
+      to: message.to,
+      message: message.text,
+      keyword,
+      parts: message.parts,
+      network,
+      in_reply_to: inReplyTo && idOf('sms', inReplyTo),
+      ...(message.isPartial ? { partial: true } : {}),
+    },
+    { callbackUrl: owner.webhookUrl },
+  )
   const wish = wishOf(message.text)
   if (wish && (await grant(app, tx, occasion, wish, message, id)))
     await answer(app, tx, occasion, { ...message, text: wish.answer(message.to) }, uuid)
+  // What comes back as it went out is an echo, and answering it would not end.
+  if (!wish && autoReply !== null && autoReply !== message.text) {
+    const answered = { id: uuid, handset: message.from, number: message.to, reply: newUuid(receivedMs) }
+    const problem = await sendReply(app, tx, occasion, answered, autoReply)
+    if (problem) app.log.info({ sms: uuid, reason: problem.message }, 'an automatic reply was not sent')
+  }
   return uuid
 }
 

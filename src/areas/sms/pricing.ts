@@ -22,14 +22,22 @@ export function currencyOf({ principal }: Caller): Currency {
 }
 
 /** Micros for one segment to a place, for the caller's account at its present time. */
-export function segmentPrice(app: App, caller: Caller, { country, network }: Place): bigint {
-  const currency = currencyOf(caller)
+export function segmentPrice(app: App, caller: Caller, place: Place): bigint {
+  return priceOf(app, { account: caller.tenant.account, currency: currencyOf(caller), atMs: caller.receivedMs }, place)
+}
+
+/** The same for an account that asks nothing just now. */
+export function priceOf(
+  app: App,
+  { account, currency, atMs }: { account: string; currency: Currency; atMs: number },
+  { country, network }: Place,
+): bigint {
   const price = app.prices.quote({
     area: 'sms',
     unit: 'segment',
     currency,
-    account: caller.tenant.account,
-    atMs: caller.receivedMs,
+    account,
+    atMs,
     ...(country === null ? {} : { country }),
     ...(network === null ? {} : { network }),
   })

@@ -68,6 +68,20 @@ const findForgotten = statement<{ most: number }, EarlyRow>(
     order by created_at limit $most::int`,
 )
 
+/** Nothing is told and nothing is charged: only the record says so. */
+const noteLate = statement<
+  { bucket: number; account: string; environment: string; id: string; part: number; at: Date },
+  object
+>(
+  'sms.note_late',
+  `update sms.messages
+      set delivered_parts = delivered_parts | (1::bigint << $part::int),
+          late_at = case when delivered_parts | (1::bigint << $part::int) = (1::bigint << segments) - 1
+                         then coalesce(late_at, $at) end
+    where bucket = $bucket and account_id = $account and environment = $environment and id = $id
+      and status = 'failed' and error_code = 'EXPIRED'`,
+)
+
 const purgeIds = statement<{ days: number }, object>(
   'sms.purge_carrier_ids',
   `delete from sms.carrier_ids where created_at < now() - $days::int * interval '1 day'`,
@@ -104,8 +118,9 @@ async function applyAll(app: App, rows: readonly EarlyRow[]): Promise<void> {
 
 /** `wasEarly`: it is crossed off where it waited, even when it changes nothing. */
 async function apply(app: App, named: Named, receipt: Receipt, wasEarly = false): Promise<void> {
-  if (named.status !== 'sent' && named.status !== 'queued' && !wasEarly) return
   const { carrier, carrierId, status, errorCode, carrierCode } = receipt
+  if (named.status === 'failed' && status === 'delivered') await arrivedLate(app, named)
+  if (named.status !== 'sent' && named.status !== 'queued' && !wasEarly) return
   const change = changeOf(app, named, status, errorCode)
   const verdict = await commitSurely(app, receiptOperation, {
     bucket: named.bucket,
@@ -123,6 +138,11 @@ async function apply(app: App, named: Named, receipt: Receipt, wasEarly = false)
     ...change.columns,
   })
   tell(app, change, verdict)
+}
+
+async function arrivedLate(app: App, { bucket, account_id: account, environment, id, part, clock_offset_ms }: Named) {
+  const at = new Date(app.clock.nowMs() + Number(clock_offset_ms))
+  await app.db.query(noteLate, { bucket, account, environment, id, part, at })
 }
 
 export const receiptChores: readonly Chore[] = [

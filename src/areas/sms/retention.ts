@@ -1,30 +1,80 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts are nobody's business for ever: after 90 days the text of a message goes, and its figures stay.
-import { bucketCount, firstUuidAt } from '../../kernel/ids.ts'
+// Texts are nobody's business for ever: after 90 days, or as many as the account wants, the text of a message goes, and
+// its figures stay.
+import { bucketCount, bucketOf, firstUuidAt } from '../../kernel/ids.ts'
 import { dayMs, hourMs } from '../../kernel/time.ts'
-import { type Database, statement } from '../../platform/db.ts'
+import type { App } from '../../platform/app.ts'
+import { statement } from '../../platform/db.ts'
 import type { Chore } from '../../platform/maintenance.ts'
+import { onePerApp } from './gather.ts'
 
 const keepTextDays = 90
+const mostTextDays = 400
 /** Each run looks at so many days, in case nobody kept house for a while. */
 const lookBackDays = 35
+/** What was sent may have to be sent another way for so long. */
+const settledDays = 3
 const buckets = Array.from({ length: bucketCount }, (_, i) => i)
 
 /** A scheduled message may still wait with a text that is older. */
-const forget = statement<{ buckets: readonly number[]; from: string; to: string }, object>(
+const isOver = `body is not null and status <> 'queued' and (status <> 'sent' or id < $settled::uuid)`
+
+const forget = statement<
+  { buckets: readonly number[]; from: string; to: string; settled: string; except: readonly string[] },
+  object
+>(
   'sms.forget_texts',
   `update sms.messages set body = null
-    where bucket = any($buckets::smallint[]) and id >= $from::uuid and id < $to::uuid and body is not null
-      and status <> 'queued'`,
+    where bucket = any($buckets::smallint[]) and id >= $from::uuid and id < $to::uuid and ${isOver}
+      and not account_id = any($except::uuid[])`,
 )
+
+const forgetOwn = statement<
+  { bucket: number; account: string; environments: readonly string[]; from: string; to: string; settled: string },
+  object
+>(
+  'sms.forget_own_texts',
+  `update sms.messages set body = null
+    where bucket = $bucket and account_id = $account and environment = any($environments::text[]) and id >= $from::uuid
+      and id < $to::uuid and ${isOver}`,
+)
+
+const ownWishes = statement<Record<never, never>, { account_id: string; days: number }>(
+  'sms.text_days',
+  `select account_id, (value #>> '{}')::int as days from accounts.with_setting('sms_text_days')`,
+)
+
+/** Account -> the days that older texts of it were held against: only what has grown old since is looked at again. */
+const swept = onePerApp(() => new Map<string, number>())
 
 export const textChore: Chore = {
   name: 'sms texts',
   everyMs: 6 * hourMs,
-  run: ({ db, clock }) => forgetTexts(db, clock.nowMs()),
+  run: (app) => forgetTexts(app, app.clock.nowMs()),
 }
 
-export async function forgetTexts(db: Database, nowMs: number): Promise<void> {
-  const to = nowMs - keepTextDays * dayMs
-  await db.query(forget, { buckets, from: firstUuidAt(to - lookBackDays * dayMs), to: firstUuidAt(to) })
+export async function forgetTexts(app: App, nowMs: number): Promise<void> {
+  const before = (days: number) => firstUuidAt(nowMs - days * dayMs)
+  const settled = before(settledDays)
+  const wishes = await app.db.query(ownWishes, {})
+  await app.db.query(forget, {
+    buckets,
+    from: before(keepTextDays + lookBackDays),
+    to: before(keepTextDays),
+    settled,
+    except: wishes.map(({ account_id }) => account_id),
+  })
+  const known = swept(app)
+  for (const { account_id: account, days } of wishes) {
+    const isKnown = known.get(account) === days
+    await app.db.query(forgetOwn, {
+      bucket: bucketOf(account),
+      account,
+      environments: ['test', 'live'],
+      from: before((isKnown ? days : mostTextDays) + lookBackDays),
+      to: before(days),
+      settled,
+    })
+    known.set(account, days)
+  }
 }

@@ -15,6 +15,8 @@ import { cancel, cancelBatch, change } from './changes.ts'
 import { textOf } from './draft.ts'
 import { segmentsOf } from './message.ts'
 import { factsOf, isE164, networks, type Place, placeOf } from './numbers.ts'
+import { withRoomForLink } from './opt-out-links.ts'
+import { permissionOf } from './permissions.ts'
 import { currencyOf, segmentPrice } from './pricing.ts'
 import {
   BalanceRecord,
@@ -37,6 +39,7 @@ import {
 import { send } from './send.ts'
 import {
   batchMessages,
+  costOf,
   findBatch,
   findMessage,
   listMessages,
@@ -62,6 +65,8 @@ const sendRoute = commit({
     'INVALID_URL',
     'INSUFFICIENT_BALANCE',
     'OPTED_OUT',
+    'SENDER_NOT_ALLOWED',
+    'COUNTRY_NOT_ENABLED',
     'DUPLICATE_REFERENCE',
     'REQUEST_IN_PROGRESS',
     'INVALID_PHONE',
@@ -93,6 +98,8 @@ const bulkRoute = write({
     'INVALID_URL',
     'INSUFFICIENT_BALANCE',
     'OPTED_OUT',
+    'SENDER_NOT_ALLOWED',
+    'COUNTRY_NOT_ENABLED',
     'DUPLICATE_REFERENCE',
     'INVALID_PHONE',
     'ENCODING_ERROR',
@@ -207,6 +214,7 @@ const listRoute = list({
       errorCode: query.error_code ?? null,
       country: query.country ?? null,
       text: query.q ?? null,
+      metadata: query.metadata === undefined ? null : JSON.stringify(query.metadata),
     })
     const currency = currencyOf(caller)
     return pageOf(window, rows, (row) => recordOf(row, currency, caller.nowMs))
@@ -289,12 +297,17 @@ const estimate = read({
   scope: 'sms:read',
   body: MessageSend,
   reply: { status: 200, schema: EstimateReply },
-  errors: ['INVALID_PHONE', 'MESSAGE_TOO_LONG', 'ENCODING_ERROR'],
+  errors: ['INVALID_PHONE', 'MESSAGE_TOO_LONG', 'ENCODING_ERROR', 'SENDER_NOT_ALLOWED', 'COUNTRY_NOT_ENABLED'],
   examples: [{ name: 'A message', body: { to: '+254711000001', from: 'PAMOJA', message: 'Habari “Ada”' } }],
   handle: async (app, { body }, caller) => {
     const { message, encoding, max_segments } = body
-    const text = textOf(message, encoding, max_segments)
-    const recipients = [...new Set([body.to].flat())].filter(isE164)
+    const text = textOf(withRoomForLink(app, body.type ?? 'transactional', message), encoding, max_segments)
+    const permission = await permissionOf(app, caller.tenant)
+    const numbers = [...new Set([body.to].flat())].filter(isE164)
+    const problems = numbers.map((to) => permission.problem(body.from, placeOf(to).country))
+    const recipients = numbers.filter((_, i) => problems[i] === null)
+    const [problem] = problems
+    if (problem && recipients.length === 0) throw problem
     const micros = recipients
       .map((to) => segmentPrice(app, caller, placeOf(to)))
       .reduce((sum, price) => sum + price, 0n)
@@ -441,7 +454,7 @@ function entryOf(row: MessageRow, currency: string): NonNullable<Static<typeof B
     message_id: idOf('sms', row.id),
     status: row.status,
     segments: row.segments,
-    cost: row.cost,
+    cost: costOf(row),
     currency: row.currency ?? currency,
     error_code: row.error_code,
   }

@@ -17,13 +17,13 @@ const phoneRule = 'must be E.164, such as +254711000001'
 const Phone = (description: string) =>
   Type.String({ pattern: e164, rule: phoneRule, errorCode: 'INVALID_PHONE', description })
 
-const Sender = Type.String({
+export const Sender = Type.String({
   pattern: '^[A-Za-z0-9]{3,11}$',
   rule: 'must have 3 to 11 letters or digits',
   description: 'Who it is from: your sender ID or short code',
 })
 
-const Text = Type.String({
+export const Text = Type.String({
   minLength: 1,
   maxLength: maxCharacters,
   sensitive: true,
@@ -254,6 +254,13 @@ export const MessageList = Type.Object({
   error_code: Type.Optional(Type.String({ maxLength: 40 })),
   country: Type.Optional(CountryCode()),
   q: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Part of the text, in any case' })),
+  metadata: Type.Optional(
+    Type.Record(Type.String({ maxLength: 40 }), Type.String({ maxLength: 500 }), {
+      maxProperties: 10,
+      rule: 'must name at most 10 of your notes, as metadata[order]=77',
+      description: 'Your own notes, as metadata[order]=77',
+    }),
+  ),
 })
 
 export const BalanceRecord = Type.Object(

@@ -22,8 +22,9 @@ import {
   textOf,
   tooExpensive,
 } from './draft.ts'
-import { currencyOf } from './pricing.ts'
-import { type MessageSend, mostValiditySeconds, type SendReply } from './schema.ts'
+import { linksFor, withRoomForLink } from './opt-out-links.ts'
+import { permissionOf } from './permissions.ts'
+import { type MessageSend, maxRecipients, mostValiditySeconds, type SendReply } from './schema.ts'
 
 const submit = operation(
   'sms.submit',
@@ -75,26 +76,40 @@ export async function send(
   caller: Caller,
   keyed: Keyed,
 ): Promise<Static<typeof SendReply>> {
-  const { to, ...rest } = input
+  const { to, type = 'transactional', ...rest } = input
+  if (typeof to !== 'string' && (to.length < 1 || to.length > maxRecipients))
+    throw new AppError('VALIDATION_ERROR', `to must be a number or a list of 1 to ${maxRecipients} numbers`)
+  const message = withRoomForLink(app, type, rest.message)
   const common = {
     from: rest.from,
-    text: textOf(rest.message, rest.encoding, rest.max_segments),
+    text: textOf(message, rest.encoding, rest.max_segments),
     scheduledAt: scheduledAt(rest.scheduled_at, caller.nowMs),
-    type: rest.type ?? 'transactional',
+    type,
     validity: rest.validity ?? mostValiditySeconds,
     metadata: metadataOf(rest.metadata),
     reference: rest.reference ?? null,
     callbackUrl: rest.callback_url ?? null,
   }
   if (common.callbackUrl !== null) await checkCallback(app, caller.tenant, common.callbackUrl)
+  const permission = await permissionOf(app, caller.tenant)
+  const linked = await linksFor(
+    app,
+    caller,
+    type,
+    [to].flat().map((recipient) => ({ ...rest, to: recipient })),
+  )
+  const draft = (recipient: string) => {
+    const text = linked(common.text, recipient, rest.from)
+    return draftOf(app, caller, permission, { ...common, to: recipient, text })
+  }
   return typeof to === 'string'
-    ? sendOne(app, draftOf(app, caller, { to, ...common }), caller, keyed)
-    : sendToMany(app, to, common, caller, keyed)
+    ? sendOne(app, draft(to), caller, keyed)
+    : sendToMany(app, to, common, draft, caller, keyed)
 }
 
 async function sendOne(app: App, draft: Draft, caller: Caller, keyed: Keyed): Promise<Static<typeof SendReply>> {
   const refusal = refusalOf(draft, caller)
-  if (refusal === 'INSUFFICIENT_BALANCE') throw tooExpensive(caller, draft.cost)
+  if (refusal === 'INSUFFICIENT_BALANCE') throw tooExpensive(draft.currency, draft.cost)
   if (refusal === 'OPTED_OUT') throw optedOut(draft)
   const job = jobOf(app, draft, caller, 0)
   const reply = replyOf(draft, caller)
@@ -107,7 +122,7 @@ async function sendOne(app: App, draft: Draft, caller: Caller, keyed: Keyed): Pr
     ...keyed.columns(reply),
   })
   keyed.settle(seen)
-  if (verdict === 'insufficient') throw tooExpensive(caller, draft.cost)
+  if (verdict === 'insufficient') throw tooExpensive(draft.currency, draft.cost)
   if (verdict === 'opted_out') throw optedOut(draft)
   if (verdict === 'duplicate')
     throw new AppError('DUPLICATE_REFERENCE', `the reference ${draft.reference} was used before`, {
@@ -125,7 +140,7 @@ function replyOf(draft: Draft, caller: Caller): Static<typeof SendReply> {
     from: draft.from,
     segments: draft.text.segments,
     cost: draft.cost,
-    currency: currencyOf(caller),
+    currency: draft.currency,
     timestamp: new Date(caller.nowMs),
     encoding: draft.text.encoding,
     country: draft.place.country,

@@ -28,6 +28,7 @@ export interface MessageRow {
   charges: number
   country: string | null
   network: string | null
+  type: 'transactional' | 'promotional'
   validity: number
   metadata: Notes
   reference: string | null
@@ -39,6 +40,7 @@ export interface MessageRow {
   sent_at: Date | null
   delivered_at: Date | null
   failed_at: Date | null
+  late_at: Date | null
   error_code: string | null
   carrier_code: string | null
   attempts: number
@@ -46,8 +48,8 @@ export interface MessageRow {
 }
 
 const columns = `id, direction, status, recipient, sender, body, encoding, segments, unit_price, cost, currency, charges, country,
-       network, validity, metadata, reference, callback_url, batch_id, batch_index, scheduled_at, created_at, sent_at, delivered_at,
-       failed_at, error_code, carrier_code, attempts, request_id`
+       network, type, validity, metadata, reference, callback_url, batch_id, batch_index, scheduled_at, created_at, sent_at, delivered_at,
+       failed_at, late_at, error_code, carrier_code, attempts, request_id`
 
 const find = statement<TenantParameters & { id: string }, MessageRow>(
   'sms.find_message',
@@ -67,6 +69,8 @@ export interface MessageFilter {
   errorCode: string | null
   country: string | null
   text: string | null
+  /** As a JSON object of texts. */
+  metadata: string | null
 }
 
 const list = statement<
@@ -85,6 +89,8 @@ const list = statement<
       and ($errorCode::text is null or error_code = $errorCode)
       and ($country::text is null or country = $country)
       and ($text::text is null or strpos(lower(body), lower($text)) > 0)
+      and ($metadata::jsonb is null or not exists (
+             select from jsonb_each_text($metadata::jsonb) w where metadata ->> w.key is distinct from w.value))
       and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
     order by case when $descending then id end desc, id
     limit $limit::int + 1`,
@@ -185,6 +191,7 @@ export function recordOf(row: MessageRow, homeCurrency: string, nowMs: number): 
     ['sent', row.sent_at],
     ['delivered', row.delivered_at],
     ['failed', row.failed_at],
+    ['delivered', row.late_at],
   ]
   return {
     message_id: publicId(row),
@@ -196,7 +203,7 @@ export function recordOf(row: MessageRow, homeCurrency: string, nowMs: number): 
     segments: row.segments,
     parts: row.segments,
     encoding: row.encoding,
-    cost: row.cost,
+    cost: costOf(row),
     price_per_segment: row.unit_price,
     currency: row.currency ?? homeCurrency,
     created_at: row.created_at,
@@ -225,6 +232,11 @@ export function recordOf(row: MessageRow, homeCurrency: string, nowMs: number): 
           ],
     ),
   }
+}
+
+/** What it cost in the end: what never went out was paid back. */
+export function costOf({ status, sent_at, cost }: MessageRow): bigint {
+  return status === 'failed' && sent_at === null ? 0n : cost
 }
 
 /** Sent, and still no receipt a day after its validity: it stays sent, and the record says so. */

@@ -53,7 +53,7 @@ const Attempt = Type.Object({
   tls_ms: Nullable(Type.Integer()),
   ip: Nullable(Type.String()),
   error: Nullable(Type.String()),
-  reason: Nullable(Type.String({ description: 'A sentence about an attempt that got no answer' })),
+  reason: Nullable(Type.String({ description: 'A sentence about what went wrong' })),
   response_headers: Nullable(Type.Record(Type.String(), Type.String())),
   response_body: Nullable(Type.String({ description: 'At most 4 KiB' })),
 })

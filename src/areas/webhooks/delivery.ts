@@ -7,7 +7,7 @@ import type { App } from '../../platform/app.ts'
 import { operation, type RowOf } from '../../platform/commit.ts'
 import { statement } from '../../platform/db.ts'
 import type { OutboundError } from '../../platform/dial.ts'
-import type { Outcome } from '../../platform/outbound.ts'
+import { type Outcome, usualAnswerBytes } from '../../platform/outbound.ts'
 import type { Environment, Tenant } from '../../platform/tenant.ts'
 import type { Trace } from '../../platform/tracing.ts'
 import type { Job } from '../../platform/work.ts'
@@ -54,6 +54,8 @@ export interface Delivery {
   readonly trace: Trace | null
   /** When the attempt began, by the real clock. */
   sentMs: number
+  /** A sentence about what the answer asked for and did not get. */
+  remark: string | null
 }
 
 /** How long a delivery that fell due is leased to the node that takes it. */
@@ -82,7 +84,13 @@ export function judge(outcome: Outcome): Judgement {
 }
 
 /** Makes the request of one attempt. */
-export function send(app: App, target: Target, delivery: Delivery, trace: Trace | null): Promise<Outcome> {
+export function send(
+  app: App,
+  target: Target,
+  delivery: Delivery,
+  trace: Trace | null,
+  maxAnswerBytes = usualAnswerBytes,
+): Promise<Outcome> {
   const { told, tenant } = delivery
   delivery.sentMs = app.clock.nowMs()
   told.bytes ??= bodyBytes(told.body, resourceUrl(app, told))
@@ -94,6 +102,7 @@ export function send(app: App, target: Target, delivery: Delivery, trace: Trace 
     method: 'POST',
     headers: requestHeaders(target, delivery, told.bytes, delivery.sentMs, trace),
     body: told.bytes,
+    maxAnswerBytes,
     connections: target.limit,
   })
 }
@@ -276,14 +285,14 @@ export interface LogEntry {
   tls_ms: number | null
   ip: string | null
   error: DeliveryError | null
-  /** A sentence about an attempt that got no answer. */
+  /** A sentence about an attempt that got no answer, or whose answer asked for what could not be done. */
   reason: string | null
   response_headers: Record<string, string> | null
   response_body: string | null
 }
 
 function logEntry(
-  { attempts, sentMs, clockOffsetMs }: Delivery,
+  { attempts, sentMs, clockOffsetMs, remark }: Delivery,
   outcome: Outcome,
   error: DeliveryError | null,
 ): string {
@@ -300,11 +309,18 @@ function logEntry(
     tls_ms: timing.tlsMs,
     ip,
     error,
-    reason: outcome.kind === 'failed' ? outcome.reason : null,
+    reason: outcome.kind === 'failed' ? outcome.reason : remark,
     response_headers: answered?.headers ?? null,
-    response_body: answered?.body ?? null,
+    response_body: answered && shortened(answered.body),
   }
   return JSON.stringify(entry)
+}
+
+/** As much of an answer as the log keeps. */
+function shortened(body: string): string {
+  const bytes = Buffer.from(body)
+  if (bytes.length <= usualAnswerBytes) return body
+  return new TextDecoder().decode(bytes.subarray(0, usualAnswerBytes), { stream: true })
 }
 
 // Due deliveries -------------------------------------------------------------------------------------------------
@@ -470,6 +486,7 @@ export async function deliverNow(app: App, { tenant, endpoint, event, nowMs }: T
     isReplay: false,
     trace: app.tracer?.current() ?? null,
     sentMs: startedMs,
+    remark: null,
   }
   const outcome = await send(app, target, delivery, delivery.trace)
   const { kind, error } = judge(outcome)

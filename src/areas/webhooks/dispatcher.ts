@@ -12,6 +12,7 @@ import type { Admission } from '../../platform/limits.ts'
 import type { Outcome } from '../../platform/outbound.ts'
 import type { Environment, Tenant } from '../../platform/tenant.ts'
 import { bornLeaseSeconds, settle } from '../../platform/work.ts'
+import { type Answers, sendAndHear } from './answers.ts'
 import { Breaker, probeEveryMs } from './breaker.ts'
 import {
   callbackKey,
@@ -25,7 +26,6 @@ import {
   loadDeliveries,
   putBack,
   type StoredDelivery,
-  send,
 } from './delivery.ts'
 import { disableEndpoint } from './disabling.ts'
 import { Pace } from './pace.ts'
@@ -114,6 +114,7 @@ interface Group {
 
 export class Dispatcher implements Courier {
   readonly #roles: readonly string[]
+  readonly #answers: Answers
   #app: App | null = null
   readonly #lines = new Map<string, Line>()
   readonly #groups = new Map<string, Group>()
@@ -129,8 +130,9 @@ export class Dispatcher implements Courier {
   #stopped = false
   readonly outcomes = { delivered: 0, retry: 0, failed: 0, cancelled: 0 }
 
-  constructor(roles: readonly string[]) {
+  constructor(roles: readonly string[], answers: Answers) {
     this.#roles = roles
+    this.#answers = answers
   }
 
   start(app: App): void {
@@ -189,6 +191,7 @@ export class Dispatcher implements Courier {
         isReplay: false,
         trace,
         sentMs: 0,
+        remark: null,
       }
       // One that finds no room stays leased, and falls due by itself.
       this.#enqueue(line, delivery)
@@ -392,6 +395,7 @@ export class Dispatcher implements Courier {
       isReplay: row.replay_of !== null,
       trace: null,
       sentMs: 0,
+      remark: null,
     })
     if (fits) return
     line.hasMore = true
@@ -546,7 +550,7 @@ export class Dispatcher implements Courier {
       this.#inFlight--
       this.#sending.delete(delivery.id)
     }
-    send(app, target, delivery, span?.trace ?? null).then(
+    sendAndHear(app, this.#answers, target, delivery, span?.trace ?? null).then(
       (outcome) => {
         over()
         this.#settle(line, target, delivery, outcome, isEarly)

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whose message it is that came in: of whoever has the number and the keyword, else of whoever has the number alone, else
+// of whoever wrote to the handset last from the number or name that it now writes to.
+import { bucketCount, firstUuidAt } from '../../kernel/ids.ts'
+import { dayMs } from '../../kernel/time.ts'
+import type { App } from '../../platform/app.ts'
+import { maybe, statement } from '../../platform/db.ts'
+import type { Environment, Tenant } from '../../platform/tenant.ts'
+import { type Keyword, keywordIn } from './keywords.ts'
+
+/** An answer belongs to the last message that the handset got from the sender within this time. */
+const answerWithinDays = 30
+const buckets = Array.from({ length: bucketCount }, (_, i) => i)
+
+/** Whose environment it is, and how far its clock was moved. */
+export interface Whose {
+  readonly tenant: Tenant
+  readonly clockOffsetMs: number
+}
+
+/** Whose message it is, and what the owner wants done with it. */
+export interface Owner extends Whose {
+  readonly inReplyTo: string | null
+  readonly keyword: string | null
+  readonly webhookUrl: string | null
+  readonly autoReply: string | null
+}
+
+/** Everything that may say whose a message is; the text of a long one is known only when it is whole. */
+export interface Claims {
+  /** Under whom its parts are kept until then: the same for all of them. */
+  readonly keeper: Tenant | null
+  ownerOf(text: string): Owner | null
+}
+
+const findLast = statement<
+  { buckets: readonly number[]; handset: string; sender: string; environment: Environment | null; since: string },
+  { bucket: number; account_id: string; environment: Environment; id: string; clock_offset_ms: bigint }
+>(
+  'sms.find_last_to',
+  `select m.bucket, m.account_id, m.environment, m.id, accounts.clock_offset_ms(m.account_id, m.environment) as clock_offset_ms
+     from sms.messages m
+    where m.bucket = any($buckets::smallint[]) and m.recipient = $handset and m.sender = $sender
+      and m.direction = 'outbound' and m.id >= $since::uuid and ($environment::text is null or m.environment = $environment)
+    order by m.id desc limit 1`,
+)
+
+interface NumberRow {
+  bucket: number
+  account_id: string
+  environment: Environment
+  shared: boolean
+  keywords: Keyword[]
+  default_webhook_url: string | null
+  clock_offset_ms: bigint
+}
+
+const findNumbers = statement<
+  { environment: Environment; forms: readonly string[]; account: string | null },
+  NumberRow
+>(
+  'sms.find_numbers',
+  `select bucket, account_id, environment, shared, keywords, default_webhook_url,
+          accounts.clock_offset_ms(account_id, environment) as clock_offset_ms
+     from sms.numbers
+    where environment = $environment and number = any($forms::text[]) and ($account::uuid is null or account_id = $account)
+    order by account_id`,
+)
+
+export interface Arrived {
+  readonly from: string
+  readonly to: string
+  /** It came from the sandbox's network, where every account has numbers of its own. */
+  readonly isTest: boolean
+  /** Who asked for it, if somebody did. */
+  readonly expectedBy: Whose | null
+}
+
+export async function claimsTo(app: App, { from, to, isTest, expectedBy }: Arrived): Promise<Claims> {
+  const last = await lastTo(app, from, to, isTest)
+  const rows = await numbersFor(app, to, isTest, expectedBy ?? last)
+  return {
+    keeper: expectedBy?.tenant ?? (rows[0] ? whoseIs(rows[0]).tenant : (last?.tenant ?? null)),
+    ownerOf(text) {
+      const row = expectedBy ? rows[0] : rowFor(text, rows)
+      const whose = expectedBy ?? (row ? whoseIs(row) : last)
+      if (!whose) return null
+      const { keywords = [], default_webhook_url = null } =
+        row ?? rows.find((one) => isSameTenant(whoseIs(one), whose)) ?? {}
+      const found = keywordIn(text, keywords)
+      return {
+        ...whose,
+        inReplyTo: last && isSameTenant(last, whose) ? last.message : null,
+        keyword: found?.keyword ?? null,
+        webhookUrl: found?.webhook_url ?? default_webhook_url,
+        autoReply: found?.auto_reply ?? null,
+      }
+    },
+  }
+}
+
+async function lastTo(
+  app: App,
+  handset: string,
+  sender: string,
+  isTest: boolean,
+): Promise<(Whose & { message: string }) | null> {
+  const last = await maybe(
+    app.db.query(findLast, {
+      buckets,
+      handset,
+      sender,
+      environment: isTest ? 'test' : null,
+      since: firstUuidAt(app.clock.nowMs() - answerWithinDays * dayMs),
+    }),
+  )
+  return last && { ...whoseIs(last), message: last.id }
+}
+
+/** The owners of a number: of a live one all, in test the account that the message is for anyway. */
+async function numbersFor(app: App, to: string, isTest: boolean, whose: Whose | null): Promise<NumberRow[]> {
+  const forms = to.startsWith('+') ? [to, to.slice(1)] : [to, `+${to}`]
+  const rows = isTest ? [] : await app.db.query(findNumbers, { environment: 'live', forms, account: null })
+  if (rows.length > 0 || whose?.tenant.environment !== 'test') return rows
+  return app.db.query(findNumbers, { environment: 'test', forms, account: whose.tenant.account })
+}
+
+function rowFor(text: string, rows: readonly NumberRow[]): NumberRow | undefined {
+  const found = keywordIn(
+    text,
+    rows.flatMap(({ keywords }) => keywords),
+  )
+  return rows.find(({ keywords, shared }) => (found ? keywords.includes(found) : !shared))
+}
+
+function whoseIs(row: Pick<NumberRow, 'bucket' | 'account_id' | 'environment' | 'clock_offset_ms'>): Whose {
+  const { bucket, account_id: account, environment, clock_offset_ms } = row
+  return { tenant: { bucket, account, environment }, clockOffsetMs: Number(clock_offset_ms) }
+}
+
+function isSameTenant({ tenant: a }: Whose, { tenant: b }: Whose): boolean {
+  return a.account === b.account && a.environment === b.environment
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keywords: the words at the beginning of a message by which a number tells what it is about. Case, accents written in
+// two ways, punctuation in front and the width of spaces make no difference.
+
+/** What is done with messages that begin with a keyword. */
+export interface Keyword {
+  keyword: string
+  webhook_url: string | null
+  auto_reply: string | null
+}
+
+const wordCharacter = /[\p{L}\p{N}\p{M}]/u
+const words = /^[\p{L}\p{N}\p{M}]+( [\p{L}\p{N}\p{M}]+)*$/u
+
+/** A keyword as it is stored; null when it is not made of words. */
+export function keywordForm(text: string): string | null {
+  const form = folded(text).trim()
+  return words.test(form) ? form : null
+}
+
+/** The longest keyword that a message begins with. */
+export function keywordIn(text: string, keywords: readonly Keyword[]): Keyword | null {
+  const message = folded(text)
+  let longest: Keyword | null = null
+  for (const candidate of keywords) {
+    const { keyword } = candidate
+    if (!message.startsWith(keyword) || keyword.length <= (longest?.keyword.length ?? 0)) continue
+    const [next = ''] = message.slice(keyword.length)
+    if (!wordCharacter.test(next)) longest = candidate
+  }
+  return longest
+}
+
+function folded(text: string): string {
+  return text
+    .normalize('NFC')
+    .replace(/^[\p{P}\p{S}\s]+/u, '')
+    .replace(/\s+/g, ' ')
+    .toUpperCase()
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nobody can answer STOP to a sender that is a name. Where a promotional text says {{optout}}, each recipient gets a short
+// link instead, to a page that asks once and opts them out. The page changes nothing until its button is pressed, because
+// programs look at links in messages before people do.
+import { randomBytes } from 'node:crypto'
+import type { FastifyInstance } from 'fastify'
+import { AppError } from '../../kernel/errors.ts'
+import { bucketCount, newUuid } from '../../kernel/ids.ts'
+import type { App } from '../../platform/app.ts'
+import type { Caller } from '../../platform/auth.ts'
+import { maybe, statement } from '../../platform/db.ts'
+import type { Environment, Tenant } from '../../platform/tenant.ts'
+import { type Draft, isSender, lengthChecked } from './draft.ts'
+import { smsEvents } from './events.ts'
+import type { Segments } from './message.ts'
+import { isE164 } from './numbers.ts'
+import { insertOptOut } from './store.ts'
+
+const placeholder = '{{optout}}'
+/** 55 random bits: enough that nobody finds somebody else's, in few characters. */
+const tokenLength = 11
+const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
+/** The length of a real one, so that texts are counted before their links are known. */
+const anyToken = '0'.repeat(tokenLength)
+const buckets = Array.from({ length: bucketCount }, (_, i) => i)
+
+type Type = Draft['type']
+
+/** The text as long as it will be when it has its link; refuses one that is too long then. */
+export function withRoomForLink(app: App, type: Type, message: string): string {
+  if (type === 'transactional' || !message.includes(placeholder)) return message
+  return lengthChecked(message.replaceAll(placeholder, linkOf(app, anyToken)))
+}
+
+interface Addressed {
+  readonly to: string
+  readonly from: string
+  readonly message: string
+}
+
+const makeLinks = statement<
+  {
+    bucket: number
+    account: string
+    environment: Environment
+    phones: readonly string[]
+    senders: readonly string[]
+    tokens: readonly string[]
+    at: Date
+  },
+  { phone: string; sender: string; token: string }
+>(
+  'sms.make_opt_out_links',
+  `insert into sms.opt_out_links as l (bucket, account_id, environment, phone, sender, token, created_at)
+   select $bucket::smallint, $account::uuid, $environment::text, w.phone, w.sender, w.token, $at::timestamptz
+     from unnest($phones::text[], $senders::text[], $tokens::text[]) as w(phone, sender, token)
+    order by w.phone, w.sender
+   on conflict (bucket, account_id, environment, phone, sender) do update set token = l.token
+   returning phone, sender, token`,
+)
+
+/** Makes the links that messages need, and gives what puts each into its text. */
+export async function linksFor(
+  app: App,
+  { tenant, nowMs }: Caller,
+  type: Type,
+  messages: readonly Addressed[],
+): Promise<(text: Segments, to: string, from: string) => Segments> {
+  const wanted = new Map<string, Addressed>()
+  if (type === 'promotional')
+    for (const one of messages)
+      if (one.message.includes(placeholder) && isE164(one.to) && isSender(one.from))
+        wanted.set(keyOf(one.to, one.from), one)
+  if (wanted.size === 0) return (text) => text
+  const rows = await app.db.query(makeLinks, {
+    ...tenant,
+    phones: [...wanted.values()].map(({ to }) => to),
+    senders: [...wanted.values()].map(({ from }) => from),
+    tokens: Array.from(wanted, newToken),
+    at: new Date(nowMs),
+  })
+  const tokens = new Map(rows.map(({ phone, sender, token }) => [keyOf(phone, sender), token]))
+  return (text, to, from) => {
+    const token = tokens.get(keyOf(to, from)) ?? anyToken
+    return { ...text, text: text.text.replaceAll(linkOf(app, anyToken), linkOf(app, token)) }
+  }
+}
+
+function keyOf(phone: string, sender: string): string {
+  return `${phone} ${sender}`
+}
+
+function linkOf(app: App, token: string): string {
+  return `${app.publicUrl}/o/${token}`
+}
+
+function newToken(): string {
+  return [...randomBytes(tokenLength)].map((byte) => alphabet[byte % alphabet.length]).join('')
+}
+
+// The page ---------------------------------------------------------------------------------------------------------
+
+interface Link {
+  bucket: number
+  account_id: string
+  environment: Environment
+  phone: string
+  sender: string
+  clock_offset_ms: bigint
+}
+
+const findLink = statement<{ buckets: readonly number[]; token: string }, Link>(
+  'sms.find_opt_out_link',
+  `select bucket, account_id, environment, phone, sender, accounts.clock_offset_ms(account_id, environment) as clock_offset_ms
+     from sms.opt_out_links where bucket = any($buckets::smallint[]) and token = $token`,
+)
+
+const pageHeaders = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'",
+  'referrer-policy': 'no-referrer',
+  'x-robots-tag': 'noindex',
+  'cache-control': 'no-store',
+}
+
+export function mountOptOutPage(http: FastifyInstance, app: App): void {
+  // A context of its own: what a form sends is of no interest, whatever its type.
+  http.register(async (scope) => {
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _body, done) => done(null, null))
+    scope.route<{ Params: { token: string } }>({
+      method: ['GET', 'POST'],
+      url: '/o/:token',
+      config: { open: true },
+      handler: async (request, reply) => {
+        const link = await linkWith(app, request.params.token)
+        if (request.method === 'POST') await optOut(app, link)
+        return reply.headers(pageHeaders).send(page(link, request.method === 'POST'))
+      },
+    })
+  })
+}
+
+async function linkWith(app: App, token: string): Promise<Link> {
+  const link = token.length === tokenLength ? await maybe(app.db.query(findLink, { buckets, token })) : null
+  if (!link) throw new AppError('NOT_FOUND', 'there is no such link')
+  return link
+}
+
+async function optOut(app: App, { bucket, account_id: account, environment, phone, sender, clock_offset_ms }: Link) {
+  const tenant: Tenant = { bucket, account, environment }
+  const receivedMs = app.clock.nowMs()
+  const occasion = { tenant, receivedMs, nowMs: receivedMs + Number(clock_offset_ms), requestId: null }
+  const told = { phone, reason: 'link', source: 'keyword' as const, created_at: new Date(occasion.nowMs) }
+  await app.db.tx(async (tx) => {
+    const { isNew } = await insertOptOut(tx, tenant, { id: newUuid(receivedMs), sender, ...told })
+    if (isNew)
+      await app.outbox.emit(tx, smsEvents.optedOut, occasion, phone, { ...told, from: sender, message_id: null })
+  })
+}
+
+/** Sender and number hold nothing but letters and digits. */
+function page({ sender, phone }: Link, isDone: boolean): string {
+  const number = `…${phone.slice(-3)}`
+  const said = isDone
+    ? `<p>${sender} will send no more messages to ${number}.</p>`
+    : `<p>No more messages from ${sender} to ${number}?</p><form method="post"><button>Stop them</button></form>`
+  return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>${sender}</title><style>body{font:1.2rem sans-serif;margin:3rem auto;max-width:24rem;text-align:center}button{font:inherit;padding:.6rem 1.2rem}</style>
+${said}</html>
+`
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether an account may send under a name to a country. Every message asks, so what holds for an account is kept in
+// memory; it is dropped at once, on every node, when it changes, and not kept while the line that says so is down.
+import { AppError } from '../../kernel/errors.ts'
+import type { App } from '../../platform/app.ts'
+import { one, statement, type Tx } from '../../platform/db.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import { type SenderRegistration, usualRegistration } from './countries.ts'
+import { onePerApp } from './gather.ts'
+
+/** Changes are told; this is for what was not heard. */
+const goodForMs = 60_000
+const maxRemembered = 50_000
+
+interface Facts {
+  rules: Record<string, { enabled: boolean | null; registration: SenderRegistration | null }>
+  countries: string[] | null
+  senders: { sender: string; countries: string[] }[]
+  numbers: string[]
+}
+
+const load = statement<{ bucket: number; account: string; environment: string }, Facts>(
+  'sms.load_permission',
+  `select (select coalesce(jsonb_object_agg(r.country, jsonb_build_object('enabled', r.enabled,
+                                                                          'registration', r.sender_registration)), '{}')
+             from sms.country_rules r) as rules,
+          (select c.countries from sms.account_countries c where c.bucket = $bucket and c.account_id = $account) as countries,
+          (select coalesce(jsonb_agg(jsonb_build_object('sender', s.sender, 'countries', s.countries)), '[]')
+             from sms.sender_ids s
+            where s.bucket = $bucket and s.account_id = $account and s.environment = $environment
+              and s.status = 'approved') as senders,
+          (select coalesce(jsonb_agg(n.number), '[]') from sms.numbers n
+            where n.account_id = $account and n.environment = $environment) as numbers`,
+)
+
+/** What an account may do. */
+export interface Permission {
+  /** Why it may not send under this name to this country; null when it may. */
+  problem(sender: string, country: string | null): AppError | null
+}
+
+/** What an account may do in one of its environments, from memory where it is known. */
+export function permissionOf(app: App, tenant: Tenant): Promise<Permission> {
+  return permissions(app).of(tenant)
+}
+
+/** Tells every node that an account may do something else now; without an account, that all of them may. */
+export async function announcePermission(app: App, tx: Tx, account = ''): Promise<void> {
+  tx.afterCommit(() => permissions(app).forget(account))
+  await app.signals.send(tx, 'sms-permissions', account)
+}
+
+const permissions = onePerApp((app) => new Permissions(app))
+
+class Permissions {
+  readonly #app: App
+  readonly #known = new Map<string, { permission: Promise<Permission>; untilMs: number }>()
+
+  constructor(app: App) {
+    this.#app = app
+    app.signals.on('sms-permissions', (account) => this.forget(account))
+    app.signals.onGap(() => this.#known.clear())
+  }
+
+  of(tenant: Tenant): Promise<Permission> {
+    const { clock, signals } = this.#app
+    const key = keyOf(tenant.account, tenant.environment)
+    const known = this.#known.get(key)
+    if (known && known.untilMs > clock.nowMs()) return known.permission
+    const permission = one(this.#app.db.query(load, { ...tenant })).then((facts) => permissionFrom(facts, tenant))
+    if (!signals.connected) return permission
+    const [oldest] = this.#known.size >= maxRemembered ? this.#known.keys() : []
+    if (oldest !== undefined) this.#known.delete(oldest)
+    const entry = { permission, untilMs: clock.nowMs() + goodForMs }
+    // Kept from now on, so that a change which comes while it is read drops it.
+    this.#known.set(key, entry)
+    permission.catch(() => {
+      if (this.#known.get(key) === entry) this.#known.delete(key)
+    })
+    return permission
+  }
+
+  forget(account: string): void {
+    if (account === '') this.#known.clear()
+    for (const environment of ['test', 'live'] as const) this.#known.delete(keyOf(account, environment))
+  }
+}
+
+function keyOf(account: string, environment: Tenant['environment']): string {
+  return `${environment} ${account}`
+}
+
+function permissionFrom({ rules, countries, senders, numbers }: Facts, { environment }: Tenant): Permission {
+  const allowed = countries && new Set(countries)
+  const approved = new Map<string, Set<string>[]>()
+  for (const { sender, countries: places } of senders)
+    approved.set(sender, [...(approved.get(sender) ?? []), new Set(places)])
+  const own = new Set(numbers.map((number) => number.replace('+', '')))
+
+  /** What is usual among real networks does not stand in the way of tests; what the operator says holds for both. */
+  const demandsRegistration = (country: string): boolean =>
+    (rules[country]?.registration ?? (environment === 'live' ? usualRegistration(country) : 'open')) === 'required'
+  const isRegistered = (sender: string, country: string): boolean =>
+    own.has(sender) || (approved.get(sender) ?? []).some((places) => places.size === 0 || places.has(country))
+
+  return {
+    problem(sender, country) {
+      const isEnabled =
+        country === null ? allowed === null : rules[country]?.enabled !== false && (allowed?.has(country) ?? true)
+      if (!isEnabled)
+        return new AppError('COUNTRY_NOT_ENABLED', `messages to ${country ?? 'an unknown country'} are not enabled`)
+      if (country !== null && demandsRegistration(country) && !isRegistered(sender, country))
+        return new AppError('SENDER_NOT_ALLOWED', `${sender} is not an approved sender for ${country}`)
+      return null
+    },
+  }
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// A customer's own answers to messages that came in: the automatic one of a keyword, and the one that stands in a
+// webhook's answer. Both cost what a text costs, and go to nobody who has opted out.
+import { AppError } from '../../kernel/errors.ts'
+import { newUuid, uuidOf } from '../../kernel/ids.ts'
+import { isCurrency } from '../../kernel/money.ts'
+import type { App } from '../../platform/app.ts'
+import type { EventAnswer } from '../../platform/area.ts'
+import { maybe, one, statement, type Tx } from '../../platform/db.ts'
+import type { Occasion } from '../../platform/events.ts'
+import { parseJson } from '../../platform/json.ts'
+import { type Draft, itemOf, jobOf, lengthChecked, optedOut, textOf, tooExpensive } from './draft.ts'
+import { placeOf } from './numbers.ts'
+import { priceOf } from './pricing.ts'
+import { mostValiditySeconds } from './schema.ts'
+
+const currencyOf = statement<{ account: string }, { currency: string }>(
+  'sms.currency_of',
+  'select accounts.currency_of($account::uuid) as currency',
+)
+
+const accept = statement<{ items: string }, { verdict: string }>(
+  'sms.accept_reply',
+  `select v.verdict
+     from unnest(sms.accept(array(select i from jsonb_populate_recordset(null::sms.submit_item, $items::jsonb) i), true)) v`,
+)
+
+type TenantParameters = { bucket: number; account: string; environment: string }
+
+const nameAnswered = statement<TenantParameters & { id: string; inReplyTo: string }, object>(
+  'sms.name_answered',
+  `update sms.messages set in_reply_to = $inReplyTo
+    where bucket = $bucket and account_id = $account and environment = $environment and id = $id`,
+)
+
+/** Gives the message when nobody has answered it yet. */
+const claimReply = statement<TenantParameters & { id: string; reply: string }, { recipient: string; sender: string }>(
+  'sms.claim_reply',
+  `update sms.messages set reply_id = $reply
+    where bucket = $bucket and account_id = $account and environment = $environment and id = $id
+      and direction = 'inbound' and reply_id is null
+   returning recipient, sender`,
+)
+
+/** A message that came in, and the id that the answer to it gets. */
+interface Answered {
+  readonly id: string
+  readonly handset: string
+  readonly number: string
+  readonly reply: string
+}
+
+/** Sends an answer, in the transaction that decides on it. Gives why it cannot be sent; then nothing was written. */
+export async function sendReply(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  { id, handset, number, reply }: Answered,
+  message: string,
+): Promise<AppError | null> {
+  const { tenant, receivedMs } = occasion
+  const { currency } = await one(tx.query(currencyOf, { account: tenant.account }))
+  if (!isCurrency(currency)) throw new Error(`the account has an unknown currency: ${currency}`)
+  const text = textOf(message)
+  const place = placeOf(handset)
+  const unitPrice = priceOf(app, { account: tenant.account, currency, atMs: receivedMs }, place)
+  const draft: Draft = {
+    uuid: reply,
+    to: handset,
+    from: number,
+    text,
+    place,
+    unitPrice,
+    cost: unitPrice * BigInt(text.segments),
+    currency,
+    scheduledAt: null,
+    type: 'transactional',
+    validity: mostValiditySeconds,
+    metadata: {},
+    reference: null,
+    callbackUrl: null,
+  }
+  const sending = { ...occasion, actor: '', ip: '' }
+  const job = jobOf(app, draft, sending, 0)
+  const item = {
+    ...itemOf(draft, job, sending),
+    unit_price: draft.unitPrice.toString(),
+    cost: draft.cost.toString(),
+    job_payload: JSON.parse(job.payload),
+    delay_ms: job.delayMs,
+  }
+  const { verdict } = await one(tx.query(accept, { items: JSON.stringify([item]) }))
+  if (verdict === 'insufficient') return tooExpensive(currency, draft.cost)
+  if (verdict === 'opted_out') return optedOut(draft)
+  await tx.query(nameAnswered, { ...tenant, id: reply, inReplyTo: id })
+  tx.afterCommit(() => app.work.begin(job))
+  return null
+}
+
+/** Sends the reply that a webhook answered with. The first one counts: what repeats it, or comes second, sends nothing. */
+export async function takeAnswer(app: App, answer: EventAnswer): Promise<string | null> {
+  const { tenant, clockOffsetMs, resource } = answer
+  const id = uuidOf('smsInbound', resource)
+  if (id === null) return null
+  try {
+    const text = replyIn(answer)
+    if (text === null) return null
+    const receivedMs = app.clock.nowMs()
+    const occasion = { tenant, receivedMs, nowMs: receivedMs + clockOffsetMs, requestId: null }
+    const reply = newUuid(receivedMs)
+    await app.db.tx(async (tx) => {
+      const claimed = await maybe(tx.query(claimReply, { ...tenant, id, reply }))
+      if (!claimed) return
+      const answered = { id, handset: claimed.sender, number: claimed.recipient, reply }
+      const problem = await sendReply(app, tx, occasion, answered, text)
+      // Whoever answers next may have better luck.
+      if (problem) throw problem
+    })
+    return null
+  } catch (error) {
+    if (error instanceof AppError) return `The reply was not sent: ${error.details}.`
+    throw error
+  }
+}
+
+/** The reply in an answer; null when it has none, as most have. */
+function replyIn({ status, body, isWhole }: EventAnswer): string | null {
+  if (status !== 200 || !body.includes('"reply"')) return null
+  if (!isWhole) throw new AppError('MESSAGE_TOO_LONG', 'the answer was not read to its end')
+  const { value: said } = parseJson(Buffer.from(body))
+  if (typeof said !== 'object' || said === null || !('reply' in said)) return null
+  if (typeof said.reply !== 'string') throw new AppError('VALIDATION_ERROR', 'reply must be a text')
+  return lengthChecked(said.reply)
+}

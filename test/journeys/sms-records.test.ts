@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a customer reads of messages afterwards: what they cost in the end, what the network said too late, whose notes
+// they carry, and for how long their text is kept.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { forgetTexts } from '../../src/areas/sms/retention.ts'
+import { dayMs } from '../../src/kernel/time.ts'
+import { newShortMessage } from '../../src/protocols/smpp/pdu.ts'
+import { encodeReceipt, type ReceiptState } from '../../src/protocols/smpp/receipts.ts'
+import { Smsc } from '../../src/protocols/smpp/session.ts'
+import { type Account, eventually, startWorld, type World } from '../world.ts'
+
+let world: World
+
+before(async () => {
+  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off' })
+})
+after(() => world.stop())
+
+test('a message that was paid back cost nothing, alone and in its batch; one that failed later cost its price', async () => {
+  const ada = await world.account({ balance: 10 })
+  const { body: sent } = await ada.client.post('/v1/sms/send', {
+    to: ['+254711000003', '+254711000002'],
+    from: 'PAMOJA',
+    message: 'Habari',
+  })
+  const batch = await eventually(async () => {
+    const { body } = await ada.client.get(`/v1/sms/bulk/${sent.message_id}?messages=true`)
+    return body.counts.failed === 2 && body
+  }, 'both to fail')
+  assert.deepEqual(
+    batch.messages.map(({ error_code, cost }: { error_code: string; cost: number }) => [error_code, cost]),
+    [
+      ['REJECTED', 0],
+      ['UNDELIVERABLE', 0.8],
+    ],
+  )
+  const { body: refused } = await ada.client.get(`/v1/sms/${sent.messages[0].message_id}`)
+  assert.deepEqual([refused.status, refused.cost, refused.price_per_segment], ['failed', 0, 0.8])
+})
+
+test('a message that arrives after it had expired stays failed, and its timeline says so', async () => {
+  const ada = await world.account({ balance: 10 })
+  const smsc = await contradictorySmsc(['EXPIRED', 'DELIVRD', 'DELIVRD'])
+  const bind = { name: 'late', host: '127.0.0.1', port: smsc.port, system_id: 'late', password: 'one' }
+  await world.operator.post('/v1/operator/sms/binds', { ...bind, response_timeout_seconds: 60 })
+  const { body: route } = await world.operator.post('/v1/operator/sms/routes', {
+    environment: 'test',
+    account_id: ada.id,
+    tiers: [[{ bind: 'late' }]],
+  })
+  await eventually(async () => {
+    const { body } = await world.operator.get('/v1/operator/sms/routes')
+    return body.data.find(({ id, in_force }: { id: string; in_force: boolean }) => id === route.id && in_force)
+  }, 'the route')
+  const { body: sent } = await ada.client.post('/v1/sms/send', {
+    to: '+254722000001',
+    from: 'PAMOJA',
+    message: 'Habari',
+  })
+  const record = await eventually(async () => {
+    const { body } = await ada.client.get(`/v1/sms/${sent.message_id}`)
+    return body.timeline.length === 4 && body
+  }, 'the late receipt')
+  assert.deepEqual([record.status, record.error_code, record.delivered_at], ['failed', 'EXPIRED', null])
+  assert.deepEqual(
+    record.timeline.map(({ status }: { status: string }) => status),
+    ['queued', 'sent', 'failed', 'delivered'],
+  )
+  const { body: told } = await ada.client.get(`/v1/events?event=sms.status&resource_id=${sent.message_id}`)
+  assert.equal(told.data.length, 2, 'sent and failed, and nothing more')
+  await world.operator.delete(`/v1/operator/sms/routes/${route.id}`)
+  await world.operator.delete('/v1/operator/sms/binds/late')
+  await smsc.close()
+})
+
+test('messages are found by the notes on them', async () => {
+  const { client } = await world.account({ balance: 10 })
+  const send = async (metadata: object) => {
+    const message = { to: '+254711000001', from: 'PAMOJA', message: 'Habari', metadata }
+    return (await client.post('/v1/sms/send', message)).body.message_id
+  }
+  const first = await send({ order: '77', paid: true })
+  const second = await send({ order: 77, paid: false })
+  await send({ order: '78' })
+  const found = async (query: string) => {
+    const { status, body, text, headers } = await client.get(`/v1/sms?${query}`)
+    assert.equal(status, 200, text)
+    assert.equal(headers['pamoja-warning'], undefined)
+    return body.data.map(({ message_id }: { message_id: string }) => message_id)
+  }
+  assert.deepEqual(await found('metadata[order]=77'), [second, first])
+  assert.deepEqual(await found('metadata%5Border%5D=77&metadata[paid]=true'), [first])
+  assert.deepEqual(await found('metadata[nothing]=77'), [])
+  const many = Array.from({ length: 11 }, (_, i) => `metadata[k${i}]=1`).join('&')
+  for (const bad of [many, 'metadata=77', `metadata[k]=${'x'.repeat(501)}`, 'metadata[k]=%00']) {
+    const { status, body, text } = await client.get(`/v1/sms?${bad}`)
+    assert.deepEqual([status, body.error?.code], [400, 'INVALID_REQUEST'], text)
+  }
+})
+
+test('an account decides for how long the texts of its messages are kept', async () => {
+  const [ada, eve] = [await world.account({ balance: 10 }), await world.account({ balance: 10 })]
+  const keep = (account: Account, days: number) =>
+    account.client.patch('/v1/account', { settings: { sms_text_days: days } })
+  for (const days of [-1, 401, 1.5]) assert.equal((await keep(ada, days)).status, 422)
+  assert.equal((await keep(ada, 10)).status, 200)
+  assert.equal((await keep(eve, 400)).status, 200)
+  const [hers, other] = [await delivered(ada), await delivered(eve)]
+  const nowMs = world.app.clock.nowMs()
+  await forgetTexts(world.app, nowMs + 9 * dayMs)
+  assert.equal(await textOf(ada, hers), 'Habari')
+  await forgetTexts(world.app, nowMs + 11 * dayMs)
+  assert.equal(await textOf(ada, hers), null)
+  await forgetTexts(world.app, nowMs + 399 * dayMs)
+  assert.equal(await textOf(eve, other), 'Habari')
+  await keep(eve, 0)
+  await forgetTexts(world.app, nowMs + 1_000)
+  assert.equal(await textOf(eve, other), null)
+})
+
+/** A message centre that takes everything and says one thing after the other of it. */
+async function contradictorySmsc(states: readonly ReceiptState[]): Promise<Smsc> {
+  let messages = 0
+  return Smsc.listen({
+    host: '127.0.0.1',
+    port: 0,
+    systemId: 'LATE',
+    responseTimeoutMs: 10_000,
+    authenticate: () => 0,
+    onSubmit: async (session, message) => {
+      const messageId = `late-${messages++}`
+      setImmediate(async () => {
+        for (const state of states) {
+          const content = encodeReceipt({
+            id: messageId,
+            state,
+            error: null,
+            submitDate: null,
+            doneDate: null,
+            text: '',
+          })
+          const [source, destination] = [message.destination, message.source]
+          await session.deliver(newShortMessage({ source, destination, ...content }))
+        }
+      })
+      return { status: 0, messageId }
+    },
+  })
+}
+
+async function delivered({ client }: Account): Promise<string> {
+  const { body } = await client.post('/v1/sms/send', { to: '+254711000001', from: 'PAMOJA', message: 'Habari' })
+  await eventually(
+    async () => (await client.get(`/v1/sms/${body.message_id}`)).body.status === 'delivered',
+    'the delivery',
+  )
+  return body.message_id
+}
+
+async function textOf({ client }: Account, id: string): Promise<string | null> {
+  return (await client.get(`/v1/sms/${id}`)).body.message
+}
