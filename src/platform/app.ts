@@ -42,6 +42,8 @@ export interface App {
   readonly courier: Courier
   /** The one door to URLs that customers gave. */
   readonly outbound: Outbound
+  /** The door to carriers that are reached by URL: operators gave them, so that they may be private addresses. */
+  readonly carrierOutbound: Outbound
   readonly leases: Leases
   readonly secrets: Secrets
   readonly tokens: Tokens

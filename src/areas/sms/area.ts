@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The door of the SMS area.
+
+import type { App } from '../../platform/app.ts'
 import type { Area } from '../../platform/area.ts'
 import { analyticsRoutes } from './analytics.ts'
 import { batchJob } from './batches.ts'
+import type { Intake } from './carrier.ts'
+import { mountNotices } from './carriers/http-notices.ts'
 import { smsEvents } from './events.ts'
 import { joinJob, takeIncoming } from './inbound.ts'
 import { networkOf } from './network.ts'
@@ -20,11 +24,14 @@ export const sms: Area = {
   jobs: [submitJob, joinJob, batchJob],
   events: Object.values(smsEvents),
   chores: [...receiptChores, textChore],
+  mount: (http, app) => mountNotices(http, app, intakeOf(app)),
   start: async (app) =>
-    app.config.PAMOJA_ROLES.includes('carriers')
-      ? networkOf(app).start({
-          receipt: (receipt) => takeReceipt(app, receipt),
-          incoming: (message) => takeIncoming(app, message),
-        })
-      : async () => undefined,
+    app.config.PAMOJA_ROLES.includes('carriers') ? networkOf(app).start(intakeOf(app)) : async () => undefined,
+}
+
+function intakeOf(app: App): Intake {
+  return {
+    receipt: (receipt) => takeReceipt(app, receipt),
+    incoming: (message) => takeIncoming(app, message),
+  }
 }

@@ -15,7 +15,7 @@ export interface OutboundMessage {
 }
 
 export type SubmitOutcome =
-  /** Every part was taken; one id each. */
+  /** All of it was taken; one id for each part in which it was handed over. */
   | { kind: 'sent'; carrierIds: readonly string[] }
   /** Nobody will take it: `code` is ours, `carrierCode` the carrier's own. */
   | { kind: 'rejected'; code: string; carrierCode: string }
@@ -30,6 +30,15 @@ export interface Carrier {
   readonly name: string
   /** Whether it can take messages at this moment. */
   readonly isUp: boolean
+  /** Connections that are open; of a carrier that keeps none, 1 while it answers. */
+  readonly sessions: number
+  /** What waits for it, or for its answer. */
+  readonly pending: number
+  /** How fast it is sent to at this moment; null: without a limit. */
+  readonly ratePerSecond: number | null
+  readonly lastError: string | null
+  /** Opens what it needs; gives when the first attempts are over, whatever came of them. */
+  start(): Promise<void>
   submit(message: OutboundMessage): Promise<SubmitOutcome>
   stop(): Promise<void>
 }
