@@ -48,6 +48,7 @@ class Network {
   readonly #carriers = new Map<string, { carrier: Carrier; version: string }>()
   #routes: readonly Route[] = []
   #routeVersions: ReadonlyMap<string, number> = new Map()
+  #bindVersions: ReadonlyMap<string, number> = new Map()
   #intake: Intake | null = null
   #timer: NodeJS.Timeout | null = null
   #loading: Promise<void> | null = null
@@ -74,6 +75,11 @@ class Network {
   /** Whether this node has read the latest change of a route. */
   isInForce({ id, updated_at }: Pick<RouteRow, 'id' | 'updated_at'>): boolean {
     return this.#routeVersions.get(id) === updated_at.getTime()
+  }
+
+  /** The same of a bind; one that is not enabled is in force nowhere. */
+  uses({ name, updated_at }: Pick<BindRow, 'name' | 'updated_at'>): boolean {
+    return this.#bindVersions.get(name) === updated_at.getTime()
   }
 
   routeFor({ environment, account_id: account, country, network }: Stored): Route | null {
@@ -128,6 +134,7 @@ class Network {
       // What it has under way is answered first; nobody waits for that here.
       void carrier.stop()
     }
+    this.#bindVersions = new Map(binds.map(({ name, updated_at }) => [name, updated_at.getTime()]))
     this.#routeVersions = new Map(routes.map(({ id, updated_at }) => [id, updated_at.getTime()]))
     this.#routes = [...routes.map(routeOf), ...(this.hasSandbox ? [sandboxRoute] : [])]
     await Promise.all(changed.map(({ bind, version }) => this.#open(bind, version)))
