@@ -3,7 +3,7 @@
 // messages from handsets. Numbers that end in 0000NN force an outcome, as the table says; the last words of a number choose,
 // so that they work in every country.
 import { randomBytes } from 'node:crypto'
-import { type Concatenation, decodeMessage, encodeMessage } from '../protocols/smpp/charset.ts'
+import { type Concatenation, decodeMessage, encodeMessage, type Joining } from '../protocols/smpp/charset.ts'
 import {
   type Address,
   addressTypes,
@@ -153,11 +153,11 @@ export class SmscSimulator {
    * A handset sends a text; long ones go in parts. Resolves with the command_status of the answers, the first that is not 0 if
    * one is not. Rejects when no session that receives is bound, or it is lost before it answers.
    */
-  async inbound(from: string, to: string, text: string, systemId?: string): Promise<number> {
+  async inbound(from: string, to: string, text: string, systemId?: string, joining?: Joining): Promise<number> {
     const session = this.#receiver(systemId)
     if (session === undefined) throw new Error('no session that receives messages is bound')
-    this.#references = (this.#references + 1) % 256
-    const parts = encodeMessage(text, { reference: this.#references })
+    this.#references = (this.#references + 1) % 65_536
+    const parts = encodeMessage(text, { reference: this.#references, ...(joining ? { joining } : {}) })
     const addresses = { source: addressOf(from), destination: addressOf(to) }
     const statuses = await Promise.all(
       parts.map((content) => session.deliver(newShortMessage({ ...addresses, ...content }))),
@@ -225,8 +225,9 @@ export class SmscSimulator {
   }
 
   /** Counted for each message, and each part of one, so that all of them meet the same number of refusals. */
-  #isThrottled({ source, destination, shortMessage }: SubmitSm, times: number): boolean {
-    const key = `${source.address} ${destination.address} ${shortMessage.toString('hex')}`
+  #isThrottled({ source, destination, shortMessage, tlvs }: SubmitSm, times: number): boolean {
+    const octets = tlvs.messagePayload ?? shortMessage
+    const key = `${source.address} ${destination.address} ${tlvs.sarSegmentSeqnum ?? ''} ${octets.toString('hex')}`
     const met = this.#throttled.get(key) ?? 0
     this.#throttled.delete(key)
     if (met < times) remember(this.#throttled, key, met + 1, maxUnfinished)

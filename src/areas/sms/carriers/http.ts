@@ -15,7 +15,7 @@ const busyMs = 1_000
 /** How often an aggregator that left something unanswered is tried with one message. */
 const probeMs = 1_000
 
-export const HttpSettings = Type.Object({
+const HttpSettings = Type.Object({
   password: Type.String({
     default: '',
     maxLength: 2_000,

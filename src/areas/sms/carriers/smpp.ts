@@ -22,7 +22,7 @@ import type { Carrier, Intake, OutboundMessage, SubmitOutcome } from '../carrier
 import { Pace, throttleWaitMs } from './pace.ts'
 import { incomingOf, receiptOf } from './smpp-deliver.ts'
 
-export interface SmppBind {
+interface SmppBind {
   readonly name: string
   readonly host: string
   readonly port: number
@@ -154,7 +154,7 @@ interface Part {
   resolve(outcome: PartOutcome): void
 }
 
-export class SmppCarrier implements Carrier {
+class SmppCarrier implements Carrier {
   readonly #bind: SmppBind
   readonly #intake: Intake
   readonly #log: Logger
