@@ -45,6 +45,7 @@ const reference = new Set([
   'sms.binds',
   'sms.routes',
   'sms.carrier_ids',
+  'sms.ported_numbers',
 ])
 
 test('a statement that touches a tenant table names its bucket', () => {

@@ -12,6 +12,7 @@ import { joinJob, takeIncoming } from './inbound.ts'
 import { networkOf } from './network.ts'
 import { operatorRoutes } from './operator.ts'
 import { optOutRoutes } from './opt-outs.ts'
+import { portedNumberRoutes } from './ported-numbers.ts'
 import { receiptChores, takeReceipt } from './receipts.ts'
 import { textChore } from './retention.ts'
 import { messageRoutes } from './routes.ts'
@@ -20,7 +21,14 @@ import { submitJob } from './submit.ts'
 
 export const sms: Area = {
   name: 'sms',
-  routes: [...messageRoutes, ...analyticsRoutes, ...optOutRoutes, ...operatorRoutes, ...sandboxRoutes],
+  routes: [
+    ...messageRoutes,
+    ...analyticsRoutes,
+    ...optOutRoutes,
+    ...operatorRoutes,
+    ...portedNumberRoutes,
+    ...sandboxRoutes,
+  ],
   jobs: [submitJob, joinJob, batchJob],
   events: Object.values(smsEvents),
   chores: [...receiptChores, textChore],

@@ -29,6 +29,7 @@ import {
   type Wanted,
 } from './draft.ts'
 import { isE164, type Place } from './numbers.ts'
+import { findPlaces } from './ported-numbers.ts'
 import { currencyOf } from './pricing.ts'
 import { type BulkReply, type BulkSend, maxRecipients, mostValiditySeconds, type SendReply } from './schema.ts'
 import { insertBatch, type Notes, type Rejection } from './store.ts'
@@ -158,6 +159,10 @@ export async function bulkEntries(app: App, input: Static<typeof BulkSend>, call
     app,
     caller.tenant,
     messages.map((message) => message.callback_url),
+  )
+  await findPlaces(
+    app,
+    messages.map(({ to }) => to),
   )
   const entries = messages.map((message, index) =>
     entryOf(index, message.to, () => {

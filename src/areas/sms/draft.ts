@@ -9,7 +9,8 @@ import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
 import type { NewJob } from '../../platform/work.ts'
 import { type Segments, segmentsOf } from './message.ts'
-import { type Place, placeOf, sandboxRefusal } from './numbers.ts'
+import { type Place, sandboxRefusal } from './numbers.ts'
+import { placeFor } from './ported-numbers.ts'
 import { currencyOf, segmentPrice } from './pricing.ts'
 import type { Notes } from './store.ts'
 import { submitJob } from './submit.ts'
@@ -38,8 +39,9 @@ export interface Draft {
 
 export type Wanted = Omit<Draft, 'uuid' | 'place' | 'unitPrice' | 'cost'>
 
+/** Its recipient was looked up with `findPlaces`. */
 export function draftOf(app: App, caller: Caller, wanted: Wanted): Draft {
-  const place = placeOf(wanted.to)
+  const place = placeFor(app, wanted.to)
   const unitPrice = segmentPrice(app, caller, place)
   return {
     uuid: newIdAndUuid('sms', caller.receivedMs).uuid,

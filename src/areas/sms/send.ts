@@ -22,6 +22,7 @@ import {
   textOf,
   tooExpensive,
 } from './draft.ts'
+import { findPlaces } from './ported-numbers.ts'
 import { currencyOf } from './pricing.ts'
 import { type MessageSend, mostValiditySeconds, type SendReply } from './schema.ts'
 
@@ -87,6 +88,8 @@ export async function send(
     callbackUrl: rest.callback_url ?? null,
   }
   if (common.callbackUrl !== null) await checkCallback(app, caller.tenant, common.callbackUrl)
+  const looking = findPlaces(app, [to].flat())
+  if (looking) await looking
   return typeof to === 'string'
     ? sendOne(app, draftOf(app, caller, { to, ...common }), caller, keyed)
     : sendToMany(app, to, common, caller, keyed)
