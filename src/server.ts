@@ -238,7 +238,13 @@ async function simulateSmsc(clock: Clock, stops: Stops): Promise<SimulatedSmsc> 
     now: () => clock.nowMs(),
   })
   stops.push(() => simulator.stop())
-  return { host, port: simulator.port, password, inbound: (from, to, text) => simulator.inbound(from, to, text) }
+  return {
+    host,
+    port: simulator.port,
+    password,
+    inbound: (from, to, text) => simulator.inbound(from, to, text),
+    recover: (account, stillOut) => simulator.recover(account, stillOut),
+  }
 }
 
 async function outboundPolicy(config: Config): Promise<OutboundPolicy> {

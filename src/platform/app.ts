@@ -72,6 +72,8 @@ export interface SimulatedSmsc {
   readonly password: string
   /** Has a handset send a text; fulfilled when the other side has taken it. Gives the command_status. */
   inbound(from: string, to: string, text: string): Promise<number>
+  /** Handsets that were out of an account's coverage get what waits for them, but for those that still are. */
+  recover(account: string, stillOut: readonly string[]): void
 }
 
 /** What a unit of something costs an account now. Kept by the ledger. */

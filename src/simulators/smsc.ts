@@ -15,6 +15,7 @@ import {
 } from '../protocols/smpp/pdu.ts'
 import { encodeReceipt, messageStates, type ReceiptState } from '../protocols/smpp/receipts.ts'
 import { Smsc, type SmscSession, type SubmitAnswer } from '../protocols/smpp/session.ts'
+import { decodeWish, type Wish } from '../protocols/smpp/wish.ts'
 
 /** Messages whose receipt is still to come. */
 const maxUnderWay = 100_000
@@ -92,6 +93,7 @@ interface UnderWay {
   message: SubmitSm
   messageId: string
   submitDate: string | null
+  wish: Wish | null
 }
 
 export class SmscSimulator {
@@ -175,6 +177,18 @@ export class SmscSimulator {
     for (const message of waiting) this.#deliver(message, {})
   }
 
+  /** The same for handsets that an account wished out of reach: all but those that still are; `*` is every one. */
+  recover(account: string, stillOut: readonly string[]): void {
+    const out = new Set(stillOut.map((number) => (number === '*' ? number : digitsOf(number))))
+    if (out.has('*')) return
+    for (const [key, waiting] of [...this.#outOfCoverage]) {
+      const [whose, number = ''] = key.split(' ')
+      if (whose !== account || out.has(number)) continue
+      this.#outOfCoverage.delete(key)
+      for (const message of waiting) this.#deliver({ ...message, wish: null }, {})
+    }
+  }
+
   /** Cuts every connection, as a failing network does. */
   dropSessions(): void {
     for (const session of [...this.sessions]) session.drop()
@@ -198,18 +212,23 @@ export class SmscSimulator {
   async #submit(session: SmscSession, message: SubmitSm): Promise<SubmitAnswer> {
     if (this.silent) return new Promise((resolve) => this.#unanswered.add(resolve))
     const to = message.destination.address
-    const outcome = (/0000(\d\d)$/.test(to) && outcomes[to.slice(-2)]) || {}
+    const forced = /0000(\d\d)$/.test(to) ? outcomes[to.slice(-2)] : undefined
+    const wish = forced ? null : decodeWish(message.tlvs)
+    const outcome = forced ?? outcomes[wish?.outcome ?? ''] ?? {}
     const status = this.#refusal(session, message, outcome)
     if (status !== 0) return refused(status)
     this.#messages += 1
     const messageId = `${this.#idPrefix}${this.#messages.toString(16).padStart(8, '0')}`
-    const underWay = { session, message, messageId, submitDate: this.#date() }
+    const underWay = { session, message, messageId, submitDate: this.#date(), wish }
     remember(this.#states, messageId, 'ENROUTE', maxRemembered)
     if (outcome.early) {
       await Promise.all([this.#receipt(underWay, delivered), this.#receipt(underWay, delivered)])
       this.#arrive(underWay, outcome)
+    } else if (wish?.isOutOfCoverage) {
+      // At once, so that it is already waiting when the handset is back.
+      this.#deliver(underWay, outcome)
     } else {
-      this.#later(outcome.delays ?? 1, () => this.#deliver(underWay, outcome))
+      this.#later(outcome.delays ?? 1, () => this.#deliver(underWay, outcome), wish?.delayMs ?? this.delayMs)
     }
     return { status: 0, messageId }
   }
@@ -236,7 +255,10 @@ export class SmscSimulator {
 
   /** The moment at which the network knows what became of a message. */
   #deliver(underWay: UnderWay, outcome: Outcome): void {
-    const waiting = this.#outOfCoverage.get(underWay.message.destination.address)
+    const number = underWay.message.destination.address
+    const key = underWay.wish?.isOutOfCoverage ? `${underWay.wish.account} ${number}` : number
+    if (key !== number && !this.#outOfCoverage.has(key)) remember(this.#outOfCoverage, key, [], maxUnfinished)
+    const waiting = this.#outOfCoverage.get(key)
     if (waiting) {
       if (waiting.length < maxHeld) waiting.push(underWay)
       return
@@ -320,14 +342,14 @@ export class SmscSimulator {
     )
   }
 
-  #later(delays: number, what: () => void): void {
+  #later(delays: number, what: () => void, delayMs = this.delayMs): void {
     if (this.#stopped) return
     this.#underWay += 1
     const timer = setTimeout(() => {
       this.#underWay -= 1
       this.#timers.delete(timer)
       what()
-    }, delays * this.delayMs)
+    }, delays * delayMs)
     this.#timers.add(timer)
   }
 

@@ -5,6 +5,7 @@ import type { App } from '../../platform/app.ts'
 import type { Area } from '../../platform/area.ts'
 import { analyticsRoutes } from './analytics.ts'
 import { batchJob } from './batches.ts'
+import { behaviourRoutes } from './behaviour.ts'
 import type { Intake } from './carrier.ts'
 import { mountNotices } from './carriers/http-notices.ts'
 import { smsEvents } from './events.ts'
@@ -28,6 +29,7 @@ export const sms: Area = {
     ...operatorRoutes,
     ...portedNumberRoutes,
     ...sandboxRoutes,
+    ...behaviourRoutes,
   ],
   jobs: [submitJob, joinJob, batchJob],
   events: Object.values(smsEvents),

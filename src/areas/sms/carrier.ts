@@ -2,6 +2,7 @@
 // What an SMS carrier must do, and how one is chosen: a route names tiers of carriers; inside a tier their weights share
 // the messages, and the next tier is for when nobody in this one can take the message.
 import type { Environment } from '../../platform/tenant.ts'
+import type { Wish } from '../../protocols/smpp/wish.ts'
 
 /** A message as a carrier needs it. */
 export interface OutboundMessage {
@@ -12,6 +13,8 @@ export interface OutboundMessage {
   readonly encoding: 'gsm7' | 'ucs2'
   /** How long the network may go on trying. */
   readonly validitySeconds: number
+  /** What the sandbox's network is to do with it; never given to any other. */
+  readonly wish?: Wish
 }
 
 export type SubmitOutcome =

@@ -17,6 +17,7 @@ import {
 } from '../../../protocols/smpp/pdu.ts'
 import { type IdForm, isReceipt, normaliseId } from '../../../protocols/smpp/receipts.ts'
 import { Esme, SessionError } from '../../../protocols/smpp/session.ts'
+import { encodeWish } from '../../../protocols/smpp/wish.ts'
 import { carrierKind } from '../bind.ts'
 import type { Carrier, Intake, OutboundMessage, SubmitOutcome } from '../carrier.ts'
 import { Pace, throttleWaitMs } from './pace.ts'
@@ -392,13 +393,14 @@ function whole(parts: readonly PartOutcome[]): SubmitOutcome {
 }
 
 function pdusOf(
-  { to, from, text, encoding, validitySeconds }: OutboundMessage,
+  { to, from, text, encoding, validitySeconds, wish }: OutboundMessage,
   joining: Joining,
   reference: number,
 ): SubmitSm[] {
   return encodeMessage(text, { encoding, reference, joining }).map((content) =>
     newShortMessage({
       ...content,
+      ...(wish ? { tlvs: { ...content.tlvs, ...encodeWish(wish) } } : {}),
       source: sourceOf(from),
       destination: { ...addressTypes.international, address: to.replace('+', '') },
       validityPeriod: validityPeriod(validitySeconds),
