@@ -3,28 +3,16 @@
 // back, and what happens when the aggregator refuses, is overrun, or goes away in the middle.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { AggregatorSimulator } from '../../src/simulators/aggregator.ts'
+import { root } from '../program.ts'
 import { type Account, eventually, startWorld, type World } from '../world.ts'
 
-const profile = {
-  request: {
-    method: 'POST',
-    url: '',
-    format: 'json',
-    fields: { to: '{{to}}', from: '{{from}}', text: '{{text}}', reference: '{{id}}', callback: '{{receipts_url}}' },
-  },
-  auth: { kind: 'bearer' },
-  success: { status: [201], id: '/messages/*/id' },
-  errors: { code: '/error/code', codes: { E_NUMBER: { as: 'reject', error: 'INVALID_NUMBER' } } },
-  receipts: {
-    id: '/id',
-    status: '/status',
-    error: '/error',
-    statuses: { DELIVERED: 'delivered', UNDELIVERED: 'UNDELIVERABLE', EXPIRED: 'EXPIRED', BUFFERED: 'ignored' },
-  },
-  inbound: { from: '/from', to: '/to', text: '/text' },
-}
+/** The profile that the documentation shows. */
+const [, documented = ''] =
+  /(\{\n {2}"name": "aggregator-a".*?\n\})'/s.exec(readFileSync(join(root, 'docs/sms.md'), 'utf8')) ?? []
+const { profile } = JSON.parse(documented)
 
 let world: World
 
@@ -147,6 +135,21 @@ describe('over an aggregator', () => {
     await world.operator.patch('/v1/operator/sms/binds/spare', {
       profile: profileOf(spare, { request: { format: 'form' } }),
     })
+  })
+
+  test('an aggregator that is not there is passed over, even where nothing may go out twice', async () => {
+    const ada = await world.account({ balance: 100 })
+    await changeRoute({ on_unknown: 'maybe_never' })
+    const gone = await startAggregator('json')
+    const { url } = gone
+    await gone.stop()
+    await changeBind('aggregator', { profile: profileOf({ url }, {}) })
+    const id = await send(ada, '+254722500006', 'nobody home')
+    assert.equal((await ended(ada, id)).status, 'delivered')
+    assert.ok(spare.taken.some(({ text }) => text === 'nobody home'))
+    assert.equal((await bind('aggregator')).last_error, 'The connection was refused.')
+    await changeBind('aggregator', { profile: profileOf(aggregator, {}) })
+    await changeRoute({ on_unknown: 'maybe_twice' })
   })
 
   test('a key that the aggregator does not know rejects nobody: messages go another way', async () => {

@@ -14,6 +14,8 @@ const maxWaiting = 5_000
 const busyMs = 1_000
 /** How often an aggregator that left something unanswered is tried with one message. */
 const probeMs = 1_000
+/** An answer whose id cannot be read leaves the fate of its message unknown, so it may be long. */
+const maxAnswerBytes = 64 * 1024
 
 const HttpSettings = Type.Object({
   password: Type.String({
@@ -156,6 +158,7 @@ class HttpCarrier implements Carrier {
       environment: 'live',
       timeoutMs: this.#bind.responseTimeoutSeconds * 1_000,
       connections: this.#bind.window,
+      maxBodyBytes: maxAnswerBytes,
       once: true,
     })
     if (outcome.kind === 'failed') {
