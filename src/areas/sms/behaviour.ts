@@ -197,11 +197,13 @@ const changeBehaviour = write({
         outOfCoverage: wanted.out_of_coverage,
       }),
     )
-    await record(tx, caller, 'sandbox.change_sms_behaviour', caller.accountId, { after: body })
+    const { delay_ms, error, out_of_coverage } = row
+    const after = { delay_ms, error, out_of_coverage }
+    await record(tx, caller, 'sandbox.change_sms_behaviour', caller.accountId, { after })
     await app.signals.send(tx, 'sms', `${topic}${account}`)
     // This node obeys at once, without waiting to hear of it.
     tx.afterCommit(() => wishesOf(app).forget())
-    return row
+    return after
   },
 })
 
