@@ -154,7 +154,7 @@ test('mnp import takes in a list of ported numbers, and names the line with a mi
   const file = join(home.path, 'ported.csv')
   await writeFile(file, 'number,network\n254722000001,63903\n')
   const taken = await command(['mnp', 'import', file, '--country', 'KE'], newKey)
-  assert.equal(taken.stdout, 'Read 1 numbers: 1 are new or moved, 0 are back with the network of their range.\n')
+  assert.equal(taken.stdout, 'Numbers read: 1. New or moved: 1. Back with the network of their range: 0.\n')
   await writeFile(file, '254722000001,63907\n0722,63907\n')
   const bad = await run(['mnp', 'import', file], on(newKey))
   assert.equal(bad.code, 1)

@@ -52,7 +52,10 @@ test('a list changes lookups, prices and routes', async () => {
   assert.deepEqual([before.network, before.cost], ['Safaricom', 0.8])
 
   const list = 'number,network\n254722800001,63903\n+254722800003;telkom\n'
-  assert.match(await importFile('list.csv', list), /^Read 2 numbers: 2 are new or moved, 0 are back/)
+  assert.match(
+    await importFile('list.csv', list),
+    /^Numbers read: 2. New or moved: 2. Back with the network of their range: 0/,
+  )
   const found = await eventually(async () => {
     const answer = await lookup(moved)
     return answer.ported && answer
@@ -87,14 +90,17 @@ test('a list changes lookups, prices and routes', async () => {
 test('a whole list of a country sends back who is not in it, and leaves other countries alone', async () => {
   await port('+256772800009', 'Airtel')
   const zipped = gzipSync('"254722800001","Telkom"\r\n\r\n"254722800004","A network \\ of nobody"\r\n')
-  assert.match(await importFile('whole.csv.gz', zipped, 'KE'), /^Read 2 numbers: 2 are new or moved, 1 are back/)
+  assert.match(
+    await importFile('whole.csv.gz', zipped, 'KE'),
+    /^Numbers read: 2. New or moved: 2. Back with the network of their range: 1/,
+  )
   assert.equal((await ported('+254722800001')).body.network, 'Telkom')
   assert.equal((await ported('+254722800003')).status, 404)
   assert.equal((await ported('+254722800004')).body.network, 'A network \\ of nobody')
   assert.equal((await ported('+256772800009')).body.network, 'Airtel')
   assert.match(
     await importFile('change.csv', '254722800001,\n254722800099,\n'),
-    /^Read 2 numbers: 0 are new or moved, 1 are back/,
+    /^Numbers read: 2. New or moved: 0. Back with the network of their range: 1/,
   )
   assert.equal((await ported('+254722800001')).status, 404)
 })

@@ -59,7 +59,7 @@ export async function importPortedNumbers(db: Database, file: string, country?: 
     await client.query('commit')
     await client.query('analyze sms.ported_numbers')
     await new Signals(db).send(db, 'sms', portedTopic)
-    return `Read ${counted.lines} numbers: ${changed ?? 0} are new or moved, ${(left ?? 0) + (gone ?? 0)} are back with the network of their range.`
+    return `Numbers read: ${counted.lines}. New or moved: ${changed ?? 0}. Back with the network of their range: ${(left ?? 0) + (gone ?? 0)}.`
   } finally {
     await client.end()
   }
