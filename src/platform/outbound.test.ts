@@ -510,7 +510,7 @@ test('a query of any length follows what the URL has, and more of the answer is 
     ['/send?v=1', '/send?v=1&'],
   ]) {
     const url = `http://127.0.0.1:${port}${path}`
-    const { body, truncated } = answered(await outbound.send(request(url, { query, maxBodyBytes: 10_000 })))
+    const { body, truncated } = answered(await outbound.send(request(url, { query, maxAnswerBytes: 10_000 })))
     assert.deepEqual([body, truncated], [`${joined}${query}`, false])
   }
 })

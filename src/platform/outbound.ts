@@ -27,8 +27,8 @@ export interface OutboundRequest extends Purpose {
   body: string | Buffer | null
   /** From the start of the request to the end of the answer's headers. */
   timeoutMs?: number
-  /** What is kept of the answer's body; 4 KiB unless told. */
-  maxBodyBytes?: number
+  /** How much of the answer's body is kept; 4 KiB unless told. */
+  maxAnswerBytes?: number
   /** Never repeated on another connection when one that had been idle breaks: then nobody knows whether it arrived. */
   once?: boolean
   /** How many requests of this pool may run at once; further ones wait, and their time starts when they start. */
@@ -52,7 +52,7 @@ export type Outcome =
       status: number
       /** Names in lower case; repeated ones joined with a comma. */
       headers: Record<string, string>
-      /** At most `maxBodyBytes`, as text that can be stored anywhere: what is not UTF-8 and U+0000 became U+FFFD. */
+      /** As much as was asked for, as text that can be stored anywhere: what is not UTF-8 and U+0000 became U+FFFD. */
       body: string
       truncated: boolean
       timing: Timing
@@ -73,7 +73,7 @@ export type Lookup = (hostname: string) => Promise<readonly LookupAddress[]>
 const defaultTimeoutMs = 5_000
 const bodyTimeoutMs = 1_000
 const checkTimeoutMs = 2_000
-const defaultMaxBodyBytes = 4 * 1024
+const usualAnswerBytes = 4 * 1024
 const maxHeaderBytes = 16 * 1024
 /** 1xx answers before the real one. */
 const maxInformational = 16
@@ -395,7 +395,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #connections: Connections
   readonly #options: Dispatcher.DispatchOptions
   readonly #timeoutMs: number
-  readonly #maxBodyBytes: number
+  readonly #maxAnswerBytes: number
   readonly #resolve: (outcome: Outcome) => void
   readonly #reject: (error: Error) => void
   #lane: Lane | null = null
@@ -420,7 +420,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   ) {
     this.#connections = connections
     this.#timeoutMs = request.timeoutMs ?? defaultTimeoutMs
-    this.#maxBodyBytes = request.maxBodyBytes ?? defaultMaxBodyBytes
+    this.#maxAnswerBytes = request.maxAnswerBytes ?? usualAnswerBytes
     this.#isRestarted = request.once ?? false
     this.#options = { path, method: request.method, headers: request.headers, body: request.body }
     this.#resolve = resolve
@@ -464,7 +464,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   onData(chunk: Buffer): boolean {
     if (this.#isSettled) return false
     this.#body = this.#body === null ? chunk : Buffer.concat([this.#body, chunk])
-    if (this.#body.length <= this.#maxBodyBytes) return true
+    if (this.#body.length <= this.#maxAnswerBytes) return true
     this.#answer(true)
     return false
   }
@@ -504,7 +504,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   #answer(truncated: boolean): void {
     const { ip, timing } = this.#settle(!truncated)
-    const body = this.#body === null ? '' : textOf(this.#body.subarray(0, this.#maxBodyBytes), truncated)
+    const body = this.#body === null ? '' : textOf(this.#body, this.#maxAnswerBytes, truncated)
     this.#resolve({
       kind: 'answered',
       status: this.#status,
@@ -693,8 +693,8 @@ function headersOf(pairs: readonly Buffer[]): Record<string, string> {
 }
 
 /** Of a text that was cut, a last character that is not whole is left out. */
-function textOf(bytes: Buffer, isCut: boolean): string {
-  const text = new TextDecoder().decode(bytes, { stream: isCut })
+function textOf(bytes: Buffer, maxBytes: number, isCut: boolean): string {
+  const text = new TextDecoder().decode(bytes.subarray(0, maxBytes), { stream: isCut })
   return text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text
 }
 

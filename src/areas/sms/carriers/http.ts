@@ -158,7 +158,7 @@ class HttpCarrier implements Carrier {
       environment: 'live',
       timeoutMs: this.#bind.responseTimeoutSeconds * 1_000,
       connections: this.#bind.window,
-      maxBodyBytes: maxAnswerBytes,
+      maxAnswerBytes,
       once: true,
     })
     if (outcome.kind === 'failed') {
