@@ -37,7 +37,7 @@ interface Command {
 }
 
 /** Options of single commands: each takes a value. */
-const optionNames = ['forward-to', 'events', 'api-key'] as const
+const optionNames = ['forward-to', 'events', 'api-key', 'country'] as const
 type OptionName = (typeof optionNames)[number]
 type Options = Readonly<Partial<Record<OptionName, string>>>
 
@@ -104,10 +104,20 @@ const commands: readonly Command[] = [
     },
   },
   {
+    usage: 'mnp import <file>',
+    summary:
+      'Take in a list of ported numbers, `number,network` in each line (.gz too, - is stdin); --country KE: it is the whole list.',
+    options: ['country'],
+    async run({ config }, [file = ''], { country }) {
+      const { importPortedNumbers } = await import('./areas/sms/ported-import.ts')
+      await withDatabase(config, 'require', async (db) => say(await importPortedNumbers(db, file, country)))
+    },
+  },
+  {
     usage: 'listen',
     summary:
       'Post events to a server here: --forward-to http://localhost:3000/hook [--events sms.*] [--api-key <key>].',
-    options: optionNames,
+    options: ['forward-to', 'events', 'api-key'],
     run: ({ config }, _given, options) => forward(config, options),
   },
   {
@@ -161,6 +171,7 @@ function parse(args: readonly string[]): CommandLine {
         'forward-to': { type: 'string' },
         events: { type: 'string' },
         'api-key': { type: 'string' },
+        country: { type: 'string' },
       },
     }),
   )

@@ -47,7 +47,7 @@ import { type Chore, keepHouse, platformChores } from './platform/maintenance.ts
 import { atMostEvery, Metrics } from './platform/metrics.ts'
 import { joinNodes } from './platform/nodes.ts'
 import { openapi } from './platform/openapi.ts'
-import { Outbound } from './platform/outbound.ts'
+import { hostLookup, Outbound } from './platform/outbound.ts'
 import { refusePlain } from './platform/plain-http.ts'
 import { RequestLog } from './platform/request-log.ts'
 import { Secrets } from './platform/secrets.ts'
@@ -214,6 +214,7 @@ async function buildApp({ config, areas, clock, log, db, address, dispatcher, sm
     outbox: new Outbox(dispatcher, tracer),
     courier: dispatcher,
     outbound: new Outbound({ policy: await outboundPolicy(config) }),
+    carrierOutbound: new Outbound({ policy: await carrierPolicy(config), lookup: hostLookup }),
     leases: new Leases({ db, nodeId, log }),
     secrets,
     tokens,
@@ -238,7 +239,13 @@ async function simulateSmsc(clock: Clock, stops: Stops): Promise<SimulatedSmsc> 
     now: () => clock.nowMs(),
   })
   stops.push(() => simulator.stop())
-  return { host, port: simulator.port, password, inbound: (from, to, text) => simulator.inbound(from, to, text) }
+  return {
+    host,
+    port: simulator.port,
+    password,
+    inbound: (from, to, text) => simulator.inbound(from, to, text),
+    recover: (account, stillOut) => simulator.recover(account, stillOut),
+  }
 }
 
 async function outboundPolicy(config: Config): Promise<OutboundPolicy> {
@@ -251,6 +258,17 @@ async function outboundPolicy(config: Config): Promise<OutboundPolicy> {
     denyCidrs: config.PAMOJA_WEBHOOKS_DENY_CIDRS,
     extraCa: caFile === null ? null : await inSentences(readFile(caFile, 'utf8')),
     proxy: config.PAMOJA_WEBHOOKS_PROXY,
+  }
+}
+
+/** Operators are trusted with private addresses and plain HTTP, but not with what a cloud tells its machines only. */
+async function carrierPolicy(config: Config): Promise<OutboundPolicy> {
+  return {
+    ...(await outboundPolicy(config)),
+    allowHttp: true,
+    allowCidrs: ['0.0.0.0/0', '::/0'],
+    denyCidrs: ['169.254.0.0/16', 'fe80::/10', 'fd00:ec2::254'],
+    proxy: null,
   }
 }
 
@@ -273,6 +291,7 @@ async function startWorkers(app: App, areas: readonly Area[], dispatcher: Dispat
   const chores = [...platformChores, ...ledgerChores(app), ...areas.flatMap((area) => area.chores ?? [])]
   if (app.config.PAMOJA_ROLES.includes('timers')) stops.push(keepHouse(app, chores))
   stops.push(() => app.outbound.close())
+  stops.push(() => app.carrierOutbound.close())
   for (const area of areas) {
     const stop = await area.start?.(app)
     if (stop) stops.push(stop)

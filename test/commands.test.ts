@@ -48,6 +48,7 @@ test('--help lists every command and every setting, and --version is a version',
     'ledger verify',
     'keys rotate',
     'operator key',
+    'mnp import <file>',
     'listen',
   ]
   for (const usage of [...commands, 'config', 'openapi'])
@@ -147,6 +148,18 @@ test('ledger verify says whether everything adds up, also to scripts', async () 
   assert.equal(bad.code, 1)
   assert.match(bad.stdout, /acc_[0-9a-z]{26}/)
   assert.match(bad.stdout, /: NOT everything adds up\.\n$/)
+})
+
+test('mnp import takes in a list of ported numbers, and names the line with a mistake', async () => {
+  const file = join(home.path, 'ported.csv')
+  await writeFile(file, 'number,network\n254722000001,63903\n')
+  const taken = await command(['mnp', 'import', file, '--country', 'KE'], newKey)
+  assert.equal(taken.stdout, 'Numbers read: 1. New or moved: 1. Back with the network of their range: 0.\n')
+  await writeFile(file, '254722000001,63907\n0722,63907\n')
+  const bad = await run(['mnp', 'import', file], on(newKey))
+  assert.equal(bad.code, 1)
+  assert.match(bad.sentence, /^Line 2 does not begin with a number in international form; nothing was changed\.$/m)
+  assert.deepEqual(await database.sql('select network from sms.ported_numbers'), [{ network: 'Airtel' }])
 })
 
 test('a node that only answers requests leaves jobs to the node whose role they are', async () => {

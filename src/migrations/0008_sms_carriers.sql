@@ -1,25 +1,19 @@
 -- The carrier side of SMS: the operators' connections and routes, what a carrier calls our messages, and the group
 -- commits that store what became of them.
 
--- One row is a connection (or several alike) to a message centre. Managed by operators; the password is sealed with the
--- data key of the operator's account that set it. answer_ids and receipt_ids say how the centre writes its ids in
--- answers and in receipts.
+-- One row is a connection to a carrier. Managed by operators; `settings` is what its kind needs beyond what every bind has.
+-- `secret` is sealed with the data key of the operator's account that set it: {"password": ..., "token": ...}, where the
+-- token is what a carrier that calls us must bring.
 create table sms.binds (
   name                     text primary key,
-  host                     text not null,
-  port                     int not null check (port between 1 and 65535),
-  system_id                text not null,
-  password                 bytea not null,
+  kind                     text not null,
+  settings                 jsonb not null,
+  secret                   bytea not null,
   sealed_bucket            smallint not null,
   sealed_account           uuid not null,
-  system_type              text not null,
-  sessions                 smallint not null check (sessions between 1 and 32),
   window_size              smallint not null check (window_size between 1 and 1000),
   rate                     int check (rate between 1 and 100000),
-  enquire_link_seconds     smallint not null,
   response_timeout_seconds smallint not null,
-  answer_ids               text not null check (answer_ids in ('exact', 'text', 'hex', 'decimal')),
-  receipt_ids              text not null check (receipt_ids in ('exact', 'text', 'hex', 'decimal')),
   enabled                  boolean not null,
   created_at               timestamptz not null,
   updated_at               timestamptz not null
@@ -42,8 +36,9 @@ create table sms.routes (
 create unique index routes_once on sms.routes
   (environment, coalesce(account_id, '00000000-0000-0000-0000-000000000000'), coalesce(country, ''), coalesce(network, ''));
 
--- One row is what a carrier calls a part of a message: the way back from a receipt. A receipt that comes before the
--- answer it belongs to makes the row first, and waits in it: the key lets either of the two wait for the other.
+-- One row is what a carrier calls a part of a message: the way back from a receipt. `parts` is in how many it was handed
+-- over, which is the carrier's matter: one may take a long message whole. A receipt that comes before the answer it belongs
+-- to makes the row first, and waits in it: the key lets either of the two wait for the other.
 create table sms.carrier_ids (
   carrier     text not null,
   id          text not null,
@@ -52,6 +47,7 @@ create table sms.carrier_ids (
   environment text,
   message_id  uuid,
   part        smallint,
+  parts       smallint,
   early       jsonb,
   created_at  timestamptz not null default now(),
   primary key (carrier, id)
@@ -122,13 +118,14 @@ begin
   delete from work.jobs j using unnest(items) i where j.bucket = i.bucket and j.id = i.job;
 
   with written as (
-    insert into sms.carrier_ids as c (carrier, id, bucket, account_id, environment, message_id, part)
-    select distinct on (i.carrier, p.id) i.carrier, p.id, i.bucket, i.account, i.environment, i.id, p.part - 1
+    insert into sms.carrier_ids as c (carrier, id, bucket, account_id, environment, message_id, part, parts)
+    select distinct on (i.carrier, p.id) i.carrier, p.id, i.bucket, i.account, i.environment, i.id, p.part - 1,
+           jsonb_array_length(i.carrier_ids)
       from unnest(items) i cross join lateral jsonb_array_elements_text(i.carrier_ids) with ordinality as p(id, part)
      order by i.carrier, p.id
     on conflict (carrier, id) do update
       set bucket = excluded.bucket, account_id = excluded.account_id, environment = excluded.environment,
-          message_id = excluded.message_id, part = excluded.part
+          message_id = excluded.message_id, part = excluded.part, parts = excluded.parts
     returning c.id, c.message_id, c.early)
   select jsonb_object_agg(e.message_id, e.ids) into held
     from (select w.message_id, jsonb_agg(w.id) as ids from written w where w.early is not null group by 1) e;
@@ -240,14 +237,15 @@ begin
       from (select items[n].bucket as bucket, items[n].account as account, items[n].environment as environment,
                    items[n].id as id,
                    bit_or(case when items[n].status = 'delivered' then 1::bigint << items[n].part else 0 end) as mask,
+                   min((1::bigint << items[n].parts) - 1) as whole,
                    coalesce(min(n) filter (where items[n].status = 'failed'), max(n)) as speaker
               from generate_subscripts(items, 1) n group by 1, 2, 3, 4) h
   ), changed as (
     update sms.messages m
        set delivered_parts = m.delivered_parts | h.mask,
-           status = case when h.verdict = 'failed' then 'failed' when (m.delivered_parts | h.mask) = (1::bigint << m.segments) - 1 then 'delivered' else m.status end,
-           delivered_at = case when h.verdict = 'delivered' and (m.delivered_parts | h.mask) = (1::bigint << m.segments) - 1
-                               then h.at end,
+           status = case when h.verdict = 'failed' then 'failed'
+                         when (m.delivered_parts | h.mask) & h.whole = h.whole then 'delivered' else m.status end,
+           delivered_at = case when h.verdict = 'delivered' and (m.delivered_parts | h.mask) & h.whole = h.whole then h.at end,
            failed_at = case when h.verdict = 'failed' then h.at end,
            error_code = h.error_code, carrier_code = h.carrier_code
       from heard h

@@ -42,6 +42,8 @@ export interface App {
   readonly courier: Courier
   /** The one door to URLs that customers gave. */
   readonly outbound: Outbound
+  /** The door to carriers that are reached by URL: operators gave them, so that they may be private addresses. */
+  readonly carrierOutbound: Outbound
   readonly leases: Leases
   readonly secrets: Secrets
   readonly tokens: Tokens
@@ -70,6 +72,8 @@ export interface SimulatedSmsc {
   readonly password: string
   /** Has a handset send a text; fulfilled when the other side has taken it. Gives the command_status. */
   inbound(from: string, to: string, text: string): Promise<number>
+  /** Handsets that were out of an account's coverage get what waits for them, but for those that still are. */
+  recover(account: string, stillOut: readonly string[]): void
 }
 
 /** What a unit of something costs an account now. Kept by the ledger. */

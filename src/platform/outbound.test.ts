@@ -502,6 +502,20 @@ test('a GET has no body, and headers may be a flat list', async (t) => {
   assert.equal(answered(outcome).body, 'GET b undefined')
 })
 
+test('a query of any length follows what the URL has, and more of the answer is kept where it is asked for', async (t) => {
+  const { port } = await web(t, (incoming, response) => response.end(incoming.url))
+  const outbound = opened(t, plainToOurselves)
+  const query = `text=${'x'.repeat(8_000)}`
+  for (const [path, joined] of [
+    ['/', '/?'],
+    ['/send?v=1', '/send?v=1&'],
+  ]) {
+    const url = `http://127.0.0.1:${port}${path}`
+    const { body, truncated } = answered(await outbound.send(request(url, { query, maxAnswerBytes: 10_000 })))
+    assert.deepEqual([body, truncated], [`${joined}${query}`, false])
+  }
+})
+
 test('a redirect is an answer, not followed', async (t) => {
   const lookups: string[] = []
   const { port, connections } = await web(t, (_, response) =>
@@ -752,6 +766,23 @@ test('a request is sent again only once, and never after the answer began', asyn
     assert.equal(failed(await outbound.send(request(url)))[0], 'CONNECTION_FAILED')
     assert.equal(connections(), expectedConnections)
   }
+})
+
+test('a request that must not arrive twice is not sent again, and it is known that it went out', async (t) => {
+  let requests = 0
+  const { port, connections } = await receiver(t, (socket) =>
+    socket.on('data', () => {
+      requests += 1
+      if (requests === 1) socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n')
+      else socket.resetAndDestroy()
+    }),
+  )
+  const outbound = opened(t, plainToOurselves)
+  const url = `http://127.0.0.1:${port}/`
+  answered(await outbound.send(request(url, { once: true })))
+  const outcome = await outbound.send(request(url, { once: true }))
+  assert.deepEqual([outcome.kind, outcome.ip], ['failed', '127.0.0.1'])
+  assert.deepEqual([requests, connections()], [2, 1])
 })
 
 test('no more connections than allowed, and those who wait get their turn', async (t) => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one door through which a URL given by a customer is ever requested. Names are resolved here, once for each
+// The one door through which a URL given by a customer, or by an operator, is ever requested. Names are resolved here, once for each
 // connection; every address is checked; and only a checked address is dialled, so that a name which changes its mind
 // between the check and the connection (DNS rebinding) gains nothing. Redirects are answers, never followed.
 // Connections belong to one endpoint each, so that a slow receiver delays nobody but itself.
@@ -29,6 +29,8 @@ export interface OutboundRequest extends Purpose {
   /** What to keep apart: requests of different pools never share a connection or wait for each other. */
   pool: string
   url: string
+  /** Follows what the URL has. For what differs from request to request: parsed URLs are remembered. */
+  query?: string
   method: 'GET' | 'POST'
   /** Pairs in a flat list (name, value, name, value) are the cheaper form. Not `host`, nothing hop-by-hop. */
   headers: Record<string, string> | string[]
@@ -37,6 +39,8 @@ export interface OutboundRequest extends Purpose {
   timeoutMs?: number
   /** How much of the answer's body is kept; 4 KiB unless told. */
   maxAnswerBytes?: number
+  /** Never repeated on another connection when one that had been idle breaks: then nobody knows whether it arrived. */
+  once?: boolean
   /** How many requests of this pool may run at once; further ones wait, and their time starts when they start. */
   connections: number
 }
@@ -219,7 +223,7 @@ class Connections {
       return Promise.reject(new Misuse(`more than ${this.#limits.waiting} requests wait for one endpoint`))
     pool.limit = Math.max(1, request.connections)
     this.#running += 1
-    return this.#begin(pool, request, target.path)
+    return this.#begin(pool, request, pathOf(target, request.query))
   }
 
   close(): Promise<void> {
@@ -357,6 +361,10 @@ class Connections {
   }
 }
 
+function pathOf({ path }: Target, query = ''): string {
+  return query === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${query}`
+}
+
 function newPool(key: string, target: Target, { use, environment, connections }: OutboundRequest): Pool {
   const purpose = { use, environment }
   return { key, target, purpose, size: 0, limit: connections, idle: [], waiting: [], session: null }
@@ -380,7 +388,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   #timer: NodeJS.Timeout | undefined
   #startedAt = 0
   #durationMs = 0
-  #isRestarted = false
+  /** Restarted before, or not to be. */
+  #isRestarted: boolean
   #isAnswering = false
   #isSettled = false
   #informational = 0
@@ -398,6 +407,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#connections = connections
     this.#timeoutMs = request.timeoutMs ?? defaultTimeoutMs
     this.#maxAnswerBytes = request.maxAnswerBytes ?? usualAnswerBytes
+    this.#isRestarted = request.once ?? false
     this.#options = { path, method: request.method, headers: request.headers, body: request.body }
     this.#resolve = resolve
     this.#reject = reject
@@ -553,7 +563,7 @@ function textOf(bytes: Buffer, maxBytes: number, isCut: boolean): string {
 }
 
 /** As other programs of this machine see names, its hosts file included. */
-const hostLookup: Lookup = (hostname) => systemLookup(hostname, { all: true, verbatim: true })
+export const hostLookup: Lookup = (hostname) => systemLookup(hostname, { all: true, verbatim: true })
 
 /**
  * Asks the name servers directly. The system's own lookup occupies one of the process's four worker threads until the

@@ -20,6 +20,7 @@ export interface Notes {
   errorCode?: string
   /** Never written to a log. */
   sensitive?: boolean
+  default?: string
 }
 
 /** A moment in a request: RFC 3339 with an offset. */

@@ -3,7 +3,7 @@
 // messages from handsets. Numbers that end in 0000NN force an outcome, as the table says; the last words of a number choose,
 // so that they work in every country.
 import { randomBytes } from 'node:crypto'
-import { type Concatenation, decodeMessage, encodeMessage } from '../protocols/smpp/charset.ts'
+import { type Concatenation, decodeMessage, encodeMessage, type Joining } from '../protocols/smpp/charset.ts'
 import {
   type Address,
   addressTypes,
@@ -15,6 +15,7 @@ import {
 } from '../protocols/smpp/pdu.ts'
 import { encodeReceipt, messageStates, type ReceiptState } from '../protocols/smpp/receipts.ts'
 import { Smsc, type SmscSession, type SubmitAnswer } from '../protocols/smpp/session.ts'
+import { decodeWish, type Wish } from '../protocols/smpp/wish.ts'
 
 /** Messages whose receipt is still to come. */
 const maxUnderWay = 100_000
@@ -92,6 +93,7 @@ interface UnderWay {
   message: SubmitSm
   messageId: string
   submitDate: string | null
+  wish: Wish | null
 }
 
 export class SmscSimulator {
@@ -153,11 +155,11 @@ export class SmscSimulator {
    * A handset sends a text; long ones go in parts. Resolves with the command_status of the answers, the first that is not 0 if
    * one is not. Rejects when no session that receives is bound, or it is lost before it answers.
    */
-  async inbound(from: string, to: string, text: string, systemId?: string): Promise<number> {
+  async inbound(from: string, to: string, text: string, systemId?: string, joining?: Joining): Promise<number> {
     const session = this.#receiver(systemId)
     if (session === undefined) throw new Error('no session that receives messages is bound')
-    this.#references = (this.#references + 1) % 256
-    const parts = encodeMessage(text, { reference: this.#references })
+    this.#references = (this.#references + 1) % 65_536
+    const parts = encodeMessage(text, { reference: this.#references, ...(joining ? { joining } : {}) })
     const addresses = { source: addressOf(from), destination: addressOf(to) }
     const statuses = await Promise.all(
       parts.map((content) => session.deliver(newShortMessage({ ...addresses, ...content }))),
@@ -173,6 +175,18 @@ export class SmscSimulator {
     if (!inCoverage || !waiting) return
     this.#outOfCoverage.delete(digits)
     for (const message of waiting) this.#deliver(message, {})
+  }
+
+  /** The same for handsets that an account wished out of reach: all but those that still are; `*` is every one. */
+  recover(account: string, stillOut: readonly string[]): void {
+    const out = new Set(stillOut.map((number) => (number === '*' ? number : digitsOf(number))))
+    if (out.has('*')) return
+    for (const [key, waiting] of [...this.#outOfCoverage]) {
+      const [whose, number = ''] = key.split(' ')
+      if (whose !== account || out.has(number)) continue
+      this.#outOfCoverage.delete(key)
+      for (const message of waiting) this.#deliver({ ...message, wish: null }, {})
+    }
   }
 
   /** Cuts every connection, as a failing network does. */
@@ -198,18 +212,23 @@ export class SmscSimulator {
   async #submit(session: SmscSession, message: SubmitSm): Promise<SubmitAnswer> {
     if (this.silent) return new Promise((resolve) => this.#unanswered.add(resolve))
     const to = message.destination.address
-    const outcome = (/0000(\d\d)$/.test(to) && outcomes[to.slice(-2)]) || {}
+    const forced = /0000(\d\d)$/.test(to) ? outcomes[to.slice(-2)] : undefined
+    const wish = forced ? null : decodeWish(message.tlvs)
+    const outcome = forced ?? outcomes[wish?.outcome ?? ''] ?? {}
     const status = this.#refusal(session, message, outcome)
     if (status !== 0) return refused(status)
     this.#messages += 1
     const messageId = `${this.#idPrefix}${this.#messages.toString(16).padStart(8, '0')}`
-    const underWay = { session, message, messageId, submitDate: this.#date() }
+    const underWay = { session, message, messageId, submitDate: this.#date(), wish }
     remember(this.#states, messageId, 'ENROUTE', maxRemembered)
     if (outcome.early) {
       await Promise.all([this.#receipt(underWay, delivered), this.#receipt(underWay, delivered)])
       this.#arrive(underWay, outcome)
+    } else if (wish?.isOutOfCoverage) {
+      // At once, so that it is already waiting when the handset is back.
+      this.#deliver(underWay, outcome)
     } else {
-      this.#later(outcome.delays ?? 1, () => this.#deliver(underWay, outcome))
+      this.#later(outcome.delays ?? 1, () => this.#deliver(underWay, outcome), wish?.delayMs ?? this.delayMs)
     }
     return { status: 0, messageId }
   }
@@ -225,8 +244,9 @@ export class SmscSimulator {
   }
 
   /** Counted for each message, and each part of one, so that all of them meet the same number of refusals. */
-  #isThrottled({ source, destination, shortMessage }: SubmitSm, times: number): boolean {
-    const key = `${source.address} ${destination.address} ${shortMessage.toString('hex')}`
+  #isThrottled({ source, destination, shortMessage, tlvs }: SubmitSm, times: number): boolean {
+    const octets = tlvs.messagePayload ?? shortMessage
+    const key = `${source.address} ${destination.address} ${tlvs.sarSegmentSeqnum ?? ''} ${octets.toString('hex')}`
     const met = this.#throttled.get(key) ?? 0
     this.#throttled.delete(key)
     if (met < times) remember(this.#throttled, key, met + 1, maxUnfinished)
@@ -235,7 +255,10 @@ export class SmscSimulator {
 
   /** The moment at which the network knows what became of a message. */
   #deliver(underWay: UnderWay, outcome: Outcome): void {
-    const waiting = this.#outOfCoverage.get(underWay.message.destination.address)
+    const number = underWay.message.destination.address
+    const key = underWay.wish?.isOutOfCoverage ? `${underWay.wish.account} ${number}` : number
+    if (key !== number && !this.#outOfCoverage.has(key)) remember(this.#outOfCoverage, key, [], maxUnfinished)
+    const waiting = this.#outOfCoverage.get(key)
     if (waiting) {
       if (waiting.length < maxHeld) waiting.push(underWay)
       return
@@ -319,14 +342,14 @@ export class SmscSimulator {
     )
   }
 
-  #later(delays: number, what: () => void): void {
+  #later(delays: number, what: () => void, delayMs = this.delayMs): void {
     if (this.#stopped) return
     this.#underWay += 1
     const timer = setTimeout(() => {
       this.#underWay -= 1
       this.#timers.delete(timer)
       what()
-    }, delays * this.delayMs)
+    }, delays * delayMs)
     this.#timers.add(timer)
   }
 

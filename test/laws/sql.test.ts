@@ -44,6 +44,7 @@ const reference = new Set([
   'sms.carrier_ids',
   'sms.country_rules',
   'sms.numbers',
+  'sms.ported_numbers',
 ])
 
 test('a statement that touches a tenant table names its bucket', () => {

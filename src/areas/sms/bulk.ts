@@ -31,6 +31,7 @@ import {
 import { isE164 } from './numbers.ts'
 import { linksFor, withRoomForLink } from './opt-out-links.ts'
 import { permissionOf } from './permissions.ts'
+import { findPlaces } from './ported-numbers.ts'
 import { currencyOf } from './pricing.ts'
 import { type BulkReply, type BulkSend, mostValiditySeconds, type SendReply } from './schema.ts'
 import { insertBatch, type Notes, type Rejection } from './store.ts'
@@ -157,6 +158,10 @@ export async function bulkEntries(app: App, input: Static<typeof BulkSend>, call
     app,
     caller.tenant,
     messages.map((message) => message.callback_url),
+  )
+  await findPlaces(
+    app,
+    messages.map(({ to }) => to),
   )
   const permission = await permissionOf(app, caller.tenant)
   const linked = await linksFor(

@@ -2,6 +2,7 @@
 // What an SMS carrier must do, and how one is chosen: a route names tiers of carriers; inside a tier their weights share
 // the messages, and the next tier is for when nobody in this one can take the message.
 import type { Environment } from '../../platform/tenant.ts'
+import type { Wish } from '../../protocols/smpp/wish.ts'
 
 /** A message as a carrier needs it. */
 export interface OutboundMessage {
@@ -12,10 +13,12 @@ export interface OutboundMessage {
   readonly encoding: 'gsm7' | 'ucs2'
   /** How long the network may go on trying. */
   readonly validitySeconds: number
+  /** What the sandbox's network is to do with it; never given to any other. */
+  readonly wish?: Wish
 }
 
 export type SubmitOutcome =
-  /** Every part was taken; one id each. */
+  /** All of it was taken; one id for each part in which it was handed over. */
   | { kind: 'sent'; carrierIds: readonly string[] }
   /** Nobody will take it: `code` is ours, `carrierCode` the carrier's own. */
   | { kind: 'rejected'; code: string; carrierCode: string }
@@ -30,6 +33,15 @@ export interface Carrier {
   readonly name: string
   /** Whether it can take messages at this moment. */
   readonly isUp: boolean
+  /** Connections that are open; of a carrier that keeps none, 1 while it answers. */
+  readonly sessions: number
+  /** What waits for it, or for its answer. */
+  readonly pending: number
+  /** How fast it is sent to at this moment; null: without a limit. */
+  readonly ratePerSecond: number | null
+  readonly lastError: string | null
+  /** Opens what it needs; gives when the first attempts are over, whatever came of them. */
+  start(): Promise<void>
   submit(message: OutboundMessage): Promise<SubmitOutcome>
   stop(): Promise<void>
 }

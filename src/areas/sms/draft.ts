@@ -10,8 +10,9 @@ import type { Caller } from '../../platform/auth.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { NewJob } from '../../platform/work.ts'
 import { type Segments, segmentsOf } from './message.ts'
-import { type Place, placeOf, sandboxRefusal } from './numbers.ts'
+import { type Place, sandboxRefusal } from './numbers.ts'
 import type { Permission } from './permissions.ts'
+import { placeFor } from './ported-numbers.ts'
 import { currencyOf, segmentPrice } from './pricing.ts'
 import { afterQuietHours } from './quiet-hours.ts'
 import type { Notes } from './store.ts'
@@ -52,9 +53,9 @@ export interface Sending {
   readonly requestId: string | null
 }
 
-/** Refuses what the account may not send. */
+/** Refuses what the account may not send. Its recipient was looked up with `findPlaces`. */
 export function draftOf(app: App, caller: Caller, permission: Permission, wanted: Wanted): Draft {
-  const place = placeOf(wanted.to)
+  const place = placeFor(app, wanted.to)
   const problem = permission.problem(wanted.from, place.country)
   if (problem) throw problem
   const unitPrice = segmentPrice(app, caller, place)

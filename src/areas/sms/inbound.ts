@@ -16,7 +16,7 @@ import { onePerApp } from './gather.ts'
 import { claimsTo, type Owner, type Whose } from './inbound-owner.ts'
 import { segmentsOf } from './message.ts'
 import { isSandbox } from './network.ts'
-import { placeOf } from './numbers.ts'
+import { findPlaces, placeFor } from './ported-numbers.ts'
 import { sendReply } from './replies.ts'
 import { insertOptOut, removeOptOuts } from './store.ts'
 import { submitJob } from './submit.ts'
@@ -280,7 +280,8 @@ async function receive(app: App, tx: Tx, owner: Owner, message: Whole): Promise<
   const nowMs = receivedMs + clockOffsetMs
   const occasion: Occasion = { tenant, receivedMs, nowMs, requestId: null }
   const { id, uuid } = newIdAndUuid('smsInbound', receivedMs)
-  const { country, network } = placeOf(message.from)
+  await findPlaces(app, [message.from])
+  const { country, network } = placeFor(app, message.from)
   const keyword = owner.keyword ?? keywordOf(message.text)
   await tx.query(insertInbound, {
     ...tenant,
@@ -377,7 +378,7 @@ async function answer(app: App, tx: Tx, { tenant, receivedMs, nowMs }: Occasion,
     body: cut.text,
     encoding: cut.encoding,
     segments: cut.segments,
-    ...placeOf(message.from),
+    ...placeFor(app, message.from),
     inReplyTo,
     job: job.id,
     at: new Date(nowMs),

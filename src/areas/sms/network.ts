@@ -5,9 +5,9 @@
 import type { App } from '../../platform/app.ts'
 import { statement } from '../../platform/db.ts'
 import type { Environment } from '../../platform/tenant.ts'
-import type { IdForm } from '../../protocols/smpp/receipts.ts'
+import { type Bind, type BindRow, bindColumns, bindOf } from './bind.ts'
 import { type Carrier, type Intake, type Member, type Route, routeFor } from './carrier.ts'
-import { type SmppBind, SmppCarrier } from './carriers/smpp.ts'
+import { carrierKinds } from './carriers/kinds.ts'
 import { onePerApp } from './gather.ts'
 import type { Stored } from './outcome.ts'
 
@@ -17,27 +17,6 @@ const reloadMs = 30_000
 const connectMs = 500
 const sandboxBinds = ['sandbox-1', 'sandbox-2'] as const
 const sandboxWindow = 100
-
-export interface BindRow {
-  name: string
-  host: string
-  port: number
-  system_id: string
-  password: Buffer
-  sealed_bucket: number
-  sealed_account: string
-  system_type: string
-  sessions: number
-  window_size: number
-  rate: number | null
-  enquire_link_seconds: number
-  response_timeout_seconds: number
-  answer_ids: IdForm
-  receipt_ids: IdForm
-  enabled: boolean
-  created_at: Date
-  updated_at: Date
-}
 
 export interface RouteRow {
   id: string
@@ -53,9 +32,7 @@ export interface RouteRow {
 
 const loadBinds = statement<Record<never, never>, BindRow>(
   'sms.load_binds',
-  `select name, host, port, system_id, password, sealed_bucket, sealed_account, system_type, sessions, window_size, rate,
-          enquire_link_seconds, response_timeout_seconds, answer_ids, receipt_ids, enabled, created_at, updated_at
-     from sms.binds where enabled order by name`,
+  `select ${bindColumns} from sms.binds where enabled order by name`,
 )
 
 const loadRoutes = statement<Record<never, never>, RouteRow>(
@@ -64,17 +41,14 @@ const loadRoutes = statement<Record<never, never>, RouteRow>(
      from sms.routes order by id`,
 )
 
-export function passwordPlace(bind: string): string {
-  return `sms.binds.password:${bind}`
-}
-
 export const networkOf = onePerApp((app) => new Network(app))
 
 class Network {
   readonly #app: App
-  readonly #carriers = new Map<string, { carrier: SmppCarrier; version: string }>()
+  readonly #carriers = new Map<string, { carrier: Carrier; version: string }>()
   #routes: readonly Route[] = []
   #routeVersions: ReadonlyMap<string, number> = new Map()
+  #bindVersions: ReadonlyMap<string, number> = new Map()
   #intake: Intake | null = null
   #timer: NodeJS.Timeout | null = null
   #loading: Promise<void> | null = null
@@ -94,13 +68,18 @@ class Network {
   }
 
   /** How a bind is doing on this node; null when it is not used here. */
-  state(name: string): Pick<SmppCarrier, 'sessions' | 'pending' | 'ratePerSecond' | 'lastError'> | null {
-    return this.#carriers.get(name)?.carrier ?? null
+  state(name: string): Pick<Carrier, 'sessions' | 'pending' | 'ratePerSecond' | 'lastError'> | null {
+    return this.carrier(name)
   }
 
   /** Whether this node has read the latest change of a route. */
   isInForce({ id, updated_at }: Pick<RouteRow, 'id' | 'updated_at'>): boolean {
     return this.#routeVersions.get(id) === updated_at.getTime()
+  }
+
+  /** The same of a bind; one that is not enabled is in force nowhere. */
+  uses({ name, updated_at }: Pick<BindRow, 'name' | 'updated_at'>): boolean {
+    return this.#bindVersions.get(name) === updated_at.getTime()
   }
 
   routeFor({ environment, account_id: account, country, network }: Stored): Route | null {
@@ -113,7 +92,7 @@ class Network {
     const { signals, metrics } = this.#app
     signals.on('sms', () => this.reload())
     signals.onGap(() => this.reload())
-    metrics.gauges('pamoja_sms_sessions', 'Bound SMPP sessions of this node.', ['bind'], async () =>
+    metrics.gauges('pamoja_sms_sessions', 'Open sessions of this node with carriers.', ['bind'], async () =>
       this.#figures(({ sessions }) => sessions),
     )
     metrics.gauges('pamoja_sms_pending', 'Parts that wait for a carrier or its answer.', ['bind'], async () =>
@@ -155,14 +134,15 @@ class Network {
       // What it has under way is answered first; nobody waits for that here.
       void carrier.stop()
     }
+    this.#bindVersions = new Map(binds.map(({ name, updated_at }) => [name, updated_at.getTime()]))
     this.#routeVersions = new Map(routes.map(({ id, updated_at }) => [id, updated_at.getTime()]))
     this.#routes = [...routes.map(routeOf), ...(this.hasSandbox ? [sandboxRoute] : [])]
     await Promise.all(changed.map(({ bind, version }) => this.#open(bind, version)))
   }
 
-  async #open(bind: SmppBind, version: string): Promise<void> {
-    if (this.#intake === null) return
-    const carrier = new SmppCarrier(bind, this.#intake, this.#app.log)
+  async #open(bind: Bind, version: string): Promise<void> {
+    const carrier = this.#carrierOf(bind)
+    if (carrier === null) return
     this.#carriers.set(bind.name, { carrier, version })
     let timer: NodeJS.Timeout | undefined
     const enough = new Promise<void>((resolve) => {
@@ -172,57 +152,50 @@ class Network {
     clearTimeout(timer)
   }
 
-  /** None when its password cannot be opened: that must not keep the others from being used. */
-  async #bindOf(row: BindRow): Promise<{ bind: SmppBind; version: string }[]> {
-    const { secrets, log } = this.#app
+  /** Null when it cannot be opened: that must not keep the others from being used. */
+  #carrierOf(bind: Bind): Carrier | null {
+    const { log, carrierOutbound: http } = this.#app
+    if (this.#intake === null) return null
     try {
-      const sealer = { bucket: row.sealed_bucket, account: row.sealed_account }
-      const bind: SmppBind = {
-        name: row.name,
-        host: row.host,
-        port: row.port,
-        systemId: row.system_id,
-        password: (await secrets.open(sealer, passwordPlace(row.name), row.password)).toString(),
-        systemType: row.system_type,
-        sessions: row.sessions,
-        window: row.window_size,
-        ratePerSecond: row.rate,
-        enquireLinkSeconds: row.enquire_link_seconds,
-        responseTimeoutSeconds: row.response_timeout_seconds,
-        answerIds: row.answer_ids,
-        receiptIds: row.receipt_ids,
-      }
+      const kind = carrierKinds.get(bind.kind)
+      if (!kind) throw new Error(`there is no kind of carrier called ${bind.kind}`)
+      return kind.open(bind, { intake: this.#intake, log, http, publicUrl: () => this.#app.publicUrl })
+    } catch (error) {
+      log.error({ error, bind: bind.name }, 'a bind cannot be used; change its settings')
+      return null
+    }
+  }
+
+  /** None when its secret cannot be opened. */
+  async #bindOf(row: BindRow): Promise<{ bind: Bind; version: string }[]> {
+    try {
+      const bind = await bindOf(this.#app, row)
       return [{ bind, version: JSON.stringify(bind) }]
     } catch (error) {
-      log.error({ error, bind: row.name }, 'the password of a bind cannot be opened; set it again')
+      this.#app.log.error({ error, bind: row.name }, 'the password of a bind cannot be opened; set it again')
       return []
     }
   }
 
-  #sandbox(): { bind: SmppBind; version: string }[] {
+  #sandbox(): { bind: Bind; version: string }[] {
     const { smsc } = this.#app.simulators
     if (smsc === null) return []
+    const { host, port, password } = smsc
     return sandboxBinds.map((name) => ({
       bind: {
         name,
-        host: smsc.host,
-        port: smsc.port,
-        systemId: name,
-        password: smsc.password,
-        systemType: '',
-        sessions: 1,
+        kind: 'smpp',
         window: sandboxWindow,
         ratePerSecond: null,
-        enquireLinkSeconds: 30,
         responseTimeoutSeconds: 10,
-        answerIds: 'exact',
-        receiptIds: 'exact',
+        token: '',
+        settings: { host, port, system_id: name, password },
       },
-      version: String(smsc.port),
+      version: String(port),
     }))
   }
 
-  #figures(figure: (carrier: SmppCarrier) => number): { labels: { bind: string }; value: number }[] {
+  #figures(figure: (carrier: Carrier) => number): { labels: { bind: string }; value: number }[] {
     return [...this.#carriers].map(([bind, { carrier }]) => ({ labels: { bind }, value: figure(carrier) }))
   }
 

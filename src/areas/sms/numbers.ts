@@ -60,6 +60,16 @@ export const networks: readonly Network[] = numberPlan.map(([country, network, c
   code: code || null,
 }))
 
+const byCode = new Map(networks.map((network) => [network.code, network]))
+const byName = new Map(networks.map((one) => [`${one.country} ${one.network.toLowerCase()}`, one]))
+
+/** A network by its name or its code, as somebody wrote it of a number; one that is not known is called as it was written. */
+export function resolveNetwork(phone: string, written: string): { network: string; code: string | null } {
+  if (/^\d{5,6}$/.test(written)) return { network: byCode.get(written)?.network ?? written, code: written }
+  const known = byName.get(`${placeOf(phone).country} ${written.toLowerCase()}`)
+  return known ? { network: known.network, code: known.code } : { network: written, code: null }
+}
+
 const ranges = new Map<string, Network>()
 numberPlan.forEach(([, , , prefixes], i) => {
   const network = networks[i]

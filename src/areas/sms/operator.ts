@@ -1,105 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators manage: binds (connections to message centres) and routes (which messages go over which binds). Changes
-// are in force on every node a moment after they are committed; nothing is restarted.
+// What operators manage beside binds: routes, which say what messages go over which binds. Changes are in force on every
+// node a moment after they are committed; nothing is restarted.
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
 import type { Caller } from '../../platform/auth.ts'
-import { maybe, one, type Queryable, statement, type Tx } from '../../platform/db.ts'
+import { maybe, type Queryable, statement, type Tx } from '../../platform/db.ts'
 import { IdParam, list, type Route, write } from '../../platform/route.ts'
 import { At, CountryCode, EnvironmentName, Nullable, OneOf } from '../../platform/schema.ts'
-import { type BindRow, isSandbox, networkOf, passwordPlace, type RouteRow } from './network.ts'
+import { BindName, bindRoutes } from './binds.ts'
+import { networkOf, type RouteRow } from './network.ts'
 
 const maxTiers = 5
 const maxMembers = 10
 
-const Name = Type.String({
-  pattern: '^[a-z][a-z0-9-]{0,39}$',
-  rule: 'must have 1 to 40 small letters, digits or -, and begin with a letter',
-})
-const idForms = ['exact', 'text', 'hex', 'decimal'] as const
-const IdForm = (where: string) =>
-  OneOf(idForms, { description: `How the message centre writes ids in ${where}; \`exact\` unless it differs` })
-
-/** Texts as long as SMPP allows. */
-const bindSettings = {
-  host: Type.String({ minLength: 1, maxLength: 253, rule: 'must be a host name or address' }),
-  port: Type.Integer({ minimum: 1, maximum: 65_535, rule: 'must be 1 to 65535' }),
-  system_id: Type.String({ minLength: 1, maxLength: 15, rule: 'must have 1 to 15 characters' }),
-  password: Type.String({ maxLength: 8, rule: 'must have at most 8 characters', sensitive: true }),
-  system_type: Type.String({ maxLength: 12, rule: 'must have at most 12 characters' }),
-  sessions: Type.Integer({ minimum: 1, maximum: 32, rule: 'must be 1 to 32', description: 'Connections of each node' }),
-  window: Type.Integer({
-    minimum: 1,
-    maximum: 1_000,
-    rule: 'must be 1 to 1000',
-    description: 'Messages without an answer, of one session',
-  }),
-  rate: Nullable(
-    Type.Integer({ minimum: 1, maximum: 100_000, description: 'Messages per second of each node; null: no limit' }),
-  ),
-  enquire_link_seconds: Type.Integer({ minimum: 1, maximum: 3_600, rule: 'must be 1 to 3600' }),
-  response_timeout_seconds: Type.Integer({
-    minimum: 1,
-    maximum: 60,
-    rule: 'must be 1 to 60',
-    description: 'A message without an answer after so long is taken for unanswered, and goes another way',
-  }),
-  answer_ids: IdForm('answers'),
-  receipt_ids: IdForm('receipts'),
-  enabled: Type.Boolean(),
-}
-
-const BindCreate = Type.Object({
-  name: Name,
-  host: bindSettings.host,
-  port: bindSettings.port,
-  system_id: bindSettings.system_id,
-  password: bindSettings.password,
-  system_type: Type.Optional(bindSettings.system_type),
-  sessions: Type.Optional(bindSettings.sessions),
-  window: Type.Optional(bindSettings.window),
-  rate: Type.Optional(bindSettings.rate),
-  enquire_link_seconds: Type.Optional(bindSettings.enquire_link_seconds),
-  response_timeout_seconds: Type.Optional(bindSettings.response_timeout_seconds),
-  answer_ids: Type.Optional(bindSettings.answer_ids),
-  receipt_ids: Type.Optional(bindSettings.receipt_ids),
-  enabled: Type.Optional(bindSettings.enabled),
-})
-
-const BindChange = Type.Partial(Type.Object(bindSettings))
-
-const BindRecord = Type.Object(
-  {
-    name: Type.String(),
-    host: Type.String(),
-    port: Type.Integer(),
-    system_id: Type.String(),
-    system_type: Type.String(),
-    sessions: Type.Integer(),
-    window: Type.Integer(),
-    rate: Nullable(Type.Integer()),
-    enquire_link_seconds: Type.Integer(),
-    response_timeout_seconds: Type.Integer(),
-    answer_ids: OneOf(idForms),
-    receipt_ids: OneOf(idForms),
-    enabled: Type.Boolean(),
-    bound: Type.Integer({ description: 'Sessions that the answering node has open' }),
-    pending: Type.Integer({ description: 'Messages that wait there for the centre or its answer' }),
-    current_rate: Nullable(Type.Number({ description: 'Messages per second after what the centre complained of' })),
-    last_error: Nullable(Type.String()),
-    created_at: At(),
-    updated_at: At(),
-  },
-  { title: 'SmsBind' },
-)
-
 const Tiers = Type.Array(
   Type.Array(
     Type.Object({
-      bind: Name,
+      bind: BindName,
       weight: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, rule: 'must be 1 to 1000' })),
     }),
     { minItems: 1, maxItems: maxMembers, rule: `must list 1 to ${maxMembers} binds` },
@@ -146,71 +66,9 @@ const Deleted = Type.Object({ id: Type.String(), deleted: Type.Literal(true) }, 
 
 // Statements -------------------------------------------------------------------------------------------------------
 
-const bindColumns = `name, host, port, system_id, password, sealed_bucket, sealed_account, system_type, sessions, window_size,
-  rate, enquire_link_seconds, response_timeout_seconds, answer_ids, receipt_ids, enabled, created_at, updated_at`
 const routeColumns = 'id, environment, account_id, country, network, tiers, on_unknown, created_at, updated_at'
 
-const selectBinds = statement<Record<never, never>, BindRow>(
-  'sms.list_binds',
-  `select ${bindColumns} from sms.binds order by name`,
-)
-
-const selectBind = statement<{ name: string }, BindRow>(
-  'sms.find_bind',
-  `select ${bindColumns} from sms.binds where name = $name for update`,
-)
-
-interface BindParameters {
-  name: string
-  host: string
-  port: number
-  systemId: string
-  password: Buffer
-  sealedBucket: number
-  sealedAccount: string
-  systemType: string
-  sessions: number
-  window: number
-  rate: number | null
-  enquireLinkSeconds: number
-  responseTimeoutSeconds: number
-  answerIds: string
-  receiptIds: string
-  enabled: boolean
-  at: Date
-}
-
-const insertBind = statement<BindParameters, BindRow>(
-  'sms.insert_bind',
-  `insert into sms.binds (${bindColumns})
-   values ($name, $host, $port, $systemId, $password, $sealedBucket, $sealedAccount, $systemType, $sessions, $window,
-     $rate, $enquireLinkSeconds, $responseTimeoutSeconds, $answerIds, $receiptIds, $enabled, $at, $at)
-   on conflict do nothing
-   returning ${bindColumns}`,
-)
-
-const updateBind = statement<BindParameters, BindRow>(
-  'sms.update_bind',
-  `update sms.binds
-      set host = $host, port = $port, system_id = $systemId, password = $password,
-          sealed_bucket = $sealedBucket, sealed_account = $sealedAccount, system_type = $systemType, sessions = $sessions, window_size = $window, rate = $rate, enquire_link_seconds = $enquireLinkSeconds,
-          response_timeout_seconds = $responseTimeoutSeconds,
-          answer_ids = $answerIds, receipt_ids = $receiptIds, enabled = $enabled, updated_at = $at
-    where name = $name
-   returning ${bindColumns}`,
-)
-
-const deleteBind = statement<{ name: string }, { name: string }>(
-  'sms.delete_bind',
-  'delete from sms.binds where name = $name returning name',
-)
-
-const routesOver = statement<{ name: string }, { id: string }>(
-  'sms.routes_over',
-  `select r.id from sms.routes r
-    where exists (select from jsonb_array_elements(r.tiers) t, jsonb_array_elements(t) m where m ->> 'bind' = $name)
-    limit 1`,
-)
+const bindNames = statement<Record<never, never>, { name: string }>('sms.bind_names', 'select name from sms.binds')
 
 const selectRoutes = statement<Record<never, never>, RouteRow>(
   'sms.list_routes',
@@ -249,157 +107,6 @@ const deleteRoute = statement<{ id: string }, RouteRow>(
   'sms.delete_route',
   `delete from sms.routes where id = $id returning ${routeColumns}`,
 )
-
-// Binds ------------------------------------------------------------------------------------------------------------
-
-const listBinds = list({
-  path: '/v1/operator/sms/binds',
-  operation: 'operator.listSmsBinds',
-  summary: 'List the connections to message centres, and how they are doing',
-  scope: 'operator',
-  row: BindRecord,
-  examples: [{ name: 'All binds' }],
-  handle: async (app) => ({
-    rows: (await app.db.query(selectBinds, {})).map((row) => bindRecord(app, row)),
-    nextCursor: null,
-  }),
-})
-
-const createBind = write({
-  method: 'POST',
-  path: '/v1/operator/sms/binds',
-  operation: 'operator.createSmsBind',
-  summary: 'Connect to a message centre',
-  scope: 'operator',
-  body: BindCreate,
-  reply: { status: 201, schema: BindRecord, location: ({ name }) => `/v1/operator/sms/binds/${name}` },
-  errors: ['VALIDATION_ERROR', 'CONFLICT'],
-  examples: [
-    {
-      name: 'One operator',
-      body: { name: 'operator-a', host: 'smsc.example', port: 2775, system_id: 'pamoja', password: 'secret' },
-    },
-  ],
-  handle: async (app, tx, { body }, caller) => {
-    const { name } = body
-    const row = isSandbox(name)
-      ? null
-      : await maybe(
-          tx.query(insertBind, {
-            name,
-            host: body.host,
-            port: body.port,
-            systemId: body.system_id,
-            ...(await sealed(app, caller, name, body.password)),
-            systemType: body.system_type ?? '',
-            sessions: body.sessions ?? 1,
-            window: body.window ?? 10,
-            rate: body.rate ?? null,
-            enquireLinkSeconds: body.enquire_link_seconds ?? 30,
-            responseTimeoutSeconds: body.response_timeout_seconds ?? 4,
-            answerIds: body.answer_ids ?? 'exact',
-            receiptIds: body.receipt_ids ?? 'exact',
-            enabled: body.enabled ?? true,
-            at: new Date(caller.receivedMs),
-          }),
-        )
-    if (!row) throw new AppError('CONFLICT', 'a bind of that name exists; change it instead')
-    await announce(app, tx, caller, 'sms.create_bind', name, auditableBind(row))
-    return bindRecord(app, row)
-  },
-})
-
-const changeBind = write({
-  method: 'PATCH',
-  path: '/v1/operator/sms/binds/:id',
-  operation: 'operator.changeSmsBind',
-  summary: 'Change a connection to a message centre; it is opened anew',
-  scope: 'operator',
-  params: IdParam,
-  body: BindChange,
-  reply: { status: 200, schema: BindRecord },
-  errors: ['NOT_FOUND', 'VALIDATION_ERROR'],
-  handle: async (app, tx, { params, body }, caller) => {
-    const before = await maybe(tx.query(selectBind, { name: params.id }))
-    if (!before) throw noSuchBind()
-    const row = await one(
-      tx.query(updateBind, {
-        name: before.name,
-        host: body.host ?? before.host,
-        port: body.port ?? before.port,
-        systemId: body.system_id ?? before.system_id,
-        ...(body.password === undefined ? sealedBefore(before) : await sealed(app, caller, before.name, body.password)),
-        systemType: body.system_type ?? before.system_type,
-        sessions: body.sessions ?? before.sessions,
-        window: body.window ?? before.window_size,
-        rate: body.rate === undefined ? before.rate : body.rate,
-        enquireLinkSeconds: body.enquire_link_seconds ?? before.enquire_link_seconds,
-        responseTimeoutSeconds: body.response_timeout_seconds ?? before.response_timeout_seconds,
-        answerIds: body.answer_ids ?? before.answer_ids,
-        receiptIds: body.receipt_ids ?? before.receipt_ids,
-        enabled: body.enabled ?? before.enabled,
-        at: new Date(caller.receivedMs),
-      }),
-    )
-    await announce(app, tx, caller, 'sms.change_bind', row.name, auditableBind(row))
-    return bindRecord(app, row)
-  },
-})
-
-const removeBind = write({
-  method: 'DELETE',
-  path: '/v1/operator/sms/binds/:id',
-  operation: 'operator.removeSmsBind',
-  summary: 'Give up a connection to a message centre that no route uses',
-  scope: 'operator',
-  params: IdParam,
-  reply: { status: 200, schema: Deleted },
-  errors: ['NOT_FOUND', 'CONFLICT'],
-  handle: async (app, tx, { params }, caller) => {
-    if (!(await maybe(tx.query(selectBind, { name: params.id })))) throw noSuchBind()
-    const [used] = await tx.query(routesOver, { name: params.id })
-    if (used) throw new AppError('CONFLICT', `the route ${idOf('smsRoute', used.id)} uses this bind`)
-    await tx.query(deleteBind, { name: params.id })
-    await announce(app, tx, caller, 'sms.remove_bind', params.id, {})
-    return { id: params.id, deleted: true as const }
-  },
-})
-
-type Sealed = Pick<BindParameters, 'password' | 'sealedBucket' | 'sealedAccount'>
-
-async function sealed(app: App, { tenant }: Caller, name: string, password: string): Promise<Sealed> {
-  const { bucket, account } = tenant
-  return {
-    password: await app.secrets.seal({ bucket, account }, passwordPlace(name), password),
-    sealedBucket: bucket,
-    sealedAccount: account,
-  }
-}
-
-function sealedBefore({ password, sealed_bucket: sealedBucket, sealed_account: sealedAccount }: BindRow): Sealed {
-  return { password, sealedBucket, sealedAccount }
-}
-
-function bindRecord(app: App, row: BindRow): Static<typeof BindRecord> {
-  const { password: _, sealed_bucket: _b, sealed_account: _a, window_size: window, ...settings } = row
-  const state = networkOf(app).state(row.name)
-  return {
-    ...settings,
-    window,
-    bound: state?.sessions ?? 0,
-    pending: state?.pending ?? 0,
-    current_rate: state?.ratePerSecond ?? null,
-    last_error: state?.lastError ?? null,
-  }
-}
-
-function auditableBind({ password: _, sealed_bucket: _b, sealed_account: _a, ...settings }: BindRow): object {
-  return settings
-}
-
-function noSuchBind(): AppError {
-  return new AppError('NOT_FOUND', 'there is no such bind')
-}
 
 // Routes -----------------------------------------------------------------------------------------------------------
 
@@ -494,7 +201,7 @@ const removeRoute = write({
 
 /** As they are stored; every bind must be there. */
 async function tiersOf(tx: Queryable, tiers: Static<typeof Tiers>): Promise<string> {
-  const known = new Set((await tx.query(selectBinds, {})).map(({ name }) => name))
+  const known = new Set((await tx.query(bindNames, {})).map(({ name }) => name))
   for (const { bind } of tiers.flat())
     if (!known.has(bind)) throw new AppError('VALIDATION_ERROR', `tiers name ${bind}, and there is no such bind`)
   return JSON.stringify(tiers.map((tier) => tier.map(({ bind, weight = 1 }) => ({ bind, weight }))))
@@ -534,13 +241,4 @@ async function announce(
   await app.signals.send(tx, 'sms', target)
 }
 
-export const operatorRoutes: readonly Route[] = [
-  listBinds,
-  createBind,
-  changeBind,
-  removeBind,
-  listRoutes,
-  createRoute,
-  changeRoute,
-  removeRoute,
-]
+export const operatorRoutes: readonly Route[] = [...bindRoutes, listRoutes, createRoute, changeRoute, removeRoute]

@@ -26,11 +26,13 @@ interface Named extends Stored {
   carrier: string
   carrier_id: string
   part: number
+  /** How many parts the carrier got. */
+  parts: number
 }
 
 const findNamed = statement<{ carriers: readonly string[]; ids: readonly string[] }, Named>(
   'sms.find_by_carrier_ids',
-  `select c.carrier, c.id as carrier_id, c.part, ${storedColumns}
+  `select c.carrier, c.id as carrier_id, c.part, c.parts, ${storedColumns}
      from unnest($carriers::text[], $ids::text[]) as w(carrier, id)
      join sms.carrier_ids c on c.carrier = w.carrier and c.id = w.id
      join sms.messages m
@@ -128,7 +130,7 @@ async function apply(app: App, named: Named, receipt: Receipt, wasEarly = false)
     environment: named.environment,
     id: named.id,
     part: named.part,
-    parts: named.segments,
+    parts: named.parts,
     carrier,
     carrier_id: carrierId,
     status,

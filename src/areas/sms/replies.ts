@@ -10,7 +10,7 @@ import { maybe, one, statement, type Tx } from '../../platform/db.ts'
 import type { Occasion } from '../../platform/events.ts'
 import { parseJson } from '../../platform/json.ts'
 import { type Draft, itemOf, jobOf, lengthChecked, optedOut, textOf, tooExpensive } from './draft.ts'
-import { placeOf } from './numbers.ts'
+import { findPlaces, placeFor } from './ported-numbers.ts'
 import { priceOf } from './pricing.ts'
 import { mostValiditySeconds } from './schema.ts'
 
@@ -62,7 +62,8 @@ export async function sendReply(
   const { currency } = await one(tx.query(currencyOf, { account: tenant.account }))
   if (!isCurrency(currency)) throw new Error(`the account has an unknown currency: ${currency}`)
   const text = textOf(message)
-  const place = placeOf(handset)
+  await findPlaces(app, [handset])
+  const place = placeFor(app, handset)
   const unitPrice = priceOf(app, { account: tenant.account, currency, atMs: receivedMs }, place)
   const draft: Draft = {
     uuid: reply,

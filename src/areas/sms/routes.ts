@@ -14,9 +14,10 @@ import { bulkEntries, sendBulk } from './bulk.ts'
 import { cancel, cancelBatch, change } from './changes.ts'
 import { textOf } from './draft.ts'
 import { segmentsOf } from './message.ts'
-import { factsOf, isE164, networks, type Place, placeOf } from './numbers.ts'
+import { factsOf, isE164, networks, type Place } from './numbers.ts'
 import { withRoomForLink } from './opt-out-links.ts'
 import { permissionOf } from './permissions.ts'
+import { findPlaces, placeFor, portabilityOf } from './ported-numbers.ts'
 import { currencyOf, segmentPrice } from './pricing.ts'
 import {
   BalanceRecord,
@@ -304,12 +305,13 @@ const estimate = read({
     const text = textOf(withRoomForLink(app, body.type ?? 'transactional', message), encoding, max_segments)
     const permission = await permissionOf(app, caller.tenant)
     const numbers = [...new Set([body.to].flat())].filter(isE164)
-    const problems = numbers.map((to) => permission.problem(body.from, placeOf(to).country))
+    await findPlaces(app, numbers)
+    const problems = numbers.map((to) => permission.problem(body.from, placeFor(app, to).country))
     const recipients = numbers.filter((_, i) => problems[i] === null)
     const [problem] = problems
     if (problem && recipients.length === 0) throw problem
     const micros = recipients
-      .map((to) => segmentPrice(app, caller, placeOf(to)))
+      .map((to) => segmentPrice(app, caller, placeFor(app, to)))
       .reduce((sum, price) => sum + price, 0n)
     return {
       segments: text.segments,
@@ -357,25 +359,22 @@ const lookup = read({
   path: '/v1/sms/lookup/:phone',
   operation: 'sms.lookup',
   summary: 'Look a number up',
-  description: 'By the numbering plans: a number that was ported since then is with another network.',
+  description:
+    'By the numbering plans, and by the list of ported numbers where the operator keeps one (`source` is `mnp`).',
   scope: 'sms:read',
   params: PhoneParam,
   reply: { status: 200, schema: LookupReply },
   errors: ['NOT_FOUND'],
-  handle: async (_, { params }, caller) => {
+  handle: async (app, { params }, caller) => {
     const { phone } = params
     if (!isE164(phone)) throw new AppError('NOT_FOUND', 'phone is not E.164, such as +254711000001')
-    const { callingCode, nationalFormat, network, networkCode, ...facts } = factsOf(phone)
+    const { callingCode, nationalFormat, network: _, networkCode: _code, ...facts } = factsOf(phone)
     return {
       phone,
       ...facts,
       calling_code: callingCode,
       national_format: nationalFormat,
-      network,
-      mcc_mnc: networkCode,
-      original_network: network,
-      ported: null,
-      source: 'prefix' as const,
+      ...(await portabilityOf(app, phone)),
       reachable: null,
       checked_at: new Date(caller.nowMs),
     }

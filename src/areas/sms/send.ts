@@ -24,6 +24,7 @@ import {
 } from './draft.ts'
 import { linksFor, withRoomForLink } from './opt-out-links.ts'
 import { permissionOf } from './permissions.ts'
+import { findPlaces } from './ported-numbers.ts'
 import { type MessageSend, maxRecipients, mostValiditySeconds, type SendReply } from './schema.ts'
 
 const submit = operation(
@@ -91,6 +92,8 @@ export async function send(
     callbackUrl: rest.callback_url ?? null,
   }
   if (common.callbackUrl !== null) await checkCallback(app, caller.tenant, common.callbackUrl)
+  const looking = findPlaces(app, [to].flat())
+  if (looking) await looking
   const permission = await permissionOf(app, caller.tenant)
   const linked = await linksFor(
     app,

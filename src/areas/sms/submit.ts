@@ -7,9 +7,10 @@ import { backoffMs } from '../../kernel/backoff.ts'
 import type { App } from '../../platform/app.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { Job, Outcome, Run } from '../../platform/work.ts'
+import { wishFor } from './behaviour.ts'
 import { inOrder, type Route, type SubmitOutcome } from './carrier.ts'
 import { gathered, onePerApp } from './gather.ts'
-import { networkOf } from './network.ts'
+import { isSandbox, networkOf } from './network.ts'
 import { accepted, changeOf, commitSurely, failed, loadMessages, type Stored, tell, transferId } from './outcome.ts'
 import { applyEarly } from './receipts.ts'
 
@@ -65,6 +66,7 @@ async function submit(app: App, tenant: Tenant, run: SubmitRun): Promise<Outcome
   for (const name of inOrder(route, Math.random)) {
     const carrier = network.carrier(name)
     if (!carrier?.isUp) continue
+    const wish = isSandbox(name) ? await wishFor(app, tenant, message.recipient) : null
     const outcome = await carrier.submit({
       id: message.id,
       to: message.recipient,
@@ -72,6 +74,7 @@ async function submit(app: App, tenant: Tenant, run: SubmitRun): Promise<Outcome
       text: message.body ?? '',
       encoding: message.encoding,
       validitySeconds: Math.max(1, Math.ceil(leftMs / 1_000)),
+      ...(wish ? { wish } : {}),
     })
     const settled = await settle(app, message, run, route, name, outcome)
     if (settled) return settled

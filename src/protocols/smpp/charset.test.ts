@@ -14,7 +14,7 @@ import {
   encodeUdh,
   gsmLength,
   isGsm,
-  type Joining,
+  joinings,
   nonGsmCharacters,
   parseUdh,
   split,
@@ -121,19 +121,25 @@ test('another calculator counts the same segments in any text', () => {
   )
 })
 
+const headerOctets = { udh: 6, udh16: 7, sar: 0, payload: 0 } as const
+
 test('parts join to the text, and none is too long or cuts a character', () => {
   fc.assert(
-    fc.property(anyText, fc.constantFrom<Joining>('udh', 'sar', 'payload'), (text, joining) => {
+    fc.property(anyText, fc.constantFrom(...joinings), (text, joining) => {
       const contents = encodeMessage(text, { reference: 300, joining })
       const parts = contents.map(decodeMessage)
       assert.equal(parts.map((part) => part.text).join(''), text)
       for (const [i, { shortMessage, dataCoding, esmClass }] of contents.entries()) {
-        assert.ok(shortMessage.length <= (dataCoding === 0 ? 160 : 140))
+        const headerSeptets = joining === 'udh' ? 7 : 8
+        assert.ok(
+          shortMessage.length <=
+            (dataCoding !== 0 ? 140 : esmClass === 0 ? 160 : 160 - headerSeptets + headerOctets[joining]),
+        )
         assert.ok((parts[i]?.text ?? '').isWellFormed())
         const total = contents.length
         const reference = joining === 'udh' ? 300 & 0xff : 300
         assert.deepEqual(parts[i]?.concatenation, total === 1 ? null : { reference, total, number: i + 1 })
-        assert.equal(esmClass, total > 1 && joining === 'udh' ? 0x40 : 0)
+        assert.equal(esmClass, total > 1 && headerOctets[joining] > 0 ? 0x40 : 0)
       }
     }),
     { numRuns: 500, seed: 153 },
@@ -153,6 +159,7 @@ test('both alphabets give back what they were given', () => {
 
 test('a part says which it is in the bytes of 3GPP TS 23.040', () => {
   assert.equal(hex(encodeUdh({ reference: 0x1a7, total: 3, number: 2 })), '050003a70302')
+  assert.equal(hex(encodeUdh({ reference: 0xa1a7, total: 3, number: 2 }, 2)), '060804a1a70302')
   const parse = (octets: string) => {
     const { concatenation, rest } = parseUdh(Buffer.from(octets, 'hex'))
     return { concatenation, rest: hex(rest) }

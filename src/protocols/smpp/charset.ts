@@ -11,7 +11,18 @@ export type Encoding = 'gsm7' | 'ucs2'
 export const partSizes = {
   gsm7: { alone: 160, together: 153 },
   ucs2: { alone: 70, together: 67 },
-} as const satisfies Record<Encoding, { alone: number; together: number }>
+} as const satisfies Record<Encoding, PartSizes>
+
+interface PartSizes {
+  alone: number
+  together: number
+}
+
+/** The header with a reference of two octets takes one octet more. */
+const widePartSizes = {
+  gsm7: { alone: 160, together: 152 },
+  ucs2: { alone: 70, together: 66 },
+} as const satisfies Record<Encoding, PartSizes>
 
 /** The number of parts is one octet. */
 const maxParts = 255
@@ -119,9 +130,13 @@ export interface Split {
 }
 
 /** Cuts a text into the parts it is sent in; a character that takes two units is never cut. Without an encoding, the cheaper. */
-export function split(text: string, encoding: Encoding = isGsm(text) ? 'gsm7' : 'ucs2'): Split {
+export function split(
+  text: string,
+  encoding: Encoding = isGsm(text) ? 'gsm7' : 'ucs2',
+  sizes: Readonly<Record<Encoding, PartSizes>> = partSizes,
+): Split {
   const units = encoding === 'gsm7' ? gsmLength(text) : text.length
-  const { alone, together } = partSizes[encoding]
+  const { alone, together } = sizes[encoding]
   if (units <= alone) return { encoding, parts: [text], units }
   const parts: string[] = []
   let start = 0
@@ -228,9 +243,12 @@ export interface Concatenation {
   number: number
 }
 
-/** The user data header that names a part, with a reference of one octet. */
-export function encodeUdh({ reference, total, number }: Concatenation): Buffer {
-  return Buffer.from([0x05, 0x00, 0x03, reference & 0xff, total, number])
+/** The user data header that names a part, with a reference of one octet or of two. */
+export function encodeUdh({ reference, total, number }: Concatenation, referenceOctets: 1 | 2 = 1): Buffer {
+  const low = reference & 0xff
+  return referenceOctets === 1
+    ? Buffer.from([0x05, 0x00, 0x03, low, total, number])
+    : Buffer.from([0x06, 0x08, 0x04, (reference >> 8) & 0xff, low, total, number])
 }
 
 /** Takes the user data header off. A header that does not fit its octets is no header, and they are all text. */
@@ -255,8 +273,12 @@ function sound(reference: number, total: number, number: number): Concatenation 
   return number >= 1 && number <= total ? { reference, total, number } : null
 }
 
-/** How the parts of a long message are told: in the text's own header, in optional parameters, or not at all, as one. */
-export type Joining = 'udh' | 'sar' | 'payload'
+/**
+ * How the parts of a long message are told: in the text's own header, with a reference of one octet or of two, in optional
+ * parameters, or not at all, as one.
+ */
+export const joinings = ['udh', 'udh16', 'sar', 'payload'] as const
+export type Joining = (typeof joinings)[number]
 
 export type Content = Pick<ShortMessage, 'esmClass' | 'dataCoding' | 'shortMessage' | 'tlvs'>
 
@@ -266,7 +288,7 @@ export function encodeMessage(
   options: { encoding?: Encoding; reference: number; joining?: Joining },
 ): Content[] {
   const { reference, joining = 'udh' } = options
-  const { encoding, parts } = split(text, options.encoding)
+  const { encoding, parts } = split(text, options.encoding, joining === 'udh16' ? widePartSizes : partSizes)
   assert(parts.length <= maxParts, 'a message has at most 255 parts')
   const octetsOf = encoding === 'gsm7' ? encodeGsm7 : encodeUcs2
   const dataCoding = encoding === 'gsm7' ? dataCodings.gsm : dataCodings.ucs2
@@ -276,8 +298,9 @@ export function encodeMessage(
     return [{ ...plain, shortMessage: Buffer.alloc(0), tlvs: { messagePayload: octetsOf(text) } }]
   return parts.map((part, i) => {
     const [octets, total, number] = [octetsOf(part), parts.length, i + 1]
-    if (joining === 'udh') {
-      const shortMessage = Buffer.concat([encodeUdh({ reference, total, number }), octets])
+    if (joining !== 'sar') {
+      const header = encodeUdh({ reference, total, number }, joining === 'udh' ? 1 : 2)
+      const shortMessage = Buffer.concat([header, octets])
       return { ...plain, esmClass: esmClasses.udh, shortMessage }
     }
     const tlvs = { sarMsgRefNum: reference & 0xffff, sarTotalSegments: total, sarSegmentSeqnum: number }

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // How fast a bind may send: a token bucket that halves its rate when the message centre says it is too much, and wins it
 // back little by little. Without a limit of its own it learns one from the first complaint.
+import { backoffMs } from '../../../kernel/backoff.ts'
 
+/** Waits before something is offered again that the carrier had no room for; then it is given back. */
+const throttledSeconds = [0.2, 0.4, 0.8, 1.6, 3.2]
+const jitter = 0.2
 /** Seconds in which the whole rate is won back after it was halved once. */
 const recoverySeconds = 20
 const leastPerSecond = 1
@@ -82,4 +86,9 @@ export class Pace {
   #burst(): number {
     return Math.max(1, this.#rate * burstSeconds)
   }
+}
+
+/** How long to wait after so many refusals for lack of room; null: no longer with this carrier. */
+export function throttleWaitMs(refusals: number): number | null {
+  return backoffMs(throttledSeconds, refusals, jitter, Math.random())
 }

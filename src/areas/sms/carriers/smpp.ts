@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A carrier behind SMPP: one bind is several sessions to the same message centre that share one line of waiting parts and
 // one pace. A session that is lost comes back by itself; what it had sent and not had answered is of unknown fate.
+import { Type } from 'typebox'
 import { backoffMs } from '../../../kernel/backoff.ts'
 import type { Logger } from '../../../platform/log.ts'
 import { messageOf } from '../../../platform/log.ts'
-import { encodeMessage } from '../../../protocols/smpp/charset.ts'
+import { OneOf } from '../../../platform/schema.ts'
+import { encodeMessage, type Joining, joinings } from '../../../protocols/smpp/charset.ts'
 import {
   addressTypes,
   commandStatus,
@@ -15,11 +17,13 @@ import {
 } from '../../../protocols/smpp/pdu.ts'
 import { type IdForm, isReceipt, normaliseId } from '../../../protocols/smpp/receipts.ts'
 import { Esme, SessionError } from '../../../protocols/smpp/session.ts'
+import { encodeWish } from '../../../protocols/smpp/wish.ts'
+import { carrierKind } from '../bind.ts'
 import type { Carrier, Intake, OutboundMessage, SubmitOutcome } from '../carrier.ts'
-import { Pace } from './pace.ts'
+import { Pace, throttleWaitMs } from './pace.ts'
 import { incomingOf, receiptOf } from './smpp-deliver.ts'
 
-export interface SmppBind {
+interface SmppBind {
   readonly name: string
   readonly host: string
   readonly port: number
@@ -37,7 +41,65 @@ export interface SmppBind {
   /** How the centre writes ids in its answers, and in receipts. */
   readonly answerIds: IdForm
   readonly receiptIds: IdForm
+  /** How the parts of a long message are joined. */
+  readonly concatenation: Joining
 }
+
+const IdSetting = (where: string) =>
+  OneOf(['exact', 'text', 'hex', 'decimal'], {
+    default: 'exact',
+    description: `How the message centre writes ids in ${where}`,
+  })
+
+/** Texts as long as SMPP allows. */
+const Settings = Type.Object({
+  host: Type.String({ minLength: 1, maxLength: 253, rule: 'must be a host name or address' }),
+  port: Type.Integer({ minimum: 1, maximum: 65_535, rule: 'must be 1 to 65535' }),
+  system_id: Type.String({ minLength: 1, maxLength: 15, rule: 'must have 1 to 15 characters' }),
+  password: Type.String({ maxLength: 8, rule: 'must have at most 8 characters', sensitive: true }),
+  system_type: Type.String({ default: '', maxLength: 12, rule: 'must have at most 12 characters' }),
+  sessions: Type.Integer({
+    default: 1,
+    minimum: 1,
+    maximum: 32,
+    rule: 'must be 1 to 32',
+    description: 'Connections of each node',
+  }),
+  enquire_link_seconds: Type.Integer({ default: 30, minimum: 1, maximum: 3_600, rule: 'must be 1 to 3600' }),
+  answer_ids: IdSetting('answers'),
+  receipt_ids: IdSetting('receipts'),
+  concatenation: OneOf(joinings, {
+    default: 'udh',
+    description:
+      'How a long message is handed over: in parts with a header of 8-bit (`udh`) or 16-bit (`udh16`) reference, in ' +
+      'parts told by `sar` parameters, or whole in the parameter message_payload (`payload`)',
+  }),
+})
+
+export const smppKind = carrierKind({
+  settings: Settings,
+  open: ({ name, window, ratePerSecond, responseTimeoutSeconds }, settings, { intake, log }) =>
+    new SmppCarrier(
+      {
+        name,
+        host: settings.host,
+        port: settings.port,
+        systemId: settings.system_id,
+        password: settings.password,
+        systemType: settings.system_type,
+        sessions: settings.sessions,
+        window,
+        ratePerSecond,
+        enquireLinkSeconds: settings.enquire_link_seconds,
+        responseTimeoutSeconds,
+        answerIds: settings.answer_ids,
+        receiptIds: settings.receipt_ids,
+        concatenation: settings.concatenation,
+      },
+      intake,
+      log,
+    ),
+})
 
 /** Parts that wait for a place in a window. */
 const maxWaiting = 5_000
@@ -46,8 +108,6 @@ const busyMs = 1_000
 const probeMs = 1_000
 /** Waits before a session is opened again; the last one goes on. */
 const reconnectSeconds = [0.1, 0.5, 1, 2, 5, 10, 20]
-/** Waits before a part is offered again that the centre had no room for; then the message is given back. */
-const throttledSeconds = [0.2, 0.4, 0.8, 1.6, 3.2]
 const jitter = 0.2
 const shortCodeDigits = 6
 
@@ -95,7 +155,7 @@ interface Part {
   resolve(outcome: PartOutcome): void
 }
 
-export class SmppCarrier implements Carrier {
+class SmppCarrier implements Carrier {
   readonly #bind: SmppBind
   readonly #intake: Intake
   readonly #log: Logger
@@ -107,8 +167,8 @@ export class SmppCarrier implements Carrier {
   #stopped = false
   /** Since when it is not known whether the centre answers. */
   #doubtedMs: number | null = null
-  /** Tells the long messages to one handset apart; they differ in its lowest eight bits. */
-  #reference = Math.floor(Math.random() * 256)
+  /** Tells the long messages to one handset apart; they differ in its lowest bits. */
+  #reference = Math.floor(Math.random() * 65_536)
   lastError: string | null = null
 
   constructor(bind: SmppBind, intake: Intake, log: Logger) {
@@ -142,14 +202,13 @@ export class SmppCarrier implements Carrier {
     return Number.isFinite(this.#pace.ratePerSecond) ? this.#pace.ratePerSecond : null
   }
 
-  /** Opens every session; gives when the first attempts are over, whatever came of them. */
   async start(): Promise<void> {
     await Promise.all(Array.from({ length: this.#bind.sessions }, () => this.#connect(0)))
   }
 
   async submit(message: OutboundMessage): Promise<SubmitOutcome> {
     if (!this.isUp || this.#stopped) return down
-    const pdus = pdusOf(message, this.#reference++)
+    const pdus = pdusOf(message, this.#bind.concatenation, this.#reference++)
     if (this.#waiting.length + pdus.length > maxWaiting)
       return { kind: 'retry', afterMs: busyMs, reason: 'too many messages wait for this carrier' }
     const outcomes = pdus.map(
@@ -289,7 +348,7 @@ export class SmppCarrier implements Carrier {
     const found = classes.get(status) ?? rejected('REJECTED')
     if (found.kind !== 'throttled') return part.resolve({ ...found, carrierCode: statusName(status) })
     this.#pace.slowDown(performance.now())
-    const waitMs = backoffMs(throttledSeconds, ++part.throttled, jitter, Math.random())
+    const waitMs = throttleWaitMs(++part.throttled)
     if (waitMs === null) part.resolve({ kind: 'throttled' })
     else this.#again(part, waitMs)
   }
@@ -333,10 +392,15 @@ function whole(parts: readonly PartOutcome[]): SubmitOutcome {
   return { kind: 'reroute', code: 'THROTTLED', carrierCode: statusName(commandStatus.ESME_RTHROTTLED) }
 }
 
-function pdusOf({ to, from, text, encoding, validitySeconds }: OutboundMessage, reference: number): SubmitSm[] {
-  return encodeMessage(text, { encoding, reference }).map((content) =>
+function pdusOf(
+  { to, from, text, encoding, validitySeconds, wish }: OutboundMessage,
+  joining: Joining,
+  reference: number,
+): SubmitSm[] {
+  return encodeMessage(text, { encoding, reference, joining }).map((content) =>
     newShortMessage({
       ...content,
+      ...(wish ? { tlvs: { ...content.tlvs, ...encodeWish(wish) } } : {}),
       source: sourceOf(from),
       destination: { ...addressTypes.international, address: to.replace('+', '') },
       validityPeriod: validityPeriod(validitySeconds),

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the sandbox's network treats the messages of a test account: how late they arrive, what goes wrong, and which handsets
+// are out of reach. What is wished travels with each message, so that any node's simulator obeys it, and one customer's
+// network is nobody else's. Numbers that force an outcome keep it.
+import { type Static, Type } from 'typebox'
+import { bucketCount } from '../../kernel/ids.ts'
+import type { App } from '../../platform/app.ts'
+import { record } from '../../platform/audit.ts'
+import { maybe, one, statement } from '../../platform/db.ts'
+import { type Route, read, write } from '../../platform/route.ts'
+import { Nullable, OneOf } from '../../platform/schema.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import type { Wish } from '../../protocols/smpp/wish.ts'
+import { onePerApp } from './gather.ts'
+import { e164 } from './numbers.ts'
+
+const mostDelayMs = 600_000
+const maxOutOfCoverage = 100
+/** Accounts whose wishes a node keeps; a test installation has fewer. */
+const maxAccounts = 10_000
+const buckets = Array.from({ length: bucketCount }, (_, i) => i)
+const everyHandset = '*'
+/** Said to all nodes, with the account, when its wishes changed. */
+const topic = 'behaviour '
+
+/** What goes wrong -> the NN of the number that forces it. */
+const outcomes = {
+  UNDELIVERABLE: '02',
+  REJECTED: '03',
+  UNKNOWN_SUBSCRIBER: '04',
+  NO_RECEIPT: '05',
+  EXPIRED: '06',
+  THROTTLED: '08',
+} as const
+type Failure = keyof typeof outcomes
+const failures: readonly Failure[] = [
+  'UNDELIVERABLE',
+  'REJECTED',
+  'UNKNOWN_SUBSCRIBER',
+  'NO_RECEIPT',
+  'EXPIRED',
+  'THROTTLED',
+]
+
+const Behaviour = Type.Object(
+  {
+    delay_ms: Nullable(
+      Type.Integer({
+        minimum: 0,
+        maximum: mostDelayMs,
+        rule: `must be 0 to ${mostDelayMs}`,
+        description: 'From the submit to the receipt; null: about a second',
+      }),
+    ),
+    error: Nullable(OneOf(failures, { description: 'What goes wrong with every message; null: nothing' })),
+    out_of_coverage: Type.Array(
+      Type.String({ pattern: `${e164}|^\\*$`, rule: 'must be an E.164 number, or * for every handset' }),
+      {
+        maxItems: maxOutOfCoverage,
+        rule: `must list at most ${maxOutOfCoverage} numbers`,
+        description: 'Handsets that get their messages only when they are taken off this list; `*` is all',
+      },
+    ),
+  },
+  { title: 'SmsSandboxBehaviour' },
+)
+type Behaviour = Static<typeof Behaviour>
+
+const usual: Behaviour = { delay_ms: null, error: null, out_of_coverage: [] }
+
+interface BehaviourRow {
+  account_id: string
+  delay_ms: number | null
+  error: Failure | null
+  out_of_coverage: string[]
+}
+
+const columns = 'account_id, delay_ms, error, out_of_coverage'
+
+const loadAll = statement<{ buckets: readonly number[]; most: number }, BehaviourRow>(
+  'sms.load_behaviours',
+  `select ${columns} from sms.sandbox_behaviours where bucket = any($buckets::smallint[]) limit $most::int`,
+)
+
+const find = statement<{ bucket: number; account: string }, BehaviourRow>(
+  'sms.find_behaviour',
+  `select ${columns} from sms.sandbox_behaviours where bucket = $bucket and account_id = $account`,
+)
+
+const put = statement<
+  { bucket: number; account: string; delayMs: number | null; error: string | null; outOfCoverage: readonly string[] },
+  BehaviourRow
+>(
+  'sms.put_behaviour',
+  `insert into sms.sandbox_behaviours (bucket, account_id, delay_ms, error, out_of_coverage)
+   values ($bucket, $account, $delayMs, $error, $outOfCoverage)
+   on conflict (bucket, account_id) do update
+     set delay_ms = excluded.delay_ms, error = excluded.error, out_of_coverage = excluded.out_of_coverage
+   returning ${columns}`,
+)
+
+// Obeying ----------------------------------------------------------------------------------------------------------
+
+type Wishes = ReadonlyMap<string, Behaviour>
+
+/** Everybody's wishes, read when they are first needed and again after they changed. */
+const wishesOf = onePerApp((app) => {
+  const known: { wishes: Promise<Wishes> | null; forget(): void } = {
+    wishes: null,
+    forget: () => (known.wishes = null),
+  }
+  app.signals.on('sms', (what) => {
+    if (!what.startsWith(topic)) return
+    known.forget()
+    void recover(app, what.slice(topic.length))
+  })
+  app.signals.onGap(known.forget)
+  return known
+})
+
+async function load(app: App): Promise<Wishes> {
+  const rows = await app.db.query(loadAll, { buckets, most: maxAccounts })
+  return new Map(rows.map((row) => [row.account_id, row]))
+}
+
+/** What the simulator is to do with a message of an account; null: what it always does. */
+export async function wishFor(app: App, { account, environment }: Tenant, to: string): Promise<Wish | null> {
+  if (environment !== 'test') return null
+  const known = wishesOf(app)
+  known.wishes ??= load(app)
+  const wishes = await known.wishes.catch((error: unknown) => {
+    known.forget()
+    throw error
+  })
+  const behaviour = wishes.get(account)
+  if (!behaviour) return null
+  const { delay_ms: delayMs, error, out_of_coverage: out } = behaviour
+  return {
+    account,
+    delayMs,
+    outcome: error === null ? null : outcomes[error],
+    isOutOfCoverage: out.includes(everyHandset) || out.includes(to),
+  }
+}
+
+/** Handsets of an account that are in reach again get what waits for them in this node's simulator. */
+async function recover(app: App, account: string): Promise<void> {
+  const { smsc } = app.simulators
+  if (smsc === null) return
+  const known = wishesOf(app)
+  known.wishes ??= load(app)
+  const wishes = await known.wishes.catch(() => null)
+  if (wishes === null) return known.forget()
+  smsc.recover(account, wishes.get(account)?.out_of_coverage ?? [])
+}
+
+// Wishing ----------------------------------------------------------------------------------------------------------
+
+const readBehaviour = read({
+  method: 'GET',
+  path: '/v1/sandbox/sms/behaviour',
+  operation: 'sandbox.smsBehaviour',
+  summary: 'Read how the sandbox’s network treats your messages',
+  scope: 'sandbox:read',
+  reply: { status: 200, schema: Behaviour },
+  examples: [{ name: 'As it is' }],
+  handle: async (app, _input, { tenant: { bucket, account } }) =>
+    (await maybe(app.db.query(find, { bucket, account }))) ?? usual,
+})
+
+const changeBehaviour = write({
+  method: 'PATCH',
+  path: '/v1/sandbox/sms/behaviour',
+  operation: 'sandbox.changeSmsBehaviour',
+  summary: 'Make the sandbox’s network slow, faulty or full of holes',
+  description:
+    'For messages sent from now on. Numbers that force an outcome keep it. What waits for a handset out of coverage ' +
+    'arrives when it is back.',
+  scope: 'sandbox:write',
+  body: Type.Partial(Behaviour, { title: 'SmsSandboxBehaviourChange' }),
+  reply: { status: 200, schema: Behaviour },
+  errors: ['VALIDATION_ERROR'],
+  examples: [
+    { name: 'A slow network', body: { delay_ms: 5_000 } },
+    { name: 'A handset that is off', body: { out_of_coverage: ['+254711000020'] } },
+  ],
+  handle: async (app, tx, { body }, caller) => {
+    const { bucket, account } = caller.tenant
+    const before: Behaviour = (await maybe(tx.query(find, { bucket, account }))) ?? usual
+    const wanted = { ...before, ...body }
+    const row = await one(
+      tx.query(put, {
+        bucket,
+        account,
+        delayMs: wanted.delay_ms,
+        error: wanted.error,
+        outOfCoverage: wanted.out_of_coverage,
+      }),
+    )
+    const { delay_ms, error, out_of_coverage } = row
+    const after = { delay_ms, error, out_of_coverage }
+    await record(tx, caller, 'sandbox.change_sms_behaviour', caller.accountId, { after })
+    await app.signals.send(tx, 'sms', `${topic}${account}`)
+    // This node obeys at once, without waiting to hear of it.
+    tx.afterCommit(() => wishesOf(app).forget())
+    return after
+  },
+})
+
+export const behaviourRoutes: readonly Route[] = [readBehaviour, changeBehaviour]

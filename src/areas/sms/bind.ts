@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// A bind: the operator's word for a connection to a carrier. What every bind has stands here; what one kind of carrier
+// needs beyond that is declared by the kind itself, checked when an operator gives it and again when it is read back.
+import { randomBytes } from 'node:crypto'
+import type { Static, TObject, TProperties } from 'typebox'
+import { Default } from 'typebox/value'
+import type { App } from '../../platform/app.ts'
+import { statement } from '../../platform/db.ts'
+import type { Outbound } from '../../platform/outbound.ts'
+import type { Owner } from '../../platform/secrets.ts'
+import { bodyChecker } from '../../platform/validate.ts'
+import type { Carrier, Intake } from './carrier.ts'
+
+const tokenBytes = 24
+
+export interface Bind {
+  readonly name: string
+  readonly kind: string
+  /** Messages, or parts, without an answer. */
+  readonly window: number
+  /** Messages, or parts, per second; null: as fast as the carrier takes them. */
+  readonly ratePerSecond: number | null
+  /** An answer that takes longer does not come. */
+  readonly responseTimeoutSeconds: number
+  /** What a carrier must bring that calls us. */
+  readonly token: string
+  /** As the kind checks them, the password among them. */
+  readonly settings: object
+}
+
+/** What a carrier finds around it. */
+export interface Surroundings extends Pick<App, 'log'> {
+  readonly intake: Intake
+  readonly http: Outbound
+  /** Where carriers reach us, without a trailing slash. Known once requests are taken. */
+  publicUrl(): string
+}
+
+/** A kind of carrier. */
+export interface CarrierKind {
+  /** What an operator tells of such a bind, with the sentence for each field that is wrong. */
+  readonly fields: TProperties
+  /** Whether the carrier calls us, with receipts and messages. */
+  readonly isCalled: boolean
+  /** Fills in what was left out, and throws VALIDATION_ERROR for what is wrong. */
+  check(settings: object): object
+  open(bind: Bind, surroundings: Surroundings): Carrier
+}
+
+export function carrierKind<S extends TObject>(declared: {
+  settings: S
+  isCalled?: boolean
+  /** Refuses what the schema cannot. */
+  check?(settings: Static<S>): void
+  open(bind: Bind, settings: Static<S>, surroundings: Surroundings): Carrier
+}): CarrierKind {
+  const { settings: schema } = declared
+  const checkShape = bodyChecker(schema)
+  const check = (given: object): Static<S> & object => {
+    const { value } = checkShape(Default(schema, given))
+    declared.check?.(value)
+    return Object(value)
+  }
+  return {
+    fields: schema.properties,
+    isCalled: declared.isCalled ?? false,
+    check,
+    open: (bind, surroundings) => declared.open(bind, check(bind.settings), surroundings),
+  }
+}
+
+// Storing ----------------------------------------------------------------------------------------------------------
+
+export interface BindRow {
+  name: string
+  kind: string
+  settings: object
+  secret: Buffer
+  sealed_bucket: number
+  sealed_account: string
+  window_size: number
+  rate: number | null
+  response_timeout_seconds: number
+  enabled: boolean
+  created_at: Date
+  updated_at: Date
+}
+
+export const bindColumns = `name, kind, settings, secret, sealed_bucket, sealed_account, window_size, rate,
+  response_timeout_seconds, enabled, created_at, updated_at`
+
+export const findBind = statement<{ name: string }, BindRow>(
+  'sms.find_bind',
+  `select ${bindColumns} from sms.binds where name = $name`,
+)
+
+export function newToken(): string {
+  return randomBytes(tokenBytes).toString('base64url')
+}
+
+interface Secret {
+  password: string
+  token: string
+}
+
+export async function sealSecret(app: App, owner: Owner, name: string, secret: Secret): Promise<Buffer> {
+  return app.secrets.seal(owner, secretPlace(name), JSON.stringify(secret))
+}
+
+/** A bind with its secrets opened. */
+export async function bindOf(app: Pick<App, 'secrets'>, row: BindRow): Promise<Bind> {
+  const owner = { bucket: row.sealed_bucket, account: row.sealed_account }
+  const secret: Secret = JSON.parse((await app.secrets.open(owner, secretPlace(row.name), row.secret)).toString())
+  return {
+    name: row.name,
+    kind: row.kind,
+    window: row.window_size,
+    ratePerSecond: row.rate,
+    responseTimeoutSeconds: row.response_timeout_seconds,
+    token: secret.token,
+    settings: { ...row.settings, password: secret.password },
+  }
+}
+
+function secretPlace(bind: string): string {
+  return `sms.binds.secret:${bind}`
+}
+
+/** Where a carrier that calls us brings receipts, or messages of handsets. */
+export function noticeUrl(publicUrl: string, { name, token }: Bind, what: 'receipts' | 'inbound'): string {
+  return `${publicUrl}/carriers/sms/${name}/${what}?token=${token}`
+}

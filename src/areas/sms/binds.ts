@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+// Binds as operators manage them: made, changed and given up without a restart. What a bind may say is what every bind has
+// and the settings of all kinds of carrier; which of them belong together its kind decides.
+import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
+import { AppError } from '../../kernel/errors.ts'
+import { idOf } from '../../kernel/ids.ts'
+import type { App } from '../../platform/app.ts'
+import { record } from '../../platform/audit.ts'
+import type { Caller } from '../../platform/auth.ts'
+import { maybe, one, statement, type Tx } from '../../platform/db.ts'
+import { redact } from '../../platform/json.ts'
+import { IdParam, list, type Route, write } from '../../platform/route.ts'
+import { At, Nullable, OneOf } from '../../platform/schema.ts'
+import { type BindRow, bindColumns, bindOf, type CarrierKind, newToken, noticeUrl, sealSecret } from './bind.ts'
+import { carrierKinds } from './carriers/kinds.ts'
+import { isSandbox, networkOf } from './network.ts'
+
+const defaultWindow = 10
+const defaultTimeoutSeconds = 4
+
+export const BindName = Type.String({
+  pattern: '^[a-z][a-z0-9-]{0,39}$',
+  rule: 'must have 1 to 40 small letters, digits or -, and begin with a letter',
+})
+
+const Kind = OneOf([...carrierKinds.keys()], { description: '`smpp` unless told' })
+
+/** What the kinds of carrier need, all together. */
+const kindFields: TProperties = Object.assign({}, ...[...carrierKinds.values()].map(({ fields }) => fields))
+const { password: _, ...shownFields } = kindFields
+
+const common = {
+  window: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 1_000,
+      rule: 'must be 1 to 1000',
+      description: 'Messages without an answer, of one session',
+    }),
+  ),
+  rate: Type.Optional(
+    Nullable(
+      Type.Integer({ minimum: 1, maximum: 100_000, description: 'Messages per second of each node; null: no limit' }),
+    ),
+  ),
+  response_timeout_seconds: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 60,
+      rule: 'must be 1 to 60',
+      description: 'A message without an answer after so long is taken for unanswered, and goes another way',
+    }),
+  ),
+  enabled: Type.Optional(Type.Boolean()),
+}
+
+const head = { name: BindName, kind: Type.Optional(Kind) }
+const BindCreate: TObject<typeof head & typeof common> = withKinds({ ...head, ...common }, kindFields)
+const BindChange: TObject<typeof common> = withKinds(common, kindFields)
+
+const shown = {
+  name: Type.String(),
+  kind: Type.String(),
+  window: Type.Integer(),
+  rate: Nullable(Type.Integer()),
+  response_timeout_seconds: Type.Integer(),
+  enabled: Type.Boolean(),
+  in_force: Type.Boolean({ description: 'The answering node already uses it as it is' }),
+  bound: Type.Integer({ description: 'Sessions that the answering node has open; for `http` 1 while it answers' }),
+  pending: Type.Integer({ description: 'Messages that wait there for the carrier or its answer' }),
+  current_rate: Nullable(Type.Number({ description: 'Messages per second after what the carrier complained of' })),
+  last_error: Nullable(Type.String()),
+  receipts_url: Nullable(
+    Type.String({ description: 'Where a carrier that calls us brings receipts', sensitive: true }),
+  ),
+  inbound_url: Nullable(
+    Type.String({ description: 'Where a carrier that calls us brings messages of handsets', sensitive: true }),
+  ),
+  created_at: At(),
+  updated_at: At(),
+}
+
+const BindRecord: TObject<typeof shown> = withKinds(shown, shownFields, 'SmsBind')
+
+/** An object that may also have the fields of any kind. */
+function withKinds<P extends TProperties>(own: P, fields: TProperties, title?: string): TObject<P> {
+  const open: Record<string, TSchema> = Type.Partial(Type.Object(fields)).properties
+  return Type.Object({ ...open, ...own }, title === undefined ? {} : { title })
+}
+
+// Statements -------------------------------------------------------------------------------------------------------
+
+const selectBinds = statement<Record<never, never>, BindRow>(
+  'sms.list_binds',
+  `select ${bindColumns} from sms.binds order by name`,
+)
+
+const lockBind = statement<{ name: string }, BindRow>(
+  'sms.lock_bind',
+  `select ${bindColumns} from sms.binds where name = $name for update`,
+)
+
+interface BindParameters {
+  name: string
+  settings: string
+  secret: Buffer
+  sealedBucket: number
+  sealedAccount: string
+  window: number
+  rate: number | null
+  responseTimeoutSeconds: number
+  enabled: boolean
+  at: Date
+}
+
+const insertBind = statement<BindParameters & { kind: string }, BindRow>(
+  'sms.insert_bind',
+  `insert into sms.binds (${bindColumns})
+   values ($name, $kind, $settings::jsonb, $secret, $sealedBucket, $sealedAccount, $window, $rate,
+     $responseTimeoutSeconds, $enabled, $at, $at)
+   on conflict do nothing
+   returning ${bindColumns}`,
+)
+
+const updateBind = statement<BindParameters, BindRow>(
+  'sms.update_bind',
+  `update sms.binds
+      set settings = $settings::jsonb, secret = $secret, sealed_bucket = $sealedBucket,
+          sealed_account = $sealedAccount, window_size = $window, rate = $rate,
+          response_timeout_seconds = $responseTimeoutSeconds, enabled = $enabled, updated_at = $at
+    where name = $name
+   returning ${bindColumns}`,
+)
+
+const deleteBind = statement<{ name: string }, { name: string }>(
+  'sms.delete_bind',
+  'delete from sms.binds where name = $name returning name',
+)
+
+const routesOver = statement<{ name: string }, { id: string }>(
+  'sms.routes_over',
+  `select r.id from sms.routes r
+    where exists (select from jsonb_array_elements(r.tiers) t, jsonb_array_elements(t) m where m ->> 'bind' = $name)
+    limit 1`,
+)
+
+// Routes -----------------------------------------------------------------------------------------------------------
+
+const listBinds = list({
+  path: '/v1/operator/sms/binds',
+  operation: 'operator.listSmsBinds',
+  summary: 'List the connections to carriers, and how they are doing',
+  scope: 'operator',
+  row: BindRecord,
+  examples: [{ name: 'All binds' }],
+  handle: async (app) => ({
+    rows: await Promise.all((await app.db.query(selectBinds, {})).map((row) => bindRecord(app, row))),
+    nextCursor: null,
+  }),
+})
+
+const createBind = write({
+  method: 'POST',
+  path: '/v1/operator/sms/binds',
+  operation: 'operator.createSmsBind',
+  summary: 'Connect to a carrier: a message centre, or an aggregator over HTTP',
+  scope: 'operator',
+  body: BindCreate,
+  reply: { status: 201, schema: BindRecord, location: ({ name }) => `/v1/operator/sms/binds/${name}` },
+  errors: ['VALIDATION_ERROR', 'CONFLICT'],
+  examples: [
+    {
+      name: 'One operator',
+      body: {
+        name: 'operator-a',
+        ...{ host: 'smsc.example', port: 2775, system_id: 'pamoja', password: 'secret' },
+      },
+    },
+  ],
+  handle: async (app, tx, { body }, caller) => {
+    const { name, kind = 'smpp' } = body
+    const settings = settingsOf(kind, body, {})
+    const row = isSandbox(name)
+      ? null
+      : await maybe(
+          tx.query(insertBind, {
+            name,
+            kind,
+            ...(await sealed(app, caller, name, settings, newToken())),
+            window: body.window ?? defaultWindow,
+            rate: body.rate ?? null,
+            responseTimeoutSeconds: body.response_timeout_seconds ?? defaultTimeoutSeconds,
+            enabled: body.enabled ?? true,
+            at: new Date(caller.receivedMs),
+          }),
+        )
+    if (!row) throw new AppError('CONFLICT', 'a bind of that name exists; change it instead')
+    return announced(app, tx, caller, 'sms.create_bind', row)
+  },
+})
+
+const changeBind = write({
+  method: 'PATCH',
+  path: '/v1/operator/sms/binds/:id',
+  operation: 'operator.changeSmsBind',
+  summary: 'Change a connection to a carrier; it is opened anew',
+  scope: 'operator',
+  params: IdParam,
+  body: BindChange,
+  reply: { status: 200, schema: BindRecord },
+  errors: ['NOT_FOUND', 'VALIDATION_ERROR'],
+  handle: async (app, tx, { params, body }, caller) => {
+    const before = await maybe(tx.query(lockBind, { name: params.id }))
+    if (!before) throw noSuchBind()
+    // One whose secret cannot be opened any more is mended by a new one.
+    const lost = { settings: before.settings, token: newToken() }
+    const { settings, token } = await bindOf(app, before).catch(() => lost)
+    const row = await one(
+      tx.query(updateBind, {
+        name: before.name,
+        ...(await sealed(app, caller, before.name, settingsOf(before.kind, body, settings), token)),
+        window: body.window ?? before.window_size,
+        rate: body.rate === undefined ? before.rate : body.rate,
+        responseTimeoutSeconds: body.response_timeout_seconds ?? before.response_timeout_seconds,
+        enabled: body.enabled ?? before.enabled,
+        at: new Date(caller.receivedMs),
+      }),
+    )
+    return announced(app, tx, caller, 'sms.change_bind', row)
+  },
+})
+
+const removeBind = write({
+  method: 'DELETE',
+  path: '/v1/operator/sms/binds/:id',
+  operation: 'operator.removeSmsBind',
+  summary: 'Give up a connection to a carrier that no route uses',
+  scope: 'operator',
+  params: IdParam,
+  reply: {
+    status: 200,
+    schema: Type.Object({ id: Type.String(), deleted: Type.Literal(true) }, { title: 'Deleted' }),
+  },
+  errors: ['NOT_FOUND', 'CONFLICT'],
+  handle: async (app, tx, { params }, caller) => {
+    if (!(await maybe(tx.query(lockBind, { name: params.id })))) throw noSuchBind()
+    const [used] = await tx.query(routesOver, { name: params.id })
+    if (used) throw new AppError('CONFLICT', `the route ${idOf('smsRoute', used.id)} uses this bind`)
+    await tx.query(deleteBind, { name: params.id })
+    await record(tx, caller, 'sms.remove_bind', params.id, { after: {} })
+    await app.signals.send(tx, 'sms', params.id)
+    return { id: params.id, deleted: true as const }
+  },
+})
+
+/** The settings of a kind out of all that was said, checked; what was not said stays as it was. */
+function settingsOf(kindName: string, said: object, before: object): object {
+  const kind = kindOf(kindName)
+  const given = Object.entries(said).filter(([name]) => name in kindFields)
+  for (const [name] of given)
+    if (!(name in kind.fields)) throw new AppError('VALIDATION_ERROR', `${name} is not a setting of ${kindName} binds`)
+  return kind.check({ ...before, ...Object.fromEntries(given) })
+}
+
+function kindOf(name: string): CarrierKind {
+  const kind = carrierKinds.get(name)
+  if (!kind) throw new AppError('VALIDATION_ERROR', `kind ${name} is not known`)
+  return kind
+}
+
+type Sealed = Pick<BindParameters, 'settings' | 'secret' | 'sealedBucket' | 'sealedAccount'>
+
+async function sealed(app: App, { tenant }: Caller, name: string, settings: object, token: string): Promise<Sealed> {
+  const { bucket, account } = tenant
+  const { password, ...open }: { password?: unknown } = { ...settings }
+  return {
+    settings: JSON.stringify(open),
+    secret: await sealSecret(app, { bucket, account }, name, { password: String(password ?? ''), token }),
+    sealedBucket: bucket,
+    sealedAccount: account,
+  }
+}
+
+async function bindRecord(app: App, row: BindRow): Promise<Static<typeof BindRecord>> {
+  const { name, kind, rate, response_timeout_seconds, enabled, created_at, updated_at } = row
+  const state = networkOf(app).state(name)
+  const called = carrierKinds.get(kind)?.isCalled ? await bindOf(app, row).catch(() => null) : null
+  return {
+    ...row.settings,
+    name,
+    kind,
+    window: row.window_size,
+    rate,
+    response_timeout_seconds,
+    enabled,
+    in_force: networkOf(app).uses(row),
+    bound: state?.sessions ?? 0,
+    pending: state?.pending ?? 0,
+    current_rate: state?.ratePerSecond ?? null,
+    last_error: state?.lastError ?? null,
+    receipts_url: called && noticeUrl(app.publicUrl, called, 'receipts'),
+    inbound_url: called && noticeUrl(app.publicUrl, called, 'inbound'),
+    created_at,
+    updated_at,
+  }
+}
+
+/** Notes a change, tells every node of it, and shows the bind as it is now. */
+async function announced(
+  app: App,
+  tx: Tx,
+  caller: Caller,
+  action: string,
+  row: BindRow,
+): Promise<Static<typeof BindRecord>> {
+  const made = await bindRecord(app, row)
+  await record(tx, caller, action, row.name, { after: Object(redact(BindRecord, made)) })
+  await app.signals.send(tx, 'sms', row.name)
+  return made
+}
+
+function noSuchBind(): AppError {
+  return new AppError('NOT_FOUND', 'there is no such bind')
+}
+
+export const bindRoutes: readonly Route[] = [listBinds, createBind, changeBind, removeBind]

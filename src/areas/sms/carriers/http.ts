@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// A carrier behind HTTP: an aggregator that takes each message, however long, as one request which its profile describes.
+// It is up until it fails to answer; then one message now and then finds out whether it does again.
+import { Type } from 'typebox'
+import { messageOf } from '../../../platform/log.ts'
+import { type Bind, carrierKind, noticeUrl, type Surroundings } from '../bind.ts'
+import type { Carrier, OutboundMessage, SubmitOutcome } from '../carrier.ts'
+import { segmentsOf } from '../message.ts'
+import { type Answer, answerOf, checkProfile, Profile, requestOf, valuesOf } from './http-profile.ts'
+import { Pace, throttleWaitMs } from './pace.ts'
+
+/** Messages that wait for a place in the window. */
+const maxWaiting = 5_000
+const busyMs = 1_000
+/** How often an aggregator that left something unanswered is tried with one message. */
+const probeMs = 1_000
+/** An answer whose id cannot be read leaves the fate of its message unknown, so it may be long. */
+const maxAnswerBytes = 64 * 1024
+
+const HttpSettings = Type.Object({
+  password: Type.String({
+    default: '',
+    maxLength: 2_000,
+    pattern: '^[\\x20-\\x7e]*$',
+    rule: 'must have at most 2000 visible ASCII characters',
+    description: 'The password, or for `http` the token or key that `profile.auth` or {{password}} sends',
+    sensitive: true,
+  }),
+  profile: Profile,
+})
+
+export const httpKind = carrierKind({
+  settings: HttpSettings,
+  isCalled: true,
+  check: ({ profile }) => checkProfile(profile),
+  open: (bind, { profile, password }, surroundings) => new HttpCarrier(bind, profile, password, surroundings),
+})
+
+interface Waiting {
+  readonly message: OutboundMessage
+  /** How often the aggregator had no room for it. */
+  throttled: number
+  resolve(outcome: SubmitOutcome): void
+}
+
+class HttpCarrier implements Carrier {
+  readonly #bind: Bind
+  readonly #profile: Profile
+  readonly #password: string
+  readonly #surroundings: Surroundings
+  readonly #pace: Pace
+  readonly #running = new Set<Promise<void>>()
+  #waiting: Waiting[] = []
+  #timer: NodeJS.Timeout | null = null
+  #stopped = false
+  /** Since when it is not known whether the aggregator answers. */
+  #doubtedMs: number | null = null
+  lastError: string | null = null
+
+  constructor(bind: Bind, profile: Profile, password: string, surroundings: Surroundings) {
+    this.#bind = bind
+    this.#profile = profile
+    this.#password = password
+    this.#surroundings = surroundings
+    this.#pace = new Pace(bind.ratePerSecond, performance.now())
+  }
+
+  get name(): string {
+    return this.#bind.name
+  }
+
+  get isUp(): boolean {
+    return this.#doubtedMs === null || (performance.now() >= this.#doubtedMs + probeMs && this.pending === 0)
+  }
+
+  get sessions(): number {
+    return this.#doubtedMs === null ? 1 : 0
+  }
+
+  get pending(): number {
+    return this.#waiting.length + this.#running.size
+  }
+
+  get ratePerSecond(): number | null {
+    return Number.isFinite(this.#pace.ratePerSecond) ? this.#pace.ratePerSecond : null
+  }
+
+  /** There is nothing to open: each request finds its connection. */
+  async start(): Promise<void> {}
+
+  async submit(message: OutboundMessage): Promise<SubmitOutcome> {
+    if (!this.isUp || this.#stopped) return down
+    if (this.#waiting.length >= maxWaiting)
+      return { kind: 'retry', afterMs: busyMs, reason: 'too many messages wait for this carrier' }
+    return new Promise((resolve) => {
+      this.#waiting.push({ message, throttled: 0, resolve })
+      this.#pump()
+    })
+  }
+
+  /** Sends nothing more, and waits for the answers that are due. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    if (this.#timer) clearTimeout(this.#timer)
+    this.#giveBack()
+    await Promise.all(this.#running)
+  }
+
+  #pump(): void {
+    while (this.#waiting.length > 0 && !this.#timer && this.#running.size < this.#bind.window) {
+      const waitMs = this.#pace.take(performance.now())
+      if (waitMs > 0) {
+        this.#timer = setTimeout(() => {
+          this.#timer = null
+          this.#pump()
+        }, waitMs)
+        return
+      }
+      const next = this.#waiting.shift()
+      if (!next) return
+      const sending = this.#send(next).finally(() => {
+        this.#running.delete(sending)
+        this.#pump()
+      })
+      this.#running.add(sending)
+    }
+  }
+
+  async #send(waiting: Waiting): Promise<void> {
+    const answer = await this.#ask(waiting.message).catch((error): Answer => {
+      this.#surroundings.log.error({ error, bind: this.name }, 'a request to an aggregator could not be made')
+      return { kind: 'reroute', code: 'CARRIER_ERROR', carrierCode: messageOf(error) }
+    })
+    if (answer.kind !== 'throttled') return waiting.resolve(answer)
+    this.#pace.slowDown(performance.now())
+    const waitMs = throttleWaitMs(++waiting.throttled)
+    if (waitMs === null) return waiting.resolve({ kind: 'reroute', code: 'THROTTLED', carrierCode: 'HTTP 429' })
+    if (answer.afterMs !== null && answer.afterMs > waitMs)
+      return waiting.resolve({ kind: 'retry', afterMs: answer.afterMs, reason: 'the aggregator asked for patience' })
+    setTimeout(() => this.#again(waiting), waitMs)
+  }
+
+  async #ask(message: OutboundMessage): Promise<Answer> {
+    const { http, publicUrl } = this.#surroundings
+    const { url, method } = this.#profile.request
+    const values = valuesOf(message, {
+      parts: segmentsOf(message.text, message.encoding)?.segments ?? 1,
+      password: this.#password,
+      receipts_url: noticeUrl(publicUrl(), this.#bind, 'receipts'),
+      inbound_url: noticeUrl(publicUrl(), this.#bind, 'inbound'),
+    })
+    const outcome = await http.send({
+      ...requestOf(this.#profile, values),
+      pool: this.name,
+      url,
+      method,
+      use: 'callback',
+      environment: 'live',
+      timeoutMs: this.#bind.responseTimeoutSeconds * 1_000,
+      connections: this.#bind.window,
+      maxAnswerBytes,
+      once: true,
+    })
+    if (outcome.kind === 'failed') {
+      this.#doubt(outcome.reason)
+      // Without a connection nothing went out; with one, nobody knows.
+      return outcome.ip === null || outcome.error === 'TLS_FAILED'
+        ? { kind: 'reroute', code: 'CARRIER_ERROR', carrierCode: outcome.error }
+        : { kind: 'unknown', reason: outcome.reason }
+    }
+    this.#doubtedMs = null
+    const answer = answerOf(this.#profile, message.id, outcome)
+    this.lastError = answer.kind === 'reroute' ? answer.carrierCode : answer.kind === 'unknown' ? answer.reason : null
+    return answer
+  }
+
+  #again(waiting: Waiting): void {
+    if (!this.isUp || this.#stopped) return waiting.resolve(down)
+    this.#waiting.unshift(waiting)
+    this.#pump()
+  }
+
+  #doubt(reason: string): void {
+    if (this.#doubtedMs === null)
+      this.#surroundings.log.warn({ bind: this.name, reason }, 'an aggregator does not answer')
+    this.lastError = reason
+    this.#doubtedMs = performance.now()
+    this.#giveBack()
+  }
+
+  /** What was not sent can go another way. */
+  #giveBack(): void {
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const { resolve } of waiting) resolve(down)
+  }
+}
+
+const down: SubmitOutcome = { kind: 'reroute', code: 'CARRIER_ERROR', carrierCode: null }

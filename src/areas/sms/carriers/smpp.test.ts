@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { createLog } from '../../../platform/log.ts'
+import { Outbound } from '../../../platform/outbound.ts'
+import { decodeMessage, joinings } from '../../../protocols/smpp/charset.ts'
+import { addressTypes, commandStatus, newShortMessage, type SubmitSm } from '../../../protocols/smpp/pdu.ts'
+import { Smsc, type SmscSession, type SubmitAnswer } from '../../../protocols/smpp/session.ts'
+import type { Carrier, Incoming } from '../carrier.ts'
+import { smppKind } from './smpp.ts'
+
+const message = {
+  id: 'm1',
+  to: '+254711000001',
+  from: 'PAMOJA',
+  text: 'Habari',
+  encoding: 'gsm7',
+  validitySeconds: 600,
+} as const
+
+test('a long message is handed over as the bind says, with an id for each part', async (t) => {
+  const shapes = { udh: [2, 0x40], udh16: [3, 0x40], sar: [2, 0], payload: [1, 0] } as const
+  for (const concatenation of joinings) {
+    const { carrier, submitted } = await connected(t, { concatenation })
+    // Two parts with every header but the longest, which leaves room for 152 characters in each.
+    const text = 'Habari ya asubuhi. '.repeat(20).slice(0, 306)
+    const outcome = await carrier.submit({ ...message, text })
+    const [parts, esmClass] = shapes[concatenation]
+    assert.equal(submitted.length, parts, concatenation)
+    assert.deepEqual(outcome, { kind: 'sent', carrierIds: submitted.map((_, i) => `id-${i}`) })
+    assert.ok(submitted.every((pdu) => pdu.esmClass === esmClass))
+    assert.ok(submitted.every(({ tlvs }) => (tlvs.sarTotalSegments === 2) === (concatenation === 'sar')))
+    assert.ok(submitted.every(({ tlvs }) => (tlvs.messagePayload !== undefined) === (concatenation === 'payload')))
+    assert.equal(submitted.map((pdu) => decodeMessage(pdu).text).join(''), text)
+    await carrier.submit(message)
+    assert.equal(submitted.at(-1)?.shortMessage.toString(), 'Habari', 'a short one goes plainly')
+  }
+})
+
+test('what a handset sends is told in parts, however they are numbered', async (t) => {
+  const { incoming, sessions } = await connected(t)
+  const addresses = {
+    source: { ...addressTypes.international, address: '254711000001' },
+    destination: { ...addressTypes.network, address: '22141' },
+  }
+  const [session] = sessions
+  assert.ok(session)
+  const table: [Partial<SubmitSm>, Incoming['part']][] = [
+    [
+      { esmClass: 0x40, shortMessage: Buffer.from('0500030703014a', 'hex') },
+      { reference: 7, total: 3, number: 1 },
+    ],
+    [
+      { esmClass: 0x40, shortMessage: Buffer.from('060804010703024a', 'hex') },
+      { reference: 0x107, total: 3, number: 2 },
+    ],
+    [
+      {
+        shortMessage: Buffer.from('J'),
+        tlvs: { sarMsgRefNum: 0x107, sarTotalSegments: 3, sarSegmentSeqnum: 3 },
+      },
+      { reference: 0x107, total: 3, number: 3 },
+    ],
+    [{ shortMessage: Buffer.alloc(0), tlvs: { messagePayload: Buffer.from('J') } }, null],
+    [
+      { esmClass: 0x40, tlvs: { messagePayload: Buffer.from('0500030703034a', 'hex') } },
+      { reference: 7, total: 3, number: 3 },
+    ],
+  ]
+  for (const [content, part] of table) {
+    assert.equal(await session.deliver(newShortMessage({ ...addresses, ...content })), 0)
+    const arrived = incoming.at(-1)
+    assert.deepEqual([arrived?.from, arrived?.to, arrived?.text, arrived?.part], ['+254711000001', '22141', 'J', part])
+  }
+})
+
+test('a centre that complains is sent to more slowly, and gets the message once it has room', async (t) => {
+  let complaints = 3
+  const { carrier, submitted } = await connected(t, {}, () =>
+    complaints-- > 0 ? { status: commandStatus.ESME_RTHROTTLED, messageId: '' } : { status: 0, messageId: 'x' },
+  )
+  assert.equal(carrier.ratePerSecond, null)
+  assert.deepEqual(await carrier.submit(message), { kind: 'sent', carrierIds: ['x'] })
+  assert.equal(submitted.length, 4)
+  assert.ok((carrier.ratePerSecond ?? Number.POSITIVE_INFINITY) <= 100, 'it learnt how much is too much')
+})
+
+test('a centre that has no room for long loses the message to another', async (t) => {
+  const full = { status: commandStatus.ESME_RMSGQFUL, messageId: '' }
+  const { carrier, submitted } = await connected(t, {}, () => full)
+  assert.deepEqual(await carrier.submit(message), {
+    kind: 'reroute',
+    code: 'THROTTLED',
+    carrierCode: 'ESME_RTHROTTLED',
+  })
+  assert.equal(submitted.length, 6)
+})
+
+test('a lost connection is opened again by itself', async (t) => {
+  const { carrier, sessions, nextSession } = await connected(t)
+  const [session] = sessions
+  const again = nextSession()
+  session?.drop()
+  await again
+  await until(() => carrier.isUp)
+  assert.deepEqual(await carrier.submit(message), { kind: 'sent', carrierIds: ['id-0'] })
+})
+
+interface Connected {
+  carrier: Carrier
+  submitted: SubmitSm[]
+  incoming: Incoming[]
+  sessions: SmscSession[]
+  /** Fulfilled when the next session is bound. */
+  nextSession(): Promise<void>
+}
+
+async function connected(
+  t: TestContext,
+  settings: object = {},
+  answer?: (pdu: SubmitSm) => SubmitAnswer,
+): Promise<Connected> {
+  const submitted: SubmitSm[] = []
+  const incoming: Incoming[] = []
+  const sessions: SmscSession[] = []
+  let onNext: () => void = () => undefined
+  const server = await Smsc.listen({
+    host: '127.0.0.1',
+    port: 0,
+    authenticate: () => 0,
+    onSubmit: async (_session, pdu) => {
+      const given = answer?.(pdu) ?? { status: 0, messageId: `id-${submitted.length}` }
+      submitted.push(pdu)
+      return given
+    },
+    onSession: (session) => {
+      sessions.push(session)
+      onNext()
+    },
+  })
+  const http = new Outbound({
+    policy: {
+      production: true,
+      allowPrivate: false,
+      allowHttp: false,
+      allowCidrs: [],
+      denyCidrs: [],
+      extraCa: null,
+      proxy: null,
+    },
+  })
+  const carrier = smppKind.open(
+    {
+      name: 'centre',
+      kind: 'smpp',
+      window: 10,
+      ratePerSecond: null,
+      responseTimeoutSeconds: 30,
+      token: '',
+      settings: smppKind.check({ host: '127.0.0.1', port: server.port, system_id: 'a', password: 'b', ...settings }),
+    },
+    {
+      intake: { receipt: async () => undefined, incoming: async (one) => void incoming.push(one) },
+      log: createLog({ level: 'silent', pretty: false, file: '/dev/null' }),
+      http,
+      publicUrl: () => 'https://localhost',
+    },
+  )
+  t.after(async () => {
+    await carrier.stop()
+    await server.close()
+    await http.close()
+  })
+  await carrier.start()
+  return {
+    carrier,
+    submitted,
+    incoming,
+    sessions,
+    nextSession: () => new Promise((resolve) => (onNext = resolve)),
+  }
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  const untilMs = performance.now() + 30_000
+  while (!holds()) {
+    assert.ok(performance.now() < untilMs, 'it never came true')
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a customer wishes the sandbox's network to do with a message, as an optional parameter of submit_sm. SMPP 3.4 leaves
+// the tags from 0x1400 to 0x3FFF to vendors (section 5.3.2); only our own simulator is ever sent this one.
+import type { SubmitSm } from './pdu.ts'
+
+const tag = 0x1400
+const maxDelayMs = 3_600_000
+
+export interface Wish {
+  /** Whose network it is: what waits for its coverage is told apart by this. */
+  account: string
+  /** From the submit to the receipt; null: as usual. */
+  delayMs: number | null
+  /** The NN of a number that ends in 0000NN; null: delivered. */
+  outcome: string | null
+  isOutOfCoverage: boolean
+}
+
+export function encodeWish(wish: Wish): SubmitSm['tlvs'] {
+  return { unknown: [{ tag, value: Buffer.from(JSON.stringify(wish)) }] }
+}
+
+/** Null when nothing is wished, or it cannot be understood. */
+export function decodeWish({ unknown = [] }: SubmitSm['tlvs']): Wish | null {
+  const value = unknown.find((one) => one.tag === tag)?.value
+  if (value === undefined) return null
+  try {
+    const { account, delayMs, outcome, isOutOfCoverage } = Object(JSON.parse(value.toString()))
+    return {
+      account: String(account),
+      delayMs: typeof delayMs === 'number' && delayMs >= 0 ? Math.min(delayMs, maxDelayMs) : null,
+      outcome: typeof outcome === 'string' ? outcome : null,
+      isOutOfCoverage: isOutOfCoverage === true,
+    }
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Long messages over message centres that join parts in different ways: they arrive whole in both directions, end once, and
+// cost what their segments cost, in however many parts the centre got them.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { joinings } from '../../src/protocols/smpp/charset.ts'
+import { type HandsetMessage, SmscSimulator } from '../../src/simulators/smsc.ts'
+import { type Account, eventually, startWorld, type World } from '../world.ts'
+
+const inbox: HandsetMessage[] = []
+let world: World
+let smsc: SmscSimulator
+
+before(async () => {
+  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off' })
+  smsc = await SmscSimulator.start({
+    accounts: Object.fromEntries(joinings.map((name) => [name, 'secret'])),
+    delayMs: 20,
+    onMessage: (message) => inbox.push(message),
+  })
+  for (const concatenation of joinings) {
+    const bind = {
+      name: concatenation,
+      host: '127.0.0.1',
+      port: smsc.port,
+      system_id: concatenation,
+      password: 'secret',
+    }
+    const patience = { response_timeout_seconds: 60 }
+    const made = await world.operator.post('/v1/operator/sms/binds', { ...bind, ...patience, concatenation })
+    assert.equal(made.status, 201, JSON.stringify(made.body))
+    assert.equal(made.body.concatenation, concatenation)
+  }
+})
+after(async () => {
+  await smsc.stop()
+  await world.stop()
+})
+
+/** 306 septets: two segments, and three parts where the header leaves room for 152. */
+const long = 'Tafadhali lipa bili yako leo. '.repeat(11).slice(0, 306)
+const emoji = '😀'.repeat(67)
+
+for (const concatenation of joinings) {
+  test(`long messages arrive whole and end once over ${concatenation}`, async () => {
+    const ada = await customerOver(concatenation)
+    for (const [text, segments] of [
+      [long, 2],
+      [emoji, 3],
+    ] as const) {
+      const id = await send(ada, '+254722600001', text)
+      const record = await ended(ada, id)
+      assert.deepEqual([record.status, record.parts], ['delivered', segments])
+      assert.deepEqual(await toldOf(ada, id), ['sent', 'delivered'])
+      assert.equal(inbox.filter((got) => got.systemId === concatenation && got.text === text).length, 1)
+    }
+    const failed = await ended(ada, await send(ada, '+254711000002', long))
+    assert.deepEqual([failed.status, failed.error_code], ['failed', 'UNDELIVERABLE'])
+    const early = await send(ada, '+254711000009', long)
+    assert.equal((await ended(ada, early)).status, 'delivered')
+    assert.deepEqual(await toldOf(ada, early), ['sent', 'delivered'])
+    assert.equal((await ada.client.get('/v1/sms/balance')).body.balance, 100 - 9 * 0.8)
+  })
+
+  test(`what a handset writes in parts told by ${concatenation} reaches the customer whole`, async () => {
+    const ada = await customerOver(concatenation)
+    const handset = `+25472270000${joinings.indexOf(concatenation)}`
+    await ended(ada, await send(ada, handset, 'Andika', 'CLINIC'))
+    assert.equal(await smsc.inbound(handset, 'CLINIC', long, concatenation, concatenation), 0)
+    const { body } = await ada.client.get('/v1/sms?direction=inbound')
+    assert.deepEqual(
+      body.data.map((got: { message: string; from: string }) => [got.from, got.message]),
+      [[handset, long]],
+    )
+  })
+}
+
+test('a way of joining that nobody knows is refused', async () => {
+  const { status, body } = await world.operator.patch('/v1/operator/sms/binds/udh', { concatenation: 'glue' })
+  assert.equal(status, 422)
+  assert.match(body.error.details, /concatenation must be one of udh, udh16, sar, payload/)
+})
+
+/** A customer whose messages go over one bind. */
+async function customerOver(bind: string): Promise<Account> {
+  const account = await world.account({ balance: 100 })
+  const route = { environment: 'test', account_id: account.id, tiers: [[{ bind }]] }
+  const { body: made } = await world.operator.post('/v1/operator/sms/routes', route)
+  await eventually(async () => {
+    const { body } = await world.operator.get('/v1/operator/sms/routes')
+    return body.data.find((one: { id: string }) => one.id === made.id).in_force
+  }, 'the route to be in force')
+  await eventually(async () => {
+    const { body } = await world.operator.get('/v1/operator/sms/binds')
+    return body.data.find((one: { name: string }) => one.name === bind).bound === 1
+  }, 'the bind to be up')
+  return account
+}
+
+async function send(account: Account, to: string, message: string, from = 'PAMOJA'): Promise<string> {
+  const { status, body } = await account.client.post('/v1/sms/send', { to, from, message })
+  assert.equal(status, 200, JSON.stringify(body))
+  return body.message_id
+}
+
+async function ended(account: Account, id: string) {
+  return eventually(async () => {
+    const { body } = await account.client.get(`/v1/sms/${id}`)
+    return ['delivered', 'failed'].includes(body.status) && body
+  }, `the end of ${id}`)
+}
+
+async function toldOf(account: Account, id: string): Promise<string[]> {
+  const { body } = await account.client.get(`/v1/events?event=sms.status&resource_id=${id}&order=asc`)
+  return body.data.map((event: { payload: { status: string } }) => event.payload.status)
+}

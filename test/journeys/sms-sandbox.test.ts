@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a customer may make the sandbox's network do: be slow, fail in a chosen way, and not reach handsets until they are
+// back. One customer's network is nobody else's.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { type Account, eventually, startWorld, type World } from '../world.ts'
+
+let world: World
+
+before(async () => {
+  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off' })
+})
+after(() => world.stop())
+
+test('a network that was told to fail fails every message of the account, and of no other', async () => {
+  const ada = await world.account({ balance: 100 })
+  const eve = await world.account({ balance: 100 })
+  const table: [string, string, string | null][] = [
+    ['UNDELIVERABLE', 'failed', 'UNDELIVERABLE'],
+    ['REJECTED', 'failed', 'REJECTED'],
+    ['UNKNOWN_SUBSCRIBER', 'failed', 'UNKNOWN_SUBSCRIBER'],
+    ['EXPIRED', 'failed', 'EXPIRED'],
+    ['THROTTLED', 'delivered', null],
+  ]
+  await behave(ada, { delay_ms: 0 })
+  await behave(eve, { delay_ms: 0 })
+  for (const [error, status, code] of table) {
+    const now = await behave(ada, { error })
+    assert.deepEqual([now.error, now.delay_ms], [error, 0], 'what was not said stays as it was')
+    const record = await ended(ada, await send(ada, '+254722900001', error))
+    assert.deepEqual([record.status, record.error_code], [status, code], error)
+    assert.equal((await ended(eve, await send(eve, '+254722900001', error))).status, 'delivered')
+    assert.equal(
+      (await ended(ada, await send(ada, '+254711000001', error))).status,
+      'delivered',
+      'a magic number stays',
+    )
+  }
+  await behave(ada, { error: null })
+  assert.equal((await ended(ada, await send(ada, '+254722900001', 'as usual'))).status, 'delivered')
+})
+
+test('messages to a handset out of coverage arrive when it is back, long ones too', async () => {
+  const ada = await world.account({ balance: 100 })
+  const [near, far] = ['+254722900002', '+254722900003']
+  await behave(ada, { delay_ms: 0, out_of_coverage: [far] })
+  const waiting = await send(ada, far, 'Habari '.repeat(60))
+  assert.equal((await ended(ada, await send(ada, near, 'here'))).status, 'delivered')
+  await eventually(async () => (await status(ada, waiting)) === 'sent', 'the message to be sent')
+  const all = await behave(ada, { out_of_coverage: ['*'] })
+  assert.deepEqual(all.out_of_coverage, ['*'])
+  const other = await send(ada, near, 'gone too')
+  await eventually(async () => (await status(ada, other)) === 'sent', 'the message to be sent')
+  await behave(ada, { out_of_coverage: [near] })
+  assert.equal((await ended(ada, waiting)).status, 'delivered')
+  assert.equal(await status(ada, other), 'sent')
+  await behave(ada, { out_of_coverage: [] })
+  assert.equal((await ended(ada, other)).status, 'delivered')
+})
+
+test('a slow network delivers late', async () => {
+  const ada = await world.account({ balance: 100 })
+  await behave(ada, { delay_ms: 600_000 })
+  const late = await send(ada, '+254722900004', 'later')
+  await eventually(async () => (await status(ada, late)) === 'sent', 'the message to be sent')
+  await behave(ada, { delay_ms: 0 })
+  const soon = await send(ada, '+254722900004', 'now')
+  assert.equal((await ended(ada, soon)).status, 'delivered')
+  assert.equal(await status(ada, late), 'sent')
+})
+
+test('what the network cannot do is refused and changes nothing', async () => {
+  const ada = await world.account()
+  await behave(ada, { delay_ms: 5 })
+  for (const bad of [
+    { error: 'SPONTANEOUS' },
+    { delay_ms: -1 },
+    { delay_ms: 600_001 },
+    { delay_ms: 1.5 },
+    { out_of_coverage: ['0722'] },
+    { out_of_coverage: Array.from({ length: 101 }, () => '*') },
+    { out_of_coverage: 'all' },
+  ]) {
+    const { status: answered, body } = await ada.client.patch('/v1/sandbox/sms/behaviour', bad)
+    assert.deepEqual([answered, body.error.code], [422, 'VALIDATION_ERROR'], JSON.stringify(bad))
+  }
+  const { body } = await ada.client.get('/v1/sandbox/sms/behaviour')
+  assert.deepEqual(body.data, { delay_ms: 5, error: null, out_of_coverage: [] })
+  const { body: live } = await ada.client.post('/v1/api-keys', { name: 'Live', environment: 'live' })
+  const refused = await world.stranger.as(live.key).patch('/v1/sandbox/sms/behaviour', {})
+  assert.equal(refused.status, 403)
+})
+
+async function behave(account: Account, change: object) {
+  const { status: answered, body } = await account.client.patch('/v1/sandbox/sms/behaviour', change)
+  assert.equal(answered, 200, JSON.stringify(body))
+  return body
+}
+
+async function send(account: Account, to: string, message: string): Promise<string> {
+  const { status: answered, body } = await account.client.post('/v1/sms/send', { to, from: 'PAMOJA', message })
+  assert.equal(answered, 200, JSON.stringify(body))
+  return body.message_id
+}
+
+async function status(account: Account, id: string): Promise<string> {
+  return (await account.client.get(`/v1/sms/${id}`)).body.status
+}
+
+async function ended(account: Account, id: string) {
+  return eventually(async () => {
+    const { body } = await account.client.get(`/v1/sms/${id}`)
+    return ['delivered', 'failed'].includes(body.status) && body
+  }, `the end of ${id}`)
+}
