@@ -150,6 +150,14 @@ const handBackSome = statement<{ node: string; buckets: number[]; ids: string[];
     where j.bucket = r.bucket and j.id = r.id and j.attempt = r.attempt and j.owner = $node::uuid`,
 )
 
+/** Another node has no business with the jobs of a place that this one alone serves: they are due at once. */
+const takeFromOthers = statement<{ node: string; buckets: number[]; lane: string }, object>(
+  'work.take_from_others',
+  `update work.jobs set run_at = now(), owner = null
+    where lane = $lane and lane like '%@%' and owner is not null and owner <> $node::uuid and run_at < 'infinity'
+      and bucket = any($buckets::smallint[])`,
+)
+
 /** A test account's clock moved: what waits for it (not what is being run) falls due that much earlier. */
 const bringForward = statement<{ bucket: number; account: string; environment: string; ms: number }, object>(
   'work.bring_forward',
@@ -209,6 +217,13 @@ export class Work<Context> {
   /** Takes the jobs of a place that this node has come to serve, such as those for a connection which it holds. */
   serve(job: Job<Context>, place: string): void {
     if (!this.#lanes.has(laneName(job.lane, place))) this.#open(job, place)
+  }
+
+  /** The same for a place that no other node serves: what the last one had in hand need not wait for its leases to end. */
+  async takeOver(job: Job<Context>, place: string): Promise<void> {
+    const { db, nodeId: node } = this.#options
+    await db.query(takeFromOthers, { node, buckets: this.#buckets, lane: laneName(job.lane, place) })
+    this.serve(job, place)
   }
 
   /** Leaves the jobs of a place to whoever serves it next, but for those that are being run. */

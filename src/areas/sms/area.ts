@@ -12,19 +12,22 @@ import { receiptChores, takeReceipt } from './receipts.ts'
 import { textChore } from './retention.ts'
 import { messageRoutes } from './routes.ts'
 import { sandboxRoutes } from './sandbox.ts'
-import { submitJob } from './submit.ts'
+import { submitJobs } from './submit.ts'
 
 export const sms: Area = {
   name: 'sms',
   routes: [...messageRoutes, ...analyticsRoutes, ...optOutRoutes, ...operatorRoutes, ...sandboxRoutes],
-  jobs: [submitJob, joinJob, batchJob],
+  jobs: [...submitJobs, joinJob, batchJob],
   events: Object.values(smsEvents),
   chores: [...receiptChores, textChore],
   start: async (app) =>
     app.config.PAMOJA_ROLES.includes('carriers')
-      ? networkOf(app).start({
-          receipt: (receipt) => takeReceipt(app, receipt),
-          incoming: (message) => takeIncoming(app, message),
-        })
+      ? networkOf(app).start(
+          {
+            receipt: (receipt) => takeReceipt(app, receipt),
+            incoming: (message) => takeIncoming(app, message),
+          },
+          submitJobs,
+        )
       : async () => undefined,
 }

@@ -2,16 +2,22 @@
 // What an SMS carrier must do, and how one is chosen: a route names tiers of carriers; inside a tier their weights share
 // the messages, and the next tier is for when nobody in this one can take the message.
 import type { Environment } from '../../platform/tenant.ts'
+import type { Priority } from './message.ts'
 
 /** A message as a carrier needs it. */
 export interface OutboundMessage {
   readonly id: string
+  /** Whose turn it takes, and before whom it goes. */
+  readonly account: string
+  readonly priority: Priority
   readonly to: string
   readonly from: string
   readonly text: string
   readonly encoding: 'gsm7' | 'ucs2'
   /** How long the network may go on trying. */
   readonly validitySeconds: number
+  /** Asked right before anything of it goes out; it does not if that is refused. */
+  readonly permit: (() => Promise<boolean>) | null
 }
 
 export type SubmitOutcome =
@@ -23,6 +29,8 @@ export type SubmitOutcome =
   | { kind: 'reroute'; code: string; carrierCode: string | null }
   /** Not now. */
   | { kind: 'retry'; afterMs: number; reason: string }
+  /** Its permit was refused. */
+  | { kind: 'withheld' }
   /** The connection was lost before the answer: it may have been taken, or not. */
   | { kind: 'unknown'; reason: string }
 

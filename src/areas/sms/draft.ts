@@ -8,11 +8,11 @@ import { dayMs, minuteMs, parseMoment } from '../../kernel/time.ts'
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
 import type { NewJob } from '../../platform/work.ts'
-import { type Segments, segmentsOf } from './message.ts'
+import { type MessageType, priorityOf, type Segments, segmentsOf } from './message.ts'
 import { type Place, placeOf, sandboxRefusal } from './numbers.ts'
 import { currencyOf, segmentPrice } from './pricing.ts'
 import type { Notes } from './store.ts'
-import { submitJob } from './submit.ts'
+import { submission } from './submit.ts'
 
 const maxMetadataBytes = 4_096
 /** How late a scheduled time may lie in the past and still mean now, and how far ahead it may lie. */
@@ -29,7 +29,7 @@ export interface Draft {
   readonly unitPrice: bigint
   readonly cost: bigint
   readonly scheduledAt: Date | null
-  readonly type: 'transactional' | 'promotional'
+  readonly type: MessageType
   readonly validity: number
   readonly metadata: Notes
   readonly reference: string | null
@@ -114,9 +114,11 @@ export function optedOut({ to, from }: Draft): AppError {
   return new AppError('OPTED_OUT', `${to} does not want messages from ${from}`)
 }
 
-export function jobOf(app: App, { uuid, scheduledAt: at }: Draft, caller: Caller, leastDelayMs: number): NewJob {
-  const delayMs = Math.max(leastDelayMs, at === null ? 0 : at.getTime() - caller.nowMs)
-  return app.work.prepare(submitJob, caller.tenant, { message: uuid }, { delayMs })
+/** `isOfMany`: it is one of a request for many messages, which are taken from the table as there is room. */
+export function jobOf(app: App, draft: Draft, caller: Caller, isOfMany: boolean): NewJob {
+  const { uuid: id, place, type, scheduledAt: at } = draft
+  const delayMs = Math.max(isOfMany ? 1 : 0, at === null ? 0 : at.getTime() - caller.nowMs)
+  return submission(app, caller.tenant, { id, ...place, priority: priorityOf(type, isOfMany) }, delayMs)
 }
 
 export function itemOf(draft: Draft, job: NewJob, caller: Caller) {
@@ -147,6 +149,7 @@ export function itemOf(draft: Draft, job: NewJob, caller: Caller) {
     refusal: null,
     transfer: newUuid(caller.receivedMs),
     job: job.id,
+    lane: job.lane,
     owner: job.owner,
     audit: null,
     actor: caller.actor,

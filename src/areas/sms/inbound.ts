@@ -18,7 +18,7 @@ import { segmentsOf } from './message.ts'
 import { isSandbox } from './network.ts'
 import { placeOf } from './numbers.ts'
 import { insertOptOut, removeOptOuts } from './store.ts'
-import { submitJob } from './submit.ts'
+import { submission } from './submit.ts'
 
 /** An answer belongs to the last message that the handset got from the sender within this time. */
 const answerWithinDays = 30
@@ -382,7 +382,8 @@ async function answer(app: App, tx: Tx, { tenant, receivedMs, nowMs }: Occasion,
   const cut = segmentsOf(message.text)
   if (!cut) return
   const id = newUuid(receivedMs)
-  const job = app.work.prepare(submitJob, tenant, { message: id })
+  const place = placeOf(message.from)
+  const job = submission(app, tenant, { id, ...place, priority: 'transactional' })
   await tx.query(insertAnswer, {
     ...tenant,
     id,
@@ -391,7 +392,7 @@ async function answer(app: App, tx: Tx, { tenant, receivedMs, nowMs }: Occasion,
     body: cut.text,
     encoding: cut.encoding,
     segments: cut.segments,
-    ...placeOf(message.from),
+    ...place,
     inReplyTo,
     job: job.id,
     at: new Date(nowMs),

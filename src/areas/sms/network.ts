@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // The carriers this node is connected to, and the routes: the operators' from the database, followed as they change, and
-// those of the sandbox. Every node with the role `carriers` opens sessions of its own, so a bind's sessions and rate are
-// per node.
+// those of the sandbox. Each bind of the operators is open on one node at a time, which serves the messages for it; every
+// node has a sandbox of its own.
 import type { App } from '../../platform/app.ts'
 import { statement } from '../../platform/db.ts'
 import type { Environment } from '../../platform/tenant.ts'
+import type { Job } from '../../platform/work.ts'
 import type { IdForm } from '../../protocols/smpp/receipts.ts'
-import { type Carrier, type Intake, type Member, type Route, routeFor } from './carrier.ts'
+import { type Carrier, type Destination, type Intake, inOrder, type Member, type Route, routeFor } from './carrier.ts'
 import { type SmppBind, SmppCarrier } from './carriers/smpp.ts'
 import { onePerApp } from './gather.ts'
-import type { Stored } from './outcome.ts'
+import { Ownership } from './ownership.ts'
 
 /** Changes are told; this is for what was not heard. */
 const reloadMs = 30_000
+/** How often this node looks for binds that nobody has. */
+const takeMs = 500
 /** How long the start waits for carriers: one that is down must not keep the platform down. */
 const connectMs = 500
 const sandboxBinds = ['sandbox-1', 'sandbox-2'] as const
@@ -72,16 +75,22 @@ export const networkOf = onePerApp((app) => new Network(app))
 
 class Network {
   readonly #app: App
+  readonly #ownership: Ownership
+  /** Those that are open here. */
   readonly #carriers = new Map<string, { carrier: SmppCarrier; version: string }>()
+  /** Those that are open here or on another node. */
+  #binds: ReadonlyMap<string, { bind: SmppBind; version: string }> = new Map()
+  #jobs: readonly Job<App>[] = []
   #routes: readonly Route[] = []
   #routeVersions: ReadonlyMap<string, number> = new Map()
   #intake: Intake | null = null
-  #timer: NodeJS.Timeout | null = null
+  #timers: readonly NodeJS.Timeout[] = []
   #loading: Promise<void> | null = null
   #isStale = false
 
   constructor(app: App) {
     this.#app = app
+    this.#ownership = new Ownership(app, (bind) => void this.#leave(bind))
   }
 
   /** Whether test messages can be sent from here. */
@@ -93,7 +102,12 @@ class Network {
     return this.#carriers.get(name)?.carrier ?? null
   }
 
-  /** How a bind is doing on this node; null when it is not used here. */
+  /** Whether a carrier that is not here is somewhere else, or will be. */
+  isElsewhere(name: string): boolean {
+    return this.#binds.has(name) && !this.#carriers.has(name)
+  }
+
+  /** How a bind is doing on this node; null when it is not open here. */
   state(name: string): Pick<SmppCarrier, 'sessions' | 'pending' | 'ratePerSecond' | 'lastError'> | null {
     return this.#carriers.get(name)?.carrier ?? null
   }
@@ -103,13 +117,26 @@ class Network {
     return this.#routeVersions.get(id) === updated_at.getTime()
   }
 
-  routeFor({ environment, account_id: account, country, network }: Stored): Route | null {
-    return routeFor(this.#routes, { environment, account, country, network })
+  routeFor(destination: Destination): Route | null {
+    return routeFor(this.#routes, destination)
   }
 
-  /** Connects to every carrier and keeps following the operators' changes. Gives the way to stop. */
-  async start(intake: Intake): Promise<() => Promise<void>> {
+  /** The carriers of a route that are this node's and can take nothing now. */
+  down(route: Route): string[] {
+    return route.tiers.flat().flatMap(({ bind }) => (this.carrier(bind)?.isUp === false ? [bind] : []))
+  }
+
+  /** The first carrier of a route that can take a message, as far as this node knows; null: none can now. */
+  choose(route: Route, tried: readonly string[] = []): string | null {
+    for (const name of inOrder(route, Math.random))
+      if (!tried.includes(name) && (this.carrier(name)?.isUp || this.isElsewhere(name))) return name
+    return null
+  }
+
+  /** Opens the carriers that are this node’s, with the `jobs` of their messages, and follows what changes. Gives the way to stop. */
+  async start(intake: Intake, jobs: readonly Job<App>[]): Promise<() => Promise<void>> {
     this.#intake = intake
+    this.#jobs = jobs
     const { signals, metrics } = this.#app
     signals.on('sms', () => this.reload())
     signals.onGap(() => this.reload())
@@ -120,8 +147,8 @@ class Network {
       this.#figures(({ pending }) => pending),
     )
     await this.#load()
-    this.#timer = setInterval(() => this.reload(), reloadMs)
-    this.#timer.unref()
+    this.#timers = [setInterval(() => this.reload(), reloadMs), setInterval(() => this.#look(), takeMs)]
+    for (const timer of this.#timers) timer.unref()
     return () => this.#stop()
   }
 
@@ -129,15 +156,28 @@ class Network {
   reload(): void {
     if (this.#intake === null) return
     this.#isStale = true
-    this.#loading ??= this.#reloadAll().finally(() => {
-      this.#loading = null
-    })
+    this.#begin(() => this.#reloadAll())
+  }
+
+  /** Takes over binds whose node is gone. */
+  #look(): void {
+    this.#begin(() => this.#openFree())
+  }
+
+  /** One thing at a time; what was asked for meanwhile is done next. */
+  #begin(work: () => Promise<void>): void {
+    this.#loading ??= work()
+      .catch((error) => this.#app.log.warn({ error }, 'binds could not be looked after'))
+      .finally(() => {
+        this.#loading = null
+        if (this.#isStale) this.reload()
+      })
   }
 
   async #reloadAll(): Promise<void> {
     while (this.#isStale) {
       this.#isStale = false
-      await this.#load().catch((error) => this.#app.log.warn({ error }, 'binds and routes could not be read'))
+      await this.#load()
     }
   }
 
@@ -145,31 +185,55 @@ class Network {
     const { db } = this.#app
     const [binds, routes] = await Promise.all([db.query(loadBinds, {}), db.query(loadRoutes, {})])
     const wanted = [...this.#sandbox(), ...(await Promise.all(binds.map((row) => this.#bindOf(row)))).flat()]
-    const names = new Set(wanted.map(({ bind }) => bind.name))
-    const changed = wanted.filter(({ bind, version }) => this.#carriers.get(bind.name)?.version !== version)
-    const leaving = [...this.#carriers].filter(
-      ([name]) => !names.has(name) || changed.some(({ bind }) => bind.name === name),
-    )
-    for (const [name, { carrier }] of leaving) {
-      this.#carriers.delete(name)
+    this.#binds = new Map(wanted.map((one) => [one.bind.name, one]))
+    for (const [name, { carrier, version }] of this.#carriers) {
+      const now = this.#binds.get(name)
+      if (now?.version === version) continue
       // What it has under way is answered first; nobody waits for that here.
-      void carrier.stop()
+      if (!now) void this.#leave(name)
+      else {
+        this.#carriers.delete(name)
+        void carrier.stop()
+      }
     }
     this.#routeVersions = new Map(routes.map(({ id, updated_at }) => [id, updated_at.getTime()]))
     this.#routes = [...routes.map(routeOf), ...(this.hasSandbox ? [sandboxRoute] : [])]
-    await Promise.all(changed.map(({ bind, version }) => this.#open(bind, version)))
+    await this.#openFree()
   }
 
-  async #open(bind: SmppBind, version: string): Promise<void> {
+  /** Opens what is this node's, or nobody's. */
+  async #openFree(): Promise<void> {
+    const closed = [...this.#binds.values()].filter(({ bind }) => !this.#carriers.has(bind.name))
+    if (closed.length === 0 || this.#intake === null) return
+    const taken = await this.#ownership.take(closed.flatMap(({ bind }) => (isSandbox(bind.name) ? [] : bind.name)))
+    await Promise.all(
+      closed
+        .filter(({ bind }) => isSandbox(bind.name) || this.#ownership.has(bind.name))
+        .map(({ bind, version }) => this.#open(bind, version, taken.includes(bind.name))),
+    )
+  }
+
+  async #open(bind: SmppBind, version: string, isNew: boolean): Promise<void> {
     if (this.#intake === null) return
     const carrier = new SmppCarrier(bind, this.#intake, this.#app.log)
     this.#carriers.set(bind.name, { carrier, version })
+    for (const job of this.#jobs)
+      if (isNew) await this.#app.work.takeOver(job, bind.name)
+      else this.#app.work.serve(job, bind.name)
     let timer: NodeJS.Timeout | undefined
     const enough = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, connectMs)
     })
     await Promise.race([carrier.start(), enough])
     clearTimeout(timer)
+  }
+
+  /** Closes a bind, and leaves it and its messages to another node. */
+  async #leave(name: string): Promise<void> {
+    const carrier = this.#carriers.get(name)?.carrier
+    this.#carriers.delete(name)
+    await Promise.all([carrier?.stop(), ...this.#jobs.map((job) => this.#app.work.leave(job, name))])
+    await this.#ownership.release(name)
   }
 
   /** None when its password cannot be opened: that must not keep the others from being used. */
@@ -228,10 +292,11 @@ class Network {
 
   async #stop(): Promise<void> {
     this.#intake = null
-    if (this.#timer) clearInterval(this.#timer)
+    for (const timer of this.#timers) clearInterval(timer)
     await this.#loading
-    await Promise.all([...this.#carriers.values()].map(({ carrier }) => carrier.stop()))
-    this.#carriers.clear()
+    await Promise.all([...this.#carriers.keys()].map((name) => this.#leave(name)))
+    // Whoever hears it takes them over at once.
+    await this.#app.signals.send(this.#app.db, 'sms', 'left').catch(() => undefined)
   }
 }
 

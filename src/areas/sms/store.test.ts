@@ -20,6 +20,7 @@ const row: MessageRow = {
   charges: 1,
   country: 'KE',
   network: 'Safaricom',
+  type: 'transactional',
   validity: 3_600,
   metadata: {},
   reference: null,

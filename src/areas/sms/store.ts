@@ -6,6 +6,7 @@ import { dayMs } from '../../kernel/time.ts'
 import { maybe, one, type Queryable, statement, type Tx } from '../../platform/db.ts'
 import type { Window } from '../../platform/page.ts'
 import type { Tenant } from '../../platform/tenant.ts'
+import type { MessageType } from './message.ts'
 import type { BatchRecord, MessageRecord, OptOutRecord } from './schema.ts'
 
 type TenantParameters = { bucket: number; account: string; environment: string }
@@ -28,6 +29,7 @@ export interface MessageRow {
   charges: number
   country: string | null
   network: string | null
+  type: MessageType
   validity: number
   metadata: Notes
   reference: string | null
@@ -46,7 +48,7 @@ export interface MessageRow {
 }
 
 const columns = `id, direction, status, recipient, sender, body, encoding, segments, unit_price, cost, currency, charges, country,
-       network, validity, metadata, reference, callback_url, batch_id, batch_index, scheduled_at, created_at, sent_at, delivered_at,
+       network, type, validity, metadata, reference, callback_url, batch_id, batch_index, scheduled_at, created_at, sent_at, delivered_at,
        failed_at, error_code, carrier_code, attempts, request_id`
 
 const find = statement<TenantParameters & { id: string }, MessageRow>(
