@@ -293,7 +293,7 @@ end $$;
 
 -- Leases up to limits[n] due jobs of lanes[n] to a node. Rows another node is just taking are passed over.
 create function work.claim(node uuid, buckets smallint[], lanes text[], limits int[], lease_seconds int[])
-  returns setof work.jobs language sql as $$
+  returns setof work.jobs language sql set enable_hashjoin = off set enable_mergejoin = off as $$
   update work.jobs j
      set run_at = now() + due.seconds * interval '1 second', owner = node, attempt = j.attempt + 1
     from (select d.bucket, d.id, l.seconds
@@ -312,7 +312,8 @@ $$;
 create function work.claim_in_turn(node uuid, buckets smallint[], lane_name text, most int, lease_seconds int, since uuid,
                                    passed_over uuid[])
   returns setof work.jobs language plpgsql
-  set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off as $$
+  set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
+  set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
   waiting uuid[];
 begin
@@ -326,8 +327,8 @@ begin
   select array_agg(a.id) into waiting
     from (select f.id from accounts f where f.id is not null limit 1000) a
    where a.id <> all(passed_over)
-     and exists (select from work.jobs w
-                  where w.lane = lane_name and w.lane like '%@%' and w.account_id = a.id and w.run_at <= now());
+     and now() >= (select w.run_at from work.jobs w
+                    where w.lane = lane_name and w.lane like '%@%' and w.account_id = a.id order by w.run_at limit 1);
   if waiting is null then return; end if;
   return query
     update work.jobs j

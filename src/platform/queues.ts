@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs as operators see them: how many wait in each lane, which were put aside, and another chance for those.
+// Jobs seen from outside: how many wait in each lane, which were put aside and may have another chance, and which wait at
+// a place that is no more.
 import { bucketCount } from '../kernel/ids.ts'
 import { type Queryable, statement } from './db.ts'
 import type { Window } from './page.ts'
@@ -72,4 +73,21 @@ export async function retryFailed(tx: Queryable, id: string): Promise<boolean> {
 
 export async function discardFailed(tx: Queryable, id: string): Promise<boolean> {
   return (await tx.query(removeFailed, { buckets: everyBucket, id })).length > 0
+}
+
+const returnStray = statement<{ buckets: number[]; lanes: readonly string[]; places: readonly string[] }, object>(
+  'work.return_strays',
+  `update work.jobs set lane = split_part(lane, '@', 1), owner = null, run_at = now()
+    where lane like '%@%' and split_part(lane, '@', 1) = any($lanes::text[])
+      and not split_part(lane, '@', 2) = any($places::text[])
+      and run_at < 'infinity' and (owner is null or run_at <= now()) and bucket = any($buckets::smallint[])`,
+)
+
+/** Jobs that wait at other places than these wait at none from now on. */
+export async function returnStrays(
+  queryable: Queryable,
+  lanes: readonly string[],
+  places: readonly string[],
+): Promise<void> {
+  await queryable.query(returnStray, { buckets: everyBucket, lanes, places })
 }

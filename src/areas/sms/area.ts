@@ -12,14 +12,14 @@ import { receiptChores, takeReceipt } from './receipts.ts'
 import { textChore } from './retention.ts'
 import { messageRoutes } from './routes.ts'
 import { sandboxRoutes } from './sandbox.ts'
-import { submitJobs } from './submit.ts'
+import { strayChore, submitJobs } from './submit.ts'
 
 export const sms: Area = {
   name: 'sms',
   routes: [...messageRoutes, ...analyticsRoutes, ...optOutRoutes, ...operatorRoutes, ...sandboxRoutes],
   jobs: [...submitJobs, joinJob, batchJob],
   events: Object.values(smsEvents),
-  chores: [...receiptChores, textChore],
+  chores: [...receiptChores, strayChore, textChore],
   start: async (app) =>
     app.config.PAMOJA_ROLES.includes('carriers')
       ? networkOf(app).start(

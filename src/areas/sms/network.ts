@@ -3,7 +3,8 @@
 // those of the sandbox. Each bind of the operators is open on one node at a time, which serves the messages for it; every
 // node has a sandbox of its own.
 import type { App } from '../../platform/app.ts'
-import { statement } from '../../platform/db.ts'
+import { type Queryable, statement } from '../../platform/db.ts'
+import { returnStrays } from '../../platform/queues.ts'
 import type { Environment } from '../../platform/tenant.ts'
 import type { Job } from '../../platform/work.ts'
 import type { IdForm } from '../../protocols/smpp/receipts.ts'
@@ -66,6 +67,16 @@ const loadRoutes = statement<Record<never, never>, RouteRow>(
   `select id, environment, account_id, country, network, tiers, on_unknown, created_at, updated_at
      from sms.routes order by id`,
 )
+
+/** Messages that wait at binds which no node will have open again wait at none. */
+export async function freeStrays(queryable: Queryable, jobs: readonly Job<App>[]): Promise<void> {
+  const binds = (await queryable.query(loadBinds, {})).map(({ name }) => name)
+  await returnStrays(
+    queryable,
+    jobs.map(({ lane }) => lane),
+    [...sandboxBinds, ...binds],
+  )
+}
 
 export function passwordPlace(bind: string): string {
   return `sms.binds.password:${bind}`
@@ -190,7 +201,7 @@ class Network {
       const now = this.#binds.get(name)
       if (now?.version === version) continue
       // What it has under way is answered first; nobody waits for that here.
-      if (!now) void this.#leave(name)
+      if (!now) void this.#abandon(name)
       else {
         this.#carriers.delete(name)
         void carrier.stop()
@@ -205,7 +216,8 @@ class Network {
   async #openFree(): Promise<void> {
     const closed = [...this.#binds.values()].filter(({ bind }) => !this.#carriers.has(bind.name))
     if (closed.length === 0 || this.#intake === null) return
-    const taken = await this.#ownership.take(closed.flatMap(({ bind }) => (isSandbox(bind.name) ? [] : bind.name)))
+    const shared = [...this.#binds.keys()].filter((name) => !isSandbox(name))
+    const taken = await this.#ownership.take(shared)
     await Promise.all(
       closed
         .filter(({ bind }) => isSandbox(bind.name) || this.#ownership.has(bind.name))
@@ -234,6 +246,13 @@ class Network {
     this.#carriers.delete(name)
     await Promise.all([carrier?.stop(), ...this.#jobs.map((job) => this.#app.work.leave(job, name))])
     await this.#ownership.release(name)
+  }
+
+  /** The same for a bind that no node will have again. Who does not live to do all of it leaves the rest to a chore. */
+  async #abandon(name: string): Promise<void> {
+    const { db, log } = this.#app
+    await this.#leave(name)
+    await freeStrays(db, this.#jobs).catch((error) => log.warn({ error, bind: name }, 'messages wait at a former bind'))
   }
 
   /** None when its password cannot be opened: that must not keep the others from being used. */

@@ -11,6 +11,7 @@ import { maybe, one, type Queryable, statement, type Tx } from '../../platform/d
 import { IdParam, list, type Route, write } from '../../platform/route.ts'
 import { At, CountryCode, EnvironmentName, Nullable, OneOf } from '../../platform/schema.ts'
 import { type BindRow, isSandbox, networkOf, passwordPlace, type RouteRow } from './network.ts'
+import { ownerOf } from './ownership.ts'
 
 const maxTiers = 5
 const maxMembers = 10
@@ -30,16 +31,19 @@ const bindSettings = {
   system_id: Type.String({ minLength: 1, maxLength: 15, rule: 'must have 1 to 15 characters' }),
   password: Type.String({ maxLength: 8, rule: 'must have at most 8 characters', sensitive: true }),
   system_type: Type.String({ maxLength: 12, rule: 'must have at most 12 characters' }),
-  sessions: Type.Integer({ minimum: 1, maximum: 32, rule: 'must be 1 to 32', description: 'Connections of each node' }),
+  sessions: Type.Integer({
+    minimum: 1,
+    maximum: 32,
+    rule: 'must be 1 to 32',
+    description: 'Connections to the centre',
+  }),
   window: Type.Integer({
     minimum: 1,
     maximum: 1_000,
     rule: 'must be 1 to 1000',
     description: 'Messages without an answer, of one session',
   }),
-  rate: Nullable(
-    Type.Integer({ minimum: 1, maximum: 100_000, description: 'Messages per second of each node; null: no limit' }),
-  ),
+  rate: Nullable(Type.Integer({ minimum: 1, maximum: 100_000, description: 'Messages per second; null: no limit' })),
   enquire_link_seconds: Type.Integer({ minimum: 1, maximum: 3_600, rule: 'must be 1 to 3600' }),
   response_timeout_seconds: Type.Integer({
     minimum: 1,
@@ -86,6 +90,7 @@ const BindRecord = Type.Object(
     answer_ids: OneOf(idForms),
     receipt_ids: OneOf(idForms),
     enabled: Type.Boolean(),
+    node: Nullable(Type.String({ description: 'Which node has it open; what follows is known there only' })),
     bound: Type.Integer({ description: 'Sessions that the answering node has open' }),
     pending: Type.Integer({ description: 'Messages that wait there for the centre or its answer' }),
     current_rate: Nullable(Type.Number({ description: 'Messages per second after what the centre complained of' })),
@@ -259,10 +264,10 @@ const listBinds = list({
   scope: 'operator',
   row: BindRecord,
   examples: [{ name: 'All binds' }],
-  handle: async (app) => ({
-    rows: (await app.db.query(selectBinds, {})).map((row) => bindRecord(app, row)),
-    nextCursor: null,
-  }),
+  handle: async (app) => {
+    const binds = await app.db.query(selectBinds, {})
+    return { rows: await Promise.all(binds.map((row) => bindRecord(app, row))), nextCursor: null }
+  },
 })
 
 const createBind = write({
@@ -380,12 +385,13 @@ function sealedBefore({ password, sealed_bucket: sealedBucket, sealed_account: s
   return { password, sealedBucket, sealedAccount }
 }
 
-function bindRecord(app: App, row: BindRow): Static<typeof BindRecord> {
+async function bindRecord(app: App, row: BindRow): Promise<Static<typeof BindRecord>> {
   const { password: _, sealed_bucket: _b, sealed_account: _a, window_size: window, ...settings } = row
   const state = networkOf(app).state(row.name)
   return {
     ...settings,
     window,
+    node: await ownerOf(app, row.name),
     bound: state?.sessions ?? 0,
     pending: state?.pending ?? 0,
     current_rate: state?.ratePerSecond ?? null,

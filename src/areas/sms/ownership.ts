@@ -3,8 +3,10 @@
 // operator agreed with the message centre: it is whoever holds the lease of that name. What the lease guards is a socket,
 // which no database can fence, so the owner stops sending before anyone else may begin; and the messages themselves are
 // fenced by the attempts of their jobs.
+import { idOf } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
 import type { Lease } from '../../platform/leases.ts'
+import { liveNodes } from '../../platform/nodes.ts'
 
 /** A node that died is replaced after this long and one look; one that is only slow must not be. */
 const leaseSeconds = 4
@@ -15,6 +17,8 @@ export class Ownership {
   readonly #app: App
   readonly #lost: (bind: string) => void
   readonly #leases = new Map<string, Lease>()
+  /** Those that nobody had at the last look, and this node left to others. */
+  #left: ReadonlySet<string> = new Set()
 
   /** `lost` is called when another node may open a bind that was this one's. */
   constructor(app: App, lost: (bind: string) => void) {
@@ -26,13 +30,19 @@ export class Ownership {
     return this.#leases.has(bind)
   }
 
-  /** Takes the binds that nobody has, and gives those. */
+  /** Takes those of all binds that nobody has, and gives them. More than its part a node takes at the second look only. */
   async take(binds: readonly string[]): Promise<string[]> {
     const wanted = binds.filter((bind) => !this.has(bind))
     if (wanted.length === 0) return []
     const owners = await this.#app.leases.owners(wanted.map(leaseOf))
+    const free = wanted.filter((bind) => !owners.has(leaseOf(bind)))
+    if (free.length === 0) return []
+    const nodes = (await liveNodes(this.#app.db)).filter(({ roles }) => roles.includes('carriers'))
+    const part = Math.ceil(binds.length / Math.max(1, nodes.length))
     const taken: string[] = []
-    for (const bind of wanted) if (!owners.has(leaseOf(bind)) && (await this.#acquire(bind))) taken.push(bind)
+    for (const bind of free)
+      if ((this.#leases.size < part || this.#left.has(bind)) && (await this.#acquire(bind))) taken.push(bind)
+    this.#left = new Set(free.filter((bind) => !taken.includes(bind)))
     return taken
   }
 
@@ -56,13 +66,9 @@ export class Ownership {
   }
 }
 
-/** The nodes that have binds open, by the names of these. */
-export async function ownersOf({ leases }: App, binds: readonly string[]): Promise<ReadonlyMap<string, string>> {
-  const owners = await leases.owners(binds.map(leaseOf))
-  const found = new Map<string, string>()
-  for (const bind of binds) {
-    const owner = owners.get(leaseOf(bind))
-    if (owner !== undefined) found.set(bind, owner)
-  }
-  return found
+/** The node that has a bind open; null: none. */
+export async function ownerOf({ leases }: App, bind: string): Promise<string | null> {
+  const name = leaseOf(bind)
+  const owner = (await leases.owners([name])).get(name)
+  return owner === undefined ? null : idOf('node', owner)
 }

@@ -6,12 +6,13 @@
 import { Type } from 'typebox'
 import { backoffMs } from '../../kernel/backoff.ts'
 import type { App } from '../../platform/app.ts'
+import type { Chore } from '../../platform/maintenance.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { Job, NewJob, Outcome, Run } from '../../platform/work.ts'
 import type { Route, SubmitOutcome } from './carrier.ts'
 import { gathered, onePerApp } from './gather.ts'
 import { type Priority, priorityOf } from './message.ts'
-import { networkOf } from './network.ts'
+import { freeStrays, networkOf } from './network.ts'
 import {
   accepted,
   changeOf,
@@ -33,6 +34,7 @@ const elsewhereMs = 1_000
 const maxAttempts = 32_767
 /** Which bind a message goes over is decided when it is sent, not when it is scheduled. */
 const soonMs = 1_000
+const strayMs = 10_000
 
 /** `tried`: the binds that could not take it, when it is handed from one to the other. */
 const Payload = Type.Object({ message: Type.String(), tried: Type.Optional(Type.Array(Type.String())) })
@@ -62,6 +64,13 @@ const lanes: Readonly<Record<Priority, SubmitJob>> = {
   bulk: submitJob('sms.bulk'),
 }
 export const submitJobs: readonly SubmitJob[] = Object.values(lanes)
+
+/** What waits at a bind that was given up goes another way. */
+export const strayChore: Chore = {
+  name: 'sms of former binds',
+  everyMs: strayMs,
+  run: ({ db }) => freeStrays(db, submitJobs),
+}
 
 /** The job that will submit a message; it waits at a bind if it is known which. */
 export function submission(
