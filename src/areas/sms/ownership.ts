@@ -9,7 +9,7 @@ import type { Lease } from '../../platform/leases.ts'
 import { liveNodes } from '../../platform/nodes.ts'
 
 /** A node that died is replaced after this long and one look; one that is only slow must not be. */
-const leaseSeconds = 4
+const leaseSeconds = 3
 
 const leaseOf = (bind: string): string => `sms.bind:${bind}`
 
