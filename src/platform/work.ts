@@ -254,7 +254,7 @@ export class Work<Context> {
 
   /** Describes a job to be written in the caller's own commit; call `begin` with it once that commit is durable. */
   prepare<P extends TSchema>(
-    job: Job<Context, P>,
+    job: Pick<Job<Context, P>, 'lane' | 'payload'>,
     tenant: Tenant | null,
     payload: Static<P>,
     { key = null, delayMs = 0, place = null }: { key?: string | null; delayMs?: number; place?: string | null } = {},

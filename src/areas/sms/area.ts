@@ -5,6 +5,7 @@ import { analyticsRoutes } from './analytics.ts'
 import { batchJob } from './batches.ts'
 import { smsEvents } from './events.ts'
 import { joinJob, takeIncoming } from './inbound.ts'
+import { strayChore } from './lanes.ts'
 import { networkOf } from './network.ts'
 import { operatorRoutes } from './operator.ts'
 import { optOutRoutes } from './opt-outs.ts'
@@ -12,7 +13,7 @@ import { receiptChores, takeReceipt } from './receipts.ts'
 import { textChore } from './retention.ts'
 import { messageRoutes } from './routes.ts'
 import { sandboxRoutes } from './sandbox.ts'
-import { strayChore, submitJobs } from './submit.ts'
+import { submitJobs } from './submit.ts'
 
 export const sms: Area = {
   name: 'sms',

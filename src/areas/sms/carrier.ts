@@ -83,6 +83,8 @@ export interface Route {
   readonly tiers: readonly (readonly Member[])[]
   /** What to do with a message whose connection was lost before the answer. */
   readonly onUnknown: 'maybe_twice' | 'maybe_never'
+  /** Whether a message that could not be delivered goes over the next tier. */
+  readonly rerouteOnUndelivered: boolean
 }
 
 export interface Destination {

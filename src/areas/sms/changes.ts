@@ -11,6 +11,7 @@ import type { Caller } from '../../platform/auth.ts'
 import type { Tx } from '../../platform/db.ts'
 import { metadataOf, scheduledAt, textOf } from './draft.ts'
 import { smsEvents } from './events.ts'
+import { submission } from './lanes.ts'
 import { priorityOf } from './message.ts'
 import { changeOf, failed, loadMessages, type Stored, tell, transferId } from './outcome.ts'
 import { segmentPrice } from './pricing.ts'
@@ -24,7 +25,6 @@ import {
   type MessageRow,
   takeBackMessage,
 } from './store.ts'
-import { submission } from './submit.ts'
 
 /** Messages of a batch that are called off together. */
 const chunkSize = 500

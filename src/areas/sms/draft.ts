@@ -8,11 +8,11 @@ import { dayMs, minuteMs, parseMoment } from '../../kernel/time.ts'
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
 import type { NewJob } from '../../platform/work.ts'
+import { submission } from './lanes.ts'
 import { type MessageType, priorityOf, type Segments, segmentsOf } from './message.ts'
 import { type Place, placeOf, sandboxRefusal } from './numbers.ts'
 import { currencyOf, segmentPrice } from './pricing.ts'
 import type { Notes } from './store.ts'
-import { submission } from './submit.ts'
 
 const maxMetadataBytes = 4_096
 /** How late a scheduled time may lie in the past and still mean now, and how far ahead it may lie. */

@@ -14,11 +14,11 @@ import type { Incoming } from './carrier.ts'
 import { keywordOf, wishOf } from './consent.ts'
 import { smsEvents } from './events.ts'
 import { onePerApp } from './gather.ts'
+import { submission } from './lanes.ts'
 import { segmentsOf } from './message.ts'
 import { isSandbox } from './network.ts'
 import { placeOf } from './numbers.ts'
 import { insertOptOut, removeOptOuts } from './store.ts'
-import { submission } from './submit.ts'
 
 /** An answer belongs to the last message that the handset got from the sender within this time. */
 const answerWithinDays = 30

@@ -3,7 +3,7 @@
 // those of the sandbox. Each bind of the operators is open on one node at a time, which serves the messages for it; every
 // node has a sandbox of its own.
 import type { App } from '../../platform/app.ts'
-import { type Queryable, statement } from '../../platform/db.ts'
+import { isUnavailable, type Queryable, statement } from '../../platform/db.ts'
 import { returnStrays } from '../../platform/queues.ts'
 import type { Environment } from '../../platform/tenant.ts'
 import type { Job } from '../../platform/work.ts'
@@ -51,6 +51,7 @@ export interface RouteRow {
   network: string | null
   tiers: Member[][]
   on_unknown: Route['onUnknown']
+  reroute_on_undelivered: boolean
   created_at: Date
   updated_at: Date
 }
@@ -64,18 +65,15 @@ const loadBinds = statement<Record<never, never>, BindRow>(
 
 const loadRoutes = statement<Record<never, never>, RouteRow>(
   'sms.load_routes',
-  `select id, environment, account_id, country, network, tiers, on_unknown, created_at, updated_at
+  `select id, environment, account_id, country, network, tiers, on_unknown, reroute_on_undelivered, created_at,
+          updated_at
      from sms.routes order by id`,
 )
 
 /** Messages that wait at binds which no node will have open again wait at none. */
-export async function freeStrays(queryable: Queryable, jobs: readonly Job<App>[]): Promise<void> {
+export async function freeStrays(queryable: Queryable, lanes: readonly string[]): Promise<void> {
   const binds = (await queryable.query(loadBinds, {})).map(({ name }) => name)
-  await returnStrays(
-    queryable,
-    jobs.map(({ lane }) => lane),
-    [...sandboxBinds, ...binds],
-  )
+  await returnStrays(queryable, lanes, [...sandboxBinds, ...binds])
 }
 
 export function passwordPlace(bind: string): string {
@@ -178,7 +176,10 @@ class Network {
   /** One thing at a time; what was asked for meanwhile is done next. */
   #begin(work: () => Promise<void>): void {
     this.#loading ??= work()
-      .catch((error) => this.#app.log.warn({ error }, 'binds could not be looked after'))
+      .catch((error) => {
+        // Twice a second is too often to say that the database is away.
+        if (!isUnavailable(error)) this.#app.log.warn({ error }, 'binds could not be looked after')
+      })
       .finally(() => {
         this.#loading = null
         if (this.#isStale) this.reload()
@@ -252,7 +253,10 @@ class Network {
   async #abandon(name: string): Promise<void> {
     const { db, log } = this.#app
     await this.#leave(name)
-    await freeStrays(db, this.#jobs).catch((error) => log.warn({ error, bind: name }, 'messages wait at a former bind'))
+    await freeStrays(
+      db,
+      this.#jobs.map(({ lane }) => lane),
+    ).catch((error) => log.warn({ error, bind: name }, 'messages wait at a former bind'))
   }
 
   /** None when its password cannot be opened: that must not keep the others from being used. */
@@ -328,10 +332,12 @@ const sandboxRoute: Route = {
   network: null,
   tiers: sandboxBinds.map((bind) => [{ bind, weight: 1 }]),
   onUnknown: 'maybe_twice',
+  rerouteOnUndelivered: false,
 }
 
-function routeOf({ id, environment, account_id: account, country, network, tiers, on_unknown }: RouteRow): Route {
-  return { id, environment, account, country, network, tiers, onUnknown: on_unknown }
+function routeOf({ id, environment, account_id: account, country, network, tiers, ...row }: RouteRow): Route {
+  const { on_unknown: onUnknown, reroute_on_undelivered: rerouteOnUndelivered } = row
+  return { id, environment, account, country, network, tiers, onUnknown, rerouteOnUndelivered }
 }
 
 /** Whether a carrier is the sandbox's: what it brings belongs to test environments. */

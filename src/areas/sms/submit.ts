@@ -3,16 +3,16 @@
 // the node that has this bind open: it asks the carriers of its route, one after the other, until one takes it, hands it
 // on when the next one is open elsewhere, and stores what came of it. A message that nobody can take now waits at no bind,
 // and is tried again until its validity is over.
-import { Type } from 'typebox'
+import type { Static } from 'typebox'
 import { backoffMs } from '../../kernel/backoff.ts'
 import type { App } from '../../platform/app.ts'
-import type { Chore } from '../../platform/maintenance.ts'
 import type { Tenant } from '../../platform/tenant.ts'
-import type { Job, NewJob, Outcome, Run } from '../../platform/work.ts'
+import type { Job, Outcome, Run } from '../../platform/work.ts'
 import type { Route, SubmitOutcome } from './carrier.ts'
 import { gathered, onePerApp } from './gather.ts'
-import { type Priority, priorityOf } from './message.ts'
-import { freeStrays, networkOf } from './network.ts'
+import { lanes, Submission } from './lanes.ts'
+import { priorityOf } from './message.ts'
+import { networkOf } from './network.ts'
 import {
   accepted,
   changeOf,
@@ -24,7 +24,7 @@ import {
   tell,
   transferId,
 } from './outcome.ts'
-import { applyEarly } from './receipts.ts'
+import { applyEarly, endUndelivered } from './receipts.ts'
 
 /** Waits before a message is offered again that nobody could take; the last one goes on. */
 const retrySeconds = [0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300]
@@ -32,20 +32,16 @@ const jitter = 0.2
 /** A test message on a node without a simulator is left to one that has it. */
 const elsewhereMs = 1_000
 const maxAttempts = 32_767
-/** Which bind a message goes over is decided when it is sent, not when it is scheduled. */
-const soonMs = 1_000
-const strayMs = 10_000
+/** How long a message waits whose bind is just being opened anew. */
+const reopenMs = 100
 
-/** `tried`: the binds that could not take it, when it is handed from one to the other. */
-const Payload = Type.Object({ message: Type.String(), tried: Type.Optional(Type.Array(Type.String())) })
-
-type SubmitJob = Job<App, typeof Payload>
+type SubmitJob = Job<App, typeof Submission>
 
 function submitJob(lane: string): SubmitJob {
   return {
     lane,
     role: 'carriers',
-    payload: Payload,
+    payload: Submission,
     concurrency: 2_000,
     leaseSeconds: 15,
     // Only for what nobody foresaw: a message that cannot be sent now comes back as often as its validity allows.
@@ -57,34 +53,7 @@ function submitJob(lane: string): SubmitJob {
   }
 }
 
-/** A lane for each class, so that none of them takes the room of another. */
-const lanes: Readonly<Record<Priority, SubmitJob>> = {
-  otp: submitJob('sms.otp'),
-  transactional: submitJob('sms.submit'),
-  bulk: submitJob('sms.bulk'),
-}
-export const submitJobs: readonly SubmitJob[] = Object.values(lanes)
-
-/** What waits at a bind that was given up goes another way. */
-export const strayChore: Chore = {
-  name: 'sms of former binds',
-  everyMs: strayMs,
-  run: ({ db }) => freeStrays(db, submitJobs),
-}
-
-/** The job that will submit a message; it waits at a bind if it is known which. */
-export function submission(
-  app: App,
-  tenant: Tenant,
-  message: { id: string; country: string | null; network: string | null; priority: Priority },
-  delayMs = 0,
-): NewJob {
-  const { id, country, network, priority } = message
-  const { environment, account } = tenant
-  const route = delayMs > soonMs ? null : networkOf(app).routeFor({ environment, account, country, network })
-  const place = route && networkOf(app).choose(route)
-  return app.work.prepare(lanes[priority], tenant, { message: id }, { delayMs, place })
-}
+export const submitJobs: readonly SubmitJob[] = Object.values(lanes).map(submitJob)
 
 const loader = onePerApp((app) =>
   gathered(async (asked: readonly { tenant: Tenant; id: string }[]): Promise<(Stored | null)[]> => {
@@ -99,12 +68,13 @@ const loader = onePerApp((app) =>
   }),
 )
 
-type SubmitRun = Run<{ message: string; tried?: string[] }>
+type SubmitRun = Run<Static<typeof Submission>>
 
 async function submit(app: App, tenant: Tenant, run: SubmitRun): Promise<Outcome> {
   const network = networkOf(app)
   const message = await loader(app)({ tenant, id: run.payload.message })
-  if (message?.status !== 'queued') return { kind: 'done' }
+  const { undelivered } = run.payload
+  if (message?.status !== (undelivered ? 'sent' : 'queued')) return { kind: 'done' }
   const leftMs = expiresMs(message) - (app.clock.nowMs() + Number(message.clock_offset_ms))
   if (leftMs <= 0) return fail(app, message, run, 'EXPIRED', null, null)
   const { country, network: operator } = message
@@ -116,12 +86,14 @@ async function submit(app: App, tenant: Tenant, run: SubmitRun): Promise<Outcome
   const permit = route.onUnknown === 'maybe_never' ? new Permit(app, message, run) : null
   if (message.under_way && permit) return fail(app, message, run, 'CARRIER_ERROR', 'NO_ANSWER', message.route)
   // Those that are down here have had their chance, whoever is asked next.
-  const tried = [...(run.payload.tried ?? []), ...network.down(route)]
+  const tried = [...(run.payload.tried ?? []), ...(undelivered?.without ?? []), ...network.down(route)]
   for (let name = first(app, route, run.place, tried); name !== null; name = network.choose(route, tried)) {
     const carrier = network.carrier(name)
     if (!carrier || run.place === null) {
       await permit?.takeBack()
-      return { kind: 'move', place: name, payload: { message: message.id, tried }, afterMs: 0 }
+      // It is being opened here, or has just been lost.
+      const afterMs = name === run.place ? reopenMs : 0
+      return { kind: 'move', place: name, payload: { ...run.payload, tried }, afterMs }
     }
     const outcome = await carrier.submit({
       id: message.id,
@@ -142,14 +114,15 @@ async function submit(app: App, tenant: Tenant, run: SubmitRun): Promise<Outcome
   await permit?.takeBack()
   const attempt = Math.min(run.attempt, retrySeconds.length)
   const waitMs = backoffMs(retrySeconds, attempt, jitter, Math.random()) ?? elsewhereMs
-  return { kind: 'move', place: null, payload: { message: message.id }, afterMs: Math.min(waitMs, leftMs) }
+  const { tried: _, ...payload } = run.payload
+  return { kind: 'move', place: null, payload, afterMs: Math.min(waitMs, leftMs) }
 }
 
 /** The bind at which the message waited, while its route still names it. */
 function first(app: App, route: Route, place: string | null, tried: readonly string[]): string | null {
   const network = networkOf(app)
   const isNamed = route.tiers.some((tier) => tier.some(({ bind }) => bind === place))
-  return place !== null && isNamed && network.carrier(place)?.isUp ? place : network.choose(route, tried)
+  return place !== null && isNamed && !tried.includes(place) ? place : network.choose(route, tried)
 }
 
 /** For messages that must not go out twice: noted as under way before they are, so that it is known if this node dies. */
@@ -244,6 +217,11 @@ async function fail(
   carrierCode: string | null,
   carrier: string | null,
 ): Promise<Outcome> {
+  // It was sent once, and not delivered: that is what remains to be said of it.
+  if (run.payload.undelivered) {
+    await endUndelivered(app, message, run.payload.undelivered)
+    return { kind: 'done' }
+  }
   const change = changeOf(app, message, 'failed', errorCode)
   const verdict = await commitSurely(app, failed, {
     bucket: message.bucket,
