@@ -11,6 +11,9 @@ const maxLocalBacklog = 2_000
 /** How many jobs a shared lane may have in memory, for each that may run. */
 const capacityFactor = 2
 
+/** Before the first account. */
+export const beforeAll = '00000000-0000-0000-0000-000000000000'
+
 /** A job row, as far as running it needs it. */
 export interface Row {
   bucket: number
@@ -45,7 +48,7 @@ export class Lane<Job extends Runnable> {
   running = 0
   /** More was due than was taken: from now on accounts are asked one by one, after the last that was. */
   isCrowded = false
-  lastAccount: string | null = null
+  lastAccount = beforeAll
   readonly #waiting = new Turns<Row>()
   readonly #held = new Map<string, number>()
   #total = 0

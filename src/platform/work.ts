@@ -9,7 +9,7 @@ import { bucketCount, newUuid } from '../kernel/ids.ts'
 import type { Clock } from './clock.ts'
 import { type Committer, operation } from './commit.ts'
 import { type Database, isUnavailable, type Queryable, statement } from './db.ts'
-import { Lane, laneName, type Row } from './lane.ts'
+import { beforeAll, Lane, laneName, type Row } from './lane.ts'
 import { type Logger, messageOf } from './log.ts'
 import type { Tenant } from './tenant.ts'
 import type { Trace, Tracer } from './tracing.ts'
@@ -23,7 +23,6 @@ const extendMs = 2_000
 const awayMs = 1_000
 const maxClaim = 200
 const jitter = 0.2
-const beforeAll = '00000000-0000-0000-0000-000000000000'
 
 export type Outcome =
   /** The job is over: the row goes, in a shared commit. */
@@ -390,15 +389,12 @@ export class Work<Context> {
       lane: lane.name,
       most,
       lease: lane.job.leaseSeconds,
-      since: lane.lastAccount ?? beforeAll,
+      since: lane.lastAccount,
       passedOver,
     })
     this.#claimed(rows)
-    const wasLast = rows.length === 0 && lane.lastAccount === null
-    lane.lastAccount = rows.reduce<string | null>(
-      (last, { account_id: account }) => (account !== null && account > (last ?? '') ? account : last),
-      null,
-    )
+    const wasLast = rows.length === 0 && lane.lastAccount === beforeAll
+    lane.lastAccount = rows.reduce((last, { account_id: id }) => (id !== null && id > last ? id : last), beforeAll)
     lane.isCrowded = !wasLast || passedOver.length > 0
     return !wasLast
   }

@@ -89,6 +89,8 @@ class Network {
   readonly #carriers = new Map<string, { carrier: SmppCarrier; version: string }>()
   /** Those that are open here or on another node. */
   #binds: ReadonlyMap<string, { bind: SmppBind; version: string }> = new Map()
+  /** Those that are being closed here. */
+  readonly #closing = new Set<string>()
   #jobs: readonly Job<App>[] = []
   #routes: readonly Route[] = []
   #routeVersions: ReadonlyMap<string, number> = new Map()
@@ -99,7 +101,7 @@ class Network {
 
   constructor(app: App) {
     this.#app = app
-    this.#ownership = new Ownership(app, (bind) => void this.#leave(bind))
+    this.#ownership = new Ownership(app, (bind) => void this.#close(bind))
   }
 
   /** Whether test messages can be sent from here. */
@@ -215,9 +217,9 @@ class Network {
 
   /** Opens what is this node's, or nobody's. */
   async #openFree(): Promise<void> {
-    const closed = [...this.#binds.values()].filter(({ bind }) => !this.#carriers.has(bind.name))
+    const closed = [...this.#binds.values()].filter(({ bind }) => !this.#isInUse(bind.name))
     if (closed.length === 0 || this.#intake === null) return
-    const shared = [...this.#binds.keys()].filter((name) => !isSandbox(name))
+    const shared = [...this.#binds.keys()].filter((name) => !isSandbox(name) && !this.#closing.has(name))
     const taken = await this.#ownership.take(shared)
     await Promise.all(
       closed
@@ -241,11 +243,22 @@ class Network {
     clearTimeout(timer)
   }
 
-  /** Closes a bind, and leaves it and its messages to another node. */
-  async #leave(name: string): Promise<void> {
+  #isInUse(name: string): boolean {
+    return this.#carriers.has(name) || this.#closing.has(name)
+  }
+
+  /** Closes a bind, and leaves its messages to whoever opens it next. */
+  async #close(name: string): Promise<void> {
     const carrier = this.#carriers.get(name)?.carrier
     this.#carriers.delete(name)
+    this.#closing.add(name)
     await Promise.all([carrier?.stop(), ...this.#jobs.map((job) => this.#app.work.leave(job, name))])
+    this.#closing.delete(name)
+  }
+
+  /** The same, so that another node may open it at once. */
+  async #leave(name: string): Promise<void> {
+    await this.#close(name)
     await this.#ownership.release(name)
   }
 

@@ -153,7 +153,9 @@ class Permit {
   async #note(carrier: string | null): Promise<boolean> {
     const { bucket, account_id: account, environment, id } = this.#message
     const { id: job, attempt } = this.#run
-    const { marked } = await this.#app.commit(mark, { bucket, account, environment, id, job, attempt, carrier })
+    const item = { bucket, account, environment, id, job, attempt, carrier }
+    // What did not go out must not be taken for out because the database was away for a moment.
+    const { marked } = await (carrier === null ? commitSurely(this.#app, mark, item) : this.#app.commit(mark, item))
     return marked === true
   }
 }

@@ -41,8 +41,8 @@ export interface SmppBind {
   readonly receiptIds: IdForm
 }
 
-/** Parts of one class that wait for a place in a window. */
-const maxWaiting = 5_000
+/** Parts of one class that wait for a place in a window: those of all messages that its lane may have in memory. */
+const maxWaiting = 50_000
 const busyMs = 1_000
 /** How often a centre that left something unanswered is tried with one message. */
 const probeMs = 1_000
