@@ -64,9 +64,9 @@ test('a password, a text and a small bulk do not wait behind the bulk of another
 
 test('passwords go before texts that were there first', async () => {
   const [ben, eve] = [await world.account({ balance: 100 }), await world.account({ balance: 100 })]
-  await Promise.all(Array.from({ length: 20 }, () => send(ben, 'early')))
+  await Promise.all(Array.from({ length: 30 }, () => send(ben, 'early')))
   await Promise.all(Array.from({ length: 3 }, () => send(eve, 'urgent', 'otp')))
-  await eventually(async () => count('early') === 20 && count('urgent') === 3, 'all of them to arrive')
+  await eventually(async () => count('early') === 30 && count('urgent') === 3, 'all of them to arrive')
   const lastUrgent = inbox.lastIndexOf('urgent')
   const lastEarly = inbox.lastIndexOf('early')
   assert.ok(lastUrgent < lastEarly, inbox.slice(-30).join())
@@ -75,9 +75,9 @@ test('passwords go before texts that were there first', async () => {
 
 test('texts of one account do not hold up those of another', async () => {
   const [ben, eve] = [await world.account({ balance: 100 }), await world.account({ balance: 100 })]
-  await Promise.all(Array.from({ length: 20 }, () => send(ben, 'many')))
+  await Promise.all(Array.from({ length: 30 }, () => send(ben, 'many')))
   await send(eve, 'single')
-  await eventually(async () => count('many') === 20 && count('single') === 1, 'all of them to arrive')
+  await eventually(async () => count('many') === 30 && count('single') === 1, 'all of them to arrive')
   assert.ok(inbox.indexOf('single') < inbox.lastIndexOf('many') - 5, inbox.slice(-30).join())
 })
 
