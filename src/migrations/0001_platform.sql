@@ -272,6 +272,8 @@ create table work.jobs (
   primary key (bucket, id)
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 create index jobs_due on work.jobs (lane, run_at);
+-- A lane with an @ is shared out between accounts.
+create index jobs_in_turn on work.jobs (lane, account_id, run_at) where lane like '%@%';
 create index jobs_of_account on work.jobs (bucket, account_id, environment) where owner is null;
 
 -- owner set: born leased to that node, which starts it as soon as the commit returns. owner null: due after delay_ms.
@@ -291,7 +293,7 @@ end $$;
 
 -- Leases up to limits[n] due jobs of lanes[n] to a node. Rows another node is just taking are passed over.
 create function work.claim(node uuid, buckets smallint[], lanes text[], limits int[], lease_seconds int[])
-  returns setof work.jobs language sql as $$
+  returns setof work.jobs language sql set enable_hashjoin = off set enable_mergejoin = off as $$
   update work.jobs j
      set run_at = now() + due.seconds * interval '1 second', owner = node, attempt = j.attempt + 1
     from (select d.bucket, d.id, l.seconds
@@ -303,6 +305,63 @@ create function work.claim(node uuid, buckets smallint[], lanes text[], limits i
    where j.bucket = due.bucket and j.id = due.id
   returning j.*
 $$;
+
+-- The same for one lane that is shared out: of each account that waits an equal part, however long one of them has waited
+-- or however much of it there is. Accounts are looked up one after the other in the index, from `since` on, at most a
+-- thousand; passed_over have as much as they may.
+create function work.claim_in_turn(node uuid, buckets smallint[], lane_name text, most int, lease_seconds int, since uuid,
+                                   passed_over uuid[])
+  returns setof work.jobs language plpgsql
+  set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
+  set enable_hashjoin = off set enable_mergejoin = off as $$
+declare
+  waiting uuid[];
+begin
+  with recursive accounts as (
+    (select w.account_id as id from work.jobs w
+      where w.lane = lane_name and w.lane like '%@%' and w.account_id > since order by w.account_id limit 1)
+    union all
+    select (select w.account_id from work.jobs w
+             where w.lane = lane_name and w.lane like '%@%' and w.account_id > a.id order by w.account_id limit 1)
+      from accounts a where a.id is not null)
+  select array_agg(a.id) into waiting
+    from (select f.id from accounts f where f.id is not null limit 1000) a
+   where a.id <> all(passed_over)
+     and now() >= (select w.run_at from work.jobs w
+                    where w.lane = lane_name and w.lane like '%@%' and w.account_id = a.id order by w.run_at limit 1);
+  if waiting is null then return; end if;
+  return query
+    update work.jobs j
+       set run_at = now() + lease_seconds * interval '1 second', owner = node, attempt = j.attempt + 1
+      from (select d.bucket, d.id from unnest(waiting) as a(id)
+             cross join lateral (
+               select w.bucket, w.id from work.jobs w
+                where w.lane = lane_name and w.lane like '%@%' and w.account_id = a.id and w.run_at <= now()
+                  and w.bucket = any(buckets)
+                order by w.run_at limit greatest(1, most / cardinality(waiting)) for update skip locked) d
+             limit most) due
+     where j.bucket = due.bucket and j.id = due.id
+    returning j.*;
+end $$;
+
+-- Puts jobs into another lane, with another payload, fenced by the attempt. keep: they stay with this node, which goes on
+-- with them at once. Gives whether a job was still this node's.
+create type work.move_item as (
+  bucket smallint, id uuid, attempt int, lane text, payload jsonb, delay_ms bigint, keep boolean
+);
+
+create function work.move(node uuid, items work.move_item[]) returns table (moved boolean) language plpgsql
+  set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+begin
+  update work.jobs j
+     set lane = i.lane, payload = i.payload, failures = 0, last_error = null,
+         owner = case when i.keep then node end,
+         run_at = now() + case when i.keep then interval '14 seconds' else i.delay_ms * interval '1 millisecond' end
+    from unnest(items) i where j.bucket = i.bucket and j.id = i.id and j.attempt = i.attempt;
+  return query
+    select exists (select from work.jobs j where j.bucket = i.bucket and j.id = i.id and j.attempt = i.attempt)
+      from unnest(items) with ordinality as i(bucket, id, attempt, lane, payload, delay_ms, keep, n) order by i.n;
+end $$;
 
 -- Settles jobs after a run, fenced by the attempt: a node that lost its lease changes nothing. delay_ms null: done,
 -- the row goes; negative: used up, it waits for an operator; else it runs again after that long.

@@ -5,8 +5,9 @@ create schema sms;
 -- One row is a message, on its way out or come in. created_at and all later moments are the account's own time.
 -- `charges` counts how often its price was taken: a message whose text changed before it went out is charged anew. `job`
 -- is the one that submits it. Bit n of delivered_parts is set when the network said that part n arrived; only messages of
--- several parts need it. late_at is when the network said, having said that it expired, that it arrived after all. reply_id
--- is the message that a webhook's answer sent back to one that came in.
+-- several parts need it. under_way says that it may be out already; it is noted only where it must not go out twice. late_at
+-- is when the network said, having said that it expired, that it arrived after all. reply_id is the message that a webhook's
+-- answer sent back to one that came in.
 create table sms.messages (
   bucket        smallint not null,
   account_id    uuid not null,
@@ -26,7 +27,7 @@ create table sms.messages (
   charges       smallint not null default 1,
   country       text,
   network       text,
-  type          text not null default 'transactional' check (type in ('transactional', 'promotional')),
+  type          text not null default 'transactional' check (type in ('otp', 'transactional', 'promotional')),
   validity      int not null default 172800,
   metadata      jsonb not null default '{}',
   reference     text,
@@ -43,6 +44,7 @@ create table sms.messages (
   carrier_code  text,
   attempts      smallint not null default 0,
   route         text,
+  under_way     boolean not null default false,
   request_id    text,
   job           uuid,
   keyword       text,
@@ -147,7 +149,7 @@ create type sms.submit_item as (
   bucket smallint, account uuid, environment text, id uuid, recipient text, sender text, body text, encoding text,
   segments smallint, unit_price bigint, cost bigint, currency text, country text, network text, type text, validity int,
   metadata jsonb, reference text, callback_url text, batch uuid, batch_index smallint, scheduled_at timestamptz,
-  created_at timestamptz, refusal text, transfer uuid, job uuid, owner uuid, delay_ms bigint, job_payload jsonb,
+  created_at timestamptz, refusal text, transfer uuid, job uuid, lane text, owner uuid, delay_ms bigint, job_payload jsonb,
   audit uuid, actor text, ip text, request text, key text, request_hash text, reply_status smallint, reply_body text
 );
 
@@ -225,7 +227,7 @@ begin
    cross join lateral (select verdicts[n] = 'accepted' as ok) v
    where v.ok or (verdicts[n] = 'opted_out' and i.batch is not null);
   perform work.add(array(
-    select row(items[n].bucket, items[n].job, 'sms.submit', items[n].account, items[n].environment, null, items[n].owner,
+    select row(items[n].bucket, items[n].job, items[n].lane, items[n].account, items[n].environment, null, items[n].owner,
                items[n].delay_ms, items[n].job_payload)::work.job_item
       from generate_subscripts(items, 1) n where verdicts[n] = 'accepted'));
   perform platform.record(array(

@@ -21,7 +21,8 @@ create table sms.binds (
 
 -- One row says which binds carry the messages it matches: tiers in order, and in each tier binds by weight, as
 -- [[{"bind": "a", "weight": 3}, {"bind": "b", "weight": 1}], [{"bind": "c", "weight": 1}]]. The most exact row wins:
--- account, network, country. on_unknown is for messages whose connection was lost before the answer came.
+-- account, network, country. on_unknown is for messages whose connection was lost before the answer came, or whose node died;
+-- with reroute_on_undelivered a message that the network could not deliver goes over the next tier.
 create table sms.routes (
   id          uuid primary key,
   environment text not null check (environment in ('test', 'live')),
@@ -30,6 +31,7 @@ create table sms.routes (
   network     text,
   tiers       jsonb not null,
   on_unknown  text not null check (on_unknown in ('maybe_twice', 'maybe_never')),
+  reroute_on_undelivered boolean not null,
   created_at  timestamptz not null,
   updated_at  timestamptz not null
 );
@@ -88,6 +90,26 @@ end $$;
 
 -- Outcomes of submitting ------------------------------------------------------------------------------------------
 
+-- A carrier is about to be asked to take a message that must not go out twice (carrier is set), or did not take it (null).
+-- Only the run that has the job may say so: its row is locked, so that no other node takes the job meanwhile.
+create type sms.mark_item as (
+  bucket smallint, account uuid, environment text, id uuid, job uuid, attempt int, carrier text
+);
+
+create function sms.mark(node uuid, items sms.mark_item[]) returns table (marked boolean) language plpgsql
+  set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+declare
+  running uuid[];
+begin
+  running := array(select j.id from unnest(items) i join work.jobs j on j.bucket = i.bucket and j.id = i.job
+                    where j.attempt = i.attempt order by j.bucket, j.id for share of j);
+  update sms.messages m set under_way = i.carrier is not null, route = coalesce(i.carrier, m.route)
+    from unnest(items) i
+   where m.bucket = i.bucket and m.account_id = i.account and m.environment = i.environment and m.id = i.id
+     and m.status in ('queued', 'sent') and i.job = any(running);
+  return query select items[n].job = any(running) from generate_subscripts(items, 1) n order by n;
+end $$;
+
 -- The carrier took every part of a message; carrier_ids is a JSON array, one id for each part. Whoever says so, it counts:
 -- the message is out. One that is no longer queued keeps its state, but receipts for this copy find it. Gives the ids
 -- whose receipt came before (a JSON array), for the caller to apply.
@@ -108,13 +130,20 @@ declare
   held  jsonb;
 begin
   with changed as (
-    update sms.messages m set status = 'sent', sent_at = i.at, route = i.carrier, attempts = i.attempts
+    update sms.messages m set status = 'sent', sent_at = i.at, route = i.carrier, under_way = false, attempts = i.attempts
       from unnest(items) i
      where m.bucket = i.bucket and m.account_id = i.account and m.environment = i.environment and m.id = i.id
        and m.status = 'queued'
     returning m.id)
   select array_agg(c.id) into sent from changed c;
   fresh := array(select min(n) from generate_subscripts(items, 1) n where items[n].id = any(sent) group by items[n].id order by 1);
+  if cardinality(fresh) < cardinality(items) then
+    -- One that goes out again, because it could not be delivered, has its new carrier.
+    update sms.messages m set route = i.carrier, under_way = false
+      from unnest(items) i
+     where m.bucket = i.bucket and m.account_id = i.account and m.environment = i.environment and m.id = i.id
+       and m.status = 'sent' and m.job = i.job and m.route is null;
+  end if;
   delete from work.jobs j using unnest(items) i where j.bucket = i.bucket and j.id = i.job;
 
   with written as (
@@ -265,6 +294,33 @@ begin
   return query
     select n = any(fresh), told.wide[array_position(fresh, n)], told.narrow[array_position(fresh, n)]
       from generate_subscripts(items, 1) n order by n;
+end $$;
+
+-- The network could not deliver messages which may go over another carrier: they are submitted again, each once, however
+-- many of its parts were not delivered. Only what the carrier says that has the message now counts. Gives whether it did.
+create type sms.reroute_item as (
+  bucket smallint, account uuid, environment text, id uuid, carrier text, carrier_id text, job uuid, lane text, owner uuid,
+  payload jsonb
+);
+
+create function sms.reroute(node uuid, items sms.reroute_item[]) returns table (rerouted boolean) language plpgsql
+  set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+declare
+  jobs uuid[];
+begin
+  with changed as (
+    update sms.messages m set route = null, job = i.job, delivered_parts = 0, under_way = false
+      from (select distinct on (u.id) u.* from unnest(items) u order by u.id) i
+     where m.bucket = i.bucket and m.account_id = i.account and m.environment = i.environment and m.id = i.id
+       and m.status = 'sent' and m.route = i.carrier
+    returning m.job)
+  select coalesce(array_agg(c.job), '{}') into jobs from changed c;
+  perform work.add(array(
+    select row(i.bucket, i.job, i.lane, i.account, i.environment, null, i.owner, 0, i.payload)::work.job_item
+      from unnest(items) i where i.job = any(jobs)));
+  update sms.carrier_ids c set early = null from unnest(items) i
+   where c.carrier = i.carrier and c.id = i.carrier_id and c.early is not null;
+  return query select items[n].job = any(jobs) from generate_subscripts(items, 1) n order by n;
 end $$;
 
 -- Inbound ---------------------------------------------------------------------------------------------------------

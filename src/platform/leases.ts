@@ -71,6 +71,11 @@ const giveBack = statement<Named & { epoch: bigint }, object>(
   `update platform.leases set expires_at = '-infinity' where name = $name and owner = $owner and epoch = $epoch`,
 )
 
+const selectOwners = statement<{ names: readonly string[] }, Named>(
+  'platform.lease_owners',
+  `select name, owner from platform.leases where name = any($names::text[]) and expires_at > now()`,
+)
+
 /** KEY SHARE keeps new owners out until the transaction ends, and lets renewals pass. */
 const guard = statement<{ name: string; epoch: bigint }, { name: string }>(
   'platform.guard_lease',
@@ -98,6 +103,12 @@ export class Leases {
     } finally {
       this.#acquiring.delete(acquiring)
     }
+  }
+
+  /** Who has which of these leases; what nobody has is not among them. */
+  async owners(names: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const rows = await this.#options.db.query(selectOwners, { names })
+    return new Map(rows.map(({ name, owner }) => [name, owner]))
   }
 
   /** Gives back everything this node has, and takes nothing more. */

@@ -9,8 +9,9 @@ import { systemClock } from './clock.ts'
 import { Committer } from './commit.ts'
 import type { Database } from './db.ts'
 import { createLog } from './log.ts'
+import { failedJobs } from './queues.ts'
 import type { Tenant } from './tenant.ts'
-import { bornLeaseSeconds, failedJobs, type Job, type NewJob, type Outcome, type Run, Work } from './work.ts'
+import { bornLeaseSeconds, type Job, type NewJob, type Outcome, type Run, Work } from './work.ts'
 
 interface Row {
   id: string

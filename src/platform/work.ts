@@ -4,14 +4,13 @@
 // for what is scheduled, failed or orphaned. A lease is `run_at` pushed forward: the jobs of a dead node fall due by
 // themselves, within leaseSeconds, and recovery is the ordinary poll.
 import type { Static, TSchema } from 'typebox'
-import { Compile, type Validator } from 'typebox/compile'
 import { backoffMs } from '../kernel/backoff.ts'
 import { bucketCount, newUuid } from '../kernel/ids.ts'
 import type { Clock } from './clock.ts'
 import { type Committer, operation } from './commit.ts'
 import { type Database, isUnavailable, type Queryable, statement } from './db.ts'
+import { beforeAll, Lane, laneName, type Row } from './lane.ts'
 import { type Logger, messageOf } from './log.ts'
-import type { Window } from './page.ts'
 import type { Tenant } from './tenant.ts'
 import type { Trace, Tracer } from './tracing.ts'
 
@@ -22,8 +21,6 @@ const pollMs = 250
 const extendMs = 2_000
 /** How long a job waits that could not reach the database. */
 const awayMs = 1_000
-/** Born-leased jobs a lane may have waiting in memory; beyond it rows are left to whichever node has room. */
-const maxLocalBacklog = 2_000
 const maxClaim = 200
 const jitter = 0.2
 
@@ -36,12 +33,16 @@ export type Outcome =
   | { kind: 'again'; afterMs: number }
   /** It did not work this time: run again as the retry table says, or after `afterMs`. */
   | { kind: 'retry'; reason: string; afterMs?: number }
+  /** It is to be run at another place, or with another payload: `job.lane@place`, or `job.lane` for null. */
+  | { kind: 'move'; place: string | null; payload: unknown; afterMs: number }
 
 export interface Run<Payload> {
   readonly id: string
   readonly bucket: number
   readonly tenant: Tenant | null
   readonly key: string | null
+  /** What follows the @ in the name of its lane. */
+  readonly place: string | null
   /** Grows with every run; a settlement that carries an old one changes nothing. */
   readonly attempt: number
   /** Runs that failed, one after the other, up to now. */
@@ -50,7 +51,7 @@ export interface Run<Payload> {
 }
 
 export interface Job<Context, P extends TSchema = TSchema> {
-  /** Names the queue, `area.verb`. */
+  /** Names the queue, `area.verb`; `area.verb@place` is one of its own, for the nodes that serve that place. */
   readonly lane: string
   /** Which role of the program runs it. */
   readonly role: 'dispatch' | 'webhooks' | 'timers' | 'carriers'
@@ -79,19 +80,6 @@ export interface NewJob {
   readonly trace: Trace | null
 }
 
-interface Row {
-  bucket: number
-  id: string
-  lane: string
-  account_id: string | null
-  environment: 'test' | 'live' | null
-  key: string | null
-  attempt: number
-  failures: number
-  payload: unknown
-  trace?: Trace | null
-}
-
 const add = statement<
   {
     bucket: number
@@ -117,6 +105,25 @@ const claim = statement<{ node: string; buckets: number[]; lanes: string[]; limi
      from work.claim($node::uuid, $buckets::smallint[], $lanes::text[], $limits::int[], $leases::int[])`,
 )
 
+/** The same for one lane that is shared out: some of each account that waits, but for those that have their part. */
+const claimInTurn = statement<
+  {
+    node: string
+    buckets: number[]
+    lane: string
+    most: number
+    lease: number
+    since: string
+    passedOver: readonly string[]
+  },
+  Row
+>(
+  'work.claim_in_turn',
+  `select bucket, id, lane, account_id, environment, key, attempt, failures, payload
+     from work.claim_in_turn($node::uuid, $buckets::smallint[], $lane::text, $most::int, $lease::int, $since::uuid,
+                             $passedOver::uuid[])`,
+)
+
 /** Keeps the leases of jobs that are still running, fenced by their attempt. One that was settled meanwhile has no owner. */
 const extend = statement<
   { node: string; buckets: number[]; ids: string[]; attempts: number[]; leases: number[] },
@@ -134,6 +141,22 @@ const handBack = statement<{ node: string; buckets: number[] }, object>(
   `update work.jobs set run_at = now(), owner = null where owner = $node and bucket = any($buckets::smallint[])`,
 )
 
+/** The same for some jobs, fenced by their attempt. */
+const handBackSome = statement<{ node: string; buckets: number[]; ids: string[]; attempts: number[] }, object>(
+  'work.hand_back_some',
+  `update work.jobs j set run_at = now(), owner = null
+     from unnest($buckets::smallint[], $ids::uuid[], $attempts::int[]) as r(bucket, id, attempt)
+    where j.bucket = r.bucket and j.id = r.id and j.attempt = r.attempt and j.owner = $node::uuid`,
+)
+
+/** Another node has no business with the jobs of a place that this one alone serves: they are due at once. */
+const takeFromOthers = statement<{ node: string; buckets: number[]; lane: string }, object>(
+  'work.take_from_others',
+  `update work.jobs set run_at = now(), owner = null
+    where lane = $lane and lane like '%@%' and owner is not null and owner <> $node::uuid and run_at < 'infinity'
+      and bucket = any($buckets::smallint[])`,
+)
+
 /** A test account's clock moved: what waits for it (not what is being run) falls due that much earlier. */
 const bringForward = statement<{ bucket: number; account: string; environment: string; ms: number }, object>(
   'work.bring_forward',
@@ -148,12 +171,19 @@ export const settle = operation(
   { settled: 'boolean' },
 )
 
-interface LaneState<Context> {
-  job: Job<Context>
-  check: Validator<Record<never, never>, TSchema>
-  running: number
-  backlog: Row[]
-}
+const move = operation(
+  'work.move',
+  {
+    bucket: 'smallint',
+    id: 'uuid',
+    attempt: 'int',
+    lane: 'text',
+    payload: 'jsonb',
+    delay_ms: 'bigint',
+    keep: 'boolean',
+  },
+  { moved: 'boolean' },
+)
 
 export interface WorkOptions<Context> {
   db: Database
@@ -169,8 +199,9 @@ export interface WorkOptions<Context> {
 
 export class Work<Context> {
   readonly #options: WorkOptions<Context>
-  readonly #lanes = new Map<string, LaneState<Context>>()
-  readonly #running = new Map<string, { row: Row; leaseSeconds: number }>()
+  readonly #lanes = new Map<string, Lane<Job<Context>>>()
+  /** What this node has leased, whether it runs or waits. */
+  readonly #held = new Map<string, { row: Row; leaseSeconds: number }>()
   readonly #buckets = Array.from({ length: bucketCount }, (_, i) => i)
   #context: Context | null = null
   #timers: NodeJS.Timeout[] = []
@@ -179,25 +210,61 @@ export class Work<Context> {
 
   constructor(options: WorkOptions<Context>) {
     this.#options = options
-    for (const job of options.jobs)
-      if (options.roles.includes(job.role))
-        this.#lanes.set(job.lane, { job, check: Compile(job.payload), running: 0, backlog: [] })
+    for (const job of options.jobs) this.#open(job, null)
+  }
+
+  /** Takes the jobs of a place that this node has come to serve, such as those for a connection which it holds. */
+  serve(job: Job<Context>, place: string): void {
+    if (!this.#lanes.has(laneName(job.lane, place))) this.#open(job, place)
+  }
+
+  /** The same for a place that no other node serves: what the last one had in hand need not wait for its leases to end. */
+  async takeOver(job: Job<Context>, place: string): Promise<void> {
+    const { db, nodeId: node } = this.#options
+    await db.query(takeFromOthers, { node, buckets: this.#buckets, lane: laneName(job.lane, place) })
+    this.serve(job, place)
+  }
+
+  /** Leaves the jobs of a place to whoever serves it next, but for those that are being run. */
+  async leave(job: Job<Context>, place: string): Promise<void> {
+    const lane = this.#lanes.get(laneName(job.lane, place))
+    if (!lane) return
+    this.#lanes.delete(lane.name)
+    const rows = lane.empty()
+    if (rows.length === 0) return
+    for (const { id } of rows) this.#held.delete(id)
+    await this.#options.db
+      .query(handBackSome, {
+        node: this.#options.nodeId,
+        buckets: rows.map(({ bucket }) => bucket),
+        ids: rows.map(({ id }) => id),
+        attempts: rows.map(({ attempt }) => attempt),
+      })
+      .catch((error) =>
+        this.#options.log.warn({ error }, 'leases could not be handed back; they run out by themselves'),
+      )
+  }
+
+  #open(job: Job<Context>, place: string | null): void {
+    if (!this.#options.roles.includes(job.role)) return
+    const lane = new Lane(job, place)
+    this.#lanes.set(lane.name, lane)
   }
 
   /** Describes a job to be written in the caller's own commit; call `begin` with it once that commit is durable. */
   prepare<P extends TSchema>(
-    job: Job<Context, P>,
+    job: Pick<Job<Context, P>, 'lane' | 'payload'>,
     tenant: Tenant | null,
     payload: Static<P>,
-    { key = null, delayMs = 0 }: { key?: string | null; delayMs?: number } = {},
+    { key = null, delayMs = 0, place = null }: { key?: string | null; delayMs?: number; place?: string | null } = {},
   ): NewJob {
     const id = newUuid(this.#options.clock.nowMs())
-    const lane = this.#lanes.get(job.lane)
-    const here = delayMs === 0 && lane !== undefined && !this.#stopped && lane.backlog.length < maxLocalBacklog
+    const name = laneName(job.lane, place)
+    const here = delayMs === 0 && !this.#stopped && this.#lanes.get(name)?.admits(tenant?.account ?? null) === true
     return {
       id,
       bucket: tenant?.bucket ?? Number.parseInt(id.slice(-2), 16) % bucketCount,
-      lane: job.lane,
+      lane: name,
       account: tenant?.account ?? null,
       environment: tenant?.environment ?? null,
       key,
@@ -217,7 +284,7 @@ export class Work<Context> {
   begin(job: NewJob): void {
     const lane = job.owner ? this.#lanes.get(job.lane) : undefined
     if (!lane || this.#stopped) return
-    lane.backlog.push({
+    this.#take(lane, {
       bucket: job.bucket,
       id: job.id,
       lane: job.lane,
@@ -229,7 +296,6 @@ export class Work<Context> {
       payload: JSON.parse(job.payload),
       trace: job.trace,
     })
-    this.#fill(lane)
   }
 
   start(context: Context): void {
@@ -264,8 +330,8 @@ export class Work<Context> {
   /** Jobs this node is running, and those waiting in its memory. */
   load(): { running: number; waiting: number } {
     let waiting = 0
-    for (const lane of this.#lanes.values()) waiting += lane.backlog.length
-    return { running: this.#running.size, waiting }
+    for (const lane of this.#lanes.values()) waiting += lane.waiting
+    return { running: this.#held.size - waiting, waiting }
   }
 
   /** Stops taking jobs, waits for the running ones up to `deadlineMs`, and hands the rest back. */
@@ -273,9 +339,9 @@ export class Work<Context> {
     this.#stopped = true
     for (const timer of this.#timers) clearInterval(timer)
     await this.#polling
-    for (const lane of this.#lanes.values()) lane.backlog.length = 0
+    for (const lane of this.#lanes.values()) for (const { id } of lane.empty()) this.#held.delete(id)
     const until = performance.now() + deadlineMs
-    while (this.#running.size > 0 && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 10))
+    while (this.#held.size > 0 && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 10))
     await this.#options.db.query(handBack, { node: this.#options.nodeId, buckets: this.#buckets }).catch((error) => {
       this.#options.log.warn({ error }, 'leases could not be handed back; they run out by themselves')
     })
@@ -284,62 +350,101 @@ export class Work<Context> {
   async #poll(): Promise<void> {
     const context = this.#context
     if (context === null) return
-    for (;;) {
-      const room = [...this.#lanes.values()]
-        .map(({ job, running, backlog }) => ({
-          job,
-          most: Math.min(maxClaim, (job.room?.(context) ?? job.concurrency) - running - backlog.length),
+    for (let isMore = true; isMore; ) {
+      const open = [...this.#lanes.values()]
+        .map((lane) => ({
+          lane,
+          most: Math.min(maxClaim, lane.room(lane.job.room?.(context) ?? lane.job.concurrency)),
+          passedOver: lane.passedOver(),
         }))
         .filter(({ most }) => most > 0)
-      if (room.length === 0 || this.#stopped) return
-      const rows = await this.#options.db.query(claim, {
-        node: this.#options.nodeId,
-        buckets: this.#buckets,
-        lanes: room.map(({ job }) => job.lane),
-        limits: room.map(({ most }) => most),
-        leases: room.map(({ job }) => job.leaseSeconds),
-      })
-      for (const row of rows) {
-        const lane = this.#lanes.get(row.lane)
-        const mine = this.#running.get(row.id)?.row ?? lane?.backlog.find(({ id }) => id === row.id)
-        // A run of this very node went on after its lease had run out: it has the lease again, and is not begun twice.
-        if (mine) mine.attempt = row.attempt
-        else if (lane) {
-          lane.backlog.push(row)
-          this.#fill(lane)
-        }
-      }
-      if (!room.some(({ job, most }) => rows.filter((row) => row.lane === job.lane).length === most)) return
+      if (this.#stopped) return
+      const isCrowded = ({ lane, passedOver }: (typeof open)[number]) => lane.isCrowded || passedOver.length > 0
+      isMore = await this.#claimByAge(open.filter((each) => !isCrowded(each)))
+      for (const { lane, most, passedOver } of open.filter(isCrowded))
+        if (await this.#claimInTurn(lane, most, passedOver)) isMore = true
     }
   }
 
-  #fill(lane: LaneState<Context>): void {
+  /** The oldest of each lane. Gives whether there may be more. */
+  async #claimByAge(room: readonly { lane: Lane<Job<Context>>; most: number }[]): Promise<boolean> {
+    if (room.length === 0) return false
+    const rows = await this.#options.db.query(claim, {
+      node: this.#options.nodeId,
+      buckets: this.#buckets,
+      lanes: room.map(({ lane }) => lane.name),
+      limits: room.map(({ most }) => most),
+      leases: room.map(({ lane }) => lane.job.leaseSeconds),
+    })
+    this.#claimed(rows)
+    const full = room.filter(({ lane, most }) => rows.filter((row) => row.lane === lane.name).length === most)
+    for (const { lane } of full) lane.isCrowded = lane.place !== null
+    return full.length > 0
+  }
+
+  async #claimInTurn(lane: Lane<Job<Context>>, most: number, passedOver: readonly string[]): Promise<boolean> {
+    const rows = await this.#options.db.query(claimInTurn, {
+      node: this.#options.nodeId,
+      buckets: this.#buckets,
+      lane: lane.name,
+      most,
+      lease: lane.job.leaseSeconds,
+      since: lane.lastAccount,
+      passedOver,
+    })
+    this.#claimed(rows)
+    const wasLast = rows.length === 0 && lane.lastAccount === beforeAll
+    lane.lastAccount = rows.reduce((last, { account_id: id }) => (id !== null && id > last ? id : last), beforeAll)
+    lane.isCrowded = !wasLast || passedOver.length > 0
+    return !wasLast
+  }
+
+  #claimed(rows: readonly Row[]): void {
+    for (const row of rows) {
+      const mine = this.#held.get(row.id)?.row
+      const lane = this.#lanes.get(row.lane)
+      // A run of this very node went on after its lease had run out: it has the lease again, and is not begun twice.
+      if (mine) mine.attempt = row.attempt
+      else if (lane) this.#take(lane, row)
+    }
+  }
+
+  #take(lane: Lane<Job<Context>>, row: Row): void {
+    this.#held.set(row.id, { row, leaseSeconds: lane.job.leaseSeconds })
+    lane.add(row)
+    this.#fill(lane)
+  }
+
+  #fill(lane: Lane<Job<Context>>): void {
     // Requests may come a moment before the program is complete; their jobs wait for it.
-    while (this.#context !== null && lane.running < lane.job.concurrency) {
-      const row = lane.backlog.shift()
+    while (this.#context !== null) {
+      const row = lane.take()
       if (!row) return
-      lane.running++
-      void this.#run(lane, row).finally(() => {
-        lane.running--
+      void this.#run(lane, row).then((next) => {
+        lane.end(row)
+        const elsewhere = next && this.#lanes.get(next.lane)
+        if (elsewhere) this.#take(elsewhere, next)
         this.#fill(lane)
       })
     }
   }
 
-  async #run(lane: LaneState<Context>, row: Row): Promise<void> {
-    this.#running.set(row.id, { row, leaseSeconds: lane.job.leaseSeconds })
+  /** Gives the row again when it is to be run here once more, in another lane. */
+  async #run(lane: Lane<Job<Context>>, row: Row): Promise<Row | null> {
     try {
       const { tracer } = this.#options
-      await this.#settle(lane.job, row, tracer ? await this.#traced(tracer, lane, row) : await this.#attempt(lane, row))
+      const outcome = tracer ? await this.#traced(tracer, lane, row) : await this.#attempt(lane, row)
+      return await this.#settle(lane.job, row, outcome)
     } catch (error) {
       // The lease runs out and the job is taken again: nothing is lost by a settlement that did not arrive.
       this.#options.log.warn({ error, lane: row.lane, job: row.id }, 'a job could not be settled')
+      return null
     } finally {
-      this.#running.delete(row.id)
+      this.#held.delete(row.id)
     }
   }
 
-  async #traced(tracer: Tracer, lane: LaneState<Context>, row: Row): Promise<Outcome> {
+  async #traced(tracer: Tracer, lane: Lane<Job<Context>>, row: Row): Promise<Outcome> {
     const span = tracer.job(`run ${row.lane}`, row.trace ?? null, {
       'pamoja.lane': row.lane,
       'pamoja.job': row.id,
@@ -350,7 +455,7 @@ export class Work<Context> {
     return outcome
   }
 
-  async #attempt({ job, check }: LaneState<Context>, row: Row): Promise<Outcome> {
+  async #attempt({ job, check, place }: Lane<Job<Context>>, row: Row): Promise<Outcome> {
     if (this.#context === null) throw new Error('a job ran before the program was started')
     const { payload } = row
     if (!check.Check(payload))
@@ -360,7 +465,7 @@ export class Work<Context> {
         ? { bucket: row.bucket, account: row.account_id, environment: row.environment }
         : null
     try {
-      return await job.handle(this.#context, { ...row, tenant, payload })
+      return await job.handle(this.#context, { ...row, tenant, place, payload })
     } catch (error) {
       // A database that is away or full is no failure of the job, and must not use up its attempts.
       if (isUnavailable(error)) return { kind: 'again', afterMs: awayMs }
@@ -369,8 +474,9 @@ export class Work<Context> {
     }
   }
 
-  async #settle(job: Job<Context>, row: Row, outcome: Outcome): Promise<void> {
-    if (outcome.kind === 'settled') return
+  async #settle(job: Job<Context>, row: Row, outcome: Outcome): Promise<Row | null> {
+    if (outcome.kind === 'settled') return null
+    if (outcome.kind === 'move') return this.#move(job, row, outcome)
     await this.#options.committer.commit(settle, {
       bucket: row.bucket,
       id: row.id,
@@ -378,12 +484,30 @@ export class Work<Context> {
       delay_ms: delayOf(job, row.failures, outcome),
       error: outcome.kind === 'retry' ? outcome.reason.slice(0, 500) : null,
     })
+    return null
+  }
+
+  async #move(
+    job: Job<Context>,
+    row: Row,
+    { place, payload, afterMs }: Outcome & { kind: 'move' },
+  ): Promise<Row | null> {
+    const lane = laneName(job.lane, place)
+    const keep = afterMs <= 0 && !this.#stopped && this.#lanes.get(lane)?.admits(row.account_id) === true
+    const { moved } = await this.#options.committer.commit(move, {
+      bucket: row.bucket,
+      id: row.id,
+      attempt: row.attempt,
+      lane,
+      payload: JSON.stringify(payload),
+      delay_ms: BigInt(Math.max(0, Math.round(afterMs))),
+      keep,
+    })
+    return keep && moved ? { ...row, lane, payload } : null
   }
 
   #extend(): void {
-    const held = [...this.#running.values()]
-    for (const lane of this.#lanes.values())
-      for (const row of lane.backlog) held.push({ row, leaseSeconds: lane.job.leaseSeconds })
+    const held = [...this.#held.values()]
     if (held.length === 0) return
     this.#options.db
       .query(extend, {
@@ -398,7 +522,11 @@ export class Work<Context> {
 }
 
 /** Null removes the row, a negative number puts it aside, any other is the wait in milliseconds. */
-function delayOf(job: Job<never>, failures: number, outcome: Exclude<Outcome, { kind: 'settled' }>): bigint | null {
+function delayOf(
+  job: Job<never>,
+  failures: number,
+  outcome: Exclude<Outcome, { kind: 'settled' | 'move' }>,
+): bigint | null {
   if (outcome.kind === 'done') return null
   if (outcome.kind === 'again') return BigInt(Math.max(0, Math.round(outcome.afterMs)))
   const wait = backoffMs(job.retrySeconds, failures + 1, jitter, Math.random())
@@ -467,76 +595,4 @@ export async function withdraw(
   most: number,
 ): Promise<string[]> {
   return (await tx.query(withdrawWaiting, { ...tenant, lane, key, most })).map(({ id }) => id)
-}
-
-// For operators ----------------------------------------------------------------------------------------------------
-
-const everyBucket = Array.from({ length: bucketCount }, (_, i) => i)
-
-export interface QueueState {
-  lane: string
-  due: number
-  running: number
-  scheduled: number
-  failed: number
-  oldest_seconds: number
-}
-
-const countQueues = statement<{ buckets: number[] }, QueueState>(
-  'work.count_queues',
-  `select lane, count(*) filter (where run_at <= now())::int as due,
-          count(*) filter (where owner is not null and run_at > now())::int as running,
-          count(*) filter (where owner is null and run_at > now() and run_at < 'infinity')::int as scheduled,
-          count(*) filter (where run_at = 'infinity')::int as failed,
-          coalesce(max(extract(epoch from now() - run_at)) filter (where run_at <= now()), 0)::float8 as oldest_seconds
-     from work.jobs where bucket = any($buckets::smallint[]) group by lane order by lane`,
-)
-
-export interface FailedJob {
-  id: string
-  lane: string
-  account_id: string | null
-  environment: string | null
-  attempt: number
-  last_error: string | null
-  created_at: Date
-}
-
-const listFailed = statement<
-  { buckets: number[]; lane: string | null; after: string | null; descending: boolean; limit: number },
-  FailedJob
->(
-  'work.list_failed',
-  `select id, lane, account_id, environment, attempt, last_error, created_at from work.jobs
-    where bucket = any($buckets::smallint[]) and run_at = 'infinity' and ($lane::text is null or lane = $lane)
-      and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
-    order by case when $descending then id end desc, id
-    limit $limit::int + 1`,
-)
-
-const reviveFailed = statement<{ buckets: number[]; id: string }, { id: string }>(
-  'work.retry_failed',
-  `update work.jobs set run_at = now(), failures = 0
-    where bucket = any($buckets::smallint[]) and id = $id and run_at = 'infinity' returning id`,
-)
-
-const removeFailed = statement<{ buckets: number[]; id: string }, { id: string }>(
-  'work.discard_failed',
-  `delete from work.jobs where bucket = any($buckets::smallint[]) and id = $id and run_at = 'infinity' returning id`,
-)
-
-export async function queues(queryable: Queryable): Promise<QueueState[]> {
-  return queryable.query(countQueues, { buckets: everyBucket })
-}
-
-export async function failedJobs(queryable: Queryable, window: Window, lane: string | null): Promise<FailedJob[]> {
-  return queryable.query(listFailed, { buckets: everyBucket, lane, ...window })
-}
-
-export async function retryFailed(tx: Queryable, id: string): Promise<boolean> {
-  return (await tx.query(reviveFailed, { buckets: everyBucket, id })).length > 0
-}
-
-export async function discardFailed(tx: Queryable, id: string): Promise<boolean> {
-  return (await tx.query(removeFailed, { buckets: everyBucket, id })).length > 0
 }

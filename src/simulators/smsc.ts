@@ -63,6 +63,7 @@ const outcomes: Readonly<Record<string, Outcome>> = {
 }
 
 const delivered = { state: 'DELIVRD', error: null } as const
+const undelivered = { state: 'UNDELIV', error: null } as const
 
 export interface SmscSimulatorOptions {
   host?: string
@@ -100,6 +101,8 @@ export class SmscSimulator {
   delayMs: number
   /** When set, every message is refused with this command_status. */
   refuseWith: number | null = null
+  /** The system id whose messages are taken, and reach nobody. */
+  lost: string | null = null
   /** When true, messages get no answer at all. */
   silent = false
 
@@ -263,7 +266,7 @@ export class SmscSimulator {
       if (waiting.length < maxHeld) waiting.push(underWay)
       return
     }
-    const { receipt = delivered } = outcome
+    const { receipt = underWay.session.systemId === this.lost ? undelivered : delivered } = outcome
     if (receipt) void this.#receipt(underWay, receipt)
     if (receipt === delivered) this.#arrive(underWay, outcome)
   }

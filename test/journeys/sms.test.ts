@@ -232,6 +232,47 @@ describe('over binds of the operator', () => {
     await bound('first', 2)
   })
 
+  test('what one operator cannot deliver goes over the next, and is failed only when that one cannot either', async () => {
+    const ada = await world.account({ balance: 100 })
+    await changeRoute({ reroute_on_undelivered: true })
+    smsc.lost = 'first'
+    const text = 'Tafadhali jaribu tena. '.repeat(10).trim()
+    const id = await send(ada, '+254722300005', text)
+    assert.equal((await ended(ada, id)).status, 'delivered')
+    assert.deepEqual(await toldOf(ada, id), ['sent', 'delivered'])
+    assert.deepEqual(
+      inbox.filter((message) => message.text === text).map(({ systemId }) => systemId),
+      ['second'],
+    )
+    const cost = Math.round((100 - (await balance(ada))) * 100) / 100
+    assert.equal(cost, 1.6, 'it is paid once, for its two parts')
+
+    const nowhere = await ended(ada, await send(ada, '+254711000002'))
+    assert.deepEqual([nowhere.status, nowhere.error_code], ['failed', 'UNDELIVERABLE'])
+    assert.deepEqual(await toldOf(ada, nowhere.message_id), ['sent', 'failed'])
+    const nobody = await ended(ada, await send(ada, '+254711000004'))
+    assert.deepEqual([nobody.status, nobody.error_code], ['failed', 'UNKNOWN_SUBSCRIBER'])
+
+    await world.operator.patch('/v1/operator/sms/binds/second', { enabled: false })
+    await eventually(async () => (await bind('second')).bound === 0, 'the second to be closed')
+    const short = { to: '+254722300006', from: 'PAMOJA', message: 'nobody left', validity: 60 }
+    const { body: last } = await ada.client.post('/v1/sms/send', short)
+    await eventually(async () => {
+      const { body } = await world.operator.get('/v1/operator/system')
+      return body.queues.some(
+        ({ lane, scheduled }: { lane: string; scheduled: number }) => lane === 'sms.submit' && scheduled > 0,
+      )
+    }, 'it to wait for another operator')
+    assert.deepEqual(await toldOf(ada, last.message_id), ['sent'])
+    await ada.client.post('/v1/sandbox/clock', { advance_seconds: 61 })
+    const over = await ended(ada, last.message_id)
+    assert.deepEqual([over.status, over.error_code], ['failed', 'UNDELIVERABLE'])
+    smsc.lost = null
+    await world.operator.patch('/v1/operator/sms/binds/second', { enabled: true })
+    await changeRoute({ reroute_on_undelivered: false })
+    await bound('second', 2)
+  })
+
   test('messages wait while every operator is down and go out when one is back', async () => {
     const ada = await world.account({ balance: 100 })
     await smsc.stop()

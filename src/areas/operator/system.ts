@@ -3,9 +3,9 @@
 import { Type } from 'typebox'
 import { idOf } from '../../kernel/ids.ts'
 import { liveNodes } from '../../platform/nodes.ts'
+import { queues } from '../../platform/queues.ts'
 import { type Route, read } from '../../platform/route.ts'
 import { At } from '../../platform/schema.ts'
-import { queues } from '../../platform/work.ts'
 
 const System = Type.Object(
   {

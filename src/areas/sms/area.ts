@@ -11,6 +11,7 @@ import { mountNotices } from './carriers/http-notices.ts'
 import { smsEvents } from './events.ts'
 import { joinJob, takeIncoming } from './inbound.ts'
 import { numberRoutes } from './inbound-numbers.ts'
+import { strayChore } from './lanes.ts'
 import { networkOf } from './network.ts'
 import { operatorRoutes } from './operator.ts'
 import { mountOptOutPage } from './opt-out-links.ts'
@@ -23,7 +24,7 @@ import { messageRoutes } from './routes.ts'
 import { sandboxRoutes } from './sandbox.ts'
 import { reviewRoutes } from './sender-review.ts'
 import { senderRoutes } from './senders.ts'
-import { submitJob } from './submit.ts'
+import { submitJobs } from './submit.ts'
 
 export const sms: Area = {
   name: 'sms',
@@ -39,16 +40,18 @@ export const sms: Area = {
     ...sandboxRoutes,
     ...behaviourRoutes,
   ],
-  jobs: [submitJob, joinJob, batchJob],
+  jobs: [...submitJobs, joinJob, batchJob],
   events: Object.values(smsEvents),
   answers: { [smsEvents.received.name]: takeAnswer },
-  chores: [...receiptChores, textChore],
+  chores: [...receiptChores, strayChore, textChore],
   mount: (http, app) => {
     mountOptOutPage(http, app)
     mountNotices(http, app, intakeOf(app))
   },
   start: async (app) =>
-    app.config.PAMOJA_ROLES.includes('carriers') ? networkOf(app).start(intakeOf(app)) : async () => undefined,
+    app.config.PAMOJA_ROLES.includes('carriers')
+      ? networkOf(app).start(intakeOf(app), submitJobs)
+      : async () => undefined,
 }
 
 function intakeOf(app: App): Intake {

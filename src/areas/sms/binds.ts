@@ -14,6 +14,7 @@ import { At, Nullable, OneOf } from '../../platform/schema.ts'
 import { type BindRow, bindColumns, bindOf, type CarrierKind, newToken, noticeUrl, sealSecret } from './bind.ts'
 import { carrierKinds } from './carriers/kinds.ts'
 import { isSandbox, networkOf } from './network.ts'
+import { ownerOf } from './ownership.ts'
 
 const defaultWindow = 10
 const defaultTimeoutSeconds = 4
@@ -39,9 +40,7 @@ const common = {
     }),
   ),
   rate: Type.Optional(
-    Nullable(
-      Type.Integer({ minimum: 1, maximum: 100_000, description: 'Messages per second of each node; null: no limit' }),
-    ),
+    Nullable(Type.Integer({ minimum: 1, maximum: 100_000, description: 'Messages per second; null: no limit' })),
   ),
   response_timeout_seconds: Type.Optional(
     Type.Integer({
@@ -66,6 +65,7 @@ const shown = {
   response_timeout_seconds: Type.Integer(),
   enabled: Type.Boolean(),
   in_force: Type.Boolean({ description: 'The answering node already uses it as it is' }),
+  node: Nullable(Type.String({ description: 'Which node has it open; what follows is known there only' })),
   bound: Type.Integer({ description: 'Sessions that the answering node has open; for `http` 1 while it answers' }),
   pending: Type.Integer({ description: 'Messages that wait there for the carrier or its answer' }),
   current_rate: Nullable(Type.Number({ description: 'Messages per second after what the carrier complained of' })),
@@ -294,6 +294,7 @@ async function bindRecord(app: App, row: BindRow): Promise<Static<typeof BindRec
     response_timeout_seconds,
     enabled,
     in_force: networkOf(app).uses(row),
+    node: await ownerOf(app, name),
     bound: state?.sessions ?? 0,
     pending: state?.pending ?? 0,
     current_rate: state?.ratePerSecond ?? null,

@@ -38,8 +38,6 @@ import { insertBatch, type Notes, type Rejection } from './store.ts'
 
 /** A transaction hands so many messages to PostgreSQL at a time. */
 const chunkSize = 500
-/** Messages of one request that this node begins at once; the others are taken from the table as there is room. */
-const beginAtOnce = 200
 
 /** What sms.submit does for one, except that the transaction pays for all of them last. */
 const accept = statement<{ items: string }, { verdict: string; existing: string | null }>(
@@ -79,6 +77,8 @@ export async function sendToMany(
   keyed: Keyed,
 ): Promise<Static<typeof SendReply>> {
   const recipients = [...new Set(to)]
+  if (common.type === 'otp')
+    throw new AppError('VALIDATION_ERROR', 'type otp is for one recipient: give to as one number')
   if (common.reference !== null && recipients.length > 1)
     throw new AppError('VALIDATION_ERROR', 'reference names one message: send to one recipient, or use bulk')
   await admitMessages(app, caller, recipients.length - 1)
@@ -227,7 +227,7 @@ async function submitBatch(
     const chunk = drafts.slice(start, start + chunkSize).map(({ index, draft }) => ({
       index,
       draft,
-      job: jobOf(app, draft, caller, start + chunkSize > beginAtOnce ? 1 : 0),
+      job: jobOf(app, draft, caller, true),
     }))
     const rows = await tx.query(accept, {
       items: JSON.stringify(

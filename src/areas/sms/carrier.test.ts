@@ -11,6 +11,7 @@ const base: Route = {
   network: null,
   tiers: [[{ bind: 'a', weight: 1 }]],
   onUnknown: 'maybe_twice',
+  rerouteOnUndelivered: false,
 }
 const here = { environment: 'live', account: 'ada', country: 'KE', network: 'Safaricom' } as const
 

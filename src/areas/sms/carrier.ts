@@ -3,10 +3,14 @@
 // the messages, and the next tier is for when nobody in this one can take the message.
 import type { Environment } from '../../platform/tenant.ts'
 import type { Wish } from '../../protocols/smpp/wish.ts'
+import type { Priority } from './message.ts'
 
 /** A message as a carrier needs it. */
 export interface OutboundMessage {
   readonly id: string
+  /** Whose turn it takes, and before whom it goes. */
+  readonly account: string
+  readonly priority: Priority
   readonly to: string
   readonly from: string
   readonly text: string
@@ -15,6 +19,8 @@ export interface OutboundMessage {
   readonly validitySeconds: number
   /** What the sandbox's network is to do with it; never given to any other. */
   readonly wish?: Wish
+  /** Asked right before anything of it goes out; it does not if that is refused. */
+  readonly permit: (() => Promise<boolean>) | null
 }
 
 export type SubmitOutcome =
@@ -26,6 +32,8 @@ export type SubmitOutcome =
   | { kind: 'reroute'; code: string; carrierCode: string | null }
   /** Not now. */
   | { kind: 'retry'; afterMs: number; reason: string }
+  /** Its permit was refused. */
+  | { kind: 'withheld' }
   /** The connection was lost before the answer: it may have been taken, or not. */
   | { kind: 'unknown'; reason: string }
 
@@ -87,6 +95,8 @@ export interface Route {
   readonly tiers: readonly (readonly Member[])[]
   /** What to do with a message whose connection was lost before the answer. */
   readonly onUnknown: 'maybe_twice' | 'maybe_never'
+  /** Whether a message that could not be delivered goes over the next tier. */
+  readonly rerouteOnUndelivered: boolean
 }
 
 export interface Destination {

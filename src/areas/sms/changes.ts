@@ -11,6 +11,8 @@ import type { Caller } from '../../platform/auth.ts'
 import type { Tx } from '../../platform/db.ts'
 import { metadataOf, scheduledAt, textOf, timeFor } from './draft.ts'
 import { smsEvents } from './events.ts'
+import { submission } from './lanes.ts'
+import { priorityOf } from './message.ts'
 import { linksFor, withRoomForLink } from './opt-out-links.ts'
 import { changeOf, failed, loadMessages, type Stored, tell, transferId } from './outcome.ts'
 import { segmentPrice } from './pricing.ts'
@@ -24,7 +26,6 @@ import {
   type MessageRow,
   takeBackMessage,
 } from './store.ts'
-import { submitJob } from './submit.ts'
 
 /** Messages of a batch that are called off together. */
 const chunkSize = 500
@@ -107,7 +108,8 @@ export async function change(
     if (after.cost !== before.cost) after = await recharged(tx, caller, before, after)
   }
   const delayMs = at === null ? 0 : Math.max(0, at.getTime() - caller.nowMs)
-  const job = app.work.prepare(submitJob, caller.tenant, { message: before.id }, { delayMs })
+  const priority = priorityOf(before.type, before.batch_id !== null)
+  const job = submission(app, caller.tenant, { ...before, priority }, delayMs)
   const changed = await changeMessage(tx, caller.tenant, after, job.id)
   await app.work.add(tx, job)
   tx.afterCommit(() => app.work.begin(job))

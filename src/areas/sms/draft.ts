@@ -9,14 +9,14 @@ import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { NewJob } from '../../platform/work.ts'
-import { type Segments, segmentsOf } from './message.ts'
+import { submission } from './lanes.ts'
+import { type MessageType, priorityOf, type Segments, segmentsOf } from './message.ts'
 import { type Place, sandboxRefusal } from './numbers.ts'
 import type { Permission } from './permissions.ts'
 import { placeFor } from './ported-numbers.ts'
 import { currencyOf, segmentPrice } from './pricing.ts'
 import { afterQuietHours } from './quiet-hours.ts'
 import type { Notes } from './store.ts'
-import { submitJob } from './submit.ts'
 
 const maxMetadataBytes = 4_096
 /** How late a scheduled time may lie in the past and still mean now, and how far ahead it may lie. */
@@ -34,7 +34,7 @@ export interface Draft {
   readonly cost: bigint
   readonly currency: Currency
   readonly scheduledAt: Date | null
-  readonly type: 'transactional' | 'promotional'
+  readonly type: MessageType
   readonly validity: number
   readonly metadata: Notes
   readonly reference: string | null
@@ -144,9 +144,11 @@ export function optedOut({ to, from }: Draft): AppError {
   return new AppError('OPTED_OUT', `${to} does not want messages from ${from}`)
 }
 
-export function jobOf(app: App, { uuid, scheduledAt: at }: Draft, sending: Sending, leastDelayMs: number): NewJob {
-  const delayMs = Math.max(leastDelayMs, at === null ? 0 : at.getTime() - sending.nowMs)
-  return app.work.prepare(submitJob, sending.tenant, { message: uuid }, { delayMs })
+/** `isOfMany`: it is one of a request for many messages, which are taken from the table as there is room. */
+export function jobOf(app: App, draft: Draft, sending: Sending, isOfMany: boolean): NewJob {
+  const { uuid: id, place, type, scheduledAt: at } = draft
+  const delayMs = Math.max(isOfMany ? 1 : 0, at === null ? 0 : at.getTime() - sending.nowMs)
+  return submission(app, sending.tenant, { id, ...place, priority: priorityOf(type, isOfMany) }, delayMs)
 }
 
 export function itemOf(draft: Draft, job: NewJob, sending: Sending) {
@@ -177,6 +179,7 @@ export function itemOf(draft: Draft, job: NewJob, sending: Sending) {
     refusal: null,
     transfer: newUuid(sending.receivedMs),
     job: job.id,
+    lane: job.lane,
     owner: job.owner,
     audit: null,
     actor: sending.actor,

@@ -14,12 +14,12 @@ import { keywordOf, wishOf } from './consent.ts'
 import { smsEvents } from './events.ts'
 import { onePerApp } from './gather.ts'
 import { claimsTo, type Owner, type Whose } from './inbound-owner.ts'
+import { submission } from './lanes.ts'
 import { segmentsOf } from './message.ts'
 import { isSandbox } from './network.ts'
 import { findPlaces, placeFor } from './ported-numbers.ts'
 import { sendReply } from './replies.ts'
 import { insertOptOut, removeOptOuts } from './store.ts'
-import { submitJob } from './submit.ts'
 
 /** What has not all arrived by then is told of as it is. */
 const joinWithinMs = 60_000
@@ -369,7 +369,8 @@ async function answer(app: App, tx: Tx, { tenant, receivedMs, nowMs }: Occasion,
   const cut = segmentsOf(message.text)
   if (!cut) return
   const id = newUuid(receivedMs)
-  const job = app.work.prepare(submitJob, tenant, { message: id })
+  const place = placeFor(app, message.from)
+  const job = submission(app, tenant, { id, ...place, priority: 'transactional' })
   await tx.query(insertAnswer, {
     ...tenant,
     id,
@@ -378,7 +379,7 @@ async function answer(app: App, tx: Tx, { tenant, receivedMs, nowMs }: Occasion,
     body: cut.text,
     encoding: cut.encoding,
     segments: cut.segments,
-    ...placeFor(app, message.from),
+    ...place,
     inReplyTo,
     job: job.id,
     at: new Date(nowMs),

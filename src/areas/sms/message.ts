@@ -1,6 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a text is counted: its encoding, its segments, and what is left of the last of them.
+// How a text is counted (its encoding, its segments, and what is left of the last of them), and who goes before whom.
 import { type Encoding, gsmLength, partSizes, split, toGsm } from '../../protocols/smpp/charset.ts'
+
+/** Who goes first, from the first to the last. */
+export const priorities = ['otp', 'transactional', 'bulk'] as const
+export type Priority = (typeof priorities)[number]
+
+export const messageTypes = ['otp', 'transactional', 'promotional'] as const
+export type MessageType = (typeof messageTypes)[number]
+
+/** One of many, and what promotes something, can wait for what somebody waits for. */
+export function priorityOf(type: MessageType, isOfMany: boolean): Priority {
+  if (type === 'otp') return 'otp'
+  return type === 'promotional' || isOfMany ? 'bulk' : 'transactional'
+}
 
 export interface Segments {
   /** As it will be sent: what was asked for in GSM 7-bit may have been rewritten. */

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // The carriers this node is connected to, and the routes: the operators' from the database, followed as they change, and
-// those of the sandbox. Every node with the role `carriers` opens sessions of its own, so a bind's sessions and rate are
-// per node.
+// those of the sandbox. Each bind of the operators is open on one node at a time, which serves the messages for it; every
+// node has a sandbox of its own.
 import type { App } from '../../platform/app.ts'
-import { statement } from '../../platform/db.ts'
+import { isUnavailable, type Queryable, statement } from '../../platform/db.ts'
+import { returnStrays } from '../../platform/queues.ts'
 import type { Environment } from '../../platform/tenant.ts'
+import type { Job } from '../../platform/work.ts'
 import { type Bind, type BindRow, bindColumns, bindOf } from './bind.ts'
-import { type Carrier, type Intake, type Member, type Route, routeFor } from './carrier.ts'
+import { type Carrier, type Destination, type Intake, inOrder, type Member, type Route, routeFor } from './carrier.ts'
 import { carrierKinds } from './carriers/kinds.ts'
 import { onePerApp } from './gather.ts'
-import type { Stored } from './outcome.ts'
+import { Ownership } from './ownership.ts'
 
 /** Changes are told; this is for what was not heard. */
 const reloadMs = 30_000
+/** How often this node looks for binds that nobody has. */
+const takeMs = 500
 /** How long the start waits for carriers: one that is down must not keep the platform down. */
 const connectMs = 500
 const sandboxBinds = ['sandbox-1', 'sandbox-2'] as const
@@ -26,6 +30,7 @@ export interface RouteRow {
   network: string | null
   tiers: Member[][]
   on_unknown: Route['onUnknown']
+  reroute_on_undelivered: boolean
   created_at: Date
   updated_at: Date
 }
@@ -37,25 +42,40 @@ const loadBinds = statement<Record<never, never>, BindRow>(
 
 const loadRoutes = statement<Record<never, never>, RouteRow>(
   'sms.load_routes',
-  `select id, environment, account_id, country, network, tiers, on_unknown, created_at, updated_at
+  `select id, environment, account_id, country, network, tiers, on_unknown, reroute_on_undelivered, created_at,
+          updated_at
      from sms.routes order by id`,
 )
+
+/** Messages that wait at binds which no node will have open again wait at none. */
+export async function freeStrays(queryable: Queryable, lanes: readonly string[]): Promise<void> {
+  const binds = (await queryable.query(loadBinds, {})).map(({ name }) => name)
+  await returnStrays(queryable, lanes, [...sandboxBinds, ...binds])
+}
 
 export const networkOf = onePerApp((app) => new Network(app))
 
 class Network {
   readonly #app: App
+  readonly #ownership: Ownership
+  /** Those that are open here. */
   readonly #carriers = new Map<string, { carrier: Carrier; version: string }>()
+  /** Those that are open here or on another node. */
+  #binds: ReadonlyMap<string, { bind: Bind; version: string }> = new Map()
+  /** Those that are being closed here. */
+  readonly #closing = new Set<string>()
+  #jobs: readonly Job<App>[] = []
   #routes: readonly Route[] = []
   #routeVersions: ReadonlyMap<string, number> = new Map()
   #bindVersions: ReadonlyMap<string, number> = new Map()
   #intake: Intake | null = null
-  #timer: NodeJS.Timeout | null = null
+  #timers: readonly NodeJS.Timeout[] = []
   #loading: Promise<void> | null = null
   #isStale = false
 
   constructor(app: App) {
     this.#app = app
+    this.#ownership = new Ownership(app, (bind) => void this.#close(bind))
   }
 
   /** Whether test messages can be sent from here. */
@@ -67,7 +87,12 @@ class Network {
     return this.#carriers.get(name)?.carrier ?? null
   }
 
-  /** How a bind is doing on this node; null when it is not used here. */
+  /** Whether a carrier that is not here is somewhere else, or will be. */
+  isElsewhere(name: string): boolean {
+    return this.#binds.has(name) && !this.#carriers.has(name)
+  }
+
+  /** How a bind is doing on this node; null when it is not open here. */
   state(name: string): Pick<Carrier, 'sessions' | 'pending' | 'ratePerSecond' | 'lastError'> | null {
     return this.carrier(name)
   }
@@ -82,13 +107,26 @@ class Network {
     return this.#bindVersions.get(name) === updated_at.getTime()
   }
 
-  routeFor({ environment, account_id: account, country, network }: Stored): Route | null {
-    return routeFor(this.#routes, { environment, account, country, network })
+  routeFor(destination: Destination): Route | null {
+    return routeFor(this.#routes, destination)
   }
 
-  /** Connects to every carrier and keeps following the operators' changes. Gives the way to stop. */
-  async start(intake: Intake): Promise<() => Promise<void>> {
+  /** The carriers of a route that are this node's and can take nothing now. */
+  down(route: Route): string[] {
+    return route.tiers.flat().flatMap(({ bind }) => (this.carrier(bind)?.isUp === false ? [bind] : []))
+  }
+
+  /** The first carrier of a route that can take a message, as far as this node knows; null: none can now. */
+  choose(route: Route, tried: readonly string[] = []): string | null {
+    for (const name of inOrder(route, Math.random))
+      if (!tried.includes(name) && (this.carrier(name)?.isUp || this.isElsewhere(name))) return name
+    return null
+  }
+
+  /** Opens the carriers that are this node’s, with the `jobs` of their messages, and follows what changes. Gives the way to stop. */
+  async start(intake: Intake, jobs: readonly Job<App>[]): Promise<() => Promise<void>> {
     this.#intake = intake
+    this.#jobs = jobs
     const { signals, metrics } = this.#app
     signals.on('sms', () => this.reload())
     signals.onGap(() => this.reload())
@@ -99,8 +137,8 @@ class Network {
       this.#figures(({ pending }) => pending),
     )
     await this.#load()
-    this.#timer = setInterval(() => this.reload(), reloadMs)
-    this.#timer.unref()
+    this.#timers = [setInterval(() => this.reload(), reloadMs), setInterval(() => this.#look(), takeMs)]
+    for (const timer of this.#timers) timer.unref()
     return () => this.#stop()
   }
 
@@ -108,15 +146,31 @@ class Network {
   reload(): void {
     if (this.#intake === null) return
     this.#isStale = true
-    this.#loading ??= this.#reloadAll().finally(() => {
-      this.#loading = null
-    })
+    this.#begin(() => this.#reloadAll())
+  }
+
+  /** Takes over binds whose node is gone. */
+  #look(): void {
+    this.#begin(() => this.#openFree())
+  }
+
+  /** One thing at a time; what was asked for meanwhile is done next. */
+  #begin(work: () => Promise<void>): void {
+    this.#loading ??= work()
+      .catch((error) => {
+        // Twice a second is too often to say that the database is away.
+        if (!isUnavailable(error)) this.#app.log.warn({ error }, 'binds could not be looked after')
+      })
+      .finally(() => {
+        this.#loading = null
+        if (this.#isStale) this.reload()
+      })
   }
 
   async #reloadAll(): Promise<void> {
     while (this.#isStale) {
       this.#isStale = false
-      await this.#load().catch((error) => this.#app.log.warn({ error }, 'binds and routes could not be read'))
+      await this.#load()
     }
   }
 
@@ -124,32 +178,78 @@ class Network {
     const { db } = this.#app
     const [binds, routes] = await Promise.all([db.query(loadBinds, {}), db.query(loadRoutes, {})])
     const wanted = [...this.#sandbox(), ...(await Promise.all(binds.map((row) => this.#bindOf(row)))).flat()]
-    const names = new Set(wanted.map(({ bind }) => bind.name))
-    const changed = wanted.filter(({ bind, version }) => this.#carriers.get(bind.name)?.version !== version)
-    const leaving = [...this.#carriers].filter(
-      ([name]) => !names.has(name) || changed.some(({ bind }) => bind.name === name),
-    )
-    for (const [name, { carrier }] of leaving) {
-      this.#carriers.delete(name)
+    this.#binds = new Map(wanted.map((one) => [one.bind.name, one]))
+    for (const [name, { carrier, version }] of this.#carriers) {
+      const now = this.#binds.get(name)
+      if (now?.version === version) continue
       // What it has under way is answered first; nobody waits for that here.
-      void carrier.stop()
+      if (!now) void this.#abandon(name)
+      else {
+        this.#carriers.delete(name)
+        void carrier.stop()
+      }
     }
     this.#bindVersions = new Map(binds.map(({ name, updated_at }) => [name, updated_at.getTime()]))
     this.#routeVersions = new Map(routes.map(({ id, updated_at }) => [id, updated_at.getTime()]))
     this.#routes = [...routes.map(routeOf), ...(this.hasSandbox ? [sandboxRoute] : [])]
-    await Promise.all(changed.map(({ bind, version }) => this.#open(bind, version)))
+    await this.#openFree()
   }
 
-  async #open(bind: Bind, version: string): Promise<void> {
+  /** Opens what is this node's, or nobody's. */
+  async #openFree(): Promise<void> {
+    const closed = [...this.#binds.values()].filter(({ bind }) => !this.#isInUse(bind.name))
+    if (closed.length === 0 || this.#intake === null) return
+    const shared = [...this.#binds.keys()].filter((name) => !isSandbox(name) && !this.#closing.has(name))
+    const taken = await this.#ownership.take(shared)
+    await Promise.all(
+      closed
+        .filter(({ bind }) => isSandbox(bind.name) || this.#ownership.has(bind.name))
+        .map(({ bind, version }) => this.#open(bind, version, taken.includes(bind.name))),
+    )
+  }
+
+  async #open(bind: Bind, version: string, isNew: boolean): Promise<void> {
     const carrier = this.#carrierOf(bind)
     if (carrier === null) return
     this.#carriers.set(bind.name, { carrier, version })
+    for (const job of this.#jobs)
+      if (isNew) await this.#app.work.takeOver(job, bind.name)
+      else this.#app.work.serve(job, bind.name)
     let timer: NodeJS.Timeout | undefined
     const enough = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, connectMs)
     })
     await Promise.race([carrier.start(), enough])
     clearTimeout(timer)
+  }
+
+  #isInUse(name: string): boolean {
+    return this.#carriers.has(name) || this.#closing.has(name)
+  }
+
+  /** Closes a bind, and leaves its messages to whoever opens it next. */
+  async #close(name: string): Promise<void> {
+    const carrier = this.#carriers.get(name)?.carrier
+    this.#carriers.delete(name)
+    this.#closing.add(name)
+    await Promise.all([carrier?.stop(), ...this.#jobs.map((job) => this.#app.work.leave(job, name))])
+    this.#closing.delete(name)
+  }
+
+  /** The same, so that another node may open it at once. */
+  async #leave(name: string): Promise<void> {
+    await this.#close(name)
+    await this.#ownership.release(name)
+  }
+
+  /** The same for a bind that no node will have again. Who does not live to do all of it leaves the rest to a chore. */
+  async #abandon(name: string): Promise<void> {
+    const { db, log } = this.#app
+    await this.#leave(name)
+    await freeStrays(
+      db,
+      this.#jobs.map(({ lane }) => lane),
+    ).catch((error) => log.warn({ error, bind: name }, 'messages wait at a former bind'))
   }
 
   /** Null when it cannot be opened: that must not keep the others from being used. */
@@ -201,10 +301,11 @@ class Network {
 
   async #stop(): Promise<void> {
     this.#intake = null
-    if (this.#timer) clearInterval(this.#timer)
+    for (const timer of this.#timers) clearInterval(timer)
     await this.#loading
-    await Promise.all([...this.#carriers.values()].map(({ carrier }) => carrier.stop()))
-    this.#carriers.clear()
+    await Promise.all([...this.#carriers.keys()].map((name) => this.#leave(name)))
+    // Whoever hears it takes them over at once.
+    await this.#app.signals.send(this.#app.db, 'sms', 'left').catch(() => undefined)
   }
 }
 
@@ -217,10 +318,12 @@ const sandboxRoute: Route = {
   network: null,
   tiers: sandboxBinds.map((bind) => [{ bind, weight: 1 }]),
   onUnknown: 'maybe_twice',
+  rerouteOnUndelivered: false,
 }
 
-function routeOf({ id, environment, account_id: account, country, network, tiers, on_unknown }: RouteRow): Route {
-  return { id, environment, account, country, network, tiers, onUnknown: on_unknown }
+function routeOf({ id, environment, account_id: account, country, network, tiers, ...row }: RouteRow): Route {
+  const { on_unknown: onUnknown, reroute_on_undelivered: rerouteOnUndelivered } = row
+  return { id, environment, account, country, network, tiers, onUnknown, rerouteOnUndelivered }
 }
 
 /** Whether a carrier is the sandbox's: what it brings belongs to test environments. */

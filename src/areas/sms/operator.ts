@@ -32,7 +32,11 @@ const Tiers = Type.Array(
   },
 )
 const OnUnknown = OneOf(['maybe_twice', 'maybe_never'], {
-  description: 'What becomes of a message whose connection was lost before the answer: sent again, or failed',
+  description: 'What becomes of a message whose connection, or node, was lost before the answer: sent again, or failed',
+})
+
+const RerouteOnUndelivered = Type.Boolean({
+  description: 'Whether a message that the network could not deliver goes over the next tier',
 })
 
 const RouteCreate = Type.Object({
@@ -42,9 +46,14 @@ const RouteCreate = Type.Object({
   network: Type.Optional(Type.String({ minLength: 1, maxLength: 60 })),
   tiers: Tiers,
   on_unknown: Type.Optional(OnUnknown),
+  reroute_on_undelivered: Type.Optional(RerouteOnUndelivered),
 })
 
-const RouteChange = Type.Object({ tiers: Type.Optional(Tiers), on_unknown: Type.Optional(OnUnknown) })
+const RouteChange = Type.Object({
+  tiers: Type.Optional(Tiers),
+  on_unknown: Type.Optional(OnUnknown),
+  reroute_on_undelivered: Type.Optional(RerouteOnUndelivered),
+})
 
 const RouteRecord = Type.Object(
   {
@@ -55,6 +64,7 @@ const RouteRecord = Type.Object(
     network: Nullable(Type.String()),
     tiers: Type.Array(Type.Array(Type.Object({ bind: Type.String(), weight: Type.Integer() }))),
     on_unknown: OnUnknown,
+    reroute_on_undelivered: RerouteOnUndelivered,
     in_force: Type.Boolean({ description: 'The answering node already sends by it' }),
     created_at: At(),
     updated_at: At(),
@@ -66,7 +76,8 @@ const Deleted = Type.Object({ id: Type.String(), deleted: Type.Literal(true) }, 
 
 // Statements -------------------------------------------------------------------------------------------------------
 
-const routeColumns = 'id, environment, account_id, country, network, tiers, on_unknown, created_at, updated_at'
+const routeColumns = `id, environment, account_id, country, network, tiers, on_unknown, reroute_on_undelivered, created_at,
+  updated_at`
 
 const bindNames = statement<Record<never, never>, { name: string }>('sms.bind_names', 'select name from sms.binds')
 
@@ -84,21 +95,26 @@ const insertRoute = statement<
     network: string | null
     tiers: string
     onUnknown: string
+    rerouteOnUndelivered: boolean
     at: Date
   },
   RouteRow
 >(
   'sms.insert_route',
   `insert into sms.routes (${routeColumns})
-   values ($id, $environment, $account, $country, $network, $tiers::jsonb, $onUnknown, $at, $at)
+   values ($id, $environment, $account, $country, $network, $tiers::jsonb, $onUnknown, $rerouteOnUndelivered, $at, $at)
    on conflict do nothing
    returning ${routeColumns}`,
 )
 
-const updateRoute = statement<{ id: string; tiers: string | null; onUnknown: string | null; at: Date }, RouteRow>(
+const updateRoute = statement<
+  { id: string; tiers: string | null; onUnknown: string | null; rerouteOnUndelivered: boolean | null; at: Date },
+  RouteRow
+>(
   'sms.update_route',
   `update sms.routes
-      set tiers = coalesce($tiers::jsonb, tiers), on_unknown = coalesce($onUnknown, on_unknown), updated_at = $at
+      set tiers = coalesce($tiers::jsonb, tiers), on_unknown = coalesce($onUnknown, on_unknown),
+          reroute_on_undelivered = coalesce($rerouteOnUndelivered::boolean, reroute_on_undelivered), updated_at = $at
     where id = $id
    returning ${routeColumns}`,
 )
@@ -146,6 +162,7 @@ const createRoute = write({
         network: body.network ?? null,
         tiers: await tiersOf(tx, body.tiers),
         onUnknown: body.on_unknown ?? 'maybe_twice',
+        rerouteOnUndelivered: body.reroute_on_undelivered ?? false,
         at: new Date(caller.receivedMs),
       }),
     )
@@ -172,6 +189,7 @@ const changeRoute = write({
         id: routeUuid(params.id),
         tiers: body.tiers === undefined ? null : await tiersOf(tx, body.tiers),
         onUnknown: body.on_unknown ?? null,
+        rerouteOnUndelivered: body.reroute_on_undelivered ?? null,
         at: new Date(caller.receivedMs),
       }),
     )

@@ -8,6 +8,7 @@ import { isUnavailable, statement } from '../../platform/db.ts'
 import { eventColumns, type NewEvent } from '../../platform/events.ts'
 import type { Environment, Tenant } from '../../platform/tenant.ts'
 import { smsEvents } from './events.ts'
+import type { MessageType } from './message.ts'
 
 /** How long a commit that the database did not confirm waits before it is repeated, and how often. */
 const repeatMs = 500
@@ -30,6 +31,21 @@ export const accepted = operation(
     ...changeColumns,
   },
   { changed: 'boolean', wide: 'text', narrow: 'text', early: 'text' },
+)
+
+/** A carrier: it is about to be asked. Null: it did not take the message. */
+export const mark = operation(
+  'sms.mark',
+  {
+    bucket: 'smallint',
+    account: 'uuid',
+    environment: 'text',
+    id: 'uuid',
+    job: 'uuid',
+    attempt: 'int',
+    carrier: 'text',
+  },
+  { marked: 'boolean' },
 )
 
 export const failed = operation(
@@ -84,6 +100,7 @@ export interface Stored {
   body: string | null
   encoding: 'gsm7' | 'ucs2'
   segments: number
+  type: MessageType
   country: string | null
   network: string | null
   validity: number
@@ -91,6 +108,10 @@ export interface Stored {
   callback_url: string | null
   batch_id: string | null
   request_id: string | null
+  /** The bind it went over, or is going over. */
+  route: string | null
+  /** It may be out, although nobody knows yet. Only noted where it must not go out twice. */
+  under_way: boolean
   attempts: number
   created_at: Date
   scheduled_at: Date | null
@@ -98,8 +119,8 @@ export interface Stored {
 }
 
 export const storedColumns = `m.bucket, m.account_id, m.environment, m.id, m.status, m.recipient, m.sender, m.body, m.encoding,
-          m.segments, m.country, m.network, m.validity, m.metadata, m.callback_url, m.batch_id, m.request_id, m.attempts,
-          m.created_at, m.scheduled_at, accounts.clock_offset_ms(m.account_id, m.environment) as clock_offset_ms`
+          m.segments, m.type, m.country, m.network, m.validity, m.metadata, m.callback_url, m.batch_id, m.request_id, m.route,
+          m.under_way, m.attempts, m.created_at, m.scheduled_at, accounts.clock_offset_ms(m.account_id, m.environment) as clock_offset_ms`
 
 export const loadMessages = statement<
   { buckets: readonly number[]; accounts: readonly string[]; environments: readonly string[]; ids: readonly string[] },

@@ -7,12 +7,35 @@ import { statement } from '../../platform/db.ts'
 import type { Chore } from '../../platform/maintenance.ts'
 import type { Receipt } from './carrier.ts'
 import { gathered, onePerApp } from './gather.ts'
+import { submission, tiersUpTo, type Undelivered } from './lanes.ts'
+import { priorityOf } from './message.ts'
+import { networkOf } from './network.ts'
 import { changeOf, commitSurely, receipt as receiptOperation, type Stored, storedColumns, tell } from './outcome.ts'
 
 /** Receipts come for at most a message's validity and a day; their ids are forgotten some time after that. */
 const keepIdsDays = 4
 const sweepMs = 10_000
 const sweepRows = 500
+
+/** What one operator's network could not do, and another's may. */
+const deliverableElsewhere: ReadonlySet<string | null> = new Set(['UNDELIVERABLE', 'REJECTED'])
+
+const reroute = operation(
+  'sms.reroute',
+  {
+    bucket: 'smallint',
+    account: 'uuid',
+    environment: 'text',
+    id: 'uuid',
+    carrier: 'text',
+    carrier_id: 'text',
+    job: 'uuid',
+    lane: 'text',
+    owner: 'uuid',
+    payload: 'jsonb',
+  },
+  { rerouted: 'boolean' },
+)
 
 const hold = operation('sms.hold_receipt', { carrier: 'text', id: 'text', receipt: 'jsonb' }, { known: 'boolean' })
 
@@ -120,9 +143,48 @@ async function applyAll(app: App, rows: readonly EarlyRow[]): Promise<void> {
 
 /** `wasEarly`: it is crossed off where it waited, even when it changes nothing. */
 async function apply(app: App, named: Named, receipt: Receipt, wasEarly = false): Promise<void> {
-  const { carrier, carrierId, status, errorCode, carrierCode } = receipt
-  if (named.status === 'failed' && status === 'delivered') await arrivedLate(app, named)
+  if (named.status === 'failed' && receipt.status === 'delivered') await arrivedLate(app, named)
   if (named.status !== 'sent' && named.status !== 'queued' && !wasEarly) return
+  if (receipt.status === 'delivered' || !(await goesOn(app, named, receipt))) await store(app, named, receipt)
+}
+
+/** Whether a message that was not delivered is submitted again, to a carrier of the next tier, or was already. */
+async function goesOn(app: App, named: Named, receipt: Receipt): Promise<boolean> {
+  const { bucket, account_id: account, environment, country, network } = named
+  const { carrier, carrierId, errorCode, carrierCode } = receipt
+  const route = networkOf(app).routeFor({ environment, account, country, network })
+  if (!route?.rerouteOnUndelivered) return false
+  const without = deliverableElsewhere.has(errorCode) ? tiersUpTo(route, carrier) : null
+  // What a carrier says that no longer has the message is only crossed off.
+  if (without === null && named.route === carrier) return false
+  const undelivered = { without: without ?? [], part: named.part, carrier, carrierId, errorCode, carrierCode }
+  const priority = priorityOf(named.type, named.batch_id !== null)
+  const job = submission(app, { bucket, account, environment }, { ...named, priority, undelivered })
+  const { rerouted } = await commitSurely(app, reroute, {
+    ...{ bucket, account, environment, id: named.id },
+    carrier,
+    carrier_id: carrierId,
+    job: job.id,
+    lane: job.lane,
+    owner: job.owner,
+    payload: job.payload,
+  })
+  if (rerouted) app.work.begin(job)
+  return true
+}
+
+/** No other carrier could take a message that one could not deliver: it is over. */
+export async function endUndelivered(
+  app: App,
+  message: Stored,
+  { part, carrier, carrierId, errorCode, carrierCode }: Undelivered,
+): Promise<void> {
+  const receipt = { carrier, carrierId, status: 'failed' as const, errorCode, carrierCode }
+  await store(app, { ...message, carrier, carrier_id: carrierId, part, parts: message.segments }, receipt)
+}
+
+async function store(app: App, named: Named, receipt: Receipt): Promise<void> {
+  const { carrier, carrierId, status, errorCode, carrierCode } = receipt
   const change = changeOf(app, named, status, errorCode)
   const verdict = await commitSurely(app, receiptOperation, {
     bucket: named.bucket,

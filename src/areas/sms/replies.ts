@@ -82,7 +82,7 @@ export async function sendReply(
     callbackUrl: null,
   }
   const sending = { ...occasion, actor: '', ip: '' }
-  const job = jobOf(app, draft, sending, 0)
+  const job = jobOf(app, draft, sending, false)
   const item = {
     ...itemOf(draft, job, sending),
     unit_price: draft.unitPrice.toString(),

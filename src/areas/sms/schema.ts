@@ -2,6 +2,7 @@
 // Shapes of messages as customers send and read them.
 import { Type } from 'typebox'
 import { Amount, At, CountryCode, listQuery, Metadata, Moment, Nullable, OneOf } from '../../platform/schema.ts'
+import { messageTypes } from './message.ts'
 import { e164 } from './numbers.ts'
 
 export const maxRecipients = 1_000
@@ -38,7 +39,10 @@ const Reference = Type.String({
   rule: 'must have 1 to 64 characters',
   description: 'Your own id of the message, never used before',
 })
-const MessageType = OneOf(['transactional', 'promotional'])
+const MessageType = OneOf(messageTypes, {
+  description: '`otp` goes before everything else, to one recipient; `promotional` after everything else',
+})
+const BulkType = OneOf(['transactional', 'promotional'])
 
 export const MessageSend = Type.Object({
   // The length of the list is checked by the verb: a rule here could not tell its own code from that of a number.
@@ -133,7 +137,7 @@ export const BulkSend = Type.Object({
   callback_url: Type.Optional(CallbackUrl),
   scheduled_at: Type.Optional(ScheduledAt),
   metadata: Type.Optional(Metadata),
-  type: Type.Optional(MessageType),
+  type: Type.Optional(BulkType),
   allow_partial: Type.Optional(
     Type.Boolean({ default: true, rule: 'must be true or false', description: 'False: one bad entry refuses all' }),
   ),

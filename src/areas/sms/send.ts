@@ -56,6 +56,7 @@ const submit = operation(
     refusal: 'text',
     transfer: 'uuid',
     job: 'uuid',
+    lane: 'text',
     owner: 'uuid',
     delay_ms: 'bigint',
     job_payload: 'jsonb',
@@ -114,7 +115,7 @@ async function sendOne(app: App, draft: Draft, caller: Caller, keyed: Keyed): Pr
   const refusal = refusalOf(draft, caller)
   if (refusal === 'INSUFFICIENT_BALANCE') throw tooExpensive(draft.currency, draft.cost)
   if (refusal === 'OPTED_OUT') throw optedOut(draft)
-  const job = jobOf(app, draft, caller, 0)
+  const job = jobOf(app, draft, caller, false)
   const reply = replyOf(draft, caller)
   const { seen, verdict, existing } = await app.commit(submit, {
     ...itemOf(draft, job, caller),

@@ -6,6 +6,7 @@ import { dayMs } from '../../kernel/time.ts'
 import { maybe, one, type Queryable, statement, type Tx } from '../../platform/db.ts'
 import type { Window } from '../../platform/page.ts'
 import type { Tenant } from '../../platform/tenant.ts'
+import type { MessageType } from './message.ts'
 import type { BatchRecord, MessageRecord, OptOutRecord } from './schema.ts'
 
 type TenantParameters = { bucket: number; account: string; environment: string }
@@ -28,7 +29,7 @@ export interface MessageRow {
   charges: number
   country: string | null
   network: string | null
-  type: 'transactional' | 'promotional'
+  type: MessageType
   validity: number
   metadata: Notes
   reference: string | null

@@ -1,18 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the queue to a carrier: the job of a message asks the carriers of its route, one after the other, until one takes
-// it, and stores what came of it. A message that nobody can take now is tried again until its validity is over. One that
-// was under way when its node died is sent again, whatever its route says: its job cannot tell that it was.
-import { Type } from 'typebox'
+// From the queue to a carrier. A message waits at the bind that it is to go over, in the lane of its class, and is run by
+// the node that has this bind open: it asks the carriers of its route, one after the other, until one takes it, hands it
+// on when the next one is open elsewhere, and stores what came of it. A message that nobody can take now waits at no bind,
+// and is tried again until its validity is over.
+import type { Static } from 'typebox'
 import { backoffMs } from '../../kernel/backoff.ts'
 import type { App } from '../../platform/app.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { Job, Outcome, Run } from '../../platform/work.ts'
 import { wishFor } from './behaviour.ts'
-import { inOrder, type Route, type SubmitOutcome } from './carrier.ts'
+import type { Route, SubmitOutcome } from './carrier.ts'
 import { gathered, onePerApp } from './gather.ts'
+import { lanes, Submission } from './lanes.ts'
+import { priorityOf } from './message.ts'
 import { isSandbox, networkOf } from './network.ts'
-import { accepted, changeOf, commitSurely, failed, loadMessages, type Stored, tell, transferId } from './outcome.ts'
-import { applyEarly } from './receipts.ts'
+import {
+  accepted,
+  changeOf,
+  commitSurely,
+  failed,
+  loadMessages,
+  mark,
+  type Stored,
+  tell,
+  transferId,
+} from './outcome.ts'
+import { applyEarly, endUndelivered } from './receipts.ts'
 
 /** Waits before a message is offered again that nobody could take; the last one goes on. */
 const retrySeconds = [0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300]
@@ -20,22 +33,28 @@ const jitter = 0.2
 /** A test message on a node without a simulator is left to one that has it. */
 const elsewhereMs = 1_000
 const maxAttempts = 32_767
+/** How long a message waits whose bind is just being opened anew. */
+const reopenMs = 100
 
-const Payload = Type.Object({ message: Type.String() })
+type SubmitJob = Job<App, typeof Submission>
 
-export const submitJob: Job<App, typeof Payload> = {
-  lane: 'sms.submit',
-  role: 'carriers',
-  payload: Payload,
-  concurrency: 2_000,
-  leaseSeconds: 15,
-  // Only for what nobody foresaw: a message that cannot be sent now comes back as often as its validity allows.
-  retrySeconds: [1, 5, 30, 60, 300, 600],
-  async handle(app, run) {
-    if (!run.tenant) throw new Error('a message belongs to an account')
-    return submit(app, run.tenant, run)
-  },
+function submitJob(lane: string): SubmitJob {
+  return {
+    lane,
+    role: 'carriers',
+    payload: Submission,
+    concurrency: 2_000,
+    leaseSeconds: 15,
+    // Only for what nobody foresaw: a message that cannot be sent now comes back as often as its validity allows.
+    retrySeconds: [1, 5, 30, 60, 300, 600],
+    async handle(app, run) {
+      if (!run.tenant) throw new Error('a message belongs to an account')
+      return submit(app, run.tenant, run)
+    },
+  }
 }
+
+export const submitJobs: readonly SubmitJob[] = Object.values(lanes).map(submitJob)
 
 const loader = onePerApp((app) =>
   gathered(async (asked: readonly { tenant: Tenant; id: string }[]): Promise<(Stored | null)[]> => {
@@ -50,38 +69,98 @@ const loader = onePerApp((app) =>
   }),
 )
 
-type SubmitRun = Run<{ message: string }>
+type SubmitRun = Run<Static<typeof Submission>>
 
 async function submit(app: App, tenant: Tenant, run: SubmitRun): Promise<Outcome> {
   const network = networkOf(app)
   const message = await loader(app)({ tenant, id: run.payload.message })
-  if (message?.status !== 'queued') return { kind: 'done' }
+  const { undelivered } = run.payload
+  if (message?.status !== (undelivered ? 'sent' : 'queued')) return { kind: 'done' }
   const leftMs = expiresMs(message) - (app.clock.nowMs() + Number(message.clock_offset_ms))
   if (leftMs <= 0) return fail(app, message, run, 'EXPIRED', null, null)
-  const route = network.routeFor(message)
+  const { country, network: operator } = message
+  const route = network.routeFor({ ...tenant, country, network: operator })
   if (!route)
     return tenant.environment === 'test' && !network.hasSandbox
       ? { kind: 'again', afterMs: elsewhereMs }
       : fail(app, message, run, 'NO_ROUTE', null, null)
-  for (const name of inOrder(route, Math.random)) {
+  const permit = route.onUnknown === 'maybe_never' ? new Permit(app, message, run) : null
+  if (message.under_way && permit) return fail(app, message, run, 'CARRIER_ERROR', 'NO_ANSWER', message.route)
+  // Those that are down here have had their chance, whoever is asked next.
+  const tried = [...(run.payload.tried ?? []), ...(undelivered?.without ?? []), ...network.down(route)]
+  for (let name = first(app, route, run.place, tried); name !== null; name = network.choose(route, tried)) {
     const carrier = network.carrier(name)
-    if (!carrier?.isUp) continue
+    if (!carrier || run.place === null) {
+      await permit?.takeBack()
+      // It is being opened here, or has just been lost.
+      const afterMs = name === run.place ? reopenMs : 0
+      return { kind: 'move', place: name, payload: { ...run.payload, tried }, afterMs }
+    }
     const wish = isSandbox(name) ? await wishFor(app, tenant, message.recipient) : null
     const outcome = await carrier.submit({
       id: message.id,
+      account: tenant.account,
+      priority: priorityOf(message.type, message.batch_id !== null),
       to: message.recipient,
       from: message.sender,
       text: message.body ?? '',
       encoding: message.encoding,
       validitySeconds: Math.max(1, Math.ceil(leftMs / 1_000)),
       ...(wish ? { wish } : {}),
+      permit: permit ? () => permit.ask(carrier.name) : null,
     })
     const settled = await settle(app, message, run, route, name, outcome)
+    if (settled?.kind === 'again') await permit?.takeBack()
     if (settled) return settled
+    tried.push(name)
   }
+  await permit?.takeBack()
   const attempt = Math.min(run.attempt, retrySeconds.length)
   const waitMs = backoffMs(retrySeconds, attempt, jitter, Math.random()) ?? elsewhereMs
-  return { kind: 'again', afterMs: Math.min(waitMs, leftMs) }
+  const { tried: _, ...payload } = run.payload
+  return { kind: 'move', place: null, payload, afterMs: Math.min(waitMs, leftMs) }
+}
+
+/** The bind at which the message waited, while its route still names it. */
+function first(app: App, route: Route, place: string | null, tried: readonly string[]): string | null {
+  const network = networkOf(app)
+  const isNamed = route.tiers.some((tier) => tier.some(({ bind }) => bind === place))
+  return place !== null && isNamed && !tried.includes(place) ? place : network.choose(route, tried)
+}
+
+/** For messages that must not go out twice: noted as under way before they are, so that it is known if this node dies. */
+class Permit {
+  readonly #app: App
+  readonly #message: Stored
+  readonly #run: SubmitRun
+  #isGiven = false
+
+  constructor(app: App, message: Stored, run: SubmitRun) {
+    this.#app = app
+    this.#message = message
+    this.#run = run
+  }
+
+  /** False: another node has the message. */
+  async ask(carrier: string): Promise<boolean> {
+    this.#isGiven = await this.#note(carrier)
+    return this.#isGiven
+  }
+
+  /** It did not go out after all. */
+  async takeBack(): Promise<void> {
+    if (this.#isGiven) await this.#note(null)
+    this.#isGiven = false
+  }
+
+  async #note(carrier: string | null): Promise<boolean> {
+    const { bucket, account_id: account, environment, id } = this.#message
+    const { id: job, attempt } = this.#run
+    const item = { bucket, account, environment, id, job, attempt, carrier }
+    // What did not go out must not be taken for out because the database was away for a moment.
+    const { marked } = await (carrier === null ? commitSurely(this.#app, mark, item) : this.#app.commit(mark, item))
+    return marked === true
+  }
 }
 
 /** Null: the next carrier may be asked. */
@@ -103,6 +182,8 @@ async function settle(
     case 'unknown':
       app.log.warn({ carrier, sms: message.id, reason: outcome.reason }, 'a carrier did not answer')
       return route.onUnknown === 'maybe_twice' ? null : fail(app, message, run, 'CARRIER_ERROR', 'NO_ANSWER', carrier)
+    case 'withheld':
+      return { kind: 'settled' }
     case 'reroute':
       return null
   }
@@ -141,6 +222,11 @@ async function fail(
   carrierCode: string | null,
   carrier: string | null,
 ): Promise<Outcome> {
+  // It was sent once, and not delivered: that is what remains to be said of it.
+  if (run.payload.undelivered) {
+    await endUndelivered(app, message, run.payload.undelivered)
+    return { kind: 'done' }
+  }
   const change = changeOf(app, message, 'failed', errorCode)
   const verdict = await commitSurely(app, failed, {
     bucket: message.bucket,

@@ -7,11 +7,14 @@ import { answerOf, messagesOf, type Profile, receiptsOf, requestOf, valuesOf } f
 
 const message = {
   id: 'm1',
+  account: 'a1',
+  priority: 'transactional',
   to: '+254711000001',
   from: 'A&B',
   text: 'Habari "Ada"\n& 50% {{to}} é😀',
   encoding: 'ucs2',
   validitySeconds: 600,
+  permit: null,
 } as const
 const values = valuesOf(message, {
   parts: 2,

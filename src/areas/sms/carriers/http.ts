@@ -5,11 +5,12 @@ import { Type } from 'typebox'
 import { messageOf } from '../../../platform/log.ts'
 import { type Bind, carrierKind, noticeUrl, type Surroundings } from '../bind.ts'
 import type { Carrier, OutboundMessage, SubmitOutcome } from '../carrier.ts'
-import { segmentsOf } from '../message.ts'
+import { type Priority, segmentsOf } from '../message.ts'
+import { FairQueue } from './fair-queue.ts'
 import { type Answer, answerOf, checkProfile, Profile, requestOf, valuesOf } from './http-profile.ts'
 import { Pace, throttleWaitMs } from './pace.ts'
 
-/** Messages that wait for a place in the window. */
+/** Messages of one class that wait for a place in the window. */
 const maxWaiting = 5_000
 const busyMs = 1_000
 /** How often an aggregator that left something unanswered is tried with one message. */
@@ -37,10 +38,13 @@ export const httpKind = carrierKind({
 })
 
 interface Waiting {
+  readonly account: string
+  readonly priority: Priority
   readonly message: OutboundMessage
   /** How often the aggregator had no room for it. */
   throttled: number
   resolve(outcome: SubmitOutcome): void
+  reject(error: unknown): void
 }
 
 class HttpCarrier implements Carrier {
@@ -50,7 +54,7 @@ class HttpCarrier implements Carrier {
   readonly #surroundings: Surroundings
   readonly #pace: Pace
   readonly #running = new Set<Promise<void>>()
-  #waiting: Waiting[] = []
+  readonly #waiting = new FairQueue<Waiting>(maxWaiting)
   #timer: NodeJS.Timeout | null = null
   #stopped = false
   /** Since when it is not known whether the aggregator answers. */
@@ -78,7 +82,7 @@ class HttpCarrier implements Carrier {
   }
 
   get pending(): number {
-    return this.#waiting.length + this.#running.size
+    return this.#waiting.size + this.#running.size
   }
 
   get ratePerSecond(): number | null {
@@ -90,10 +94,11 @@ class HttpCarrier implements Carrier {
 
   async submit(message: OutboundMessage): Promise<SubmitOutcome> {
     if (!this.isUp || this.#stopped) return down
-    if (this.#waiting.length >= maxWaiting)
+    if (!this.#waiting.hasRoom(message, 1))
       return { kind: 'retry', afterMs: busyMs, reason: 'too many messages wait for this carrier' }
-    return new Promise((resolve) => {
-      this.#waiting.push({ message, throttled: 0, resolve })
+    const { account, priority } = message
+    return new Promise((resolve, reject) => {
+      this.#waiting.add({ account, priority, message, throttled: 0, resolve, reject })
       this.#pump()
     })
   }
@@ -107,7 +112,7 @@ class HttpCarrier implements Carrier {
   }
 
   #pump(): void {
-    while (this.#waiting.length > 0 && !this.#timer && this.#running.size < this.#bind.window) {
+    while (this.#waiting.size > 0 && !this.#timer && this.#running.size < this.#bind.window) {
       const waitMs = this.#pace.take(performance.now())
       if (waitMs > 0) {
         this.#timer = setTimeout(() => {
@@ -116,18 +121,22 @@ class HttpCarrier implements Carrier {
         }, waitMs)
         return
       }
-      const next = this.#waiting.shift()
+      const next = this.#waiting.take()
       if (!next) return
-      const sending = this.#send(next).finally(() => {
-        this.#running.delete(sending)
-        this.#pump()
-      })
+      const sending = this.#send(next)
+        .catch(next.reject)
+        .finally(() => {
+          this.#running.delete(sending)
+          this.#pump()
+        })
       this.#running.add(sending)
     }
   }
 
   async #send(waiting: Waiting): Promise<void> {
-    const answer = await this.#ask(waiting.message).catch((error): Answer => {
+    const { message } = waiting
+    if (message.permit && !(await message.permit())) return waiting.resolve({ kind: 'withheld' })
+    const answer = await this.#ask(message).catch((error): Answer => {
       this.#surroundings.log.error({ error, bind: this.name }, 'a request to an aggregator could not be made')
       return { kind: 'reroute', code: 'CARRIER_ERROR', carrierCode: messageOf(error) }
     })
@@ -176,7 +185,7 @@ class HttpCarrier implements Carrier {
 
   #again(waiting: Waiting): void {
     if (!this.isUp || this.#stopped) return waiting.resolve(down)
-    this.#waiting.unshift(waiting)
+    this.#waiting.giveBack(waiting)
     this.#pump()
   }
 
@@ -190,9 +199,7 @@ class HttpCarrier implements Carrier {
 
   /** What was not sent can go another way. */
   #giveBack(): void {
-    const waiting = this.#waiting
-    this.#waiting = []
-    for (const { resolve } of waiting) resolve(down)
+    for (const { resolve } of this.#waiting.takeAll()) resolve(down)
   }
 }
 

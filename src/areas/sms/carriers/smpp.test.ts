@@ -11,11 +11,14 @@ import { smppKind } from './smpp.ts'
 
 const message = {
   id: 'm1',
+  account: 'a1',
+  priority: 'transactional',
   to: '+254711000001',
   from: 'PAMOJA',
   text: 'Habari',
   encoding: 'gsm7',
   validitySeconds: 600,
+  permit: null,
 } as const
 
 test('a long message is handed over as the bind says, with an id for each part', async (t) => {

@@ -20,6 +20,8 @@ import { Esme, SessionError } from '../../../protocols/smpp/session.ts'
 import { encodeWish } from '../../../protocols/smpp/wish.ts'
 import { carrierKind } from '../bind.ts'
 import type { Carrier, Intake, OutboundMessage, SubmitOutcome } from '../carrier.ts'
+import type { Priority } from '../message.ts'
+import { FairQueue } from './fair-queue.ts'
 import { Pace, throttleWaitMs } from './pace.ts'
 import { incomingOf, receiptOf } from './smpp-deliver.ts'
 
@@ -63,7 +65,7 @@ const Settings = Type.Object({
     minimum: 1,
     maximum: 32,
     rule: 'must be 1 to 32',
-    description: 'Connections of each node',
+    description: 'Connections to the centre',
   }),
   enquire_link_seconds: Type.Integer({ default: 30, minimum: 1, maximum: 3_600, rule: 'must be 1 to 3600' }),
   answer_ids: IdSetting('answers'),
@@ -101,8 +103,8 @@ export const smppKind = carrierKind({
     ),
 })
 
-/** Parts that wait for a place in a window. */
-const maxWaiting = 5_000
+/** Parts of one class that wait for a place in a window: those of all messages that its lane may have in memory. */
+const maxWaiting = 50_000
 const busyMs = 1_000
 /** How often a centre that left something unanswered is tried with one message. */
 const probeMs = 1_000
@@ -146,13 +148,19 @@ type PartOutcome =
   | { kind: 'rejected'; code: string; carrierCode: string }
   | { kind: 'reroute'; code: string; carrierCode: string | null }
   | { kind: 'throttled' }
+  | { kind: 'withheld' }
   | { kind: 'unknown'; reason: string }
 
 interface Part {
+  readonly account: string
+  readonly priority: Priority
   readonly pdu: SubmitSm
   /** How often the centre had no room for it. */
   throttled: number
+  /** Asked before it is written. */
+  readonly permit: (() => Promise<boolean>) | null
   resolve(outcome: PartOutcome): void
+  reject(error: unknown): void
 }
 
 class SmppCarrier implements Carrier {
@@ -161,8 +169,10 @@ class SmppCarrier implements Carrier {
   readonly #log: Logger
   readonly #pace: Pace
   readonly #sessions = new Set<Esme>()
+  /** Places in the windows of sessions that are kept for parts whose permit was asked for. */
+  readonly #kept = new Map<Esme, number>()
   readonly #reconnects = new Set<NodeJS.Timeout>()
-  #waiting: Part[] = []
+  readonly #waiting = new FairQueue<Part>(maxWaiting)
   #timer: NodeJS.Timeout | null = null
   #stopped = false
   /** Since when it is not known whether the centre answers. */
@@ -193,7 +203,7 @@ class SmppCarrier implements Carrier {
   }
 
   get pending(): number {
-    let pending = this.#waiting.length
+    let pending = this.#waiting.size
     for (const session of this.#sessions) pending += session.pending
     return pending
   }
@@ -208,13 +218,15 @@ class SmppCarrier implements Carrier {
 
   async submit(message: OutboundMessage): Promise<SubmitOutcome> {
     if (!this.isUp || this.#stopped) return down
+    const { account, priority } = message
+    const permit = message.permit && once(message.permit)
     const pdus = pdusOf(message, this.#bind.concatenation, this.#reference++)
-    if (this.#waiting.length + pdus.length > maxWaiting)
+    if (!this.#waiting.hasRoom(message, pdus.length))
       return { kind: 'retry', afterMs: busyMs, reason: 'too many messages wait for this carrier' }
     const outcomes = pdus.map(
       (pdu) =>
-        new Promise<PartOutcome>((resolve) => {
-          this.#waiting.push({ pdu, throttled: 0, resolve })
+        new Promise<PartOutcome>((resolve, reject) => {
+          this.#waiting.add({ account, priority, pdu, throttled: 0, permit, resolve, reject })
         }),
     )
     this.#pump()
@@ -291,15 +303,14 @@ class SmppCarrier implements Carrier {
 
   /** What was not sent can go another way. */
   #giveBack(): void {
-    const parts = this.#waiting
-    this.#waiting = []
-    for (const part of parts) part.resolve({ kind: 'reroute', code: 'CARRIER_ERROR', carrierCode: null })
+    for (const part of this.#waiting.takeAll())
+      part.resolve({ kind: 'reroute', code: 'CARRIER_ERROR', carrierCode: null })
   }
 
   // Sending ----------------------------------------------------------------------------------------------------------
 
   #pump(): void {
-    while (this.#waiting.length > 0 && !this.#timer) {
+    while (this.#waiting.size > 0 && !this.#timer) {
       const session = this.#freest()
       if (!session) return
       const waitMs = this.#pace.take(performance.now())
@@ -310,16 +321,39 @@ class SmppCarrier implements Carrier {
         }, waitMs)
         return
       }
-      const part = this.#waiting.shift()
-      if (part) void this.#send(session, part)
+      const part = this.#waiting.take()
+      if (part) void (part.permit ? this.#ask(session, part, part.permit) : this.#send(session, part))
     }
+  }
+
+  async #ask(session: Esme, part: Part, permit: () => Promise<boolean>): Promise<void> {
+    this.#keep(session, 1)
+    try {
+      if (await permit()) void this.#send(session, part)
+      else part.resolve({ kind: 'withheld' })
+    } catch (error) {
+      part.reject(error)
+    } finally {
+      this.#keep(session, -1)
+      this.#pump()
+    }
+  }
+
+  #keep(session: Esme, change: number): void {
+    const kept = (this.#kept.get(session) ?? 0) + change
+    if (kept > 0) this.#kept.set(session, kept)
+    else this.#kept.delete(session)
   }
 
   #freest(): Esme | null {
     let freest: Esme | null = null
-    for (const session of this.#sessions)
-      if (session.pending < this.#bind.window && session.pending < (freest?.pending ?? Number.POSITIVE_INFINITY))
-        freest = session
+    let least = this.#bind.window
+    for (const session of this.#sessions) {
+      const pending = session.pending + (this.#kept.get(session) ?? 0)
+      if (pending >= least) continue
+      least = pending
+      freest = session
+    }
     return freest
   }
 
@@ -355,7 +389,7 @@ class SmppCarrier implements Carrier {
 
   #again(part: Part, afterMs: number): void {
     if (!this.isUp || this.#stopped) return part.resolve({ kind: 'reroute', code: 'CARRIER_ERROR', carrierCode: null })
-    if (afterMs === 0) return void this.#waiting.unshift(part)
+    if (afterMs === 0) return this.#waiting.giveBack(part)
     setTimeout(() => {
       this.#again(part, 0)
       this.#pump()
@@ -379,6 +413,15 @@ class SmppCarrier implements Carrier {
   }
 }
 
+/** Asks once, and gives everybody the same answer. */
+function once(permit: () => Promise<boolean>): () => Promise<boolean> {
+  let asked: Promise<boolean> | null = null
+  return () => {
+    asked ??= permit()
+    return asked
+  }
+}
+
 const down: SubmitOutcome = { kind: 'reroute', code: 'CARRIER_ERROR', carrierCode: null }
 
 /** What became of a message, from what became of its parts: the worst that was said. */
@@ -386,7 +429,7 @@ function whole(parts: readonly PartOutcome[]): SubmitOutcome {
   const carrierIds: string[] = []
   for (const part of parts) if (part.kind === 'taken') carrierIds.push(part.id)
   if (carrierIds.length === parts.length) return { kind: 'sent', carrierIds }
-  for (const part of parts) if (part.kind === 'rejected') return part
+  for (const part of parts) if (part.kind === 'rejected' || part.kind === 'withheld') return part
   for (const part of parts) if (part.kind === 'unknown') return part
   for (const part of parts) if (part.kind === 'reroute') return part
   return { kind: 'reroute', code: 'THROTTLED', carrierCode: statusName(commandStatus.ESME_RTHROTTLED) }

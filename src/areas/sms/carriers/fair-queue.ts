@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who goes first over a bind: one-time passwords before all else, bulk after all else, and inside a class one part of each
+// account in turn. Bounded for each class, and shared between the accounts in it, so that nobody keeps another out.
+import { mayHold, Turns } from '../../../kernel/turns.ts'
+import { type Priority, priorities } from '../message.ts'
+
+interface Queued {
+  readonly priority: Priority
+  readonly account: string
+}
+
+export class FairQueue<Item extends Queued> {
+  readonly #capacity: number
+  /** In the order of priorities. */
+  readonly #classes: ReadonlyMap<Priority, Turns<Item>> = new Map(priorities.map((priority) => [priority, new Turns()]))
+
+  /** `capacity`: how many may wait in one class. */
+  constructor(capacity: number) {
+    this.#capacity = capacity
+  }
+
+  get size(): number {
+    let size = 0
+    for (const turns of this.#classes.values()) size += turns.size
+    return size
+  }
+
+  hasRoom({ priority, account }: Queued, count: number): boolean {
+    const turns = this.#turns(priority)
+    return mayHold(turns.lengthOf(account), count, this.#capacity - turns.size)
+  }
+
+  add(item: Item): void {
+    this.#turns(item.priority).add(item.account, item)
+  }
+
+  /** For what was taken and could not go: it is the next of its account. */
+  giveBack(item: Item): void {
+    this.#turns(item.priority).giveBack(item.account, item)
+  }
+
+  take(): Item | undefined {
+    for (const turns of this.#classes.values()) if (turns.size > 0) return turns.take()
+    return undefined
+  }
+
+  takeAll(): Item[] {
+    return [...this.#classes.values()].flatMap((turns) => turns.takeAll())
+  }
+
+  #turns(priority: Priority): Turns<Item> {
+    const turns = this.#classes.get(priority)
+    if (!turns) throw new Error(`there is no class ${priority}`)
+    return turns
+  }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where messages wait to be submitted: a lane for each class, so that none takes the room of another, and in it a place
+// for each bind, so that a slow one holds up nobody else's messages. What is not decided yet waits at no place.
+import { type Static, Type } from 'typebox'
+import type { App } from '../../platform/app.ts'
+import type { Chore } from '../../platform/maintenance.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import type { NewJob } from '../../platform/work.ts'
+import type { Route } from './carrier.ts'
+import type { Priority } from './message.ts'
+import { freeStrays, networkOf } from './network.ts'
+
+/** Which bind a message goes over is decided when it is sent, not when it is scheduled. */
+const soonMs = 1_000
+const strayMs = 10_000
+
+/** What the network said when it could not deliver a message that now goes over other binds than `without`. */
+const UndeliveredShape = Type.Object({
+  without: Type.Array(Type.String()),
+  part: Type.Integer(),
+  carrier: Type.String(),
+  carrierId: Type.String(),
+  errorCode: Type.Union([Type.String(), Type.Null()]),
+  carrierCode: Type.Union([Type.String(), Type.Null()]),
+})
+
+export type Undelivered = Static<typeof UndeliveredShape>
+
+/** `tried`: the binds that could not take it now, when it is handed from one to the other. */
+export const Submission = Type.Object({
+  message: Type.String(),
+  tried: Type.Optional(Type.Array(Type.String())),
+  undelivered: Type.Optional(UndeliveredShape),
+})
+
+export const lanes: Readonly<Record<Priority, string>> = {
+  otp: 'sms.otp',
+  transactional: 'sms.submit',
+  bulk: 'sms.bulk',
+}
+
+interface Submittable {
+  readonly id: string
+  readonly country: string | null
+  readonly network: string | null
+  readonly priority: Priority
+  /** It was sent before. */
+  readonly undelivered?: Undelivered
+}
+
+/** The job that will submit a message; it waits at a bind if it is known which. */
+export function submission(app: App, tenant: Tenant, message: Submittable, delayMs = 0): NewJob {
+  const { id, country, network, priority, undelivered } = message
+  const { environment, account } = tenant
+  const route = delayMs > soonMs ? null : networkOf(app).routeFor({ environment, account, country, network })
+  const place = route && networkOf(app).choose(route, undelivered?.without)
+  const payload = { message: id, ...(undelivered && { undelivered }) }
+  return app.work.prepare({ lane: lanes[priority], payload: Submission }, tenant, payload, { delayMs, place })
+}
+
+/** The binds of the tiers up to the one that a carrier is in; null when there is no tier after it. */
+export function tiersUpTo({ tiers }: Route, carrier: string): string[] | null {
+  const at = tiers.findIndex((tier) => tier.some(({ bind }) => bind === carrier))
+  if (at < 0 || at === tiers.length - 1) return null
+  return tiers.slice(0, at + 1).flatMap((tier) => tier.map(({ bind }) => bind))
+}
+
+/** What waits at a bind that was given up goes another way. */
+export const strayChore: Chore = {
+  name: 'sms of former binds',
+  everyMs: strayMs,
+  run: ({ db }) => freeStrays(db, Object.values(lanes)),
+}
