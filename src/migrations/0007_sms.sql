@@ -52,8 +52,8 @@ create index messages_of_batch on sms.messages (bucket, account_id, environment,
   where batch_id is not null;
 -- Led by the recipient: so it also finds who wrote to a handset that answers.
 create index messages_by_phone on sms.messages (recipient, account_id, environment, id);
-create index messages_scheduled on sms.messages (bucket, account_id, environment, id)
-  where scheduled_at is not null and status = 'queued';
+-- None of these names a column that changes on the way of a message: PostgreSQL then updates it in place.
+create index messages_scheduled on sms.messages (bucket, account_id, environment, id) where scheduled_at is not null;
 select platform.ensure_partitions('sms.messages', 'month', 2, 70);
 
 -- One row is a customer's own name for a message; nobody may use it again.
@@ -105,6 +105,17 @@ create table sms.batches (
 create function sms.charge_step(charges smallint) returns text language sql immutable as $$
   select case when charges = 1 then 'charge' else 'charge:' || charges end
 $$;
+
+-- Messages by their ids. A function, so that it never scans: a table that was empty when the statement was first planned
+-- may be large by now.
+create function sms.messages_at(p_buckets smallint[], p_accounts uuid[], p_environments text[], p_ids uuid[])
+  returns setof sms.messages language plpgsql stable
+  set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+begin
+  return query select m.* from unnest(p_buckets, p_accounts, p_environments, p_ids) as w(bucket, account, environment, id)
+    join sms.messages m
+      on m.bucket = w.bucket and m.account_id = w.account and m.environment = w.environment and m.id = w.id;
+end $$;
 
 -- Before dispatch -------------------------------------------------------------------------------------------------
 

@@ -217,8 +217,9 @@ begin
 end $$;
 
 -- What the network says of parts: status is delivered or failed. A message is delivered when all its parts are and
--- failed when one is; what is over stays as it is, so that doubled, late and disordered receipts change nothing. Gives
--- whether this receipt was the one that changed the message.
+-- failed when one is; what is over stays as it is, so that doubled, late and disordered receipts change nothing.
+-- carrier_id is set when the receipt waited for its message under it. Gives whether this receipt was the one that changed
+-- the message.
 create type sms.receipt_item as (
   bucket smallint, account uuid, environment text, id uuid, part smallint, parts smallint, carrier text, carrier_id text,
   status text, error_code text, carrier_code text, at timestamptz,
@@ -237,11 +238,10 @@ begin
   with heard as (
     select h.*, items[h.speaker].status as verdict, items[h.speaker].at as at, items[h.speaker].error_code as error_code,
            items[h.speaker].carrier_code as carrier_code
-      from (select items[n].bucket as bucket, items[n].account as account, items[n].environment as environment,
-                   items[n].id as id,
-                   bit_or(case when items[n].status = 'delivered' then 1::bigint << items[n].part else 0 end) as mask,
-                   coalesce(min(n) filter (where items[n].status = 'failed'), max(n)) as speaker
-              from generate_subscripts(items, 1) n group by 1, 2, 3, 4) h
+      from (select i.bucket, i.account, i.environment, i.id,
+                   bit_or(case when i.status = 'delivered' then 1::bigint << i.part else 0 end) as mask,
+                   coalesce(min(i.n) filter (where i.status = 'failed'), max(i.n))::int as speaker
+              from (select u.*, row_number() over () as n from unnest(items) u) i group by 1, 2, 3, 4) h
   ), changed as (
     update sms.messages m
        set delivered_parts = m.delivered_parts | h.mask,
@@ -255,8 +255,10 @@ begin
        and m.status = 'sent'
     returning m.status, h.speaker)
   select coalesce(array_agg(c.speaker order by c.speaker) filter (where c.status <> 'sent'), '{}') into fresh from changed c;
-  update sms.carrier_ids c set early = null from unnest(items) i
-   where c.carrier = i.carrier and c.id = i.carrier_id and c.early is not null;
+  if exists (select from unnest(items) i where i.carrier_id is not null) then
+    update sms.carrier_ids c set early = null from unnest(items) i
+     where c.carrier = i.carrier and c.id = i.carrier_id and c.early is not null;
+  end if;
 
   told := sms.tell(array(
     select row(items[n].bucket, items[n].account, items[n].environment, items[n].event_id, items[n].event_type,

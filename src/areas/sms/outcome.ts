@@ -107,10 +107,7 @@ export const loadMessages = statement<
 >(
   'sms.load_messages',
   `select ${storedColumns}
-     from unnest($buckets::smallint[], $accounts::uuid[], $environments::text[], $ids::uuid[])
-       as w(bucket, account, environment, id)
-     join sms.messages m
-       on m.bucket = w.bucket and m.account_id = w.account and m.environment = w.environment and m.id = w.id`,
+     from sms.messages_at($buckets::smallint[], $accounts::uuid[], $environments::text[], $ids::uuid[]) m`,
 )
 
 function tenantOf({ bucket, account_id: account, environment }: Stored): Tenant {

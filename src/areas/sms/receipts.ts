@@ -5,6 +5,7 @@ import type { App } from '../../platform/app.ts'
 import { operation } from '../../platform/commit.ts'
 import { statement } from '../../platform/db.ts'
 import type { Chore } from '../../platform/maintenance.ts'
+import { whenStored } from './answered.ts'
 import type { Receipt } from './carrier.ts'
 import { gathered, onePerApp } from './gather.ts'
 import { changeOf, commitSurely, receipt as receiptOperation, type Stored, storedColumns, tell } from './outcome.ts'
@@ -76,9 +77,11 @@ const purgeIds = statement<{ days: number }, object>(
 /** Takes what the network says of a part; fulfilled when it is stored. */
 export async function takeReceipt(app: App, receipt: Receipt): Promise<void> {
   const { carrier, carrierId, status, errorCode, carrierCode } = receipt
+  const answered = await whenStored(app, carrier, carrierId)
+  if (answered) return apply(app, answered.message, answered.part, receipt)
   for (;;) {
     const named = await finder(app)({ carrier, id: carrierId })
-    if (named) return apply(app, named, receipt)
+    if (named) return apply(app, named, named.part, receipt)
     const { known } = await commitSurely(app, hold, {
       carrier,
       id: carrierId,
@@ -97,25 +100,25 @@ async function applyAll(app: App, rows: readonly EarlyRow[]): Promise<void> {
   await Promise.all(
     rows.map(async ({ carrier, id, early }) => {
       const named = await finder(app)({ carrier, id })
-      if (named) await apply(app, named, { carrier, carrierId: id, ...early }, true)
+      if (named) await apply(app, named, named.part, { carrier, carrierId: id, ...early }, true)
     }),
   )
 }
 
-/** `wasEarly`: it is crossed off where it waited, even when it changes nothing. */
-async function apply(app: App, named: Named, receipt: Receipt, wasEarly = false): Promise<void> {
-  if (named.status !== 'sent' && named.status !== 'queued' && !wasEarly) return
+/** `wasEarly`: it waited in the database and is crossed off there, even when it changes nothing. */
+async function apply(app: App, message: Stored, part: number, receipt: Receipt, wasEarly = false): Promise<void> {
+  if (message.status !== 'sent' && message.status !== 'queued' && !wasEarly) return
   const { carrier, carrierId, status, errorCode, carrierCode } = receipt
-  const change = changeOf(app, named, status, errorCode)
+  const change = changeOf(app, message, status, errorCode)
   const verdict = await commitSurely(app, receiptOperation, {
-    bucket: named.bucket,
-    account: named.account_id,
-    environment: named.environment,
-    id: named.id,
-    part: named.part,
-    parts: named.segments,
+    bucket: message.bucket,
+    account: message.account_id,
+    environment: message.environment,
+    id: message.id,
+    part,
+    parts: message.segments,
     carrier,
-    carrier_id: carrierId,
+    carrier_id: wasEarly ? carrierId : null,
     status,
     error_code: errorCode,
     carrier_code: carrierCode,
