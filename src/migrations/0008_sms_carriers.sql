@@ -76,16 +76,13 @@ declare
 begin
   if many = 0 then return; end if;
   told := events.emit(array(
-      select row(changes[n].bucket, changes[n].account, changes[n].environment, changes[n].event_id,
-                 changes[n].event_type, changes[n].event_resource, changes[n].event_body, changes[n].event_request,
-                 changes[n].event_within, changes[n].event_callback, changes[n].event_at,
-                 changes[n].event_owner)::events.event_item
-        from generate_series(1, many) n order by n)
+      select row(c.bucket, c.account, c.environment, c.event_id, c.event_type, c.event_resource, c.event_body,
+                 c.event_request, c.event_within, c.event_callback, c.event_at, c.event_owner)::events.event_item
+        from unnest(changes) c)
     || array(
-      select row(changes[n].bucket, changes[n].account, changes[n].environment, changes[n].narrow_id,
-                 changes[n].narrow_type, changes[n].event_resource, changes[n].narrow_body, changes[n].event_request,
-                 changes[n].event_type, null, changes[n].event_at, changes[n].event_owner)::events.event_item
-        from generate_series(1, many) n order by n));
+      select row(c.bucket, c.account, c.environment, c.narrow_id, c.narrow_type, c.event_resource, c.narrow_body,
+                 c.event_request, c.event_type, null, c.event_at, c.event_owner)::events.event_item
+        from unnest(changes) c));
   wide := told[1 : many];
   narrow := told[many + 1 : 2 * many];
 end $$;

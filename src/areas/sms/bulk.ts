@@ -217,17 +217,18 @@ async function submitBatch(
     }))
     const rows = await tx.query(accept, {
       items: JSON.stringify(
-        chunk.map(({ index, draft, job }) => ({
-          ...itemOf(draft, job, caller),
-          unit_price: draft.unitPrice.toString(),
-          cost: draft.cost.toString(),
-          metadata: draft.metadata,
-          job_payload: JSON.parse(job.payload),
-          delay_ms: job.delayMs,
-          batch,
-          batch_index: index,
-          refusal: refusalOf(draft, caller),
-        })),
+        chunk.map(({ index, draft, job }) =>
+          Object.assign(itemOf(draft, job, caller), {
+            unit_price: draft.unitPrice.toString(),
+            cost: draft.cost.toString(),
+            metadata: draft.metadata,
+            job_payload: JSON.parse(job.payload),
+            delay_ms: job.delayMs,
+            batch,
+            batch_index: index,
+            refusal: refusalOf(draft, caller),
+          }),
+        ),
       ),
     })
     chunk.forEach(({ index, job }, i) => {

@@ -150,10 +150,10 @@ export function changeOf(
     narrow,
     at: new Date(nowMs),
     columns: {
-      ...wide.columns,
       narrow_id: narrow.columns.event_id,
       narrow_type: narrow.columns.event_type,
       narrow_body: narrow.columns.event_body,
+      ...wide.columns,
     },
   }
 }

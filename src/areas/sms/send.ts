@@ -75,16 +75,16 @@ export async function send(
   caller: Caller,
   keyed: Keyed,
 ): Promise<Static<typeof SendReply>> {
-  const { to, ...rest } = input
+  const { to } = input
   const common = {
-    from: rest.from,
-    text: textOf(rest.message, rest.encoding, rest.max_segments),
-    scheduledAt: scheduledAt(rest.scheduled_at, caller.nowMs),
-    type: rest.type ?? 'transactional',
-    validity: rest.validity ?? mostValiditySeconds,
-    metadata: metadataOf(rest.metadata),
-    reference: rest.reference ?? null,
-    callbackUrl: rest.callback_url ?? null,
+    from: input.from,
+    text: textOf(input.message, input.encoding, input.max_segments),
+    scheduledAt: scheduledAt(input.scheduled_at, caller.nowMs),
+    type: input.type ?? 'transactional',
+    validity: input.validity ?? mostValiditySeconds,
+    metadata: metadataOf(input.metadata),
+    reference: input.reference ?? null,
+    callbackUrl: input.callback_url ?? null,
   }
   if (common.callbackUrl !== null) await checkCallback(app, caller.tenant, common.callbackUrl)
   return typeof to === 'string'
@@ -98,14 +98,14 @@ async function sendOne(app: App, draft: Draft, caller: Caller, keyed: Keyed): Pr
   if (refusal === 'OPTED_OUT') throw optedOut(draft)
   const job = jobOf(app, draft, caller, 0)
   const reply = replyOf(draft, caller)
-  const { seen, verdict, existing } = await app.commit(submit, {
-    ...itemOf(draft, job, caller),
+  const own = {
     metadata: JSON.stringify(draft.metadata),
     job_payload: job.payload,
     delay_ms: BigInt(job.delayMs),
     audit: newUuid(caller.receivedMs),
-    ...keyed.columns(reply),
-  })
+  }
+  const item = Object.assign(itemOf(draft, job, caller), own, keyed.columns(reply))
+  const { seen, verdict, existing } = await app.commit(submit, item)
   keyed.settle(seen)
   if (verdict === 'insufficient') throw tooExpensive(caller, draft.cost)
   if (verdict === 'opted_out') throw optedOut(draft)
