@@ -4,6 +4,7 @@
 import { stdout } from 'node:process'
 import { durableWrite } from './durable-write.ts'
 import { faults } from './faults.ts'
+import { faultsSms } from './faults-sms.ts'
 import { ledger } from './ledger.ts'
 import { type Figure, report } from './report.ts'
 import { smsAccept } from './sms-accept.ts'
@@ -25,6 +26,7 @@ const benchmarks: Readonly<Record<string, (options: { short: boolean }) => Promi
   'sms-end-to-end': smsEndToEnd,
   'sms-urgent': smsUrgent,
   faults,
+  'faults-sms': faultsSms,
 }
 
 const words = process.argv.slice(2)
