@@ -10,6 +10,7 @@ import { type Figure, report } from './report.ts'
 import { smsAccept } from './sms-accept.ts'
 import { smsCodec } from './sms-codec.ts'
 import { smsEndToEnd } from './sms-end-to-end.ts'
+import { smsSegments } from './sms-segments.ts'
 import { smsUrgent } from './sms-urgent.ts'
 import { start } from './start.ts'
 import { webhooks } from './webhooks.ts'
@@ -23,6 +24,7 @@ const benchmarks: Readonly<Record<string, (options: { short: boolean }) => Promi
   webhooks,
   'sms-accept': smsAccept,
   'sms-codec': smsCodec,
+  'sms-segments': smsSegments,
   'sms-end-to-end': smsEndToEnd,
   'sms-urgent': smsUrgent,
   faults,
