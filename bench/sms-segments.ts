@@ -7,13 +7,13 @@ import { chooseSeed, randomFrom } from '../test/faults/harness.ts'
 import type { Figure } from './report.ts'
 
 const maxCharacters = 1_530
-/** What a text may be made of; each but the first makes it UCS-2. */
-const alphabets = [
-  [...'abcdefghijklmnopqrstuvwxyz ABCXYZ 0123456789 .,:;!?@£$¥èéùìòÇØøÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ¤¡ÄÖÑÜ§¿äöñüà\'"\n\r'],
-  [...'^{}\\[~]|€\f'],
-  [...'ابتثجحخدذرزسشصضطظعغفقكلمنهوي ቁምሰላምእንዴትነህ çêâîôû’“”–…`ńţ你好'],
-  [...'😀🙏🇰🇪𝄞𐎠'],
-] as const
+const basic = [
+  ...'abcdefghijklmnopqrstuvwxyz ABCXYZ 0123456789 .,:;!?@£$¥èéùìòÇØøÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ¤¡ÄÖÑÜ§¿äöñüà\'"\n\r',
+]
+const escaped = [...'^{}\\[~]|€\f']
+/** What makes a text UCS-2: of one unit, and of two. */
+const beyond = [...'ابتثجحخدذرزسشصضطظعغفقكلمنهوي ቁምሰላምእንዴትነህ çêâîôû’“”–…`ńţ你好']
+const pairs = [...'😀🙏🇰🇪𝄞𐎠']
 
 export async function smsSegments({ short }: { short: boolean }): Promise<Figure[]> {
   const seed = chooseSeed()
@@ -46,13 +46,11 @@ export async function smsSegments({ short }: { short: boolean }): Promise<Figure
 /** Most are short, where borders are near. Half keep to the GSM alphabet, the others mix in some of the rest. */
 function randomText(random: () => number): string {
   const length = 1 + Math.floor(random() ** 6 * maxCharacters)
-  const used = random() < 0.5 ? 2 : alphabets.length
-  const shares = [1, random() * 0.3, random() < 0.5 ? random() : random() * 0.01, random() * 0.1].slice(0, used)
-  const total = shares.reduce((sum, share) => sum + share, 0)
+  const escapes = random() * 0.3
+  const others = random() < 0.5 ? 0 : random() ** 4
   let text = ''
   for (let i = 0; i < length; i++) {
-    let at = random() * total
-    const alphabet = alphabets[shares.findIndex((share) => (at -= share) < 0)] ?? alphabets[0]
+    const alphabet = random() >= others ? (random() < escapes ? escaped : basic) : random() < 0.1 ? pairs : beyond
     text += alphabet[Math.floor(random() * alphabet.length)] ?? ''
   }
   return text
