@@ -176,10 +176,10 @@ begin
   select array_agg(case when i.refusal is not null or exists (
              select from sms.opt_outs o
               where o.bucket = i.bucket and o.account_id = i.account and o.environment = i.environment
-                and o.phone = i.recipient and o.sender in ('*', i.sender)) then 'opted_out' end order by n),
+                and o.phone = i.recipient and o.sender in ('*', i.sender)) then 'opted_out' end order by i.n),
          bool_or(i.reference is not null)
     into verdicts, referred
-    from generate_subscripts(items, 1) n cross join lateral (select (items[n]).*) i;
+    from (select u.*, row_number() over () as n from unnest(items) u) i;
 
   existing := array_fill(null::uuid, array[cardinality(items)]);
   if referred then
@@ -228,10 +228,9 @@ begin
          i.network, i.type, i.validity, coalesce(i.metadata, '{}'), i.reference, i.callback_url, i.batch, i.batch_index,
          i.scheduled_at, i.created_at, case when not v.ok then i.created_at end, case when not v.ok then 'OPTED_OUT' end,
          i.request, case when v.ok then i.job end
-    from generate_subscripts(items, 1) n
-   cross join lateral (select (items[n]).*) i
-   cross join lateral (select verdicts[n] = 'accepted' as ok) v
-   where v.ok or (verdicts[n] = 'opted_out' and i.batch is not null);
+    from (select u.*, row_number() over () as n from unnest(items) u) i
+   cross join lateral (select verdicts[i.n] = 'accepted' as ok) v
+   where v.ok or (verdicts[i.n] = 'opted_out' and i.batch is not null);
   perform work.add(array(
     select row(items[n].bucket, items[n].job, 'sms.submit', items[n].account, items[n].environment, null, items[n].owner,
                items[n].delay_ms, items[n].job_payload)::work.job_item

@@ -7,6 +7,7 @@ import { formatMoney } from '../../kernel/money.ts'
 import { dayMs, minuteMs, parseMoment } from '../../kernel/time.ts'
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
+import { operation } from '../../platform/commit.ts'
 import type { NewJob } from '../../platform/work.ts'
 import { type Segments, segmentsOf } from './message.ts'
 import { type Place, placeOf, sandboxRefusal } from './numbers.ts'
@@ -119,6 +120,51 @@ export function jobOf(app: App, { uuid, scheduledAt: at }: Draft, caller: Caller
   return app.work.prepare(submitJob, caller.tenant, { message: uuid }, { delayMs })
 }
 
+/** Accepts messages one by one; a bulk hands the same rows to sms.accept. */
+export const submit = operation(
+  'sms.submit',
+  {
+    bucket: 'smallint',
+    account: 'uuid',
+    environment: 'text',
+    id: 'uuid',
+    recipient: 'text',
+    sender: 'text',
+    body: 'text',
+    encoding: 'text',
+    segments: 'smallint',
+    unit_price: 'bigint',
+    cost: 'bigint',
+    currency: 'text',
+    country: 'text',
+    network: 'text',
+    type: 'text',
+    validity: 'int',
+    metadata: 'jsonb',
+    reference: 'text',
+    callback_url: 'text',
+    batch: 'uuid',
+    batch_index: 'smallint',
+    scheduled_at: 'timestamptz',
+    created_at: 'timestamptz',
+    refusal: 'text',
+    transfer: 'uuid',
+    job: 'uuid',
+    owner: 'uuid',
+    delay_ms: 'bigint',
+    job_payload: 'jsonb',
+    audit: 'uuid',
+    actor: 'text',
+    ip: 'text',
+    request: 'text',
+    key: 'text',
+    request_hash: 'text',
+    reply_status: 'smallint',
+    reply_body: 'text',
+  },
+  { seen: 'text', verdict: 'text', existing: 'uuid' },
+)
+
 /** The row of sms.submit_item. Add to it with Object.assign: a spread of so many columns costs more than all the rest. */
 export function itemOf(draft: Draft, job: NewJob, caller: Caller) {
   const { tenant } = caller
@@ -139,16 +185,16 @@ export function itemOf(draft: Draft, job: NewJob, caller: Caller) {
     network: draft.place.network,
     type: draft.type,
     validity: draft.validity,
+    metadata: JSON.stringify(draft.metadata),
     reference: draft.reference,
     callback_url: draft.callbackUrl,
-    batch: null,
-    batch_index: null,
     scheduled_at: draft.scheduledAt,
     created_at: new Date(caller.nowMs),
-    refusal: null,
     transfer: newUuid(caller.receivedMs),
     job: job.id,
     owner: job.owner,
+    delay_ms: BigInt(job.delayMs),
+    job_payload: job.payload,
     actor: caller.actor,
     ip: caller.ip,
     request: caller.requestId,

@@ -6,7 +6,6 @@ import { AppError } from '../../kernel/errors.ts'
 import { idOf, newUuid } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
-import { operation } from '../../platform/commit.ts'
 import type { Keyed } from '../../platform/idempotency.ts'
 import { sendToMany } from './bulk.ts'
 import { checkCallback } from './callbacks.ts'
@@ -19,55 +18,12 @@ import {
   optedOut,
   refusalOf,
   scheduledAt,
+  submit,
   textOf,
   tooExpensive,
 } from './draft.ts'
 import { currencyOf } from './pricing.ts'
 import { type MessageSend, mostValiditySeconds, type SendReply } from './schema.ts'
-
-const submit = operation(
-  'sms.submit',
-  {
-    bucket: 'smallint',
-    account: 'uuid',
-    environment: 'text',
-    id: 'uuid',
-    recipient: 'text',
-    sender: 'text',
-    body: 'text',
-    encoding: 'text',
-    segments: 'smallint',
-    unit_price: 'bigint',
-    cost: 'bigint',
-    currency: 'text',
-    country: 'text',
-    network: 'text',
-    type: 'text',
-    validity: 'int',
-    metadata: 'jsonb',
-    reference: 'text',
-    callback_url: 'text',
-    batch: 'uuid',
-    batch_index: 'smallint',
-    scheduled_at: 'timestamptz',
-    created_at: 'timestamptz',
-    refusal: 'text',
-    transfer: 'uuid',
-    job: 'uuid',
-    owner: 'uuid',
-    delay_ms: 'bigint',
-    job_payload: 'jsonb',
-    audit: 'uuid',
-    actor: 'text',
-    ip: 'text',
-    request: 'text',
-    key: 'text',
-    request_hash: 'text',
-    reply_status: 'smallint',
-    reply_body: 'text',
-  },
-  { seen: 'text', verdict: 'text', existing: 'uuid' },
-)
 
 export async function send(
   app: App,
@@ -98,12 +54,7 @@ async function sendOne(app: App, draft: Draft, caller: Caller, keyed: Keyed): Pr
   if (refusal === 'OPTED_OUT') throw optedOut(draft)
   const job = jobOf(app, draft, caller, 0)
   const reply = replyOf(draft, caller)
-  const own = {
-    metadata: JSON.stringify(draft.metadata),
-    job_payload: job.payload,
-    delay_ms: BigInt(job.delayMs),
-    audit: newUuid(caller.receivedMs),
-  }
+  const own = { batch: null, batch_index: null, refusal: null, audit: newUuid(caller.receivedMs) }
   const item = Object.assign(itemOf(draft, job, caller), own, keyed.columns(reply))
   const { seen, verdict, existing } = await app.commit(submit, item)
   keyed.settle(seen)
