@@ -61,6 +61,6 @@ async function urgentType(client: Client): Promise<'otp' | 'transactional'> {
 
 async function sendBulk(client: Client, size: number): Promise<void> {
   const messages = Array.from({ length: size }, (_, i) => ({ to: `+2547${20_111_111 + i}`, message: 'Sale today!' }))
-  const { status, text } = await client.post('/v1/sms/bulk', { from: 'SHOP', messages, type: 'promotional' })
+  const { status, text } = await client.post('/v1/sms/bulk', { from: 'SHOP', messages })
   if (status !== 200) throw new Error(`a bulk was answered ${status} ${text.slice(0, 500)}`)
 }
