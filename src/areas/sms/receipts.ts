@@ -31,11 +31,8 @@ interface Named extends Stored {
 
 const findNamed = statement<{ carriers: readonly string[]; ids: readonly string[] }, Named>(
   'sms.find_by_carrier_ids',
-  `select c.carrier, c.id as carrier_id, c.part, ${storedColumns}
-     from unnest($carriers::text[], $ids::text[]) as w(carrier, id)
-     join sms.carrier_ids c on c.carrier = w.carrier and c.id = w.id
-     join sms.messages m
-       on m.bucket = c.bucket and m.account_id = c.account_id and m.environment = c.environment and m.id = c.message_id`,
+  `select n.carrier, n.carrier_id, n.part, ${storedColumns}
+     from sms.messages_named($carriers::text[], $ids::text[]) n cross join lateral (select (n.message).*) m`,
 )
 
 const finder = onePerApp((app) =>
