@@ -54,7 +54,7 @@ export async function durableWrite({ short }: { short: boolean }): Promise<Figur
           route: await load({ ...settings, port: bare.said.port, connections, next: () => plain }),
           write: await load({ ...settings, port: node.port, connections, next: durable }),
         })
-      figures.push(...compared(connections, pairs))
+      figures.push(...compared('durable write', connections, pairs))
     }
     const most = figures.find(({ name }) => name === 'durable write, 128 connections')?.value ?? 1000
     const atHalf = { ...settings, connections: 128, rate: most / 2 }
@@ -80,7 +80,11 @@ function timesOf({ p50Ms, p99Ms }: LoadResult): Pick<Figure, 'p50Ms' | 'p99Ms'> 
 }
 
 /** The median round by ratio: machines are shared, and one disturbed round should not decide. */
-function compared(connections: number, pairs: { route: LoadResult; write: LoadResult }[]): Figure[] {
+export function compared(
+  what: string,
+  connections: number,
+  pairs: { route: LoadResult; write: LoadResult }[],
+): Figure[] {
   const bad = pairs.flatMap(({ write }) => Object.keys(write.statuses)).filter((status) => status !== '200')
   if (bad.length > 0) throw new Error(`writes were answered ${bad.join(', ')}`)
   const sorted = pairs
@@ -97,7 +101,7 @@ function compared(connections: number, pairs: { route: LoadResult; write: LoadRe
       p99Ms: middle.route.p99Ms,
     },
     {
-      name: `durable write, ${connections} connections`,
+      name: `${what}, ${connections} connections`,
       value: middle.write.perSecond,
       unit: 'requests/s',
       p50Ms: middle.write.p50Ms,
@@ -113,7 +117,8 @@ function compared(connections: number, pairs: { route: LoadResult; write: LoadRe
   ]
 }
 
-async function openAccounts(operator: Client): Promise<string[]> {
+/** Fifty accounts with money and without limits; gives their keys. */
+export async function openAccounts(operator: Client): Promise<string[]> {
   const keys: string[] = []
   const { body: own } = await operator.get('/v1/auth/whoami')
   await operator.patch(`/v1/operator/api-keys/${own.key_id}`, { rate_limit_per_second: 1_000_000 })

@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs benchmarks: all of them, or those named. --short only shows that each runs.
+// Runs benchmarks: all of them, or those named, where a first word stands for all that begin with it (`sms`). --short only
+// shows that each runs.
 import { stdout } from 'node:process'
 import { durableWrite } from './durable-write.ts'
 import { faults } from './faults.ts'
+import { faultsSms } from './faults-sms.ts'
 import { ledger } from './ledger.ts'
 import { type Figure, report } from './report.ts'
+import { smsAccept } from './sms-accept.ts'
+import { smsCodec } from './sms-codec.ts'
+import { smsEndToEnd } from './sms-end-to-end.ts'
+import { smsSegments } from './sms-segments.ts'
+import { smsUrgent } from './sms-urgent.ts'
 import { start } from './start.ts'
 import { webhooks } from './webhooks.ts'
 import { work } from './work.ts'
@@ -15,11 +22,18 @@ const benchmarks: Readonly<Record<string, (options: { short: boolean }) => Promi
   ledger,
   start,
   webhooks,
+  'sms-accept': smsAccept,
+  'sms-codec': smsCodec,
+  'sms-segments': smsSegments,
+  'sms-end-to-end': smsEndToEnd,
+  'sms-urgent': smsUrgent,
   faults,
+  'faults-sms': faultsSms,
 }
 
 const words = process.argv.slice(2)
 const short = words.includes('--short')
 const wanted = words.filter((word) => !word.startsWith('--'))
 for (const [name, run] of Object.entries(benchmarks))
-  if (wanted.length === 0 || wanted.includes(name)) stdout.write(report(name, await run({ short })))
+  if (wanted.length === 0 || wanted.some((word) => name === word || name.startsWith(`${word}-`)))
+    stdout.write(report(name, await run({ short })))

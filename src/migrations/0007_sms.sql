@@ -57,8 +57,8 @@ create index messages_of_batch on sms.messages (bucket, account_id, environment,
   where batch_id is not null;
 -- Led by the recipient: so it also finds who wrote to a handset that answers.
 create index messages_by_phone on sms.messages (recipient, account_id, environment, id);
-create index messages_scheduled on sms.messages (bucket, account_id, environment, id)
-  where scheduled_at is not null and status = 'queued';
+-- None of these names a column that changes on the way of a message: PostgreSQL then updates it in place.
+create index messages_scheduled on sms.messages (bucket, account_id, environment, id) where scheduled_at is not null;
 select platform.ensure_partitions('sms.messages', 'month', 2, 70);
 
 -- One row is a customer's own name for a message; nobody may use it again.
@@ -110,6 +110,17 @@ create table sms.batches (
 create function sms.charge_step(charges smallint) returns text language sql immutable as $$
   select case when charges = 1 then 'charge' else 'charge:' || charges end
 $$;
+
+-- Messages by their ids. A function, so that it never scans: a table that was empty when the statement was first planned
+-- may be large by now.
+create function sms.messages_at(p_buckets smallint[], p_accounts uuid[], p_environments text[], p_ids uuid[])
+  returns setof sms.messages language plpgsql stable
+  set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+begin
+  return query select m.* from unnest(p_buckets, p_accounts, p_environments, p_ids) as w(bucket, account, environment, id)
+    join sms.messages m
+      on m.bucket = w.bucket and m.account_id = w.account and m.environment = w.environment and m.id = w.id;
+end $$;
 
 -- Before dispatch -------------------------------------------------------------------------------------------------
 
@@ -170,10 +181,10 @@ begin
   select array_agg(case when i.refusal is not null or exists (
              select from sms.opt_outs o
               where o.bucket = i.bucket and o.account_id = i.account and o.environment = i.environment
-                and o.phone = i.recipient and o.sender in ('*', i.sender)) then 'opted_out' end order by n),
+                and o.phone = i.recipient and o.sender in ('*', i.sender)) then 'opted_out' end order by i.n),
          bool_or(i.reference is not null)
     into verdicts, referred
-    from generate_subscripts(items, 1) n cross join lateral (select (items[n]).*) i;
+    from (select u.*, row_number() over () as n from unnest(items) u) i;
 
   existing := array_fill(null::uuid, array[cardinality(items)]);
   if referred then
@@ -222,10 +233,9 @@ begin
          i.network, i.type, i.validity, coalesce(i.metadata, '{}'), i.reference, i.callback_url, i.batch, i.batch_index,
          i.scheduled_at, i.created_at, case when not v.ok then i.created_at end, case when not v.ok then 'OPTED_OUT' end,
          i.request, case when v.ok then i.job end
-    from generate_subscripts(items, 1) n
-   cross join lateral (select (items[n]).*) i
-   cross join lateral (select verdicts[n] = 'accepted' as ok) v
-   where v.ok or (verdicts[n] = 'opted_out' and i.batch is not null);
+    from (select u.*, row_number() over () as n from unnest(items) u) i
+   cross join lateral (select verdicts[i.n] = 'accepted' as ok) v
+   where v.ok or (verdicts[i.n] = 'opted_out' and i.batch is not null);
   perform work.add(array(
     select row(items[n].bucket, items[n].job, items[n].lane, items[n].account, items[n].environment, null, items[n].owner,
                items[n].delay_ms, items[n].job_payload)::work.job_item

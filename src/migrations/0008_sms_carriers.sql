@@ -74,16 +74,13 @@ declare
 begin
   if many = 0 then return; end if;
   told := events.emit(array(
-      select row(changes[n].bucket, changes[n].account, changes[n].environment, changes[n].event_id,
-                 changes[n].event_type, changes[n].event_resource, changes[n].event_body, changes[n].event_request,
-                 changes[n].event_within, changes[n].event_callback, changes[n].event_at,
-                 changes[n].event_owner)::events.event_item
-        from generate_series(1, many) n order by n)
+      select row(c.bucket, c.account, c.environment, c.event_id, c.event_type, c.event_resource, c.event_body,
+                 c.event_request, c.event_within, c.event_callback, c.event_at, c.event_owner)::events.event_item
+        from unnest(changes) c)
     || array(
-      select row(changes[n].bucket, changes[n].account, changes[n].environment, changes[n].narrow_id,
-                 changes[n].narrow_type, changes[n].event_resource, changes[n].narrow_body, changes[n].event_request,
-                 changes[n].event_type, null, changes[n].event_at, changes[n].event_owner)::events.event_item
-        from generate_series(1, many) n order by n));
+      select row(c.bucket, c.account, c.environment, c.narrow_id, c.narrow_type, c.event_resource, c.narrow_body,
+                 c.event_request, c.event_type, null, c.event_at, c.event_owner)::events.event_item
+        from unnest(changes) c));
   wide := told[1 : many];
   narrow := told[many + 1 : 2 * many];
 end $$;
@@ -221,6 +218,17 @@ end $$;
 
 -- Receipts --------------------------------------------------------------------------------------------------------
 
+-- The messages that carriers' ids stand for, and which part of them. A function for the reason that sms.messages_at is one.
+create function sms.messages_named(p_carriers text[], p_ids text[])
+  returns table (carrier text, carrier_id text, part smallint, parts smallint, message sms.messages) language plpgsql stable
+  set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+begin
+  return query select c.carrier, c.id, c.part, c.parts, m from unnest(p_carriers, p_ids) as w(carrier, id)
+    join sms.carrier_ids c on c.carrier = w.carrier and c.id = w.id
+    join sms.messages m
+      on m.bucket = c.bucket and m.account_id = c.account_id and m.environment = c.environment and m.id = c.message_id;
+end $$;
+
 -- A receipt that nobody knows yet waits for the answer it belongs to. Gives `known` when that was stored meanwhile. Of
 -- several for one id the first stands.
 create type sms.hold_receipt_item as (carrier text, id text, receipt jsonb);
@@ -243,8 +251,9 @@ begin
 end $$;
 
 -- What the network says of parts: status is delivered or failed. A message is delivered when all its parts are and
--- failed when one is; what is over stays as it is, so that doubled, late and disordered receipts change nothing. Gives
--- whether this receipt was the one that changed the message.
+-- failed when one is; what is over stays as it is, so that doubled, late and disordered receipts change nothing.
+-- carrier_id is set when the receipt waited for its message under it. Gives whether this receipt was the one that changed
+-- the message.
 create type sms.receipt_item as (
   bucket smallint, account uuid, environment text, id uuid, part smallint, parts smallint, carrier text, carrier_id text,
   status text, error_code text, carrier_code text, at timestamptz,
@@ -263,12 +272,11 @@ begin
   with heard as (
     select h.*, items[h.speaker].status as verdict, items[h.speaker].at as at, items[h.speaker].error_code as error_code,
            items[h.speaker].carrier_code as carrier_code
-      from (select items[n].bucket as bucket, items[n].account as account, items[n].environment as environment,
-                   items[n].id as id,
-                   bit_or(case when items[n].status = 'delivered' then 1::bigint << items[n].part else 0 end) as mask,
-                   min((1::bigint << items[n].parts) - 1) as whole,
-                   coalesce(min(n) filter (where items[n].status = 'failed'), max(n)) as speaker
-              from generate_subscripts(items, 1) n group by 1, 2, 3, 4) h
+      from (select i.bucket, i.account, i.environment, i.id,
+                   bit_or(case when i.status = 'delivered' then 1::bigint << i.part else 0 end) as mask,
+                   min((1::bigint << i.parts) - 1) as whole,
+                   coalesce(min(i.n) filter (where i.status = 'failed'), max(i.n))::int as speaker
+              from (select u.*, row_number() over () as n from unnest(items) u) i group by 1, 2, 3, 4) h
   ), changed as (
     update sms.messages m
        set delivered_parts = m.delivered_parts | h.mask,
@@ -282,8 +290,10 @@ begin
        and m.status = 'sent'
     returning m.status, h.speaker)
   select coalesce(array_agg(c.speaker order by c.speaker) filter (where c.status <> 'sent'), '{}') into fresh from changed c;
-  update sms.carrier_ids c set early = null from unnest(items) i
-   where c.carrier = i.carrier and c.id = i.carrier_id and c.early is not null;
+  if exists (select from unnest(items) i where i.carrier_id is not null) then
+    update sms.carrier_ids c set early = null from unnest(items) i
+     where c.carrier = i.carrier and c.id = i.carrier_id and c.early is not null;
+  end if;
 
   told := sms.tell(array(
     select row(items[n].bucket, items[n].account, items[n].environment, items[n].event_id, items[n].event_type,

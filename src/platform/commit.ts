@@ -171,7 +171,13 @@ export class Committer {
 
   async #send(lane: Lane, operation: Operation<Columns, Columns>, batch: Waiting[]): Promise<void> {
     try {
-      const rows = await lane.query(operation, [this.#nodeId, encode(operation, batch)])
+      const rows = await lane.query(operation, [
+        this.#nodeId,
+        itemsLiteral(
+          operation,
+          batch.map(({ item }) => item),
+        ),
+      ])
       if (rows.length !== batch.length)
         throw new Error(`${operation.name} gave ${rows.length} rows for ${batch.length} items`)
       this.stats.commits++
@@ -255,11 +261,17 @@ class Lane {
   }
 }
 
-/** The batch as one literal, an array of rows. Written here rather than by the driver because it runs for every write. */
-function encode({ takes }: Operation<Columns, Columns>, batch: readonly Waiting[]): string {
+/**
+ * Items as an operation takes them: one literal, an array of rows. Written here rather than by the driver because it runs
+ * for every write. What an item does not have is null.
+ */
+export function itemsLiteral<Item extends Columns>(
+  { takes }: Pick<Operation<Item, Columns>, 'takes'>,
+  items: readonly Partial<RowOf<Item>>[],
+): string {
   const columns = Object.entries(takes)
   let text = ''
-  for (const { item } of batch) {
+  for (const item of items) {
     let row = ''
     for (let i = 0; i < columns.length; i++) {
       const [name = '', type = 'text'] = columns[i] ?? []

@@ -457,7 +457,7 @@ export class Work<Context> {
 
   async #attempt({ job, check, place }: Lane<Job<Context>>, row: Row): Promise<Outcome> {
     if (this.#context === null) throw new Error('a job ran before the program was started')
-    const { payload } = row
+    const { id, bucket, key, attempt, failures, payload } = row
     if (!check.Check(payload))
       return { kind: 'retry', reason: 'the payload does not have the shape this version expects' }
     const tenant =
@@ -465,7 +465,7 @@ export class Work<Context> {
         ? { bucket: row.bucket, account: row.account_id, environment: row.environment }
         : null
     try {
-      return await job.handle(this.#context, { ...row, tenant, place, payload })
+      return await job.handle(this.#context, { id, bucket, tenant, place, key, attempt, failures, payload })
     } catch (error) {
       // A database that is away or full is no failure of the job, and must not use up its attempts.
       if (isUnavailable(error)) return { kind: 'again', afterMs: awayMs }

@@ -165,6 +165,18 @@ describe('over binds of the operator', () => {
     assert.deepEqual([record.status, record.delivered_at], ['sent', null])
   })
 
+  test('receipts that come with the answers are told of after them', async () => {
+    const ada = await world.account({ balance: 100 })
+    smsc.delayMs = 0
+    const ids = await Promise.all(Array.from({ length: 50 }, (_, i) => send(ada, `+2547225${10_000 + i}`, `fast ${i}`)))
+    for (const id of ids) {
+      assert.equal((await ended(ada, id)).status, 'delivered')
+      assert.deepEqual(await toldOf(ada, id), ['sent', 'delivered'])
+    }
+    smsc.delayMs = 20
+    assert.equal(await balance(ada), 60)
+  })
+
   test('a long message arrives whole and is told of once', async () => {
     const ada = await world.account({ balance: 100 })
     const text = 'Tafadhali lipa bili yako leo. 😀 '.repeat(8).trim()

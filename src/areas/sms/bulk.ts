@@ -8,6 +8,7 @@ import { walletsOf } from '../../ledger/wallets.ts'
 import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
 import type { Caller } from '../../platform/auth.ts'
+import { itemsLiteral } from '../../platform/commit.ts'
 import { one, statement, type Tx } from '../../platform/db.ts'
 import { AnsweredBefore, type Keyed } from '../../platform/idempotency.ts'
 import type { NewJob } from '../../platform/work.ts'
@@ -24,6 +25,7 @@ import {
   refusalOf,
   scheduledAt,
   senderOf,
+  submit,
   textOf,
   tooExpensive,
   type Wanted,
@@ -43,7 +45,7 @@ const chunkSize = 500
 const accept = statement<{ items: string }, { verdict: string; existing: string | null }>(
   'sms.accept',
   `select v.verdict, v.existing
-     from unnest(sms.accept(array(select i from jsonb_populate_recordset(null::sms.submit_item, $items::jsonb) i), false))
+     from unnest(sms.accept($items::sms.submit_item[], false))
           with ordinality as v(verdict, existing, n)
     order by v.n`,
 )
@@ -230,18 +232,11 @@ async function submitBatch(
       job: jobOf(app, draft, caller, true),
     }))
     const rows = await tx.query(accept, {
-      items: JSON.stringify(
-        chunk.map(({ index, draft, job }) => ({
-          ...itemOf(draft, job, caller),
-          unit_price: draft.unitPrice.toString(),
-          cost: draft.cost.toString(),
-          metadata: draft.metadata,
-          job_payload: JSON.parse(job.payload),
-          delay_ms: job.delayMs,
-          batch,
-          batch_index: index,
-          refusal: refusalOf(draft, caller),
-        })),
+      items: itemsLiteral(
+        submit,
+        chunk.map(({ index, draft, job }) =>
+          Object.assign(itemOf(draft, job, caller), { batch, batch_index: index, refusal: refusalOf(draft, caller) }),
+        ),
       ),
     })
     chunk.forEach(({ index, job }, i) => {

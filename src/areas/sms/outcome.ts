@@ -128,10 +128,7 @@ export const loadMessages = statement<
 >(
   'sms.load_messages',
   `select ${storedColumns}
-     from unnest($buckets::smallint[], $accounts::uuid[], $environments::text[], $ids::uuid[])
-       as w(bucket, account, environment, id)
-     join sms.messages m
-       on m.bucket = w.bucket and m.account_id = w.account and m.environment = w.environment and m.id = w.id`,
+     from sms.messages_at($buckets::smallint[], $accounts::uuid[], $environments::text[], $ids::uuid[]) m`,
 )
 
 function tenantOf({ bucket, account_id: account, environment }: Stored): Tenant {
@@ -174,10 +171,10 @@ export function changeOf(
     narrow,
     at: new Date(nowMs),
     columns: {
-      ...wide.columns,
       narrow_id: narrow.columns.event_id,
       narrow_type: narrow.columns.event_type,
       narrow_body: narrow.columns.event_body,
+      ...wide.columns,
     },
   }
 }

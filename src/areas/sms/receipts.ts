@@ -5,6 +5,7 @@ import type { App } from '../../platform/app.ts'
 import { operation } from '../../platform/commit.ts'
 import { statement } from '../../platform/db.ts'
 import type { Chore } from '../../platform/maintenance.ts'
+import { type NamedPart, whenStored } from './answered.ts'
 import type { Receipt } from './carrier.ts'
 import { gathered, onePerApp } from './gather.ts'
 import { submission, tiersUpTo, type Undelivered } from './lanes.ts'
@@ -55,12 +56,13 @@ interface Named extends Stored {
 
 const findNamed = statement<{ carriers: readonly string[]; ids: readonly string[] }, Named>(
   'sms.find_by_carrier_ids',
-  `select c.carrier, c.id as carrier_id, c.part, c.parts, ${storedColumns}
-     from unnest($carriers::text[], $ids::text[]) as w(carrier, id)
-     join sms.carrier_ids c on c.carrier = w.carrier and c.id = w.id
-     join sms.messages m
-       on m.bucket = c.bucket and m.account_id = c.account_id and m.environment = c.environment and m.id = c.message_id`,
+  `select n.carrier, n.carrier_id, n.part, n.parts, ${storedColumns}
+     from sms.messages_named($carriers::text[], $ids::text[]) n cross join lateral (select (n.message).*) m`,
 )
+
+function partOf(named: Named): NamedPart {
+  return { message: named, part: named.part, parts: named.parts, holder: named.route }
+}
 
 const finder = onePerApp((app) =>
   gathered(async (asked: readonly CarrierId[]): Promise<(Named | null)[]> => {
@@ -95,13 +97,13 @@ const findForgotten = statement<{ most: number }, EarlyRow>(
 
 /** Nothing is told and nothing is charged: only the record says so. */
 const noteLate = statement<
-  { bucket: number; account: string; environment: string; id: string; part: number; at: Date },
+  { bucket: number; account: string; environment: string; id: string; part: number; parts: number; at: Date },
   object
 >(
   'sms.note_late',
   `update sms.messages
       set delivered_parts = delivered_parts | (1::bigint << $part::int),
-          late_at = case when delivered_parts | (1::bigint << $part::int) = (1::bigint << segments) - 1
+          late_at = case when delivered_parts | (1::bigint << $part::int) = (1::bigint << $parts::int) - 1
                          then coalesce(late_at, $at) end
     where bucket = $bucket and account_id = $account and environment = $environment and id = $id
       and status = 'failed' and error_code = 'EXPIRED'`,
@@ -115,9 +117,11 @@ const purgeIds = statement<{ days: number }, object>(
 /** Takes what the network says of a part; fulfilled when it is stored. */
 export async function takeReceipt(app: App, receipt: Receipt): Promise<void> {
   const { carrier, carrierId, status, errorCode, carrierCode } = receipt
+  const answered = await whenStored(app, carrier, carrierId)
+  if (answered) return apply(app, answered, receipt)
   for (;;) {
     const named = await finder(app)({ carrier, id: carrierId })
-    if (named) return apply(app, named, receipt)
+    if (named) return apply(app, partOf(named), receipt)
     const { known } = await commitSurely(app, hold, {
       carrier,
       id: carrierId,
@@ -136,32 +140,33 @@ async function applyAll(app: App, rows: readonly EarlyRow[]): Promise<void> {
   await Promise.all(
     rows.map(async ({ carrier, id, early }) => {
       const named = await finder(app)({ carrier, id })
-      if (named) await apply(app, named, { carrier, carrierId: id, ...early }, true)
+      if (named) await apply(app, partOf(named), { carrier, carrierId: id, ...early }, true)
     }),
   )
 }
 
-/** `wasEarly`: it is crossed off where it waited, even when it changes nothing. */
-async function apply(app: App, named: Named, receipt: Receipt, wasEarly = false): Promise<void> {
-  if (named.status === 'failed' && receipt.status === 'delivered') await arrivedLate(app, named)
-  if (named.status !== 'sent' && named.status !== 'queued' && !wasEarly) return
-  if (receipt.status === 'delivered' || !(await goesOn(app, named, receipt))) await store(app, named, receipt)
+/** `wasEarly`: it waited in the database and is crossed off there, even when it changes nothing. */
+async function apply(app: App, named: NamedPart, receipt: Receipt, wasEarly = false): Promise<void> {
+  const { message } = named
+  if (message.status === 'failed' && receipt.status === 'delivered') await arrivedLate(app, named)
+  if (message.status !== 'sent' && message.status !== 'queued' && !wasEarly) return
+  if (receipt.status === 'delivered' || !(await goesOn(app, named, receipt))) await store(app, named, receipt, wasEarly)
 }
 
 /** Whether a message that was not delivered is submitted again, to a carrier of the next tier, or was already. */
-async function goesOn(app: App, named: Named, receipt: Receipt): Promise<boolean> {
-  const { bucket, account_id: account, environment, country, network } = named
+async function goesOn(app: App, { message, part, holder }: NamedPart, receipt: Receipt): Promise<boolean> {
+  const { bucket, account_id: account, environment, country, network } = message
   const { carrier, carrierId, errorCode, carrierCode } = receipt
   const route = networkOf(app).routeFor({ environment, account, country, network })
   if (!route?.rerouteOnUndelivered) return false
   const without = deliverableElsewhere.has(errorCode) ? tiersUpTo(route, carrier) : null
   // What a carrier says that no longer has the message is only crossed off.
-  if (without === null && named.route === carrier) return false
-  const undelivered = { without: without ?? [], part: named.part, carrier, carrierId, errorCode, carrierCode }
-  const priority = priorityOf(named.type, named.batch_id !== null)
-  const job = submission(app, { bucket, account, environment }, { ...named, priority, undelivered })
+  if (without === null && holder === carrier) return false
+  const undelivered = { without: without ?? [], part, carrier, carrierId, errorCode, carrierCode }
+  const priority = priorityOf(message.type, message.batch_id !== null)
+  const job = submission(app, { bucket, account, environment }, { ...message, priority, undelivered })
   const { rerouted } = await commitSurely(app, reroute, {
-    ...{ bucket, account, environment, id: named.id },
+    ...{ bucket, account, environment, id: message.id },
     carrier,
     carrier_id: carrierId,
     job: job.id,
@@ -180,21 +185,26 @@ export async function endUndelivered(
   { part, carrier, carrierId, errorCode, carrierCode }: Undelivered,
 ): Promise<void> {
   const receipt = { carrier, carrierId, status: 'failed' as const, errorCode, carrierCode }
-  await store(app, { ...message, carrier, carrier_id: carrierId, part, parts: message.segments }, receipt)
+  await store(app, { message, part, parts: message.segments, holder: carrier }, receipt, false)
 }
 
-async function store(app: App, named: Named, receipt: Receipt): Promise<void> {
+async function store(
+  app: App,
+  { message, part, parts }: NamedPart,
+  receipt: Receipt,
+  wasEarly: boolean,
+): Promise<void> {
   const { carrier, carrierId, status, errorCode, carrierCode } = receipt
-  const change = changeOf(app, named, status, errorCode)
+  const change = changeOf(app, message, status, errorCode)
   const verdict = await commitSurely(app, receiptOperation, {
-    bucket: named.bucket,
-    account: named.account_id,
-    environment: named.environment,
-    id: named.id,
-    part: named.part,
-    parts: named.parts,
+    bucket: message.bucket,
+    account: message.account_id,
+    environment: message.environment,
+    id: message.id,
+    part,
+    parts,
     carrier,
-    carrier_id: carrierId,
+    carrier_id: wasEarly ? carrierId : null,
     status,
     error_code: errorCode,
     carrier_code: carrierCode,
@@ -204,9 +214,10 @@ async function store(app: App, named: Named, receipt: Receipt): Promise<void> {
   tell(app, change, verdict)
 }
 
-async function arrivedLate(app: App, { bucket, account_id: account, environment, id, part, clock_offset_ms }: Named) {
+async function arrivedLate(app: App, { message, part, parts }: NamedPart): Promise<void> {
+  const { bucket, account_id: account, environment, id, clock_offset_ms } = message
   const at = new Date(app.clock.nowMs() + Number(clock_offset_ms))
-  await app.db.query(noteLate, { bucket, account, environment, id, part, at })
+  await app.db.query(noteLate, { bucket, account, environment, id, part, parts, at })
 }
 
 export const receiptChores: readonly Chore[] = [

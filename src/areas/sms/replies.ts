@@ -6,10 +6,11 @@ import { newUuid, uuidOf } from '../../kernel/ids.ts'
 import { isCurrency } from '../../kernel/money.ts'
 import type { App } from '../../platform/app.ts'
 import type { EventAnswer } from '../../platform/area.ts'
+import { itemsLiteral } from '../../platform/commit.ts'
 import { maybe, one, statement, type Tx } from '../../platform/db.ts'
 import type { Occasion } from '../../platform/events.ts'
 import { parseJson } from '../../platform/json.ts'
-import { type Draft, itemOf, jobOf, lengthChecked, optedOut, textOf, tooExpensive } from './draft.ts'
+import { type Draft, itemOf, jobOf, lengthChecked, optedOut, submit, textOf, tooExpensive } from './draft.ts'
 import { findPlaces, placeFor } from './ported-numbers.ts'
 import { priceOf } from './pricing.ts'
 import { mostValiditySeconds } from './schema.ts'
@@ -21,8 +22,7 @@ const currencyOf = statement<{ account: string }, { currency: string }>(
 
 const accept = statement<{ items: string }, { verdict: string }>(
   'sms.accept_reply',
-  `select v.verdict
-     from unnest(sms.accept(array(select i from jsonb_populate_recordset(null::sms.submit_item, $items::jsonb) i), true)) v`,
+  `select v.verdict from unnest(sms.accept($items::sms.submit_item[], true)) v`,
 )
 
 type TenantParameters = { bucket: number; account: string; environment: string }
@@ -83,14 +83,8 @@ export async function sendReply(
   }
   const sending = { ...occasion, actor: '', ip: '' }
   const job = jobOf(app, draft, sending, false)
-  const item = {
-    ...itemOf(draft, job, sending),
-    unit_price: draft.unitPrice.toString(),
-    cost: draft.cost.toString(),
-    job_payload: JSON.parse(job.payload),
-    delay_ms: job.delayMs,
-  }
-  const { verdict } = await one(tx.query(accept, { items: JSON.stringify([item]) }))
+  const items = itemsLiteral(submit, [itemOf(draft, job, sending)])
+  const { verdict } = await one(tx.query(accept, { items }))
   if (verdict === 'insufficient') return tooExpensive(currency, draft.cost)
   if (verdict === 'opted_out') return optedOut(draft)
   await tx.query(nameAnswered, { ...tenant, id: reply, inReplyTo: id })

@@ -6,7 +6,6 @@ import { AppError } from '../../kernel/errors.ts'
 import { idOf, newUuid } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
-import { operation } from '../../platform/commit.ts'
 import type { Keyed } from '../../platform/idempotency.ts'
 import { sendToMany } from './bulk.ts'
 import { checkCallback } from './callbacks.ts'
@@ -19,6 +18,7 @@ import {
   optedOut,
   refusalOf,
   scheduledAt,
+  submit,
   textOf,
   tooExpensive,
 } from './draft.ts'
@@ -26,51 +26,6 @@ import { linksFor, withRoomForLink } from './opt-out-links.ts'
 import { permissionOf } from './permissions.ts'
 import { findPlaces } from './ported-numbers.ts'
 import { type MessageSend, maxRecipients, mostValiditySeconds, type SendReply } from './schema.ts'
-
-const submit = operation(
-  'sms.submit',
-  {
-    bucket: 'smallint',
-    account: 'uuid',
-    environment: 'text',
-    id: 'uuid',
-    recipient: 'text',
-    sender: 'text',
-    body: 'text',
-    encoding: 'text',
-    segments: 'smallint',
-    unit_price: 'bigint',
-    cost: 'bigint',
-    currency: 'text',
-    country: 'text',
-    network: 'text',
-    type: 'text',
-    validity: 'int',
-    metadata: 'jsonb',
-    reference: 'text',
-    callback_url: 'text',
-    batch: 'uuid',
-    batch_index: 'smallint',
-    scheduled_at: 'timestamptz',
-    created_at: 'timestamptz',
-    refusal: 'text',
-    transfer: 'uuid',
-    job: 'uuid',
-    lane: 'text',
-    owner: 'uuid',
-    delay_ms: 'bigint',
-    job_payload: 'jsonb',
-    audit: 'uuid',
-    actor: 'text',
-    ip: 'text',
-    request: 'text',
-    key: 'text',
-    request_hash: 'text',
-    reply_status: 'smallint',
-    reply_body: 'text',
-  },
-  { seen: 'text', verdict: 'text', existing: 'uuid' },
-)
 
 export async function send(
   app: App,
@@ -117,14 +72,9 @@ async function sendOne(app: App, draft: Draft, caller: Caller, keyed: Keyed): Pr
   if (refusal === 'OPTED_OUT') throw optedOut(draft)
   const job = jobOf(app, draft, caller, false)
   const reply = replyOf(draft, caller)
-  const { seen, verdict, existing } = await app.commit(submit, {
-    ...itemOf(draft, job, caller),
-    metadata: JSON.stringify(draft.metadata),
-    job_payload: job.payload,
-    delay_ms: BigInt(job.delayMs),
-    audit: newUuid(caller.receivedMs),
-    ...keyed.columns(reply),
-  })
+  const own = { batch: null, batch_index: null, refusal: null, audit: newUuid(caller.receivedMs) }
+  const item = Object.assign(itemOf(draft, job, caller), own, keyed.columns(reply))
+  const { seen, verdict, existing } = await app.commit(submit, item)
   keyed.settle(seen)
   if (verdict === 'insufficient') throw tooExpensive(draft.currency, draft.cost)
   if (verdict === 'opted_out') throw optedOut(draft)

@@ -8,6 +8,7 @@ import { backoffMs } from '../../kernel/backoff.ts'
 import type { App } from '../../platform/app.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { Job, Outcome, Run } from '../../platform/work.ts'
+import { whileStoring } from './answered.ts'
 import { wishFor } from './behaviour.ts'
 import type { Route, SubmitOutcome } from './carrier.ts'
 import { gathered, onePerApp } from './gather.ts'
@@ -197,18 +198,20 @@ async function sent(
   carrierIds: readonly string[],
 ): Promise<Outcome> {
   const change = changeOf(app, message, 'sent', null)
-  const verdict = await commitSurely(app, accepted, {
-    bucket: message.bucket,
-    account: message.account_id,
-    environment: message.environment,
-    id: message.id,
-    job: run.id,
-    carrier,
-    carrier_ids: JSON.stringify(carrierIds),
-    attempts: Math.min(run.attempt, maxAttempts),
-    at: change.at,
-    ...change.columns,
-  })
+  const verdict = await whileStoring(app, message, carrier, carrierIds, () =>
+    commitSurely(app, accepted, {
+      bucket: message.bucket,
+      account: message.account_id,
+      environment: message.environment,
+      id: message.id,
+      job: run.id,
+      carrier,
+      carrier_ids: JSON.stringify(carrierIds),
+      attempts: Math.min(run.attempt, maxAttempts),
+      at: change.at,
+      ...change.columns,
+    }),
+  )
   tell(app, change, verdict)
   if (verdict.early !== null) await applyEarly(app, carrier, JSON.parse(verdict.early))
   return { kind: 'settled' }

@@ -49,7 +49,11 @@ const extended = 0x100
 const septets = new Uint16Array(0x10000).fill(absent)
 for (let code = 0; code < basic.length; code++) if (code !== escapeCode) septets[basic.charCodeAt(code)] = code
 for (const [character, code] of Object.entries(extension)) septets[character.charCodeAt(0)] = extended + code
-const extensionCharacters = new Map(Object.entries(extension).map(([character, code]) => [code, character]))
+/** Septet -> UTF-16 unit, and the same behind an escape, where 0 is none. Octets that are no septets stand for nothing. */
+const units = new Uint16Array(0x100).fill(0xfffd)
+for (let code = 0; code < basic.length; code++) units[code] = basic.charCodeAt(code)
+const escapedUnits = new Uint16Array(0x100)
+for (const [character, code] of Object.entries(extension)) escapedUnits[code] = character.charCodeAt(0)
 
 export function isGsm(text: string): boolean {
   for (let i = 0; i < text.length; i++) if (septets[text.charCodeAt(i)] === absent) return false
@@ -70,32 +74,34 @@ export function nonGsmCharacters(text: string): string[] {
 
 /** One septet in each octet, data_coding 0. */
 export function encodeGsm7(text: string): Buffer {
-  const octets = Buffer.allocUnsafe(2 * text.length)
+  const octets = Buffer.allocUnsafe(gsmLength(text))
   let length = 0
   for (let i = 0; i < text.length; i++) {
     const code = septets[text.charCodeAt(i)] ?? absent
     if (code === absent) octets[length++] = 0x3f
     else {
       if (code >= extended) octets[length++] = escapeCode
-      octets[length++] = code % extended
+      octets[length++] = code & 0xff
     }
   }
-  return octets.subarray(0, length)
+  return octets
 }
 
 /** An escape before something that the extension table does not have is passed over, as TS 23.038 section 6.2.1.1 asks. */
 export function decodeGsm7(octets: Buffer): string {
-  let text = ''
+  const text = Buffer.allocUnsafe(2 * octets.length)
+  let length = 0
   for (let i = 0; i < octets.length; i++) {
-    if (octets[i] !== escapeCode) text += basic[octets[i] ?? 0] ?? '\ufffd'
-    else if (i === octets.length - 1) text += ' '
-    else {
-      const character = extensionCharacters.get(octets[i + 1] ?? 0)
-      if (character !== undefined) i += 1
-      text += character ?? ''
+    let unit = units[octets[i] ?? 0] ?? 0
+    if (octets[i] === escapeCode) {
+      unit = i === octets.length - 1 ? 0x20 : (escapedUnits[octets[i + 1] ?? 0] ?? 0)
+      if (unit === 0) continue
+      i += 1
     }
+    text[length++] = unit & 0xff
+    text[length++] = unit >> 8
   }
-  return text
+  return text.toString('utf16le', 0, length)
 }
 
 /** Big-endian UTF-16, data_coding 8. */
@@ -293,7 +299,7 @@ export function encodeMessage(
   const octetsOf = encoding === 'gsm7' ? encodeGsm7 : encodeUcs2
   const dataCoding = encoding === 'gsm7' ? dataCodings.gsm : dataCodings.ucs2
   const plain = { esmClass: 0, dataCoding, tlvs: {} }
-  if (parts.length === 1) return [{ ...plain, shortMessage: octetsOf(text) }]
+  if (parts.length === 1) return [{ shortMessage: octetsOf(text), ...plain }]
   if (joining === 'payload')
     return [{ ...plain, shortMessage: Buffer.alloc(0), tlvs: { messagePayload: octetsOf(text) } }]
   return parts.map((part, i) => {

@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test'
 import { decodeMessage, encodeMessage } from './charset.ts'
 import { commandStatus, type DeliverSm, newShortMessage, type SubmitSm } from './pdu.ts'
 import { encodeReceipt, parseReceipt } from './receipts.ts'
-import { Esme, Smsc } from './session.ts'
+import { Esme, type EsmeOptions, Smsc } from './session.ts'
 
 /** What these tests use of npm's smpp, which has no types of its own. */
 interface TheirPdu {
@@ -86,6 +86,60 @@ test('our customer end works with a message centre that somebody else wrote', as
   const [receipt] = deliveries
   assert.ok(receipt)
   assert.deepEqual([parseReceipt(receipt)?.id, parseReceipt(receipt)?.state], ['id1', 'DELIVRD'])
+})
+
+test('a message centre that somebody else wrote throttles us, writes to us, asks after us and lets us go', async (t) => {
+  const sessions: TheirSession[] = []
+  const heard: string[] = []
+  const port = await theirCentre(t, (session) => {
+    sessions.push(session)
+    session.on('bind_transceiver', (pdu: TheirPdu) => session.send(pdu.response()))
+    session.on('submit_sm', (pdu: TheirPdu) =>
+      session.send(pdu.response({ command_status: commandStatus.ESME_RTHROTTLED })),
+    )
+    for (const command of ['enquire_link', 'unbind'])
+      session.on(command, (pdu: TheirPdu) => {
+        heard.push(command)
+        session.send(pdu.response())
+      })
+  })
+  const deliveries: DeliverSm[] = []
+  const esme = await customer(port, deliveries, { enquireLinkMs: 20 })
+  const [session] = sessions
+  assert.ok(session)
+  assert.equal((await esme.submit(to('254712345678'))).status, commandStatus.ESME_RTHROTTLED)
+
+  const inbound = { source_addr: '254711222333', destination_addr: '22141', data_coding: 8 }
+  const text = Buffer.from('1241121d', 'hex')
+  const answer = await ask(session.deliver_sm, session, { ...inbound, short_message: { message: text } })
+  assert.equal(answer.command_status, 0)
+  const [message] = deliveries
+  assert.ok(message)
+  assert.equal(parseReceipt(message), null)
+  assert.deepEqual([message.source.address, decodeMessage(message).text], ['254711222333', 'ቁም'])
+
+  assert.equal((await ask(session.enquire_link, session, {})).command_status, 0)
+  if (!heard.includes('enquire_link')) await once(session, 'enquire_link')
+  await esme.close()
+  assert.equal(heard.at(-1), 'unbind')
+})
+
+test('a message centre that somebody else wrote sends us away, and we hear why', async (t) => {
+  const sessions: TheirSession[] = []
+  const port = await theirCentre(t, (session) => {
+    sessions.push(session)
+    session.on('bind_transceiver', (pdu: TheirPdu) => session.send(pdu.response()))
+  })
+  let closedBecause = ''
+  await customer(port, [], {
+    onClosed: (reason) => {
+      closedBecause = reason
+    },
+  })
+  const [session] = sessions
+  assert.ok(session)
+  assert.equal((await ask(session.unbind, session, {})).command_status, 0)
+  assert.equal(closedBecause, 'the other side unbound')
 })
 
 test('a long message of ours has the parts that somebody else reads', async (t) => {
@@ -173,7 +227,7 @@ async function theirCentre(t: TestContext, onSession: (session: TheirSession) =>
   return address.port
 }
 
-function customer(port: number, deliveries: DeliverSm[]): Promise<Esme> {
+function customer(port: number, deliveries: DeliverSm[], options: Partial<EsmeOptions> = {}): Promise<Esme> {
   return Esme.connect({
     host: '127.0.0.1',
     port,
@@ -188,6 +242,7 @@ function customer(port: number, deliveries: DeliverSm[]): Promise<Esme> {
       return 0
     },
     onClosed: () => undefined,
+    ...options,
   })
 }
 

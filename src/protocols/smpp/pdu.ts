@@ -261,7 +261,7 @@ interface TlvCodec<V> {
   tag: number
   /** Whether octets of this length can be the parameter; what does not fit is kept as unknown. */
   fits(bytes: number): boolean
-  read(octets: Buffer): V
+  read(frame: Buffer, start: number, end: number): V
   write(writer: Writer, value: V): void
 }
 
@@ -270,7 +270,7 @@ const integer =
   (tag: number): TlvCodec<number> => ({
     tag,
     fits: (length) => length === bytes,
-    read: (octets) => octets.readUIntBE(0, bytes),
+    read: (frame, start) => frame.readUIntBE(start, bytes),
     write: (writer, value) => writer.integer(value, bytes),
   })
 const u8 = integer(1)
@@ -281,13 +281,13 @@ const u32 = integer(4)
 const text = (tag: number): TlvCodec<string> => ({
   tag,
   fits: () => true,
-  read: (octets) => octets.toString('latin1', 0, octets.indexOf(0) < 0 ? octets.length : octets.indexOf(0)),
+  read: (frame, start, end) => frame.toString('latin1', start, endOfText(frame, start, end)),
   write: (writer, value) => writer.text(value, maxPduBytes, commandStatus.ESME_RINVOPTPARAMVAL),
 })
 const octets = (tag: number): TlvCodec<Buffer> => ({
   tag,
   fits: () => true,
-  read: (value) => Buffer.from(value),
+  read: copyOf,
   write: (writer, value) => writer.octets(value),
 })
 const flag = (tag: number): TlvCodec<true> => ({
@@ -628,7 +628,7 @@ export function encode<C extends Command>(pdu: PduOf<C>): Buffer | PduError {
     throw error
   }
   scratch.writeUInt32BE(writer.offset, 0)
-  return Buffer.from(scratch.subarray(0, writer.offset))
+  return copyOf(scratch, 0, writer.offset)
 }
 
 /** The answer to a request that is not granted; a generic_nack where the command has no answer of its own. */
@@ -741,10 +741,11 @@ class Reader {
 
   /** A C-octet string; `size` counts its closing zero. */
   text(size: number, status: number): string {
-    const end = this.#frame.indexOf(0, this.#offset)
-    if (end < 0) throw this.#error('a text does not end within the body', commandStatus.ESME_RINVCMDLEN)
+    const end = endOfText(this.#frame, this.#offset, this.#frame.length)
+    if (end === this.#frame.length)
+      throw this.#error('a text does not end within the body', commandStatus.ESME_RINVCMDLEN)
     if (end - this.#offset >= size) throw this.#error(`a text has more than ${size - 1} characters`, status)
-    const value = this.#frame.toString('latin1', this.#offset, end)
+    const value = end === this.#offset ? '' : this.#frame.toString('latin1', this.#offset, end)
     this.#offset = end + 1
     return value
   }
@@ -762,7 +763,7 @@ class Reader {
     const end = this.#offset + length
     if (length > maxShortMessageBytes || end > this.#frame.length)
       throw this.#error(`sm_length says ${length}`, commandStatus.ESME_RINVMSGLEN)
-    const value = Buffer.from(this.#frame.subarray(this.#offset, end))
+    const value = copyOf(this.#frame, this.#offset, end)
     this.#offset = end
     return value
   }
@@ -774,7 +775,7 @@ class Reader {
       const end = start > this.#frame.length ? start : start + this.#frame.readUInt16BE(this.#offset + 2)
       if (end > this.#frame.length)
         throw this.#error('an optional parameter does not end within the body', commandStatus.ESME_RINVOPTPARSTREAM)
-      readTlv(tlvs, this.#frame.readUInt16BE(this.#offset), this.#frame.subarray(start, end))
+      readTlv(tlvs, this.#frame.readUInt16BE(this.#offset), this.#frame, start, end)
       this.#offset = end
     }
     return tlvs
@@ -785,18 +786,36 @@ class Reader {
   }
 }
 
-function readTlv(tlvs: Tlvs, tag: number, value: Buffer): void {
+function readTlv(tlvs: Tlvs, tag: number, frame: Buffer, start: number, end: number): void {
   const name = tlvNames.get(tag)
-  if (name !== undefined && readKnownTlv(tlvs, name, value)) return
+  if (name !== undefined && readKnownTlv(tlvs, name, frame, start, end)) return
   tlvs.unknown ??= []
-  tlvs.unknown.push({ tag, value: Buffer.from(value) })
+  tlvs.unknown.push({ tag, value: copyOf(frame, start, end) })
 }
 
-function readKnownTlv<N extends TlvName>(tlvs: { [K in N]?: TlvValue<K> }, name: N, octets: Buffer): boolean {
+function readKnownTlv<N extends TlvName>(
+  tlvs: { [K in N]?: TlvValue<K> },
+  name: N,
+  frame: Buffer,
+  start: number,
+  end: number,
+): boolean {
   const codec = tlvCodecs[name]
-  if (!codec.fits(octets.length)) return false
-  tlvs[name] = codec.read(octets)
+  if (!codec.fits(end - start)) return false
+  tlvs[name] = codec.read(frame, start, end)
   return true
+}
+
+/** Where the zero stands that closes a text, or `end` when there is none. Texts are short: this is sooner done than asked. */
+function endOfText(frame: Buffer, start: number, end: number): number {
+  for (let i = start; i < end; i++) if (frame[i] === 0) return i
+  return end
+}
+
+function copyOf(frame: Buffer, start: number, end: number): Buffer {
+  const copy = Buffer.allocUnsafe(end - start)
+  frame.copy(copy, 0, start, end)
+  return copy
 }
 
 const largest = { 1: 0xff, 2: 0xffff, 4: 0xffffffff } as const

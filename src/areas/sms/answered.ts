@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages that a carrier has taken and whose commit is under way. A receipt often comes sooner than that commit is done:
+// it waits for it here, which saves it the way through the database. What is not found here waits there.
+import type { App } from '../../platform/app.ts'
+import { onePerApp } from './gather.ts'
+import type { Stored } from './outcome.ts'
+
+/** A part of a message: which of how many in which it was handed over, and to whom. */
+export interface NamedPart {
+  readonly message: Stored
+  readonly part: number
+  readonly parts: number
+  readonly holder: string | null
+}
+
+/** One whose message is being stored as sent. */
+interface Answered extends NamedPart {
+  /** Whether it was stored. */
+  readonly stored: Promise<boolean>
+}
+
+/** Carrier and its id -> the part. No more than the messages that are being submitted. */
+const underWay = onePerApp(() => new Map<string, Answered>())
+
+/** Stores that a carrier took a message; meanwhile receipts for its ids find it. */
+export async function whileStoring<T>(
+  app: App,
+  message: Stored,
+  carrier: string,
+  carrierIds: readonly string[],
+  store: () => Promise<T>,
+): Promise<T> {
+  const known = underWay(app)
+  const storing = store()
+  const stored = storing.then(
+    () => true,
+    () => false,
+  )
+  carrierIds.forEach((id, part) => {
+    known.set(`${carrier} ${id}`, { message, part, parts: carrierIds.length, holder: carrier, stored })
+  })
+  try {
+    return await storing
+  } finally {
+    for (const id of carrierIds) known.delete(`${carrier} ${id}`)
+  }
+}
+
+/** The part that an id stands for, once its message is stored; null when no commit of it is under way, or it failed. */
+export async function whenStored(app: App, carrier: string, carrierId: string): Promise<NamedPart | null> {
+  // The answer that names the id may have been read together with the receipt; who waits for it goes first.
+  await new Promise((resolve) => setImmediate(resolve))
+  const found = underWay(app).get(`${carrier} ${carrierId}`)
+  return found && (await found.stored) ? found : null
+}
