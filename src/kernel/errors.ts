@@ -27,6 +27,7 @@ export const errors = {
   METHOD_NOT_ALLOWED: [405, 'This address does not take that method. See the Allow header.'],
   DUPLICATE_REFERENCE: [409, 'This key or reference was already used for something else. Use a new one.'],
   REQUEST_IN_PROGRESS: [409, 'The first request with this idempotency key is still running. Repeat this one shortly.'],
+  INVALID_STATE: [409, 'The object is past the state in which this can be done. Read it to see its status.'],
   CONFLICT: [409, 'The object is not in a state that allows this. Read it again and decide anew.'],
   MESSAGE_NOT_CANCELLABLE: [
     409,
@@ -53,6 +54,13 @@ export const errors = {
     422,
     'This currency is not enabled here. Use one of the ISO 4217 codes listed in the documentation.',
   ],
+  UNSUPPORTED_PROVIDER: [
+    422,
+    'No provider takes this. Name one that GET /v1/payments/methods lists for the currency, or leave it out.',
+  ],
+  UNSUPPORTED_METHOD: [422, 'This way to pay is not offered for the currency. See GET /v1/payments/methods.'],
+  AMOUNT_TOO_LOW: [422, 'The amount is below what the provider takes. See min_amount.'],
+  AMOUNT_TOO_HIGH: [422, 'The amount is above what the provider takes. See max_amount.'],
   WEBHOOK_LIMIT_REACHED: [
     422,
     'Your plan takes no more webhooks. Delete one that you no longer use, or ask for a larger plan.',

@@ -14,6 +14,8 @@ const prefixes = {
   hookRequest: 'hkr',
   job: 'job',
   node: 'node',
+  payment: 'pay',
+  paymentAttempt: 'pat',
   price: 'prc',
   replay: 'rpl',
   request: 'req',

@@ -28,3 +28,5 @@ export const sms: Area = {
         })
       : async () => undefined,
 }
+
+export { factsOf } from './numbers.ts'
