@@ -23,6 +23,7 @@ const prefixes = {
   smsBatch: 'smb',
   smsInbound: 'smi',
   smsRoute: 'smr',
+  transaction: 'txn',
   walletTransaction: 'wtx',
   webhook: 'wh',
 } as const satisfies Record<string, string>

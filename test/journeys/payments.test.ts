@@ -196,6 +196,82 @@ test('what cannot be collected is refused with a code, and nothing is stored', a
   assert.equal((await client.get('/v1/events')).body.data.length, 0)
 })
 
+test('a payment that nobody was asked for yet can be withdrawn, any other cannot', async () => {
+  const alone = await startWorld({ PAMOJA_ROLES: ['api'] })
+  try {
+    const { client } = await alone.account()
+    const body = { amount: 5, currency: 'KES', phone: '+254700000001' }
+    const { body: waiting } = await client.post('/v1/payments?wait=0', body)
+    const cancelled = await client.post(`/v1/payments/${waiting.payment_id}/cancel`)
+    assert.deepEqual([cancelled.status, cancelled.body.status, cancelled.body.failure_reason], [200, 'cancelled', null])
+    const again = await client.post(`/v1/payments/${waiting.payment_id}/cancel`)
+    assert.deepEqual(
+      [again.status, again.body.error.code, again.body.error.status],
+      [409, 'INVALID_STATE', 'cancelled'],
+    )
+    assert.deepEqual(
+      (await client.get('/v1/events')).body.data.map(({ event }: { event: string }) => event),
+      ['payment.failed', 'payment.created'],
+    )
+  } finally {
+    await alone.stop()
+  }
+  const { client } = await world.account()
+  const { body: asked } = await client.post('/v1/payments', { amount: 5, currency: 'KES', phone: '+254700000003' })
+  const refused = await client.post(`/v1/payments/${asked.payment_id}/cancel`)
+  assert.deepEqual([refused.status, refused.body.error.status], [409, 'processing'])
+  assert.equal((await client.post('/v1/payments/pay_nonsense/cancel')).status, 404)
+})
+
+test('the ways to pay are listed with their bounds and how they are doing', async () => {
+  const { client } = await world.account()
+  const { body } = await client.get('/v1/payments/methods?currency=kes')
+  assert.deepEqual(body.data[0], {
+    method: 'mobile_money',
+    provider: 'mpesa',
+    name: 'M-Pesa',
+    countries: ['KE'],
+    currencies: ['KES'],
+    directions: ['in'],
+    min_amount: 1,
+    max_amount: 250_000,
+    whole_units_only: true,
+    fee: { percent: 1.5, fixed: 0, currency: 'KES' },
+    status: 'up',
+    ussd_code: '*334#',
+  })
+  for (const query of ['currency=GBP', 'country=GB', 'direction=out'])
+    assert.equal((await client.get(`/v1/payments/methods?${query}`)).body.data.length, 0, query)
+})
+
+test('transactions are listed newest first, filtered and with masked numbers', async () => {
+  const { client } = await world.account()
+  const ids: string[] = []
+  for (const [n, ending] of ['0001', '0002', '0001'].entries()) {
+    const { body } = await client.post('/v1/payments', {
+      amount: 10 + n,
+      currency: 'KES',
+      phone: `+25470000${ending}`,
+      reference: `t-${n}`,
+    })
+    ids.push(body.payment_id)
+    await settled(client, body.payment_id)
+  }
+  const listed = async (query: string) =>
+    (await client.get(`/v1/payments/transactions${query}`)).body.data.map(({ amount }: { amount: number }) => amount)
+  assert.deepEqual(await listed(''), [12, 11, 10])
+  assert.deepEqual(await listed('?status=completed&order=asc'), [10, 12])
+  assert.deepEqual(await listed('?reference=t-1'), [11])
+  assert.deepEqual(await listed('?phone=%2B254700000002'), [11])
+  assert.deepEqual(await listed('?provider=mpesa&currency=kes&method=mobile_money&limit=1'), [12])
+  assert.deepEqual(await listed('?end_date=2020-01-01'), [])
+  const [first] = (await client.get('/v1/payments/transactions')).body.data
+  assert.deepEqual([first.phone, first.type, first.direction], ['+2547****0001', 'payment', 'credit'])
+  assert.equal((await client.get(`/v1/payments/${first.transaction_id}`)).body.payment_id, ids[2])
+  const bad = await client.get('/v1/payments/transactions?start_date=2026-02-02&end_date=2026-02-01')
+  assert.equal(bad.body.error.code, 'INVALID_DATE_RANGE')
+})
+
 test('an address nobody was given is not found, whatever is sent there', async () => {
   for (const name of ['x', 'A'.repeat(68), '%00', 'A'.repeat(2_000)]) {
     const answer = await world.stranger.request('POST', `/hooks/p/${name}`, {

@@ -20,7 +20,7 @@ export interface Provider {
   readonly ussdCode: string
 }
 
-export const providers: readonly Provider[] = [
+const providers: readonly Provider[] = [
   {
     provider: 'mpesa',
     name: 'M-Pesa',
@@ -34,8 +34,17 @@ export const providers: readonly Provider[] = [
   },
 ]
 
+/** Those that a customer asks for. */
+export function offered({ currency, country }: { currency?: string; country?: string }): readonly Provider[] {
+  return providers.filter(
+    (one) =>
+      (currency === undefined || one.currency === currency.toUpperCase()) &&
+      (country === undefined || one.country === country.toUpperCase()),
+  )
+}
+
 /** Of a collection over mobile money: hundredths of a percent, until the operator sets prices. */
-const feeBasisPoints = 150n
+export const feeBasisPoints = 150n
 
 /** What a collection costs the account, to the minor unit, ties to even. */
 export function feeOf(micros: bigint, currency: Currency): bigint {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A payment as customers read it, and as they are told of it.
 import type { Static } from 'typebox'
-import { idOf } from '../../kernel/ids.ts'
+import { AppError } from '../../kernel/errors.ts'
+import { idOf, uuidOf } from '../../kernel/ids.ts'
 import type { Payment } from './events.ts'
 import { failureMessages } from './provider.ts'
 import type { PaymentRow } from './store.ts'
@@ -46,6 +47,16 @@ export function toldOf(row: PaymentRow) {
   const { environment, sequence } = row
   const head = { livemode: environment === 'live', sequence }
   return { ...head, payment_id, status, amount, currency, metadata, customer, failure_reason, payment }
+}
+
+export function paymentUuid(id: string): string {
+  const uuid = uuidOf('payment', id) ?? uuidOf('transaction', id)
+  if (uuid === null) throw noSuchPayment()
+  return uuid
+}
+
+export function noSuchPayment(): AppError {
+  return new AppError('NOT_FOUND', 'there is no such payment; the ids of payments begin with pay_')
 }
 
 function sentenceOf(reason: string | null): string | null {

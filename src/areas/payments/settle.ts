@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a verdict does to a payment: its state, the ledger and what is told of it, in one transaction. Whoever comes second
 // changes nothing, so that verdicts may come twice, late and in any order.
+import { AppError } from '../../kernel/errors.ts'
 import { idOf } from '../../kernel/ids.ts'
 import { isCurrency } from '../../kernel/money.ts'
 import { post } from '../../ledger/wallets.ts'
@@ -9,10 +10,11 @@ import { maybe, one, type Tx } from '../../platform/db.ts'
 import type { EventType, Occasion } from '../../platform/events.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { paymentEvents } from './events.ts'
-import { toldOf } from './payment.ts'
+import { noSuchPayment, toldOf } from './payment.ts'
 import type { FailureReason, Verdict } from './provider.ts'
 import {
   type AttemptRow,
+  attemptOfPayment,
   lockPayment,
   moveAttempt,
   movePayment,
@@ -61,6 +63,28 @@ export async function settle(app: App, tenant: Tenant, attempt: AttemptRow, verd
           : mismatched(app, tx, payment, attempt, verdict.micros, verdict.receipt)
     }
   })
+}
+
+/** Withdraws a payment that nobody was asked for yet. */
+export async function cancel(app: App, tx: Tx, tenant: Tenant, id: string): Promise<PaymentRow> {
+  const payment = await maybe(tx.query(lockPayment, { ...tenant, id }))
+  if (!payment) throw noSuchPayment()
+  const attempt = await one(tx.query(attemptOfPayment, { ...tenant, payment: id }))
+  const at = new Date(app.clock.nowMs())
+  const withdrawn = {
+    ...tenant,
+    id: attempt.id,
+    from: ['planned'] as const,
+    to: 'final' as const,
+    providerId: null,
+    at,
+  }
+  const isUnsent = open.includes(payment.status) && (await tx.query(moveAttempt, withdrawn)).length > 0
+  if (!isUnsent)
+    throw new AppError('INVALID_STATE', `the payment is ${payment.status}; the payer may have been asked already`, {
+      extra: { status: payment.status },
+    })
+  return moved(app, tx, payment, attempt, { from: open, to: 'cancelled' })
 }
 
 /** The time is over, and nobody has heard of a success. */

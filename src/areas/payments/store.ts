@@ -110,6 +110,32 @@ export const findReference = statement<Owned & { reference: string }, { id: stri
   `select id, status from payments.payments where ${mine} and reference = $reference`,
 )
 
+export interface PaymentFilter {
+  from: string
+  to: string
+  status: string | null
+  currency: string | null
+  provider: string | null
+  method: string | null
+  reference: string | null
+  phone: string | null
+}
+
+export const listPayments = statement<
+  Owned & PaymentFilter & { after: string | null; descending: boolean; limit: number },
+  PaymentRow
+>(
+  'payments.list',
+  `select ${columns} from payments.payments
+    where ${mine} and id >= $from::uuid and id < $to::uuid
+      and ($status::text is null or status = $status) and ($currency::text is null or currency = $currency)
+      and ($provider::text is null or provider = $provider) and ($method::text is null or method = $method)
+      and ($reference::text is null or reference = $reference) and ($phone::text is null or phone = $phone)
+      and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
+    order by case when $descending then id end desc, id
+    limit $limit::int + 1`,
+)
+
 /** Moves a payment on, if it is in one of the states it may leave. */
 export const movePayment = statement<
   One & {

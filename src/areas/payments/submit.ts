@@ -73,8 +73,6 @@ async function watch(app: App, tenant: Tenant, attempt: AttemptRow, inline: bool
 /** Sends an attempt that nobody sent yet; gives the payment as it is then. */
 export async function submit(app: App, tenant: Tenant, attempt: AttemptRow): Promise<PaymentRow> {
   const payment = await one(app.db.query(findPayment, { ...tenant, id: attempt.payment_id }))
-  const provider = gatewayOf(app).provider(attempt.provider, tenant.environment)
-  if (!provider) return settle(app, tenant, attempt, { kind: 'unavailable', reason: 'nobody speaks to it' })
   const at = new Date(app.clock.nowMs())
   const sending = {
     ...tenant,
@@ -87,7 +85,7 @@ export async function submit(app: App, tenant: Tenant, attempt: AttemptRow): Pro
   if ((await app.db.query(moveAttempt, sending)).length === 0) return payment
   const { amount: micros, currency, phone, reference, description } = payment
   if (!isCurrency(currency) || phone === null) throw new Error('a stored payment cannot be sent')
-  const verdict = await provider.collect({
+  const collection = {
     attempt: attempt.id,
     micros,
     currency,
@@ -95,7 +93,10 @@ export async function submit(app: App, tenant: Tenant, attempt: AttemptRow): Pro
     reference: reference ?? idOf('payment', payment.id).slice(-12),
     description: description ?? '',
     callbackUrl: callbackUrl(app, tenant, attempt),
-  })
+  }
+  const verdict = await gatewayOf(app).ask(attempt.provider, tenant.environment, (carrier) =>
+    carrier.collect(collection),
+  )
   if (verdict.kind === 'unknown')
     app.log.warn({ payment: idOf('payment', payment.id), reason: verdict.reason }, 'a provider did not answer')
   return settle(app, tenant, attempt, verdict)
