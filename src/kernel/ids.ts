@@ -14,6 +14,8 @@ const prefixes = {
   hookRequest: 'hkr',
   job: 'job',
   node: 'node',
+  payment: 'pay',
+  paymentAttempt: 'pat',
   price: 'prc',
   replay: 'rpl',
   request: 'req',
@@ -22,6 +24,7 @@ const prefixes = {
   smsInbound: 'smi',
   smsRoute: 'smr',
   smsSender: 'snd',
+  transaction: 'txn',
   walletTransaction: 'wtx',
   webhook: 'wh',
 } as const satisfies Record<string, string>

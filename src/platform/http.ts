@@ -212,7 +212,8 @@ async function execute(
       keyed(null, null, 0, () => ''),
     )
   const prepared = await route.prepare?.(app, input, caller)
-  return app.db.tx((tx) => route.handle(app, tx, input, caller, prepared))
+  const made = await app.db.tx((tx) => route.handle(app, tx, input, caller, prepared))
+  return route.follow ? route.follow(app, input, caller, made) : made
 }
 
 /** A keyed request in a plain transaction: the answer is stored by the transaction that makes it true. */
@@ -226,24 +227,34 @@ async function handleKeyed(
   hash: string,
 ): Promise<unknown> {
   const { route, secretReply } = compiled
+  const { tenant } = caller
+  let isCommitted = false
   const before = await app.idempotency.begin(caller.tenant, key, hash, secretReply)
   if (before) return replay(compiled, request, reply, before)
   try {
     const input = checked(compiled, request, reply)
     const prepared = route.kind === 'write' ? await route.prepare?.(app, input, caller) : undefined
-    const result =
-      route.kind === 'write'
-        ? await app.db.tx(async (tx) => {
-            const made = await route.handle(app, tx, input, caller, prepared)
-            await app.idempotency.finish(tx, caller.tenant, key, hash, storable(compiled, request, made), secretReply)
-            return made
-          })
-        : await execute(app, compiled, input, caller)
-    if (route.kind !== 'write')
-      await app.idempotency.finish(app.db, caller.tenant, key, hash, storable(compiled, request, result), secretReply)
+    if (route.kind !== 'write') {
+      const result = await execute(app, compiled, input, caller)
+      await app.idempotency.finish(app.db, tenant, key, hash, storable(compiled, request, result), secretReply)
+      return send(compiled, request, reply, result)
+    }
+    const { follow } = route
+    const made = await app.db.tx(async (tx) => {
+      const written = await route.handle(app, tx, input, caller, prepared)
+      const answer = storable(compiled, request, written)
+      if (follow) await app.idempotency.finishForNow(tx, tenant, key, hash, answer, secretReply)
+      else await app.idempotency.finish(tx, tenant, key, hash, answer, secretReply)
+      return written
+    })
+    isCommitted = true
+    if (!follow) return send(compiled, request, reply, made)
+    const result = await follow(app, input, caller, made)
+    await app.idempotency.amend(tenant, key, hash, storable(compiled, request, result), secretReply)
     return send(compiled, request, reply, result)
   } catch (error) {
-    await storeRefusal(app, request.exchange, caller, key, hash, error)
+    if (isCommitted) await amendByRefusal(app, request.exchange, caller, key, hash, error)
+    else await storeRefusal(app, request.exchange, caller, key, hash, error)
     throw error
   }
 }
@@ -305,6 +316,31 @@ async function storeRefusal(
   await app.idempotency
     .finish(app.db, caller.tenant, key, hash, { status: error.status, location: null, body }, false)
     .catch(() => undefined)
+}
+
+/**
+ * What was committed stays, so the key stays too: with the refusal, or with the answer that the commit stored. Whoever was
+ * told to come back later may do so with the same key.
+ */
+async function amendByRefusal(
+  app: App,
+  exchange: Exchange,
+  { tenant }: Caller,
+  key: string,
+  hash: string,
+  error: unknown,
+): Promise<void> {
+  if (error instanceof AppError && error.status === 503) return app.idempotency.release(tenant, key)
+  if (!(error instanceof AppError) || error.status >= 500) return app.idempotency.settle(tenant, key)
+  exchange.errorCode = error.code
+  exchange.replyText = errorBody(app, exchange, error)
+  await app.idempotency.amend(
+    tenant,
+    key,
+    hash,
+    { status: error.status, location: null, body: exchange.replyText },
+    false,
+  )
 }
 
 function callerOf(exchange: Exchange): Caller {

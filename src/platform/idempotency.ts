@@ -43,6 +43,7 @@ interface Row {
   location: string | null
   body: string | null
   sealed: boolean
+  running: boolean
 }
 
 interface KeyParameters {
@@ -54,7 +55,8 @@ interface KeyParameters {
 
 const find = statement<KeyParameters, Row>(
   'platform.find_idempotency',
-  `select request_hash, status, location, body, sealed from platform.idempotency
+  `select request_hash, status, location, body, sealed, coalesce(running_until > now(), false) as running
+     from platform.idempotency
     where bucket = $bucket and account_id = $account and environment = $environment and key = $key`,
 )
 
@@ -82,6 +84,36 @@ const finish = statement<
          running_until = null
      where i.status is null and i.request_hash = excluded.request_hash
    returning key`,
+)
+
+/** Marks an answer that may yet change: until then, or until the request is taken for dead, it is not given. */
+const keepRunning = statement<KeyParameters & { seconds: number }, object>(
+  'platform.keep_idempotency_running',
+  `update platform.idempotency set running_until = now() + $seconds::int * interval '1 second'
+    where bucket = $bucket and account_id = $account and environment = $environment and key = $key`,
+)
+
+const amend = statement<
+  KeyParameters & { hash: string; status: number; location: string | null; body: string; sealed: boolean },
+  object
+>(
+  'platform.amend_idempotency',
+  `update platform.idempotency
+      set status = $status, location = $location, body = $body, sealed = $sealed, running_until = null
+    where bucket = $bucket and account_id = $account and environment = $environment and key = $key
+      and request_hash = $hash and running_until is not null`,
+)
+
+const settle = statement<KeyParameters, object>(
+  'platform.settle_idempotency',
+  `update platform.idempotency set running_until = null
+    where bucket = $bucket and account_id = $account and environment = $environment and key = $key`,
+)
+
+const release = statement<KeyParameters, object>(
+  'platform.release_idempotency',
+  `delete from platform.idempotency
+    where bucket = $bucket and account_id = $account and environment = $environment and key = $key`,
 )
 
 const free = statement<KeyParameters, object>(
@@ -114,7 +146,7 @@ export class Idempotency {
   async stored(tenant: Tenant, key: string, hash: string): Promise<Answer> {
     const row = await maybe(this.#db.query(find, { ...tenant, key }))
     if (row && row.request_hash !== hash) throw otherRequest()
-    if (!row || row.status === null || row.body === null) throw stillRunning()
+    if (!row || row.status === null || row.body === null || row.running) throw stillRunning()
     const body = row.sealed
       ? (await this.#secrets.open(tenant, placeOf(key), Buffer.from(row.body, 'base64'))).toString()
       : row.body
@@ -134,6 +166,35 @@ export class Idempotency {
     const stored = await tx.query(finish, { ...tenant, key, hash, ...answer, body, sealed: secret })
     // Too slow by a minute: the key was taken over. Rolling back leaves exactly one execution.
     if (stored.length === 0) throw stillRunning()
+  }
+
+  /** Stores the answer for the case that nothing better follows: until that is known, the request counts as running. */
+  async finishForNow(
+    tx: Queryable,
+    tenant: Tenant,
+    key: string,
+    hash: string,
+    answer: Answer,
+    secret: boolean,
+  ): Promise<void> {
+    await this.finish(tx, tenant, key, hash, answer, secret)
+    await tx.query(keepRunning, { ...tenant, key, seconds: runningSeconds })
+  }
+
+  /** Replaces an answer that was stored for now. */
+  async amend(tenant: Tenant, key: string, hash: string, answer: Answer, secret: boolean): Promise<void> {
+    const body = secret ? (await this.#secrets.seal(tenant, placeOf(key), answer.body)).toString('base64') : answer.body
+    await this.#db.query(amend, { ...tenant, key, hash, ...answer, body, sealed: secret })
+  }
+
+  /** The answer that was stored for now is the last one. */
+  async settle(tenant: Tenant, key: string): Promise<void> {
+    await this.#db.query(settle, { ...tenant, key })
+  }
+
+  /** Forgets a key, with the answer that was stored for now. */
+  async release(tenant: Tenant, key: string): Promise<void> {
+    await this.#db.query(release, { ...tenant, key })
   }
 
   async free(tenant: Tenant, key: string): Promise<void> {

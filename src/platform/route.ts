@@ -2,7 +2,8 @@
 // A route is declared once; validation, types, scope, limits, the OpenAPI document, the reference pages and the tests
 // that run its examples all read that declaration. Four kinds, by what a request may do:
 //   read    answers from what is there;
-//   write   runs in one plain transaction, committed together with its idempotency key;
+//   write   runs in one plain transaction, committed together with its idempotency key; what must wait for that commit,
+//           such as asking a provider, can follow it and has the last word on the answer;
 //   commit  goes through a group commit, which stores the idempotency key itself;
 //   stream  answers with server-sent events, for as long as somebody reads them.
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
@@ -86,6 +87,7 @@ export type Route = Declaration<TSchema, TSchema, TSchema, TSchema> &
           caller: Caller,
           prepared: unknown,
         ): Promise<unknown>
+        follow?(app: App, input: Input<TSchema, TSchema, TSchema>, caller: Caller, reply: unknown): Promise<unknown>
       }
     | {
         kind: 'commit'
@@ -146,6 +148,11 @@ export function write<
     /** What takes time and needs no transaction, such as asking another machine: done before one is opened. */
     prepare?(app: App, input: Input<P, Q, B>, caller: Caller): Promise<T>
     handle(app: App, tx: Tx, input: Input<P, Q, B>, caller: Caller, prepared: T): Handled<R, false>
+    /**
+     * What is done once the transaction is durable, and the answer then. A crash before it ends leaves the answer of the
+     * transaction; a refusal is an answer too.
+     */
+    follow?(app: App, input: Input<P, Q, B>, caller: Caller, reply: Static<R>): Handled<R, false>
   },
 ): Route {
   return { kind: 'write', ...declaration }

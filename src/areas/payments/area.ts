@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The door of the payments area: so far, what it tells customers of.
+// The door of the payments area.
 import type { Area } from '../../platform/area.ts'
+import { mountCallbacks } from './callbacks.ts'
 import { fraudEvents, paymentEvents, payoutEvents, refundEvents } from './events.ts'
+import { gatewayOf } from './gateway.ts'
+import { paymentRoutes } from './routes.ts'
+import { watchJob } from './submit.ts'
 
 export const payments: Area = {
   name: 'payments',
-  routes: [],
+  routes: paymentRoutes,
+  jobs: [watchJob],
   events: [paymentEvents, refundEvents, payoutEvents, fraudEvents].flatMap((group) => Object.values(group)),
+  mount: mountCallbacks,
+  start: async (app) => () => gatewayOf(app).stop(),
 }
 
 export { Customer, completedPayment, moneyFields, moneyHead, Payment } from './events.ts'

@@ -4,6 +4,7 @@
 // network is nobody else's. Numbers that force an outcome keep it.
 import { type Static, Type } from 'typebox'
 import { bucketCount } from '../../kernel/ids.ts'
+import { e164 } from '../../kernel/phones.ts'
 import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
 import { maybe, one, statement } from '../../platform/db.ts'
@@ -12,7 +13,6 @@ import { Nullable, OneOf } from '../../platform/schema.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { Wish } from '../../protocols/smpp/wish.ts'
 import { onePerApp } from './gather.ts'
-import { e164 } from './numbers.ts'
 
 const mostDelayMs = 600_000
 const maxOutOfCoverage = 100

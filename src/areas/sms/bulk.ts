@@ -4,6 +4,7 @@
 import type { Static } from 'typebox'
 import { AppError, type ErrorCode } from '../../kernel/errors.ts'
 import { idOf, newUuid } from '../../kernel/ids.ts'
+import { isE164 } from '../../kernel/phones.ts'
 import { walletsOf } from '../../ledger/wallets.ts'
 import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
@@ -30,7 +31,6 @@ import {
   tooExpensive,
   type Wanted,
 } from './draft.ts'
-import { isE164 } from './numbers.ts'
 import { linksFor, withRoomForLink } from './opt-out-links.ts'
 import { permissionOf } from './permissions.ts'
 import { findPlaces } from './ported-numbers.ts'

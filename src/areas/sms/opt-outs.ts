@@ -2,6 +2,7 @@
 // Who does not want messages: noted by the customer here, or by a STOP that came in.
 import { AppError } from '../../kernel/errors.ts'
 import { newUuid } from '../../kernel/ids.ts'
+import { isE164 } from '../../kernel/phones.ts'
 import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
 import type { Caller } from '../../platform/auth.ts'
@@ -9,7 +10,6 @@ import type { Tx } from '../../platform/db.ts'
 import { pageOf, windowOf } from '../../platform/page.ts'
 import { list, type Route, read, write } from '../../platform/route.ts'
 import { smsEvents } from './events.ts'
-import { isE164 } from './numbers.ts'
 import { OptOutCreate, OptOutFound, OptOutList, OptOutRecord, OptOutRemoved, PhoneParam } from './schema.ts'
 import { insertOptOut, listOptOuts, optOutRecord, optOutsOf, removeOptOuts } from './store.ts'
 

@@ -9,10 +9,10 @@ import { createGunzip } from 'node:zlib'
 import { getCountryCallingCode, isSupportedCountry } from 'libphonenumber-js/max'
 import { from as copyFrom } from 'pg-copy-streams'
 import { StartError } from '../../config.ts'
+import { isE164, resolveNetwork } from '../../kernel/phones.ts'
 import type { Database } from '../../platform/db.ts'
 import { messageOf } from '../../platform/log.ts'
 import { Signals } from '../../platform/signals.ts'
-import { isE164, resolveNetwork } from './numbers.ts'
 import { portedTopic } from './ported-numbers.ts'
 
 const readBytes = 256 * 1024

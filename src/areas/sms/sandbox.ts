@@ -3,9 +3,9 @@
 // one from a real network does.
 import { Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
+import { e164 } from '../../kernel/phones.ts'
 import { type Route, write } from '../../platform/route.ts'
 import { bring } from './inbound.ts'
-import { e164 } from './numbers.ts'
 import { MessageRecord } from './schema.ts'
 import { findMessage, recordOf } from './store.ts'
 

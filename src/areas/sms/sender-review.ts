@@ -4,6 +4,7 @@
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { bucketCount, bucketOf, idOf, uuidOf } from '../../kernel/ids.ts'
+import { networks } from '../../kernel/phones.ts'
 import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
 import type { Caller } from '../../platform/auth.ts'
@@ -12,7 +13,6 @@ import { pageOf, windowOf } from '../../platform/page.ts'
 import { IdParam, list, type Route, read, write } from '../../platform/route.ts'
 import { At, listQuery, Nullable, OneOf } from '../../platform/schema.ts'
 import { isCountry, usualRegistration } from './countries.ts'
-import { networks } from './numbers.ts'
 import { announcePermission } from './permissions.ts'
 import {
   CountryList,

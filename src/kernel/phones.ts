@@ -101,9 +101,3 @@ function countryOf(phone: string): string | null {
   }
   return null
 }
-
-/** What a number that ends in 0000NN stands for in the test environment, as far as the API itself answers. */
-export function sandboxRefusal(phone: string): 'INSUFFICIENT_BALANCE' | 'OPTED_OUT' | null {
-  if (phone.endsWith('000010')) return 'INSUFFICIENT_BALANCE'
-  return phone.endsWith('000011') ? 'OPTED_OUT' : null
-}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { factsOf, isE164, networks, placeOf, sandboxRefusal } from './numbers.ts'
+import { factsOf, isE164, networks, placeOf } from './phones.ts'
 
 describe('a number is E.164', () => {
   const cases: [text: string, expected: boolean][] = [
@@ -74,11 +74,4 @@ it('every African country with mobile ranges has its networks, each named once',
     assert.ok(countries.has(country), country)
   const names = networks.map(({ country, network }) => `${country} ${network}`)
   assert.equal(new Set(names).size, names.length)
-})
-
-it('two sandbox numbers are answered by the API itself', () => {
-  assert.equal(sandboxRefusal('+254711000010'), 'INSUFFICIENT_BALANCE')
-  assert.equal(sandboxRefusal('+255000011'), 'OPTED_OUT')
-  assert.equal(sandboxRefusal('+254711100010'), null)
-  assert.equal(sandboxRefusal('+254711000001'), null)
 })

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stops asking a provider that does not answer. When half of the last twenty requests got no usable answer it opens for half
+// a minute; then a few are let through, and the first good answer closes it.
+
+const remembered = 20
+const openMs = 30_000
+const probes = 3
+const degradedPart = 0.25
+const openPart = 0.5
+
+export class Breaker {
+  #recent: boolean[] = []
+  #openUntil = Number.NEGATIVE_INFINITY
+  #probesLeft = 0
+
+  /** Whether a request may go out now. */
+  admits(nowMs: number): boolean {
+    if (this.#openUntil === Number.NEGATIVE_INFINITY) return true
+    if (nowMs < this.#openUntil || this.#probesLeft === 0) return false
+    this.#probesLeft--
+    return true
+  }
+
+  record(answered: boolean, nowMs: number): void {
+    const wasOpen = this.#openUntil !== Number.NEGATIVE_INFINITY
+    if (wasOpen && answered) this.#close()
+    else if (wasOpen) this.#open(nowMs)
+    else {
+      this.#recent = [...this.#recent.slice(1 - remembered), answered]
+      if (this.#recent.length === remembered && this.#failing() >= openPart) this.#open(nowMs)
+    }
+  }
+
+  /** How it looks to a customer. */
+  get status(): 'up' | 'degraded' | 'down' {
+    if (this.#openUntil !== Number.NEGATIVE_INFINITY) return 'down'
+    return this.#recent.length === remembered && this.#failing() >= degradedPart ? 'degraded' : 'up'
+  }
+
+  #failing(): number {
+    return this.#recent.filter((answered) => !answered).length / this.#recent.length
+  }
+
+  #open(nowMs: number): void {
+    this.#openUntil = nowMs + openMs
+    this.#probesLeft = probes
+  }
+
+  #close(): void {
+    this.#openUntil = Number.NEGATIVE_INFINITY
+    this.#recent = []
+  }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// A payment as customers read it, and as they are told of it.
+import type { Static } from 'typebox'
+import { AppError } from '../../kernel/errors.ts'
+import { idOf, uuidOf } from '../../kernel/ids.ts'
+import type { Payment } from './events.ts'
+import { failureMessages } from './provider.ts'
+import type { PaymentRow } from './store.ts'
+
+export function recordOf(row: PaymentRow): Static<typeof Payment> {
+  const { id, fee, amount, failure_reason } = row
+  return {
+    payment_id: idOf('payment', id),
+    status: row.status,
+    amount,
+    currency: row.currency,
+    provider: row.provider,
+    completed_at: row.completed_at,
+    receipt_url: null,
+    method: row.method,
+    phone: row.phone,
+    reference: row.reference,
+    description: row.description,
+    customer: row.customer,
+    metadata: row.metadata,
+    fee,
+    net_amount: amount - fee,
+    provider_reference: row.provider_reference,
+    amount_refunded: 0n,
+    refund_status: 'none',
+    refunds: [],
+    failure_reason,
+    failure_message: sentenceOf(failure_reason),
+    risk: null,
+    late: row.late,
+    invoice_id: null,
+    expires_at: row.expires_at,
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+  }
+}
+
+/** What an event says: the main fields at the top, the whole payment below. */
+export function toldOf(row: PaymentRow) {
+  const payment = recordOf(row)
+  const { payment_id, status, amount, currency, metadata, customer, failure_reason } = payment
+  const { environment, sequence } = row
+  const head = { livemode: environment === 'live', sequence }
+  return { ...head, payment_id, status, amount, currency, metadata, customer, failure_reason, payment }
+}
+
+export function paymentUuid(id: string): string {
+  const uuid = uuidOf('payment', id) ?? uuidOf('transaction', id)
+  if (uuid === null) throw noSuchPayment()
+  return uuid
+}
+
+export function noSuchPayment(): AppError {
+  return new AppError('NOT_FOUND', 'there is no such payment; the ids of payments begin with pay_')
+}
+
+function sentenceOf(reason: string | null): string | null {
+  const messages: Readonly<Record<string, string>> = failureMessages
+  return reason === null ? null : (messages[reason] ?? null)
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a mobile-money provider is to this area: somebody who is asked to collect money, may be asked how that went, and
+// calls back. Its words are turned into one of a few verdicts; "unknown" is settled by asking or by its callback, never by
+// guessing.
+import type { Currency } from '../../kernel/money.ts'
+
+/** Why a payment did not happen, in words that are the same for every provider. */
+export type FailureReason = keyof typeof failureMessages
+
+/** One plain sentence for the payer. */
+export const failureMessages = {
+  INSUFFICIENT_FUNDS: 'There is not enough money on the account.',
+  USER_CANCELLED: 'The payment was declined on the phone.',
+  WRONG_PIN: 'The PIN was wrong.',
+  PAYER_NOT_FOUND: 'The number has no mobile-money account.',
+  PAYER_LIMIT_REACHED: 'The payment is over the limit of the account.',
+  PAYER_UNREACHABLE: 'The phone could not be reached.',
+  TRANSACTION_IN_PROGRESS: 'Another payment from this phone is still open.',
+  TRANSACTION_TIMEOUT: 'The payment was not confirmed in time.',
+  PROVIDER_UNAVAILABLE: 'The provider is out of reach just now.',
+  PROVIDER_ERROR: 'The provider could not take the payment.',
+  AMOUNT_MISMATCH: 'Another amount was paid than was asked for; it is being looked into.',
+} as const
+
+export type Verdict =
+  /** The provider has it and asks the payer. */
+  | { kind: 'accepted'; providerId: string }
+  /** Null where the provider does not say. */
+  | { kind: 'paid'; receipt: string | null; micros: bigint | null }
+  | { kind: 'refused'; reason: FailureReason; code: string }
+  | { kind: 'pending' }
+  /** The provider certainly did not take it. */
+  | { kind: 'unavailable'; reason: string }
+  | { kind: 'unknown'; reason: string }
+
+export interface Collection {
+  /** Our own id of the attempt. */
+  attempt: string
+  micros: bigint
+  currency: Currency
+  /** E.164. */
+  phone: string
+  reference: string
+  description: string
+  callbackUrl: string
+}
+
+export interface MobileMoney {
+  /** As customers name it: `mpesa`. */
+  readonly provider: string
+  collect(collection: Collection): Promise<Verdict>
+  /** How an attempt went that the provider knows as `providerId`. */
+  query(providerId: string): Promise<Verdict>
+  /** What a callback says; null when it is none of the provider's. */
+  readCallback(body: unknown): { providerId: string; verdict: Verdict } | null
+  /** What the provider wants to hear after a callback. */
+  readonly thanks: object
+  stop(): Promise<void>
+}

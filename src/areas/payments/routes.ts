@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+// Routes of payments.
+import { type Static, Type } from 'typebox'
+import { idOf } from '../../kernel/ids.ts'
+import type { App } from '../../platform/app.ts'
+import { record } from '../../platform/audit.ts'
+import type { Caller } from '../../platform/auth.ts'
+import { maybe } from '../../platform/db.ts'
+import { idBounds, pageOf, windowOf } from '../../platform/page.ts'
+import { list, type Route, read, write } from '../../platform/route.ts'
+import { Amount, At, dayRangeQuery, listQuery, Metadata, Nullable, OneOf } from '../../platform/schema.ts'
+import { accept, MobilePaymentCreate, type NewPayment, PaymentCreate, sendNow } from './create.ts'
+import { Payment } from './events.ts'
+import { gatewayOf } from './gateway.ts'
+import { feeBasisPoints, offered } from './methods.ts'
+import { noSuchPayment, paymentUuid, recordOf } from './payment.ts'
+import { cancel } from './settle.ts'
+import { findPayment, listPayments, type PaymentRow } from './store.ts'
+
+const PaymentParam = Type.Object({ payment_id: Type.String({ description: 'Begins with pay_' }) })
+
+const WaitQuery = Type.Object({
+  wait: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 8,
+      rule: 'must be 0 to 8 seconds',
+      description: '0: answer before the provider is asked; otherwise its first word is waited for',
+    }),
+  ),
+})
+
+const accepting = {
+  scope: 'payments:write',
+  limit: 'payments',
+  query: WaitQuery,
+  reply: {
+    status: 201,
+    schema: Payment,
+    location: ({ payment_id }: Static<typeof Payment>) => `/v1/payments/${payment_id}`,
+  },
+  errors: [
+    'VALIDATION_ERROR',
+    'INVALID_PHONE',
+    'INVALID_URL',
+    'UNSUPPORTED_CURRENCY',
+    'UNSUPPORTED_METHOD',
+    'UNSUPPORTED_PROVIDER',
+    'AMOUNT_TOO_LOW',
+    'AMOUNT_TOO_HIGH',
+    'DUPLICATE_REFERENCE',
+    'PROVIDER_UNAVAILABLE',
+  ],
+} as const
+
+const create = write({
+  ...accepting,
+  method: 'POST',
+  path: '/v1/payments',
+  aliases: ['/v1/payments/charge'],
+  operation: 'payments.create',
+  summary: 'Collect a payment',
+  description:
+    'The payer is asked on the phone. What comes of it is told as payment.completed or payment.failed, and can be read at any time.',
+  body: PaymentCreate,
+  examples: [{ name: 'A mobile-money payment', body: { amount: 1500, currency: 'KES', phone: '+254700000001' } }],
+  prepare: (app, { body }, caller) => checkCallback(app, body, caller),
+  handle: async (app, tx, { query, body }, caller) => recordOf(await accept(app, tx, body, caller, query.wait !== 0)),
+  follow: (app, { query }, caller, reply) => answer(app, query.wait, caller, reply),
+})
+
+const initiateMobile = write({
+  ...accepting,
+  method: 'POST',
+  path: '/v1/payments/mobile/initiate',
+  operation: 'payments.initiateMobile',
+  summary: 'Collect a mobile-money payment',
+  body: MobilePaymentCreate,
+  examples: [{ name: 'From a phone', body: { amount: 100, currency: 'KES', phone_number: '+254700000001' } }],
+  prepare: (app, { body }, caller) => checkCallback(app, body, caller),
+  handle: async (app, tx, { query, body: { phone_number, ...rest } }, caller) =>
+    recordOf(await accept(app, tx, { ...rest, phone: phone_number }, caller, query.wait !== 0)),
+  follow: (app, { query }, caller, reply) => answer(app, query.wait, caller, reply),
+})
+
+const get = read({
+  method: 'GET',
+  path: '/v1/payments/:payment_id',
+  aliases: ['/v1/payments/mobile/:payment_id'],
+  operation: 'payments.get',
+  summary: 'Read a payment',
+  scope: 'payments:read',
+  params: PaymentParam,
+  reply: { status: 200, schema: Payment },
+  errors: ['NOT_FOUND'],
+  handle: async (app, { params }, caller) => recordOf(await known(app, caller, params.payment_id)),
+})
+
+const cancelPayment = write({
+  method: 'POST',
+  path: '/v1/payments/:payment_id/cancel',
+  operation: 'payments.cancel',
+  summary: 'Withdraw a payment that the payer was not asked for yet',
+  scope: 'payments:write',
+  params: PaymentParam,
+  reply: { status: 200, schema: Payment },
+  errors: ['NOT_FOUND', 'INVALID_STATE'],
+  handle: async (app, tx, { params }, caller) => {
+    const payment = recordOf(await cancel(app, tx, caller.tenant, paymentUuid(params.payment_id)))
+    await record(tx, caller, 'payment.cancel', payment.payment_id, { after: { status: payment.status } })
+    return payment
+  },
+})
+
+const Method = Type.Object(
+  {
+    method: OneOf(['mobile_money']),
+    provider: Type.String(),
+    name: Type.String(),
+    countries: Type.Array(Type.String()),
+    currencies: Type.Array(Type.String()),
+    directions: Type.Array(OneOf(['in', 'out'])),
+    min_amount: Type.Number(),
+    max_amount: Type.Number(),
+    whole_units_only: Type.Boolean(),
+    fee: Type.Object({ percent: Type.Number(), fixed: Type.Number(), currency: Type.String() }),
+    status: OneOf(['up', 'degraded', 'down']),
+    ussd_code: Type.String({ description: 'What a payer dials to see what waits for approval' }),
+  },
+  { title: 'PaymentMethod' },
+)
+
+const methods = list({
+  path: '/v1/payments/methods',
+  operation: 'payments.methods',
+  summary: 'List the ways to pay',
+  scope: 'payments:read',
+  query: Type.Object({
+    currency: Type.Optional(Type.String({ maxLength: 3 })),
+    country: Type.Optional(Type.String({ maxLength: 2 })),
+    direction: Type.Optional(OneOf(['in', 'out'])),
+  }),
+  row: Method,
+  examples: [{ name: 'In Kenya', query: { country: 'KE' } }],
+  handle: async (app, { query }, { tenant }) => ({
+    rows: (query.direction === 'out' ? [] : offered(query)).map((one) => ({
+      method: 'mobile_money' as const,
+      provider: one.provider,
+      name: one.name,
+      countries: [one.country],
+      currencies: [one.currency],
+      directions: ['in' as const],
+      min_amount: one.min,
+      max_amount: one.max,
+      whole_units_only: one.wholeUnitsOnly,
+      fee: { percent: Number(feeBasisPoints) / 100, fixed: 0, currency: one.currency },
+      status: gatewayOf(app).status(one.provider, tenant.environment),
+      ussd_code: one.ussdCode,
+    })),
+    nextCursor: null,
+  }),
+})
+
+const Transaction = Type.Object(
+  {
+    transaction_id: Type.String(),
+    type: OneOf(['payment']),
+    payment_id: Type.String(),
+    status: Payment.properties.status,
+    amount: Amount(),
+    fee: Amount(),
+    net_amount: Amount(),
+    currency: Type.String(),
+    direction: OneOf(['credit', 'debit']),
+    method: Payment.properties.method,
+    provider: Nullable(Type.String()),
+    phone: Nullable(Type.String({ description: 'Masked' })),
+    reference: Nullable(Type.String()),
+    provider_reference: Nullable(Type.String()),
+    description: Nullable(Type.String()),
+    metadata: Metadata,
+    created_at: At(),
+    completed_at: Nullable(At()),
+  },
+  { title: 'Transaction' },
+)
+
+const transactions = list({
+  path: '/v1/payments/transactions',
+  operation: 'payments.transactions',
+  summary: 'List payments',
+  scope: 'payments:read',
+  query: Type.Object({
+    ...listQuery,
+    ...dayRangeQuery,
+    status: Type.Optional(Payment.properties.status),
+    currency: Type.Optional(Type.String({ maxLength: 3 })),
+    method: Type.Optional(Payment.properties.method),
+    provider: Type.Optional(Type.String({ maxLength: 40 })),
+    reference: Type.Optional(Type.String({ maxLength: 100 })),
+    phone: Type.Optional(Type.String({ maxLength: 20 })),
+  }),
+  row: Transaction,
+  errors: ['INVALID_DATE_RANGE'],
+  examples: [{ name: 'What was paid', query: { status: 'completed' } }],
+  handle: async (app, { query }, { tenant }) => {
+    const window = windowOf(query)
+    const rows = await app.db.query(listPayments, {
+      ...tenant,
+      ...window,
+      ...idBounds(query),
+      status: query.status ?? null,
+      currency: query.currency?.toUpperCase() ?? null,
+      provider: query.provider?.toLowerCase() ?? null,
+      method: query.method ?? null,
+      reference: query.reference ?? null,
+      // A plus sign in a query string is a blank.
+      phone: query.phone?.replace(/^ ?(?=\d)/, '+') ?? null,
+    })
+    return pageOf(window, rows, transactionOf)
+  },
+})
+
+function transactionOf(row: PaymentRow): Static<typeof Transaction> {
+  const { payment_id, status, amount, fee, net_amount, currency, method, provider, ...rest } = recordOf(row)
+  return {
+    transaction_id: idOf('transaction', row.id),
+    type: 'payment',
+    payment_id,
+    status,
+    amount,
+    fee,
+    net_amount,
+    currency,
+    direction: 'credit',
+    method,
+    provider,
+    phone: row.phone && masked(row.phone),
+    reference: rest.reference,
+    provider_reference: rest.provider_reference,
+    description: rest.description,
+    metadata: rest.metadata,
+    created_at: rest.created_at,
+    completed_at: rest.completed_at,
+  }
+}
+
+/** `+2547****0001` */
+function masked(phone: string): string {
+  return `${phone.slice(0, 5)}****${phone.slice(-4)}`
+}
+
+async function checkCallback(app: App, { callback_url }: Pick<NewPayment, 'callback_url'>, { tenant }: Caller) {
+  if (callback_url !== undefined)
+    await app.outbound.checkUrl(callback_url, 'callback', tenant.environment, 'callback_url')
+}
+
+async function answer(app: App, wait: number | undefined, caller: Caller, reply: Static<typeof Payment>) {
+  if (wait === 0) return reply
+  return recordOf(await sendNow(app, caller, paymentUuid(reply.payment_id)))
+}
+
+async function known(app: App, { tenant }: Caller, id: string) {
+  const payment = await maybe(app.db.query(findPayment, { ...tenant, id: paymentUuid(id) }))
+  if (!payment) throw noSuchPayment()
+  return payment
+}
+
+export const paymentRoutes: readonly Route[] = [create, initiateMobile, methods, transactions, get, cancelPayment]

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a verdict does to a payment: its state, the ledger and what is told of it, in one transaction. Whoever comes second
+// changes nothing, so that verdicts may come twice, late and in any order.
+import { AppError } from '../../kernel/errors.ts'
+import { idOf } from '../../kernel/ids.ts'
+import { isCurrency } from '../../kernel/money.ts'
+import { post } from '../../ledger/wallets.ts'
+import type { App } from '../../platform/app.ts'
+import { maybe, one, type Tx } from '../../platform/db.ts'
+import type { EventType, Occasion } from '../../platform/events.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import { paymentEvents } from './events.ts'
+import { noSuchPayment, toldOf } from './payment.ts'
+import type { FailureReason, Verdict } from './provider.ts'
+import {
+  type AttemptRow,
+  attemptOfPayment,
+  lockPayment,
+  moveAttempt,
+  movePayment,
+  noteReceipt,
+  open,
+  type PaymentRow,
+  type Status,
+} from './store.ts'
+
+/** A success that the provider itself confirmed also revives a payment that was given up. */
+const givenUp: readonly Status[] = ['expired', 'cancelled', 'failed']
+
+/** Applies what is known of an attempt; gives the payment as it is then. */
+export async function settle(app: App, tenant: Tenant, attempt: AttemptRow, verdict: Verdict): Promise<PaymentRow> {
+  return app.db.tx(async (tx) => {
+    const payment = await one(tx.query(lockPayment, { ...tenant, id: attempt.payment_id }))
+    const at = new Date(app.clock.nowMs())
+    const attemptIs = async (to: 'accepted' | 'unknown' | 'final', providerId: string | null = null): Promise<void> => {
+      const from =
+        to === 'final' ? (['planned', 'sending', 'accepted', 'unknown'] as const) : (['planned', 'sending'] as const)
+      await tx.query(moveAttempt, { ...tenant, id: attempt.id, from, to, providerId, at })
+    }
+    switch (verdict.kind) {
+      case 'accepted':
+        await attemptIs('accepted', verdict.providerId)
+        return moved(app, tx, payment, attempt, { from: ['pending'], to: 'processing' })
+      case 'unknown':
+        await attemptIs('unknown')
+        return payment
+      case 'pending':
+        return payment
+      case 'unavailable':
+        await attemptIs('final')
+        return moved(app, tx, payment, attempt, { from: open, to: 'failed', reason: 'PROVIDER_UNAVAILABLE' })
+      case 'refused':
+        await attemptIs('final')
+        return moved(app, tx, payment, attempt, {
+          from: open,
+          to: verdict.reason === 'USER_CANCELLED' ? 'cancelled' : 'failed',
+          reason: verdict.reason,
+        })
+      case 'paid':
+        await attemptIs('final')
+        return verdict.micros === null || verdict.micros === payment.amount
+          ? paid(app, tx, payment, attempt, verdict.receipt)
+          : mismatched(app, tx, payment, attempt, verdict.micros, verdict.receipt)
+    }
+  })
+}
+
+/** Withdraws a payment that nobody was asked for yet. */
+export async function cancel(app: App, tx: Tx, tenant: Tenant, id: string): Promise<PaymentRow> {
+  const payment = await maybe(tx.query(lockPayment, { ...tenant, id }))
+  if (!payment) throw noSuchPayment()
+  const attempt = await one(tx.query(attemptOfPayment, { ...tenant, payment: id }))
+  const at = new Date(app.clock.nowMs())
+  const withdrawn = {
+    ...tenant,
+    id: attempt.id,
+    from: ['planned'] as const,
+    to: 'final' as const,
+    providerId: null,
+    at,
+  }
+  const isUnsent = open.includes(payment.status) && (await tx.query(moveAttempt, withdrawn)).length > 0
+  if (!isUnsent)
+    throw new AppError('INVALID_STATE', `the payment is ${payment.status}; the payer may have been asked already`, {
+      extra: { status: payment.status },
+    })
+  return moved(app, tx, payment, attempt, { from: open, to: 'cancelled' })
+}
+
+/** The time is over, and nobody has heard of a success. */
+export async function expire(app: App, tenant: Tenant, attempt: AttemptRow): Promise<PaymentRow> {
+  return app.db.tx(async (tx) => {
+    const payment = await one(tx.query(lockPayment, { ...tenant, id: attempt.payment_id }))
+    return moved(app, tx, payment, attempt, { from: open, to: 'expired', reason: 'TRANSACTION_TIMEOUT' })
+  })
+}
+
+async function paid(
+  app: App,
+  tx: Tx,
+  payment: PaymentRow,
+  attempt: AttemptRow,
+  receipt: string | null,
+): Promise<PaymentRow> {
+  const late = givenUp.includes(payment.status)
+  const after = await moved(app, tx, payment, attempt, {
+    from: late ? givenUp : open,
+    to: 'completed',
+    providerReference: receipt,
+    late,
+  })
+  const { provider, amount, fee } = payment
+  const legs = [
+    { debit: `float:${provider}`, credit: 'wallet', micros: amount - fee },
+    { debit: `float:${provider}`, credit: 'revenue:payment_fees', micros: fee },
+  ]
+  if (after !== payment) await postLegs(app, tx, payment, 'settle', legs)
+  if (after !== payment || receipt === null) return after
+  const { bucket, account_id: account, environment, id } = payment
+  return (await maybe(tx.query(noteReceipt, { bucket, account, environment, id, receipt }))) ?? payment
+}
+
+/** Money came, but not what was asked for: it is kept apart until somebody has looked at it. */
+async function mismatched(
+  app: App,
+  tx: Tx,
+  payment: PaymentRow,
+  attempt: AttemptRow,
+  micros: bigint,
+  receipt: string | null,
+): Promise<PaymentRow> {
+  const after = await moved(app, tx, payment, attempt, {
+    from: open,
+    to: 'failed',
+    reason: 'AMOUNT_MISMATCH',
+    providerReference: receipt,
+  })
+  const { provider } = payment
+  app.log.error(
+    { payment: idOf('payment', payment.id), provider },
+    'a provider collected another amount than was asked for',
+  )
+  // It was believed before: the books must be looked at by somebody.
+  if (after === payment) return payment
+  await postLegs(app, tx, payment, 'mismatch', [{ debit: `float:${provider}`, credit: `suspense:${provider}`, micros }])
+  return after
+}
+
+async function postLegs(
+  app: App,
+  tx: Tx,
+  { bucket, account_id: account, environment, id, currency }: PaymentRow,
+  step: string,
+  legs: readonly { debit: string; credit: string; micros: bigint }[],
+): Promise<void> {
+  if (!isCurrency(currency)) throw new Error(`a payment in an unknown currency: ${currency}`)
+  const moving = legs.filter(({ micros }) => micros > 0n).map((leg) => ({ ...leg, currency }))
+  await post(tx, { bucket, account, environment }, { sourceId: id, step: `payment:${step}` }, moving, app.clock.nowMs())
+}
+
+interface Move {
+  from: readonly Status[]
+  to: Status
+  reason?: FailureReason
+  providerReference?: string | null
+  late?: boolean
+}
+
+/** The payment after the move, or the very same when it cannot make it. */
+async function moved(
+  app: App,
+  tx: Tx,
+  payment: PaymentRow,
+  { clock_offset_ms }: Pick<AttemptRow, 'clock_offset_ms'>,
+  { from, to, reason, providerReference = null, late = false }: Move,
+): Promise<PaymentRow> {
+  const { bucket, account_id: account, environment, id } = payment
+  const tenant: Tenant = { bucket, account, environment }
+  const receivedMs = app.clock.nowMs()
+  const nowMs = receivedMs + Number(clock_offset_ms)
+  const event = to === 'completed' ? paymentEvents.completed : to === 'processing' ? null : paymentEvents.failed
+  const after = await maybe(
+    tx.query(movePayment, {
+      ...tenant,
+      id,
+      from,
+      to,
+      reason: reason ?? null,
+      providerReference,
+      late,
+      told: event ? 1 : 0,
+      at: new Date(nowMs),
+    }),
+  )
+  if (!after) return payment
+  const occasion = { tenant, receivedMs, nowMs, requestId: payment.request_id }
+  if (event) await tell(app, tx, event, occasion, after)
+  return after
+}
+
+export async function tell(
+  app: App,
+  tx: Tx,
+  event: EventType<typeof paymentEvents.created.payload>,
+  occasion: Occasion,
+  payment: PaymentRow,
+): Promise<void> {
+  const callbackUrl = payment.callback_url
+  await app.outbox.emit(tx, event, occasion, idOf('payment', payment.id), toldOf(payment), { callbackUrl })
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// All SQL of payments. A status moves by guarded updates: the row that comes back belongs to whoever won.
+import { statement } from '../../platform/db.ts'
+import type { Environment } from '../../platform/tenant.ts'
+
+export type Status = 'pending' | 'processing' | 'requires_action' | 'completed' | 'failed' | 'cancelled' | 'expired'
+
+/** Where a payment can still go either way. */
+export const open: readonly Status[] = ['pending', 'processing', 'requires_action']
+
+export interface PaymentRow {
+  bucket: number
+  account_id: string
+  environment: Environment
+  id: string
+  status: Status
+  method: 'mobile_money' | 'card' | 'bank_transfer'
+  provider: string
+  amount: bigint
+  currency: string
+  fee: bigint
+  phone: string | null
+  description: string | null
+  reference: string | null
+  customer: Record<string, string>
+  metadata: Record<string, string | number | boolean>
+  callback_url: string | null
+  provider_reference: string | null
+  failure_reason: string | null
+  late: boolean
+  sequence: number
+  request_id: string | null
+  expires_at: Date
+  completed_at: Date | null
+  created_at: Date
+  updated_at: Date
+}
+
+export type AttemptState = 'planned' | 'sending' | 'accepted' | 'unknown' | 'final'
+
+export interface AttemptRow {
+  id: string
+  payment_id: string
+  provider: string
+  state: AttemptState
+  provider_id: string | null
+  token: Buffer
+  polls: number
+  /** By the account's clock. */
+  created_at: Date
+  /** By the real one. */
+  updated_at: Date
+  clock_offset_ms: bigint
+}
+
+interface Owned {
+  bucket: number
+  account: string
+  environment: Environment
+}
+type One = Owned & { id: string }
+
+const columns = `bucket, account_id, environment, id, status, method, provider, amount, currency, fee, phone, description,
+  reference, customer, metadata, callback_url, provider_reference, failure_reason, late, sequence, request_id, expires_at,
+  completed_at, created_at, updated_at`
+
+const mine = 'bucket = $bucket and account_id = $account and environment = $environment'
+
+/** None when the reference was used before. */
+export const insertPayment = statement<
+  One & {
+    provider: string
+    amount: bigint
+    currency: string
+    fee: bigint
+    phone: string
+    description: string | null
+    reference: string | null
+    customer: string
+    metadata: string
+    callbackUrl: string | null
+    requestId: string
+    expiresAt: Date
+    at: Date
+  },
+  PaymentRow
+>(
+  'payments.insert',
+  `insert into payments.payments (bucket, account_id, environment, id, status, method, provider, amount, currency, fee, phone,
+     description, reference, customer, metadata, callback_url, request_id, expires_at, created_at, updated_at)
+   values ($bucket, $account, $environment, $id, 'pending', 'mobile_money', $provider, $amount, $currency, $fee, $phone,
+     $description, $reference, $customer::jsonb, $metadata::jsonb, $callbackUrl, $requestId, $expiresAt, $at, $at)
+   on conflict (bucket, account_id, environment, reference) where reference is not null do nothing
+   returning ${columns}`,
+)
+
+export const findPayment = statement<One, PaymentRow>(
+  'payments.find',
+  `select ${columns} from payments.payments where ${mine} and id = $id`,
+)
+
+/** The payment, which nobody else changes until this transaction ends. */
+export const lockPayment = statement<One, PaymentRow>(
+  'payments.lock',
+  `select ${columns} from payments.payments where ${mine} and id = $id for update`,
+)
+
+export const findReference = statement<Owned & { reference: string }, { id: string; status: Status }>(
+  'payments.find_reference',
+  `select id, status from payments.payments where ${mine} and reference = $reference`,
+)
+
+export interface PaymentFilter {
+  from: string
+  to: string
+  status: string | null
+  currency: string | null
+  provider: string | null
+  method: string | null
+  reference: string | null
+  phone: string | null
+}
+
+export const listPayments = statement<
+  Owned & PaymentFilter & { after: string | null; descending: boolean; limit: number },
+  PaymentRow
+>(
+  'payments.list',
+  `select ${columns} from payments.payments
+    where ${mine} and id >= $from::uuid and id < $to::uuid
+      and ($status::text is null or status = $status) and ($currency::text is null or currency = $currency)
+      and ($provider::text is null or provider = $provider) and ($method::text is null or method = $method)
+      and ($reference::text is null or reference = $reference) and ($phone::text is null or phone = $phone)
+      and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
+    order by case when $descending then id end desc, id
+    limit $limit::int + 1`,
+)
+
+/** Moves a payment on, if it is in one of the states it may leave. */
+export const movePayment = statement<
+  One & {
+    from: readonly Status[]
+    to: Status
+    reason: string | null
+    providerReference: string | null
+    late: boolean
+    told: number
+    at: Date
+  },
+  PaymentRow
+>(
+  'payments.move',
+  `update payments.payments
+      set status = $to, failure_reason = $reason, late = late or $late::boolean, sequence = sequence + $told::int,
+          provider_reference = coalesce($providerReference, provider_reference), updated_at = $at,
+          completed_at = case when $to = 'completed' then $at::timestamptz end,
+          reference = case when $reason = 'PROVIDER_UNAVAILABLE' then null else reference end
+    where ${mine} and id = $id and status = any($from::text[]) and failure_reason is distinct from 'AMOUNT_MISMATCH'
+   returning ${columns}`,
+)
+
+/** The provider's receipt, when the money was known of before it. */
+export const noteReceipt = statement<One & { receipt: string }, PaymentRow>(
+  'payments.note_receipt',
+  `update payments.payments set provider_reference = $receipt
+    where ${mine} and id = $id and status = 'completed' and provider_reference is null
+   returning ${columns}`,
+)
+
+export const insertAttempt = statement<
+  One & { payment: string; provider: string; token: Buffer; at: Date; realAt: Date },
+  object
+>(
+  'payments.insert_attempt',
+  `insert into payments.attempts (bucket, account_id, environment, id, payment_id, provider, state, token, created_at, updated_at)
+   values ($bucket, $account, $environment, $id, $payment, $provider, 'planned', $token, $at, $realAt)`,
+)
+
+export const findAttempt = statement<One, AttemptRow>(
+  'payments.find_attempt',
+  `select id, payment_id, provider, state, provider_id, token, polls, created_at, updated_at,
+          accounts.clock_offset_ms(account_id, environment) as clock_offset_ms
+     from payments.attempts where ${mine} and id = $id`,
+)
+
+export const attemptOfPayment = statement<Owned & { payment: string }, AttemptRow>(
+  'payments.attempt_of_payment',
+  `select id, payment_id, provider, state, provider_id, token, polls, created_at, updated_at,
+          accounts.clock_offset_ms(account_id, environment) as clock_offset_ms
+     from payments.attempts where ${mine} and payment_id = $payment order by id desc limit 1`,
+)
+
+/** Moves an attempt on; none when somebody else did. */
+export const moveAttempt = statement<
+  One & { from: readonly AttemptState[]; to: AttemptState; providerId: string | null; at: Date },
+  { id: string }
+>(
+  'payments.move_attempt',
+  `update payments.attempts
+      set state = $to, provider_id = coalesce(provider_id, $providerId), updated_at = $at
+    where ${mine} and id = $id and state = any($from::text[])
+   returning id`,
+)
+
+export const countPoll = statement<One, object>(
+  'payments.count_poll',
+  `update payments.attempts set polls = polls + 1 where ${mine} and id = $id`,
+)

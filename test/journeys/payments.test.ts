@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+// A mobile-money payment from the request to the wallet and the signed webhook, over the provider's real protocol. Every
+// row of the sandbox's table of collections is here.
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import { after, before, test } from 'node:test'
+import pg from 'pg'
+import type { Client } from '../client.ts'
+import { type Receiver, startReceiver } from '../receiver.ts'
+import { eventually, startWorld, type World } from '../world.ts'
+
+let world: World
+let receiver: Receiver
+let sql: pg.Client
+
+before(async () => {
+  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: 0.01 })
+  receiver = await startReceiver()
+  sql = new pg.Client({ connectionString: world.databaseUrl })
+  await sql.connect()
+})
+after(async () => {
+  await sql.end()
+  await receiver.stop()
+  await world.stop()
+})
+
+test('a payment is confirmed on the phone, reaches the wallet, and its webhook is signed', async () => {
+  const { client, id } = await world.account()
+  const { body: hook } = await client.post('/v1/webhooks', { url: receiver.url('/paid'), events: ['payment.*'] })
+  const asked = await client.post('/v1/payments', {
+    amount: 1500,
+    currency: 'kes',
+    phone: '+254700000001',
+    description: 'Order 77',
+    reference: 'order-77',
+    customer: { name: 'Asha', email: 'asha@example.com' },
+    metadata: { order: '77' },
+  })
+  assert.equal(asked.status, 201, asked.text)
+  assert.deepEqual(
+    [asked.body.status, asked.body.amount, asked.body.currency, asked.body.provider, asked.body.fee],
+    ['processing', 1500, 'KES', 'mpesa', 22.5],
+  )
+  const paid = await settled(client, asked.body.payment_id)
+  assert.deepEqual([paid.status, paid.net_amount, paid.late, paid.failure_reason], ['completed', 1477.5, false, null])
+  const receipt = await eventually(
+    async () => (await client.get(`/v1/payments/${paid.payment_id}`)).body.provider_reference,
+    'the receipt',
+  )
+  assert.match(receipt, /^S[0-9A-F]{9}$/)
+  assert.equal(await balance(client), 1477.5)
+  const events = await eventually(async () => {
+    const got = receiver.received.filter(({ url }) => url === '/paid')
+    return got.length === 2 && got
+  }, 'both webhooks')
+  const [created, completed] = events.map(({ body }) => JSON.parse(body)).sort((a, b) => a.sequence - b.sequence)
+  assert.deepEqual([created.event, created.sequence], ['payment.created', 1])
+  assert.deepEqual(
+    [completed.event, completed.sequence, completed.payment.net_amount],
+    ['payment.completed', 2, 1477.5],
+  )
+  for (const { body, headers } of events)
+    assert.equal(headers['x-service-signature'], createHmac('sha256', hook.secret).update(body).digest('hex'))
+  const { rows } = await sql.query(
+    `select debit, credit, amount from ledger.transfers
+      where account_id = (select account_id from payments.payments where reference = 'order-77') order by leg`,
+  )
+  assert.deepEqual(rows, [
+    { debit: 'float:mpesa', credit: 'wallet', amount: '1477500000' },
+    { debit: 'float:mpesa', credit: 'revenue:payment_fees', amount: '22500000' },
+  ])
+  assert.ok(id)
+})
+
+const outcomes: [ending: string, status: string, reason: string | null, wallet: number, late?: boolean][] = [
+  ['0001', 'completed', null, 98.5],
+  ['0002', 'failed', 'INSUFFICIENT_FUNDS', 0],
+  ['0003', 'expired', 'TRANSACTION_TIMEOUT', 0],
+  ['0004', 'cancelled', 'USER_CANCELLED', 0],
+  ['0005', 'failed', 'WRONG_PIN', 0],
+  ['0006', 'failed', 'PAYER_LIMIT_REACHED', 0],
+  ['0007', 'failed', 'PAYER_UNREACHABLE', 0],
+  ['0009', 'completed', null, 98.5],
+  ['0010', 'completed', null, 98.5],
+  ['0011', 'completed', null, 98.5],
+  ['0013', 'failed', 'AMOUNT_MISMATCH', 0],
+  ['0014', 'completed', null, 98.5],
+  ['0015', 'completed', null, 98.5],
+  ['0020', 'completed', null, 98.5],
+]
+
+for (const [ending, status, reason, wallet] of outcomes)
+  test(`a payer whose number ends in ${ending}: ${status}${reason ? ` ${reason}` : ''}`, async () => {
+    const { client } = await world.account()
+    const asked = await client.post('/v1/payments', { amount: 100, currency: 'KES', phone: `+25470000${ending}` })
+    assert.equal(asked.status, 201, asked.text)
+    const payment = await settled(client, asked.body.payment_id)
+    assert.deepEqual([payment.status, payment.failure_reason, payment.late], [status, reason, false])
+    assert.equal(payment.failure_message === null, reason === null)
+    assert.equal(await balance(client), wallet)
+    const told = (await client.get('/v1/events?limit=20')).body.data
+    const last = status === 'completed' ? 'payment.completed' : 'payment.failed'
+    assert.deepEqual(told.map(({ event }: { event: string }) => event).sort(), [last, 'payment.created'].sort())
+  })
+
+test('a payer who pays after the payment expired has paid, late', async () => {
+  const { client } = await world.account()
+  const asked = await client.post('/v1/payments', { amount: 100, currency: 'KES', phone: '+254700000008' })
+  const first = await settled(client, asked.body.payment_id)
+  assert.deepEqual([first.status, first.failure_reason], ['expired', 'TRANSACTION_TIMEOUT'])
+  const payment = await eventually(async () => {
+    const { body } = await client.get(`/v1/payments/${asked.body.payment_id}`)
+    return body.status === 'completed' && body
+  }, 'the late payment')
+  assert.deepEqual([payment.late, payment.failure_reason], [true, null])
+  assert.equal(await balance(client), 98.5)
+})
+
+test('a provider that is out of reach is told at once, charges nothing, and the same key may be tried again', async () => {
+  const { client } = await world.account()
+  const body = { amount: 100, currency: 'KES', phone: '+254700000012', reference: 'r-1' }
+  const headers = { 'Idempotency-Key': 'pay-1' }
+  for (let i = 0; i < 2; i++) {
+    const refused = await client.post('/v1/payments', body, { headers })
+    assert.deepEqual([refused.status, refused.body.error.code], [503, 'PROVIDER_UNAVAILABLE'], refused.text)
+    const stored = await client.get(`/v1/payments/${refused.body.error.payment_id}`)
+    assert.deepEqual([stored.body.status, stored.body.failure_reason], ['failed', 'PROVIDER_UNAVAILABLE'])
+  }
+})
+
+test('the same key gives the same payment, the same reference none', async () => {
+  const { client } = await world.account()
+  const body = { amount: 100, currency: 'KES', phone: '+254700000001', reference: 'once' }
+  const headers = { 'Idempotency-Key': 'k' }
+  const first = await client.post('/v1/payments', body, { headers })
+  const again = await client.post('/v1/payments', body, { headers })
+  assert.deepEqual([again.status, again.text], [201, first.text])
+  assert.equal(again.headers['idempotent-replayed'], 'true')
+  const second = await client.post('/v1/payments', body)
+  assert.deepEqual(
+    [second.status, second.body.error.code, second.body.error.original_id],
+    [409, 'DUPLICATE_REFERENCE', first.body.payment_id],
+  )
+})
+
+test('with wait=0 the answer comes before the provider is asked, and the payment goes on', async () => {
+  const { client } = await world.account()
+  const asked = await client.post('/v1/payments/charge?wait=0', { amount: 5, currency: 'KES', phone: '+254700000001' })
+  assert.deepEqual([asked.status, asked.body.status], [201, 'pending'])
+  assert.equal((await settled(client, asked.body.payment_id)).status, 'completed')
+})
+
+test('the mobile form gives the same payment', async () => {
+  const { client } = await world.account()
+  const asked = await client.post('/v1/payments/mobile/initiate', {
+    amount: '5.00',
+    currency: 'KES',
+    phone_number: '+254700000001',
+    provider: 'MPESA',
+  })
+  assert.equal(asked.status, 201, asked.text)
+  assert.equal((await client.get(`/v1/payments/mobile/${asked.body.payment_id}`)).body.amount, 5)
+})
+
+test('what cannot be collected is refused with a code, and nothing is stored', async () => {
+  const { client } = await world.account()
+  const good = { amount: 100, currency: 'KES', phone: '+254700000001' }
+  const rows: [body: object, status: number, code: string][] = [
+    [{ ...good, amount: 0 }, 422, 'VALIDATION_ERROR'],
+    [{ ...good, amount: -1 }, 422, 'VALIDATION_ERROR'],
+    [{ ...good, amount: 1.234 }, 422, 'VALIDATION_ERROR'],
+    [{ ...good, amount: 1.5 }, 422, 'VALIDATION_ERROR'],
+    [{ ...good, amount: '1e3' }, 422, 'VALIDATION_ERROR'],
+    [{ ...good, amount: 250_001 }, 422, 'AMOUNT_TOO_HIGH'],
+    [{ ...good, currency: 'KSH' }, 422, 'UNSUPPORTED_CURRENCY'],
+    [{ ...good, currency: 'GBP' }, 422, 'UNSUPPORTED_METHOD'],
+    [{ ...good, provider: 'mtn_momo' }, 422, 'UNSUPPORTED_PROVIDER'],
+    [{ ...good, phone: '0700000001' }, 422, 'INVALID_PHONE'],
+    [{ ...good, phone: '+2547000' }, 422, 'INVALID_PHONE'],
+    [{ ...good, phone: '+256772000001' }, 422, 'INVALID_PHONE'],
+    [{ ...good, phone: '+254733000001' }, 422, 'UNSUPPORTED_PROVIDER'],
+    [{ ...good, reference: 'two words' }, 422, 'VALIDATION_ERROR'],
+    [{ ...good, expires_in: 59 }, 422, 'VALIDATION_ERROR'],
+    [{ ...good, expires_in: 86_401 }, 422, 'VALIDATION_ERROR'],
+    [{ ...good, customer: { email: 'asha' } }, 422, 'VALIDATION_ERROR'],
+    [{ ...good, callback_url: 'ftp://example.com' }, 400, 'INVALID_URL'],
+    [{ ...good, method: 'cowries' }, 422, 'VALIDATION_ERROR'],
+  ]
+  for (const [body, status, code] of rows) {
+    const refused = await client.post('/v1/payments', body)
+    assert.deepEqual([refused.status, refused.body.error?.code], [status, code], JSON.stringify(body))
+  }
+  const high = await client.post('/v1/payments', { ...good, amount: 250_001 })
+  assert.deepEqual([high.body.error.max_amount, high.body.error.currency], [250_000, 'KES'])
+  assert.equal((await client.get('/v1/events')).body.data.length, 0)
+})
+
+test('a payment that nobody was asked for yet can be withdrawn, any other cannot', async () => {
+  const alone = await startWorld({ PAMOJA_ROLES: ['api'] })
+  try {
+    const { client } = await alone.account()
+    const body = { amount: 5, currency: 'KES', phone: '+254700000001' }
+    const { body: waiting } = await client.post('/v1/payments?wait=0', body)
+    const cancelled = await client.post(`/v1/payments/${waiting.payment_id}/cancel`)
+    assert.deepEqual([cancelled.status, cancelled.body.status, cancelled.body.failure_reason], [200, 'cancelled', null])
+    const again = await client.post(`/v1/payments/${waiting.payment_id}/cancel`)
+    assert.deepEqual(
+      [again.status, again.body.error.code, again.body.error.status],
+      [409, 'INVALID_STATE', 'cancelled'],
+    )
+    assert.deepEqual(
+      (await client.get('/v1/events')).body.data.map(({ event }: { event: string }) => event),
+      ['payment.failed', 'payment.created'],
+    )
+  } finally {
+    await alone.stop()
+  }
+  const { client } = await world.account()
+  const { body: asked } = await client.post('/v1/payments', { amount: 5, currency: 'KES', phone: '+254700000003' })
+  const refused = await client.post(`/v1/payments/${asked.payment_id}/cancel`)
+  assert.deepEqual([refused.status, refused.body.error.status], [409, 'processing'])
+  assert.equal((await client.post('/v1/payments/pay_nonsense/cancel')).status, 404)
+})
+
+test('the ways to pay are listed with their bounds and how they are doing', async () => {
+  const { client } = await world.account()
+  const { body } = await client.get('/v1/payments/methods?currency=kes')
+  assert.deepEqual(body.data[0], {
+    method: 'mobile_money',
+    provider: 'mpesa',
+    name: 'M-Pesa',
+    countries: ['KE'],
+    currencies: ['KES'],
+    directions: ['in'],
+    min_amount: 1,
+    max_amount: 250_000,
+    whole_units_only: true,
+    fee: { percent: 1.5, fixed: 0, currency: 'KES' },
+    status: 'up',
+    ussd_code: '*334#',
+  })
+  for (const query of ['currency=GBP', 'country=GB', 'direction=out'])
+    assert.equal((await client.get(`/v1/payments/methods?${query}`)).body.data.length, 0, query)
+})
+
+test('transactions are listed newest first, filtered and with masked numbers', async () => {
+  const { client } = await world.account()
+  const ids: string[] = []
+  for (const [n, ending] of ['0001', '0002', '0001'].entries()) {
+    const { body } = await client.post('/v1/payments', {
+      amount: 10 + n,
+      currency: 'KES',
+      phone: `+25470000${ending}`,
+      reference: `t-${n}`,
+    })
+    ids.push(body.payment_id)
+    await settled(client, body.payment_id)
+  }
+  const listed = async (query: string) =>
+    (await client.get(`/v1/payments/transactions${query}`)).body.data.map(({ amount }: { amount: number }) => amount)
+  assert.deepEqual(await listed(''), [12, 11, 10])
+  assert.deepEqual(await listed('?status=completed&order=asc'), [10, 12])
+  assert.deepEqual(await listed('?reference=t-1'), [11])
+  assert.deepEqual(await listed('?phone=%2B254700000002'), [11])
+  assert.deepEqual(await listed('?provider=mpesa&currency=kes&method=mobile_money&limit=1'), [12])
+  assert.deepEqual(await listed('?end_date=2020-01-01'), [])
+  const [first] = (await client.get('/v1/payments/transactions')).body.data
+  assert.deepEqual([first.phone, first.type, first.direction], ['+2547****0001', 'payment', 'credit'])
+  assert.equal((await client.get(`/v1/payments/${first.transaction_id}`)).body.payment_id, ids[2])
+  const bad = await client.get('/v1/payments/transactions?start_date=2026-02-02&end_date=2026-02-01')
+  assert.equal(bad.body.error.code, 'INVALID_DATE_RANGE')
+})
+
+test('an address nobody was given is not found, whatever is sent there', async () => {
+  for (const name of ['x', 'A'.repeat(68), '%00', 'A'.repeat(2_000)]) {
+    const answer = await world.stranger.request('POST', `/hooks/p/${name}`, {
+      body: '{"Body":{"stkCallback":{"CheckoutRequestID":"x","ResultCode":0}}}',
+      headers: { 'content-type': 'application/json' },
+    })
+    assert.equal(answer.status, 404, name)
+  }
+})
+
+const over = ['completed', 'failed', 'cancelled', 'expired']
+
+function settled(client: Client, id: string) {
+  return eventually(async () => {
+    const { body } = await client.get(`/v1/payments/${id}`)
+    return over.includes(body.status) && body
+  }, `payment ${id} to be over`)
+}
+
+async function balance(client: Client): Promise<number> {
+  return (await client.get('/v1/sms/balance')).body.balance
+}
