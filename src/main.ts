@@ -109,7 +109,7 @@ const commands: readonly Command[] = [
       'Take in a list of ported numbers, `number,network` in each line (.gz too, - is stdin); --country KE: it is the whole list.',
     options: ['country'],
     async run({ config }, [file = ''], { country }) {
-      const { importPortedNumbers } = await import('./areas/sms/ported-import.ts')
+      const { importPortedNumbers } = await import('./areas/sms/ported/import.ts')
       await withDatabase(config, 'require', async (db) => say(await importPortedNumbers(db, file, country)))
     },
   },

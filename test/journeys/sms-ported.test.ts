@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { importPortedNumbers } from '../../src/areas/sms/ported-import.ts'
+import { importPortedNumbers } from '../../src/areas/sms/ported/import.ts'
 import { type HandsetMessage, SmscSimulator } from '../../src/simulators/smsc.ts'
 import { type Account, eventually, startWorld, type World } from '../world.ts'
 

@@ -3,7 +3,7 @@
 // speaks to are here.
 import { AppError } from '../../kernel/errors.ts'
 import { type Currency, currencies, divideHalfEven, formatMicros } from '../../kernel/money.ts'
-import { factsOf } from '../../kernel/phones.ts'
+import { factsOf } from '../../kernel/phone.ts'
 
 export interface Provider {
   readonly provider: string

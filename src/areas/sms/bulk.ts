@@ -4,7 +4,7 @@
 import type { Static } from 'typebox'
 import { AppError, type ErrorCode } from '../../kernel/errors.ts'
 import { idOf, newUuid } from '../../kernel/ids.ts'
-import { isE164 } from '../../kernel/phones.ts'
+import { isE164 } from '../../kernel/phone.ts'
 import { walletsOf } from '../../ledger/wallets.ts'
 import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
@@ -15,6 +15,7 @@ import { AnsweredBefore, type Keyed } from '../../platform/idempotency.ts'
 import type { NewJob } from '../../platform/work.ts'
 import { batchJob, firstLookMs } from './batches.ts'
 import { callbackProblems, checkCallback } from './callbacks.ts'
+import { linksFor, withRoomForLink } from './consent/links.ts'
 import {
   type Draft,
   draftOf,
@@ -31,11 +32,10 @@ import {
   tooExpensive,
   type Wanted,
 } from './draft.ts'
-import { linksFor, withRoomForLink } from './opt-out-links.ts'
-import { permissionOf } from './permissions.ts'
-import { findPlaces } from './ported-numbers.ts'
+import { findPlaces } from './ported/numbers.ts'
 import { currencyOf } from './pricing.ts'
 import { type BulkReply, type BulkSend, mostValiditySeconds, type SendReply } from './schema.ts'
+import { permissionOf } from './senders/permissions.ts'
 import { insertBatch, type Notes, type Rejection } from './store.ts'
 
 /** A transaction hands so many messages to PostgreSQL at a time. */

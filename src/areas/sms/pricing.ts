@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a segment costs: the operator's price list, or, where it says nothing, a figure that lets an installation be tried.
 import { type Currency, isCurrency } from '../../kernel/money.ts'
-import type { Place } from '../../kernel/phones.ts'
+import type { Place } from '../../kernel/phone.ts'
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
 

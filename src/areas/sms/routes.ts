@@ -3,7 +3,7 @@
 import type { Static } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../kernel/ids.ts'
-import { factsOf, isE164, networks, type Place } from '../../kernel/phones.ts'
+import { factsOf, isE164, networks, type Place } from '../../kernel/phone.ts'
 import { walletsOf } from '../../ledger/wallets.ts'
 import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
@@ -13,11 +13,10 @@ import { commit, IdParam, list, type Route, read, write } from '../../platform/r
 import { isGsm, nonGsmCharacters, toGsm } from '../../protocols/smpp/charset.ts'
 import { bulkEntries, sendBulk } from './bulk.ts'
 import { cancel, cancelBatch, change } from './changes.ts'
+import { withRoomForLink } from './consent/links.ts'
 import { textOf } from './draft.ts'
 import { segmentsOf } from './message.ts'
-import { withRoomForLink } from './opt-out-links.ts'
-import { permissionOf } from './permissions.ts'
-import { findPlaces, placeFor, portabilityOf } from './ported-numbers.ts'
+import { findPlaces, placeFor, portabilityOf } from './ported/numbers.ts'
 import { currencyOf, segmentPrice } from './pricing.ts'
 import {
   BalanceRecord,
@@ -38,6 +37,7 @@ import {
   SendReply,
 } from './schema.ts'
 import { send } from './send.ts'
+import { permissionOf } from './senders/permissions.ts'
 import {
   batchMessages,
   costOf,

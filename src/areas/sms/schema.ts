@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes of messages as customers send and read them.
 import { Type } from 'typebox'
-import { e164 } from '../../kernel/phones.ts'
+import { e164 } from '../../kernel/phone.ts'
 import { Amount, At, CountryCode, listQuery, Metadata, Moment, Nullable, OneOf } from '../../platform/schema.ts'
 import { messageTypes } from './message.ts'
 

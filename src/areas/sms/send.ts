@@ -9,6 +9,7 @@ import type { Caller } from '../../platform/auth.ts'
 import type { Keyed } from '../../platform/idempotency.ts'
 import { sendToMany } from './bulk.ts'
 import { checkCallback } from './callbacks.ts'
+import { linksFor, withRoomForLink } from './consent/links.ts'
 import {
   type Draft,
   draftOf,
@@ -22,10 +23,9 @@ import {
   textOf,
   tooExpensive,
 } from './draft.ts'
-import { linksFor, withRoomForLink } from './opt-out-links.ts'
-import { permissionOf } from './permissions.ts'
-import { findPlaces } from './ported-numbers.ts'
+import { findPlaces } from './ported/numbers.ts'
 import { type MessageSend, maxRecipients, mostValiditySeconds, type SendReply } from './schema.ts'
+import { permissionOf } from './senders/permissions.ts'
 
 export async function send(
   app: App,

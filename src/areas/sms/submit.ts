@@ -9,7 +9,6 @@ import type { App } from '../../platform/app.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { Job, Outcome, Run } from '../../platform/work.ts'
 import { whileStoring } from './answered.ts'
-import { wishFor } from './behaviour.ts'
 import type { Route, SubmitOutcome } from './carrier.ts'
 import { gathered, onePerApp } from './gather.ts'
 import { lanes, Submission } from './lanes.ts'
@@ -27,6 +26,7 @@ import {
   transferId,
 } from './outcome.ts'
 import { applyEarly, endUndelivered } from './receipts.ts'
+import { wishFor } from './sandbox/behaviour.ts'
 
 /** Waits before a message is offered again that nobody could take; the last one goes on. */
 const retrySeconds = [0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300]

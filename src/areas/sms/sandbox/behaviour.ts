@@ -3,16 +3,16 @@
 // are out of reach. What is wished travels with each message, so that any node's simulator obeys it, and one customer's
 // network is nobody else's. Numbers that force an outcome keep it.
 import { type Static, Type } from 'typebox'
-import { bucketCount } from '../../kernel/ids.ts'
-import { e164 } from '../../kernel/phones.ts'
-import type { App } from '../../platform/app.ts'
-import { record } from '../../platform/audit.ts'
-import { maybe, one, statement } from '../../platform/db.ts'
-import { type Route, read, write } from '../../platform/route.ts'
-import { Nullable, OneOf } from '../../platform/schema.ts'
-import type { Tenant } from '../../platform/tenant.ts'
-import type { Wish } from '../../protocols/smpp/wish.ts'
-import { onePerApp } from './gather.ts'
+import { bucketCount } from '../../../kernel/ids.ts'
+import { e164 } from '../../../kernel/phone.ts'
+import type { App } from '../../../platform/app.ts'
+import { record } from '../../../platform/audit.ts'
+import { maybe, one, statement } from '../../../platform/db.ts'
+import { type Route, read, write } from '../../../platform/route.ts'
+import { Nullable, OneOf } from '../../../platform/schema.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import type { Wish } from '../../../protocols/smpp/wish.ts'
+import { onePerApp } from '../gather.ts'
 
 const mostDelayMs = 600_000
 const maxOutOfCoverage = 100

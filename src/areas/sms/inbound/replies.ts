@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // A customer's own answers to messages that came in: the automatic one of a keyword, and the one that stands in a
 // webhook's answer. Both cost what a text costs, and go to nobody who has opted out.
-import { AppError } from '../../kernel/errors.ts'
-import { newUuid, uuidOf } from '../../kernel/ids.ts'
-import { isCurrency } from '../../kernel/money.ts'
-import type { App } from '../../platform/app.ts'
-import type { EventAnswer } from '../../platform/area.ts'
-import { itemsLiteral } from '../../platform/commit.ts'
-import { maybe, one, statement, type Tx } from '../../platform/db.ts'
-import type { Occasion } from '../../platform/events.ts'
-import { parseJson } from '../../platform/json.ts'
-import { type Draft, itemOf, jobOf, lengthChecked, optedOut, submit, textOf, tooExpensive } from './draft.ts'
-import { findPlaces, placeFor } from './ported-numbers.ts'
-import { priceOf } from './pricing.ts'
-import { mostValiditySeconds } from './schema.ts'
+import { AppError } from '../../../kernel/errors.ts'
+import { newUuid, uuidOf } from '../../../kernel/ids.ts'
+import { isCurrency } from '../../../kernel/money.ts'
+import type { App } from '../../../platform/app.ts'
+import type { EventAnswer } from '../../../platform/area.ts'
+import { itemsLiteral } from '../../../platform/commit.ts'
+import { maybe, one, statement, type Tx } from '../../../platform/db.ts'
+import type { Occasion } from '../../../platform/events.ts'
+import { parseJson } from '../../../platform/json.ts'
+import { type Draft, itemOf, jobOf, lengthChecked, optedOut, submit, textOf, tooExpensive } from '../draft.ts'
+import { findPlaces, placeFor } from '../ported/numbers.ts'
+import { priceOf } from '../pricing.ts'
+import { mostValiditySeconds } from '../schema.ts'
 
 const currencyOf = statement<{ account: string }, { currency: string }>(
   'sms.currency_of',

@@ -2,16 +2,16 @@
 // What operators manage beside binds: routes, which say what messages go over which binds. Changes are in force on every
 // node a moment after they are committed; nothing is restarted.
 import { type Static, Type } from 'typebox'
-import { AppError } from '../../kernel/errors.ts'
-import { idOf, newUuid, uuidOf } from '../../kernel/ids.ts'
-import type { App } from '../../platform/app.ts'
-import { record } from '../../platform/audit.ts'
-import type { Caller } from '../../platform/auth.ts'
-import { maybe, type Queryable, statement, type Tx } from '../../platform/db.ts'
-import { IdParam, list, type Route, write } from '../../platform/route.ts'
-import { At, CountryCode, EnvironmentName, Nullable, OneOf } from '../../platform/schema.ts'
+import { AppError } from '../../../kernel/errors.ts'
+import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import { record } from '../../../platform/audit.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import { maybe, type Queryable, statement, type Tx } from '../../../platform/db.ts'
+import { IdParam, list, type Route, write } from '../../../platform/route.ts'
+import { At, CountryCode, EnvironmentName, Nullable, OneOf } from '../../../platform/schema.ts'
+import { networkOf, type RouteRow } from '../network.ts'
 import { BindName, bindRoutes } from './binds.ts'
-import { networkOf, type RouteRow } from './network.ts'
 
 const maxTiers = 5
 const maxMembers = 10

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether an account may send under a name to a country. Every message asks, so what holds for an account is kept in
 // memory; it is dropped at once, on every node, when it changes, and not kept while the line that says so is down.
-import { AppError } from '../../kernel/errors.ts'
-import type { App } from '../../platform/app.ts'
-import { one, statement, type Tx } from '../../platform/db.ts'
-import type { Tenant } from '../../platform/tenant.ts'
+import { AppError } from '../../../kernel/errors.ts'
+import type { App } from '../../../platform/app.ts'
+import { one, statement, type Tx } from '../../../platform/db.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import { onePerApp } from '../gather.ts'
 import { type SenderRegistration, usualRegistration } from './countries.ts'
-import { onePerApp } from './gather.ts'
 
 /** Changes are told; this is for what was not heard. */
 const goodForMs = 60_000

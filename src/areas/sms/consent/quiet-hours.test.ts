@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { networks } from '../../kernel/phones.ts'
+import { networks } from '../../../kernel/phone.ts'
 import { afterQuietHours } from './quiet-hours.ts'
 
 describe('a promotional message', () => {

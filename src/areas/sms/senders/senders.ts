@@ -2,16 +2,16 @@
 // Sender ids as customers see them: the names they send under. A live one is approved by an operator, once the networks
 // of its countries know it; a test one is approved as it is made.
 import { type Static, Type } from 'typebox'
-import { AppError } from '../../kernel/errors.ts'
-import { idOf, newUuid, uuidOf } from '../../kernel/ids.ts'
-import { record } from '../../platform/audit.ts'
-import { maybe, statement } from '../../platform/db.ts'
-import { pageOf, windowOf } from '../../platform/page.ts'
-import { IdParam, list, type Route, read, write } from '../../platform/route.ts'
-import { At, CountryCode, EnvironmentName, listQuery, Nullable, OneOf } from '../../platform/schema.ts'
+import { AppError } from '../../../kernel/errors.ts'
+import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
+import { record } from '../../../platform/audit.ts'
+import { maybe, statement } from '../../../platform/db.ts'
+import { pageOf, windowOf } from '../../../platform/page.ts'
+import { IdParam, list, type Route, read, write } from '../../../platform/route.ts'
+import { At, CountryCode, EnvironmentName, listQuery, Nullable, OneOf } from '../../../platform/schema.ts'
+import { Sender } from '../schema.ts'
 import { isCountry } from './countries.ts'
 import { announcePermission } from './permissions.ts'
-import { Sender } from './schema.ts'
 
 /** Of one account in one environment. */
 const maxSenders = 100

@@ -2,19 +2,19 @@
 // Binds as operators manage them: made, changed and given up without a restart. What a bind may say is what every bind has
 // and the settings of all kinds of carrier; which of them belong together its kind decides.
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
-import { AppError } from '../../kernel/errors.ts'
-import { idOf } from '../../kernel/ids.ts'
-import type { App } from '../../platform/app.ts'
-import { record } from '../../platform/audit.ts'
-import type { Caller } from '../../platform/auth.ts'
-import { maybe, one, statement, type Tx } from '../../platform/db.ts'
-import { redact } from '../../platform/json.ts'
-import { IdParam, list, type Route, write } from '../../platform/route.ts'
-import { At, Nullable, OneOf } from '../../platform/schema.ts'
-import { type BindRow, bindColumns, bindOf, type CarrierKind, newToken, noticeUrl, sealSecret } from './bind.ts'
-import { carrierKinds } from './carriers/kinds.ts'
-import { isSandbox, networkOf } from './network.ts'
-import { ownerOf } from './ownership.ts'
+import { AppError } from '../../../kernel/errors.ts'
+import { idOf } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import { record } from '../../../platform/audit.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import { maybe, one, statement, type Tx } from '../../../platform/db.ts'
+import { redact } from '../../../platform/json.ts'
+import { IdParam, list, type Route, write } from '../../../platform/route.ts'
+import { At, Nullable, OneOf } from '../../../platform/schema.ts'
+import { type BindRow, bindColumns, bindOf, type CarrierKind, newToken, noticeUrl, sealSecret } from '../bind.ts'
+import { carrierKinds } from '../carriers/kinds.ts'
+import { isSandbox, networkOf } from '../network.ts'
+import { ownerOf } from '../ownership.ts'
 
 const defaultWindow = 10
 const defaultTimeoutSeconds = 4

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { factsOf, isE164, networks, placeOf } from './phones.ts'
+import { factsOf, isE164, networks, placeOf } from './phone.ts'
 
 describe('a number is E.164', () => {
   const cases: [text: string, expected: boolean][] = [

@@ -2,12 +2,12 @@
 // What a test may make the network do: a handset that writes. The message goes through the simulator and over SMPP, as
 // one from a real network does.
 import { Type } from 'typebox'
-import { AppError } from '../../kernel/errors.ts'
-import { e164 } from '../../kernel/phones.ts'
-import { type Route, write } from '../../platform/route.ts'
-import { bring } from './inbound.ts'
-import { MessageRecord } from './schema.ts'
-import { findMessage, recordOf } from './store.ts'
+import { AppError } from '../../../kernel/errors.ts'
+import { e164 } from '../../../kernel/phone.ts'
+import { type Route, write } from '../../../platform/route.ts'
+import { bring } from '../inbound/inbound.ts'
+import { MessageRecord } from '../schema.ts'
+import { findMessage, recordOf } from '../store.ts'
 
 const InboundMessage = Type.Object({
   from: Type.String({ pattern: e164, rule: 'must be E.164, such as +254711000001', errorCode: 'INVALID_PHONE' }),

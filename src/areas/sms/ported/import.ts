@@ -8,12 +8,12 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import { getCountryCallingCode, isSupportedCountry } from 'libphonenumber-js/max'
 import { from as copyFrom } from 'pg-copy-streams'
-import { StartError } from '../../config.ts'
-import { isE164, resolveNetwork } from '../../kernel/phones.ts'
-import type { Database } from '../../platform/db.ts'
-import { messageOf } from '../../platform/log.ts'
-import { Signals } from '../../platform/signals.ts'
-import { portedTopic } from './ported-numbers.ts'
+import { StartError } from '../../../config.ts'
+import { isE164, resolveNetwork } from '../../../kernel/phone.ts'
+import type { Database } from '../../../platform/db.ts'
+import { messageOf } from '../../../platform/log.ts'
+import { Signals } from '../../../platform/signals.ts'
+import { portedTopic } from './numbers.ts'
 
 const readBytes = 256 * 1024
 const maxLineLength = 1_000

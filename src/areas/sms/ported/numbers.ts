@@ -3,15 +3,15 @@
 // remembered, and while no number is ported nothing is looked up at all: a message does not pay for what an operator does
 // not use.
 import { Type } from 'typebox'
-import { AppError } from '../../kernel/errors.ts'
-import { e164, factsOf, isE164, type Place, placeOf, resolveNetwork } from '../../kernel/phones.ts'
-import type { App } from '../../platform/app.ts'
-import { record } from '../../platform/audit.ts'
-import { maybe, one, statement } from '../../platform/db.ts'
-import { type Route, read, write } from '../../platform/route.ts'
-import { At, Nullable } from '../../platform/schema.ts'
-import { gathered, onePerApp } from './gather.ts'
-import { PhoneParam } from './schema.ts'
+import { AppError } from '../../../kernel/errors.ts'
+import { e164, factsOf, isE164, type Place, placeOf, resolveNetwork } from '../../../kernel/phone.ts'
+import type { App } from '../../../platform/app.ts'
+import { record } from '../../../platform/audit.ts'
+import { maybe, one, statement } from '../../../platform/db.ts'
+import { type Route, read, write } from '../../../platform/route.ts'
+import { At, Nullable } from '../../../platform/schema.ts'
+import { gathered, onePerApp } from '../gather.ts'
+import { PhoneParam } from '../schema.ts'
 
 /** Numbers whose whereabouts are remembered, ported or not. More than one request can name. */
 const maxRemembered = 100_000

@@ -2,20 +2,20 @@
 // The short codes and long numbers that handsets write to, and what their keywords do. A test number is whatever the
 // customer takes; a live one is assigned by an operator, to one account or to several that share it.
 import { type Static, Type } from 'typebox'
-import { AppError } from '../../kernel/errors.ts'
-import { bucketOf, idOf, newUuid, uuidOf } from '../../kernel/ids.ts'
-import type { App } from '../../platform/app.ts'
-import { record } from '../../platform/audit.ts'
-import type { Caller } from '../../platform/auth.ts'
-import { maybe, one, statement, type Tx } from '../../platform/db.ts'
-import { pageOf, windowOf } from '../../platform/page.ts'
-import { list, type Route, read, write } from '../../platform/route.ts'
-import { At, listQuery, Nullable } from '../../platform/schema.ts'
-import type { Environment, Tenant } from '../../platform/tenant.ts'
-import { wishOf } from './consent.ts'
+import { AppError } from '../../../kernel/errors.ts'
+import { bucketOf, idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import { record } from '../../../platform/audit.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import { maybe, one, statement, type Tx } from '../../../platform/db.ts'
+import { pageOf, windowOf } from '../../../platform/page.ts'
+import { list, type Route, read, write } from '../../../platform/route.ts'
+import { At, listQuery, Nullable } from '../../../platform/schema.ts'
+import type { Environment, Tenant } from '../../../platform/tenant.ts'
+import { wishOf } from '../consent/words.ts'
+import { Text } from '../schema.ts'
+import { announcePermission } from '../senders/permissions.ts'
 import { type Keyword, keywordForm } from './keywords.ts'
-import { announcePermission } from './permissions.ts'
-import { Text } from './schema.ts'
 
 /** Of one account in one environment. */
 const maxNumbers = 100

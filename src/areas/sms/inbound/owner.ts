@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whose message it is that came in: of whoever has the number and the keyword, else of whoever has the number alone, else
 // of whoever wrote to the handset last from the number or name that it now writes to.
-import { bucketCount, firstUuidAt } from '../../kernel/ids.ts'
-import { dayMs } from '../../kernel/time.ts'
-import type { App } from '../../platform/app.ts'
-import { maybe, statement } from '../../platform/db.ts'
-import type { Environment, Tenant } from '../../platform/tenant.ts'
+import { bucketCount, firstUuidAt } from '../../../kernel/ids.ts'
+import { dayMs } from '../../../kernel/time.ts'
+import type { App } from '../../../platform/app.ts'
+import { maybe, statement } from '../../../platform/db.ts'
+import type { Environment, Tenant } from '../../../platform/tenant.ts'
 import { type Keyword, keywordIn } from './keywords.ts'
 
 /** An answer belongs to the last message that the handset got from the sender within this time. */

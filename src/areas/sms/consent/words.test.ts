@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { keywordOf, wishOf } from './consent.ts'
+import { keywordOf, wishOf } from './words.ts'
 
 test('STOP, START and HELP are understood in every language of the contract, however they are written', () => {
   const stop = 'STOP STOPALL UNSUBSCRIBE CANCEL END QUIT OPTOUT ARRET ARRÊT PARAR SAIR ACHA SITISHA إيقاف توقف ቁም'

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // When advertising must not wake anybody: by the recipient's own clock, from nine in the evening to eight in the
 // morning, or earlier where the country says so. A promotional message that would go out then waits for the morning.
-import { minuteMs } from '../../kernel/time.ts'
+import { minuteMs } from '../../../kernel/time.ts'
 
 const usual = { from: 21 * 60, to: 8 * 60 }
 /** Countries whose regulator ends the day earlier. */
