@@ -53,3 +53,17 @@ create table payments.attempts (
   primary key (bucket, account_id, environment, id)
 );
 create index attempts_of_payment on payments.attempts (bucket, account_id, environment, payment_id);
+
+-- One row is a provider as an operator entered it, for the payments of one environment. What must not be read is sealed.
+create table payments.providers (
+  environment    text not null check (environment in ('test', 'live')),
+  provider       text not null,
+  settings       jsonb not null,
+  secret         bytea not null,
+  sealed_bucket  smallint not null,
+  sealed_account uuid not null,
+  enabled        boolean not null,
+  created_at     timestamptz not null,
+  updated_at     timestamptz not null,
+  primary key (environment, provider)
+);

@@ -10,7 +10,7 @@ const reconnectMs = 250
 
 const notify = statement<{ message: string }, object>('platform.notify', `select pg_notify('pamoja', $message)`)
 
-export type Topic = 'accounts' | 'limits' | 'prices' | 'sms' | 'sms-permissions' | 'webhooks'
+export type Topic = 'accounts' | 'limits' | 'payments' | 'prices' | 'sms' | 'sms-permissions' | 'webhooks'
 
 export class Signals {
   readonly #db: Database

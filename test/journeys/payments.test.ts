@@ -144,6 +144,22 @@ test('the same key gives the same payment, the same reference none', async () =>
   )
 })
 
+test('many requests with one key at once ask the payer once', async () => {
+  const { client } = await world.account()
+  const body = { amount: 100, currency: 'KES', phone: '+254700000001' }
+  const ask = () => client.post('/v1/payments', body, { headers: { 'Idempotency-Key': 'crowd' } })
+  const replies = await Promise.all(Array.from({ length: 8 }, ask))
+  for (const { status, body: said } of replies)
+    assert.ok(status === 201 || said.error.code === 'REQUEST_IN_PROGRESS', JSON.stringify(said))
+  const { body: last } = await eventually(async () => {
+    const reply = await ask()
+    return reply.status === 201 && reply
+  }, 'the first answer')
+  await settled(client, last.payment_id)
+  assert.equal((await client.get('/v1/payments/transactions')).body.data.length, 1)
+  assert.equal(await balance(client), 98.5)
+})
+
 test('with wait=0 the answer comes before the provider is asked, and the payment goes on', async () => {
   const { client } = await world.account()
   const asked = await client.post('/v1/payments/charge?wait=0', { amount: 5, currency: 'KES', phone: '+254700000001' })
@@ -270,6 +286,51 @@ test('transactions are listed newest first, filtered and with masked numbers', a
   assert.equal((await client.get(`/v1/payments/${first.transaction_id}`)).body.payment_id, ids[2])
   const bad = await client.get('/v1/payments/transactions?start_date=2026-02-02&end_date=2026-02-01')
   assert.equal(bad.body.error.code, 'INVALID_DATE_RANGE')
+})
+
+test('an operator enters a provider, and live payments go to it', async () => {
+  const daraja = world.app.simulators.daraja
+  assert.ok(daraja)
+  const { client, id } = await world.account()
+  const { body: key } = await client.post('/v1/api-keys', { name: 'live', environment: 'live' })
+  const live = world.stranger.as(key.key)
+  const asked = { amount: 100, currency: 'KES', phone: '+254700000001' }
+  assert.equal((await live.post('/v1/payments', asked)).body.error.code, 'PROVIDER_UNAVAILABLE')
+  const path = '/v1/operator/payments/providers'
+  const account = {
+    provider: 'mpesa',
+    environment: 'live',
+    base_url: `${daraja.baseUrl}/`,
+    shortcode: daraja.shortcode,
+    passkey: 'wrong',
+    consumer_key: daraja.consumerKey,
+    consumer_secret: daraja.consumerSecret,
+  }
+  const entered = await world.operator.post(path, account)
+  assert.deepEqual([entered.status, entered.body.id], [201, 'mpesa-live'], entered.text)
+  for (const secret of [daraja.consumerKey, daraja.consumerSecret])
+    assert.ok(!entered.text.includes(secret), 'no secret comes back')
+  assert.equal((await world.operator.post(path, account)).body.error.code, 'CONFLICT')
+  const wrong = await eventually(async () => {
+    const { status, body } = await live.post('/v1/payments', asked)
+    return status === 201 && body
+  }, 'the provider to be asked')
+  assert.deepEqual([wrong.status, wrong.failure_reason], ['failed', 'PROVIDER_ERROR'], 'with a wrong passkey')
+  const changed = await world.operator.patch(`${path}/mpesa-live`, { passkey: daraja.passkey })
+  assert.equal(changed.status, 200, changed.text)
+  const paid = await eventually(async () => {
+    const { body } = await live.post('/v1/payments', asked)
+    return body.status === 'processing' && body
+  }, 'the right passkey')
+  assert.equal((await settled(live, paid.payment_id)).status, 'completed')
+  const { rows } = await sql.query(`select settings::text || encode(secret, 'escape') as kept from payments.providers`)
+  for (const secret of [daraja.passkey, daraja.consumerSecret]) assert.ok(!rows[0].kept.includes(secret))
+  for (const bad of [{ base_url: 'ftp://x' }, { shortcode: 'x' }, { passkey: '' }, { enabled: 'no' }])
+    assert.equal((await world.operator.patch(`${path}/mpesa-live`, bad)).status, 422, JSON.stringify(bad))
+  assert.equal((await world.operator.delete(`${path}/mpesa-live`)).status, 200)
+  assert.equal((await world.operator.delete(`${path}/mpesa-live`)).status, 404)
+  assert.equal((await world.operator.get(path)).body.data.length, 0)
+  assert.ok(id)
 })
 
 test('an address nobody was given is not found, whatever is sent there', async () => {

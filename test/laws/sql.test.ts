@@ -45,6 +45,7 @@ const reference = new Set([
   'sms.country_rules',
   'sms.numbers',
   'sms.ported_numbers',
+  'payments.providers',
 ])
 
 test('a statement that touches a tenant table names its bucket', () => {

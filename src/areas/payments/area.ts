@@ -4,16 +4,17 @@ import type { Area } from '../../platform/area.ts'
 import { mountCallbacks } from './callbacks.ts'
 import { fraudEvents, paymentEvents, payoutEvents, refundEvents } from './events.ts'
 import { gatewayOf } from './gateway.ts'
+import { operatorRoutes } from './operator.ts'
 import { paymentRoutes } from './routes.ts'
 import { watchJob } from './submit.ts'
 
 export const payments: Area = {
   name: 'payments',
-  routes: paymentRoutes,
+  routes: [...paymentRoutes, ...operatorRoutes],
   jobs: [watchJob],
   events: [paymentEvents, refundEvents, payoutEvents, fraudEvents].flatMap((group) => Object.values(group)),
   mount: mountCallbacks,
-  start: async (app) => () => gatewayOf(app).stop(),
+  start: (app) => gatewayOf(app).start(),
 }
 
 export { Customer, completedPayment, moneyFields, moneyHead, Payment } from './events.ts'

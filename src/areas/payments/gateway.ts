@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The providers that this node speaks to, and how each of them is doing. Test payments go to the simulators.
+// The providers that this node speaks to, and how each of them is doing: those that operators entered, followed as they
+// change, and for test payments the simulators.
 import type { App } from '../../platform/app.ts'
 import type { Environment } from '../../platform/tenant.ts'
 import { Breaker } from './breaker.ts'
 import { DarajaCarrier } from './carriers/daraja.ts'
+import { darajaSettings, selectEntered } from './entered.ts'
 import type { MobileMoney, Verdict } from './provider.ts'
+
+/** Changes are told; this is for what was not heard. */
+const reloadMs = 30_000
 
 const gateways = new WeakMap<App, Gateway>()
 
@@ -20,17 +25,35 @@ export function gatewayOf(app: App): Gateway {
 interface Connected {
   carrier: MobileMoney
   breaker: Breaker
+  /** What it was opened with. */
+  version: string
 }
 
 class Gateway {
   readonly #app: App
-  readonly #sandbox = new Map<string, Connected>()
+  readonly #simulated = new Map<string, Connected>()
+  /** Environment and provider -> the one that an operator entered. */
+  #entered: ReadonlyMap<string, Connected> = new Map()
+  #loading: Promise<void> = Promise.resolve()
+  #timer: NodeJS.Timeout | null = null
 
   constructor(app: App) {
     this.#app = app
     const { daraja } = app.simulators
     const carriers = daraja ? [new DarajaCarrier(daraja, app.clock)] : []
-    for (const carrier of carriers) this.#sandbox.set(carrier.provider, { carrier, breaker: new Breaker() })
+    for (const carrier of carriers)
+      this.#simulated.set(carrier.provider, { carrier, breaker: new Breaker(), version: '' })
+  }
+
+  /** Follows what operators enter. Gives the way to stop. */
+  async start(): Promise<() => Promise<void>> {
+    const { signals } = this.#app
+    signals.on('payments', () => this.#reload())
+    signals.onGap(() => this.#reload())
+    await this.#load()
+    this.#timer = setInterval(() => this.#reload(), reloadMs)
+    this.#timer.unref()
+    return () => this.#stop()
   }
 
   /** Null when nobody here speaks to it. */
@@ -61,11 +84,45 @@ class Gateway {
     return environment === 'test' ? this.#app.config.PAMOJA_SANDBOX_TIME_SCALE : 1
   }
 
-  async stop(): Promise<void> {
-    await Promise.all([...this.#sandbox.values()].map(({ carrier }) => carrier.stop()))
+  #connected(name: string, environment: Environment): Connected | undefined {
+    return (
+      this.#entered.get(`${environment} ${name}`) ?? (environment === 'test' ? this.#simulated.get(name) : undefined)
+    )
   }
 
-  #connected(name: string, environment: Environment): Connected | undefined {
-    return environment === 'test' ? this.#sandbox.get(name) : undefined
+  /** One after the other, so that the last one has seen the last change. */
+  #reload(): void {
+    this.#loading = this.#loading
+      .then(() => this.#load())
+      .catch((error) => this.#app.log.warn({ error }, 'the payment providers could not be read'))
+  }
+
+  async #load(): Promise<void> {
+    const { db, clock, log } = this.#app
+    const before = this.#entered
+    const now = new Map<string, Connected>()
+    for (const row of await db.query(selectEntered, {})) {
+      if (!row.enabled) continue
+      const name = `${row.environment} ${row.provider}`
+      try {
+        const settings = await darajaSettings(this.#app, row)
+        const version = JSON.stringify(settings)
+        const known = before.get(name)
+        const isSame = known?.version === version
+        now.set(name, isSame ? known : { carrier: new DarajaCarrier(settings, clock), breaker: new Breaker(), version })
+      } catch (error) {
+        log.error({ error, provider: row.provider }, 'the secrets of a provider cannot be opened; enter them again')
+      }
+    }
+    this.#entered = now
+    // What it has under way is answered first; nobody waits for that here.
+    for (const [name, { carrier }] of before) if (now.get(name)?.carrier !== carrier) void carrier.stop()
+  }
+
+  async #stop(): Promise<void> {
+    if (this.#timer) clearInterval(this.#timer)
+    await this.#loading
+    const all = [...this.#simulated.values(), ...this.#entered.values()]
+    await Promise.all(all.map(({ carrier }) => carrier.stop()))
   }
 }
