@@ -403,6 +403,26 @@ test('a bulk request gives each entry its verdict', async () => {
   assert.equal((await client.get(`/v1/sms?batch_id=${body.batch_id}`)).body.data.length, 3)
 })
 
+test('a bulk larger than the plan’s minute is taken whole and goes out minute by minute', async () => {
+  const limited = await startWorld({})
+  try {
+    const { client } = await limited.account({ plan: 'free', balance: 100 })
+    const messages = Array.from({ length: 25 }, (_, i) => ({ to: `+2547110001${i + 10}`, message: 'Habari' }))
+    const { status, body } = await client.post('/v1/sms/bulk', { from: 'PAMOJA', messages })
+    assert.deepEqual([status, body.accepted], [200, 25])
+    const gone = async () => {
+      const { counts } = (await client.get(`/v1/sms/bulk/${body.batch_id}`)).body
+      return counts.sent + counts.delivered
+    }
+    for (const expected of [10, 20, 25]) {
+      await eventually(async () => (await gone()) === expected, `${expected} messages`)
+      await client.post('/v1/sandbox/clock', { advance_seconds: 60 })
+    }
+  } finally {
+    await limited.stop()
+  }
+})
+
 test('a bulk request that the wallet cannot cover, or that must be whole and is not, accepts nothing', async () => {
   const { client } = await world.account({ balance: 1 })
   const messages = [

@@ -5,6 +5,7 @@ import type { Static } from 'typebox'
 import { AppError, type ErrorCode } from '../../kernel/errors.ts'
 import { idOf, newUuid } from '../../kernel/ids.ts'
 import { isE164 } from '../../kernel/phone.ts'
+import { minuteMs } from '../../kernel/time.ts'
 import { walletsOf } from '../../ledger/wallets.ts'
 import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
@@ -209,6 +210,13 @@ interface Submitted {
   head: { accepted: number; rejected: number; segments: number; cost: bigint; currency: string }
 }
 
+/** A plan's messages of a minute go at once, those of the next when it has passed: a bulk is not refused for its size. */
+function afterMs(app: App, { principal }: Caller, position: number): number {
+  const perMinute = principal.planPolicies.sms?.limit
+  if (perMinute === undefined || perMinute === 0 || app.config.PAMOJA_RATE_LIMITS === 'off') return 0
+  return Math.floor(position / perMinute) * minuteMs
+}
+
 /** Accepts what can be accepted, all of it or nothing as far as money goes. */
 async function submitBatch(
   app: App,
@@ -226,10 +234,10 @@ async function submitBatch(
   const verdicts = new Map<number, { verdict: string; existing: string | null }>()
   const jobs: NewJob[] = []
   for (let start = 0; start < drafts.length; start += chunkSize) {
-    const chunk = drafts.slice(start, start + chunkSize).map(({ index, draft }) => ({
+    const chunk = drafts.slice(start, start + chunkSize).map(({ index, draft }, i) => ({
       index,
       draft,
-      job: jobOf(app, draft, caller, true),
+      job: jobOf(app, draft, caller, afterMs(app, caller, start + i)),
     }))
     const rows = await tx.query(accept, {
       items: itemsLiteral(

@@ -145,10 +145,14 @@ export function optedOut({ to, from }: Draft): AppError {
   return new AppError('OPTED_OUT', `${to} does not want messages from ${from}`)
 }
 
-/** `isOfMany`: it is one of a request for many messages, which are taken from the table as there is room. */
-export function jobOf(app: App, draft: Draft, sending: Sending, isOfMany: boolean): NewJob {
+/**
+ * `ofManyAfterMs`: it is one of a request for many messages, which are taken from the table as there is room, and this one
+ * not before then; null when it is sent alone.
+ */
+export function jobOf(app: App, draft: Draft, sending: Sending, ofManyAfterMs: number | null): NewJob {
   const { uuid: id, place, type, scheduledAt: at } = draft
-  const delayMs = Math.max(isOfMany ? 1 : 0, at === null ? 0 : at.getTime() - sending.nowMs)
+  const isOfMany = ofManyAfterMs !== null
+  const delayMs = Math.max(isOfMany ? ofManyAfterMs + 1 : 0, at === null ? 0 : at.getTime() - sending.nowMs)
   return submission(app, sending.tenant, { id, ...place, priority: priorityOf(type, isOfMany) }, delayMs)
 }
 

@@ -70,7 +70,7 @@ async function sendOne(app: App, draft: Draft, caller: Caller, keyed: Keyed): Pr
   const refusal = refusalOf(draft, caller)
   if (refusal === 'INSUFFICIENT_BALANCE') throw tooExpensive(draft.currency, draft.cost)
   if (refusal === 'OPTED_OUT') throw optedOut(draft)
-  const job = jobOf(app, draft, caller, false)
+  const job = jobOf(app, draft, caller, null)
   const reply = replyOf(draft, caller)
   const own = { batch: null, batch_index: null, refusal: null, audit: newUuid(caller.receivedMs) }
   const item = Object.assign(itemOf(draft, job, caller), own, keyed.columns(reply))

@@ -82,7 +82,7 @@ export async function sendReply(
     callbackUrl: null,
   }
   const sending = { ...occasion, actor: '', ip: '' }
-  const job = jobOf(app, draft, sending, false)
+  const job = jobOf(app, draft, sending, null)
   const items = itemsLiteral(submit, [itemOf(draft, job, sending)])
   const { verdict } = await one(tx.query(accept, { items }))
   if (verdict === 'insufficient') return tooExpensive(currency, draft.cost)
