@@ -39,6 +39,8 @@ export async function startDatabase(config: Config, step: (sentence: string) => 
 }
 
 const watchMs = 500
+const looks = 10
+const betweenLooksMs = 100
 
 /** The embedded server belongs to this program: when it dies it is started again, at the same address. */
 function keepRunning(dir: string, started: EmbeddedPostgres): { end(): Promise<EmbeddedPostgres> } {
@@ -133,13 +135,20 @@ async function external(url: string, step: (sentence: string) => void): Promise<
   return { url, release: async () => undefined }
 }
 
-/** A server that cannot be asked is of no use to anyone. */
+/**
+ * Whether somebody else is connected. Our own connections were closed a moment ago, and PostgreSQL may not be through with
+ * that: who is there is looked for a few times. A server that cannot be asked is of no use to anyone.
+ */
 async function isUsedByOthers(url: string): Promise<boolean> {
   const users = `select 1 as found from pg_stat_activity where application_name = '${applicationName}' limit 1`
-  return ask(url, users).then(
-    (rows) => rows.length > 0,
-    () => false,
-  )
+  for (let look = 1; ; look++) {
+    const isUsed = await ask(url, users).then(
+      (rows) => rows.length > 0,
+      () => false,
+    )
+    if (!isUsed || look === looks) return isUsed
+    await new Promise((resolve) => setTimeout(resolve, betweenLooksMs))
+  }
 }
 
 async function ask<Row extends object>(url: string, question: string): Promise<Row[]> {
