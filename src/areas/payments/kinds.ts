@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every kind of provider that this program speaks to: a line each.
+import { airtel } from './carriers/airtel.ts'
+import { daraja } from './carriers/daraja.ts'
+import { momo } from './carriers/momo.ts'
+import type { ProviderKind } from './kind.ts'
+
+export const kinds: readonly ProviderKind[] = [daraja, momo, airtel]
+
+export function kindOf(provider: string): ProviderKind | null {
+  return kinds.find((kind) => kind.provider === provider) ?? null
+}
