@@ -135,7 +135,7 @@ export async function startNode({
     const simulators = config.PAMOJA_ROLES.includes('sandbox')
       ? {
           smsc: await simulateSmsc(clock, stops),
-          payments: await simulatePayments(config, clock, identity.caFile, stops),
+          payments: await simulatePayments(config.PAMOJA_SANDBOX_TIME_SCALE, clock, identity.caFile, stops),
         }
       : { smsc: null, payments: {} }
     const app = await buildApp({ config, areas, clock, log, db, address, dispatcher, simulators })

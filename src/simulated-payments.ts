@@ -3,7 +3,6 @@
 // are made anew at every start.
 import { randomBytes, randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import type { Config } from './config.ts'
 import type { App } from './platform/app.ts'
 import type { Clock } from './platform/clock.ts'
 import { AirtelSimulator } from './simulators/airtel.ts'
@@ -14,13 +13,12 @@ const host = '127.0.0.1'
 
 /** Gives, by provider, what an operator would enter for an account with it. */
 export async function simulatePayments(
-  config: Config,
+  timeScale: number,
   clock: Clock,
   caFile: string | null,
   stops: (() => unknown)[],
 ): Promise<App['simulators']['payments']> {
   const ca = caFile === null ? undefined : await readFile(caFile, 'utf8')
-  const timeScale = config.PAMOJA_SANDBOX_TIME_SCALE
   const common = { host, timeScale, now: () => clock.nowMs(), ca: () => ca }
   const shortcode = '174379'
   const [passkey, consumerKey, consumerSecret] = [secret(), secret(), secret()]

@@ -4,8 +4,8 @@
 import type { App } from '../../platform/app.ts'
 import type { Environment } from '../../platform/tenant.ts'
 import { Breaker } from './breaker.ts'
+import { kindOf, kinds } from './carriers/kinds.ts'
 import { selectEntered, settingsOf } from './entered.ts'
-import { kindOf, kinds } from './kinds.ts'
 import type { MobileMoney, Verdict } from './provider.ts'
 
 /** Changes are told; this is for what was not heard. */

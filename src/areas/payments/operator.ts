@@ -9,10 +9,10 @@ import { maybe, one, statement, type Tx } from '../../platform/db.ts'
 import { IdParam, list, type Route, write } from '../../platform/route.ts'
 import { At, CountryCode, EnvironmentName, OneOf } from '../../platform/schema.ts'
 import type { Environment } from '../../platform/tenant.ts'
+import { kindOf, kinds } from './carriers/kinds.ts'
 import { type EnteredRow, enteredColumns, openSecret, type Settings, sealProvider, selectEntered } from './entered.ts'
 import { gatewayOf } from './gateway.ts'
 import type { ProviderKind } from './kind.ts'
-import { kindOf, kinds } from './kinds.ts'
 import { countriesOf } from './methods.ts'
 
 /** The settings of every kind; those of its own kind are asked of a provider, and no others. */

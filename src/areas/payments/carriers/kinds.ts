@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every kind of provider that this program speaks to: a line each.
-import { airtel } from './carriers/airtel.ts'
-import { daraja } from './carriers/daraja.ts'
-import { momo } from './carriers/momo.ts'
-import type { ProviderKind } from './kind.ts'
+
+import type { ProviderKind } from '../kind.ts'
+import { airtel } from './airtel.ts'
+import { daraja } from './daraja.ts'
+import { momo } from './momo.ts'
 
 export const kinds: readonly ProviderKind[] = [daraja, momo, airtel]
 
