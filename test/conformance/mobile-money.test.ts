@@ -176,8 +176,8 @@ for (const kind of kinds) {
   assert.ok(known, provider)
   const market = { country: known.country, currency: known.currency }
 
-  const connect = (settings: Readonly<Record<string, string>>): MobileMoney => {
-    const carrier = kind.connect(settings, systemClock)
+  const connect = (settings: Readonly<Record<string, string>>, patienceMs?: number): MobileMoney => {
+    const carrier = kind.connect(settings, { clock: systemClock, ...(patienceMs === undefined ? {} : { patienceMs }) })
     stops.push(() => carrier.stop())
     return carrier
   }
@@ -192,8 +192,8 @@ for (const kind of kinds) {
     callbackUrl: 'https://127.0.0.1:9/hooks/p/AAAA',
   })
 
-  /** A carrier of a provider that gives tokens, and then these answers, one after the other; `null` cuts the connection. */
-  const scripted = async (answers: readonly (Answer | null)[]) => {
+  /** A carrier of a provider that gives tokens, and then these answers, one after the other; then it cuts the connection. */
+  const scripted = async (answers: readonly (Answer | 'silence')[], patienceMs?: number) => {
     const left = [...answers]
     const asked = { tokens: 0, requests: 0 }
     const server = createServer((request, response) => {
@@ -205,6 +205,7 @@ for (const kind of kinds) {
       asked.requests++
       const answer = left.shift()
       if (!answer) return void response.destroy()
+      if (answer === 'silence') return
       const [status, body] = answer
       const text = typeof body === 'object' ? JSON.stringify(body) : body
       response.writeHead(status, { 'content-type': 'application/json' }).end(text)
@@ -218,7 +219,7 @@ for (const kind of kinds) {
     stops.push(close)
     const address = server.address()
     const port = typeof address === 'object' && address ? address.port : 0
-    const carrier = connect({ ...simulated[provider], base_url: `http://127.0.0.1:${port}` })
+    const carrier = connect({ ...simulated[provider], base_url: `http://127.0.0.1:${port}` }, patienceMs)
     return { carrier, asked, close }
   }
 
@@ -258,6 +259,13 @@ for (const kind of kinds) {
     assert.equal((await carrier.query(lost.attempt, market)).kind, 'missing')
     assert.equal((await carrier.collect(lost)).kind, 'accepted')
     assert.equal((await decided(carrier, lost.attempt)).kind, 'paid')
+  })
+
+  test(`${provider}: whoever waits too long for an answer does not know`, async () => {
+    const { carrier, asked } = await scripted(['silence', 'silence'], 1_000)
+    assert.equal((await carrier.collect(collection('0001'))).kind, 'unknown')
+    assert.equal((await carrier.query('x', market)).kind, 'unknown')
+    assert.equal(asked.requests, 2)
   })
 
   test(`${provider}: what it says to a request`, async () => {

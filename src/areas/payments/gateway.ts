@@ -48,7 +48,7 @@ class Gateway {
     for (const kind of kinds) {
       const settings = app.simulators.payments[kind.provider]
       if (!settings) continue
-      const carrier = kind.connect(settings, app.clock)
+      const carrier = kind.connect(settings, { clock: app.clock })
       this.#simulated.set(kind.provider, { carrier, breaker: new Breaker(), version: '' })
     }
   }
@@ -117,7 +117,7 @@ class Gateway {
         const version = JSON.stringify(settings)
         const known = before.get(name)
         const isSame = known?.version === version
-        now.set(name, isSame ? known : { carrier: kind.connect(settings, clock), breaker: new Breaker(), version })
+        now.set(name, isSame ? known : { carrier: kind.connect(settings, { clock }), breaker: new Breaker(), version })
       } catch (error) {
         log.error({ error, provider: row.provider }, 'the secrets of a provider cannot be opened; enter them again')
       }

@@ -4,6 +4,12 @@ import { type TString, Type } from 'typebox'
 import type { Clock } from '../../platform/clock.ts'
 import type { MobileMoney } from './provider.ts'
 
+export interface Surroundings {
+  clock: Clock
+  /** No request is waited for longer than this; each kind of request has a time of its own below it. */
+  patienceMs?: number
+}
+
 export interface ProviderKind {
   /** As customers name it. */
   readonly provider: string
@@ -12,7 +18,7 @@ export interface ProviderKind {
   /** Settings that are sealed. */
   readonly secret: Readonly<Record<string, TString>>
   /** A method, so that each kind may say which settings it has. */
-  connect(settings: Readonly<Record<string, string>>, clock: Clock): MobileMoney
+  connect(settings: Readonly<Record<string, string>>, surroundings: Surroundings): MobileMoney
 }
 
 const maxTextLength = 200

@@ -5,7 +5,7 @@
 import { formatMicros } from '../../../kernel/money.ts'
 import { factsOf } from '../../../kernel/phone.ts'
 import { airtelCodes, airtelPaymentBody, readAirtelPaymentAnswer, readAirtelResult } from '../../../protocols/airtel.ts'
-import { baseUrl, type ProviderKind, secretText } from '../kind.ts'
+import { baseUrl, type ProviderKind, type Surroundings, secretText } from '../kind.ts'
 import type { Collection, FailureReason, Market, MobileMoney, Verdict } from '../provider.ts'
 import { BearerClient } from './bearer.ts'
 
@@ -36,9 +36,10 @@ class AirtelCarrier implements MobileMoney {
   readonly #baseUrl: string
   readonly #client: BearerClient
 
-  constructor({ base_url, client_id, client_secret }: AirtelSettings) {
+  constructor({ base_url, client_id, client_secret }: AirtelSettings, { patienceMs }: Surroundings) {
     this.#baseUrl = base_url
     this.#client = new BearerClient({
+      patienceMs,
       request: {
         method: 'POST',
         url: `${base_url}/auth/oauth2/token`,
@@ -119,5 +120,5 @@ export const airtel: ProviderKind = {
   provider: 'airtel_money',
   open: { base_url: baseUrl },
   secret: { client_id: secretText('Of the application'), client_secret: secretText('Of the application') },
-  connect: (settings: AirtelSettings) => new AirtelCarrier(settings),
+  connect: (settings: AirtelSettings, surroundings) => new AirtelCarrier(settings, surroundings),
 }

@@ -6,6 +6,8 @@ import { type ProviderAnswer, ProviderClient, type ProviderRequest } from '../..
 const tokenMs = 10_000
 
 export interface BearerOptions {
+  /** No request is waited for longer. */
+  patienceMs?: number | undefined
   /** How a token is asked for. */
   request: Omit<ProviderRequest, 'timeoutMs'>
   /** How long one is used: well below what it is good for. */
@@ -28,7 +30,7 @@ export class BearerClient {
       const token = await this.#freshToken()
       if (typeof token !== 'string') return token
       const headers = { ...request.headers, authorization: `Bearer ${token}` }
-      const answer = await this.#client.ask({ ...request, headers })
+      const answer = await this.#client.ask({ ...request, headers, timeoutMs: this.#within(request.timeoutMs) })
       const isRefused = answer.kind === 'answered' && this.#options.isRefused(answer)
       if (!isRefused || !isFirst) return answer
       this.#token = null
@@ -39,9 +41,13 @@ export class BearerClient {
     return this.#client.close()
   }
 
+  #within(timeoutMs: number): number {
+    return Math.min(timeoutMs, this.#options.patienceMs ?? timeoutMs)
+  }
+
   async #freshToken(): Promise<string | ProviderAnswer> {
     if (this.#token && this.#token.untilMs > performance.now()) return this.#token.text
-    const answer = await this.#client.ask({ ...this.#options.request, timeoutMs: tokenMs })
+    const answer = await this.#client.ask({ ...this.#options.request, timeoutMs: this.#within(tokenMs) })
     const body = answer.kind === 'answered' ? Object(answer.body) : {}
     // Whatever became of this request, the one it was for was not sent.
     if (typeof body.access_token !== 'string') return { kind: 'unsent', reason: 'no token was given' }

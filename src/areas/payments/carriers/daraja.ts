@@ -11,7 +11,7 @@ import {
   stkPushBody,
   stkQueryBody,
 } from '../../../protocols/daraja.ts'
-import { baseUrl, openText, type ProviderKind, secretText } from '../kind.ts'
+import { baseUrl, openText, type ProviderKind, type Surroundings, secretText } from '../kind.ts'
 import type { Collection, FailureReason, MobileMoney, Verdict } from '../provider.ts'
 import { BearerClient, basicAuthorization } from './bearer.ts'
 
@@ -57,11 +57,12 @@ class DarajaCarrier implements MobileMoney {
   readonly #clock: Clock
   readonly #client: BearerClient
 
-  constructor(settings: DarajaSettings, clock: Clock) {
+  constructor(settings: DarajaSettings, { clock, patienceMs }: Surroundings) {
     this.#settings = settings
     this.#clock = clock
     const { base_url, consumer_key, consumer_secret } = settings
     this.#client = new BearerClient({
+      patienceMs,
       request: {
         method: 'GET',
         url: `${base_url}/oauth/v1/generate?grant_type=client_credentials`,
@@ -135,5 +136,5 @@ export const daraja: ProviderKind = {
     consumer_key: secretText('Of the app'),
     consumer_secret: secretText('Of the app'),
   },
-  connect: (settings: DarajaSettings, clock) => new DarajaCarrier(settings, clock),
+  connect: (settings: DarajaSettings, surroundings) => new DarajaCarrier(settings, surroundings),
 }

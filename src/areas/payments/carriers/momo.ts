@@ -3,7 +3,7 @@
 // answer, and sent again when the provider never heard of it: the same reference is taken once.
 import { formatMicros, microDecimals, parseAmount } from '../../../kernel/money.ts'
 import { readPaymentResult, readRequestToPayAnswer, requestToPayBody } from '../../../protocols/momo.ts'
-import { baseUrl, openText, type ProviderKind, secretText } from '../kind.ts'
+import { baseUrl, openText, type ProviderKind, type Surroundings, secretText } from '../kind.ts'
 import type { Collection, FailureReason, MobileMoney, Verdict } from '../provider.ts'
 import { BearerClient, basicAuthorization } from './bearer.ts'
 
@@ -42,11 +42,12 @@ class MomoCarrier implements MobileMoney {
   readonly #settings: MomoSettings
   readonly #client: BearerClient
 
-  constructor(settings: MomoSettings) {
+  constructor(settings: MomoSettings, { patienceMs }: Surroundings) {
     this.#settings = settings
     const { base_url, subscription_key, api_user, api_key } = settings
     const authorization = basicAuthorization(api_user, api_key)
     this.#client = new BearerClient({
+      patienceMs,
       request: {
         method: 'POST',
         url: `${base_url}/collection/token/`,
@@ -145,5 +146,5 @@ export const momo: ProviderKind = {
     api_user: secretText('Of the collections product'),
     api_key: secretText('Of the API user'),
   },
-  connect: (settings: MomoSettings) => new MomoCarrier(settings),
+  connect: (settings: MomoSettings, surroundings) => new MomoCarrier(settings, surroundings),
 }
