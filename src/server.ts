@@ -25,7 +25,7 @@ import { PriceBook } from './ledger/prices.ts'
 import { rollUp } from './ledger/rollups.ts'
 import { verifyLedger } from './ledger/verify.ts'
 import { errorBody } from './platform/answer.ts'
-import type { App, SimulatedDaraja, SimulatedSmsc } from './platform/app.ts'
+import type { App, SimulatedSmsc } from './platform/app.ts'
 import type { Area } from './platform/area.ts'
 import { Authenticator, addressList } from './platform/auth.ts'
 import { catalogueOf } from './platform/catalogue.ts'
@@ -57,7 +57,7 @@ import { Streams } from './platform/streams.ts'
 import { Tokens } from './platform/tokens.ts'
 import { startTracer } from './platform/tracing.ts'
 import { Work } from './platform/work.ts'
-import { DarajaSimulator } from './simulators/daraja.ts'
+import { simulatePayments } from './simulated-payments.ts'
 import { SmscSimulator } from './simulators/smsc.ts'
 import { packageVersion } from './version.ts'
 
@@ -135,9 +135,9 @@ export async function startNode({
     const simulators = config.PAMOJA_ROLES.includes('sandbox')
       ? {
           smsc: await simulateSmsc(clock, stops),
-          daraja: await simulateDaraja(config, clock, identity.caFile, stops),
+          payments: await simulatePayments(config.PAMOJA_SANDBOX_TIME_SCALE, clock, identity.caFile, stops),
         }
-      : { smsc: null, daraja: null }
+      : { smsc: null, payments: {} }
     const app = await buildApp({ config, areas, clock, log, db, address, dispatcher, simulators })
     if (app.tracer) stops.push(app.tracer.stop)
     await startWorkers(app, areas, dispatcher, stops)
@@ -253,32 +253,6 @@ async function simulateSmsc(clock: Clock, stops: Stops): Promise<SimulatedSmsc> 
     inbound: (from, to, text) => simulator.inbound(from, to, text),
     recover: (account, stillOut) => simulator.recover(account, stillOut),
   }
-}
-
-/** A mobile-money provider on a free port of this machine, which takes test payments and calls this node back. */
-async function simulateDaraja(
-  config: Config,
-  clock: Clock,
-  caFile: string | null,
-  stops: Stops,
-): Promise<SimulatedDaraja> {
-  const host = '127.0.0.1'
-  const ca = caFile === null ? undefined : await readFile(caFile, 'utf8')
-  const merchant = {
-    shortcode: '174379',
-    passkey: randomBytes(16).toString('hex'),
-    consumerKey: randomBytes(12).toString('hex'),
-    consumerSecret: randomBytes(12).toString('hex'),
-  }
-  const simulator = await DarajaSimulator.start({
-    ...merchant,
-    host,
-    now: () => clock.nowMs(),
-    timeScale: config.PAMOJA_SANDBOX_TIME_SCALE,
-    ca: () => ca,
-  })
-  stops.push(() => simulator.stop())
-  return { ...merchant, baseUrl: `http://${host}:${simulator.port}` }
 }
 
 async function outboundPolicy(config: Config): Promise<OutboundPolicy> {

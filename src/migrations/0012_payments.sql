@@ -44,6 +44,8 @@ create table payments.attempts (
   id          uuid not null,
   payment_id  uuid not null,
   provider    text not null,
+  country     text not null,
+  currency    text not null,
   state       text not null check (state in ('planned', 'sending', 'accepted', 'unknown', 'final')),
   provider_id text,
   token       bytea not null,
@@ -54,10 +56,11 @@ create table payments.attempts (
 );
 create index attempts_of_payment on payments.attempts (bucket, account_id, environment, payment_id);
 
--- One row is a provider as an operator entered it, for the payments of one environment. What must not be read is sealed.
+-- One row is a provider as an operator entered it, for the payments of one environment in one country. What must not be read is sealed.
 create table payments.providers (
   environment    text not null check (environment in ('test', 'live')),
   provider       text not null,
+  country        text not null,
   settings       jsonb not null,
   secret         bytea not null,
   sealed_bucket  smallint not null,
@@ -65,5 +68,5 @@ create table payments.providers (
   enabled        boolean not null,
   created_at     timestamptz not null,
   updated_at     timestamptz not null,
-  primary key (environment, provider)
+  primary key (environment, provider, country)
 );

@@ -63,16 +63,8 @@ export interface App {
 /** The other side of the wire, where it is simulated: on nodes with the role `sandbox`. */
 interface Simulators {
   readonly smsc: SimulatedSmsc | null
-  readonly daraja: SimulatedDaraja | null
-}
-
-/** A mobile-money provider on this machine, and what its merchants are given. */
-export interface SimulatedDaraja {
-  readonly baseUrl: string
-  readonly shortcode: string
-  readonly passkey: string
-  readonly consumerKey: string
-  readonly consumerSecret: string
+  /** By provider: what an operator would enter for an account with it. */
+  readonly payments: Readonly<Record<string, Readonly<Record<string, string>>>>
 }
 
 /** A message centre that anybody on this machine can bind to, and what a test may make its handsets do. */

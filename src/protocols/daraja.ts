@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Safaricom's Daraja, both ends: the bodies of an STK push (a prompt on the payer's phone), of its callback and of its
 // query, as the provider writes them, misspellings and changing types included.
+import { membersOf, textOf } from './json.ts'
 
 /** The provider's hour, three ahead of UTC, all year. */
 const eastAfricaMs = 3 * 3_600_000
@@ -151,13 +152,4 @@ export function stkCallbackBody(
 
 function isTokenError(code: string): boolean {
   return code === '404.001.03' || code === '400.003.01'
-}
-
-function membersOf(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
-}
-
-/** Codes and amounts come as texts here and as numbers there. */
-function textOf(value: unknown): string {
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
 }

@@ -2,7 +2,7 @@
 // Where providers call back: an address for each attempt, which nobody else can know. What is said there is a hint. That
 // money came is believed when the provider says so itself, asked by us.
 import { randomBytes, timingSafeEqual } from 'node:crypto'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../kernel/errors.ts'
 import { bucketCount } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
@@ -11,7 +11,7 @@ import type { Tenant } from '../../platform/tenant.ts'
 import { gatewayOf } from './gateway.ts'
 import type { MobileMoney, Verdict } from './provider.ts'
 import { settle } from './settle.ts'
-import { type AttemptRow, findAttempt, moveAttempt } from './store.ts'
+import { type AttemptRow, findAttempt, marketOf } from './store.ts'
 
 const tokenBytes = 16
 const maxBodyBytes = 64 * 1024
@@ -36,16 +36,20 @@ export function mountCallbacks(http: FastifyInstance, app: App): void {
     scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: maxBodyBytes }, (_request, body, done) =>
       done(null, body),
     )
-    scope.post<{ Params: { name: string } }>('/hooks/p/:name', { config: { open: true } }, async (request, reply) => {
+    // Some providers call with PUT.
+    const method = ['POST', 'PUT']
+    const url = '/hooks/p/:name'
+    const handler = async (request: FastifyRequest<{ Params: { name: string } }>, reply: FastifyReply) => {
       const { tenant, attempt } = await attemptOf(app, request.params.name)
-      const provider = gatewayOf(app).provider(attempt.provider, tenant.environment)
+      const provider = gatewayOf(app).provider(attempt, tenant.environment)
       const heard = provider?.readCallback(jsonOf(request.body)) ?? null
       // Whoever knows the token and not what was agreed on is not the provider.
       if (!provider || !heard || (attempt.provider_id !== null && attempt.provider_id !== heard.providerId))
         throw nothingHere()
       await take(app, tenant, attempt, provider, heard)
       return reply.send(provider.thanks)
-    })
+    }
+    scope.route<{ Params: { name: string } }>({ method, url, config: { open: true }, handler })
   })
 }
 
@@ -56,12 +60,12 @@ async function take(
   provider: MobileMoney,
   { providerId, verdict }: { providerId: string; verdict: Verdict },
 ): Promise<void> {
-  const at = new Date(app.clock.nowMs())
-  const from = ['sending', 'unknown'] as const
-  await app.db.query(moveAttempt, { ...tenant, id: attempt.id, from, to: 'accepted', providerId, at })
   await settle(app, tenant, attempt, { kind: 'accepted', providerId })
+  // Whoever knows it by our id tells everything when asked, so that a callback is a reason to ask and nothing else.
+  if (provider.knownByAttempt)
+    return void (await settle(app, tenant, attempt, await provider.query(providerId, marketOf(attempt))))
   if (verdict.kind !== 'paid') return void (await settle(app, tenant, attempt, verdict))
-  const confirmed = await provider.query(providerId)
+  const confirmed = await provider.query(providerId, marketOf(attempt))
   // What cannot be confirmed now is found by the next poll.
   if (confirmed.kind === 'paid') await settle(app, tenant, attempt, verdict)
 }

@@ -119,6 +119,8 @@ export async function accept(
     id: attempt,
     payment: id,
     provider: found.provider,
+    country: found.country,
+    currency,
     token: newToken(),
     at: new Date(nowMs),
     realAt: new Date(receivedMs),

@@ -4,8 +4,8 @@
 import type { App } from '../../platform/app.ts'
 import type { Environment } from '../../platform/tenant.ts'
 import { Breaker } from './breaker.ts'
-import { DarajaCarrier } from './carriers/daraja.ts'
-import { darajaSettings, selectEntered } from './entered.ts'
+import { kindOf, kinds } from './carriers/kinds.ts'
+import { selectEntered, settingsOf } from './entered.ts'
 import type { MobileMoney, Verdict } from './provider.ts'
 
 /** Changes are told; this is for what was not heard. */
@@ -29,20 +29,28 @@ interface Connected {
   version: string
 }
 
+/** A provider in one of its countries: operators have an account for each. */
+interface Named {
+  provider: string
+  country: string
+}
+
 class Gateway {
   readonly #app: App
   readonly #simulated = new Map<string, Connected>()
-  /** Environment and provider -> the one that an operator entered. */
+  /** Environment, provider and country -> the one that an operator entered. */
   #entered: ReadonlyMap<string, Connected> = new Map()
   #loading: Promise<void> = Promise.resolve()
   #timer: NodeJS.Timeout | null = null
 
   constructor(app: App) {
     this.#app = app
-    const { daraja } = app.simulators
-    const carriers = daraja ? [new DarajaCarrier(daraja, app.clock)] : []
-    for (const carrier of carriers)
-      this.#simulated.set(carrier.provider, { carrier, breaker: new Breaker(), version: '' })
+    for (const kind of kinds) {
+      const settings = app.simulators.payments[kind.provider]
+      if (!settings) continue
+      const carrier = kind.connect(settings, { clock: app.clock })
+      this.#simulated.set(kind.provider, { carrier, breaker: new Breaker(), version: '' })
+    }
   }
 
   /** Follows what operators enter. Gives the way to stop. */
@@ -57,17 +65,17 @@ class Gateway {
   }
 
   /** Null when nobody here speaks to it. */
-  provider(name: string, environment: Environment): MobileMoney | null {
-    return this.#connected(name, environment)?.carrier ?? null
+  provider(named: Named, environment: Environment): MobileMoney | null {
+    return this.#connected(named, environment)?.carrier ?? null
   }
 
   /** Asks a provider for something new; not at all while it does not answer anybody. */
   async ask(
-    name: string,
+    named: Named,
     environment: Environment,
     what: (carrier: MobileMoney) => Promise<Verdict>,
   ): Promise<Verdict> {
-    const connected = this.#connected(name, environment)
+    const connected = this.#connected(named, environment)
     if (!connected?.breaker.admits(performance.now())) return { kind: 'unavailable', reason: 'it does not answer' }
     const verdict = await what(connected.carrier)
     const answered = verdict.kind !== 'unknown' && verdict.kind !== 'unavailable'
@@ -75,8 +83,8 @@ class Gateway {
     return verdict
   }
 
-  status(name: string, environment: Environment): 'up' | 'degraded' | 'down' {
-    return this.#connected(name, environment)?.breaker.status ?? 'down'
+  status(named: Named, environment: Environment): 'up' | 'degraded' | 'down' {
+    return this.#connected(named, environment)?.breaker.status ?? 'down'
   }
 
   /** How much faster than in earnest a payment's time passes. */
@@ -84,10 +92,9 @@ class Gateway {
     return environment === 'test' ? this.#app.config.PAMOJA_SANDBOX_TIME_SCALE : 1
   }
 
-  #connected(name: string, environment: Environment): Connected | undefined {
-    return (
-      this.#entered.get(`${environment} ${name}`) ?? (environment === 'test' ? this.#simulated.get(name) : undefined)
-    )
+  #connected({ provider, country }: Named, environment: Environment): Connected | undefined {
+    const entered = this.#entered.get(`${environment} ${provider} ${country}`)
+    return entered ?? (environment === 'test' ? this.#simulated.get(provider) : undefined)
   }
 
   /** One after the other, so that the last one has seen the last change. */
@@ -102,14 +109,15 @@ class Gateway {
     const before = this.#entered
     const now = new Map<string, Connected>()
     for (const row of await db.query(selectEntered, {})) {
-      if (!row.enabled) continue
-      const name = `${row.environment} ${row.provider}`
+      const kind = kindOf(row.provider)
+      if (!row.enabled || !kind) continue
+      const name = `${row.environment} ${row.provider} ${row.country}`
       try {
-        const settings = await darajaSettings(this.#app, row)
+        const settings = await settingsOf(this.#app, row)
         const version = JSON.stringify(settings)
         const known = before.get(name)
         const isSame = known?.version === version
-        now.set(name, isSame ? known : { carrier: new DarajaCarrier(settings, clock), breaker: new Breaker(), version })
+        now.set(name, isSame ? known : { carrier: kind.connect(settings, { clock }), breaker: new Breaker(), version })
       } catch (error) {
         log.error({ error, provider: row.provider }, 'the secrets of a provider cannot be opened; enter them again')
       }

@@ -20,19 +20,59 @@ export interface Provider {
   readonly ussdCode: string
 }
 
+/** What may be paid at once, in major units. */
+const bounds = {
+  KES: [1, 250_000], TZS: [20, 5_000_000], UGX: [50, 5_000_000], RWF: [20, 2_500_000], GHS: [1, 20_000],
+  ZMW: [1, 50_000], XOF: [5, 1_000_000], XAF: [5, 1_000_000], CDF: [25, 5_000_000], SZL: [1, 25_000],
+  GNF: [100, 10_000_000], LRD: [2, 250_000], MGA: [50, 5_000_000], MWK: [20, 2_500_000],
+} as const // biome-ignore format: a table reads better dense
+
+type Row = readonly [country: string, currency: keyof typeof bounds, network: string, ussdCode: string]
+
 const providers: readonly Provider[] = [
-  {
-    provider: 'mpesa',
-    name: 'M-Pesa',
-    country: 'KE',
-    currency: 'KES',
-    network: 'Safaricom',
-    min: 1,
-    max: 250_000,
-    wholeUnitsOnly: true,
-    ussdCode: '*334#',
-  },
+  ...inCountries('mpesa', 'M-Pesa', [['KE', 'KES', 'Safaricom', '*334#']], { wholeUnitsOnly: true }),
+  ...inCountries('mtn_momo', 'MTN MoMo', [
+    ['UG', 'UGX', 'MTN', '*165#'],
+    ['RW', 'RWF', 'MTN', '*182#'],
+    ['GH', 'GHS', 'MTN', '*170#'],
+    ['ZM', 'ZMW', 'MTN', '*115#'],
+    ['CM', 'XAF', 'MTN Cameroon', '*126#'],
+    ['CG', 'XAF', 'MTN', '*105#'],
+    ['BJ', 'XOF', 'MTN', '*880#'],
+    ['CI', 'XOF', 'MTN', '*133#'],
+    ['SZ', 'SZL', 'Swazi MTN', '*007#'],
+    ['GN', 'GNF', 'Areeba', '*440#'],
+    ['LR', 'LRD', 'Lonestar Cell', '*156#'],
+  ]),
+  ...inCountries('airtel_money', 'Airtel Money', [
+    ['KE', 'KES', 'Airtel', '*334#'],
+    ['UG', 'UGX', 'Airtel', '*185#'],
+    ['TZ', 'TZS', 'Airtel', '*150*60#'],
+    ['ZM', 'ZMW', 'Airtel', '*115#'],
+    ['RW', 'RWF', 'Airtel', '*182#'],
+    ['MW', 'MWK', 'Airtel', '*211#'],
+    ['CD', 'CDF', 'Airtel', '*501#'],
+    ['MG', 'MGA', 'Airtel', '*436#'],
+    ['GA', 'XAF', 'Airtel', '*150#'],
+  ]),
 ]
+
+function inCountries(
+  provider: string,
+  name: string,
+  rows: readonly Row[],
+  { wholeUnitsOnly = false }: { wholeUnitsOnly?: boolean } = {},
+): Provider[] {
+  return rows.map(([country, currency, network, ussdCode]) => {
+    const [min, max] = bounds[currency]
+    return { provider, name, country, currency, network, min, max, wholeUnitsOnly, ussdCode }
+  })
+}
+
+/** Where a provider is. */
+export function countriesOf(provider: string): readonly string[] {
+  return providers.filter((one) => one.provider === provider).map(({ country }) => country)
+}
 
 /** Those that a customer asks for. */
 export function offered({ currency, country }: { currency?: string; country?: string }): readonly Provider[] {
@@ -66,7 +106,7 @@ export function providerFor(currency: Currency, phone: string, named: string | u
       country === facts.country && (wanted === undefined ? network === facts.network : provider === wanted),
   )
   if (!found) {
-    const names = offered.map(({ provider }) => provider).join(', ')
+    const names = [...new Set(offered.map(({ provider }) => provider))].join(', ')
     throw new AppError('UNSUPPORTED_PROVIDER', `${currency} is collected by ${names}`)
   }
   return found

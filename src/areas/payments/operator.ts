@@ -1,60 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 // What operators do to providers: enter their own account with one, change it, give it up. Every node uses it at once.
-import { type Static, Type } from 'typebox'
+import { type Static, type TSchema, Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { maybe, one, statement, type Tx } from '../../platform/db.ts'
 import { IdParam, list, type Route, write } from '../../platform/route.ts'
-import { At, EnvironmentName, OneOf } from '../../platform/schema.ts'
+import { At, CountryCode, EnvironmentName, OneOf } from '../../platform/schema.ts'
 import type { Environment } from '../../platform/tenant.ts'
-import {
-  type EnteredRow,
-  enteredColumns,
-  openSecret,
-  openSettings,
-  type SecretSettings,
-  sealProvider,
-  secretSettings,
-  selectEntered,
-} from './entered.ts'
+import { kindOf, kinds } from './carriers/kinds.ts'
+import { type EnteredRow, enteredColumns, openSecret, type Settings, sealProvider, selectEntered } from './entered.ts'
 import { gatewayOf } from './gateway.ts'
+import type { ProviderKind } from './kind.ts'
+import { countriesOf } from './methods.ts'
 
-const ProviderCreate = Type.Object({
-  provider: OneOf(['mpesa']),
+/** The settings of every kind; those of its own kind are asked of a provider, and no others. */
+const openSettings = optional(kinds.map(({ open }) => open))
+const secretSettings = optional(kinds.map(({ secret }) => secret))
+
+const created = {
+  provider: OneOf(kinds.map(({ provider }) => provider)),
   environment: EnvironmentName({ description: '`test` takes the place of the simulator' }),
-  ...openSettings,
-  ...secretSettings,
+  country: Type.Optional(CountryCode({ description: 'Where the account is; needed where the provider is in several' })),
   enabled: Type.Optional(Type.Boolean({ default: true })),
-})
+}
+const ProviderCreate = Type.Object<typeof created>({ ...created, ...openSettings, ...secretSettings })
 
-const ProviderChange = Type.Partial(
-  Type.Object({
-    ...openSettings,
-    ...secretSettings,
-    enabled: Type.Boolean({ description: 'Whether payments use it' }),
-  }),
-)
+const changed = { enabled: Type.Optional(Type.Boolean({ description: 'Whether payments use it' })) }
+const ProviderChange = Type.Object<typeof changed>({ ...changed, ...openSettings, ...secretSettings })
 
-const ProviderRecord = Type.Object(
-  {
-    id: Type.String({ description: 'Such as `mpesa-live`' }),
-    provider: Type.String(),
-    environment: EnvironmentName(),
-    base_url: Type.String(),
-    shortcode: Type.String(),
-    enabled: Type.Boolean(),
-    status: OneOf(['up', 'degraded', 'down'], { description: 'As the answering node sees it' }),
-    created_at: At(),
-    updated_at: At(),
-  },
-  { title: 'PaymentProvider' },
-)
+const shown = {
+  id: Type.String({ description: 'Such as `mpesa-ke-live`' }),
+  provider: Type.String(),
+  environment: EnvironmentName(),
+  country: Type.String(),
+  enabled: Type.Boolean(),
+  status: OneOf(['up', 'degraded', 'down'], { description: 'As the answering node sees it' }),
+  created_at: At(),
+  updated_at: At(),
+}
+const ProviderRecord = Type.Object<typeof shown>({ ...shown, ...openSettings }, { title: 'PaymentProvider' })
 
 type Parameters = {
   environment: Environment
   provider: string
+  country: string
   settings: string
   secret: Buffer
   sealedBucket: number
@@ -62,18 +53,19 @@ type Parameters = {
   enabled: boolean
   at: Date
 }
-type Named = Pick<Parameters, 'environment' | 'provider'>
+type Named = Pick<Parameters, 'environment' | 'provider' | 'country'>
 
 const insertProvider = statement<Parameters, EnteredRow>(
   'payments.insert_provider',
   `insert into payments.providers (${enteredColumns})
-   values ($environment, $provider, $settings::jsonb, $secret, $sealedBucket, $sealedAccount, $enabled, $at, $at)
+   values ($environment, $provider, $country, $settings::jsonb, $secret, $sealedBucket, $sealedAccount, $enabled, $at, $at)
    on conflict do nothing returning ${enteredColumns}`,
 )
 
 const lockProvider = statement<Named, EnteredRow>(
   'payments.lock_provider',
-  `select ${enteredColumns} from payments.providers where environment = $environment and provider = $provider for update`,
+  `select ${enteredColumns} from payments.providers
+    where environment = $environment and provider = $provider and country = $country for update`,
 )
 
 const updateProvider = statement<Parameters, EnteredRow>(
@@ -81,13 +73,14 @@ const updateProvider = statement<Parameters, EnteredRow>(
   `update payments.providers
       set settings = $settings::jsonb, secret = $secret, sealed_bucket = $sealedBucket, sealed_account = $sealedAccount,
           enabled = $enabled, updated_at = $at
-    where environment = $environment and provider = $provider
+    where environment = $environment and provider = $provider and country = $country
    returning ${enteredColumns}`,
 )
 
 const deleteProvider = statement<Named, { provider: string }>(
   'payments.delete_provider',
-  'delete from payments.providers where environment = $environment and provider = $provider returning provider',
+  `delete from payments.providers where environment = $environment and provider = $provider and country = $country
+   returning provider`,
 )
 
 const listProviders = list({
@@ -103,6 +96,27 @@ const listProviders = list({
   }),
 })
 
+const mpesaExample = {
+  provider: 'mpesa',
+  environment: 'live' as const,
+  base_url: 'https://api.safaricom.co.ke',
+  shortcode: '174379',
+  passkey: 'passkey',
+  consumer_key: 'key',
+  consumer_secret: 'secret',
+}
+
+const momoExample = {
+  provider: 'mtn_momo',
+  environment: 'live' as const,
+  country: 'UG',
+  base_url: 'https://proxy.momoapi.mtn.com',
+  target_environment: 'mtnuganda',
+  subscription_key: 'key',
+  api_user: 'user',
+  api_key: 'key',
+}
+
 const createProvider = write({
   method: 'POST',
   path: '/v1/operator/payments/providers',
@@ -113,32 +127,26 @@ const createProvider = write({
   reply: { status: 201, schema: ProviderRecord, location: ({ id }) => `/v1/operator/payments/providers/${id}` },
   errors: ['VALIDATION_ERROR', 'CONFLICT'],
   examples: [
-    {
-      name: 'M-Pesa, in earnest',
-      body: {
-        provider: 'mpesa',
-        environment: 'live',
-        base_url: 'https://api.safaricom.co.ke',
-        shortcode: '174379',
-        passkey: 'passkey',
-        consumer_key: 'key',
-        consumer_secret: 'secret',
-      },
-    },
+    { name: 'M-Pesa, in earnest', body: mpesaExample },
+    { name: 'MTN MoMo in Uganda', body: momoExample },
   ],
   handle: async (app, tx, { body }, caller) => {
     const { provider, environment, enabled = true } = body
-    const named = { provider, environment }
+    const kind = knownKind(provider)
+    const country = countryOf(provider, body.country)
+    const named = { provider, environment, country }
+    const { open, secret } = settingsIn(kind, body)
+    requireAll(kind, { ...open, ...secret })
     const row = await maybe(
       tx.query(insertProvider, {
         ...named,
-        settings: JSON.stringify({ base_url: body.base_url, shortcode: body.shortcode }),
-        ...(await sealed(app, caller, named, body)),
+        settings: JSON.stringify(open),
+        ...(await sealed(app, caller, named, secret)),
         enabled,
         at: new Date(caller.receivedMs),
       }),
     )
-    if (!row) throw new AppError('CONFLICT', `${provider} was entered for ${environment} already; change it instead`)
+    if (!row) throw new AppError('CONFLICT', `${idOf(named)} was entered already; change it instead`)
     return announced(app, tx, caller, 'payments.create_provider', row)
   },
 })
@@ -156,15 +164,15 @@ const changeProvider = write({
   handle: async (app, tx, { params, body }, caller) => {
     const before = await maybe(tx.query(lockProvider, namedBy(params.id)))
     if (!before) throw noSuchProvider()
-    const { environment, provider } = before
-    const { base_url = before.settings.base_url, shortcode = before.settings.shortcode } = body
-    const secret = { ...(await openSecret(app, before)), ...body }
+    const { environment, provider, country } = before
+    const { open, secret } = settingsIn(knownKind(provider), body)
     const row = await one(
       tx.query(updateProvider, {
         environment,
         provider,
-        settings: JSON.stringify({ base_url, shortcode }),
-        ...(await sealed(app, caller, before, secret)),
+        country,
+        settings: JSON.stringify({ ...before.settings, ...open }),
+        ...(await sealed(app, caller, before, { ...(await openSecret(app, before)), ...secret })),
         enabled: body.enabled ?? before.enabled,
         at: new Date(caller.receivedMs),
       }),
@@ -195,11 +203,44 @@ const removeProvider = write({
   },
 })
 
-async function sealed(app: App, { tenant }: Caller, named: Named, secret: SecretSettings) {
-  const { passkey, consumer_key, consumer_secret } = secret
+/** Those settings of a kind that a body has; it may have no others. */
+function settingsIn(kind: ProviderKind, body: object): { open: Settings; secret: Settings } {
+  const open: Record<string, string> = {}
+  const secret: Record<string, string> = {}
+  for (const [name, value] of Object.entries(body)) {
+    if (typeof value !== 'string') continue
+    if (Object.hasOwn(kind.open, name)) open[name] = value
+    else if (Object.hasOwn(kind.secret, name)) secret[name] = value
+    else if (Object.hasOwn(openSettings, name) || Object.hasOwn(secretSettings, name))
+      throw new AppError('VALIDATION_ERROR', `${name}: is no setting of ${kind.provider}`)
+  }
+  return { open, secret }
+}
+
+function requireAll({ provider, open, secret }: ProviderKind, given: Settings): void {
+  const missing = Object.keys({ ...open, ...secret }).filter((name) => !Object.hasOwn(given, name))
+  if (missing.length > 0) throw new AppError('VALIDATION_ERROR', `${missing.join(', ')}: needed for ${provider}`)
+}
+
+function countryOf(provider: string, given: string | undefined): string {
+  const countries = countriesOf(provider)
+  const [only] = countries
+  const country = given ?? (countries.length === 1 ? only : undefined)
+  if (country === undefined || !countries.includes(country))
+    throw new AppError('VALIDATION_ERROR', `country: ${provider} is in ${countries.join(', ')}`)
+  return country
+}
+
+function knownKind(provider: string): ProviderKind {
+  const kind = kindOf(provider)
+  if (!kind) throw noSuchProvider()
+  return kind
+}
+
+async function sealed(app: App, { tenant }: Caller, named: Named, secret: Settings) {
   const { bucket, account } = tenant
   return {
-    secret: await sealProvider(app, { bucket, account }, named, { passkey, consumer_key, consumer_secret }),
+    secret: await sealProvider(app, { bucket, account }, named, secret),
     sealedBucket: bucket,
     sealedAccount: account,
   }
@@ -215,28 +256,37 @@ async function announced(app: App, tx: Tx, caller: Caller, action: string, row: 
 }
 
 function recordOf(app: App, row: EnteredRow): Static<typeof ProviderRecord> {
-  const { provider, environment, settings, enabled, created_at, updated_at } = row
+  const { provider, environment, country, settings, enabled, created_at, updated_at } = row
   return {
-    id: `${provider}-${environment}`,
+    ...settings,
+    id: idOf(row),
     provider,
     environment,
-    base_url: settings.base_url,
-    shortcode: settings.shortcode,
+    country,
     enabled,
-    status: gatewayOf(app).status(provider, environment),
+    status: gatewayOf(app).status(row, environment),
     created_at,
     updated_at,
   }
 }
 
+function idOf({ provider, country, environment }: Named): string {
+  return `${provider}-${country.toLowerCase()}-${environment}`
+}
+
 function namedBy(id: string): Named {
-  const [, provider, environment] = /^([a-z_]{1,40})-(test|live)$/.exec(id) ?? []
-  if (provider === undefined) throw noSuchProvider()
-  return { provider, environment: environment === 'live' ? 'live' : 'test' }
+  const [, provider, country, environment] = /^([a-z_]{1,40})-([a-z]{2})-(test|live)$/.exec(id) ?? []
+  if (provider === undefined || country === undefined) throw noSuchProvider()
+  return { provider, country: country.toUpperCase(), environment: environment === 'live' ? 'live' : 'test' }
+}
+
+function optional(groups: readonly ProviderKind['open'][]): Record<string, TSchema> {
+  const fields = groups.flatMap((group) => Object.entries(group))
+  return Object.fromEntries(fields.map(([name, field]) => [name, Type.Optional(field)]))
 }
 
 function noSuchProvider(): AppError {
-  return new AppError('NOT_FOUND', 'there is no such provider; ids are such as mpesa-live')
+  return new AppError('NOT_FOUND', 'there is no such provider; ids are such as mpesa-ke-live')
 }
 
 export const operatorRoutes: readonly Route[] = [listProviders, createProvider, changeProvider, removeProvider]

@@ -28,16 +28,25 @@ export type Verdict =
   /** Null where the provider does not say. */
   | { kind: 'paid'; receipt: string | null; micros: bigint | null }
   | { kind: 'refused'; reason: FailureReason; code: string }
+  /** The provider has it, and the payer has not decided. */
   | { kind: 'pending' }
+  /** The provider has never heard of it. */
+  | { kind: 'missing' }
   /** The provider certainly did not take it. */
   | { kind: 'unavailable'; reason: string }
   | { kind: 'unknown'; reason: string }
 
-export interface Collection {
+/** Where a payment is made. */
+export interface Market {
+  /** ISO 3166. */
+  country: string
+  currency: Currency
+}
+
+export interface Collection extends Market {
   /** Our own id of the attempt. */
   attempt: string
   micros: bigint
-  currency: Currency
   /** E.164. */
   phone: string
   reference: string
@@ -48,9 +57,13 @@ export interface Collection {
 export interface MobileMoney {
   /** As customers name it: `mpesa`. */
   readonly provider: string
+  /** Whether the provider knows an attempt by our own id, so that it can be asked about before it was ever answered. */
+  readonly knownByAttempt: boolean
+  /** Whether an attempt that the provider has never heard of may be sent again: it takes the same id once. */
+  readonly repeatable: boolean
   collect(collection: Collection): Promise<Verdict>
   /** How an attempt went that the provider knows as `providerId`. */
-  query(providerId: string): Promise<Verdict>
+  query(providerId: string, market: Market): Promise<Verdict>
   /** What a callback says; null when it is none of the provider's. */
   readCallback(body: unknown): { providerId: string; verdict: Verdict } | null
   /** What the provider wants to hear after a callback. */

@@ -154,7 +154,7 @@ const methods = list({
       max_amount: one.max,
       whole_units_only: one.wholeUnitsOnly,
       fee: { percent: Number(feeBasisPoints) / 100, fixed: 0, currency: one.currency },
-      status: gatewayOf(app).status(one.provider, tenant.environment),
+      status: gatewayOf(app).status(one, tenant.environment),
       ussd_code: one.ussdCode,
     })),
     nextCursor: null,

@@ -27,24 +27,30 @@ import {
 /** A success that the provider itself confirmed also revives a payment that was given up. */
 const givenUp: readonly Status[] = ['expired', 'cancelled', 'failed']
 
+/** What an attempt may have been before it is what a verdict makes it. */
+const attemptsBefore = {
+  accepted: ['planned', 'sending', 'unknown'],
+  unknown: ['planned', 'sending'],
+  final: ['planned', 'sending', 'accepted', 'unknown'],
+} as const
+
 /** Applies what is known of an attempt; gives the payment as it is then. */
 export async function settle(app: App, tenant: Tenant, attempt: AttemptRow, verdict: Verdict): Promise<PaymentRow> {
   return app.db.tx(async (tx) => {
     const payment = await one(tx.query(lockPayment, { ...tenant, id: attempt.payment_id }))
     const at = new Date(app.clock.nowMs())
     const attemptIs = async (to: 'accepted' | 'unknown' | 'final', providerId: string | null = null): Promise<void> => {
-      const from =
-        to === 'final' ? (['planned', 'sending', 'accepted', 'unknown'] as const) : (['planned', 'sending'] as const)
+      const from = attemptsBefore[to]
       await tx.query(moveAttempt, { ...tenant, id: attempt.id, from, to, providerId, at })
     }
     switch (verdict.kind) {
       case 'accepted':
-        await attemptIs('accepted', verdict.providerId)
+      case 'pending':
+        await attemptIs('accepted', verdict.kind === 'accepted' ? verdict.providerId : null)
         return moved(app, tx, payment, attempt, { from: ['pending'], to: 'processing' })
       case 'unknown':
+      case 'missing':
         await attemptIs('unknown')
-        return payment
-      case 'pending':
         return payment
       case 'unavailable':
         await attemptIs('final')

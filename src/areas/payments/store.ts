@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // All SQL of payments. A status moves by guarded updates: the row that comes back belongs to whoever won.
+import { isCurrency } from '../../kernel/money.ts'
 import { statement } from '../../platform/db.ts'
 import type { Environment } from '../../platform/tenant.ts'
+import type { Market } from './provider.ts'
 
 export type Status = 'pending' | 'processing' | 'requires_action' | 'completed' | 'failed' | 'cancelled' | 'expired'
 
@@ -42,6 +44,8 @@ export interface AttemptRow {
   id: string
   payment_id: string
   provider: string
+  country: string
+  currency: string
   state: AttemptState
   provider_id: string | null
   token: Buffer
@@ -51,6 +55,12 @@ export interface AttemptRow {
   /** By the real one. */
   updated_at: Date
   clock_offset_ms: bigint
+}
+
+/** Where an attempt was made. */
+export function marketOf({ country, currency }: Pick<AttemptRow, 'country' | 'currency'>): Market {
+  if (!isCurrency(currency)) throw new Error(`an attempt in an unknown currency: ${currency}`)
+  return { country, currency }
 }
 
 interface Owned {
@@ -168,24 +178,33 @@ export const noteReceipt = statement<One & { receipt: string }, PaymentRow>(
 )
 
 export const insertAttempt = statement<
-  One & { payment: string; provider: string; token: Buffer; at: Date; realAt: Date },
+  One & {
+    payment: string
+    provider: string
+    country: string
+    currency: string
+    token: Buffer
+    at: Date
+    realAt: Date
+  },
   object
 >(
   'payments.insert_attempt',
-  `insert into payments.attempts (bucket, account_id, environment, id, payment_id, provider, state, token, created_at, updated_at)
-   values ($bucket, $account, $environment, $id, $payment, $provider, 'planned', $token, $at, $realAt)`,
+  `insert into payments.attempts (bucket, account_id, environment, id, payment_id, provider, country, currency, state, token,
+     created_at, updated_at)
+   values ($bucket, $account, $environment, $id, $payment, $provider, $country, $currency, 'planned', $token, $at, $realAt)`,
 )
 
 export const findAttempt = statement<One, AttemptRow>(
   'payments.find_attempt',
-  `select id, payment_id, provider, state, provider_id, token, polls, created_at, updated_at,
+  `select id, payment_id, provider, country, currency, state, provider_id, token, polls, created_at, updated_at,
           accounts.clock_offset_ms(account_id, environment) as clock_offset_ms
      from payments.attempts where ${mine} and id = $id`,
 )
 
 export const attemptOfPayment = statement<Owned & { payment: string }, AttemptRow>(
   'payments.attempt_of_payment',
-  `select id, payment_id, provider, state, provider_id, token, polls, created_at, updated_at,
+  `select id, payment_id, provider, country, currency, state, provider_id, token, polls, created_at, updated_at,
           accounts.clock_offset_ms(account_id, environment) as clock_offset_ms
      from payments.attempts where ${mine} and payment_id = $payment order by id desc limit 1`,
 )

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // From the stored intent to the provider, and after it until the payment is over: the provider is asked again and again,
-// because callbacks get lost. An attempt that may have been sent is never sent a second time.
+// because callbacks get lost. An attempt that may have been sent is sent a second time only where the provider has never
+// heard of it and takes the same id once.
 import { Type } from 'typebox'
 import { idOf } from '../../kernel/ids.ts'
-import { isCurrency } from '../../kernel/money.ts'
 import type { App } from '../../platform/app.ts'
 import { maybe, one } from '../../platform/db.ts'
 import type { Tenant } from '../../platform/tenant.ts'
@@ -12,7 +12,16 @@ import { callbackUrl } from './callbacks.ts'
 import { gatewayOf } from './gateway.ts'
 import type { Verdict } from './provider.ts'
 import { expire, settle } from './settle.ts'
-import { type AttemptRow, countPoll, findAttempt, findPayment, moveAttempt, open, type PaymentRow } from './store.ts'
+import {
+  type AttemptRow,
+  countPoll,
+  findAttempt,
+  findPayment,
+  marketOf,
+  moveAttempt,
+  open,
+  type PaymentRow,
+} from './store.ts'
 
 export const firstPollSeconds = 10
 /** When the provider is asked how it went: seconds after the attempt was made. */
@@ -56,11 +65,14 @@ async function watch(app: App, tenant: Tenant, attempt: AttemptRow, inline: bool
     await submit(app, tenant, attempt)
     return { kind: 'again', afterMs: nextPollMs(app, tenant, { ...attempt, polls: 0 }) }
   }
-  const provider = gatewayOf(app).provider(attempt.provider, tenant.environment)
+  const provider = gatewayOf(app).provider(attempt, tenant.environment)
   if (!provider) return { kind: 'again', afterMs: patienceMs }
   // Whoever was sending it is gone, and nobody knows how far it came.
   const unheard: Verdict = { kind: 'unknown', reason: 'the node that sent it is gone' }
-  const verdict = attempt.provider_id === null ? unheard : await provider.query(attempt.provider_id)
+  const { provider_id } = attempt
+  const told = provider_id === null ? unheard : await provider.query(provider_id, marketOf(attempt))
+  const isLost = told.kind === 'missing' && provider.repeatable && attempt.state !== 'accepted'
+  const verdict = isLost ? await sendAgain(app, tenant, attempt) : told
   let payment = await settle(app, tenant, attempt, verdict)
   await app.db.query(countPoll, { ...tenant, id: attempt.id })
   if (open.includes(payment.status) && isOver(app, tenant, payment, attempt))
@@ -74,32 +86,43 @@ async function watch(app: App, tenant: Tenant, attempt: AttemptRow, inline: bool
 export async function submit(app: App, tenant: Tenant, attempt: AttemptRow): Promise<PaymentRow> {
   const payment = await one(app.db.query(findPayment, { ...tenant, id: attempt.payment_id }))
   const at = new Date(app.clock.nowMs())
+  const isKnownByAttempt = gatewayOf(app).provider(attempt, tenant.environment)?.knownByAttempt === true
   const sending = {
     ...tenant,
     id: attempt.id,
     from: ['planned'] as const,
     to: 'sending' as const,
-    providerId: null,
+    providerId: isKnownByAttempt ? attempt.id : null,
     at,
   }
   if ((await app.db.query(moveAttempt, sending)).length === 0) return payment
-  const { amount: micros, currency, phone, reference, description } = payment
-  if (!isCurrency(currency) || phone === null) throw new Error('a stored payment cannot be sent')
+  return settle(app, tenant, attempt, await collect(app, tenant, attempt, payment))
+}
+
+/** Once more, if the payer may still be asked. That it was not taken now does not say that it was not before. */
+async function sendAgain(app: App, tenant: Tenant, attempt: AttemptRow): Promise<Verdict> {
+  const payment = await one(app.db.query(findPayment, { ...tenant, id: attempt.payment_id }))
+  if (!open.includes(payment.status) || isOver(app, tenant, payment, attempt)) return { kind: 'missing' }
+  const verdict = await collect(app, tenant, attempt, payment)
+  return verdict.kind === 'unavailable' ? { kind: 'unknown', reason: verdict.reason } : verdict
+}
+
+async function collect(app: App, tenant: Tenant, attempt: AttemptRow, payment: PaymentRow): Promise<Verdict> {
+  const { amount: micros, phone, reference, description } = payment
+  if (phone === null) throw new Error('a stored payment cannot be sent')
   const collection = {
+    ...marketOf(attempt),
     attempt: attempt.id,
     micros,
-    currency,
     phone,
     reference: reference ?? idOf('payment', payment.id).slice(-12),
     description: description ?? '',
     callbackUrl: callbackUrl(app, tenant, attempt),
   }
-  const verdict = await gatewayOf(app).ask(attempt.provider, tenant.environment, (carrier) =>
-    carrier.collect(collection),
-  )
+  const verdict = await gatewayOf(app).ask(attempt, tenant.environment, (carrier) => carrier.collect(collection))
   if (verdict.kind === 'unknown')
     app.log.warn({ payment: idOf('payment', payment.id), reason: verdict.reason }, 'a provider did not answer')
-  return settle(app, tenant, attempt, verdict)
+  return verdict
 }
 
 function isOver(app: App, tenant: Tenant, payment: PaymentRow, { clock_offset_ms }: AttemptRow): boolean {

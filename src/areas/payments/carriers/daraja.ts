@@ -3,7 +3,7 @@
 // attempt whose answer was lost waits for its callback, which comes to an address of its own.
 import { formatMicros, parseAmount } from '../../../kernel/money.ts'
 import type { Clock } from '../../../platform/clock.ts'
-import { type ProviderAnswer, ProviderClient } from '../../../platform/provider-http.ts'
+import type { ProviderAnswer } from '../../../platform/provider-http.ts'
 import {
   readStkCallback,
   readStkPushAnswer,
@@ -11,19 +11,20 @@ import {
   stkPushBody,
   stkQueryBody,
 } from '../../../protocols/daraja.ts'
+import { baseUrl, openText, type ProviderKind, type Surroundings, secretText } from '../kind.ts'
 import type { Collection, FailureReason, MobileMoney, Verdict } from '../provider.ts'
+import { BearerClient, basicAuthorization } from './bearer.ts'
 
-export interface DarajaSettings {
-  baseUrl: string
+type DarajaSettings = {
+  base_url: string
   shortcode: string
   passkey: string
-  consumerKey: string
-  consumerSecret: string
+  consumer_key: string
+  consumer_secret: string
 }
 
 const pushMs = 30_000
 const queryMs = 10_000
-const tokenMs = 10_000
 /** A token is good for an hour; it is replaced well before. */
 const tokenForMs = 50 * 60_000
 
@@ -47,17 +48,29 @@ const reasons: Readonly<Record<string, FailureReason>> = {
 /** Codes of a push that was not taken because the provider was too busy for it. */
 const busyCodes = new Set(['500.003.02', '500.003.03'])
 
-export class DarajaCarrier implements MobileMoney {
+class DarajaCarrier implements MobileMoney {
   readonly provider = 'mpesa'
+  readonly knownByAttempt = false
+  readonly repeatable = false
   readonly thanks = { ResultCode: 0, ResultDesc: 'Accepted' }
   readonly #settings: DarajaSettings
   readonly #clock: Clock
-  readonly #client = new ProviderClient()
-  #token: { text: string; untilMs: number } | null = null
+  readonly #client: BearerClient
 
-  constructor(settings: DarajaSettings, clock: Clock) {
+  constructor(settings: DarajaSettings, { clock, patienceMs }: Surroundings) {
     this.#settings = settings
     this.#clock = clock
+    const { base_url, consumer_key, consumer_secret } = settings
+    this.#client = new BearerClient({
+      patienceMs,
+      request: {
+        method: 'GET',
+        url: `${base_url}/oauth/v1/generate?grant_type=client_credentials`,
+        headers: { authorization: basicAuthorization(consumer_key, consumer_secret) },
+      },
+      tokenForMs,
+      isRefused: ({ status, body }) => readStkQueryAnswer(status, body).kind === 'token',
+    })
   }
 
   async collect({ micros, phone, reference, description, callbackUrl }: Collection): Promise<Verdict> {
@@ -102,35 +115,26 @@ export class DarajaCarrier implements MobileMoney {
     return this.#client.close()
   }
 
-  /** A token that the provider no longer knows is replaced, once: nothing was done with it. */
-  async #post(path: string, body: Record<string, string>, timeoutMs: number): Promise<ProviderAnswer> {
-    for (let isFirst = true; ; isFirst = false) {
-      const token = await this.#freshToken()
-      if (typeof token !== 'string') return token
-      const url = `${this.#settings.baseUrl}${path}`
-      const headers = { authorization: `Bearer ${token}` }
-      const answer = await this.#client.ask({ method: 'POST', url, headers, body, timeoutMs })
-      const isRefused = answer.kind === 'answered' && readStkQueryAnswer(answer.status, answer.body).kind === 'token'
-      if (!isRefused || !isFirst) return answer
-      this.#token = null
-    }
-  }
-
-  async #freshToken(): Promise<string | ProviderAnswer> {
-    if (this.#token && this.#token.untilMs > performance.now()) return this.#token.text
-    const { baseUrl, consumerKey, consumerSecret } = this.#settings
-    const authorization = `Basic ${Buffer.from(`${consumerKey}:${consumerSecret}`).toString('base64')}`
-    const url = `${baseUrl}/oauth/v1/generate?grant_type=client_credentials`
-    const answer = await this.#client.ask({ method: 'GET', url, headers: { authorization }, timeoutMs: tokenMs })
-    const body = answer.kind === 'answered' ? Object(answer.body) : {}
-    // Whatever became of this request, the one it was for was not sent.
-    if (typeof body.access_token !== 'string') return { kind: 'unsent', reason: 'no token was given' }
-    this.#token = { text: body.access_token, untilMs: performance.now() + tokenForMs }
-    return this.#token.text
+  #post(path: string, body: Record<string, string>, timeoutMs: number): Promise<ProviderAnswer> {
+    return this.#client.ask({ method: 'POST', url: `${this.#settings.base_url}${path}`, headers: {}, body, timeoutMs })
   }
 }
 
 function verdictOf(resultCode: string, receipt: string | null, micros: bigint | null): Verdict {
   if (resultCode === '0') return { kind: 'paid', receipt, micros }
   return { kind: 'refused', reason: reasons[resultCode] ?? 'PROVIDER_ERROR', code: resultCode }
+}
+
+export const daraja: ProviderKind = {
+  provider: 'mpesa',
+  open: {
+    base_url: baseUrl,
+    shortcode: openText('^\\d{4,10}$', 'must have 4 to 10 digits', 'The paybill number'),
+  },
+  secret: {
+    passkey: secretText('Of the online checkout'),
+    consumer_key: secretText('Of the app'),
+    consumer_secret: secretText('Of the app'),
+  },
+  connect: (settings: DarajaSettings, surroundings) => new DarajaCarrier(settings, surroundings),
 }

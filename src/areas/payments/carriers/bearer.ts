@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requests to a provider that wants a token with each: the token is asked for when there is none, kept while it is good,
+// and replaced once when the provider no longer knows it.
+import { type ProviderAnswer, ProviderClient, type ProviderRequest } from '../../../platform/provider-http.ts'
+
+const tokenMs = 10_000
+
+export interface BearerOptions {
+  /** No request is waited for longer. */
+  patienceMs?: number | undefined
+  /** How a token is asked for. */
+  request: Omit<ProviderRequest, 'timeoutMs'>
+  /** How long one is used: well below what it is good for. */
+  tokenForMs: number
+  /** Whether an answer says that the token was not good. Nothing was done then. */
+  isRefused(answer: { status: number; body: unknown }): boolean
+}
+
+export class BearerClient {
+  readonly #options: BearerOptions
+  readonly #client = new ProviderClient()
+  #token: { text: string; untilMs: number } | null = null
+
+  constructor(options: BearerOptions) {
+    this.#options = options
+  }
+
+  async ask(request: ProviderRequest): Promise<ProviderAnswer> {
+    for (let isFirst = true; ; isFirst = false) {
+      const token = await this.#freshToken()
+      if (typeof token !== 'string') return token
+      const headers = { ...request.headers, authorization: `Bearer ${token}` }
+      const answer = await this.#client.ask({ ...request, headers, timeoutMs: this.#within(request.timeoutMs) })
+      const isRefused = answer.kind === 'answered' && this.#options.isRefused(answer)
+      if (!isRefused || !isFirst) return answer
+      this.#token = null
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#client.close()
+  }
+
+  #within(timeoutMs: number): number {
+    return Math.min(timeoutMs, this.#options.patienceMs ?? timeoutMs)
+  }
+
+  async #freshToken(): Promise<string | ProviderAnswer> {
+    if (this.#token && this.#token.untilMs > performance.now()) return this.#token.text
+    const answer = await this.#client.ask({ ...this.#options.request, timeoutMs: this.#within(tokenMs) })
+    const body = answer.kind === 'answered' ? Object(answer.body) : {}
+    // Whatever became of this request, the one it was for was not sent.
+    if (typeof body.access_token !== 'string') return { kind: 'unsent', reason: 'no token was given' }
+    this.#token = { text: body.access_token, untilMs: performance.now() + this.#options.tokenForMs }
+    return this.#token.text
+  }
+}
+
+export function basicAuthorization(user: string, password: string): string {
+  return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Airtel Money's collections, both ends: the body of a payment, the answer to it, and the answer to the question how it
+// went. Every answer has a `status` of the call and, where the call reached a payment, the payment's own state.
+import { membersOf, textOf } from './json.ts'
+
+/** The beginning of every code of a collection; what follows is what it means. */
+const family = 'DP00800001'
+
+export const airtelCodes = {
+  ambiguous: `${family}000`,
+  success: `${family}001`,
+  wrongPin: `${family}002`,
+  overLimit: `${family}003`,
+  badAmount: `${family}004`,
+  noPin: `${family}005`,
+  inProcess: `${family}006`,
+  notEnoughMoney: `${family}007`,
+  refused: `${family}008`,
+  notHonoured: `${family}009`,
+  notPermitted: `${family}010`,
+  timedOut: `${family}024`,
+  notFound: `${family}025`,
+  expired: `${family}029`,
+} as const
+
+export interface AirtelPayment {
+  /** Ours. */
+  id: string
+  reference: string
+  country: string
+  currency: string
+  /** Without the country's calling code. */
+  msisdn: string
+  /** Major units, as decimal text. */
+  amount: string
+}
+
+export function airtelPaymentBody({ id, reference, country, currency, msisdn, amount }: AirtelPayment) {
+  return {
+    reference: plainText(reference) || 'Payment',
+    subscriber: { country, currency, msisdn },
+    transaction: { amount: Number(amount), country, currency, id },
+  }
+}
+
+export type AirtelPaymentAnswer =
+  | { kind: 'accepted' }
+  | { kind: 'refused'; code: string }
+  /** It was not taken; later it may be. */
+  | { kind: 'busy'; code: string }
+  /** The token is not (or no longer) good. */
+  | { kind: 'token' }
+  | { kind: 'strange' }
+
+export function readAirtelPaymentAnswer(status: number, body: unknown): AirtelPaymentAnswer {
+  if (status === 401) return { kind: 'token' }
+  if (status === 429) return { kind: 'busy', code: '429' }
+  const { code, success } = callOf(body)
+  if (success && (code === airtelCodes.inProcess || code === airtelCodes.success)) return { kind: 'accepted' }
+  // An ambiguous one may have been taken, and so may whatever a broken server speaks of.
+  if (success || code === airtelCodes.ambiguous || status >= 500 || code === '') return { kind: 'strange' }
+  return { kind: 'refused', code }
+}
+
+export type AirtelResult =
+  | { kind: 'pending' }
+  | { kind: 'paid'; receipt: string | null }
+  | { kind: 'failed'; code: string }
+  /** The provider has never heard of it. */
+  | { kind: 'missing' }
+  | { kind: 'token' }
+  | { kind: 'strange' }
+
+/** TS is a success, TF a failure, TIP in progress, TA ambiguous and TE expired. */
+export function readAirtelResult(status: number, body: unknown): AirtelResult {
+  if (status === 401) return { kind: 'token' }
+  const { code } = callOf(body)
+  const transaction = membersOf(membersOf(membersOf(body).data).transaction)
+  if (status === 200)
+    switch (transaction.status) {
+      case 'TS':
+        return { kind: 'paid', receipt: textOf(transaction.airtel_money_id) || null }
+      case 'TF':
+        return { kind: 'failed', code: code || 'TF' }
+      case 'TE':
+        return { kind: 'failed', code: airtelCodes.expired }
+      case 'TIP':
+      case 'TA':
+        return { kind: 'pending' }
+    }
+  return code === airtelCodes.notFound ? { kind: 'missing' } : { kind: 'strange' }
+}
+
+/** Both answers, as the provider writes them. */
+export function airtelAnswerBody(code: string, transaction?: Record<string, string>): object {
+  const isTaken = code === airtelCodes.inProcess || code === airtelCodes.success || transaction !== undefined
+  return {
+    ...(transaction === undefined ? {} : { data: { transaction } }),
+    status: {
+      code: isTaken ? '200' : '400',
+      message: isTaken ? 'SUCCESS' : 'FAILED',
+      result_code: isTaken ? 'ESB000010' : 'ESB000008',
+      response_code: code,
+      success: isTaken,
+    },
+  }
+}
+
+function callOf(body: unknown): { code: string; success: boolean } {
+  const status = membersOf(membersOf(body).status)
+  return { code: textOf(status.response_code), success: status.success === true }
+}
+
+function plainText(text: string): string {
+  return text
+    .replace(/[^A-Za-z0-9 ]/g, '')
+    .slice(0, 64)
+    .trim()
+}

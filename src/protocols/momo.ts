@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// MTN's MoMo collections, both ends: the body of a request to pay, the answer to it, and how it went, which is told in the
+// same words when it is asked for and when the provider calls back.
+import { membersOf, textOf } from './json.ts'
+
+/** The provider shows no more of a text. */
+const maxTextLength = 160
+
+export interface RequestToPay {
+  /** Major units, as decimal text. */
+  amount: string
+  currency: string
+  /** Given back with the callback. */
+  externalId: string
+  /** E.164. */
+  phone: string
+  payerMessage: string
+  payeeNote: string
+}
+
+export function requestToPayBody({ amount, currency, externalId, phone, payerMessage, payeeNote }: RequestToPay) {
+  return {
+    amount,
+    currency,
+    externalId,
+    payer: { partyIdType: 'MSISDN', partyId: phone.replace('+', '') },
+    payerMessage: plainText(payerMessage) || 'Payment',
+    payeeNote: plainText(payeeNote) || 'Payment',
+  }
+}
+
+export type RequestToPayAnswer =
+  | { kind: 'accepted' }
+  /** The same reference was accepted before. */
+  | { kind: 'repeated' }
+  | { kind: 'refused'; code: string }
+  /** It was not taken; later it may be. */
+  | { kind: 'busy'; code: string }
+  /** The token is not (or no longer) good. */
+  | { kind: 'token' }
+  | { kind: 'strange' }
+
+export function readRequestToPayAnswer(status: number, body: unknown): RequestToPayAnswer {
+  const code = textOf(membersOf(body).code)
+  if (status === 202) return { kind: 'accepted' }
+  if (status === 409 && (code === '' || code === 'RESOURCE_ALREADY_EXIST')) return { kind: 'repeated' }
+  if (status === 401) return { kind: 'token' }
+  if (status === 429) return { kind: 'busy', code: code || '429' }
+  if (status === 503 && code === 'SERVICE_UNAVAILABLE') return { kind: 'busy', code }
+  return status >= 400 && status < 500 ? { kind: 'refused', code: code || String(status) } : { kind: 'strange' }
+}
+
+export interface PaymentResult {
+  externalId: string
+  status: 'PENDING' | 'SUCCESSFUL' | 'FAILED'
+  /** Decimal text. */
+  amount: string | null
+  financialTransactionId: string | null
+  /** Of a failure. */
+  reason: string | null
+}
+
+/** Null when it is no such thing. The reason is a word here and an object there. */
+export function readPaymentResult(body: unknown): PaymentResult | null {
+  const fields = membersOf(body)
+  const { status } = fields
+  if (status !== 'PENDING' && status !== 'SUCCESSFUL' && status !== 'FAILED') return null
+  return {
+    externalId: textOf(fields.externalId),
+    status,
+    amount: textOf(fields.amount) || null,
+    financialTransactionId: textOf(fields.financialTransactionId) || null,
+    reason: textOf(fields.reason) || textOf(membersOf(fields.reason).code) || null,
+  }
+}
+
+export function paymentResultBody(
+  { externalId, status, amount, financialTransactionId, reason }: PaymentResult,
+  { currency, phone }: { currency: string; phone: string },
+): object {
+  return {
+    ...(financialTransactionId === null ? {} : { financialTransactionId }),
+    externalId,
+    amount,
+    currency,
+    payer: { partyIdType: 'MSISDN', partyId: phone.replace('+', '') },
+    status,
+    ...(reason === null ? {} : { reason: { code: reason, message: reason } }),
+  }
+}
+
+/** Letters, digits and blanks: the provider refuses most other characters. */
+function plainText(text: string): string {
+  return text
+    .replace(/[^A-Za-z0-9 .-]/g, '')
+    .slice(0, maxTextLength)
+    .trim()
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mobile-money providers on free ports of this machine, which take test payments and call this node back. Their secrets
+// are made anew at every start.
+import { randomBytes, randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import type { App } from './platform/app.ts'
+import type { Clock } from './platform/clock.ts'
+import { AirtelSimulator } from './simulators/airtel.ts'
+import { DarajaSimulator } from './simulators/daraja.ts'
+import { MomoSimulator } from './simulators/momo.ts'
+
+const host = '127.0.0.1'
+
+/** Gives, by provider, what an operator would enter for an account with it. */
+export async function simulatePayments(
+  timeScale: number,
+  clock: Clock,
+  caFile: string | null,
+  stops: (() => unknown)[],
+): Promise<App['simulators']['payments']> {
+  const ca = caFile === null ? undefined : await readFile(caFile, 'utf8')
+  const common = { host, timeScale, now: () => clock.nowMs(), ca: () => ca }
+  const shortcode = '174379'
+  const [passkey, consumerKey, consumerSecret] = [secret(), secret(), secret()]
+  const daraja = await DarajaSimulator.start({ ...common, shortcode, passkey, consumerKey, consumerSecret })
+  const targetEnvironment = 'simulator'
+  const [subscriptionKey, apiUser, apiKey] = [secret(), randomUUID(), secret()]
+  const momo = await MomoSimulator.start({ ...common, targetEnvironment, subscriptionKey, apiUser, apiKey })
+  const [clientId, clientSecret] = [randomUUID(), secret()]
+  const airtel = await AirtelSimulator.start({ ...common, clientId, clientSecret })
+  for (const simulator of [daraja, momo, airtel]) stops.push(() => simulator.stop())
+  return {
+    mpesa: {
+      base_url: urlOf(daraja),
+      shortcode,
+      passkey,
+      consumer_key: consumerKey,
+      consumer_secret: consumerSecret,
+    },
+    mtn_momo: {
+      base_url: urlOf(momo),
+      target_environment: targetEnvironment,
+      subscription_key: subscriptionKey,
+      api_user: apiUser,
+      api_key: apiKey,
+    },
+    airtel_money: { base_url: urlOf(airtel), client_id: clientId, client_secret: clientSecret },
+  }
+}
+
+function urlOf({ port }: { port: number }): string {
+  return `http://${host}:${port}`
+}
+
+function secret(): string {
+  return randomBytes(12).toString('hex')
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// A mobile-money provider that speaks Airtel Money on a real port: it takes payments, plays the payer and tells whoever
+// asks. It calls nobody back, and has no words for a phone out of reach, whose prompt times out, nor for amounts.
+import { randomBytes } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
+import { airtelAnswerBody, airtelCodes } from '../protocols/airtel.ts'
+import { type Ending, playOf } from './payer.ts'
+import { type Asked, ProviderServer, type ProviderServerOptions, say } from './provider-server.ts'
+
+const maxPayments = 100_000
+const tokenSeconds = 180
+const paymentsPath = '/merchant/v1/payments/'
+const statesPath = '/standard/v1/payments/'
+
+export interface AirtelOptions extends ProviderServerOptions {
+  clientId: string
+  clientSecret: string
+}
+
+const codes: Readonly<Record<Ending, string>> = {
+  paid: airtelCodes.success,
+  no_money: airtelCodes.notEnoughMoney,
+  declined: airtelCodes.refused,
+  wrong_pin: airtelCodes.wrongPin,
+  over_limit: airtelCodes.overLimit,
+  unreachable: airtelCodes.timedOut,
+}
+
+interface Requested {
+  id: string
+  country: string
+  currency: string
+  /** In process until the payer decided. */
+  code: string
+  airtelMoneyId: string
+}
+
+export class AirtelSimulator {
+  readonly #options: AirtelOptions
+  readonly #payments = new Map<string, Requested>()
+  /** Token -> when it is over. */
+  readonly #tokens = new Map<string, number>()
+  #server: ProviderServer | null = null
+
+  private constructor(options: AirtelOptions) {
+    this.#options = options
+  }
+
+  static async start(options: AirtelOptions): Promise<AirtelSimulator> {
+    const simulator = new AirtelSimulator(options)
+    simulator.#server = await ProviderServer.start(options, (asked, response) => simulator.#answer(asked, response))
+    return simulator
+  }
+
+  get port(): number {
+    return this.#server?.port ?? 0
+  }
+
+  async stop(): Promise<void> {
+    await this.#server?.stop()
+  }
+
+  #answer(asked: Asked, response: ServerResponse): void {
+    const { method, path, headers, body } = asked
+    if (method === 'POST' && path === '/auth/oauth2/token') return this.#giveToken(body, response)
+    const untilMs = this.#tokens.get(headers.authorization?.replace(/^Bearer /, '') ?? '') ?? 0
+    if (untilMs <= this.#options.now())
+      return say(response, 401, { error: 'invalid_token', error_description: 'The access token is invalid' })
+    if (method === 'POST' && path === paymentsPath) return this.#take(asked, response)
+    if (method === 'GET' && path.startsWith(statesPath)) return this.#tellState(asked, response)
+    say(response, 404, airtelAnswerBody(airtelCodes.notFound))
+  }
+
+  #giveToken(body: Asked['body'], response: ServerResponse): void {
+    const { clientId, clientSecret, now } = this.#options
+    const isRight =
+      body?.client_id === clientId && body.client_secret === clientSecret && body.grant_type === 'client_credentials'
+    if (!isRight)
+      return say(response, 400, { error: 'invalid_client', error_description: 'Invalid client credentials' })
+    for (const [token, untilMs] of this.#tokens) if (untilMs <= now()) this.#tokens.delete(token)
+    const token = randomBytes(21).toString('base64url')
+    this.#tokens.set(token, now() + tokenSeconds * 1_000)
+    say(response, 200, { access_token: token, expires_in: String(tokenSeconds), token_type: 'bearer' })
+  }
+
+  #take({ headers, body }: Asked, response: ServerResponse): void {
+    const subscriber = Object(body?.subscriber)
+    const transaction = Object(body?.transaction)
+    const country = headers['x-country']
+    const currency = headers['x-currency']
+    const isRight =
+      typeof country === 'string' &&
+      typeof currency === 'string' &&
+      [subscriber, transaction].every((part) => part.country === country && part.currency === currency) &&
+      /^[1-9]\d{5,9}$/.test(String(subscriber.msisdn)) &&
+      typeof transaction.amount === 'number' &&
+      /^[A-Za-z0-9-]{1,64}$/.test(String(transaction.id)) &&
+      /^[A-Za-z0-9 ]{1,64}$/.test(String(body?.reference))
+    if (!isRight) return say(response, 400, airtelAnswerBody(airtelCodes.badAmount))
+    const id = String(transaction.id)
+    if (this.#payments.has(id)) return say(response, 400, airtelAnswerBody(airtelCodes.notHonoured))
+    const play = playOf(String(subscriber.msisdn))
+    if (play?.lost) return void response.destroy()
+    if (play?.unavailable || this.#payments.size >= maxPayments) return say(response, 429)
+    const requested: Requested = {
+      id,
+      country,
+      currency,
+      code: airtelCodes.inProcess,
+      airtelMoneyId: `MP${randomBytes(6).toString('hex').toUpperCase()}`,
+    }
+    this.#payments.set(id, requested)
+    if (play)
+      this.#server?.later(play.afterMs, () => {
+        requested.code = codes[play.ending]
+      })
+    if (play?.cut) return void response.destroy()
+    say(response, 200, airtelAnswerBody(airtelCodes.inProcess, { id, status: 'SUCCESS' }))
+  }
+
+  #tellState({ path, headers }: Asked, response: ServerResponse): void {
+    const requested = this.#payments.get(path.slice(statesPath.length))
+    const isTheirs = requested?.country === headers['x-country'] && requested?.currency === headers['x-currency']
+    if (!requested || !isTheirs) return say(response, 404, airtelAnswerBody(airtelCodes.notFound))
+    const { id, code, airtelMoneyId } = requested
+    const status = code === airtelCodes.success ? 'TS' : code === airtelCodes.inProcess ? 'TIP' : 'TF'
+    const receipt = status === 'TS' ? { airtel_money_id: airtelMoneyId } : {}
+    say(response, 200, airtelAnswerBody(code, { id, status, message: status, ...receipt }))
+  }
+}

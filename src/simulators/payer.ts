@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// What payers do, the same for every mobile-money provider: the last four digits of the payer's number decide; everybody
+// else pays after about two seconds.
+
+/** How long a payer thinks, and how long a prompt stays open. */
+const thinksMs = 2_000
+const promptMs = 120_000
+const lateMs = 90_000
+
+export type Ending = 'paid' | 'no_money' | 'declined' | 'wrong_pin' | 'over_limit' | 'unreachable'
+
+/** What becomes of a prompt: an ending after a while, and how often it is told. */
+export interface Play {
+  ending: Ending
+  afterMs: number
+  callbacks: number
+  /** Another amount is paid than was asked for. */
+  otherAmount?: boolean
+  /** Told afterwards, although it is not so. */
+  thenTold?: Ending
+  /** A stranger calls first, with a wrong token. */
+  forged?: boolean
+  /** The connection is cut although the prompt was sent. */
+  cut?: boolean
+  /** The connection is cut, and no prompt was sent; a second request is taken. */
+  lost?: boolean
+  /** Nothing is accepted. */
+  unavailable?: boolean
+}
+
+const paying: Play = { ending: 'paid', afterMs: thinksMs, callbacks: 1 }
+
+const plays: Readonly<Record<string, Play | null>> = {
+  '0001': paying,
+  '0002': { ...paying, ending: 'no_money' },
+  // The payer never looks at the phone.
+  '0003': null,
+  '0004': { ...paying, ending: 'declined' },
+  '0005': { ...paying, ending: 'wrong_pin' },
+  '0006': { ...paying, ending: 'over_limit' },
+  '0007': { ...paying, ending: 'unreachable' },
+  '0008': { ...paying, afterMs: promptMs + lateMs },
+  '0009': { ...paying, callbacks: 3 },
+  '0010': { ...paying, callbacks: 0 },
+  '0011': { ...paying, cut: true },
+  '0012': { ...paying, unavailable: true },
+  '0013': { ...paying, otherAmount: true },
+  '0014': { ...paying, thenTold: 'declined' },
+  '0015': { ...paying, forged: true },
+  '0016': { ...paying, lost: true },
+}
+
+/** Null: the payer never decides. */
+export function playOf(phone: string): Play | null {
+  const ending = phone.slice(-4)
+  const known = Object.hasOwn(plays, ending) ? plays[ending] : undefined
+  return known === undefined ? paying : known
+}
+
+/** What is paid by somebody who pays another amount. */
+export function otherAmount(asked: string): string {
+  return String(Number(asked) + 1)
+}

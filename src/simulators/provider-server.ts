@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every simulated payment provider has: a real port that takes JSON, time that passes as fast as it should, and calls
+// to whoever wants to be told.
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import type { AddressInfo } from 'node:net'
+
+const maxBodyBytes = 64 * 1024
+const callbackTimeoutMs = 5_000
+
+export interface ProviderServerOptions {
+  host: string
+  now(): number
+  /** Waiting takes this part of the time it would. */
+  timeScale: number
+  /** The certificate authority of whoever is called back. */
+  ca(): string | undefined
+}
+
+export interface Asked {
+  method: string
+  /** Without a query. */
+  path: string
+  headers: IncomingMessage['headers']
+  /** The members of the JSON object that came; none without a body, null when it was no object. */
+  body: Record<string, unknown> | null
+}
+
+export class ProviderServer {
+  readonly #options: ProviderServerOptions
+  readonly #server: Server
+  readonly #timers = new Set<NodeJS.Timeout>()
+
+  private constructor(options: ProviderServerOptions, answer: (asked: Asked, response: ServerResponse) => void) {
+    this.#options = options
+    this.#server = createServer(async (request, response) => {
+      const { method = '', url = '', headers } = request
+      answer({ method, path: url.split('?', 1)[0] ?? '', headers, body: await bodyOf(request) }, response)
+    })
+  }
+
+  static async start(
+    options: ProviderServerOptions,
+    answer: (asked: Asked, response: ServerResponse) => void,
+  ): Promise<ProviderServer> {
+    const server = new ProviderServer(options, answer)
+    server.#server.listen(0, options.host)
+    await once(server.#server, 'listening')
+    return server
+  }
+
+  get port(): number {
+    const address: AddressInfo | string | null = this.#server.address()
+    return typeof address === 'object' && address !== null ? address.port : 0
+  }
+
+  async stop(): Promise<void> {
+    for (const timer of this.#timers) clearTimeout(timer)
+    this.#server.closeAllConnections()
+    await new Promise((resolve) => this.#server.close(resolve))
+  }
+
+  later(ms: number, what: () => void): void {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer)
+      what()
+    }, ms * this.#options.timeScale)
+    this.#timers.add(timer)
+  }
+
+  /** Once, whatever comes of it: the real ones do not try again either. */
+  call(method: 'POST' | 'PUT', url: string, body: object): Promise<void> {
+    const ca = this.#options.ca()
+    return new Promise((resolve) => {
+      const call = httpsRequest(url, {
+        method,
+        headers: { 'content-type': 'application/json' },
+        timeout: callbackTimeoutMs,
+        ...(ca === undefined ? {} : { ca }),
+      })
+      call.on('response', (answer) => answer.resume().once('close', () => resolve()))
+      call.on('timeout', () => call.destroy())
+      call.on('error', () => resolve())
+      call.end(JSON.stringify(body))
+    })
+  }
+}
+
+export function say(response: ServerResponse, status: number, body?: object): void {
+  if (body === undefined) return void response.writeHead(status).end()
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+}
+
+/** The address that somebody would call who does not know the token. */
+export function forgedUrl(url: string): string {
+  return `${url.slice(0, -4)}AAAA`
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Record<string, unknown> | null> {
+  const chunks: Buffer[] = []
+  let size = 0
+  try {
+    for await (const chunk of request) {
+      const bytes = Buffer.from(chunk)
+      size += bytes.length
+      if (size > maxBodyBytes) return null
+      chunks.push(bytes)
+    }
+    if (size === 0) return {}
+    const value: unknown = JSON.parse(Buffer.concat(chunks).toString())
+    return typeof value === 'object' && value !== null ? { ...value } : null
+  } catch {
+    return null
+  }
+}
