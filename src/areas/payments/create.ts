@@ -13,6 +13,7 @@ import { newToken } from './callbacks.ts'
 import { paymentEvents } from './events.ts'
 import { gatewayOf } from './gateway.ts'
 import { feeOf, providerFor, requireBounds } from './methods.ts'
+import { collection, type Purpose } from './purpose.ts'
 import { tell } from './settle.ts'
 import { attemptOfPayment, findPayment, findReference, insertAttempt, insertPayment, type PaymentRow } from './store.ts'
 import { firstPollSeconds, submit, watchJob } from './submit.ts'
@@ -84,6 +85,7 @@ export async function accept(
   input: NewPayment,
   caller: Caller,
   sendsInline: boolean,
+  purpose: Purpose = collection,
 ): Promise<PaymentRow> {
   const { tenant, receivedMs, nowMs, requestId } = caller
   const currency = currencyOf(input.currency)
@@ -97,10 +99,11 @@ export async function accept(
     tx.query(insertPayment, {
       ...tenant,
       id,
+      purpose: purpose.name,
       provider: found.provider,
       amount: micros,
       currency,
-      fee: feeOf(micros, currency),
+      fee: purpose.isFree ? 0n : feeOf(micros, currency),
       phone: input.phone,
       description: input.description ?? null,
       reference: input.reference ?? null,
@@ -162,7 +165,7 @@ async function usedBefore(tx: Tx, { tenant }: Caller, reference: string): Promis
   })
 }
 
-function currencyOf(given: string): Currency {
+export function currencyOf(given: string): Currency {
   const currency = given.toUpperCase()
   if (!isCurrency(currency)) throw new AppError('UNSUPPORTED_CURRENCY', `${given} is not a currency of this service`)
   return currency
