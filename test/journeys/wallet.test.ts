@@ -180,6 +180,8 @@ test('every movement is listed with what it was about and the balance after it',
   assert.deepEqual(await listed('currency=usd'), [])
   assert.deepEqual(await listed('end_date=2020-01-01'), [])
   assert.deepEqual(await listed('start_date=2099-01-01'), [])
+  assert.deepEqual(await listed('end_date=1960-01-01'), [])
+  assert.equal((await listed('start_date=1960-01-01')).length, 5)
   const text = (await client.get('/v1/wallet/transactions?limit=2', { headers: { accept: 'text/csv' } })).text
   assert.equal(text.trim().split('\r\n').length, 6)
   assert.match(text, /^transaction_id,type,direction,amount,currency,balance_after,/)
