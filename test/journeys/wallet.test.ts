@@ -4,7 +4,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
+import { rechargeAll } from '../../src/areas/wallet/auto-recharge.ts'
 import { watchBalances } from '../../src/areas/wallet/low-balance.ts'
+import { topup } from '../../src/areas/wallet/topup.ts'
 import { bucketOf, firstUuidAt, newUuid, uuidOf } from '../../src/kernel/ids.ts'
 import { rollUp } from '../../src/ledger/rollups.ts'
 import type { Client } from '../client.ts'
@@ -296,6 +298,64 @@ test('a fall below the threshold is told once, and again after it was made good'
     [event.currency, event.available, event.threshold, event.livemode, event.sequence, event.wallet.wallet_id],
     ['KES', 100, 200, false, 1, low.wallet_id],
   )
+})
+
+test('a wallet that fills itself asks once at a time, so often a day, and stops after three failures', async () => {
+  const { client, id } = await world.account({ balance: 10 })
+  const path = '/v1/wallet/auto-recharge'
+  const rule = { enabled: true, threshold: 50, amount: 100, phone: '+254700000001', max_per_day: 4 }
+  assert.deepEqual(await refusal(client.post(path, { enabled: false })), [404, 'NOT_FOUND'])
+  const bad: [object, number, string][] = [
+    [{ enabled: true }, 422, 'VALIDATION_ERROR'],
+    [{ ...rule, threshold: 0 }, 422, 'VALIDATION_ERROR'],
+    [{ ...rule, amount: 250_001 }, 422, 'AMOUNT_TOO_HIGH'],
+    [{ ...rule, phone: '0700000001' }, 422, 'INVALID_PHONE'],
+    [{ ...rule, phone: '+256772000001' }, 422, 'INVALID_PHONE'],
+    [{ ...rule, currency: 'GBP' }, 422, 'UNSUPPORTED_METHOD'],
+    [{ ...rule, max_per_day: 25 }, 422, 'VALIDATION_ERROR'],
+    [{ ...rule, daily_limit: 99 }, 422, 'VALIDATION_ERROR'],
+  ]
+  for (const [body, status, code] of bad)
+    assert.deepEqual(await refusal(client.post(path, body)), [status, code], JSON.stringify(body))
+  assert.deepEqual((await client.get(path)).body.data, [])
+  const set = await client.post(path, rule)
+  assert.deepEqual([set.status, set.body.status, set.body.consecutive_failures], [200, 'active', 0], set.text)
+  await Promise.all([rechargeAll(world.app, topup), rechargeAll(world.app, topup)])
+  const payments = async () => (await client.get('/v1/payments/transactions')).body.data
+  assert.equal((await payments()).length, 1)
+  await eventually(async () => (await client.get('/v1/wallet/balance')).body.balance === 110, 'KES 110')
+  await rechargeAll(world.app, topup)
+  assert.equal((await payments()).length, 1, 'there is enough')
+  await client.post(path, { enabled: true, threshold: 1_000, phone: '+254700000002' })
+  for (let failed = 1; failed <= 3; failed++) {
+    await rechargeAll(world.app, topup)
+    await eventually(async () => (await client.get(path)).body.data[0].consecutive_failures >= failed, 'a failure')
+  }
+  await rechargeAll(world.app, topup)
+  assert.equal((await payments()).length, 4)
+  const balance = (await client.get('/v1/wallet/balance')).body
+  assert.deepEqual([balance.auto_recharge.status, balance.auto_recharge.threshold], ['paused', 1_000])
+  const { rows } = await sql.query(
+    `select body from events.events where account_id = $1 and environment = 'test' and type = 'wallet.auto_recharge_failed'`,
+    [uuidOf('account', id)],
+  )
+  assert.equal(rows.length, 1)
+  const event = JSON.parse(rows[0].body)
+  assert.deepEqual(
+    [event.failure_reason, event.threshold, event.wallet.auto_recharge.status, event.available],
+    ['INSUFFICIENT_FUNDS', 1_000, 'paused', 110],
+  )
+  const again = await client.post(path, { enabled: true, phone: '+254700000001' })
+  assert.deepEqual([again.body.status, again.body.consecutive_failures], ['active', 0])
+  await rechargeAll(world.app, topup)
+  assert.equal((await payments()).length, 4, 'four were asked for today')
+  await client.post(path, { enabled: true, max_per_day: 24, daily_limit: 500 })
+  await rechargeAll(world.app, topup)
+  await eventually(async () => (await client.get('/v1/wallet/balance')).body.balance === 210, 'KES 210')
+  await rechargeAll(world.app, topup)
+  assert.equal((await payments()).length, 5, 'KES 500 were asked for today')
+  const off = await client.post(path, { enabled: false })
+  assert.deepEqual([off.body.enabled, off.body.status, off.body.amount], [false, 'disabled', 100])
 })
 
 /** Moves money as the ledger would have: two of three in shillings, the third in dollars; in twice, then out. */

@@ -7,12 +7,13 @@ import { type Currency, currencies, isCurrency, parseAmount } from '../../kernel
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { maybe, one, type Tx } from '../../platform/db.ts'
+import type { Occasion } from '../../platform/events.ts'
 import { AmountIn, Metadata, OneOf } from '../../platform/schema.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { newToken } from './callbacks.ts'
 import { paymentEvents } from './events.ts'
 import { gatewayOf } from './gateway.ts'
-import { feeOf, providerFor, requireBounds } from './methods.ts'
+import { feeOf, requireCollectable } from './methods.ts'
 import { collection, type Purpose } from './purpose.ts'
 import { tell } from './settle.ts'
 import { attemptOfPayment, findPayment, findReference, insertAttempt, insertPayment, type PaymentRow } from './store.ts'
@@ -83,15 +84,14 @@ export async function accept(
   app: App,
   tx: Tx,
   input: NewPayment,
-  caller: Caller,
+  occasion: Occasion,
   sendsInline: boolean,
   purpose: Purpose = collection,
 ): Promise<PaymentRow> {
-  const { tenant, receivedMs, nowMs, requestId } = caller
+  const { tenant, receivedMs, nowMs, requestId } = occasion
   const currency = currencyOf(input.currency)
   const micros = microsOf(input.amount, currency)
-  const found = providerFor(currency, input.phone, input.provider)
-  requireBounds(found, micros)
+  const found = requireCollectable(currency, input.phone, input.provider, micros)
   const id = newUuid(receivedMs)
   const scale = gatewayOf(app).timeScale(tenant.environment)
   const expiresAt = new Date(nowMs + (input.expires_in ?? defaultExpirySeconds) * 1_000 * scale)
@@ -115,7 +115,7 @@ export async function accept(
       at: new Date(nowMs),
     }),
   )
-  if (!payment) throw await usedBefore(tx, caller, input.reference ?? '')
+  if (!payment) throw await usedBefore(tx, tenant, input.reference ?? '')
   const attempt = newUuid(receivedMs)
   await tx.query(insertAttempt, {
     ...tenant,
@@ -158,7 +158,7 @@ async function submitFirst(app: App, tenant: Tenant, { id }: PaymentRow): Promis
   return submit(app, tenant, await one(app.db.query(attemptOfPayment, { ...tenant, payment: id })))
 }
 
-async function usedBefore(tx: Tx, { tenant }: Caller, reference: string): Promise<AppError> {
+async function usedBefore(tx: Tx, tenant: Tenant, reference: string): Promise<AppError> {
   const { id, status } = await one(tx.query(findReference, { ...tenant, reference }))
   return new AppError('DUPLICATE_REFERENCE', `the reference ${reference} was used before`, {
     extra: { original_id: idOf('payment', id), original_status: status },

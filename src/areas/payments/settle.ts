@@ -201,6 +201,7 @@ async function moved(
   )
   if (!after) return payment
   if (event) await tell(app, tx, event, occasion, after)
+  if (event === paymentEvents.failed) await purposeOf(after).failed?.(app, tx, occasion, after)
   return after
 }
 

@@ -81,7 +81,7 @@ export const insertPayment = statement<
     customer: string
     metadata: string
     callbackUrl: string | null
-    requestId: string
+    requestId: string | null
     expiresAt: Date
     at: Date
   },

@@ -44,13 +44,13 @@ async function tellFall(app: App, tenant: Tenant, currency: Currency): Promise<v
   const { account, environment } = tenant
   await app.db.tx(async (tx) => {
     const receivedMs = app.clock.nowMs()
-    const { wallet, threshold } = await currentWallet(tx, tenant, currency, receivedMs)
-    if (!isLow(wallet, threshold)) return
+    const current = await currentWallet(tx, tenant, currency, receivedMs)
+    if (!isLow(current.wallet, current.threshold)) return
     const noted = await maybe(tx.query(noteLow, { ...tenant, currency }))
     if (!noted) return
     const { offset_ms } = await one(tx.query(clockOffset, { account, environment }))
     const occasion = { tenant, receivedMs, nowMs: receivedMs + Number(offset_ms), requestId: null }
-    const payload = toldOf(tenant, wallet, threshold, noted.sequence)
+    const payload = toldOf(tenant, current, noted.sequence)
     await app.outbox.emit(tx, walletEvents.lowBalance, occasion, walletId(tenant, currency), payload)
   })
 }

@@ -4,14 +4,14 @@ import { type Static, Type } from 'typebox'
 import { walletsOf } from '../../ledger/wallets.ts'
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
-import { maybe } from '../../platform/db.ts'
 import { list, type Route, read, write } from '../../platform/route.ts'
-import { Amount, At } from '../../platform/schema.ts'
+import { Amount, At, Nullable } from '../../platform/schema.ts'
 import { accepting, checkCallback, currencyOf } from '../payments/area.ts'
-import { thresholdOfAccount } from './store.ts'
+import { Recharge, RechargeSet, rechargesOf, setRecharge } from './auto-recharge.ts'
+import { RechargeFacts } from './events.ts'
 import { acceptTopup, sendTopup, Topup, TopupCreate } from './topup.ts'
 import { listTransactions, TransactionQuery, WalletTransaction } from './transactions.ts'
-import { figuresOf, isLow, thresholdIn, walletId, walletIn } from './wallet.ts'
+import { currentWallet, figuresOf, isLow, rechargeFacts, walletId } from './wallet.ts'
 
 const figures = {
   currency: Type.String(),
@@ -28,6 +28,7 @@ const Balance = Type.Object(
     credit_limit: Amount({ description: 'How far the balance may go below zero' }),
     balances: Type.Array(Type.Object(figures), { description: 'All currencies' }),
     low_balance: Type.Boolean({ description: 'True below the account’s low_balance_threshold' }),
+    auto_recharge: Nullable(RechargeFacts),
     updated_at: At(),
   },
   { title: 'WalletBalance' },
@@ -84,21 +85,53 @@ const transactions = list({
   handle: (app, { query }, caller) => listTransactions(app, query, caller),
 })
 
+const setAutoRecharge = write({
+  method: 'POST',
+  path: '/v1/wallet/auto-recharge',
+  operation: 'wallet.setAutoRecharge',
+  summary: 'Have the wallet fill itself, or stop it',
+  description:
+    'When less than the threshold is available, a top-up is asked of the phone: one at a time, at most `max_per_day`. Three failures in a row pause it, told as wallet.auto_recharge_failed; setting it again goes on.',
+  scope: 'wallet:write',
+  body: RechargeSet,
+  reply: { status: 200, schema: Recharge },
+  errors: [
+    'INVALID_PHONE',
+    'UNSUPPORTED_CURRENCY',
+    'UNSUPPORTED_METHOD',
+    'UNSUPPORTED_PROVIDER',
+    'AMOUNT_TOO_LOW',
+    'AMOUNT_TOO_HIGH',
+    'NOT_FOUND',
+  ],
+  examples: [{ name: 'From a phone', body: { enabled: true, threshold: 50, amount: 5000, phone: '+254700000001' } }],
+  handle: (_app, tx, { body }, caller) => setRecharge(tx, body, caller),
+})
+
+const autoRecharges = list({
+  path: '/v1/wallet/auto-recharge',
+  operation: 'wallet.autoRecharges',
+  summary: 'List which wallets fill themselves',
+  scope: 'wallet:read',
+  row: Recharge,
+  examples: [{ name: 'All' }],
+  handle: async (app, _input, { tenant }) => ({ rows: await rechargesOf(app.db, tenant), nextCursor: null }),
+})
+
 async function readBalance(app: App, asked: string | undefined, caller: Caller): Promise<Static<typeof Balance>> {
   const { tenant, principal, nowMs } = caller
   const currency = currencyOf(asked ?? principal.facts.currency)
-  const wallets = await walletsOf(app.db, tenant)
-  const given = await maybe(app.db.query(thresholdOfAccount, { account: tenant.account }))
-  const wallet = walletIn(wallets, currency, nowMs)
+  const { wallet, threshold, recharge } = await currentWallet(app.db, tenant, currency, nowMs)
   return {
     wallet_id: walletId(tenant, currency),
     currency,
     ...figuresOf(wallet),
     credit_limit: wallet.overdraftMicros,
-    balances: wallets.map((one) => ({ currency: one.currency, ...figuresOf(one) })),
-    low_balance: isLow(wallet, thresholdIn(given, currency)),
+    balances: (await walletsOf(app.db, tenant)).map((one) => ({ currency: one.currency, ...figuresOf(one) })),
+    low_balance: isLow(wallet, threshold),
+    auto_recharge: recharge && rechargeFacts(recharge),
     updated_at: wallet.updatedAt,
   }
 }
 
-export const walletRoutes: readonly Route[] = [balance, topup, transactions]
+export const walletRoutes: readonly Route[] = [balance, topup, transactions, setAutoRecharge, autoRecharges]

@@ -19,6 +19,7 @@ import {
   recordOf,
   sendNow,
 } from '../payments/area.ts'
+import { rechargeEnded } from './auto-recharge.ts'
 import { walletEvents } from './events.ts'
 import { noteTopup } from './store.ts'
 import { currentWallet, isLow, toldOf, walletId } from './wallet.ts'
@@ -46,7 +47,15 @@ export const Topup = Type.Object(
   { title: 'Topup' },
 )
 
-const topup = declarePurpose({ name: 'topup', isFree: true, completed: tellTopup })
+export const topup = declarePurpose({
+  name: 'topup',
+  isFree: true,
+  completed: async (app, tx, occasion, payment) => {
+    await rechargeEnded(app, tx, occasion, payment)
+    await tellTopup(app, tx, occasion, payment)
+  },
+  failed: rechargeEnded,
+})
 
 export async function acceptTopup(
   app: App,
@@ -80,10 +89,11 @@ async function topupOf(queryable: Queryable, payment: PaymentRow): Promise<Stati
 async function tellTopup(app: App, tx: Tx, occasion: Occasion, payment: PaymentRow): Promise<void> {
   const { tenant } = occasion
   const currency = currencyOf(payment.currency)
-  const { wallet, threshold } = await currentWallet(tx, tenant, currency, occasion.receivedMs)
-  const { sequence } = await one(tx.query(noteTopup, { ...tenant, currency, low: isLow(wallet, threshold) }))
+  const current = await currentWallet(tx, tenant, currency, occasion.receivedMs)
+  const low = isLow(current.wallet, current.threshold)
+  const { sequence } = await one(tx.query(noteTopup, { ...tenant, currency, low }))
   await app.outbox.emit(tx, walletEvents.topupCompleted, occasion, walletId(tenant, currency), {
-    ...toldOf(tenant, wallet, threshold, sequence),
+    ...toldOf(tenant, current, sequence),
     amount: payment.amount,
     payment_id: idOf('payment', payment.id),
   })

@@ -6,7 +6,7 @@ import { type Currency, microDecimals, parseAmount } from '../../kernel/money.ts
 import { type Wallet, walletsOf } from '../../ledger/wallets.ts'
 import { maybe, type Queryable } from '../../platform/db.ts'
 import type { Tenant } from '../../platform/tenant.ts'
-import { type Threshold, thresholdOfAccount } from './store.ts'
+import { findRecharge, type RechargeRow, type Threshold, thresholdOfAccount } from './store.ts'
 
 /** The same for ever, though nobody stores it: a UUIDv8 out of what there is one wallet of. */
 export function walletId({ account, environment }: Tenant, currency: Currency): Id<'wallet'> {
@@ -17,7 +17,7 @@ export function walletId({ account, environment }: Tenant, currency: Currency): 
 }
 
 /** A wallet that nothing was ever paid into or from is empty. */
-export function walletIn(wallets: readonly Wallet[], currency: Currency, atMs: number): Wallet {
+function walletIn(wallets: readonly Wallet[], currency: Currency, atMs: number): Wallet {
   const empty = { currency, balanceMicros: 0n, heldMicros: 0n, overdraftMicros: 0n, availableMicros: 0n }
   return wallets.find((one) => one.currency === currency) ?? { ...empty, updatedAt: new Date(atMs) }
 }
@@ -32,16 +32,23 @@ export function isLow({ availableMicros }: Wallet, threshold: bigint | null): bo
   return threshold !== null && availableMicros < threshold
 }
 
-/** A wallet of this moment, and its threshold. */
+interface Current {
+  wallet: Wallet
+  threshold: bigint | null
+  recharge: RechargeRow | null
+}
+
+/** A wallet of this moment, its threshold, and how it is filled by itself. */
 export async function currentWallet(
   queryable: Queryable,
   tenant: Tenant,
   currency: Currency,
   atMs: number,
-): Promise<{ wallet: Wallet; threshold: bigint | null }> {
+): Promise<Current> {
   const { account } = tenant
   const threshold = thresholdIn(await maybe(queryable.query(thresholdOfAccount, { account })), currency)
-  return { wallet: walletIn(await walletsOf(queryable, tenant), currency, atMs), threshold }
+  const recharge = await maybe(queryable.query(findRecharge, { ...tenant, currency }))
+  return { wallet: walletIn(await walletsOf(queryable, tenant), currency, atMs), threshold, recharge }
 }
 
 export function figuresOf(wallet: Wallet) {
@@ -54,8 +61,13 @@ export function figuresOf(wallet: Wallet) {
   }
 }
 
+export function rechargeFacts({ enabled, paused, threshold, amount, failures }: RechargeRow) {
+  const status: 'active' | 'paused' | 'disabled' = !enabled ? 'disabled' : paused ? 'paused' : 'active'
+  return { enabled, threshold, amount, status, consecutive_failures: failures }
+}
+
 /** What every event of a wallet says. */
-export function toldOf(tenant: Tenant, wallet: Wallet, threshold: bigint | null, sequence: number) {
+export function toldOf(tenant: Tenant, { wallet, threshold, recharge }: Current, sequence: number) {
   const { currency, availableMicros: available, updatedAt: updated_at } = wallet
   return {
     livemode: tenant.environment === 'live',
@@ -68,7 +80,7 @@ export function toldOf(tenant: Tenant, wallet: Wallet, threshold: bigint | null,
       currency,
       ...figuresOf(wallet),
       low_balance: isLow(wallet, threshold),
-      auto_recharge: null,
+      auto_recharge: recharge && rechargeFacts(recharge),
       updated_at,
     },
   }
