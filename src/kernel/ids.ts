@@ -25,6 +25,7 @@ const prefixes = {
   smsRoute: 'smr',
   smsSender: 'snd',
   transaction: 'txn',
+  wallet: 'wal',
   walletTransaction: 'wtx',
   webhook: 'wh',
 } as const satisfies Record<string, string>

@@ -9,7 +9,7 @@ import { type Database, one, type Queryable, statement } from '../platform/db.ts
 import type { Tenant } from '../platform/tenant.ts'
 
 /** Transfers are rolled up when they are so old that no transaction can still be about to commit one with an older id. */
-const settledMs = 10 * minuteMs
+export const settledMs = 10 * minuteMs
 
 /** What one contra account, such as `revenue:sms`, took from the wallet on one UTC day. */
 export interface Spent {
@@ -29,7 +29,7 @@ const rollUpBucket = statement<{ bucket: number; upto: string }, { sums: number 
 )
 
 /** The mark of the tenant; the smallest UUID when nothing is rolled up yet. */
-const mark = `coalesce((select m.upto from ledger.rollup_marks m
+export const mark = `coalesce((select m.upto from ledger.rollup_marks m
     where m.bucket = $bucket and m.account_id = $account and m.environment = $environment), '00000000-0000-0000-0000-000000000000')`
 
 const sumSpent = statement<

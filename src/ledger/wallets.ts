@@ -3,10 +3,10 @@
 // function ledger.charge inside their own group commit. Every function here is safe to repeat: a posting is named by the
 // object it is about and the step, and a step happens once.
 import { AppError } from '../kernel/errors.ts'
-import { newUuid } from '../kernel/ids.ts'
+import { bucketOf, newUuid } from '../kernel/ids.ts'
 import { type Currency, isCurrency } from '../kernel/money.ts'
 import { maybe, one, type Queryable, statement, type Tx } from '../platform/db.ts'
-import type { Tenant } from '../platform/tenant.ts'
+import type { Environment, Tenant } from '../platform/tenant.ts'
 
 export interface Wallet {
   currency: Currency
@@ -46,6 +46,15 @@ const selectWallets = statement<TenantParameters, WalletRow>(
   'ledger.wallets_of',
   `select currency, balance, held, overdraft, updated_at from ledger.wallets
     where bucket = $bucket and account_id = $account and environment = $environment order by currency`,
+)
+
+const selectMany = statement<
+  { buckets: number[]; accounts: string[] },
+  WalletRow & { account_id: string; bucket: number; environment: Environment }
+>(
+  'ledger.wallets_of_many',
+  `select bucket, account_id, environment, currency, balance, held, overdraft, updated_at from ledger.wallets
+    where bucket = any($buckets::smallint[]) and account_id = any($accounts::uuid[])`,
 )
 
 const postLegs = statement<
@@ -111,6 +120,19 @@ const updateOverdraft = statement<TenantParameters & { currency: string; amount:
 
 export async function walletsOf(queryable: Queryable, tenant: Tenant): Promise<Wallet[]> {
   return (await queryable.query(selectWallets, { ...tenant })).map(walletOf)
+}
+
+/** The wallets of several accounts, in both environments. */
+export async function walletsOfMany(
+  queryable: Queryable,
+  accounts: readonly string[],
+): Promise<{ tenant: Tenant; wallet: Wallet }[]> {
+  const buckets = [...new Set(accounts.map(bucketOf))]
+  const rows = await queryable.query(selectMany, { buckets, accounts: [...accounts] })
+  return rows.map(({ bucket, account_id: account, environment, ...row }) => ({
+    tenant: { bucket, account, environment },
+    wallet: walletOf(row),
+  }))
 }
 
 export async function openWallet(tx: Tx, tenant: Tenant, currency: Currency): Promise<void> {

@@ -9,6 +9,7 @@ create table payments.payments (
   account_id         uuid not null,
   environment        text not null,
   id                 uuid not null,
+  purpose            text not null check (purpose in ('payment', 'topup')),
   status             text not null check (status in ('pending', 'processing', 'requires_action', 'completed', 'failed', 'cancelled', 'expired')),
   method             text not null check (method in ('mobile_money', 'card', 'bank_transfer')),
   provider           text not null,

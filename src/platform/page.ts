@@ -54,8 +54,9 @@ export function idBounds(
   const end = range.end_date === undefined ? null : boundOf(range.end_date, endName)
   if (start && end && start.from >= end.to) throw new AppError('INVALID_DATE_RANGE', `${startName} is after ${endName}`)
   return {
-    from: start ? firstUuidAt(start.from) : '00000000-0000-0000-0000-000000000000',
-    to: end ? firstUuidAt(end.to) : 'ffffffff-ffff-ffff-ffff-ffffffffffff',
+    // No id was made before 1970.
+    from: start ? firstUuidAt(Math.max(0, start.from)) : '00000000-0000-0000-0000-000000000000',
+    to: end ? firstUuidAt(Math.max(0, end.to)) : 'ffffffff-ffff-ffff-ffff-ffffffffffff',
   }
 }
 

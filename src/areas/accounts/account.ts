@@ -3,7 +3,7 @@
 import type { Static } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { bucketOf, newUuid, uuidOf } from '../../kernel/ids.ts'
-import type { Currency } from '../../kernel/money.ts'
+import { type Currency, currencies, isCurrency, parseAmount } from '../../kernel/money.ts'
 import { openWallet } from '../../ledger/wallets.ts'
 import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
@@ -53,11 +53,19 @@ export async function changeAccount(
     ...row,
     name: input.name ?? row.name,
     timezone: input.timezone ?? row.timezone,
-    settings: { ...row.settings, ...input.settings },
+    settings: { ...row.settings, ...checked(input.settings, row.currency) },
   }))
   await record(tx, caller, 'account.update', caller.accountId, { before: editable(before), after: editable(after) })
   await forget(app, tx, caller.tenant.account)
   return accountOf(after)
+}
+
+function checked(settings: Static<typeof AccountUpdate>['settings'], currency: string) {
+  const threshold = settings?.low_balance_threshold ?? null
+  const micros = threshold === null || !isCurrency(currency) ? null : parseAmount(threshold, currencies[currency])
+  const problem = micros === 0n ? 'must be more than 0' : typeof micros === 'object' ? micros?.problem : undefined
+  if (problem) throw new AppError('VALIDATION_ERROR', `settings.low_balance_threshold: ${problem}`)
+  return settings
 }
 
 /** Changes an account row under its lock. */

@@ -3,6 +3,7 @@
 import { Type } from 'typebox'
 import {
   Amount,
+  AmountIn,
   At,
   dayRangeQuery,
   EnvironmentName,
@@ -158,6 +159,12 @@ const Settings = Type.Object({
       maxLength: 2048,
       rule: 'must be an https:// URL',
       description: 'Where email tracking is reported',
+    }),
+  ),
+  low_balance_threshold: Type.Optional(
+    Nullable(AmountIn(), {
+      description:
+        'Major units of the account’s currency: wallet.low_balance tells when the wallet falls below; null for never',
     }),
   ),
   sms_text_days: Type.Optional(

@@ -17,4 +17,10 @@ export const payments: Area = {
   start: (app) => gatewayOf(app).start(),
 }
 
+export { accept, currencyOf, PaymentCreate, sendNow } from './create.ts'
 export { Customer, completedPayment, moneyFields, moneyHead, Payment } from './events.ts'
+export { requireCollectable } from './methods.ts'
+export { paymentUuid, recordOf } from './payment.ts'
+export { declarePurpose, type Purpose } from './purpose.ts'
+export { accepting, checkCallback } from './routes.ts'
+export { findPayments, type PaymentRow } from './store.ts'

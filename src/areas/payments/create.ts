@@ -7,12 +7,14 @@ import { type Currency, currencies, isCurrency, parseAmount } from '../../kernel
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { maybe, one, type Tx } from '../../platform/db.ts'
+import type { Occasion } from '../../platform/events.ts'
 import { AmountIn, Metadata, OneOf } from '../../platform/schema.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { newToken } from './callbacks.ts'
 import { paymentEvents } from './events.ts'
 import { gatewayOf } from './gateway.ts'
-import { feeOf, providerFor, requireBounds } from './methods.ts'
+import { feeOf, requireCollectable } from './methods.ts'
+import { collection, type Purpose } from './purpose.ts'
 import { tell } from './settle.ts'
 import { attemptOfPayment, findPayment, findReference, insertAttempt, insertPayment, type PaymentRow } from './store.ts'
 import { firstPollSeconds, submit, watchJob } from './submit.ts'
@@ -82,14 +84,14 @@ export async function accept(
   app: App,
   tx: Tx,
   input: NewPayment,
-  caller: Caller,
+  occasion: Occasion,
   sendsInline: boolean,
+  purpose: Purpose = collection,
 ): Promise<PaymentRow> {
-  const { tenant, receivedMs, nowMs, requestId } = caller
+  const { tenant, receivedMs, nowMs, requestId } = occasion
   const currency = currencyOf(input.currency)
   const micros = microsOf(input.amount, currency)
-  const found = providerFor(currency, input.phone, input.provider)
-  requireBounds(found, micros)
+  const found = requireCollectable(currency, input.phone, input.provider, micros)
   const id = newUuid(receivedMs)
   const scale = gatewayOf(app).timeScale(tenant.environment)
   const expiresAt = new Date(nowMs + (input.expires_in ?? defaultExpirySeconds) * 1_000 * scale)
@@ -97,10 +99,11 @@ export async function accept(
     tx.query(insertPayment, {
       ...tenant,
       id,
+      purpose: purpose.name,
       provider: found.provider,
       amount: micros,
       currency,
-      fee: feeOf(micros, currency),
+      fee: purpose.isFree ? 0n : feeOf(micros, currency),
       phone: input.phone,
       description: input.description ?? null,
       reference: input.reference ?? null,
@@ -112,7 +115,7 @@ export async function accept(
       at: new Date(nowMs),
     }),
   )
-  if (!payment) throw await usedBefore(tx, caller, input.reference ?? '')
+  if (!payment) throw await usedBefore(tx, tenant, input.reference ?? '')
   const attempt = newUuid(receivedMs)
   await tx.query(insertAttempt, {
     ...tenant,
@@ -157,14 +160,14 @@ async function submitFirst(app: App, tenant: Tenant, { id }: PaymentRow): Promis
   return submit(app, tenant, await one(app.db.query(attemptOfPayment, { ...tenant, payment: id })))
 }
 
-async function usedBefore(tx: Tx, { tenant }: Caller, reference: string): Promise<AppError> {
+async function usedBefore(tx: Tx, tenant: Tenant, reference: string): Promise<AppError> {
   const { id, status } = await one(tx.query(findReference, { ...tenant, reference }))
   return new AppError('DUPLICATE_REFERENCE', `the reference ${reference} was used before`, {
     extra: { original_id: idOf('payment', id), original_status: status },
   })
 }
 
-function currencyOf(given: string): Currency {
+export function currencyOf(given: string): Currency {
   const currency = given.toUpperCase()
   if (!isCurrency(currency)) throw new AppError('UNSUPPORTED_CURRENCY', `${given} is not a currency of this service`)
   return currency

@@ -92,8 +92,20 @@ export function feeOf(micros: bigint, currency: Currency): bigint {
   return divideHalfEven(micros * feeBasisPoints, 10_000n * minorUnit) * minorUnit
 }
 
+/** The provider that takes such a payment; throws when there is none. */
+export function requireCollectable(
+  currency: Currency,
+  phone: string,
+  named: string | undefined,
+  micros: bigint,
+): Provider {
+  const provider = providerFor(currency, phone, named)
+  requireBounds(provider, micros)
+  return provider
+}
+
 /** The provider that a payment goes to: the one that was named, or the one of the payer's network. */
-export function providerFor(currency: Currency, phone: string, named: string | undefined): Provider {
+function providerFor(currency: Currency, phone: string, named: string | undefined): Provider {
   const facts = factsOf(phone)
   if (!facts.valid) throw new AppError('INVALID_PHONE', 'phone is not a number that is in use anywhere')
   const offered = providers.filter((one) => one.currency === currency)
@@ -113,7 +125,7 @@ export function providerFor(currency: Currency, phone: string, named: string | u
 }
 
 /** Throws when the provider does not take such an amount. */
-export function requireBounds({ provider, min, max, wholeUnitsOnly, currency }: Provider, micros: bigint): void {
+function requireBounds({ provider, min, max, wholeUnitsOnly, currency }: Provider, micros: bigint): void {
   if (wholeUnitsOnly && micros % 1_000_000n !== 0n)
     throw new AppError('VALIDATION_ERROR', `amount: provider ${provider} takes whole ${currency}`)
   if (micros < BigInt(Math.round(min * 1_000_000)))

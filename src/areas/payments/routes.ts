@@ -30,15 +30,10 @@ const WaitQuery = Type.Object({
   ),
 })
 
-const accepting = {
-  scope: 'payments:write',
+/** What every way of asking for a payment has in common. */
+export const accepting = {
   limit: 'payments',
   query: WaitQuery,
-  reply: {
-    status: 201,
-    schema: Payment,
-    location: ({ payment_id }: Static<typeof Payment>) => `/v1/payments/${payment_id}`,
-  },
   errors: [
     'VALIDATION_ERROR',
     'INVALID_PHONE',
@@ -53,9 +48,16 @@ const accepting = {
   ],
 } as const
 
+const accepted = {
+  status: 201,
+  schema: Payment,
+  location: ({ payment_id }: Static<typeof Payment>) => `/v1/payments/${payment_id}`,
+} as const
+
 const create = write({
   ...accepting,
   method: 'POST',
+  scope: 'payments:write',
   path: '/v1/payments',
   aliases: ['/v1/payments/charge'],
   operation: 'payments.create',
@@ -63,6 +65,7 @@ const create = write({
   description:
     'The payer is asked on the phone. What comes of it is told as payment.completed or payment.failed, and can be read at any time.',
   body: PaymentCreate,
+  reply: accepted,
   examples: [{ name: 'A mobile-money payment', body: { amount: 1500, currency: 'KES', phone: '+254700000001' } }],
   prepare: (app, { body }, caller) => checkCallback(app, body, caller),
   handle: async (app, tx, { query, body }, caller) => recordOf(await accept(app, tx, body, caller, query.wait !== 0)),
@@ -72,10 +75,12 @@ const create = write({
 const initiateMobile = write({
   ...accepting,
   method: 'POST',
+  scope: 'payments:write',
   path: '/v1/payments/mobile/initiate',
   operation: 'payments.initiateMobile',
   summary: 'Collect a mobile-money payment',
   body: MobilePaymentCreate,
+  reply: accepted,
   examples: [{ name: 'From a phone', body: { amount: 100, currency: 'KES', phone_number: '+254700000001' } }],
   prepare: (app, { body }, caller) => checkCallback(app, body, caller),
   handle: async (app, tx, { query, body: { phone_number, ...rest } }, caller) =>
@@ -164,7 +169,7 @@ const methods = list({
 const Transaction = Type.Object(
   {
     transaction_id: Type.String(),
-    type: OneOf(['payment']),
+    type: OneOf(['payment', 'topup']),
     payment_id: Type.String(),
     status: Payment.properties.status,
     amount: Amount(),
@@ -225,7 +230,7 @@ function transactionOf(row: PaymentRow): Static<typeof Transaction> {
   const { payment_id, status, amount, fee, net_amount, currency, method, provider, ...rest } = recordOf(row)
   return {
     transaction_id: idOf('transaction', row.id),
-    type: 'payment',
+    type: row.purpose,
     payment_id,
     status,
     amount,
@@ -250,7 +255,7 @@ function masked(phone: string): string {
   return `${phone.slice(0, 5)}****${phone.slice(-4)}`
 }
 
-async function checkCallback(app: App, { callback_url }: Pick<NewPayment, 'callback_url'>, { tenant }: Caller) {
+export async function checkCallback(app: App, { callback_url }: Pick<NewPayment, 'callback_url'>, { tenant }: Caller) {
   if (callback_url !== undefined)
     await app.outbound.checkUrl(callback_url, 'callback', tenant.environment, 'callback_url')
 }

@@ -12,6 +12,7 @@ import type { Tenant } from '../../platform/tenant.ts'
 import { paymentEvents } from './events.ts'
 import { noSuchPayment, toldOf } from './payment.ts'
 import type { FailureReason, Verdict } from './provider.ts'
+import { purposeOf } from './purpose.ts'
 import {
   type AttemptRow,
   attemptOfPayment,
@@ -120,7 +121,10 @@ async function paid(
     { debit: `float:${provider}`, credit: 'wallet', micros: amount - fee },
     { debit: `float:${provider}`, credit: 'revenue:payment_fees', micros: fee },
   ]
-  if (after !== payment) await postLegs(app, tx, payment, 'settle', legs)
+  if (after !== payment) {
+    await postLegs(app, tx, payment, 'settle', legs)
+    await purposeOf(after).completed?.(app, tx, occasionOf(app, after, attempt), after)
+  }
   if (after !== payment || receipt === null) return after
   const { bucket, account_id: account, environment, id } = payment
   return (await maybe(tx.query(noteReceipt, { bucket, account, environment, id, receipt }))) ?? payment
@@ -155,13 +159,19 @@ async function mismatched(
 async function postLegs(
   app: App,
   tx: Tx,
-  { bucket, account_id: account, environment, id, currency }: PaymentRow,
+  { bucket, account_id: account, environment, id, purpose, currency }: PaymentRow,
   step: string,
   legs: readonly { debit: string; credit: string; micros: bigint }[],
 ): Promise<void> {
   if (!isCurrency(currency)) throw new Error(`a payment in an unknown currency: ${currency}`)
   const moving = legs.filter(({ micros }) => micros > 0n).map((leg) => ({ ...leg, currency }))
-  await post(tx, { bucket, account, environment }, { sourceId: id, step: `payment:${step}` }, moving, app.clock.nowMs())
+  await post(
+    tx,
+    { bucket, account, environment },
+    { sourceId: id, step: `${purpose}:${step}` },
+    moving,
+    app.clock.nowMs(),
+  )
 }
 
 interface Move {
@@ -177,31 +187,36 @@ async function moved(
   app: App,
   tx: Tx,
   payment: PaymentRow,
-  { clock_offset_ms }: Pick<AttemptRow, 'clock_offset_ms'>,
+  attempt: AttemptRow,
   { from, to, reason, providerReference = null, late = false }: Move,
 ): Promise<PaymentRow> {
-  const { bucket, account_id: account, environment, id } = payment
-  const tenant: Tenant = { bucket, account, environment }
-  const receivedMs = app.clock.nowMs()
-  const nowMs = receivedMs + Number(clock_offset_ms)
+  const occasion = occasionOf(app, payment, attempt)
   const event = to === 'completed' ? paymentEvents.completed : to === 'processing' ? null : paymentEvents.failed
   const after = await maybe(
     tx.query(movePayment, {
-      ...tenant,
-      id,
+      ...occasion.tenant,
+      id: payment.id,
       from,
       to,
       reason: reason ?? null,
       providerReference,
       late,
       told: event ? 1 : 0,
-      at: new Date(nowMs),
+      at: new Date(occasion.nowMs),
     }),
   )
   if (!after) return payment
-  const occasion = { tenant, receivedMs, nowMs, requestId: payment.request_id }
   if (event) await tell(app, tx, event, occasion, after)
+  if (event === paymentEvents.failed) await purposeOf(after).failed?.(app, tx, occasion, after)
   return after
+}
+
+/** Now, by the real clock and by the account's. */
+function occasionOf(app: App, payment: PaymentRow, { clock_offset_ms }: AttemptRow): Occasion {
+  const { bucket, account_id: account, environment, request_id: requestId } = payment
+  const receivedMs = app.clock.nowMs()
+  const nowMs = receivedMs + Number(clock_offset_ms)
+  return { tenant: { bucket, account, environment }, receivedMs, nowMs, requestId }
 }
 
 export async function tell(

@@ -15,6 +15,7 @@ export interface PaymentRow {
   account_id: string
   environment: Environment
   id: string
+  purpose: 'payment' | 'topup'
   status: Status
   method: 'mobile_money' | 'card' | 'bank_transfer'
   provider: string
@@ -70,15 +71,16 @@ interface Owned {
 }
 type One = Owned & { id: string }
 
-const columns = `bucket, account_id, environment, id, status, method, provider, amount, currency, fee, phone, description,
-  reference, customer, metadata, callback_url, provider_reference, failure_reason, late, sequence, request_id, expires_at,
-  completed_at, created_at, updated_at`
+const columns = `bucket, account_id, environment, id, purpose, status, method, provider, amount, currency, fee, phone,
+  description, reference, customer, metadata, callback_url, provider_reference, failure_reason, late, sequence, request_id,
+  expires_at, completed_at, created_at, updated_at`
 
 const mine = 'bucket = $bucket and account_id = $account and environment = $environment'
 
 /** None when the reference was used before. */
 export const insertPayment = statement<
   One & {
+    purpose: string
     provider: string
     amount: bigint
     currency: string
@@ -89,17 +91,17 @@ export const insertPayment = statement<
     customer: string
     metadata: string
     callbackUrl: string | null
-    requestId: string
+    requestId: string | null
     expiresAt: Date
     at: Date
   },
   PaymentRow
 >(
   'payments.insert',
-  `insert into payments.payments (bucket, account_id, environment, id, status, method, provider, amount, currency, fee, phone,
-     description, reference, customer, metadata, callback_url, request_id, expires_at, created_at, updated_at)
-   values ($bucket, $account, $environment, $id, 'pending', 'mobile_money', $provider, $amount, $currency, $fee, $phone,
-     $description, $reference, $customer::jsonb, $metadata::jsonb, $callbackUrl, $requestId, $expiresAt, $at, $at)
+  `insert into payments.payments (bucket, account_id, environment, id, purpose, status, method, provider, amount, currency, fee,
+     phone, description, reference, customer, metadata, callback_url, request_id, expires_at, created_at, updated_at)
+   values ($bucket, $account, $environment, $id, $purpose, 'pending', 'mobile_money', $provider, $amount, $currency, $fee,
+     $phone, $description, $reference, $customer::jsonb, $metadata::jsonb, $callbackUrl, $requestId, $expiresAt, $at, $at)
    on conflict (bucket, account_id, environment, reference) where reference is not null do nothing
    returning ${columns}`,
 )
@@ -113,6 +115,14 @@ export const findPayment = statement<One, PaymentRow>(
 export const lockPayment = statement<One, PaymentRow>(
   'payments.lock',
   `select ${columns} from payments.payments where ${mine} and id = $id for update`,
+)
+
+export const findPayments = statement<
+  Owned & { ids: readonly string[] },
+  Pick<PaymentRow, 'id' | 'reference' | 'description' | 'metadata'>
+>(
+  'payments.find_many',
+  `select id, reference, description, metadata from payments.payments where ${mine} and id = any($ids::uuid[])`,
 )
 
 export const findReference = statement<Owned & { reference: string }, { id: string; status: Status }>(

@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The door of the wallet area: so far, what it tells customers of.
+// The door of the wallet area.
 import type { Area } from '../../platform/area.ts'
+import { rechargeChore } from './auto-recharge.ts'
 import { walletEvents } from './events.ts'
+import { lowBalanceChore } from './low-balance.ts'
+import { walletRoutes } from './routes.ts'
+import { topup } from './topup.ts'
 
-export const wallet: Area = { name: 'wallet', routes: [], events: Object.values(walletEvents) }
+export const wallet: Area = {
+  name: 'wallet',
+  routes: walletRoutes,
+  events: Object.values(walletEvents),
+  chores: [lowBalanceChore, rechargeChore(topup)],
+}

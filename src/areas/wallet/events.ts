@@ -7,6 +7,15 @@ import { moneyFields, moneyHead } from '../payments/area.ts'
 
 const amount = Amount()
 
+/** How a wallet is filled by itself, in short. */
+export const RechargeFacts = Type.Object({
+  enabled: Type.Boolean(),
+  threshold: amount,
+  amount,
+  status: OneOf(['active', 'paused', 'disabled']),
+  consecutive_failures: Type.Integer(),
+})
+
 const Wallet = Type.Object(
   {
     wallet_id: Type.String(),
@@ -16,15 +25,7 @@ const Wallet = Type.Object(
     held: amount,
     pending: amount,
     low_balance: Type.Boolean(),
-    auto_recharge: Nullable(
-      Type.Object({
-        enabled: Type.Boolean(),
-        threshold: amount,
-        amount,
-        status: OneOf(['active', 'paused', 'disabled']),
-        consecutive_failures: Type.Integer(),
-      }),
-    ),
+    auto_recharge: Nullable(RechargeFacts),
     updated_at: At(),
   },
   { title: 'Wallet' },

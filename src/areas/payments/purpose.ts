@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a payment is for. Most are what an account collects from its customers; who collects for another reason says here
+// what it costs and what follows when the money came.
+import type { App } from '../../platform/app.ts'
+import type { Tx } from '../../platform/db.ts'
+import type { Occasion } from '../../platform/events.ts'
+import type { PaymentRow } from './store.ts'
+
+export interface Purpose {
+  /** Stored with the payment, and the first word of its steps in the ledger. */
+  readonly name: PaymentRow['purpose']
+  readonly isFree: boolean
+  /** Done in the transaction that makes the payment completed, when the money is in the wallet. */
+  completed?(app: App, tx: Tx, occasion: Occasion, payment: PaymentRow): Promise<void>
+  /** The same when it failed, was cancelled or expired. Late money may still complete it. */
+  failed?(app: App, tx: Tx, occasion: Occasion, payment: PaymentRow): Promise<void>
+}
+
+export const collection: Purpose = { name: 'payment', isFree: false }
+
+const purposes = new Map<string, Purpose>([[collection.name, collection]])
+
+export function declarePurpose(purpose: Purpose): Purpose {
+  purposes.set(purpose.name, purpose)
+  return purpose
+}
+
+export function purposeOf({ purpose }: PaymentRow): Purpose {
+  const found = purposes.get(purpose)
+  if (!found) throw new Error(`nobody knows what a payment for ${purpose} is`)
+  return found
+}

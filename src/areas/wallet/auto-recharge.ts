@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// Wallets that fill themselves: when less than a threshold is left, a top-up is asked of the account's phone. One is under
+// way at a time, so many a day and no more; three failures in a row pause it until the account turns it on again.
+import { type Static, Type } from 'typebox'
+import { AppError } from '../../kernel/errors.ts'
+import { bucketCount, bucketOf, idOf } from '../../kernel/ids.ts'
+import { type Currency, currencies, formatMicros, parseAmount } from '../../kernel/money.ts'
+import { dayOf } from '../../kernel/time.ts'
+import { walletsOfMany } from '../../ledger/wallets.ts'
+import type { App } from '../../platform/app.ts'
+import { record } from '../../platform/audit.ts'
+import type { Caller } from '../../platform/auth.ts'
+import { maybe, one, type Queryable, type Tx } from '../../platform/db.ts'
+import type { Occasion } from '../../platform/events.ts'
+import type { Chore } from '../../platform/maintenance.ts'
+import { Amount, AmountIn, At, Nullable, OneOf } from '../../platform/schema.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import {
+  accept,
+  currencyOf,
+  PaymentCreate,
+  type PaymentRow,
+  type Purpose,
+  requireCollectable,
+} from '../payments/area.ts'
+import { walletEvents } from './events.ts'
+import {
+  beginRecharge,
+  clockOffset,
+  endRecharge,
+  listRecharges,
+  lockRecharge,
+  nameRecharge,
+  noteTopup,
+  type RechargeRow,
+  readyRecharges,
+  saveRecharge,
+  stopRecharge,
+} from './store.ts'
+import { currentWallet, rechargeFacts, toldOf, walletId } from './wallet.ts'
+
+const defaultPerDay = 3
+const pausedAfterFailures = 3
+/** So many wallets are looked at in one go. */
+const walletsAtOnce = 500
+
+const buckets = Array.from({ length: bucketCount }, (_, i) => i)
+
+const { phone, provider } = PaymentCreate.properties
+
+export const RechargeSet = Type.Object({
+  enabled: Type.Boolean({ description: '`false` alone turns it off' }),
+  currency: Type.Optional(Type.String({ maxLength: 3, description: 'The account’s own unless given' })),
+  threshold: Type.Optional(AmountIn({ description: 'Fill the wallet when less is available' })),
+  amount: Type.Optional(AmountIn({ description: 'How much is asked for each time' })),
+  method: Type.Optional(OneOf(['mobile_money'])),
+  phone: Type.Optional(phone),
+  provider,
+  max_per_day: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 24, rule: 'must be 1 to 24', description: '3 unless given' }),
+  ),
+  daily_limit: Type.Optional(AmountIn({ description: 'At most so much on one day (UTC)' })),
+})
+
+export const Recharge = Type.Object(
+  {
+    currency: Type.String(),
+    enabled: Type.Boolean(),
+    status: OneOf(['active', 'paused', 'disabled']),
+    threshold: Amount(),
+    amount: Amount(),
+    method: OneOf(['mobile_money']),
+    phone: Type.String(),
+    provider: Nullable(Type.String()),
+    max_per_day: Type.Integer(),
+    daily_limit: Nullable(Amount()),
+    consecutive_failures: Type.Integer(),
+    last_recharge_at: Nullable(At()),
+    created_at: At(),
+    updated_at: At(),
+  },
+  { title: 'AutoRecharge' },
+)
+
+/** Sets how a wallet is filled; what is not given stays as it was. Turned on again, it forgets its failures. */
+export async function setRecharge(
+  tx: Tx,
+  input: Static<typeof RechargeSet>,
+  caller: Caller,
+): Promise<Static<typeof Recharge>> {
+  const { tenant, principal, nowMs } = caller
+  const currency = currencyOf(input.currency ?? principal.facts.currency)
+  const at = new Date(nowMs)
+  const before = await maybe(tx.query(lockRecharge, { ...tenant, currency }))
+  const row = input.enabled
+    ? await one(tx.query(saveRecharge, { ...tenant, currency, ...wanted(input, before, currency), at }))
+    : await maybe(tx.query(stopRecharge, { ...tenant, currency, at }))
+  if (!row) throw new AppError('NOT_FOUND', `the ${currency} wallet has never been filled by itself`)
+  const after = rechargeOf(row)
+  await record(tx, caller, 'wallet.auto_recharge', walletId(tenant, currency), {
+    after: { enabled: after.enabled, max_per_day: after.max_per_day },
+  })
+  return after
+}
+
+function wanted(input: Static<typeof RechargeSet>, before: RechargeRow | null, currency: Currency) {
+  const threshold = microsOf('threshold', input.threshold, currency) ?? before?.threshold
+  const amount = microsOf('amount', input.amount, currency) ?? before?.amount
+  const phone = input.phone ?? before?.phone
+  if (threshold === undefined || amount === undefined || phone === undefined)
+    throw new AppError('VALIDATION_ERROR', 'threshold, amount and phone must be given the first time')
+  const provider = input.provider ?? before?.provider ?? null
+  requireCollectable(currency, phone, provider ?? undefined, amount)
+  const dailyLimit = microsOf('daily_limit', input.daily_limit, currency) ?? before?.daily_limit ?? null
+  if (dailyLimit !== null && dailyLimit < amount)
+    throw new AppError('VALIDATION_ERROR', 'daily_limit: must not be less than amount')
+  return {
+    threshold,
+    amount,
+    phone,
+    provider,
+    maxPerDay: input.max_per_day ?? before?.max_per_day ?? defaultPerDay,
+    dailyLimit,
+  }
+}
+
+function microsOf(field: string, given: number | string | undefined, currency: Currency): bigint | undefined {
+  if (given === undefined) return undefined
+  const micros = parseAmount(given, currencies[currency])
+  if (typeof micros !== 'bigint') throw new AppError('VALIDATION_ERROR', `${field}: ${currency} ${micros.problem}`)
+  if (micros === 0n) throw new AppError('VALIDATION_ERROR', `${field}: must be more than 0`)
+  return micros
+}
+
+export async function rechargesOf(queryable: Queryable, tenant: Tenant): Promise<Static<typeof Recharge>[]> {
+  return (await queryable.query(listRecharges, { ...tenant })).map(rechargeOf)
+}
+
+function rechargeOf(row: RechargeRow): Static<typeof Recharge> {
+  const { currency, phone, provider, max_per_day, daily_limit, last_recharge_at, created_at, updated_at } = row
+  const kept = { currency, phone, provider, max_per_day, daily_limit, last_recharge_at, created_at, updated_at }
+  return { ...kept, ...rechargeFacts(row), method: 'mobile_money' }
+}
+
+export function rechargeChore(topup: Purpose): Chore {
+  return { name: 'automatic top-ups', everyMs: 30_000, run: (app) => rechargeAll(app, topup) }
+}
+
+export async function rechargeAll(app: App, topup: Purpose): Promise<void> {
+  const ready = await app.db.query(readyRecharges, { buckets })
+  for (let i = 0; i < ready.length; i += walletsAtOnce) {
+    const some = ready.slice(i, i + walletsAtOnce)
+    const wallets = await walletsOfMany(app.db, [...new Set(some.map(({ account_id }) => account_id))])
+    for (const { account_id: account, environment, currency, threshold } of some) {
+      const tenant = { bucket: bucketOf(account), account, environment }
+      const found = wallets.find(
+        (one) =>
+          one.tenant.account === account && one.tenant.environment === environment && one.wallet.currency === currency,
+      )
+      if ((found?.wallet.availableMicros ?? 0n) >= threshold) continue
+      await recharge(app, tenant, currency, topup).catch((error) =>
+        app.log.error({ error, account: idOf('account', account) }, 'a wallet could not be filled by itself'),
+      )
+    }
+  }
+}
+
+/** Asks for the money, if nobody else does and the day allows it. */
+async function recharge(app: App, tenant: Tenant, currency: string, topup: Purpose): Promise<void> {
+  const { account, environment } = tenant
+  await app.db.tx(async (tx) => {
+    const receivedMs = app.clock.nowMs()
+    const { offset_ms } = await one(tx.query(clockOffset, { account, environment }))
+    const nowMs = receivedMs + Number(offset_ms)
+    const at = new Date(nowMs)
+    // Whoever fills the wallet changes this row in the same transaction: once it is locked, the wallet is what it seems.
+    const known = await maybe(tx.query(lockRecharge, { ...tenant, currency }))
+    const { wallet } = await currentWallet(tx, tenant, currencyOf(currency), receivedMs)
+    if (!known || wallet.availableMicros >= known.threshold) return
+    const row = await maybe(tx.query(beginRecharge, { ...tenant, currency, at, day: dayOf(at) }))
+    if (!row) return
+    const input = {
+      amount: formatMicros(row.amount),
+      currency,
+      phone: row.phone,
+      ...(row.provider === null ? {} : { provider: row.provider }),
+      description: 'Automatic top-up',
+    }
+    const payment = await accept(app, tx, input, { tenant, receivedMs, nowMs, requestId: null }, false, topup)
+    await tx.query(nameRecharge, { ...tenant, currency, payment: payment.id })
+  })
+}
+
+/** What became of a top-up, if it was one of these. */
+export async function rechargeEnded(app: App, tx: Tx, occasion: Occasion, payment: PaymentRow): Promise<void> {
+  const { tenant } = occasion
+  const isPaid = payment.status === 'completed'
+  const currency = currencyOf(payment.currency)
+  const row = await maybe(
+    tx.query(endRecharge, { ...tenant, currency, payment: payment.id, paid: isPaid, most: pausedAfterFailures }),
+  )
+  if (!row?.paused || isPaid) return
+  const current = await currentWallet(tx, tenant, currency, occasion.receivedMs)
+  const { sequence } = await one(tx.query(noteTopup, { ...tenant, currency, low: true }))
+  await app.outbox.emit(tx, walletEvents.autoRechargeFailed, occasion, walletId(tenant, currency), {
+    ...toldOf(tenant, current, sequence),
+    threshold: row.threshold,
+    failure_reason: payment.failure_reason ?? 'USER_CANCELLED',
+    payment_id: idOf('payment', payment.id),
+  })
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Routes of the wallet.
+import { type Static, Type } from 'typebox'
+import { walletsOf } from '../../ledger/wallets.ts'
+import type { App } from '../../platform/app.ts'
+import type { Caller } from '../../platform/auth.ts'
+import { list, type Route, read, write } from '../../platform/route.ts'
+import { Amount, At, Nullable } from '../../platform/schema.ts'
+import { accepting, checkCallback, currencyOf } from '../payments/area.ts'
+import { Recharge, RechargeSet, rechargesOf, setRecharge } from './auto-recharge.ts'
+import { RechargeFacts } from './events.ts'
+import { acceptTopup, sendTopup, Topup, TopupCreate } from './topup.ts'
+import { listTransactions, TransactionQuery, WalletTransaction } from './transactions.ts'
+import { currentWallet, figuresOf, isLow, rechargeFacts, walletId } from './wallet.ts'
+
+const figures = {
+  currency: Type.String(),
+  balance: Amount(),
+  available: Amount({ description: 'What can be spent: the balance without what is held, and the credit limit' }),
+  held: Amount({ description: 'Set aside for what is not certain yet' }),
+  pending: Amount({ description: 'Collected, and not yet paid to us by the provider' }),
+}
+
+const Balance = Type.Object(
+  {
+    wallet_id: Type.String(),
+    ...figures,
+    credit_limit: Amount({ description: 'How far the balance may go below zero' }),
+    balances: Type.Array(Type.Object(figures), { description: 'All currencies' }),
+    low_balance: Type.Boolean({ description: 'True below the account’s low_balance_threshold' }),
+    auto_recharge: Nullable(RechargeFacts),
+    updated_at: At(),
+  },
+  { title: 'WalletBalance' },
+)
+
+const balance = read({
+  method: 'GET',
+  path: '/v1/wallet/balance',
+  operation: 'wallet.balance',
+  summary: 'Read how much money there is',
+  scope: 'wallet:read',
+  query: Type.Object({
+    currency: Type.Optional(Type.String({ maxLength: 3, description: 'The account’s own unless given' })),
+  }),
+  reply: { status: 200, schema: Balance },
+  errors: ['UNSUPPORTED_CURRENCY'],
+  examples: [{ name: 'The balance' }],
+  handle: (app, { query }, caller) => readBalance(app, query.currency, caller),
+})
+
+const topup = write({
+  ...accepting,
+  method: 'POST',
+  path: '/v1/wallet/topup',
+  operation: 'wallet.topup',
+  summary: 'Fill the wallet',
+  description:
+    'A payment without a fee, asked for on the phone. It is told of as payment.completed and wallet.topup_completed, and can be read like every payment.',
+  scope: 'wallet:write',
+  body: TopupCreate,
+  reply: {
+    status: 201,
+    schema: Topup,
+    location: ({ payment_id }: Static<typeof Topup>) => `/v1/payments/${payment_id}`,
+  },
+  examples: [{ name: 'From a phone', body: { amount: 5000, phone: '+254700000001' } }],
+  prepare: (app, { body }, caller) => checkCallback(app, body, caller),
+  handle: (app, tx, { query, body }, caller) => acceptTopup(app, tx, body, caller, query.wait !== 0),
+  follow: async (app, { query }, caller, reply) =>
+    query.wait === 0 ? reply : sendTopup(app, caller, reply.payment_id),
+})
+
+const transactions = list({
+  path: '/v1/wallet/transactions',
+  operation: 'wallet.transactions',
+  summary: 'List what went into the wallet and out of it',
+  description:
+    'With `type`, a page may hold fewer rows than asked for, even none, and still have a next one: go on while there is a `next_cursor`.',
+  scope: 'wallet:read',
+  query: TransactionQuery,
+  row: WalletTransaction,
+  errors: ['INVALID_DATE_RANGE', 'UNSUPPORTED_CURRENCY'],
+  examples: [{ name: 'Top-ups', query: { type: 'topup' } }],
+  handle: (app, { query }, caller) => listTransactions(app, query, caller),
+})
+
+const setAutoRecharge = write({
+  method: 'POST',
+  path: '/v1/wallet/auto-recharge',
+  operation: 'wallet.setAutoRecharge',
+  summary: 'Have the wallet fill itself, or stop it',
+  description:
+    'When less than the threshold is available, a top-up is asked of the phone: one at a time, at most `max_per_day`. Three failures in a row pause it, told as wallet.auto_recharge_failed; setting it again goes on.',
+  scope: 'wallet:write',
+  body: RechargeSet,
+  reply: { status: 200, schema: Recharge },
+  errors: [
+    'INVALID_PHONE',
+    'UNSUPPORTED_CURRENCY',
+    'UNSUPPORTED_METHOD',
+    'UNSUPPORTED_PROVIDER',
+    'AMOUNT_TOO_LOW',
+    'AMOUNT_TOO_HIGH',
+    'NOT_FOUND',
+  ],
+  examples: [{ name: 'From a phone', body: { enabled: true, threshold: 50, amount: 5000, phone: '+254700000001' } }],
+  handle: (_app, tx, { body }, caller) => setRecharge(tx, body, caller),
+})
+
+const autoRecharges = list({
+  path: '/v1/wallet/auto-recharge',
+  operation: 'wallet.autoRecharges',
+  summary: 'List which wallets fill themselves',
+  scope: 'wallet:read',
+  row: Recharge,
+  examples: [{ name: 'All' }],
+  handle: async (app, _input, { tenant }) => ({ rows: await rechargesOf(app.db, tenant), nextCursor: null }),
+})
+
+async function readBalance(app: App, asked: string | undefined, caller: Caller): Promise<Static<typeof Balance>> {
+  const { tenant, principal, nowMs } = caller
+  const currency = currencyOf(asked ?? principal.facts.currency)
+  const { wallet, threshold, recharge } = await currentWallet(app.db, tenant, currency, nowMs)
+  return {
+    wallet_id: walletId(tenant, currency),
+    currency,
+    ...figuresOf(wallet),
+    credit_limit: wallet.overdraftMicros,
+    balances: (await walletsOf(app.db, tenant)).map((one) => ({ currency: one.currency, ...figuresOf(one) })),
+    low_balance: isLow(wallet, threshold),
+    auto_recharge: recharge && rechargeFacts(recharge),
+    updated_at: wallet.updatedAt,
+  }
+}
+
+export const walletRoutes: readonly Route[] = [balance, topup, transactions, setAutoRecharge, autoRecharges]

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// All SQL of the wallet area: thresholds, what was told of them, and wallets that fill themselves. The money is read
+// through the ledger.
+import { statement } from '../../platform/db.ts'
+
+type Owned = { bucket: number; account: string; environment: string; currency: string }
+
+export interface Threshold {
+  account_id: string
+  currency: string
+  /** Decimal text of major units. */
+  threshold: string
+}
+
+const thresholds = `select account_id, accounts.currency_of(account_id) as currency, value #>> '{}' as threshold
+     from accounts.with_setting('low_balance_threshold') where value <> 'null'`
+
+export const allThresholds = statement<Record<never, never>, Threshold>('wallet.thresholds', thresholds)
+
+export const thresholdOfAccount = statement<{ account: string }, Threshold>(
+  'wallet.threshold_of',
+  `${thresholds} and account_id = $account`,
+)
+
+/** The account's sandbox clock, as the distance from the real one. */
+export const clockOffset = statement<{ account: string; environment: string }, { offset_ms: bigint }>(
+  'wallet.clock_offset',
+  'select accounts.clock_offset_ms($account::uuid, $environment::text) as offset_ms',
+)
+
+/** Wallets that an account was told are low. */
+export const toldLow = statement<
+  { buckets: number[]; accounts: string[] },
+  { account_id: string; environment: string; currency: string }
+>(
+  'wallet.told_low',
+  `select account_id, environment, currency from wallet.told
+    where bucket = any($buckets::smallint[]) and account_id = any($accounts::uuid[]) and low`,
+)
+
+/** None when it was told already. */
+export const noteLow = statement<Owned, { sequence: number }>(
+  'wallet.note_low',
+  `insert into wallet.told as t (bucket, account_id, environment, currency, low, sequence)
+   values ($bucket, $account, $environment, $currency, true, 1)
+   on conflict (bucket, account_id, environment, currency) do update set low = true, sequence = t.sequence + 1
+     where not t.low
+   returning sequence`,
+)
+
+export const noteRisen = statement<Owned, object>(
+  'wallet.note_risen',
+  `update wallet.told set low = false
+    where bucket = $bucket and account_id = $account and environment = $environment and currency = $currency and low`,
+)
+
+/** A wallet that is still low after a top-up stays told. */
+export const noteTopup = statement<Owned & { low: boolean }, { sequence: number }>(
+  'wallet.note_topup',
+  `insert into wallet.told as t (bucket, account_id, environment, currency, low, sequence)
+   values ($bucket, $account, $environment, $currency, false, 1)
+   on conflict (bucket, account_id, environment, currency) do update
+     set low = t.low and $low::boolean, sequence = t.sequence + 1
+   returning sequence`,
+)
+
+export interface RechargeRow {
+  currency: string
+  enabled: boolean
+  paused: boolean
+  threshold: bigint
+  amount: bigint
+  phone: string
+  provider: string | null
+  max_per_day: number
+  daily_limit: bigint | null
+  failures: number
+  last_recharge_at: Date | null
+  created_at: Date
+  updated_at: Date
+}
+
+const rechargeColumns = `currency, enabled, paused, threshold, amount, phone, provider, max_per_day, daily_limit, failures,
+  last_recharge_at, created_at, updated_at`
+
+const mine = 'bucket = $bucket and account_id = $account and environment = $environment'
+
+export const findRecharge = statement<Owned, RechargeRow>(
+  'wallet.find_recharge',
+  `select ${rechargeColumns} from wallet.auto_recharges where ${mine} and currency = $currency`,
+)
+
+/** The same, which nobody else changes until this transaction ends. */
+export const lockRecharge = statement<Owned, RechargeRow>(
+  'wallet.lock_recharge',
+  `select ${rechargeColumns} from wallet.auto_recharges where ${mine} and currency = $currency for update`,
+)
+
+/** At most one for each currency there is. */
+export const listRecharges = statement<Omit<Owned, 'currency'>, RechargeRow>(
+  'wallet.list_recharges',
+  `select ${rechargeColumns} from wallet.auto_recharges where ${mine} order by currency`,
+)
+
+export const saveRecharge = statement<
+  Owned & {
+    threshold: bigint
+    amount: bigint
+    phone: string
+    provider: string | null
+    maxPerDay: number
+    dailyLimit: bigint | null
+    at: Date
+  },
+  RechargeRow
+>(
+  'wallet.save_recharge',
+  `insert into wallet.auto_recharges (bucket, account_id, environment, currency, enabled, threshold, amount, phone, provider,
+     max_per_day, daily_limit, created_at, updated_at)
+   values ($bucket, $account, $environment, $currency, true, $threshold, $amount, $phone, $provider, $maxPerDay, $dailyLimit,
+     $at, $at)
+   on conflict (bucket, account_id, environment, currency) do update
+     set enabled = true, threshold = excluded.threshold, amount = excluded.amount, phone = excluded.phone,
+         provider = excluded.provider, max_per_day = excluded.max_per_day, daily_limit = excluded.daily_limit,
+         failures = 0, paused = false, updated_at = excluded.updated_at
+   returning ${rechargeColumns}`,
+)
+
+export const stopRecharge = statement<Owned & { at: Date }, RechargeRow>(
+  'wallet.stop_recharge',
+  `update wallet.auto_recharges set enabled = false, updated_at = $at where ${mine} and currency = $currency
+   returning ${rechargeColumns}`,
+)
+
+/** Those of every account that may begin now, but for what the day allows. */
+export const readyRecharges = statement<
+  { buckets: number[] },
+  { account_id: string; environment: 'test' | 'live'; currency: string; threshold: bigint }
+>(
+  'wallet.ready_recharges',
+  `select account_id, environment, currency, threshold from wallet.auto_recharges
+    where bucket = any($buckets::smallint[]) and enabled and not paused and payment_id is null`,
+)
+
+/** None when one is under way, or the day has had enough. The row is locked until its payment is named. */
+export const beginRecharge = statement<Owned & { at: Date; day: string }, RechargeRow>(
+  'wallet.begin_recharge',
+  `update wallet.auto_recharges
+      set last_recharge_at = $at, day = $day::date,
+          day_count = case when day = $day::date then day_count else 0 end + 1,
+          day_amount = case when day = $day::date then day_amount else 0 end + amount
+    where ${mine} and currency = $currency and enabled and not paused and payment_id is null
+      and (day is distinct from $day::date
+           or (day_count < max_per_day and (daily_limit is null or day_amount + amount <= daily_limit)))
+   returning ${rechargeColumns}`,
+)
+
+export const nameRecharge = statement<Owned & { payment: string }, object>(
+  'wallet.name_recharge',
+  `update wallet.auto_recharges set payment_id = $payment where ${mine} and currency = $currency`,
+)
+
+export const endRecharge = statement<Owned & { payment: string; paid: boolean; most: number }, RechargeRow>(
+  'wallet.end_recharge',
+  `update wallet.auto_recharges
+      set payment_id = null, failures = case when $paid::boolean then 0 else failures + 1 end,
+          paused = not $paid and failures + 1 >= $most::int
+    where ${mine} and currency = $currency and payment_id = $payment
+   returning ${rechargeColumns}`,
+)

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Filling a wallet: a payment that the account makes to itself, without a fee. What comes of it is told twice, as a payment
+// and as money in the wallet, both in the transaction that brings it.
+import { type Static, Type } from 'typebox'
+import { idOf } from '../../kernel/ids.ts'
+import type { App } from '../../platform/app.ts'
+import type { Caller } from '../../platform/auth.ts'
+import { one, type Queryable, type Tx } from '../../platform/db.ts'
+import type { Occasion } from '../../platform/events.ts'
+import { Amount, Nullable } from '../../platform/schema.ts'
+import {
+  accept,
+  currencyOf,
+  declarePurpose,
+  Payment,
+  PaymentCreate,
+  type PaymentRow,
+  paymentUuid,
+  recordOf,
+  sendNow,
+} from '../payments/area.ts'
+import { rechargeEnded } from './auto-recharge.ts'
+import { walletEvents } from './events.ts'
+import { noteTopup } from './store.ts'
+import { currentWallet, isLow, toldOf, walletId } from './wallet.ts'
+
+const { amount, method, provider, phone, reference, metadata, callback_url } = PaymentCreate.properties
+
+export const TopupCreate = Type.Object({
+  amount,
+  currency: Type.Optional(Type.String({ maxLength: 3, description: 'The account’s own unless given' })),
+  method,
+  provider,
+  phone,
+  reference,
+  metadata,
+  callback_url,
+})
+
+export const Topup = Type.Object(
+  {
+    ...Payment.properties,
+    type: Type.Literal('topup'),
+    wallet_id: Type.String(),
+    new_balance: Nullable(Amount(), { description: 'What the wallet holds; null until the money is there' }),
+  },
+  { title: 'Topup' },
+)
+
+export const topup = declarePurpose({
+  name: 'topup',
+  isFree: true,
+  completed: async (app, tx, occasion, payment) => {
+    await rechargeEnded(app, tx, occasion, payment)
+    await tellTopup(app, tx, occasion, payment)
+  },
+  failed: rechargeEnded,
+})
+
+export async function acceptTopup(
+  app: App,
+  tx: Tx,
+  input: Static<typeof TopupCreate>,
+  caller: Caller,
+  sendsInline: boolean,
+): Promise<Static<typeof Topup>> {
+  const { currency = caller.principal.facts.currency, ...rest } = input
+  return topupOf(tx, await accept(app, tx, { ...rest, currency }, caller, sendsInline, topup))
+}
+
+/** Asks the provider, and gives the top-up as it is after its first word. */
+export async function sendTopup(app: App, caller: Caller, paymentId: string): Promise<Static<typeof Topup>> {
+  return topupOf(app.db, await sendNow(app, caller, paymentUuid(paymentId)))
+}
+
+async function topupOf(queryable: Queryable, payment: PaymentRow): Promise<Static<typeof Topup>> {
+  const { bucket, account_id: account, environment, status } = payment
+  const tenant = { bucket, account, environment }
+  const currency = currencyOf(payment.currency)
+  const { wallet } = await currentWallet(queryable, tenant, currency, payment.updated_at.getTime())
+  return {
+    ...recordOf(payment),
+    type: 'topup',
+    wallet_id: walletId(tenant, currency),
+    new_balance: status === 'completed' ? wallet.balanceMicros : null,
+  }
+}
+
+async function tellTopup(app: App, tx: Tx, occasion: Occasion, payment: PaymentRow): Promise<void> {
+  const { tenant } = occasion
+  const currency = currencyOf(payment.currency)
+  const current = await currentWallet(tx, tenant, currency, occasion.receivedMs)
+  const low = isLow(current.wallet, current.threshold)
+  const { sequence } = await one(tx.query(noteTopup, { ...tenant, currency, low }))
+  await app.outbox.emit(tx, walletEvents.topupCompleted, occasion, walletId(tenant, currency), {
+    ...toldOf(tenant, current, sequence),
+    amount: payment.amount,
+    payment_id: idOf('payment', payment.id),
+  })
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// A wallet as customers see it: what it holds, what of it can be spent, and whether that is little.
+import { createHash } from 'node:crypto'
+import { type Id, idOf } from '../../kernel/ids.ts'
+import { type Currency, microDecimals, parseAmount } from '../../kernel/money.ts'
+import { type Wallet, walletsOf } from '../../ledger/wallets.ts'
+import { maybe, type Queryable } from '../../platform/db.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import { findRecharge, type RechargeRow, type Threshold, thresholdOfAccount } from './store.ts'
+
+/** The same for ever, though nobody stores it: a UUIDv8 out of what there is one wallet of. */
+export function walletId({ account, environment }: Tenant, currency: Currency): Id<'wallet'> {
+  const bytes = createHash('sha256').update(`${account}/${environment}/${currency}`).digest().subarray(0, 16)
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
+  return idOf('wallet', bytes.toString('hex'))
+}
+
+/** A wallet that nothing was ever paid into or from is empty. */
+function walletIn(wallets: readonly Wallet[], currency: Currency, atMs: number): Wallet {
+  const empty = { currency, balanceMicros: 0n, heldMicros: 0n, overdraftMicros: 0n, availableMicros: 0n }
+  return wallets.find((one) => one.currency === currency) ?? { ...empty, updatedAt: new Date(atMs) }
+}
+
+/** What `available` should not fall below, in micros; null when the account set nothing for this currency. */
+export function thresholdIn(given: Threshold | null, currency: string): bigint | null {
+  const micros = given?.currency === currency ? parseAmount(given.threshold, microDecimals) : null
+  return typeof micros === 'bigint' ? micros : null
+}
+
+export function isLow({ availableMicros }: Wallet, threshold: bigint | null): boolean {
+  return threshold !== null && availableMicros < threshold
+}
+
+interface Current {
+  wallet: Wallet
+  threshold: bigint | null
+  recharge: RechargeRow | null
+}
+
+/** A wallet of this moment, its threshold, and how it is filled by itself. */
+export async function currentWallet(
+  queryable: Queryable,
+  tenant: Tenant,
+  currency: Currency,
+  atMs: number,
+): Promise<Current> {
+  const { account } = tenant
+  const threshold = thresholdIn(await maybe(queryable.query(thresholdOfAccount, { account })), currency)
+  const recharge = await maybe(queryable.query(findRecharge, { ...tenant, currency }))
+  return { wallet: walletIn(await walletsOf(queryable, tenant), currency, atMs), threshold, recharge }
+}
+
+export function figuresOf(wallet: Wallet) {
+  return {
+    balance: wallet.balanceMicros,
+    available: wallet.availableMicros,
+    held: wallet.heldMicros,
+    // Providers pay at once here; what they would still owe stands apart.
+    pending: 0n,
+  }
+}
+
+export function rechargeFacts({ enabled, paused, threshold, amount, failures }: RechargeRow) {
+  const status: 'active' | 'paused' | 'disabled' = !enabled ? 'disabled' : paused ? 'paused' : 'active'
+  return { enabled, threshold, amount, status, consecutive_failures: failures }
+}
+
+/** What every event of a wallet says. */
+export function toldOf(tenant: Tenant, { wallet, threshold, recharge }: Current, sequence: number) {
+  const { currency, availableMicros: available, updatedAt: updated_at } = wallet
+  return {
+    livemode: tenant.environment === 'live',
+    sequence,
+    currency,
+    available,
+    threshold,
+    wallet: {
+      wallet_id: walletId(tenant, currency),
+      currency,
+      ...figuresOf(wallet),
+      low_balance: isLow(wallet, threshold),
+      auto_recharge: recharge && rechargeFacts(recharge),
+      updated_at,
+    },
+  }
+}
