@@ -19,7 +19,19 @@ const db = database.connect()
 await migrate(db, [...migrationsIn(migrationsFolder), ...migrationsIn(notesMigrations)])
 after(() => database.drop())
 
-const schemas = ['platform', 'work', 'events', 'ledger', 'accounts', 'webhooks', 'sandbox', 'sms', 'wallet', 'notes']
+const schemas = [
+  'platform',
+  'work',
+  'events',
+  'ledger',
+  'accounts',
+  'webhooks',
+  'sandbox',
+  'sms',
+  'payments',
+  'wallet',
+  'notes',
+]
 /** Tables named in SQL; a function call, which hides its tables behind its own name, is followed by a parenthesis. */
 const named = new RegExp(
   `\\b(?:from|into|update|join|table|using|only)\\s+(?:only\\s+)?(${schemas.join('|')})\\.([a-z_]+)\\b(?!\\()`,
