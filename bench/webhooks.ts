@@ -264,11 +264,15 @@ function claiming(short: boolean): Promise<Figure[]> {
       }
       return (due / (performance.now() - startedAt)) * 1_000
     }
-    await drain()
-    const empty = await drain()
+    /** After one to warm up, the middle one: whatever PostgreSQL has to tidy up falls into one of them. */
+    const drained = async (): Promise<number> => {
+      await drain()
+      const rates = [await drain(), await drain(), await drain()].sort((left, right) => left - right)
+      return rates[1] ?? 0
+    }
+    const empty = await drained()
     await db.query(addWaiting, { bucket: 0, amount: retries, delay: '10 minutes' })
-    await drain()
-    const full = await drain()
+    const full = await drained()
     return [
       { name: 'claim and finish, nothing else waiting', value: empty, unit: 'jobs/s' },
       { name: `beside ${retries.toLocaleString('en')} retries`, value: full, unit: 'jobs/s' },
