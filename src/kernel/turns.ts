@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// A line for each of several holders, and one item from each of them in turn: whoever comes new waits for at most one item
-// of everybody else, however long their lines are. And how much of a common space a holder may take, so that some is left
+// A line for each of several holders, and one item from each of them in turn, or as many as a holder's weight: whoever comes
+// new waits for at most one turn of everybody else, however long their lines are. And how much of a common space a holder may take, so that some is left
 // for the next.
+
+interface Line<Item> {
+  readonly items: Item[]
+  weight: number
+  /** How many it may still take in this turn. */
+  left: number
+}
 
 export class Turns<Item> {
   /** In the order of their turns. No line is empty. */
-  readonly #lines = new Map<string, Item[]>()
+  readonly #lines = new Map<string, Line<Item>>()
   #size = 0
 
   get size(): number {
@@ -13,30 +20,31 @@ export class Turns<Item> {
   }
 
   lengthOf(holder: string): number {
-    return this.#lines.get(holder)?.length ?? 0
+    return this.#lines.get(holder)?.items.length ?? 0
   }
 
-  add(holder: string, item: Item): void {
-    const line = this.#lines.get(holder)
-    if (line) line.push(item)
-    else this.#lines.set(holder, [item])
+  add(holder: string, item: Item, weight = 1): void {
+    this.#line(holder, weight).items.push(item)
     this.#size++
   }
 
   /** Gives back what was taken: it is the next of its holder. */
-  giveBack(holder: string, item: Item): void {
-    const line = this.#lines.get(holder)
-    if (line) line.unshift(item)
-    else this.#lines.set(holder, [item])
+  giveBack(holder: string, item: Item, weight = 1): void {
+    this.#line(holder, weight).items.unshift(item)
     this.#size++
   }
 
   take(): Item | undefined {
     for (const [holder, line] of this.#lines) {
-      const item = line.shift()
-      this.#lines.delete(holder)
-      if (line.length > 0) this.#lines.set(holder, line)
+      const item = line.items.shift()
+      line.left--
       this.#size--
+      if (line.items.length === 0) this.#lines.delete(holder)
+      else if (line.left <= 0) {
+        this.#lines.delete(holder)
+        line.left = line.weight
+        this.#lines.set(holder, line)
+      }
       return item
     }
     return undefined
@@ -44,10 +52,20 @@ export class Turns<Item> {
 
   /** Takes everything, line by line. */
   takeAll(): Item[] {
-    const items = [...this.#lines.values()].flat()
+    const items = [...this.#lines.values()].flatMap((line) => line.items)
     this.#lines.clear()
     this.#size = 0
     return items
+  }
+
+  #line(holder: string, weight: number): Line<Item> {
+    let line = this.#lines.get(holder)
+    if (!line) {
+      line = { items: [], weight, left: weight }
+      this.#lines.set(holder, line)
+    }
+    line.weight = weight
+    return line
   }
 }
 

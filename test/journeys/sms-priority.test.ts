@@ -81,6 +81,19 @@ test('texts of one account do not hold up those of another', async () => {
   assert.ok(inbox.indexOf('single') < inbox.lastIndexOf('many') - 5, inbox.slice(-30).join())
 })
 
+test('an account with more weight has more of its texts in a turn', async () => {
+  const [ben, eve] = [await world.account({ balance: 100 }), await world.account({ balance: 100 })]
+  const given = await world.operator.patch(`/v1/operator/accounts/${eve.id}`, { allowances: { sms_weight: 4 } })
+  assert.equal(given.body.allowances.sms_weight, 4)
+  await Promise.all(Array.from({ length: 20 }, () => send(ben, 'light')))
+  await Promise.all(Array.from({ length: 20 }, () => send(eve, 'heavy')))
+  await eventually(async () => count('heavy') === 20, 'all of the heavy ones to arrive')
+  const since = inbox.slice(inbox.indexOf('heavy'))
+  const beside = since.slice(0, since.lastIndexOf('heavy')).filter((text) => text === 'light').length
+  assert.ok(beside <= 8, `20 of one account took ${beside} turns of the other`)
+  await eventually(async () => count('light') === 20, 'the others to arrive')
+})
+
 test('a password is for one recipient', async () => {
   const password = { from: 'BANK', message: 'Your code is 7788', type: 'otp' }
   const many = await ada.client.post('/v1/sms/send', { ...password, to: ['+254722100001', '+254722100002'] })

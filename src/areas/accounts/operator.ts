@@ -79,6 +79,7 @@ const Allowances = Type.Object(
     webhooks: allowed('webhooks', 0, 10_000),
     webhook_retention_days: allowed('days', 1, 400),
     webhook_concurrency: allowed('requests at once', 1, 1_000),
+    sms_weight: allowed('texts in a turn, where others have 1', 1, 100),
   },
   { description: 'What the account has in place of its plan’s; what is not named is the plan’s' },
 )

@@ -11,6 +11,8 @@ export interface OutboundMessage {
   /** Whose turn it takes, and before whom it goes. */
   readonly account: string
   readonly priority: Priority
+  /** How much of a turn its account has. */
+  readonly weight: number
   readonly to: string
   readonly from: string
   readonly text: string

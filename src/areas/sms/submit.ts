@@ -27,6 +27,7 @@ import {
 } from './outcome.ts'
 import { applyEarly, endUndelivered } from './receipts.ts'
 import { wishFor } from './sandbox/behaviour.ts'
+import { permissionOf } from './senders/permissions.ts'
 
 /** Waits before a message is offered again that nobody could take; the last one goes on. */
 const retrySeconds = [0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300]
@@ -85,6 +86,7 @@ async function submit(app: App, tenant: Tenant, run: SubmitRun): Promise<Outcome
     return tenant.environment === 'test' && !network.hasSandbox
       ? { kind: 'again', afterMs: elsewhereMs }
       : fail(app, message, run, 'NO_ROUTE', null, null)
+  const { weight } = await permissionOf(app, tenant)
   const permit = route.onUnknown === 'maybe_never' ? new Permit(app, message, run) : null
   if (message.under_way && permit) return fail(app, message, run, 'CARRIER_ERROR', 'NO_ANSWER', message.route)
   // Those that are down here have had their chance, whoever is asked next.
@@ -102,6 +104,7 @@ async function submit(app: App, tenant: Tenant, run: SubmitRun): Promise<Outcome
       id: message.id,
       account: tenant.account,
       priority: priorityOf(message.type, message.batch_id !== null),
+      weight,
       to: message.recipient,
       from: message.sender,
       text: message.body ?? '',

@@ -11,18 +11,26 @@ interface Item {
   name: string
   account: string
   priority: Priority
+  weight: number
 }
 
 const itemOf = (name: string): Item => ({
   name,
   account: name.slice(1, 2),
   priority: classes[name.slice(0, 1)] ?? 'bulk',
+  // One account pays for more.
+  weight: name.slice(1, 2) === 'W' ? 3 : 1,
 })
 
 const orders: [string, string, string][] = [
   ['a password goes before everything that waits', 'bA1 bA2 tA1 oB1', 'oB1 tA1 bA1 bA2'],
   ['a single text goes before the bulk of another', 'bA1 bA2 bA3 tB1', 'tB1 bA1 bA2 bA3'],
   ['a small bulk goes beside a big one', 'bA1 bA2 bA3 bA4 bB1 bB2', 'bA1 bB1 bA2 bB2 bA3 bA4'],
+  [
+    'an account of weight three has three of its texts in a turn',
+    'bA1 bA2 bA3 bW1 bW2 bW3 bW4 bW5',
+    'bA1 bW1 bW2 bW3 bA2 bW4 bW5 bA3',
+  ],
   ['many passwords of one account leave room for those of another', 'oA1 oA2 oA3 oB1', 'oA1 oB1 oA2 oA3'],
 ]
 for (const [what, added, taken] of orders)

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who goes first over a bind: one-time passwords before all else, bulk after all else, and inside a class one part of each
-// account in turn. Bounded for each class, and shared between the accounts in it, so that nobody keeps another out.
+// account in turn, or as many as its weight. Bounded for each class, and shared between the accounts in it, so that nobody keeps another out.
 import { mayHold, Turns } from '../../../kernel/turns.ts'
 import { type Priority, priorities } from '../message.ts'
 
 interface Queued {
   readonly priority: Priority
   readonly account: string
+  readonly weight: number
 }
 
 export class FairQueue<Item extends Queued> {
@@ -25,18 +26,18 @@ export class FairQueue<Item extends Queued> {
     return size
   }
 
-  hasRoom({ priority, account }: Queued, count: number): boolean {
+  hasRoom({ priority, account }: Pick<Queued, 'priority' | 'account'>, count: number): boolean {
     const turns = this.#turns(priority)
     return mayHold(turns.lengthOf(account), count, this.#capacity - turns.size)
   }
 
   add(item: Item): void {
-    this.#turns(item.priority).add(item.account, item)
+    this.#turns(item.priority).add(item.account, item, item.weight)
   }
 
   /** For what was taken and could not go: it is the next of its account. */
   giveBack(item: Item): void {
-    this.#turns(item.priority).giveBack(item.account, item)
+    this.#turns(item.priority).giveBack(item.account, item, item.weight)
   }
 
   take(): Item | undefined {

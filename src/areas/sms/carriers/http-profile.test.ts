@@ -9,6 +9,7 @@ const message = {
   id: 'm1',
   account: 'a1',
   priority: 'transactional',
+  weight: 1,
   to: '+254711000001',
   from: 'A&B',
   text: 'Habari "Ada"\n& 50% {{to}} é😀',

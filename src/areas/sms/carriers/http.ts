@@ -40,6 +40,7 @@ export const httpKind = carrierKind({
 interface Waiting {
   readonly account: string
   readonly priority: Priority
+  readonly weight: number
   readonly message: OutboundMessage
   /** How often the aggregator had no room for it. */
   throttled: number
@@ -96,9 +97,9 @@ class HttpCarrier implements Carrier {
     if (!this.isUp || this.#stopped) return down
     if (!this.#waiting.hasRoom(message, 1))
       return { kind: 'retry', afterMs: busyMs, reason: 'too many messages wait for this carrier' }
-    const { account, priority } = message
+    const { account, priority, weight } = message
     return new Promise((resolve, reject) => {
-      this.#waiting.add({ account, priority, message, throttled: 0, resolve, reject })
+      this.#waiting.add({ account, priority, weight, message, throttled: 0, resolve, reject })
       this.#pump()
     })
   }

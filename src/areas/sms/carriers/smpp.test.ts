@@ -13,6 +13,7 @@ const message = {
   id: 'm1',
   account: 'a1',
   priority: 'transactional',
+  weight: 1,
   to: '+254711000001',
   from: 'PAMOJA',
   text: 'Habari',

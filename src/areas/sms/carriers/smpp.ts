@@ -154,6 +154,7 @@ type PartOutcome =
 interface Part {
   readonly account: string
   readonly priority: Priority
+  readonly weight: number
   readonly pdu: SubmitSm
   /** How often the centre had no room for it. */
   throttled: number
@@ -218,7 +219,7 @@ class SmppCarrier implements Carrier {
 
   async submit(message: OutboundMessage): Promise<SubmitOutcome> {
     if (!this.isUp || this.#stopped) return down
-    const { account, priority } = message
+    const { account, priority, weight } = message
     const permit = message.permit && once(message.permit)
     const pdus = pdusOf(message, this.#bind.concatenation, this.#reference++)
     if (!this.#waiting.hasRoom(message, pdus.length))
@@ -226,7 +227,7 @@ class SmppCarrier implements Carrier {
     const outcomes = pdus.map(
       (pdu) =>
         new Promise<PartOutcome>((resolve, reject) => {
-          this.#waiting.add({ account, priority, pdu, throttled: 0, permit, resolve, reject })
+          this.#waiting.add({ account, priority, weight, pdu, throttled: 0, permit, resolve, reject })
         }),
     )
     this.#pump()

@@ -17,6 +17,7 @@ interface Facts {
   countries: string[] | null
   senders: { sender: string; countries: string[] }[]
   numbers: string[]
+  weight: number
 }
 
 const load = statement<{ bucket: number; account: string; environment: string }, Facts>(
@@ -30,13 +31,16 @@ const load = statement<{ bucket: number; account: string; environment: string },
             where s.bucket = $bucket and s.account_id = $account and s.environment = $environment
               and s.status = 'approved') as senders,
           (select coalesce(jsonb_agg(n.number), '[]') from sms.numbers n
-            where n.account_id = $account and n.environment = $environment) as numbers`,
+            where n.account_id = $account and n.environment = $environment) as numbers,
+          coalesce((accounts.allowances_of($account) ->> 'sms_weight')::int, 1) as weight`,
 )
 
 /** What an account may do. */
 export interface Permission {
   /** Why it may not send under this name to this country; null when it may. */
   problem(sender: string, country: string | null): AppError | null
+  /** How many of its texts go in a turn, when accounts take turns. */
+  readonly weight: number
 }
 
 /** What an account may do in one of its environments, from memory where it is known. */
@@ -59,6 +63,7 @@ class Permissions {
   constructor(app: App) {
     this.#app = app
     app.signals.on('sms-permissions', (account) => this.forget(account))
+    app.signals.on('accounts', (account) => this.forget(account))
     app.signals.onGap(() => this.#known.clear())
   }
 
@@ -90,7 +95,7 @@ function keyOf(account: string, environment: Tenant['environment']): string {
   return `${environment} ${account}`
 }
 
-function permissionFrom({ rules, countries, senders, numbers }: Facts, { environment }: Tenant): Permission {
+function permissionFrom({ rules, countries, senders, numbers, weight }: Facts, { environment }: Tenant): Permission {
   const allowed = countries && new Set(countries)
   const approved = new Map<string, Set<string>[]>()
   for (const { sender, countries: places } of senders)
@@ -104,6 +109,7 @@ function permissionFrom({ rules, countries, senders, numbers }: Facts, { environ
     own.has(sender) || (approved.get(sender) ?? []).some((places) => places.size === 0 || places.has(country))
 
   return {
+    weight,
     problem(sender, country) {
       const isEnabled =
         country === null ? allowed === null : rules[country]?.enabled !== false && (allowed?.has(country) ?? true)
