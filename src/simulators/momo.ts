@@ -56,6 +56,12 @@ export class MomoSimulator {
     return this.#server?.port ?? 0
   }
 
+  /** What was paid, by the reference of the request: the provider's own books. */
+  get paid(): ReadonlyMap<string, string> {
+    const paid = [...this.#requests].filter(([, { status }]) => status === 'SUCCESSFUL')
+    return new Map(paid.map(([reference, { amount }]) => [reference, amount]))
+  }
+
   async stop(): Promise<void> {
     await this.#server?.stop()
   }

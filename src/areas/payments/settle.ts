@@ -77,16 +77,7 @@ export async function cancel(app: App, tx: Tx, tenant: Tenant, id: string): Prom
   const payment = await maybe(tx.query(lockPayment, { ...tenant, id }))
   if (!payment) throw noSuchPayment()
   const attempt = await one(tx.query(attemptOfPayment, { ...tenant, payment: id }))
-  const at = new Date(app.clock.nowMs())
-  const withdrawn = {
-    ...tenant,
-    id: attempt.id,
-    from: ['planned'] as const,
-    to: 'final' as const,
-    providerId: null,
-    at,
-  }
-  const isUnsent = open.includes(payment.status) && (await tx.query(moveAttempt, withdrawn)).length > 0
+  const isUnsent = open.includes(payment.status) && (await withdrawn(app, tx, tenant, attempt))
   if (!isUnsent)
     throw new AppError('INVALID_STATE', `the payment is ${payment.status}; the payer may have been asked already`, {
       extra: { status: payment.status },
@@ -98,8 +89,16 @@ export async function cancel(app: App, tx: Tx, tenant: Tenant, id: string): Prom
 export async function expire(app: App, tenant: Tenant, attempt: AttemptRow): Promise<PaymentRow> {
   return app.db.tx(async (tx) => {
     const payment = await one(tx.query(lockPayment, { ...tenant, id: attempt.payment_id }))
+    if (attempt.state === 'planned' && !(await withdrawn(app, tx, tenant, attempt))) return payment
     return moved(app, tx, payment, attempt, { from: open, to: 'expired', reason: 'TRANSACTION_TIMEOUT' })
   })
+}
+
+/** Whether an attempt that nobody sent will not be sent by anybody. */
+async function withdrawn(app: App, tx: Tx, tenant: Tenant, { id }: AttemptRow): Promise<boolean> {
+  const at = new Date(app.clock.nowMs())
+  const from = ['planned'] as const
+  return (await tx.query(moveAttempt, { ...tenant, id, from, to: 'final', providerId: null, at })).length > 0
 }
 
 async function paid(

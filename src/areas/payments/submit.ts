@@ -45,7 +45,7 @@ export const watchJob: Job<App, typeof Payload> = {
   role: 'carriers',
   payload: Payload,
   concurrency: 64,
-  leaseSeconds: 60,
+  leaseSeconds: 15,
   retrySeconds: [1, 5, 30, 60, 300],
   async handle(app, { tenant, payload }) {
     if (!tenant) throw new Error('a payment belongs to an account')
@@ -62,6 +62,12 @@ async function watch(app: App, tenant: Tenant, attempt: AttemptRow, inline: bool
     (attempt.state === 'sending' && quietMs < sendingMs)
   if (isAtWork) return { kind: 'again', afterMs: patienceMs }
   if (attempt.state === 'planned') {
+    const payment = await one(app.db.query(findPayment, { ...tenant, id: attempt.payment_id }))
+    // Nobody is asked for a payment that is over.
+    if (isOver(app, tenant, payment, attempt)) {
+      await expire(app, tenant, attempt)
+      return { kind: 'done' }
+    }
     await submit(app, tenant, attempt)
     return { kind: 'again', afterMs: nextPollMs(app, tenant, { ...attempt, polls: 0 }) }
   }
