@@ -195,6 +195,8 @@ test('advertising waits for the morning of its recipient, and nothing else does'
   assert.equal(earlier.body.scheduled_at, morning, 'it cannot be put forward into the night')
   const order = await client.post('/v1/sms/send', { to: kenya, from: 'DUKA', message: 'Your order is here' })
   assert.equal(order.body.scheduled_at, null)
+  const code = await client.post('/v1/sms/send', { to: kenya, from: 'DUKA', message: 'Code 7788', type: 'otp' })
+  assert.equal(code.body.scheduled_at, null, 'a password is for now')
   await client.post('/v1/sandbox/clock', { advance_seconds: 10 * 3_600 })
   await eventually(async () => {
     const { body } = await client.get(`/v1/sms/${waiting.body.message_id}`)
@@ -223,8 +225,10 @@ test('an advertisement carries a link by which its recipient opts out, and looki
   const later = await client.post('/v1/sms/send', { ...offer, to: kenya, scheduled_at: changed })
   const edited = await client.patch(`/v1/sms/${later.body.message_id}`, { message: 'Leo tu: {{optout}}' })
   assert.ok(edited.body.message.endsWith(path), edited.text)
-  const plain = await client.post('/v1/sms/send', { ...offer, to: kenya, type: 'transactional' })
-  assert.equal((await client.get(`/v1/sms/${plain.body.message_id}`)).body.message, offer.message)
+  for (const type of ['transactional', 'otp']) {
+    const plain = await client.post('/v1/sms/send', { ...offer, to: kenya, type })
+    assert.equal((await client.get(`/v1/sms/${plain.body.message_id}`)).body.message, offer.message, type)
+  }
 
   const page = await world.stranger.get(path)
   assert.equal(page.status, 200)

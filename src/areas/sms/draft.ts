@@ -73,7 +73,7 @@ export function draftOf(app: App, caller: Caller, permission: Permission, wanted
 
 /** When it goes out: advertising waits while it is night where it goes. Null is now. */
 export function timeFor(caller: Caller, type: Draft['type'], country: string | null, wanted: Date | null): Date | null {
-  if (type === 'transactional') return wanted
+  if (type !== 'promotional') return wanted
   const wantedMs = wanted?.getTime() ?? caller.nowMs
   const atMs = afterQuietHours(country, caller.principal.facts.country, wantedMs)
   return atMs === wantedMs ? wanted : new Date(atMs)

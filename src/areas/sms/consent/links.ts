@@ -28,7 +28,7 @@ type Type = Draft['type']
 
 /** The text as long as it will be when it has its link; refuses one that is too long then. */
 export function withRoomForLink(app: App, type: Type, message: string): string {
-  if (type === 'transactional' || !message.includes(placeholder)) return message
+  if (type !== 'promotional' || !message.includes(placeholder)) return message
   return lengthChecked(message.replaceAll(placeholder, linkOf(app, anyToken)))
 }
 
