@@ -90,7 +90,7 @@ export async function accept(
 ): Promise<PaymentRow> {
   const { tenant, receivedMs, nowMs, requestId } = occasion
   const currency = currencyOf(input.currency)
-  const micros = microsOf(input.amount, currency)
+  const micros = microsOf('amount', input.amount, currency)
   const found = requireCollectable(currency, input.phone, input.provider, micros)
   const id = newUuid(receivedMs)
   const scale = gatewayOf(app).timeScale(tenant.environment)
@@ -173,9 +173,10 @@ export function currencyOf(given: string): Currency {
   return currency
 }
 
-function microsOf(given: number | string, currency: Currency): bigint {
+/** An amount that a field gives; refuses what is none, or nothing. */
+export function microsOf(field: string, given: number | string, currency: Currency): bigint {
   const micros = parseAmount(given, currencies[currency])
-  if (typeof micros !== 'bigint') throw new AppError('VALIDATION_ERROR', `amount: ${currency} ${micros.problem}`)
-  if (micros === 0n) throw new AppError('VALIDATION_ERROR', 'amount: must be more than 0')
+  if (typeof micros !== 'bigint') throw new AppError('VALIDATION_ERROR', `${field}: ${currency} ${micros.problem}`)
+  if (micros === 0n) throw new AppError('VALIDATION_ERROR', `${field}: must be more than 0`)
   return micros
 }

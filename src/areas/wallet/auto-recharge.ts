@@ -4,7 +4,7 @@
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { bucketCount, bucketOf, idOf } from '../../kernel/ids.ts'
-import { type Currency, currencies, formatMicros, parseAmount } from '../../kernel/money.ts'
+import { type Currency, formatMicros } from '../../kernel/money.ts'
 import { dayOf } from '../../kernel/time.ts'
 import { walletsOfMany } from '../../ledger/wallets.ts'
 import type { App } from '../../platform/app.ts'
@@ -18,6 +18,7 @@ import type { Tenant } from '../../platform/tenant.ts'
 import {
   accept,
   currencyOf,
+  microsOf,
   PaymentCreate,
   type PaymentRow,
   type Purpose,
@@ -104,14 +105,14 @@ export async function setRecharge(
 }
 
 function wanted(input: Static<typeof RechargeSet>, before: RechargeRow | null, currency: Currency) {
-  const threshold = microsOf('threshold', input.threshold, currency) ?? before?.threshold
-  const amount = microsOf('amount', input.amount, currency) ?? before?.amount
+  const threshold = given('threshold', input.threshold, currency) ?? before?.threshold
+  const amount = given('amount', input.amount, currency) ?? before?.amount
   const phone = input.phone ?? before?.phone
   if (threshold === undefined || amount === undefined || phone === undefined)
     throw new AppError('VALIDATION_ERROR', 'threshold, amount and phone must be given the first time')
   const provider = input.provider ?? before?.provider ?? null
   requireCollectable(currency, phone, provider ?? undefined, amount)
-  const dailyLimit = microsOf('daily_limit', input.daily_limit, currency) ?? before?.daily_limit ?? null
+  const dailyLimit = given('daily_limit', input.daily_limit, currency) ?? before?.daily_limit ?? null
   if (dailyLimit !== null && dailyLimit < amount)
     throw new AppError('VALIDATION_ERROR', 'daily_limit: must not be less than amount')
   return {
@@ -124,12 +125,8 @@ function wanted(input: Static<typeof RechargeSet>, before: RechargeRow | null, c
   }
 }
 
-function microsOf(field: string, given: number | string | undefined, currency: Currency): bigint | undefined {
-  if (given === undefined) return undefined
-  const micros = parseAmount(given, currencies[currency])
-  if (typeof micros !== 'bigint') throw new AppError('VALIDATION_ERROR', `${field}: ${currency} ${micros.problem}`)
-  if (micros === 0n) throw new AppError('VALIDATION_ERROR', `${field}: must be more than 0`)
-  return micros
+function given(field: string, value: number | string | undefined, currency: Currency): bigint | undefined {
+  return value === undefined ? undefined : microsOf(field, value, currency)
 }
 
 export async function rechargesOf(queryable: Queryable, tenant: Tenant): Promise<Static<typeof Recharge>[]> {
