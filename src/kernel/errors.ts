@@ -57,6 +57,7 @@ export const errors = {
     422,
     'The text cannot be written in the encoding you asked for. Use auto or ucs2, or change the text.',
   ],
+  NO_ROUTE: [422, 'Nobody here delivers messages to this number. Ask the operator for a route to its country.'],
   INVALID_EMAIL: [422, 'An email address is not valid. Write it as name@example.com.'],
   UNSUPPORTED_CURRENCY: [
     422,

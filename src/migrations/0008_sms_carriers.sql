@@ -3,7 +3,7 @@
 
 -- One row is a connection to a carrier. Managed by operators; `settings` is what its kind needs beyond what every bind has.
 -- `secret` is sealed with the data key of the operator's account that set it: {"password": ..., "token": ...}, where the
--- token is what a carrier that calls us must bring.
+-- token is what a carrier that calls us must bring. is_up is what the node that has it open last said of it.
 create table sms.binds (
   name                     text primary key,
   kind                     text not null,
@@ -15,6 +15,7 @@ create table sms.binds (
   rate                     int check (rate between 1 and 100000),
   response_timeout_seconds smallint not null,
   enabled                  boolean not null,
+  is_up                    boolean not null default false,
   created_at               timestamptz not null,
   updated_at               timestamptz not null
 );
@@ -22,7 +23,8 @@ create table sms.binds (
 -- One row says which binds carry the messages it matches: tiers in order, and in each tier binds by weight, as
 -- [[{"bind": "a", "weight": 3}, {"bind": "b", "weight": 1}], [{"bind": "c", "weight": 1}]]. The most exact row wins:
 -- account, network, country. on_unknown is for messages whose connection was lost before the answer came, or whose node died;
--- with reroute_on_undelivered a message that the network could not deliver goes over the next tier.
+-- with reroute_on_undelivered a message that the network could not deliver goes over the next tier; when_down says whether
+-- messages are accepted while none of the binds can take them.
 create table sms.routes (
   id          uuid primary key,
   environment text not null check (environment in ('test', 'live')),
@@ -32,6 +34,7 @@ create table sms.routes (
   tiers       jsonb not null,
   on_unknown  text not null check (on_unknown in ('maybe_twice', 'maybe_never')),
   reroute_on_undelivered boolean not null,
+  when_down   text not null check (when_down in ('queue', 'refuse')),
   created_at  timestamptz not null,
   updated_at  timestamptz not null
 );

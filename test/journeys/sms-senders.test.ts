@@ -16,6 +16,14 @@ let world: World
 
 before(async () => {
   world = await startWorld({ PAMOJA_RATE_LIMITS: 'off' })
+  // Live messages need a route; that nobody answers at its end is of no consequence here.
+  const bind = { name: 'silent', host: '127.0.0.1', port: 9, system_id: 'none', password: 'none' }
+  await world.operator.post('/v1/operator/sms/binds', bind)
+  await world.operator.post('/v1/operator/sms/routes', { tiers: [[{ bind: bind.name }]] })
+  await eventually(async () => {
+    const { body } = await world.operator.get('/v1/operator/sms/routes')
+    return body.data.every(({ in_force }: { in_force: boolean }) => in_force)
+  }, 'the route to be in force')
 })
 after(() => world.stop())
 

@@ -3,10 +3,16 @@
 // back from handsets; and what happens when message centres fail.
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
+import { areas } from '../../src/areas.ts'
+import { loadConfig } from '../../src/config.ts'
+import { startNode } from '../../src/server.ts'
 import { type HandsetMessage, SmscSimulator } from '../../src/simulators/smsc.ts'
+import { Client } from '../client.ts'
+import { notes, notesMigrations } from '../notes/area.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
-import { type Account, eventually, startWorld, type World } from '../world.ts'
+import { type Account, eventually, quiet, startWorld, type World } from '../world.ts'
 
 let world: World
 let receiver: Receiver
@@ -73,14 +79,32 @@ describe('out of the box', () => {
     }
   })
 
-  test('a live message without a route fails, and its price comes back', async () => {
+  test('a live message to which no route leads is refused; one that loses its route fails, and its price comes back', async () => {
     const ada = await world.account()
     const { body: live } = await ada.client.post('/v1/api-keys', { name: 'Live', environment: 'live' })
     const credit = { amount: 10, currency: 'KES', environment: 'live', reference: 'first' }
     await world.operator.post(`/v1/operator/accounts/${ada.id}/credit`, credit)
     const account = { ...ada, client: world.stranger.as(live.key) }
     // Lesotho takes any sender.
-    const record = await ended(account, await send(account, '+26658000001'))
+    const body = { to: '+26658000001', from: 'PAMOJA', message: 'Lumela' }
+    const refused = await account.client.post('/v1/sms/send', body)
+    assert.deepEqual([refused.status, refused.body.error.code], [422, 'NO_ROUTE'])
+    const bulk = { from: 'PAMOJA', messages: [{ to: body.to, message: 'Lumela' }], allow_partial: false }
+    const many = await account.client.post('/v1/sms/bulk', bulk)
+    assert.deepEqual([many.status, many.body.error.code], [422, 'NO_ROUTE'], many.text)
+    assert.equal((await account.client.get('/v1/sms')).body.data.length, 0)
+
+    await world.operator.post('/v1/operator/sms/binds', {
+      ...{ name: 'nowhere', host: '127.0.0.1', port: 9, system_id: 'none', password: 'none' },
+    })
+    const way = { country: 'LS', tiers: [[{ bind: 'nowhere' }]] }
+    const { body: route } = await world.operator.post('/v1/operator/sms/routes', way)
+    await inForce(route.id)
+    const id = await send(account, body.to)
+    assert.ok((await balance(account)) < 10)
+    await world.operator.delete(`/v1/operator/sms/routes/${route.id}`)
+    await world.operator.delete('/v1/operator/sms/binds/nowhere')
+    const record = await ended(account, id)
     assert.deepEqual([record.status, record.error_code], ['failed', 'NO_ROUTE'])
     assert.equal(await balance(account), 10)
   })
@@ -304,6 +328,38 @@ describe('over binds of the operator', () => {
     assert.equal((await ended(ada, id)).status, 'delivered')
   })
 
+  test('a route may refuse what nobody can take now, on a node that speaks to no carrier too', async () => {
+    const ada = await world.account({ balance: 100 })
+    await changeRoute({ when_down: 'refuse' })
+    const { config } = loadConfig(
+      {},
+      { ...quiet, PAMOJA_HOME: world.home, DATABASE_URL: world.databaseUrl, PAMOJA_ROLES: ['api'] },
+    )
+    const api = await startNode({ config, areas: [...areas, notes], extraMigrations: notesMigrations })
+    const elsewhere = new Client(api.url, api.caFile && readFileSync(api.caFile, 'utf8'), ada.key)
+    const body = { to: '+254722300009', from: 'PAMOJA', message: 'now or never' }
+    await smsc.stop()
+    for (const client of [ada.client, elsewhere]) {
+      const refused = await eventually(async () => {
+        const reply = await client.post('/v1/sms/send', body)
+        return reply.status === 503 && reply
+      }, 'nobody to be able to take a message')
+      assert.equal(refused.body.error.code, 'PROVIDER_UNAVAILABLE')
+      assert.ok(Number(refused.headers['retry-after']) > 0)
+      const tomorrow = new Date(Date.now() + 86_400_000).toISOString()
+      assert.equal((await client.post('/v1/sms/send', { ...body, scheduled_at: tomorrow })).status, 200)
+    }
+    await startSmsc(port)
+    for (const client of [ada.client, elsewhere])
+      await eventually(
+        async () => (await client.post('/v1/sms/send', body)).status === 200,
+        'messages to be taken again',
+      )
+    await changeRoute({ when_down: 'queue' })
+    elsewhere.close()
+    await api.stop()
+  })
+
   test('a centre that stops answering is passed over, and used again when it answers', async () => {
     const ada = await world.account({ balance: 1000 })
     const heard: string[] = []
@@ -372,13 +428,6 @@ describe('over binds of the operator', () => {
     await inForce(route.id)
   }
 
-  async function inForce(id: string): Promise<void> {
-    await eventually(async () => {
-      const { body } = await world.operator.get('/v1/operator/sms/routes')
-      return body.data.find((one: { id: string }) => one.id === id).in_force
-    }, 'the route to be in force')
-  }
-
   async function bind(name: string) {
     const { body } = await world.operator.get('/v1/operator/sms/binds')
     return body.data.find((one: { name: string }) => one.name === name)
@@ -415,4 +464,11 @@ async function balance(account: Account): Promise<number> {
 
 function signature(secret: string, body: string): string {
   return createHmac('sha256', secret).update(body).digest('hex')
+}
+
+async function inForce(id: string): Promise<void> {
+  await eventually(async () => {
+    const { body } = await world.operator.get('/v1/operator/sms/routes')
+    return body.data.find((one: { id: string }) => one.id === id).in_force
+  }, 'the route to be in force')
 }

@@ -48,10 +48,10 @@ export const sms: Area = {
     mountOptOutPage(http, app)
     mountNotices(http, app, intakeOf(app))
   },
-  start: async (app) =>
+  start: (app) =>
     app.config.PAMOJA_ROLES.includes('carriers')
       ? networkOf(app).start(intakeOf(app), submitJobs)
-      : async () => undefined,
+      : networkOf(app).follow(),
 }
 
 function intakeOf(app: App): Intake {

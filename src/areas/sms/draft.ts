@@ -14,6 +14,7 @@ import type { NewJob } from '../../platform/work.ts'
 import { afterQuietHours } from './consent/quiet-hours.ts'
 import { submission } from './lanes.ts'
 import { type MessageType, priorityOf, type Segments, segmentsOf } from './message.ts'
+import { networkOf } from './network.ts'
 import { placeFor } from './ported/numbers.ts'
 import { currencyOf, segmentPrice } from './pricing.ts'
 import type { Permission } from './senders/permissions.ts'
@@ -60,6 +61,9 @@ export function draftOf(app: App, caller: Caller, permission: Permission, wanted
   const problem = permission.problem(wanted.from, place.country)
   if (problem) throw problem
   const unitPrice = segmentPrice(app, caller, place)
+  const scheduledAt = timeFor(caller, wanted.type, place.country, wanted.scheduledAt)
+  const unreachable = networkOf(app).problem({ ...caller.tenant, ...place }, scheduledAt === null)
+  if (unreachable) throw unreachable
   return {
     uuid: newIdAndUuid('sms', caller.receivedMs).uuid,
     place,
@@ -67,7 +71,7 @@ export function draftOf(app: App, caller: Caller, permission: Permission, wanted
     cost: unitPrice * BigInt(wanted.text.segments),
     currency: currencyOf(caller),
     ...wanted,
-    scheduledAt: timeFor(caller, wanted.type, place.country, wanted.scheduledAt),
+    scheduledAt,
   }
 }
 

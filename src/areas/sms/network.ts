@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The carriers this node is connected to, and the routes: the operators' from the database, followed as they change, and
-// those of the sandbox. Each bind of the operators is open on one node at a time, which serves the messages for it; every
-// node has a sandbox of its own.
+// those of the sandbox. Each bind of the operators is open on one node at a time, which serves the messages for it and says
+// whether it can take any; every node has a sandbox of its own. A node that speaks to no carrier follows the routes too,
+// because it refuses what none of them leads to.
+import { AppError } from '../../kernel/errors.ts'
 import type { App } from '../../platform/app.ts'
 import { isUnavailable, type Queryable, statement } from '../../platform/db.ts'
 import { returnStrays } from '../../platform/queues.ts'
@@ -19,6 +21,8 @@ const reloadMs = 30_000
 const takeMs = 500
 /** How long the start waits for carriers: one that is down must not keep the platform down. */
 const connectMs = 500
+/** How long whoever was refused is told to wait. */
+const retrySeconds = 5
 const sandboxBinds = ['sandbox-1', 'sandbox-2'] as const
 const sandboxWindow = 100
 
@@ -31,19 +35,25 @@ export interface RouteRow {
   tiers: Member[][]
   on_unknown: Route['onUnknown']
   reroute_on_undelivered: boolean
+  when_down: Route['whenDown']
   created_at: Date
   updated_at: Date
 }
 
-const loadBinds = statement<Record<never, never>, BindRow>(
+const loadBinds = statement<Record<never, never>, BindRow & { is_up: boolean }>(
   'sms.load_binds',
-  `select ${bindColumns} from sms.binds where enabled order by name`,
+  `select ${bindColumns}, is_up from sms.binds where enabled order by name`,
+)
+
+const noteHealth = statement<{ name: string; isUp: boolean }, { name: string }>(
+  'sms.note_health',
+  'update sms.binds set is_up = $isUp where name = $name and is_up <> $isUp returning name',
 )
 
 const loadRoutes = statement<Record<never, never>, RouteRow>(
   'sms.load_routes',
-  `select id, environment, account_id, country, network, tiers, on_unknown, reroute_on_undelivered, created_at,
-          updated_at
+  `select id, environment, account_id, country, network, tiers, on_unknown, reroute_on_undelivered, when_down,
+          created_at, updated_at
      from sms.routes order by id`,
 )
 
@@ -68,8 +78,12 @@ class Network {
   #routes: readonly Route[] = []
   #routeVersions: ReadonlyMap<string, number> = new Map()
   #bindVersions: ReadonlyMap<string, number> = new Map()
+  /** What the nodes that have them open last said. */
+  #isUp: ReadonlyMap<string, boolean> = new Map()
+  /** Null: this node speaks to no carrier. */
   #intake: Intake | null = null
-  #timers: readonly NodeJS.Timeout[] = []
+  #isFollowing = false
+  readonly #timers: NodeJS.Timeout[] = []
   #loading: Promise<void> | null = null
   #isStale = false
 
@@ -89,7 +103,8 @@ class Network {
 
   /** Whether a carrier that is not here is somewhere else, or will be. */
   isElsewhere(name: string): boolean {
-    return this.#binds.has(name) && !this.#carriers.has(name)
+    const isKnown = this.#intake === null ? this.#isUp.get(name) === true : this.#binds.has(name)
+    return isKnown && !this.#carriers.has(name)
   }
 
   /** How a bind is doing on this node; null when it is not open here. */
@@ -111,6 +126,23 @@ class Network {
     return routeFor(this.#routes, destination)
   }
 
+  /** Why nothing is accepted for a destination now; null: it is. Whether the sandbox takes a test message is known where one is. */
+  problem(destination: Destination, isForNow: boolean): AppError | null {
+    const route = this.routeFor(destination)
+    const mayBeElsewhere = destination.environment === 'test' && !this.hasSandbox
+    if (!route)
+      return mayBeElsewhere
+        ? null
+        : new AppError('NO_ROUTE', `no route leads to ${destination.country ?? 'this number'}`)
+    const isClosed =
+      isForNow && route.whenDown === 'refuse' && !route.tiers.flat().some(({ bind }) => this.#canTake(bind))
+    return isClosed
+      ? new AppError('PROVIDER_UNAVAILABLE', 'no carrier takes messages to this number just now', {
+          retryAfterSeconds: retrySeconds,
+        })
+      : null
+  }
+
   /** The carriers of a route that are this node's and can take nothing now. */
   down(route: Route): string[] {
     return route.tiers.flat().flatMap(({ bind }) => (this.carrier(bind)?.isUp === false ? [bind] : []))
@@ -123,35 +155,50 @@ class Network {
     return null
   }
 
+  /** Follows the routes, without speaking to anybody. Gives the way to stop. */
+  async follow(): Promise<() => Promise<void>> {
+    const { signals } = this.#app
+    this.#isFollowing = true
+    signals.on('sms', () => this.reload())
+    signals.onGap(() => this.reload())
+    await this.#load()
+    this.#every(reloadMs, () => this.reload())
+    return () => this.#stop()
+  }
+
   /** Opens the carriers that are this node’s, with the `jobs` of their messages, and follows what changes. Gives the way to stop. */
   async start(intake: Intake, jobs: readonly Job<App>[]): Promise<() => Promise<void>> {
     this.#intake = intake
     this.#jobs = jobs
-    const { signals, metrics } = this.#app
-    signals.on('sms', () => this.reload())
-    signals.onGap(() => this.reload())
+    const { metrics } = this.#app
     metrics.gauges('pamoja_sms_sessions', 'Open sessions of this node with carriers.', ['bind'], async () =>
       this.#figures(({ sessions }) => sessions),
     )
     metrics.gauges('pamoja_sms_pending', 'Parts that wait for a carrier or its answer.', ['bind'], async () =>
       this.#figures(({ pending }) => pending),
     )
-    await this.#load()
-    this.#timers = [setInterval(() => this.reload(), reloadMs), setInterval(() => this.#look(), takeMs)]
-    for (const timer of this.#timers) timer.unref()
-    return () => this.#stop()
+    const stop = await this.follow()
+    this.#every(takeMs, () => this.#look())
+    return stop
   }
 
   /** Looks for changes; those that come while it looks are looked for afterwards. */
   reload(): void {
-    if (this.#intake === null) return
+    if (!this.#isFollowing) return
     this.#isStale = true
     this.#begin(() => this.#reloadAll())
   }
 
-  /** Takes over binds whose node is gone. */
+  /** Takes over binds whose node is gone, and says how those are that are open here. */
   #look(): void {
-    this.#begin(() => this.#openFree())
+    this.#begin(async () => {
+      await this.#openFree()
+      await this.#tellHealth()
+    })
+  }
+
+  #every(ms: number, work: () => void): void {
+    this.#timers.push(setInterval(work, ms).unref())
   }
 
   /** One thing at a time; what was asked for meanwhile is done next. */
@@ -177,7 +224,8 @@ class Network {
   async #load(): Promise<void> {
     const { db } = this.#app
     const [binds, routes] = await Promise.all([db.query(loadBinds, {}), db.query(loadRoutes, {})])
-    const wanted = [...this.#sandbox(), ...(await Promise.all(binds.map((row) => this.#bindOf(row)))).flat()]
+    this.#isUp = new Map(binds.map(({ name, is_up }) => [name, is_up]))
+    const wanted = [...this.#sandbox(), ...(this.#intake === null ? [] : await this.#openable(binds))]
     this.#binds = new Map(wanted.map((one) => [one.bind.name, one]))
     for (const [name, { carrier, version }] of this.#carriers) {
       const now = this.#binds.get(name)
@@ -223,6 +271,21 @@ class Network {
     clearTimeout(timer)
   }
 
+  /** What every node must know of those that are open here. */
+  async #tellHealth(): Promise<void> {
+    const { db, signals } = this.#app
+    for (const [name, { carrier }] of this.#carriers) {
+      if (isSandbox(name) || this.#isUp.get(name) === carrier.isUp) continue
+      const changed = await db.query(noteHealth, { name, isUp: carrier.isUp })
+      this.#isUp = new Map(this.#isUp).set(name, carrier.isUp)
+      if (changed.length > 0) await signals.send(db, 'sms', name)
+    }
+  }
+
+  #canTake(name: string): boolean {
+    return this.carrier(name)?.isUp ?? this.#isUp.get(name) ?? false
+  }
+
   #isInUse(name: string): boolean {
     return this.#carriers.has(name) || this.#closing.has(name)
   }
@@ -266,6 +329,10 @@ class Network {
     }
   }
 
+  async #openable(rows: readonly BindRow[]): Promise<{ bind: Bind; version: string }[]> {
+    return (await Promise.all(rows.map((row) => this.#bindOf(row)))).flat()
+  }
+
   /** None when its secret cannot be opened. */
   async #bindOf(row: BindRow): Promise<{ bind: Bind; version: string }[]> {
     try {
@@ -300,10 +367,12 @@ class Network {
   }
 
   async #stop(): Promise<void> {
-    this.#intake = null
+    this.#isFollowing = false
     for (const timer of this.#timers) clearInterval(timer)
     await this.#loading
     await Promise.all([...this.#carriers.keys()].map((name) => this.#leave(name)))
+    if (this.#intake === null) return
+    this.#intake = null
     // Whoever hears it takes them over at once.
     await this.#app.signals.send(this.#app.db, 'sms', 'left').catch(() => undefined)
   }
@@ -319,11 +388,12 @@ const sandboxRoute: Route = {
   tiers: sandboxBinds.map((bind) => [{ bind, weight: 1 }]),
   onUnknown: 'maybe_twice',
   rerouteOnUndelivered: false,
+  whenDown: 'queue',
 }
 
 function routeOf({ id, environment, account_id: account, country, network, tiers, ...row }: RouteRow): Route {
-  const { on_unknown: onUnknown, reroute_on_undelivered: rerouteOnUndelivered } = row
-  return { id, environment, account, country, network, tiers, onUnknown, rerouteOnUndelivered }
+  const { on_unknown: onUnknown, reroute_on_undelivered: rerouteOnUndelivered, when_down: whenDown } = row
+  return { id, environment, account, country, network, tiers, onUnknown, rerouteOnUndelivered, whenDown }
 }
 
 /** Whether a carrier is the sandbox's: what it brings belongs to test environments. */

@@ -73,6 +73,8 @@ const sendRoute = commit({
     'INVALID_PHONE',
     'MESSAGE_TOO_LONG',
     'ENCODING_ERROR',
+    'NO_ROUTE',
+    'PROVIDER_UNAVAILABLE',
   ],
   examples: [
     { name: 'A message', body: { to: '+254711000001', from: 'PAMOJA', message: 'Habari Ada, oda yako imetumwa.' } },
@@ -104,6 +106,8 @@ const bulkRoute = write({
     'DUPLICATE_REFERENCE',
     'INVALID_PHONE',
     'ENCODING_ERROR',
+    'NO_ROUTE',
+    'PROVIDER_UNAVAILABLE',
   ],
   examples: [
     {

@@ -39,6 +39,11 @@ const RerouteOnUndelivered = Type.Boolean({
   description: 'Whether a message that the network could not deliver goes over the next tier',
 })
 
+const WhenDown = OneOf(['queue', 'refuse'], {
+  description:
+    'What becomes of a message while none of the binds can take it: it waits for them, or is refused with PROVIDER_UNAVAILABLE',
+})
+
 const RouteCreate = Type.Object({
   environment: Type.Optional(EnvironmentName({ description: '`live` unless given' })),
   account_id: Type.Optional(Type.String({ maxLength: 60, description: 'Only for this account' })),
@@ -47,12 +52,14 @@ const RouteCreate = Type.Object({
   tiers: Tiers,
   on_unknown: Type.Optional(OnUnknown),
   reroute_on_undelivered: Type.Optional(RerouteOnUndelivered),
+  when_down: Type.Optional(WhenDown),
 })
 
 const RouteChange = Type.Object({
   tiers: Type.Optional(Tiers),
   on_unknown: Type.Optional(OnUnknown),
   reroute_on_undelivered: Type.Optional(RerouteOnUndelivered),
+  when_down: Type.Optional(WhenDown),
 })
 
 const RouteRecord = Type.Object(
@@ -65,6 +72,7 @@ const RouteRecord = Type.Object(
     tiers: Type.Array(Type.Array(Type.Object({ bind: Type.String(), weight: Type.Integer() }))),
     on_unknown: OnUnknown,
     reroute_on_undelivered: RerouteOnUndelivered,
+    when_down: WhenDown,
     in_force: Type.Boolean({ description: 'The answering node already sends by it' }),
     created_at: At(),
     updated_at: At(),
@@ -76,8 +84,8 @@ const Deleted = Type.Object({ id: Type.String(), deleted: Type.Literal(true) }, 
 
 // Statements -------------------------------------------------------------------------------------------------------
 
-const routeColumns = `id, environment, account_id, country, network, tiers, on_unknown, reroute_on_undelivered, created_at,
-  updated_at`
+const routeColumns = `id, environment, account_id, country, network, tiers, on_unknown, reroute_on_undelivered, when_down,
+  created_at, updated_at`
 
 const bindNames = statement<Record<never, never>, { name: string }>('sms.bind_names', 'select name from sms.binds')
 
@@ -96,25 +104,35 @@ const insertRoute = statement<
     tiers: string
     onUnknown: string
     rerouteOnUndelivered: boolean
+    whenDown: string
     at: Date
   },
   RouteRow
 >(
   'sms.insert_route',
   `insert into sms.routes (${routeColumns})
-   values ($id, $environment, $account, $country, $network, $tiers::jsonb, $onUnknown, $rerouteOnUndelivered, $at, $at)
+   values ($id, $environment, $account, $country, $network, $tiers::jsonb, $onUnknown, $rerouteOnUndelivered, $whenDown,
+     $at, $at)
    on conflict do nothing
    returning ${routeColumns}`,
 )
 
 const updateRoute = statement<
-  { id: string; tiers: string | null; onUnknown: string | null; rerouteOnUndelivered: boolean | null; at: Date },
+  {
+    id: string
+    tiers: string | null
+    onUnknown: string | null
+    rerouteOnUndelivered: boolean | null
+    whenDown: string | null
+    at: Date
+  },
   RouteRow
 >(
   'sms.update_route',
   `update sms.routes
       set tiers = coalesce($tiers::jsonb, tiers), on_unknown = coalesce($onUnknown, on_unknown),
-          reroute_on_undelivered = coalesce($rerouteOnUndelivered::boolean, reroute_on_undelivered), updated_at = $at
+          reroute_on_undelivered = coalesce($rerouteOnUndelivered::boolean, reroute_on_undelivered),
+          when_down = coalesce($whenDown, when_down), updated_at = $at
     where id = $id
    returning ${routeColumns}`,
 )
@@ -163,6 +181,7 @@ const createRoute = write({
         tiers: await tiersOf(tx, body.tiers),
         onUnknown: body.on_unknown ?? 'maybe_twice',
         rerouteOnUndelivered: body.reroute_on_undelivered ?? false,
+        whenDown: body.when_down ?? 'queue',
         at: new Date(caller.receivedMs),
       }),
     )
@@ -190,6 +209,7 @@ const changeRoute = write({
         tiers: body.tiers === undefined ? null : await tiersOf(tx, body.tiers),
         onUnknown: body.on_unknown ?? null,
         rerouteOnUndelivered: body.reroute_on_undelivered ?? null,
+        whenDown: body.when_down ?? null,
         at: new Date(caller.receivedMs),
       }),
     )
