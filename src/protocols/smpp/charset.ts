@@ -72,9 +72,20 @@ export function nonGsmCharacters(text: string): string[] {
   return [...new Set(text)].filter((character) => !isGsm(character))
 }
 
-/** One septet in each octet, data_coding 0. */
-export function encodeGsm7(text: string): Buffer {
-  const octets = Buffer.allocUnsafe(gsmLength(text))
+/** The same of a text that is all in the alphabet, found out in one go; -1 when it is not. */
+function exactGsmLength(text: string): number {
+  let length = text.length
+  for (let i = 0; i < text.length; i++) {
+    const code = septets[text.charCodeAt(i)] ?? absent
+    if (code === absent) return -1
+    if (code >= extended) length += 1
+  }
+  return length
+}
+
+/** One septet in each octet, data_coding 0. Who has counted the septets says how many there are. */
+export function encodeGsm7(text: string, count = gsmLength(text)): Buffer {
+  const octets = Buffer.allocUnsafe(count)
   let length = 0
   for (let i = 0; i < text.length; i++) {
     const code = septets[text.charCodeAt(i)] ?? absent
@@ -138,10 +149,12 @@ export interface Split {
 /** Cuts a text into the parts it is sent in; a character that takes two units is never cut. Without an encoding, the cheaper. */
 export function split(
   text: string,
-  encoding: Encoding = isGsm(text) ? 'gsm7' : 'ucs2',
+  wanted?: Encoding,
   sizes: Readonly<Record<Encoding, PartSizes>> = partSizes,
 ): Split {
-  const units = encoding === 'gsm7' ? gsmLength(text) : text.length
+  const exact = wanted === undefined ? exactGsmLength(text) : -1
+  const encoding = wanted ?? (exact < 0 ? 'ucs2' : 'gsm7')
+  const units = encoding === 'ucs2' ? text.length : exact < 0 ? gsmLength(text) : exact
   const { alone, together } = sizes[encoding]
   if (units <= alone) return { encoding, parts: [text], units }
   const parts: string[] = []
@@ -294,12 +307,12 @@ export function encodeMessage(
   options: { encoding?: Encoding; reference: number; joining?: Joining },
 ): Content[] {
   const { reference, joining = 'udh' } = options
-  const { encoding, parts } = split(text, options.encoding, joining === 'udh16' ? widePartSizes : partSizes)
+  const { encoding, parts, units } = split(text, options.encoding, joining === 'udh16' ? widePartSizes : partSizes)
   assert(parts.length <= maxParts, 'a message has at most 255 parts')
   const octetsOf = encoding === 'gsm7' ? encodeGsm7 : encodeUcs2
   const dataCoding = encoding === 'gsm7' ? dataCodings.gsm : dataCodings.ucs2
+  if (parts.length === 1) return [{ esmClass: 0, dataCoding, shortMessage: octetsOf(text, units), tlvs: {} }]
   const plain = { esmClass: 0, dataCoding, tlvs: {} }
-  if (parts.length === 1) return [{ shortMessage: octetsOf(text), ...plain }]
   if (joining === 'payload')
     return [{ ...plain, shortMessage: Buffer.alloc(0), tlvs: { messagePayload: octetsOf(text) } }]
   return parts.map((part, i) => {

@@ -270,7 +270,7 @@ const integer =
   (tag: number): TlvCodec<number> => ({
     tag,
     fits: (length) => length === bytes,
-    read: (frame, start) => frame.readUIntBE(start, bytes),
+    read: (frame, start) => (bytes === 1 ? (frame[start] ?? 0) : frame.readUIntBE(start, bytes)),
     write: (writer, value) => writer.integer(value, bytes),
   })
 const u8 = integer(1)
@@ -883,21 +883,31 @@ class Writer {
 
   tlvs(tlvs: Tlvs): void {
     for (const name in tlvs) if (isTlvName(name)) this.#knownTlv(tlvs, name)
-    for (const { tag, value } of tlvs.unknown ?? []) this.#tlv(tag, () => this.octets(value))
+    for (const { tag, value } of tlvs.unknown ?? []) {
+      const valueAt = this.#beginTlv(tag)
+      this.octets(value)
+      this.#endTlv(valueAt)
+    }
   }
 
   #knownTlv<N extends TlvName>(tlvs: KnownTlvs, name: N): void {
     const value = tlvs[name]
-    if (value !== undefined) this.#tlv(tlvCodecs[name].tag, () => tlvCodecs[name].write(this, value))
+    if (value === undefined) return
+    const codec = tlvCodecs[name]
+    const valueAt = this.#beginTlv(codec.tag)
+    codec.write(this, value)
+    this.#endTlv(valueAt)
   }
 
-  /** The length is known once the value is written. */
-  #tlv(tag: number, write: () => void): void {
+  /** Gives where the value starts: its length, which goes before it, is known once it is written. */
+  #beginTlv(tag: number): number {
     this.integer(tag, 2)
-    const lengthAt = this.offset
     this.integer(0, 2)
-    write()
-    this.#buffer.writeUInt16BE(this.offset - lengthAt - 2, lengthAt)
+    return this.offset
+  }
+
+  #endTlv(valueAt: number): void {
+    this.#buffer.writeUInt16BE(this.offset - valueAt, valueAt - 2)
   }
 
   #check(value: number, bytes: 1 | 2 | 4): void {
