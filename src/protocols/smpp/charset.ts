@@ -100,6 +100,7 @@ export function encodeGsm7(text: string, count = gsmLength(text)): Buffer {
 
 /** An escape before something that the extension table does not have is passed over, as TS 23.038 section 6.2.1.1 asks. */
 export function decodeGsm7(octets: Buffer): string {
+  if (isAscii(octets)) return octets.toString('latin1')
   const text = Buffer.allocUnsafe(2 * octets.length)
   let length = 0
   for (let i = 0; i < octets.length; i++) {
@@ -113,6 +114,15 @@ export function decodeGsm7(octets: Buffer): string {
     text[length++] = unit >> 8
   }
   return text.toString('utf16le', 0, length)
+}
+
+/** Whether each of the septets stands for itself, as most letters and all digits do. */
+function isAscii(octets: Buffer): boolean {
+  for (let i = 0; i < octets.length; i++) {
+    const octet = octets[i] ?? 0
+    if (units[octet] !== octet || octet === escapeCode) return false
+  }
+  return true
 }
 
 /** Big-endian UTF-16, data_coding 8. */
