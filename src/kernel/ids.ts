@@ -83,6 +83,9 @@ export function timeOfUuid(uuid: string): Date {
   return new Date(Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16))
 }
 
+/** Nobody's: it comes before every other. */
+export const nilUuid = '00000000-0000-0000-0000-000000000000'
+
 /** Tenants are spread over this many buckets; the bucket leads every tenant key (and is what a cluster shards by). */
 export const bucketCount = 256
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The jobs of one lane that this node has in memory: those that run, and those that wait for a place, account by account in
 // turn. A lane `area.verb@place` is served by some nodes only, and shared out between accounts: none of them can fill it.
+
 import type { TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
+import { nilUuid } from '../kernel/ids.ts'
 import { mayHold, Turns } from '../kernel/turns.ts'
 import type { Trace } from './tracing.ts'
 
@@ -10,9 +12,6 @@ import type { Trace } from './tracing.ts'
 const maxLocalBacklog = 2_000
 /** How many jobs a shared lane may have in memory, for each that may run. */
 const capacityFactor = 2
-
-/** Before the first account. */
-export const beforeAll = '00000000-0000-0000-0000-000000000000'
 
 /** A job row, as far as running it needs it. */
 export interface Row {
@@ -48,7 +47,7 @@ export class Lane<Job extends Runnable> {
   running = 0
   /** More was due than was taken: from now on accounts are asked one by one, after the last that was. */
   isCrowded = false
-  lastAccount = beforeAll
+  lastAccount = nilUuid
   readonly #waiting = new Turns<Row>()
   readonly #held = new Map<string, number>()
   #total = 0

@@ -2,7 +2,7 @@
 // Lists: cursors over time-ordered ids, and ranges of days. A cursor is the last row's UUID; rows that arrive while
 // somebody pages do not shift what follows.
 import { AppError } from '../kernel/errors.ts'
-import { firstUuidAt } from '../kernel/ids.ts'
+import { firstUuidAt, nilUuid } from '../kernel/ids.ts'
 import { dayMs, dayOf, parseDay, parseMoment } from '../kernel/time.ts'
 import type { Page } from './route.ts'
 
@@ -55,7 +55,7 @@ export function idBounds(
   if (start && end && start.from >= end.to) throw new AppError('INVALID_DATE_RANGE', `${startName} is after ${endName}`)
   return {
     // No id was made before 1970.
-    from: start ? firstUuidAt(Math.max(0, start.from)) : '00000000-0000-0000-0000-000000000000',
+    from: start ? firstUuidAt(Math.max(0, start.from)) : nilUuid,
     to: end ? firstUuidAt(Math.max(0, end.to)) : 'ffffffff-ffff-ffff-ffff-ffffffffffff',
   }
 }

@@ -6,7 +6,7 @@ import { createCipheriv, createDecipheriv, createHash, createSecretKey, type Key
 import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { performance } from 'node:perf_hooks'
-import { bucketCount } from '../kernel/ids.ts'
+import { bucketCount, nilUuid } from '../kernel/ids.ts'
 import { type Database, statement } from './db.ts'
 import type { Tenant } from './tenant.ts'
 
@@ -285,7 +285,6 @@ function dataKeyPlace(id: number): string {
 }
 
 const allBuckets = Array.from({ length: bucketCount }, (_, bucket) => bucket)
-const nilUuid = '00000000-0000-0000-0000-000000000000'
 const noAccount = ''
 
 // A sealed value: version, number of the key, iv, tag, data. The version says which kind of key it was.

@@ -5,11 +5,11 @@
 // themselves, within leaseSeconds, and recovery is the ordinary poll.
 import type { Static, TSchema } from 'typebox'
 import { backoffMs } from '../kernel/backoff.ts'
-import { bucketCount, newUuid } from '../kernel/ids.ts'
+import { bucketCount, newUuid, nilUuid } from '../kernel/ids.ts'
 import type { Clock } from './clock.ts'
 import { type Committer, operation } from './commit.ts'
 import { type Database, isUnavailable, type Queryable, statement } from './db.ts'
-import { beforeAll, Lane, laneName, type Row } from './lane.ts'
+import { Lane, laneName, type Row } from './lane.ts'
 import { type Logger, messageOf } from './log.ts'
 import type { Tenant } from './tenant.ts'
 import type { Trace, Tracer } from './tracing.ts'
@@ -393,8 +393,8 @@ export class Work<Context> {
       passedOver,
     })
     this.#claimed(rows)
-    const wasLast = rows.length === 0 && lane.lastAccount === beforeAll
-    lane.lastAccount = rows.reduce((last, { account_id: id }) => (id !== null && id > last ? id : last), beforeAll)
+    const wasLast = rows.length === 0 && lane.lastAccount === nilUuid
+    lane.lastAccount = rows.reduce((last, { account_id: id }) => (id !== null && id > last ? id : last), nilUuid)
     lane.isCrowded = !wasLast || passedOver.length > 0
     return !wasLast
   }

@@ -3,7 +3,7 @@
 
 import { Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
-import { idOf, timeOfUuid, uuidOf } from '../../kernel/ids.ts'
+import { idOf, nilUuid, timeOfUuid, uuidOf } from '../../kernel/ids.ts'
 import { auditEntries } from '../../platform/audit.ts'
 import { idBounds, pageOf, windowOf } from '../../platform/page.ts'
 import { findRequest, type LoggedRequest, listRequests } from '../../platform/request-log.ts'
@@ -221,8 +221,7 @@ const listLogs = list({
       status: query.status ?? null,
       operation: query.operation ?? null,
       method: query.method ?? null,
-      key:
-        query.key_id === undefined ? null : (uuidOf('apiKey', query.key_id) ?? '00000000-0000-0000-0000-000000000000'),
+      key: query.key_id === undefined ? null : (uuidOf('apiKey', query.key_id) ?? nilUuid),
     })
     return pageOf(window, rows, logRecord)
   },

@@ -32,3 +32,11 @@ test('a provider that is down is tried with three requests after half a minute',
   record(breaker, '+', 60_000)
   assert.deepEqual([breaker.status, breaker.admits(60_000)], ['up', true])
 })
+
+test('probes of which nothing is ever heard do not keep a provider down for good', () => {
+  const breaker = new Breaker()
+  record(breaker, '-'.repeat(20))
+  for (let probe = 0; probe < 3; probe++) assert.equal(breaker.admits(30_000), true)
+  assert.equal(breaker.admits(59_999), false)
+  assert.equal(breaker.admits(60_000), true)
+})

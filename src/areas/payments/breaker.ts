@@ -16,7 +16,10 @@ export class Breaker {
   /** Whether a request may go out now. */
   admits(nowMs: number): boolean {
     if (this.#openUntil === Number.NEGATIVE_INFINITY) return true
-    if (nowMs < this.#openUntil || this.#probesLeft === 0) return false
+    if (nowMs < this.#openUntil) return false
+    // Probes of which nothing was heard for so long were lost.
+    if (this.#probesLeft === 0 && nowMs >= this.#openUntil + openMs) this.#open(nowMs - openMs)
+    if (this.#probesLeft === 0) return false
     this.#probesLeft--
     return true
   }

@@ -3,7 +3,7 @@
 // way at a time, so many a day and no more; three failures in a row pause it until the account turns it on again.
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
-import { bucketCount, bucketOf, idOf } from '../../kernel/ids.ts'
+import { bucketCount, bucketOf, idOf, nilUuid } from '../../kernel/ids.ts'
 import { type Currency, formatMicros } from '../../kernel/money.ts'
 import { dayOf } from '../../kernel/time.ts'
 import { walletsOfMany } from '../../ledger/wallets.ts'
@@ -32,9 +32,10 @@ import {
   listRecharges,
   lockRecharge,
   nameRecharge,
+  nextReadyRecharges,
   noteTopup,
+  type ReadyRecharge,
   type RechargeRow,
-  readyRecharges,
   saveRecharge,
   stopRecharge,
 } from './store.ts'
@@ -44,6 +45,9 @@ const defaultPerDay = 3
 const pausedAfterFailures = 3
 /** So many wallets are looked at in one go. */
 const walletsAtOnce = 500
+
+/** Comes before all of them. */
+const first = { account_id: nilUuid, environment: 'live', currency: '' } as const
 
 const buckets = Array.from({ length: bucketCount }, (_, i) => i)
 
@@ -144,21 +148,31 @@ export function rechargeChore(topup: Purpose): Chore {
 }
 
 export async function rechargeAll(app: App, topup: Purpose): Promise<void> {
-  const ready = await app.db.query(readyRecharges, { buckets })
-  for (let i = 0; i < ready.length; i += walletsAtOnce) {
-    const some = ready.slice(i, i + walletsAtOnce)
-    const wallets = await walletsOfMany(app.db, [...new Set(some.map(({ account_id }) => account_id))])
-    for (const { account_id: account, environment, currency, threshold } of some) {
-      const tenant = { bucket: bucketOf(account), account, environment }
-      const found = wallets.find(
-        (one) =>
-          one.tenant.account === account && one.tenant.environment === environment && one.wallet.currency === currency,
-      )
-      if ((found?.wallet.availableMicros ?? 0n) >= threshold) continue
-      await recharge(app, tenant, currency, topup).catch((error) =>
-        app.log.error({ error, account: idOf('account', account) }, 'a wallet could not be filled by itself'),
-      )
-    }
+  let after: Pick<ReadyRecharge, 'account_id' | 'environment' | 'currency'> | undefined = first
+  while (after !== undefined) {
+    const { account_id: account, environment, currency } = after
+    const page = { buckets, account, environment, currency, most: walletsAtOnce }
+    const ready: ReadyRecharge[] = await app.db.query(nextReadyRecharges, page)
+    await rechargeSome(app, ready, topup)
+    after = ready[walletsAtOnce - 1]
+  }
+}
+
+async function rechargeSome(app: App, ready: readonly ReadyRecharge[], topup: Purpose): Promise<void> {
+  if (ready.length === 0) return
+  const wallets = await walletsOfMany(app.db, [...new Set(ready.map(({ account_id }) => account_id))])
+  const name = (account: string, environment: string, currency: string) => `${account}/${environment}/${currency}`
+  const available = new Map(
+    wallets.map(({ tenant, wallet }) => [
+      name(tenant.account, tenant.environment, wallet.currency),
+      wallet.availableMicros,
+    ]),
+  )
+  for (const { account_id: account, environment, currency, threshold } of ready) {
+    if ((available.get(name(account, environment, currency)) ?? 0n) >= threshold) continue
+    await recharge(app, { bucket: bucketOf(account), account, environment }, currency, topup).catch((error) =>
+      app.log.error({ error, account: idOf('account', account) }, 'a wallet could not be filled by itself'),
+    )
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tells of wallets that fell below their threshold: once for each fall, and again only after it was above in between. It is
 // looked at regularly, so that no charge pays for it; a fall that was made good between two looks is not told.
+import { nilUuid } from '../../kernel/ids.ts'
 import type { Currency } from '../../kernel/money.ts'
 import { type Wallet, walletsOfMany } from '../../ledger/wallets.ts'
 import type { App } from '../../platform/app.ts'
@@ -8,7 +9,7 @@ import { maybe, one } from '../../platform/db.ts'
 import type { Chore } from '../../platform/maintenance.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { walletEvents } from './events.ts'
-import { allThresholds, clockOffset, noteLow, noteRisen, type Threshold, toldLow } from './store.ts'
+import { clockOffset, nextThresholds, noteLow, noteRisen, type Threshold, toldLow } from './store.ts'
 import { currentWallet, isLow, thresholdIn, toldOf, walletId } from './wallet.ts'
 
 /** So many accounts are looked at in one go. */
@@ -17,11 +18,16 @@ const accountsAtOnce = 500
 export const lowBalanceChore: Chore = { name: 'low balances', everyMs: 30_000, run: watchBalances }
 
 export async function watchBalances(app: App): Promise<void> {
-  const watched = await app.db.query(allThresholds, {})
-  for (let i = 0; i < watched.length; i += accountsAtOnce) await watchSome(app, watched.slice(i, i + accountsAtOnce))
+  let after: string | undefined = nilUuid
+  while (after !== undefined) {
+    const watched: Threshold[] = await app.db.query(nextThresholds, { after, most: accountsAtOnce })
+    await watchSome(app, watched)
+    after = watched[accountsAtOnce - 1]?.account_id
+  }
 }
 
 async function watchSome(app: App, watched: readonly Threshold[]): Promise<void> {
+  if (watched.length === 0) return
   const thresholds = new Map(watched.map((one) => [one.account_id, one]))
   const found = await walletsOfMany(app.db, [...thresholds.keys()])
   const buckets = [...new Set(found.map(({ tenant }) => tenant.bucket))]

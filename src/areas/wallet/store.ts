@@ -15,7 +15,11 @@ export interface Threshold {
 const thresholds = `select account_id, accounts.currency_of(account_id) as currency, value #>> '{}' as threshold
      from accounts.with_setting('low_balance_threshold') where value <> 'null'`
 
-export const allThresholds = statement<Record<never, never>, Threshold>('wallet.thresholds', thresholds)
+/** Page by page, in the order of the accounts. */
+export const nextThresholds = statement<{ after: string; most: number }, Threshold>(
+  'wallet.thresholds',
+  `${thresholds} and account_id > $after order by account_id limit $most`,
+)
 
 export const thresholdOfAccount = statement<{ account: string }, Threshold>(
   'wallet.threshold_of',
@@ -132,14 +136,23 @@ export const stopRecharge = statement<Owned & { at: Date }, RechargeRow>(
    returning ${rechargeColumns}`,
 )
 
-/** Those of every account that may begin now, but for what the day allows. */
-export const readyRecharges = statement<
-  { buckets: number[] },
-  { account_id: string; environment: 'test' | 'live'; currency: string; threshold: bigint }
+export interface ReadyRecharge {
+  account_id: string
+  environment: 'test' | 'live'
+  currency: string
+  threshold: bigint
+}
+
+/** Those of every account that may begin now, but for what the day allows; page by page. */
+export const nextReadyRecharges = statement<
+  { buckets: number[]; account: string; environment: string; currency: string; most: number },
+  ReadyRecharge
 >(
   'wallet.ready_recharges',
   `select account_id, environment, currency, threshold from wallet.auto_recharges
-    where bucket = any($buckets::smallint[]) and enabled and not paused and payment_id is null`,
+    where bucket = any($buckets::smallint[]) and enabled and not paused and payment_id is null
+      and (account_id, environment, currency) > ($account::uuid, $environment::text, $currency::text)
+    order by account_id, environment, currency limit $most`,
 )
 
 /** None when one is under way, or the day has had enough. The row is locked until its payment is named. */

@@ -2,7 +2,7 @@
 // One delivery: the request that is made for it, what its outcome means, and how that is stored. The dispatcher decides
 // when; here is what.
 import { Type } from 'typebox'
-import { type Id, idOf, newUuid } from '../../kernel/ids.ts'
+import { type Id, idOf, newUuid, nilUuid } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
 import { operation, type RowOf } from '../../platform/commit.ts'
 import { statement } from '../../platform/db.ts'
@@ -62,7 +62,7 @@ export interface Delivery {
 export const claimLeaseSeconds = 30
 
 /** What the table has in place of an endpoint for what goes to a callback URL, and what the job has in place of it. */
-const noEndpoint = '00000000-0000-0000-0000-000000000000'
+const noEndpoint = nilUuid
 export const callbackKey = 'callback'
 
 type DeliveryError = OutboundError | 'GONE' | 'HTTP_STATUS' | 'ABORTED'
