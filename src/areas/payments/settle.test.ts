@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// What may be heard of a payment, in any order, twice and all at once: against a model of the table of states, and against
+// what must hold under any interleaving. fast-check prints the seed and path of a failure; give them to fc.assert to see the
+// same history again.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import fc from 'fast-check'
+import { type Account, startWorld, type World } from '../../../test/world.ts'
+import { AppError } from '../../kernel/errors.ts'
+import { bucketOf, uuidOf } from '../../kernel/ids.ts'
+import { balanceOfContra } from '../../ledger/rollups.ts'
+import { verifyLedger } from '../../ledger/verify.ts'
+import { one } from '../../platform/db.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import type { FailureReason, Verdict } from './provider.ts'
+import { cancel, expire, settle } from './settle.ts'
+import { type AttemptState, attemptOfPayment, open, type Status } from './store.ts'
+
+const amount = 1_000n * 1_000_000n
+const fee = 15n * 1_000_000n
+const otherAmount = 999n * 1_000_000n
+/** Ends the search for the smallest failing history, which would otherwise go on for minutes. */
+const bounded = { interruptAfterTimeLimit: 60_000 }
+
+let world: World
+
+before(async () => {
+  // Nobody takes the payments up: what happens to them is told below.
+  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off', PAMOJA_ROLES: ['api'] })
+})
+after(() => world.stop())
+
+type Happening = Verdict | { kind: 'expire' } | { kind: 'cancel' }
+
+const refusals: readonly FailureReason[] = ['INSUFFICIENT_FUNDS', 'USER_CANCELLED', 'WRONG_PIN']
+const happening: fc.Arbitrary<Happening> = fc.oneof(
+  fc.constant<Happening>({ kind: 'accepted', providerId: 'ws_CO_1' }),
+  fc.constantFrom<Happening>({ kind: 'pending' }, { kind: 'missing' }, { kind: 'expire' }, { kind: 'cancel' }),
+  fc.constantFrom<Happening>({ kind: 'unknown', reason: 'cut' }, { kind: 'unavailable', reason: 'refused' }),
+  fc.constantFrom(...refusals).map<Happening>((reason) => ({ kind: 'refused', reason, code: '1' })),
+  fc.constantFrom(amount, null).map<Happening>((micros) => ({ kind: 'paid', receipt: 'NLJ7RT61SV', micros })),
+  fc.constant<Happening>({ kind: 'paid', receipt: 'NLJ7RT61SV', micros: otherAmount }),
+)
+
+interface Model {
+  status: Status
+  attempt: AttemptState
+  reason: string | null
+  late: boolean
+  /** What was told, oldest first. */
+  told: string[]
+  suspense: bigint
+}
+
+test('any history of verdicts ends as the table of states says, step by step', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(happening, { minLength: 1, maxLength: 12 }), async (happenings) => {
+      const { account, tenant, id } = await newPayment()
+      const model: Model = {
+        ...{ status: 'pending', attempt: 'planned', reason: null, late: false },
+        ...{ told: ['payment.created'], suspense: 0n },
+      }
+      for (const one of happenings) {
+        judge(model, one)
+        await happen(tenant, id, one)
+        const { body } = await account.client.get(`/v1/payments/${id}`)
+        const found = [body.status, body.failure_reason, body.late]
+        assert.deepEqual(found, [model.status, model.reason, model.late], JSON.stringify(one, bigintText))
+      }
+      assert.deepEqual(await toldOf(account), model.told)
+      await assertMoney(tenant, account, model.status === 'completed', model.suspense)
+    }),
+    { ...bounded, numRuns: 60 },
+  )
+  assert.deepEqual((await verifyLedger(world.app.db)).problems, [])
+})
+
+test('verdicts that come all at once settle a payment once, and what the provider confirmed is never lost', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(happening, { minLength: 2, maxLength: 10 }), async (happenings) => {
+      const { account, tenant, id } = await newPayment()
+      await Promise.all(happenings.map((one) => happen(tenant, id, one)))
+      const { body } = await account.client.get(`/v1/payments/${id}`)
+      const told = await toldOf(account)
+      assert.equal(told.filter((name) => name === 'payment.completed').length, body.status === 'completed' ? 1 : 0)
+      const isMismatched = body.failure_reason === 'AMOUNT_MISMATCH'
+      const wasPaid = happenings.some((one) => one.kind === 'paid' && one.micros !== otherAmount)
+      if (wasPaid) assert.ok(body.status === 'completed' || isMismatched, `it is ${body.status}`)
+      await assertMoney(tenant, account, body.status === 'completed', isMismatched ? otherAmount : 0n)
+    }),
+    { ...bounded, numRuns: 60 },
+  )
+  assert.deepEqual((await verifyLedger(world.app.db)).problems, [])
+})
+
+/** What the table of states makes of it. */
+function judge(model: Model, one: Happening): void {
+  const isOpen = open.includes(model.status)
+  const end = (status: Status, reason: string | null): void => {
+    Object.assign(model, { status, reason })
+    model.told.push(status === 'completed' ? 'payment.completed' : 'payment.failed')
+  }
+  const isUnsent = model.attempt === 'planned'
+  switch (one.kind) {
+    case 'accepted':
+    case 'pending':
+      if (model.status === 'pending') model.status = 'processing'
+      if (model.attempt !== 'final') model.attempt = 'accepted'
+      break
+    case 'unknown':
+    case 'missing':
+      if (isUnsent) model.attempt = 'unknown'
+      break
+    case 'unavailable':
+      if (isOpen) end('failed', 'PROVIDER_UNAVAILABLE')
+      model.attempt = 'final'
+      break
+    case 'refused':
+      if (isOpen) end(one.reason === 'USER_CANCELLED' ? 'cancelled' : 'failed', one.reason)
+      model.attempt = 'final'
+      break
+    case 'paid':
+      model.attempt = 'final'
+      if (one.micros !== null && one.micros !== amount) {
+        if (!isOpen) break
+        end('failed', 'AMOUNT_MISMATCH')
+        model.suspense = one.micros
+      } else if (model.status !== 'completed' && model.reason !== 'AMOUNT_MISMATCH') {
+        model.late ||= !isOpen
+        end('completed', null)
+      }
+      break
+    case 'expire':
+      if (isUnsent) model.attempt = 'final'
+      if (isOpen) end('expired', 'TRANSACTION_TIMEOUT')
+      break
+    case 'cancel':
+      if (!isOpen || !isUnsent) break
+      model.attempt = 'final'
+      end('cancelled', null)
+      break
+    default:
+  }
+}
+
+async function happen(tenant: Tenant, id: string, happening: Happening): Promise<void> {
+  const { app } = world
+  const payment = uuidOf('payment', id) ?? ''
+  const attempt = await one(app.db.query(attemptOfPayment, { ...tenant, payment }))
+  if (happening.kind === 'expire') await expire(app, tenant, attempt)
+  else if (happening.kind === 'cancel')
+    await app.db
+      .tx((tx) => cancel(app, tx, tenant, payment))
+      .catch((error) => assert.ok(error instanceof AppError && error.code === 'INVALID_STATE'))
+  else await settle(app, tenant, attempt, happening)
+}
+
+async function newPayment(): Promise<{ account: Account; tenant: Tenant; id: string }> {
+  const account = await world.account()
+  const body = { amount: 1_000, currency: 'KES', phone: '+254700000001' }
+  const { status, body: made, text } = await account.client.post('/v1/payments?wait=0', body)
+  assert.equal(status, 201, text)
+  const uuid = uuidOf('account', account.id) ?? ''
+  return { account, tenant: { bucket: bucketOf(uuid), account: uuid, environment: 'test' }, id: made.payment_id }
+}
+
+/** Oldest first. */
+async function toldOf({ client }: Account): Promise<string[]> {
+  const { body } = await client.get('/v1/events')
+  return body.data.map(({ event }: { event: string }) => event).reverse()
+}
+
+async function assertMoney(tenant: Tenant, { client }: Account, isPaid: boolean, suspense: bigint): Promise<void> {
+  const { body } = await client.get('/v1/wallet/balance?currency=KES')
+  assert.equal(body.balance, isPaid ? Number((amount - fee) / 1_000_000n) : 0)
+  const kept = await balanceOfContra(world.app.db, tenant, 'suspense:mpesa', 'KES')
+  assert.equal(kept, suspense)
+}
+
+const bigintText = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? value.toString() : value)
