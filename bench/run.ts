@@ -6,6 +6,7 @@ import { durableWrite } from './durable-write.ts'
 import { faults } from './faults.ts'
 import { faultsSms } from './faults-sms.ts'
 import { ledger } from './ledger.ts'
+import { payments } from './payments.ts'
 import { type Figure, report } from './report.ts'
 import { smsAccept } from './sms-accept.ts'
 import { smsCodec } from './sms-codec.ts'
@@ -22,6 +23,7 @@ const benchmarks: Readonly<Record<string, (options: { short: boolean }) => Promi
   ledger,
   start,
   webhooks,
+  payments,
   'sms-accept': smsAccept,
   'sms-codec': smsCodec,
   'sms-segments': smsSegments,

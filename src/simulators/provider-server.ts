@@ -16,6 +16,8 @@ export interface ProviderServerOptions {
   timeScale: number
   /** The certificate authority of whoever is called back. */
   ca(): string | undefined
+  /** Told right before somebody is called back. */
+  onCall?(body: object): void
 }
 
 export interface Asked {
@@ -72,6 +74,7 @@ export class ProviderServer {
   /** Once, whatever comes of it: the real ones do not try again either. */
   call(method: 'POST' | 'PUT', url: string, body: object): Promise<void> {
     const ca = this.#options.ca()
+    this.#options.onCall?.(body)
     return new Promise((resolve) => {
       const call = httpsRequest(url, {
         method,
