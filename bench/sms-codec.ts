@@ -3,8 +3,9 @@
 // receipt with its optional parameters in a deliver_sm.
 import { createRequire } from 'node:module'
 import { decodeMessage, encodeGsm7, encodeMessage } from '../src/protocols/smpp/charset.ts'
-import { addressTypes, decode, encode, esmClasses, newShortMessage, PduError } from '../src/protocols/smpp/pdu.ts'
+import { addressTypes, decode, encode, esmClasses, newShortMessage } from '../src/protocols/smpp/pdu.ts'
 import { encodeReceipt } from '../src/protocols/smpp/receipts.ts'
+import { PduError } from '../src/protocols/smpp/status.ts'
 import type { Figure } from './report.ts'
 
 /** What is used of npm's smpp, which has no types of its own. */

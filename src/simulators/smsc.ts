@@ -4,10 +4,9 @@
 // so that they work in every country.
 import { randomBytes } from 'node:crypto'
 import { type Concatenation, decodeMessage, encodeMessage, type Joining } from '../protocols/smpp/charset.ts'
+import type { Address } from '../protocols/smpp/octets.ts'
 import {
-  type Address,
   addressTypes,
-  commandStatus,
   type DeliverSm,
   newShortMessage,
   type QuerySmAnswer,
@@ -15,6 +14,7 @@ import {
 } from '../protocols/smpp/pdu.ts'
 import { encodeReceipt, messageStates, type ReceiptState } from '../protocols/smpp/receipts.ts'
 import { Smsc, type SmscSession, type SubmitAnswer } from '../protocols/smpp/session.ts'
+import { commandStatus } from '../protocols/smpp/status.ts'
 import { decodeWish, type Wish } from '../protocols/smpp/wish.ts'
 
 /** Messages whose receipt is still to come. */

@@ -3,7 +3,9 @@
 import assert from 'node:assert/strict'
 import { createServer, type Socket } from 'node:net'
 import { after, before, test } from 'node:test'
-import { decode, encode, Framer, PduError, type PduOf } from '../../src/protocols/smpp/pdu.ts'
+import { Framer } from '../../src/protocols/smpp/framer.ts'
+import { decode, encode, type PduOf } from '../../src/protocols/smpp/pdu.ts'
+import { PduError } from '../../src/protocols/smpp/status.ts'
 import { SmscSimulator } from '../../src/simulators/smsc.ts'
 import { type Account, eventually, startWorld, type World } from '../world.ts'
 

@@ -6,9 +6,10 @@ import { createRequire } from 'node:module'
 import type { Server } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { decodeMessage, encodeMessage } from './charset.ts'
-import { commandStatus, type DeliverSm, newShortMessage, type SubmitSm } from './pdu.ts'
+import { type DeliverSm, newShortMessage, type SubmitSm } from './pdu.ts'
 import { encodeReceipt, parseReceipt } from './receipts.ts'
 import { Esme, type EsmeOptions, Smsc } from './session.ts'
+import { commandStatus } from './status.ts'
 
 /** What these tests use of npm's smpp, which has no types of its own. */
 interface TheirPdu {

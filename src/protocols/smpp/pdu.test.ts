@@ -2,20 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import {
-  type Command,
-  commandStatus,
-  decode,
-  encode,
-  encodeRefusal,
-  Framer,
-  maxPduBytes,
-  newShortMessage,
-  type Pdu,
-  PduError,
-  type PduOf,
-  statusName,
-} from './pdu.ts'
+import { Framer } from './framer.ts'
+import { maxPduBytes } from './octets.ts'
+import { type Command, decode, encode, encodeRefusal, newShortMessage, type Pdu, type PduOf } from './pdu.ts'
+import { commandStatus, PduError, statusName } from './status.ts'
 
 const bytes = (hex: string): Buffer => Buffer.from(hex.replace(/\s+/g, ''), 'hex')
 

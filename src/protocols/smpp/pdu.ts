@@ -3,20 +3,9 @@
 // sections 3 to 5). Reading is strict about bounds: what does not fit inside its own PDU is a PduError, which carries the
 // sequence number so that the session can answer it. Nothing here throws: encode and decode give the error as a value.
 // Left out: submit_multi, replace_sm, and everything that version 5.0 added.
-
-export const maxPduBytes = 64 * 1024
-const headerBytes = 16
-/** The most octets `shortMessage` holds; longer ones are cut into parts or go into the TLV messagePayload. */
-const maxShortMessageBytes = 254
-
-export interface Address {
-  /** Type of number: 1 international, 5 alphanumeric; see addressTypes. */
-  ton: number
-  /** Numbering plan: 1 for telephone numbers (E.164), 0 for names. */
-  npi: number
-  /** Up to 20 characters; a telephone number without its plus sign. */
-  address: string
-}
+import { type Address, copyOf, type Header, headerBytes, maxPduBytes, Reader, Writer } from './octets.ts'
+import { commandStatus, isAnswerId, PduError } from './status.ts'
+import { readTlvs, type Tlvs, writeTlvs } from './tlvs.ts'
 
 interface Bind {
   systemId: string
@@ -142,85 +131,6 @@ export interface PduOf<C extends Command> {
 
 export type Pdu = { [C in Command]: PduOf<C> }[Command]
 
-/** What is wrong with some bytes, or with a value that has no bytes; `status` is the command_status to answer with. */
-export class PduError extends Error {
-  readonly status: number
-  readonly sequence: number
-  readonly commandId: number
-
-  constructor(message: string, status: number, header: { sequence: number; commandId: number }) {
-    super(message)
-    this.name = 'PduError'
-    this.status = status
-    this.sequence = header.sequence
-    this.commandId = header.commandId
-  }
-
-  /** An answer is never answered, not even a broken one: two ends that both did so would never stop. */
-  get isAnswer(): boolean {
-    return isAnswerId(this.commandId)
-  }
-}
-
-/** Section 5.1.3, by the specification's names. */
-export const commandStatus = {
-  ESME_ROK: 0x00,
-  ESME_RINVMSGLEN: 0x01,
-  ESME_RINVCMDLEN: 0x02,
-  ESME_RINVCMDID: 0x03,
-  ESME_RINVBNDSTS: 0x04,
-  ESME_RALYBND: 0x05,
-  ESME_RINVPRTFLG: 0x06,
-  ESME_RINVREGDLVFLG: 0x07,
-  ESME_RSYSERR: 0x08,
-  ESME_RINVSRCADR: 0x0a,
-  ESME_RINVDSTADR: 0x0b,
-  ESME_RINVMSGID: 0x0c,
-  ESME_RBINDFAIL: 0x0d,
-  ESME_RINVPASWD: 0x0e,
-  ESME_RINVSYSID: 0x0f,
-  ESME_RCANCELFAIL: 0x11,
-  ESME_RREPLACEFAIL: 0x13,
-  ESME_RMSGQFUL: 0x14,
-  ESME_RINVSERTYP: 0x15,
-  ESME_RINVNUMDESTS: 0x33,
-  ESME_RINVDLNAME: 0x34,
-  ESME_RINVDESTFLAG: 0x40,
-  ESME_RINVSUBREP: 0x42,
-  ESME_RINVESMCLASS: 0x43,
-  ESME_RCNTSUBDL: 0x44,
-  ESME_RSUBMITFAIL: 0x45,
-  ESME_RINVSRCTON: 0x48,
-  ESME_RINVSRCNPI: 0x49,
-  ESME_RINVDSTTON: 0x50,
-  ESME_RINVDSTNPI: 0x51,
-  ESME_RINVSYSTYP: 0x53,
-  ESME_RINVREPFLAG: 0x54,
-  ESME_RINVNUMMSGS: 0x55,
-  ESME_RTHROTTLED: 0x58,
-  ESME_RINVSCHED: 0x61,
-  ESME_RINVEXPIRY: 0x62,
-  ESME_RINVDFTMSGID: 0x63,
-  ESME_RX_T_APPN: 0x64,
-  ESME_RX_P_APPN: 0x65,
-  ESME_RX_R_APPN: 0x66,
-  ESME_RQUERYFAIL: 0x67,
-  ESME_RINVOPTPARSTREAM: 0xc0,
-  ESME_ROPTPARNOTALLWD: 0xc1,
-  ESME_RINVPARLEN: 0xc2,
-  ESME_RMISSINGOPTPARAM: 0xc3,
-  ESME_RINVOPTPARAMVAL: 0xc4,
-  ESME_RDELIVERYFAILURE: 0xfe,
-  ESME_RUNKNOWNERR: 0xff,
-} as const satisfies Record<string, number>
-
-const statusNames = new Map<number, string>(Object.entries(commandStatus).map(([name, status]) => [status, name]))
-
-/** The specification's name; an operator's own status, from 0x400 on, as a number. */
-export function statusName(status: number): string {
-  return statusNames.get(status) ?? `0x${status.toString(16).padStart(8, '0')}`
-}
-
 /** How addresses are usually typed. */
 export const addressTypes = {
   international: { ton: 1, npi: 1 },
@@ -257,116 +167,6 @@ export function newShortMessage(fields: Partial<ShortMessage>): ShortMessage {
   }
 }
 
-interface TlvCodec<V> {
-  tag: number
-  /** Whether octets of this length can be the parameter; what does not fit is kept as unknown. */
-  fits(bytes: number): boolean
-  read(frame: Buffer, start: number, end: number): V
-  write(writer: Writer, value: V): void
-}
-
-const integer =
-  (bytes: 1 | 2 | 4) =>
-  (tag: number): TlvCodec<number> => ({
-    tag,
-    fits: (length) => length === bytes,
-    read: (frame, start) => (bytes === 1 ? (frame[start] ?? 0) : frame.readUIntBE(start, bytes)),
-    write: (writer, value) => writer.integer(value, bytes),
-  })
-const u8 = integer(1)
-const u16 = integer(2)
-const u32 = integer(4)
-
-/** Some centres leave the closing zero out; it is written, and not missed. */
-const text = (tag: number): TlvCodec<string> => ({
-  tag,
-  fits: () => true,
-  read: (frame, start, end) => frame.toString('latin1', start, endOfText(frame, start, end)),
-  write: (writer, value) => writer.text(value, maxPduBytes, commandStatus.ESME_RINVOPTPARAMVAL),
-})
-const octets = (tag: number): TlvCodec<Buffer> => ({
-  tag,
-  fits: () => true,
-  read: copyOf,
-  write: (writer, value) => writer.octets(value),
-})
-const flag = (tag: number): TlvCodec<true> => ({
-  tag,
-  fits: (length) => length === 0,
-  read: () => true,
-  write: () => undefined,
-})
-
-/** Section 5.3.2: every optional parameter of version 3.4. */
-const tlvTable = {
-  destAddrSubunit: u8(0x0005),
-  destNetworkType: u8(0x0006),
-  destBearerType: u8(0x0007),
-  destTelematicsId: u16(0x0008),
-  sourceAddrSubunit: u8(0x000d),
-  sourceNetworkType: u8(0x000e),
-  sourceBearerType: u8(0x000f),
-  sourceTelematicsId: u8(0x0010),
-  qosTimeToLive: u32(0x0017),
-  payloadType: u8(0x0019),
-  additionalStatusInfoText: text(0x001d),
-  receiptedMessageId: text(0x001e),
-  msMsgWaitFacilities: u8(0x0030),
-  privacyIndicator: u8(0x0201),
-  sourceSubaddress: octets(0x0202),
-  destSubaddress: octets(0x0203),
-  userMessageReference: u16(0x0204),
-  userResponseCode: u8(0x0205),
-  sourcePort: u16(0x020a),
-  destinationPort: u16(0x020b),
-  sarMsgRefNum: u16(0x020c),
-  languageIndicator: u8(0x020d),
-  sarTotalSegments: u8(0x020e),
-  sarSegmentSeqnum: u8(0x020f),
-  scInterfaceVersion: u8(0x0210),
-  callbackNumPresInd: u8(0x0302),
-  callbackNumAtag: octets(0x0303),
-  numberOfMessages: u8(0x0304),
-  callbackNum: octets(0x0381),
-  dpfResult: u8(0x0420),
-  setDpf: u8(0x0421),
-  msAvailabilityStatus: u8(0x0422),
-  networkErrorCode: octets(0x0423),
-  messagePayload: octets(0x0424),
-  deliveryFailureReason: u8(0x0425),
-  moreMessagesToSend: u8(0x0426),
-  messageState: u8(0x0427),
-  ussdServiceOp: octets(0x0501),
-  displayTime: u8(0x1201),
-  smsSignal: u16(0x1203),
-  msValidity: u8(0x1204),
-  alertOnMessageDelivery: flag(0x130c),
-  itsReplyType: u8(0x1380),
-  itsSessionInfo: octets(0x1383),
-}
-
-type TlvName = keyof typeof tlvTable
-type TlvValue<N extends TlvName> = (typeof tlvTable)[N] extends TlvCodec<infer V> ? V : never
-type KnownTlvs = { [N in TlvName]?: TlvValue<N> }
-
-interface RawTlv {
-  tag: number
-  value: Buffer
-}
-
-/** Optional parameters by name; `unknown` keeps those that are not in the table, or do not have their form, as they came. */
-interface Tlvs extends KnownTlvs {
-  unknown?: RawTlv[]
-}
-
-const tlvCodecs: { [N in TlvName]: TlvCodec<TlvValue<N>> } = tlvTable
-const isTlvName = (name: string): name is TlvName => Object.hasOwn(tlvTable, name)
-const tlvNames = new Map<number, TlvName>(
-  Object.keys(tlvTable)
-    .filter(isTlvName)
-    .map((name) => [tlvTable[name].tag, name]),
-)
-
 interface BodyCodec<B> {
   read(reader: Reader): B
   write(writer: Writer, body: B): void
@@ -394,11 +194,11 @@ const bind: BodyCodec<Bind> = {
 const bindAnswer: BodyCodec<BindAnswer> = {
   read: (reader) => ({
     systemId: reader.ended ? '' : reader.text(16, commandStatus.ESME_RINVSYSID),
-    tlvs: reader.tlvs(),
+    tlvs: readTlvs(reader),
   }),
   write: (writer, body) => {
     writer.text(body.systemId, 16, commandStatus.ESME_RINVSYSID)
-    writer.tlvs(body.tlvs)
+    writeTlvs(writer, body.tlvs)
   },
 }
 
@@ -417,7 +217,7 @@ const shortMessage: BodyCodec<ShortMessage> = {
     dataCoding: reader.u8(),
     defaultMessageId: reader.u8(),
     shortMessage: reader.shortMessage(),
-    tlvs: reader.tlvs(),
+    tlvs: readTlvs(reader),
   }),
   write: (writer, body) => {
     writer.text(body.serviceType, 6, commandStatus.ESME_RINVSERTYP)
@@ -433,7 +233,7 @@ const shortMessage: BodyCodec<ShortMessage> = {
     writer.u8(body.dataCoding)
     writer.u8(body.defaultMessageId)
     writer.shortMessage(body.shortMessage)
-    writer.tlvs(body.tlvs)
+    writeTlvs(writer, body.tlvs)
   },
 }
 
@@ -445,7 +245,7 @@ const dataSm: BodyCodec<DataSm> = {
     esmClass: reader.u8(),
     registeredDelivery: reader.u8(),
     dataCoding: reader.u8(),
-    tlvs: reader.tlvs(),
+    tlvs: readTlvs(reader),
   }),
   write: (writer, body) => {
     writer.text(body.serviceType, 6, commandStatus.ESME_RINVSERTYP)
@@ -454,7 +254,7 @@ const dataSm: BodyCodec<DataSm> = {
     writer.u8(body.esmClass)
     writer.u8(body.registeredDelivery)
     writer.u8(body.dataCoding)
-    writer.tlvs(body.tlvs)
+    writeTlvs(writer, body.tlvs)
   },
 }
 
@@ -465,10 +265,10 @@ const messageIdAnswer: BodyCodec<MessageIdAnswer> = {
 }
 
 const dataSmAnswer: BodyCodec<DataSmAnswer> = {
-  read: (reader) => ({ messageId: reader.ended ? '' : reader.messageId(), tlvs: reader.tlvs() }),
+  read: (reader) => ({ messageId: reader.ended ? '' : reader.messageId(), tlvs: readTlvs(reader) }),
   write: (writer, body) => {
     writer.messageId(body.messageId)
-    writer.tlvs(body.tlvs)
+    writeTlvs(writer, body.tlvs)
   },
 }
 
@@ -531,12 +331,12 @@ const alertNotification: BodyCodec<AlertNotification> = {
   read: (reader) => ({
     source: reader.address(65, commandStatus.ESME_RINVSRCADR),
     esme: reader.address(65, commandStatus.ESME_RINVDSTADR),
-    tlvs: reader.tlvs(),
+    tlvs: readTlvs(reader),
   }),
   write: (writer, body) => {
     writer.address(body.source, 65, commandStatus.ESME_RINVSRCADR)
     writer.address(body.esme, 65, commandStatus.ESME_RINVDSTADR)
-    writer.tlvs(body.tlvs)
+    writeTlvs(writer, body.tlvs)
   },
 }
 
@@ -544,12 +344,6 @@ interface CommandCodec<C extends Command> {
   id: number
   read(header: Header, reader: Reader): PduOf<C>
   write(writer: Writer, body: Bodies[C]): void
-}
-
-interface Header {
-  commandId: number
-  status: number
-  sequence: number
 }
 
 function coded<C extends Command>(command: C, id: number, body: BodyCodec<Bodies[C]>): CommandCodec<C> {
@@ -593,7 +387,6 @@ const commandNames = new Map<number, Command>(
     .filter(isCommand)
     .map((name) => [commands[name].id, name]),
 )
-const isAnswerId = (commandId: number): boolean => commandId >= 0x80000000
 
 export function isAnswer(command: Command): boolean {
   return isAnswerId(commands[command].id)
@@ -670,258 +463,4 @@ function readHeader(frame: Buffer): Header | PduError {
   }
   if (whole && frame.length <= maxPduBytes && frame.readUInt32BE(0) === frame.length) return header
   return new PduError(`a frame of ${frame.length} octets says another length`, commandStatus.ESME_RINVCMDLEN, header)
-}
-
-/**
- * Cuts a stream of bytes into frames. It holds less than one PDU and what was last pushed. A frame given out is valid until
- * the next push. After an error the stream has no known place to go on from, so the session must end.
- */
-export class Framer {
-  #buffer = Buffer.allocUnsafe(4096)
-  #start = 0
-  #end = 0
-
-  push(chunk: Buffer): void {
-    if (this.#end + chunk.length > this.#buffer.length) this.#makeRoom(chunk.length)
-    chunk.copy(this.#buffer, this.#end)
-    this.#end += chunk.length
-  }
-
-  /** The next whole frame; null when more bytes are needed. */
-  next(): Buffer | PduError | null {
-    const available = this.#end - this.#start
-    if (available < 4) return null
-    const length = this.#buffer.readUInt32BE(this.#start)
-    if (length < headerBytes || length > maxPduBytes) return this.#badLength(length, available)
-    if (available < length) return null
-    const frame = this.#buffer.subarray(this.#start, this.#start + length)
-    this.#start += length
-    return frame
-  }
-
-  #makeRoom(bytes: number): void {
-    const held = this.#end - this.#start
-    const target = held + bytes > this.#buffer.length ? Buffer.allocUnsafe(2 * (held + bytes)) : this.#buffer
-    this.#buffer.copy(target, 0, this.#start, this.#end)
-    this.#buffer = target
-    this.#start = 0
-    this.#end = held
-  }
-
-  #badLength(length: number, available: number): PduError {
-    const whole = available >= headerBytes
-    return new PduError(`command_length says ${length}`, commandStatus.ESME_RINVCMDLEN, {
-      commandId: whole ? this.#buffer.readUInt32BE(this.#start + 4) : 0,
-      sequence: whole ? this.#buffer.readUInt32BE(this.#start + 12) : 0,
-    })
-  }
-}
-
-/** Reads the body of one frame and never beyond it. Throws PduError, which decode() turns into a value. */
-class Reader {
-  readonly #frame: Buffer
-  readonly #header: Header
-  #offset = headerBytes
-
-  constructor(frame: Buffer, header: Header) {
-    this.#frame = frame
-    this.#header = header
-  }
-
-  get ended(): boolean {
-    return this.#offset >= this.#frame.length
-  }
-
-  u8(): number {
-    const value = this.#frame[this.#offset]
-    if (value === undefined) throw this.#error('the body ends too soon', commandStatus.ESME_RINVCMDLEN)
-    this.#offset += 1
-    return value
-  }
-
-  /** A C-octet string; `size` counts its closing zero. */
-  text(size: number, status: number): string {
-    const end = endOfText(this.#frame, this.#offset, this.#frame.length)
-    if (end === this.#frame.length)
-      throw this.#error('a text does not end within the body', commandStatus.ESME_RINVCMDLEN)
-    if (end - this.#offset >= size) throw this.#error(`a text has more than ${size - 1} characters`, status)
-    const value = end === this.#offset ? '' : this.#frame.toString('latin1', this.#offset, end)
-    this.#offset = end + 1
-    return value
-  }
-
-  messageId(): string {
-    return this.text(65, commandStatus.ESME_RINVMSGID)
-  }
-
-  address(size: number, status: number): Address {
-    return { ton: this.u8(), npi: this.u8(), address: this.text(size, status) }
-  }
-
-  shortMessage(): Buffer {
-    const length = this.u8()
-    const end = this.#offset + length
-    if (length > maxShortMessageBytes || end > this.#frame.length)
-      throw this.#error(`sm_length says ${length}`, commandStatus.ESME_RINVMSGLEN)
-    const value = copyOf(this.#frame, this.#offset, end)
-    this.#offset = end
-    return value
-  }
-
-  tlvs(): Tlvs {
-    const tlvs: Tlvs = {}
-    while (!this.ended) {
-      const start = this.#offset + 4
-      const end = start > this.#frame.length ? start : start + this.#frame.readUInt16BE(this.#offset + 2)
-      if (end > this.#frame.length)
-        throw this.#error('an optional parameter does not end within the body', commandStatus.ESME_RINVOPTPARSTREAM)
-      readTlv(tlvs, this.#frame.readUInt16BE(this.#offset), this.#frame, start, end)
-      this.#offset = end
-    }
-    return tlvs
-  }
-
-  #error(message: string, status: number): PduError {
-    return new PduError(message, status, this.#header)
-  }
-}
-
-function readTlv(tlvs: Tlvs, tag: number, frame: Buffer, start: number, end: number): void {
-  const name = tlvNames.get(tag)
-  if (name !== undefined && readKnownTlv(tlvs, name, frame, start, end)) return
-  tlvs.unknown ??= []
-  tlvs.unknown.push({ tag, value: copyOf(frame, start, end) })
-}
-
-function readKnownTlv<N extends TlvName>(
-  tlvs: { [K in N]?: TlvValue<K> },
-  name: N,
-  frame: Buffer,
-  start: number,
-  end: number,
-): boolean {
-  const codec = tlvCodecs[name]
-  if (!codec.fits(end - start)) return false
-  tlvs[name] = codec.read(frame, start, end)
-  return true
-}
-
-/** Where the zero stands that closes a text, or `end` when there is none. Texts are short: this is sooner done than asked. */
-function endOfText(frame: Buffer, start: number, end: number): number {
-  for (let i = start; i < end; i++) if (frame[i] === 0) return i
-  return end
-}
-
-function copyOf(frame: Buffer, start: number, end: number): Buffer {
-  const copy = Buffer.allocUnsafe(end - start)
-  frame.copy(copy, 0, start, end)
-  return copy
-}
-
-const largest = { 1: 0xff, 2: 0xffff, 4: 0xffffffff } as const
-
-/** Writes one PDU from the start of the buffer. Throws PduError, which encode() turns into a value. */
-class Writer {
-  readonly #buffer: Buffer
-  readonly #header: { commandId: number; sequence: number }
-  offset = 0
-
-  constructor(buffer: Buffer, header: { commandId: number; sequence: number }) {
-    this.#buffer = buffer
-    this.#header = header
-  }
-
-  u8(value: number): void {
-    this.#check(value, 1)
-    this.#buffer[this.offset] = value
-    this.offset += 1
-  }
-
-  integer(value: number, bytes: 1 | 2 | 4): void {
-    if (bytes === 1) return this.u8(value)
-    this.#check(value, bytes)
-    this.offset =
-      bytes === 2 ? this.#buffer.writeUInt16BE(value, this.offset) : this.#buffer.writeUInt32BE(value, this.offset)
-  }
-
-  /** A C-octet string; a zero would end it early, and what is beyond Latin-1 has no octet. `size` counts its closing zero. */
-  text(value: string, size: number, status: number): void {
-    this.#need(value.length + 1)
-    let sound = value.length < size
-    for (let i = 0; i < value.length; i++) {
-      const unit = value.charCodeAt(i)
-      sound &&= unit !== 0 && unit <= 0xff
-      this.#buffer[this.offset + i] = unit
-    }
-    if (!sound) throw this.#error(`${JSON.stringify(value)} is not a text of up to ${size - 1} octets`, status)
-    this.#buffer[this.offset + value.length] = 0
-    this.offset += value.length + 1
-  }
-
-  messageId(value: string): void {
-    this.text(value, 65, commandStatus.ESME_RINVMSGID)
-  }
-
-  address({ ton, npi, address }: Address, size: number, status: number): void {
-    this.u8(ton)
-    this.u8(npi)
-    this.text(address, size, status)
-  }
-
-  shortMessage(value: Buffer): void {
-    if (value.length > maxShortMessageBytes)
-      throw this.#error(`a short message of ${value.length} octets`, commandStatus.ESME_RINVMSGLEN)
-    this.u8(value.length)
-    this.octets(value)
-  }
-
-  octets(value: Buffer): void {
-    this.#need(value.length)
-    value.copy(this.#buffer, this.offset)
-    this.offset += value.length
-  }
-
-  tlvs(tlvs: Tlvs): void {
-    for (const name in tlvs) if (isTlvName(name)) this.#knownTlv(tlvs, name)
-    for (const { tag, value } of tlvs.unknown ?? []) {
-      const valueAt = this.#beginTlv(tag)
-      this.octets(value)
-      this.#endTlv(valueAt)
-    }
-  }
-
-  #knownTlv<N extends TlvName>(tlvs: KnownTlvs, name: N): void {
-    const value = tlvs[name]
-    if (value === undefined) return
-    const codec = tlvCodecs[name]
-    const valueAt = this.#beginTlv(codec.tag)
-    codec.write(this, value)
-    this.#endTlv(valueAt)
-  }
-
-  /** Gives where the value starts: its length, which goes before it, is known once it is written. */
-  #beginTlv(tag: number): number {
-    this.integer(tag, 2)
-    this.integer(0, 2)
-    return this.offset
-  }
-
-  #endTlv(valueAt: number): void {
-    this.#buffer.writeUInt16BE(this.offset - valueAt, valueAt - 2)
-  }
-
-  #check(value: number, bytes: 1 | 2 | 4): void {
-    if (!Number.isInteger(value) || value < 0 || value > largest[bytes])
-      throw this.#error(`${value} is not a number of ${bytes} octets`, commandStatus.ESME_RINVPARLEN)
-    this.#need(bytes)
-  }
-
-  #need(bytes: number): void {
-    if (this.offset + bytes > this.#buffer.length)
-      throw this.#error(`the PDU would exceed ${maxPduBytes} octets`, commandStatus.ESME_RINVMSGLEN)
-  }
-
-  #error(message: string, status: number): PduError {
-    return new PduError(message, status, this.#header)
-  }
 }

@@ -3,19 +3,10 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import {
-  commandStatus,
-  type DeliverSm,
-  decode,
-  encode,
-  Framer,
-  newShortMessage,
-  type Pdu,
-  PduError,
-  type SubmitSm,
-  statusName,
-} from './pdu.ts'
+import { Framer } from './framer.ts'
+import { type DeliverSm, decode, encode, newShortMessage, type Pdu, type SubmitSm } from './pdu.ts'
 import { Esme, type EsmeOptions, SessionError, Smsc, type SmscOptions, type SmscSession } from './session.ts'
+import { commandStatus, PduError, statusName } from './status.ts'
 
 const patienceMs = 30_000
 

@@ -3,27 +3,25 @@
 // no more than a window of them unanswered, lets a bounded number wait, gathers what one turn of the event loop writes into
 // one packet, and asks after the other side when it is silent. When it is lost, each request learns whether it had left.
 import { connect, createServer, type Server, type Socket } from 'node:net'
+import { Framer } from './framer.ts'
 import {
   type Bodies,
   type CancelSm,
   type Command,
-  commandStatus,
   type DataSm,
   type DeliverSm,
   decode,
   encode,
   encodeRefusal,
-  Framer,
   isAnswer,
   newShortMessage,
   type Pdu,
-  PduError,
   type PduOf,
   type QuerySm,
   type QuerySmAnswer,
   type SubmitSm,
-  statusName,
 } from './pdu.ts'
+import { commandStatus, PduError, statusName } from './status.ts'
 
 /** Requests beyond the window that may wait for their turn. */
 const defaultMaxQueued = 10_000

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a message centre delivers, in our words: receipts with our error codes, and messages of handsets, whole or in parts.
 import { decodeMessage, isGsm } from '../../../protocols/smpp/charset.ts'
-import { type Address, addressTypes, type DeliverSm } from '../../../protocols/smpp/pdu.ts'
+import type { Address } from '../../../protocols/smpp/octets.ts'
+import { addressTypes, type DeliverSm } from '../../../protocols/smpp/pdu.ts'
 import { type IdForm, normaliseId, parseReceipt, type ReceiptState } from '../../../protocols/smpp/receipts.ts'
 import type { Incoming, Receipt } from '../carrier.ts'
 

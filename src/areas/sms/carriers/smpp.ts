@@ -7,16 +7,10 @@ import type { Logger } from '../../../platform/log.ts'
 import { messageOf } from '../../../platform/log.ts'
 import { OneOf } from '../../../platform/schema.ts'
 import { encodeMessage, type Joining, joinings } from '../../../protocols/smpp/charset.ts'
-import {
-  addressTypes,
-  commandStatus,
-  type DeliverSm,
-  newShortMessage,
-  type SubmitSm,
-  statusName,
-} from '../../../protocols/smpp/pdu.ts'
+import { addressTypes, type DeliverSm, newShortMessage, type SubmitSm } from '../../../protocols/smpp/pdu.ts'
 import { type IdForm, isReceipt, normaliseId } from '../../../protocols/smpp/receipts.ts'
 import { Esme, SessionError } from '../../../protocols/smpp/session.ts'
+import { commandStatus, statusName } from '../../../protocols/smpp/status.ts'
 import { encodeWish } from '../../../protocols/smpp/wish.ts'
 import { carrierKind } from '../bind.ts'
 import type { Carrier, Intake, OutboundMessage, SubmitOutcome } from '../carrier.ts'
