@@ -31,7 +31,7 @@ export async function accept(
   const currency = currencyOf(input.currency)
   const micros = microsOf('amount', input.amount, currency)
   const method = methodFor(input)
-  const { provider, country, fee, phone, expirySeconds, details } = await method.plan(app, occasion, input, {
+  const { provider, country, fee, phone, expirySeconds, details } = await method.plan(app, tx, occasion, input, {
     currency,
     micros,
   })

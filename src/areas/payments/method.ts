@@ -43,7 +43,7 @@ export interface PaymentMethod {
   /** Whether a request that names no method means this one. */
   isMeant(input: NewPayment): boolean
   /** Throws when it cannot be paid in this way. */
-  plan(app: App, occasion: Occasion, input: NewPayment, money: Money): Plan | Promise<Plan>
+  plan(app: App, tx: Tx, occasion: Occasion, input: NewPayment, money: Money): Plan | Promise<Plan>
   /** What is stored beside the payment, in its transaction. */
   store?(app: App, tx: Tx, occasion: Occasion, input: NewPayment, payment: PaymentRow): Promise<void>
   /** Whether the provider knows the attempt by our own id, so that it can be asked about before it was ever answered. */

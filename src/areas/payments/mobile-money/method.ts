@@ -21,7 +21,7 @@ export const mobileMoney: PaymentMethod = {
   refusals: {},
   isMeant: ({ phone }) => phone !== undefined,
 
-  plan(_app, _occasion, { phone, provider: named }, { currency, micros }) {
+  plan(_app, _tx, _occasion, { phone, provider: named }, { currency, micros }) {
     if (phone === undefined) throw missing('phone')
     const { provider, country } = requireCollectable(currency, phone, named, micros)
     return { provider, country, fee: feeOf(micros, currency), phone, expirySeconds: defaultExpirySeconds, details: {} }
