@@ -32,6 +32,7 @@ class AirtelCarrier implements MobileMoney {
   readonly provider = 'airtel_money'
   readonly knownByAttempt = true
   readonly repeatable = false
+  readonly outgoing = null
   readonly thanks = {}
   readonly #baseUrl: string
   readonly #client: BearerClient
@@ -120,5 +121,6 @@ export const airtel: ProviderKind = {
   provider: 'airtel_money',
   open: { base_url: baseUrl },
   secret: { client_id: secretText('Of the application'), client_secret: secretText('Of the application') },
+  outgoing: { open: {}, secret: {} },
   connect: (settings: AirtelSettings, surroundings) => new AirtelCarrier(settings, surroundings),
 }

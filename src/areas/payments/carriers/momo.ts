@@ -38,6 +38,7 @@ class MomoCarrier implements MobileMoney {
   readonly provider = 'mtn_momo'
   readonly knownByAttempt = true
   readonly repeatable = true
+  readonly outgoing = null
   readonly thanks = {}
   readonly #settings: MomoSettings
   readonly #client: BearerClient
@@ -146,5 +147,6 @@ export const momo: ProviderKind = {
     api_user: secretText('Of the collections product'),
     api_key: secretText('Of the API user'),
   },
+  outgoing: { open: {}, secret: {} },
   connect: (settings: MomoSettings, surroundings) => new MomoCarrier(settings, surroundings),
 }
