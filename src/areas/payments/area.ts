@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // The door of the payments area.
 import type { Area } from '../../platform/area.ts'
-import { mountCallbacks } from './callbacks.ts'
+import { declareTaker, mountCallbacks } from './callbacks.ts'
 import { fraudEvents, paymentEvents, payoutEvents, refundEvents } from './events.ts'
 import { gatewayOf } from './gateway.ts'
 import { operatorRoutes } from './operator.ts'
+import { spreadJob } from './payouts/bulk.ts'
+import { takeResult } from './payouts/results.ts'
+import { payoutRoutes } from './payouts/routes.ts'
+import { batchedPayoutJob, payoutJob } from './payouts/submit.ts'
 import { paymentRoutes } from './routes.ts'
 import { watchJob } from './submit.ts'
 
+declareTaker('payout', takeResult)
+
 export const payments: Area = {
   name: 'payments',
-  routes: [...paymentRoutes, ...operatorRoutes],
-  jobs: [watchJob],
+  routes: [...paymentRoutes, ...payoutRoutes, ...operatorRoutes],
+  jobs: [watchJob, payoutJob, batchedPayoutJob, spreadJob],
   events: [paymentEvents, refundEvents, payoutEvents, fraudEvents].flatMap((group) => Object.values(group)),
   mount: mountCallbacks,
   start: (app) => gatewayOf(app).start(),
@@ -21,6 +27,7 @@ export { accept, currencyOf, microsOf, PaymentCreate, sendNow } from './create.t
 export { Customer, completedPayment, moneyFields, moneyHead, Payment } from './events.ts'
 export { requireCollectable } from './methods.ts'
 export { paymentUuid, recordOf } from './payment.ts'
+export { findPayouts } from './payouts/store.ts'
 export { declarePurpose, type Purpose } from './purpose.ts'
 export { accepting, checkCallback } from './routes.ts'
 export { findPayments, type PaymentRow } from './store.ts'
