@@ -22,6 +22,7 @@ const connections = 32
 const perSecond = 300
 const perSecondTold = 50
 const merchant = { shortcode: '600000', passkey: 'passkey', consumerKey: 'key', consumerSecret: 'secret' }
+const initiator = { name: 'bench', password: 'secret', shortcode: '600000' }
 /** Payers take a fifth of a second. */
 const timeScale = 0.1
 
@@ -39,7 +40,7 @@ export async function payments({ short }: { short: boolean }): Promise<Figure[]>
   const calledMs = new Map<string, number>()
   const toldMs = new Map<string, number>()
   const provider = await DarajaSimulator.start({
-    ...{ ...merchant, host: '127.0.0.1', timeScale, now: Date.now, ca: () => ca },
+    ...{ ...merchant, initiator, host: '127.0.0.1', timeScale, now: Date.now, ca: () => ca },
     onCall: (body) => calledMs.set(readStkCallback(body)?.amount ?? '', performance.now()),
   })
   const customer = await startCustomer((amount) => toldMs.set(amount, performance.now()))

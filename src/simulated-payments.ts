@@ -23,12 +23,15 @@ export async function simulatePayments(
   const common = { host, timeScale, now: () => clock.nowMs(), ca: () => ca }
   const shortcode = '174379'
   const [passkey, consumerKey, consumerSecret] = [secret(), secret(), secret()]
-  const daraja = await DarajaSimulator.start({ ...common, shortcode, passkey, consumerKey, consumerSecret })
+  const initiator = { name: 'simulator', password: secret(), shortcode: '600000' }
+  const daraja = await DarajaSimulator.start({ ...common, shortcode, passkey, consumerKey, consumerSecret, initiator })
   const targetEnvironment = 'simulator'
   const [subscriptionKey, apiUser, apiKey] = [secret(), randomUUID(), secret()]
-  const momo = await MomoSimulator.start({ ...common, targetEnvironment, subscriptionKey, apiUser, apiKey })
-  const [clientId, clientSecret] = [randomUUID(), secret()]
-  const airtel = await AirtelSimulator.start({ ...common, clientId, clientSecret })
+  const disbursement = { targetEnvironment, subscriptionKey: secret(), apiUser: randomUUID(), apiKey: secret() }
+  const merchant = { targetEnvironment, subscriptionKey, apiUser, apiKey, disbursement }
+  const momo = await MomoSimulator.start({ ...common, ...merchant })
+  const [clientId, clientSecret, pin] = [randomUUID(), secret(), '4812']
+  const airtel = await AirtelSimulator.start({ ...common, clientId, clientSecret, pin })
   const [secretKey, webhookSecret] = [secret(), secret()]
   const acquirer = await AcquirerSimulator.start({ ...common, secretKey, webhookSecret })
   for (const simulator of [daraja, momo, airtel, acquirer]) stops.push(() => simulator.stop())
@@ -39,6 +42,10 @@ export async function simulatePayments(
       passkey,
       consumer_key: consumerKey,
       consumer_secret: consumerSecret,
+      initiator_name: initiator.name,
+      initiator_password: initiator.password,
+      payout_shortcode: initiator.shortcode,
+      certificate: daraja.payouts.certificate,
     },
     mtn_momo: {
       base_url: urlOf(momo),
@@ -46,8 +53,17 @@ export async function simulatePayments(
       subscription_key: subscriptionKey,
       api_user: apiUser,
       api_key: apiKey,
+      payout_subscription_key: disbursement.subscriptionKey,
+      payout_api_user: disbursement.apiUser,
+      payout_api_key: disbursement.apiKey,
     },
-    airtel_money: { base_url: urlOf(airtel), client_id: clientId, client_secret: clientSecret },
+    airtel_money: {
+      base_url: urlOf(airtel),
+      client_id: clientId,
+      client_secret: clientSecret,
+      payout_pin: pin,
+      payout_public_key: airtel.payouts.publicKey,
+    },
     acquirer: { base_url: urlOf(acquirer), secret_key: secretKey, webhook_secret: webhookSecret },
   }
 }

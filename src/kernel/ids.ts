@@ -17,6 +17,8 @@ const prefixes = {
   node: 'node',
   payment: 'pay',
   paymentAttempt: 'pat',
+  payout: 'po',
+  payoutBatch: 'pob',
   price: 'prc',
   replay: 'rpl',
   request: 'req',

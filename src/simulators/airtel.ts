@@ -4,6 +4,7 @@
 import { randomBytes } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { airtelAnswerBody, airtelCodes } from '../protocols/airtel.ts'
+import { AirtelPayouts, disbursementsPath } from './airtel-outgoing.ts'
 import { type Ending, playOf } from './payer.ts'
 import { type Asked, ProviderServer, type ProviderServerOptions, say } from './provider-server.ts'
 
@@ -15,6 +16,8 @@ const statesPath = '/standard/v1/payments/'
 export interface AirtelOptions extends ProviderServerOptions {
   clientId: string
   clientSecret: string
+  /** Of the account that pays. */
+  pin: string
 }
 
 const codes: Readonly<Record<Ending, string>> = {
@@ -36,6 +39,8 @@ interface Requested {
 }
 
 export class AirtelSimulator {
+  /** The half that pays. */
+  readonly payouts: AirtelPayouts
   readonly #options: AirtelOptions
   readonly #payments = new Map<string, Requested>()
   /** Token -> when it is over. */
@@ -44,6 +49,7 @@ export class AirtelSimulator {
 
   private constructor(options: AirtelOptions) {
     this.#options = options
+    this.payouts = new AirtelPayouts(options.pin, () => this.#server)
   }
 
   static async start(options: AirtelOptions): Promise<AirtelSimulator> {
@@ -67,6 +73,8 @@ export class AirtelSimulator {
     if (untilMs <= this.#options.now())
       return say(response, 401, { error: 'invalid_token', error_description: 'The access token is invalid' })
     if (method === 'POST' && path === paymentsPath) return this.#take(asked, response)
+    if (method === 'POST' && path === disbursementsPath) return this.payouts.take(asked, response)
+    if (method === 'GET' && path.startsWith(disbursementsPath)) return this.payouts.tellState(asked, response)
     if (method === 'GET' && path.startsWith(statesPath)) return this.#tellState(asked, response)
     say(response, 404, airtelAnswerBody(airtelCodes.notFound))
   }

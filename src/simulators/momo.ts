@@ -4,6 +4,7 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { type PaymentResult, paymentResultBody } from '../protocols/momo.ts'
+import { type MomoDisbursement, MomoTransfers } from './momo-outgoing.ts'
 import { type Ending, otherAmount, type Play, playOf } from './payer.ts'
 import { type Asked, forgedUrl, ProviderServer, type ProviderServerOptions, say } from './provider-server.ts'
 
@@ -16,6 +17,8 @@ export interface MomoOptions extends ProviderServerOptions {
   targetEnvironment: string
   apiUser: string
   apiKey: string
+  /** Of the half that pays; the same unless given. */
+  disbursement?: MomoDisbursement
 }
 
 const reasons: Readonly<Record<Ending, string | null>> = {
@@ -35,6 +38,8 @@ interface Requested extends PaymentResult {
 }
 
 export class MomoSimulator {
+  /** The half that pays. */
+  readonly transfers: MomoTransfers
   readonly #options: MomoOptions
   readonly #requests = new Map<string, Requested>()
   /** References whose first request got lost. */
@@ -44,6 +49,7 @@ export class MomoSimulator {
 
   private constructor(options: MomoOptions) {
     this.#options = options
+    this.transfers = new MomoTransfers(options.disbursement ?? options, () => this.#server)
   }
 
   static async start(options: MomoOptions): Promise<MomoSimulator> {
@@ -68,6 +74,7 @@ export class MomoSimulator {
 
   #answer(asked: Asked, response: ServerResponse): void {
     const { method, path, headers } = asked
+    if (path.startsWith('/disbursement/')) return this.transfers.answer(asked, response)
     if (headers['ocp-apim-subscription-key'] !== this.#options.subscriptionKey)
       return say(response, 401, { statusCode: 401, message: 'Access denied due to invalid subscription key.' })
     if (method === 'POST' && path === '/collection/token/') return this.#giveToken(headers.authorization, response)

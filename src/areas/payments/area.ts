@@ -1,19 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // The door of the payments area.
 import type { Area } from '../../platform/area.ts'
-import { mountCallbacks } from './callbacks.ts'
+import { declareTaker, mountCallbacks } from './callbacks.ts'
 import { mountChallenges } from './cards/challenge.ts'
 import { cardRoutes } from './cards/routes.ts'
 import { fraudEvents, paymentEvents, payoutEvents, refundEvents } from './events.ts'
 import { gatewayOf } from './gateway.ts'
 import { operatorRoutes } from './operator.ts'
+import { spreadJob } from './payouts/bulk.ts'
+import { takeResult } from './payouts/results.ts'
+import { payoutRoutes } from './payouts/routes.ts'
+import { batchedPayoutJob, payoutJob } from './payouts/submit.ts'
 import { paymentRoutes } from './routes.ts'
 import { watchJob } from './submit.ts'
 
+declareTaker('payout', takeResult)
+
 export const payments: Area = {
   name: 'payments',
-  routes: [...paymentRoutes, ...cardRoutes, ...operatorRoutes],
-  jobs: [watchJob],
+  routes: [...paymentRoutes, ...payoutRoutes, ...cardRoutes, ...operatorRoutes],
+  jobs: [watchJob, payoutJob, batchedPayoutJob, spreadJob],
   events: [paymentEvents, refundEvents, payoutEvents, fraudEvents].flatMap((group) => Object.values(group)),
   mount: (http, app) => {
     mountCallbacks(http, app)
@@ -27,6 +33,7 @@ export { Customer, completedPayment, moneyFields, moneyHead, Payment } from './e
 export { currencyOf, microsOf, PaymentCreate } from './input.ts'
 export { requireCollectable } from './methods.ts'
 export { paymentUuid, recordOf } from './payment.ts'
+export { findPayouts } from './payouts/store.ts'
 export { declarePurpose, type Purpose } from './purpose.ts'
 export { accepting, checkCallback, isAnsweredAtOnce } from './routes.ts'
 export { findPayments, type PaymentRow } from './store.ts'

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An address for each attempt, which nobody can know but those who were told: it names the attempt and proves it.
+// An address for each thing that was asked of a provider, which nobody can know but those who were told: it names the thing
+// and proves it.
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { AppError } from '../../kernel/errors.ts'
 import { bucketCount } from '../../kernel/ids.ts'
@@ -9,37 +10,71 @@ import type { Tenant } from '../../platform/tenant.ts'
 import { type AttemptRow, findAttempt } from './store.ts'
 
 const tokenBytes = 16
-/** Bucket, account, environment, attempt and token. Providers refuse some words in a path, so it has none. */
+/** Bucket, account, environment and subject, id and token. Providers refuse some words in a path; in hexadecimal there are none. */
 const nameBytes = 2 + 16 + 1 + 16 + tokenBytes
+
+/** What an address is about. Its number is part of the address, next to the environment. */
+const subjects = { attempt: 0, payout: 1, refund: 2 } as const
+export type Subject = keyof typeof subjects
+
+export interface Address {
+  readonly subject: Subject
+  readonly tenant: Tenant
+  /** Of the thing that the address is about. */
+  readonly id: string
+  readonly token: Buffer
+  /** Which of several addresses of the same thing it is, from 0 to 15. */
+  readonly topic: number
+}
 
 export function newToken(): Buffer {
   return randomBytes(tokenBytes)
 }
 
-export function callbackUrl(app: App, tenant: Tenant, attempt: Pick<AttemptRow, 'id' | 'token'>): string {
-  return `${app.publicUrl}/hooks/p/${secretNameOf(tenant, attempt)}`
+export function callbackUrl(
+  app: App,
+  tenant: Tenant,
+  { id, token }: { id: string; token: Buffer },
+  subject: Subject = 'attempt',
+  topic = 0,
+): string {
+  return `${app.publicUrl}/hooks/p/${secretNameOf({ subject, tenant, id, token, topic })}`
 }
 
-/** What only those know who were told of the attempt. */
-export function secretNameOf(tenant: Tenant, { id, token }: Pick<AttemptRow, 'id' | 'token'>): string {
+/** What only those know who were told of it. */
+export function secretNameOf({ subject, tenant, id, token, topic }: Address): string {
   const bucket = Buffer.alloc(2)
   bucket.writeUInt16BE(tenant.bucket)
-  const environment = Buffer.from([tenant.environment === 'live' ? 1 : 0])
-  return Buffer.concat([bucket, bytesOf(tenant.account), environment, bytesOf(id), token]).toString('base64url')
+  // One bit for the environment, three for the subject, four for the topic.
+  const kind = Buffer.from([(topic << 4) | (subjects[subject] << 1) | (tenant.environment === 'live' ? 1 : 0)])
+  return Buffer.concat([bucket, bytesOf(tenant.account), kind, bytesOf(id), token]).toString('hex')
+}
+
+/** What a secret name says; throws when it says nothing. Whether its token is right is for whoever looks after the subject. */
+export function addressOf(name: string): Address {
+  const bytes = Buffer.from(name, 'hex')
+  const kind = bytes[18] ?? 0
+  const subject = subjectOf((kind >> 1) & 7)
+  if (bytes.length !== nameBytes || bytes.readUInt16BE() >= bucketCount || subject === null) throw nothingHere()
+  const tenant: Tenant = {
+    bucket: bytes.readUInt16BE(),
+    account: uuidAt(bytes, 2),
+    environment: (kind & 1) === 1 ? 'live' : 'test',
+  }
+  return { subject, tenant, id: uuidAt(bytes, 19), token: bytes.subarray(35), topic: kind >> 4 }
 }
 
 /** The attempt that a secret name names; throws when there is none. */
 export async function attemptNamed(app: App, name: string): Promise<{ tenant: Tenant; attempt: AttemptRow }> {
-  const bytes = Buffer.from(name, 'base64url')
-  if (bytes.length !== nameBytes || bytes.readUInt16BE() >= bucketCount) throw nothingHere()
-  const tenant: Tenant = {
-    bucket: bytes.readUInt16BE(),
-    account: uuidAt(bytes, 2),
-    environment: bytes[18] === 1 ? 'live' : 'test',
-  }
-  const attempt = await maybe(app.db.query(findAttempt, { ...tenant, id: uuidAt(bytes, 19) }))
-  if (!attempt || !timingSafeEqual(attempt.token, bytes.subarray(35))) throw nothingHere()
+  const { subject, tenant, id, token } = addressOf(name)
+  const attempt = subject === 'attempt' ? await maybe(app.db.query(findAttempt, { ...tenant, id })) : null
+  if (!attempt || !timingSafeEqual(attempt.token, token)) throw nothingHere()
   return { tenant, attempt }
+}
+
+function subjectOf(number: number): Subject | null {
+  const names: readonly Subject[] = ['attempt', 'payout', 'refund']
+  return names.find((name) => subjects[name] === number) ?? null
 }
 
 function bytesOf(uuid: string): Buffer {

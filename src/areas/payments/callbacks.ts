@@ -1,15 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where providers call back: an address for each attempt, which nobody else can know. What is said there is a hint. That
-// money came is believed when the provider says so itself, asked by us.
+// Where providers call back. The address names what it is about, and whoever looks after that takes what is said there. Of a
+// collection it is a hint: that money came is believed when the provider says so itself, asked by us.
+import { timingSafeEqual } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../../platform/app.ts'
-import { one } from '../../platform/db.ts'
-import { attemptNamed, nothingHere } from './callback-address.ts'
+import { maybe, one } from '../../platform/db.ts'
+import { type Address, addressOf, nothingHere, type Subject } from './callback-address.ts'
 import { methodOf } from './payment-methods.ts'
 import { settle } from './settle.ts'
-import { findPayment } from './store.ts'
+import { findAttempt, findPayment } from './store.ts'
 
 const maxBodyBytes = 64 * 1024
+
+/** What somebody says who called an address. Whether it may be believed is for the taker to decide, by the token first. */
+export interface Call extends Address {
+  readonly bytes: Buffer
+  readonly headers: IncomingHttpHeaders
+  /** Null when it was no JSON. */
+  readonly body: unknown
+}
+
+/** Gives what the provider wants to hear, or null when nothing like this is expected there. */
+export type Taker = (app: App, call: Call) => Promise<object | null>
+
+const takers = new Map<Subject, Taker>([['attempt', takeAttempt]])
+
+export function declareTaker(subject: Subject, taker: Taker): void {
+  takers.set(subject, taker)
+}
 
 export function mountCallbacks(http: FastifyInstance, app: App): void {
   http.register(async (scope) => {
@@ -21,14 +40,33 @@ export function mountCallbacks(http: FastifyInstance, app: App): void {
     const method = ['POST', 'PUT']
     const url = '/hooks/p/:name'
     const handler = async (request: FastifyRequest<{ Params: { name: string } }>, reply: FastifyReply) => {
-      const { tenant, attempt } = await attemptNamed(app, request.params.name)
-      const payment = await one(app.db.query(findPayment, { ...tenant, id: attempt.payment_id }))
+      const address = addressOf(request.params.name)
       const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
-      const heard = await methodOf(payment).heard(app, tenant, attempt, { bytes, headers: request.headers })
-      if (!heard) throw nothingHere()
-      for (const verdict of heard.verdicts) await settle(app, tenant, attempt, verdict)
-      return reply.send(heard.thanks)
+      const call = { ...address, bytes, headers: request.headers, body: jsonOf(bytes) }
+      const thanks = await takers.get(address.subject)?.(app, call)
+      if (!thanks) throw nothingHere()
+      return reply.send(thanks)
     }
     scope.route<{ Params: { name: string } }>({ method, url, config: { open: true }, handler })
   })
+}
+
+/** What is said of an attempt to collect. */
+async function takeAttempt(app: App, call: Call): Promise<object | null> {
+  const { tenant, id, token } = call
+  const attempt = await maybe(app.db.query(findAttempt, { ...tenant, id }))
+  if (!attempt || !timingSafeEqual(attempt.token, token)) return null
+  const payment = await one(app.db.query(findPayment, { ...tenant, id: attempt.payment_id }))
+  const heard = await methodOf(payment).heard(app, tenant, attempt, call)
+  if (!heard) return null
+  for (const verdict of heard.verdicts) await settle(app, tenant, attempt, verdict)
+  return heard.thanks
+}
+
+function jsonOf(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString())
+  } catch {
+    return null
+  }
 }

@@ -7,7 +7,7 @@ import { Breaker } from './breaker.ts'
 import { kindOf, kinds } from './carriers/kinds.ts'
 import { selectEntered, settingsOf } from './entered.ts'
 import type { Carrier } from './kind.ts'
-import type { Verdict } from './provider.ts'
+import type { Outgoing, OutgoingVerdict, Verdict } from './provider.ts'
 
 /** Changes are told; this is for what was not heard. */
 const reloadMs = 30_000
@@ -26,8 +26,14 @@ export function gatewayOf(app: App): Gateway {
 interface Connected {
   carrier: Carrier
   breaker: Breaker
+  /** Of what is paid out: providers have other machines for that. */
+  outgoingBreaker: Breaker
   /** What it was opened with. */
   version: string
+}
+
+function connectedTo(carrier: Carrier, version: string): Connected {
+  return { carrier, breaker: new Breaker(), outgoingBreaker: new Breaker(), version }
 }
 
 /** A provider in one of its countries: operators have an account for each. */
@@ -56,7 +62,7 @@ class Gateway {
       const settings = app.simulators.payments[kind.provider]
       if (!settings) continue
       const carrier = kind.connect(settings, { clock: app.clock })
-      this.#simulated.set(kind.provider, { carrier, breaker: new Breaker(), version: '' })
+      this.#simulated.set(kind.provider, connectedTo(carrier, ''))
     }
   }
 
@@ -88,6 +94,26 @@ class Gateway {
     const breaker = this.#connected(named, environment)?.breaker
     if (!carrier || !breaker?.admits(performance.now())) return { kind: 'unavailable', reason: 'it does not answer' }
     const verdict = await what(carrier)
+    const answered = verdict.kind !== 'unknown' && verdict.kind !== 'unavailable'
+    breaker.record(answered, performance.now())
+    return verdict
+  }
+
+  /** The half that pays; null when nobody here can pay there. */
+  outgoing(named: Named, environment: Environment): Outgoing | null {
+    return this.#connected(named, environment)?.carrier.outgoing ?? null
+  }
+
+  /** Asks a provider to pay. Null, and nothing was asked, while it does not answer anybody: what is to be paid waits. */
+  async pay(
+    named: Named,
+    environment: Environment,
+    what: (outgoing: Outgoing) => Promise<OutgoingVerdict>,
+  ): Promise<OutgoingVerdict | null> {
+    const outgoing = this.outgoing(named, environment)
+    const breaker = this.#connected(named, environment)?.outgoingBreaker
+    if (!outgoing || !breaker?.admits(performance.now())) return null
+    const verdict = await what(outgoing)
     const answered = verdict.kind !== 'unknown' && verdict.kind !== 'unavailable'
     breaker.record(answered, performance.now())
     return verdict
@@ -127,7 +153,7 @@ class Gateway {
         const version = JSON.stringify(settings)
         const known = before.get(name)
         const isSame = known?.version === version
-        now.set(name, isSame ? known : { carrier: kind.connect(settings, { clock }), breaker: new Breaker(), version })
+        now.set(name, isSame ? known : connectedTo(kind.connect(settings, { clock }), version))
       } catch (error) {
         log.error({ error, provider: row.provider }, 'the secrets of a provider cannot be opened; enter them again')
       }

@@ -23,6 +23,10 @@ export const failureMessages = {
   AUTHENTICATION_FAILED: 'The bank could not confirm who paid.',
   PROVIDER_UNAVAILABLE: 'The provider is out of reach just now.',
   PROVIDER_ERROR: 'The provider could not take the payment.',
+  RECIPIENT_NOT_FOUND: 'The number has no mobile-money account.',
+  RECIPIENT_LIMIT_REACHED: 'The account cannot take so much.',
+  PROVIDER_FLOAT_LOW: 'There is not enough money to pay out from just now.',
+  REVERSED_BY_PROVIDER: 'The provider took the money back.',
   AMOUNT_MISMATCH: 'Another amount was paid than was asked for; it is being looked into.',
 } as const
 
@@ -79,6 +83,49 @@ export interface Collection extends Market {
   callbackUrl: string
 }
 
+/** Where a provider tells of money that goes out: what became of it, that it gave up waiting, and its answer to a question. */
+export interface Addresses {
+  result: string
+  timeout: string
+  answer: string
+}
+
+/** Something that pays out, as the provider knows it: by our own id, the only one it is ever given. */
+export interface Sent extends Market {
+  id: string
+  addresses: Addresses
+}
+
+export interface Disbursement extends Sent {
+  micros: bigint
+  /** E.164. */
+  phone: string
+  description: string
+}
+
+export type OutgoingVerdict =
+  | Exclude<Verdict, { kind: 'action' | 'authorised' }>
+  /** It was asked; what it has to say comes to its address. */
+  | { kind: 'asked' }
+  /** It was paid, and the provider took it back. */
+  | { kind: 'reversed' }
+
+/** What somebody who called an address says. The id is null where the provider does not repeat it. */
+export interface Heard {
+  id: string | null
+  verdict: OutgoingVerdict
+}
+
+/** The half of a provider that pays. */
+export interface Outgoing {
+  /** Whether one that the provider has never heard of may be sent again: it takes the same id once. */
+  readonly repeatable: boolean
+  payOut(disbursement: Disbursement): Promise<OutgoingVerdict>
+  queryPayout(sent: Sent): Promise<OutgoingVerdict>
+  /** What a call to one of the addresses says; null when it is none of the provider's. */
+  readPayout(topic: keyof Addresses, body: unknown): Heard | null
+}
+
 export interface MobileMoney {
   readonly method: 'mobile_money'
   /** As customers name it: `mpesa`. */
@@ -92,6 +139,8 @@ export interface MobileMoney {
   query(providerId: string, market: Market): Promise<Verdict>
   /** What a callback says; null when it is none of the provider's. */
   readCallback(body: unknown): { providerId: string; verdict: Verdict } | null
+  /** Null when what is needed to pay was not entered. */
+  readonly outgoing: Outgoing | null
   /** What the provider wants to hear after a callback. */
   readonly thanks: object
   stop(): Promise<void>

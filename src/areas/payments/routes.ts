@@ -21,6 +21,8 @@ import { MobilePaymentCreate, type NewPayment, PaymentCreate } from './input.ts'
 import { feeBasisPoints, offered } from './methods.ts'
 import { noSuchPayment, paymentUuid, recordOf } from './payment.ts'
 import { methodOf } from './payment-methods.ts'
+import { payoutFeeBasisPoints, recordOf as payoutOf } from './payouts/payout.ts'
+import { listPayouts, type PayoutRow } from './payouts/store.ts'
 import { cancel } from './settle.ts'
 import { findPayment, listPayments, type PaymentRow } from './store.ts'
 import { watchWithdrawal, withdrawNow } from './withdraw.ts'
@@ -157,11 +159,14 @@ const Method = Type.Object(
     name: Type.String(),
     countries: Type.Array(Type.String()),
     currencies: Type.Array(Type.String()),
-    directions: Type.Array(OneOf(['in', 'out'])),
+    directions: Type.Unsafe<readonly ('in' | 'out')[]>(Type.Array(OneOf(['in', 'out']))),
     min_amount: Type.Optional(Type.Number({ description: 'In the one currency' })),
     max_amount: Type.Optional(Type.Number()),
     whole_units_only: Type.Boolean(),
-    fee: Type.Object({ percent: Type.Number(), fixed: Type.Number(), currency: Type.Optional(Type.String()) }),
+    fee: Type.Object(
+      { percent: Type.Number(), fixed: Type.Number(), currency: Type.Optional(Type.String()) },
+      { description: 'Of a collection, or with `direction=out` of a payout' },
+    ),
     status: OneOf(['up', 'degraded', 'down']),
     ussd_code: Type.Optional(Type.String({ description: 'What a payer dials to see what waits for approval' })),
     brands: Type.Optional(Type.Array(OneOf(cardBrands))),
@@ -183,32 +188,38 @@ const methods = list({
   row: Method,
   examples: [{ name: 'In Kenya', query: { country: 'KE' } }],
   handle: async (app, { query }, { tenant }) => ({
-    rows: query.direction === 'out' ? [] : [...mobileRows(app, query, tenant), ...cardRows(app, query, tenant)],
+    rows: [...mobileRows(app, query, tenant), ...cardRows(app, query, tenant)],
     nextCursor: null,
   }),
 })
 
-type MethodQuery = { currency?: string; country?: string }
+type MethodQuery = { currency?: string; country?: string; direction?: 'in' | 'out' }
 
 function mobileRows(app: App, query: MethodQuery, { environment }: Tenant): Static<typeof Method>[] {
-  return offered(query).map((one) => ({
-    method: 'mobile_money' as const,
-    provider: one.provider,
-    name: one.name,
-    countries: [one.country],
-    currencies: [one.currency],
-    directions: ['in' as const],
-    min_amount: one.min,
-    max_amount: one.max,
-    whole_units_only: one.wholeUnitsOnly,
-    fee: { percent: Number(feeBasisPoints) / 100, fixed: 0, currency: one.currency },
-    status: gatewayOf(app).status(one, environment),
-    ussd_code: one.ussdCode,
-  }))
+  return offered(query).flatMap((one) => {
+    const paysOut = gatewayOf(app).outgoing(one, environment) !== null
+    if (query.direction === 'out' && !paysOut) return []
+    const basisPoints = query.direction === 'out' ? payoutFeeBasisPoints : feeBasisPoints
+    return {
+      method: 'mobile_money' as const,
+      provider: one.provider,
+      name: one.name,
+      countries: [one.country],
+      currencies: [one.currency],
+      directions: paysOut ? (['in', 'out'] as const) : (['in'] as const),
+      min_amount: one.min,
+      max_amount: one.max,
+      whole_units_only: one.wholeUnitsOnly,
+      fee: { percent: Number(basisPoints) / 100, fixed: 0, currency: one.currency },
+      status: gatewayOf(app).status(one, environment),
+      ussd_code: one.ussdCode,
+    }
+  })
 }
 
 /** Cards come from any country, and pay in every currency. */
-function cardRows(app: App, { currency }: MethodQuery, { environment }: Tenant): Static<typeof Method>[] {
+function cardRows(app: App, { currency, direction }: MethodQuery, { environment }: Tenant): Static<typeof Method>[] {
+  if (direction === 'out') return []
   const only = currency?.toUpperCase()
   if (only !== undefined && !isCurrency(only)) return []
   const bounds = only && largerBoundsOf(only)
@@ -231,12 +242,25 @@ function cardRows(app: App, { currency }: MethodQuery, { environment }: Tenant):
   ]
 }
 
+const transactionType = OneOf(['payment', 'topup', 'payout'])
+const transactionStatus = OneOf([
+  'pending',
+  'processing',
+  'requires_action',
+  'completed',
+  'failed',
+  'cancelled',
+  'expired',
+  'reversed',
+])
+
 const Transaction = Type.Object(
   {
     transaction_id: Type.String(),
-    type: OneOf(['payment', 'topup']),
-    payment_id: Type.String(),
-    status: Payment.properties.status,
+    type: transactionType,
+    payment_id: Nullable(Type.String()),
+    payout_id: Nullable(Type.String()),
+    status: transactionStatus,
     amount: Amount(),
     fee: Amount(),
     net_amount: Amount(),
@@ -258,12 +282,13 @@ const Transaction = Type.Object(
 const transactions = list({
   path: '/v1/payments/transactions',
   operation: 'payments.transactions',
-  summary: 'List payments',
+  summary: 'List payments and payouts',
   scope: 'payments:read',
   query: Type.Object({
     ...listQuery,
     ...dayRangeQuery,
-    status: Type.Optional(Payment.properties.status),
+    type: Type.Optional(transactionType),
+    status: Type.Optional(transactionStatus),
     currency: Type.Optional(Type.String({ maxLength: 3 })),
     method: Type.Optional(Payment.properties.method),
     provider: Type.Optional(Type.String({ maxLength: 40 })),
@@ -275,7 +300,8 @@ const transactions = list({
   examples: [{ name: 'What was paid', query: { status: 'completed' } }],
   handle: async (app, { query }, { tenant }) => {
     const window = windowOf(query)
-    const rows = await app.db.query(listPayments, {
+    const { type } = query
+    const filter = {
       ...tenant,
       ...window,
       ...idBounds(query),
@@ -286,8 +312,14 @@ const transactions = list({
       reference: query.reference ?? null,
       // A plus sign in a query string is a blank.
       phone: query.phone?.replace(/^ ?(?=\d)/, '+') ?? null,
-    })
-    return pageOf(window, rows, transactionOf)
+    }
+    const purpose = type === 'payment' || type === 'topup' ? type : null
+    const payments = type === 'payout' ? [] : await app.db.query(listPayments, { ...filter, purpose })
+    const payouts = purpose === null ? await app.db.query(listPayouts, filter) : []
+    // Each list has a page and one more: so has what is the first of both.
+    const sign = window.descending ? -1 : 1
+    const rows = [...payments, ...payouts].sort((a, b) => (a.id < b.id ? -sign : sign)).slice(0, window.limit + 1)
+    return pageOf(window, rows, (row) => ('purpose' in row ? transactionOf(row) : payoutTransactionOf(row)))
   },
 })
 
@@ -297,6 +329,7 @@ function transactionOf(row: PaymentRow): Static<typeof Transaction> {
     transaction_id: idOf('transaction', row.id),
     type: row.purpose,
     payment_id,
+    payout_id: null,
     status,
     amount,
     fee,
@@ -306,6 +339,32 @@ function transactionOf(row: PaymentRow): Static<typeof Transaction> {
     method,
     provider,
     phone: row.phone && masked(row.phone),
+    reference: rest.reference,
+    provider_reference: rest.provider_reference,
+    description: rest.description,
+    metadata: rest.metadata,
+    created_at: rest.created_at,
+    completed_at: rest.completed_at,
+  }
+}
+
+/** What leaves the wallet is the amount and the fee. */
+function payoutTransactionOf(row: PayoutRow): Static<typeof Transaction> {
+  const { payout_id, status, amount, fee, currency, method, provider, ...rest } = payoutOf(row)
+  return {
+    transaction_id: idOf('transaction', row.id),
+    type: 'payout',
+    payment_id: null,
+    payout_id,
+    status,
+    amount,
+    fee,
+    net_amount: amount + fee,
+    currency,
+    direction: 'debit',
+    method,
+    provider,
+    phone: masked(row.phone),
     reference: rest.reference,
     provider_reference: rest.provider_reference,
     description: rest.description,

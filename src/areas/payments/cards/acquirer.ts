@@ -50,6 +50,8 @@ export interface Money {
 export interface Acquirer {
   readonly method: 'card'
   readonly provider: string
+  /** Nobody is paid over it. */
+  readonly outgoing: null
   authorise(authorisation: Authorisation): Promise<CardOutcome>
   query(attempt: string, currency: Currency): Promise<CardOutcome>
   /** Takes what was set aside, or less: the rest is given up. */

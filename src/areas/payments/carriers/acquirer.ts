@@ -38,6 +38,7 @@ const reasons: Readonly<Record<string, FailureReason>> = {
 class AcquirerCarrier implements Acquirer {
   readonly method = 'card'
   readonly provider = 'acquirer'
+  readonly outgoing = null
   readonly #settings: AcquirerSettings
   readonly #surroundings: Surroundings
   readonly #client = new ProviderClient()
@@ -212,5 +213,6 @@ export const acquirer: ProviderKind = {
     secret_key: secretText('Of the account with the acquirer'),
     webhook_secret: secretText('Signs what the acquirer tells'),
   },
+  outgoing: { open: {}, secret: {} },
   connect: (settings: AcquirerSettings, surroundings) => new AcquirerCarrier(settings, surroundings),
 }

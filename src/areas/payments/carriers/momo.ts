@@ -6,8 +6,9 @@ import { readPaymentResult, readRequestToPayAnswer, requestToPayBody } from '../
 import { baseUrl, openText, type ProviderKind, type Surroundings, secretText } from '../kind.ts'
 import type { Collection, FailureReason, MobileMoney, Verdict } from '../provider.ts'
 import { BearerClient, basicAuthorization } from './bearer.ts'
+import { MomoOutgoing, type TransferSettings } from './momo-outgoing.ts'
 
-type MomoSettings = {
+type MomoSettings = Partial<TransferSettings> & {
   base_url: string
   target_environment: string
   subscription_key: string
@@ -39,6 +40,7 @@ class MomoCarrier implements MobileMoney {
   readonly provider = 'mtn_momo'
   readonly knownByAttempt = true
   readonly repeatable = true
+  readonly outgoing: MomoOutgoing | null
   readonly thanks = {}
   readonly #settings: MomoSettings
   readonly #client: BearerClient
@@ -57,6 +59,7 @@ class MomoCarrier implements MobileMoney {
       tokenForMs,
       isRefused: ({ status }) => status === 401,
     })
+    this.outgoing = paysOut(settings) ? new MomoOutgoing(settings, patienceMs) : null
   }
 
   async collect({ attempt, micros, currency, phone, reference, description, callbackUrl }: Collection) {
@@ -104,14 +107,18 @@ class MomoCarrier implements MobileMoney {
     return verdictOf(body)
   }
 
-  stop(): Promise<void> {
-    return this.#client.close()
+  async stop(): Promise<void> {
+    await Promise.all([this.#client.close(), this.outgoing?.stop()])
   }
 
   #headers(): Record<string, string> {
     const { subscription_key, target_environment } = this.#settings
     return { 'ocp-apim-subscription-key': subscription_key, 'x-target-environment': target_environment }
   }
+}
+
+function paysOut(settings: MomoSettings): settings is MomoSettings & TransferSettings {
+  return settings.payout_api_user !== undefined && settings.payout_api_key !== undefined
 }
 
 function verdictOf(body: unknown): { providerId: string; verdict: Verdict } | null {
@@ -147,6 +154,14 @@ export const momo: ProviderKind = {
     subscription_key: secretText('Of the collections product'),
     api_user: secretText('Of the collections product'),
     api_key: secretText('Of the API user'),
+  },
+  outgoing: {
+    open: {},
+    secret: {
+      payout_subscription_key: secretText('Of the disbursements product'),
+      payout_api_user: secretText('Of the disbursements product'),
+      payout_api_key: secretText('Of that API user'),
+    },
   },
   connect: (settings: MomoSettings, surroundings) => new MomoCarrier(settings, surroundings),
 }

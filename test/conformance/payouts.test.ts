@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every carrier that pays must do, over real sockets: against its simulator, and against a provider that says whatever a
+// row of the table tells it to. What calls may do wrong is in the journey of payouts, for each of them.
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { after, before, test } from 'node:test'
+import { kinds } from '../../src/areas/payments/carriers/kinds.ts'
+import type { Disbursement, Outgoing, OutgoingVerdict } from '../../src/areas/payments/provider.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { simulatePayments } from '../../src/simulated-payments.ts'
+import { eventually } from '../world.ts'
+
+type Answer = readonly [status: number, body?: object | string]
+type Expected = Partial<Record<'kind' | 'reason' | 'code' | 'receipt', string>>
+type Told = readonly [answer: Answer, expected: Expected]
+
+interface Facts {
+  country: string
+  currency: Disbursement['currency']
+  /** Of a payee's number; the last four digits say what happens. */
+  beginning: string
+  accepts: Answer
+  /** Says that the token is not good. */
+  forgets: Answer
+  pays: readonly Told[]
+  /** What is answered at once to a question. */
+  queries: readonly Told[]
+  /** Where the answer comes as a call: what that says. */
+  answers: readonly (readonly [body: object, expected: Expected])[]
+  results: readonly (readonly [body: object, expected: Expected])[]
+}
+
+const refusal = (errorCode: string) => ({ requestId: '1', errorCode, errorMessage: 'x' })
+const result = (ResultCode: number | string, parameters: Record<string, string | number> = {}) => ({
+  Result: {
+    ResultCode,
+    OriginatorConversationID: 'ours',
+    ConversationID: 'AG_1',
+    TransactionID: 'NLJ41HAY6Q',
+    ResultParameters: { ResultParameter: Object.entries(parameters).map(([Key, Value]) => ({ Key, Value })) },
+  },
+})
+const status = (TransactionStatus: string) =>
+  result(0, { TransactionStatus, OriginatorConversationID: 'asked-about', ReceiptNo: 'NLJ41HAY6Q', Amount: 10 })
+const airtel = (response_code: string, state?: string) => ({
+  ...(state ? { data: { transaction: { id: 'x', status: state, airtel_money_id: 'CI1' } } } : {}),
+  status: { response_code, success: state !== undefined },
+})
+
+const facts: Readonly<Record<string, Facts>> = {
+  mpesa: {
+    country: 'KE',
+    currency: 'KES',
+    beginning: '+25470000',
+    accepts: [200, { ConversationID: 'AG_1', OriginatorConversationID: 'x', ResponseCode: '0' }],
+    forgets: [404, refusal('404.001.03')],
+    pays: [
+      [[400, refusal('400.002.02')], { kind: 'refused', reason: 'PROVIDER_ERROR', code: '400.002.02' }],
+      [[200, { ResponseCode: '2001' }], { kind: 'refused', code: '2001' }],
+      [[500, refusal('500.002.1001')], { kind: 'unknown' }],
+      [[503, refusal('500.003.02')], { kind: 'unavailable' }],
+      [[503, refusal('500.003.03')], { kind: 'unavailable' }],
+    ],
+    queries: [
+      [[200, { ConversationID: 'AG_1', ResponseCode: '0' }], { kind: 'asked' }],
+      [[400, refusal('400.002.02')], { kind: 'unknown' }],
+    ],
+    answers: [
+      [status('Completed'), { kind: 'paid', receipt: 'NLJ41HAY6Q' }],
+      [status('Reversed'), { kind: 'reversed' }],
+      [status('Pending'), { kind: 'pending' }],
+      [status('Authorized'), { kind: 'pending' }],
+      ...['Failed', 'Declined', 'Cancelled', 'Expired'].map((word) => [status(word), { kind: 'refused' }] as const),
+      [result('R000002'), { kind: 'missing' }],
+      [result(0), { kind: 'unknown' }],
+      [result(2001), { kind: 'unknown' }],
+    ],
+    results: [
+      [result(0, { TransactionAmount: 10 }), { kind: 'paid', receipt: 'NLJ41HAY6Q' }],
+      [result('1'), { kind: 'refused', reason: 'PROVIDER_FLOAT_LOW' }],
+      [result(4), { kind: 'refused', reason: 'RECIPIENT_LIMIT_REACHED' }],
+      [result(8), { kind: 'refused', reason: 'RECIPIENT_LIMIT_REACHED' }],
+      [result(2040), { kind: 'refused', reason: 'RECIPIENT_NOT_FOUND' }],
+      [result('SFC_IC0003'), { kind: 'refused', reason: 'RECIPIENT_NOT_FOUND' }],
+      [result(9999), { kind: 'refused', reason: 'PROVIDER_ERROR', code: '9999' }],
+      [result(15), { kind: 'unknown' }],
+    ],
+  },
+  mtn_momo: {
+    country: 'UG',
+    currency: 'UGX',
+    beginning: '+25677000',
+    accepts: [202],
+    forgets: [401, { error: 'invalid_token' }],
+    pays: [
+      [[409, { code: 'RESOURCE_ALREADY_EXIST' }], { kind: 'accepted' }],
+      [[400, { code: 'PAYEE_NOT_FOUND' }], { kind: 'refused', reason: 'RECIPIENT_NOT_FOUND' }],
+      [[503, { code: 'SERVICE_UNAVAILABLE' }], { kind: 'unavailable' }],
+      [[429], { kind: 'unavailable' }],
+      [[500, { code: 'INTERNAL_PROCESSING_ERROR' }], { kind: 'unknown' }],
+    ],
+    queries: [
+      [[404, { code: 'RESOURCE_NOT_FOUND' }], { kind: 'missing' }],
+      [[200, { status: 'PENDING' }], { kind: 'pending' }],
+      [[200, { status: 'SUCCESSFUL', amount: '5', financialTransactionId: '9' }], { kind: 'paid', receipt: '9' }],
+      ...(
+        [
+          ['NOT_ENOUGH_FUNDS', 'PROVIDER_FLOAT_LOW'],
+          ['PAYEE_NOT_FOUND', 'RECIPIENT_NOT_FOUND'],
+          ['PAYEE_NOT_ALLOWED_TO_RECEIVE', 'RECIPIENT_LIMIT_REACHED'],
+          ['INTERNAL_PROCESSING_ERROR', 'PROVIDER_ERROR'],
+        ] as const
+      ).map(([code, reason]): Told => [[200, { status: 'FAILED', reason: code }], { kind: 'refused', reason, code }]),
+    ],
+    answers: [],
+    results: [[{ status: 'SUCCESSFUL', externalId: 'ours', amount: '5' }, { kind: 'paid' }]],
+  },
+  airtel_money: {
+    country: 'UG',
+    currency: 'UGX',
+    beginning: '+25675200',
+    accepts: [200, airtel('DP00900001006', 'TIP')],
+    forgets: [401, { error: 'invalid_token' }],
+    pays: [
+      [[200, airtel('DP00900001001', 'TS')], { kind: 'accepted' }],
+      [[400, airtel('DP00900001012')], { kind: 'refused', reason: 'RECIPIENT_NOT_FOUND' }],
+      [[200, airtel('DP00900001000')], { kind: 'unknown' }],
+      [[500, airtel('DP00900001007')], { kind: 'unknown' }],
+      [[429], { kind: 'unavailable' }],
+    ],
+    queries: [
+      [[404, airtel('DP00900001015')], { kind: 'missing' }],
+      [[200, airtel('DP00900001006', 'TIP')], { kind: 'pending' }],
+      [[200, airtel('DP00900001000', 'TA')], { kind: 'pending' }],
+      [[200, airtel('DP00900001001', 'TS')], { kind: 'paid', receipt: 'CI1' }],
+      [[200, airtel('DP00900001007', 'TF')], { kind: 'refused', reason: 'PROVIDER_FLOAT_LOW' }],
+      [[200, airtel('DP00900001003', 'TF')], { kind: 'refused', reason: 'RECIPIENT_LIMIT_REACHED' }],
+      [[200, airtel('DP00900001014', 'TF')], { kind: 'refused', reason: 'PROVIDER_ERROR' }],
+    ],
+    answers: [],
+    results: [],
+  },
+}
+
+/** Answers that no provider gives when it is well: nobody knows what they mean. */
+const strange: readonly Answer[] = [[502, '<html>'], [200, '[]'], [200, '{"status":'], [500]]
+
+const stops: (() => unknown)[] = []
+let simulated: Readonly<Record<string, Readonly<Record<string, string>>>> = {}
+
+before(async () => {
+  simulated = await simulatePayments(0.01, systemClock, null, stops)
+})
+after(async () => {
+  for (const stop of stops.reverse()) await stop()
+})
+
+/** Those that can pay at all. */
+const paying = kinds.filter(({ outgoing }) => Object.keys(outgoing.secret).length > 0)
+
+test('every kind of provider is in this suite', () => {
+  assert.deepEqual(paying.map(({ provider }) => provider).sort(), Object.keys(facts).sort())
+})
+
+for (const kind of paying) {
+  const { provider } = kind
+  const known = facts[provider]
+  assert.ok(known, provider)
+
+  const connect = (settings: Readonly<Record<string, string>>, patienceMs?: number): Outgoing => {
+    const carrier = kind.connect(settings, { clock: systemClock, ...(patienceMs === undefined ? {} : { patienceMs }) })
+    stops.push(() => carrier.stop())
+    assert.ok(carrier.outgoing, `${provider} pays`)
+    return carrier.outgoing
+  }
+
+  const payout = (ending: string): Disbursement => ({
+    country: known.country,
+    currency: known.currency,
+    id: randomUUID(),
+    micros: 1_000_000_000n,
+    phone: `${known.beginning}${ending}`,
+    description: 'Salary, May',
+    addresses: {
+      result: 'https://127.0.0.1:9/hooks/p/00',
+      timeout: 'https://127.0.0.1:9/hooks/p/01',
+      answer: 'https://127.0.0.1:9/hooks/p/02',
+    },
+  })
+
+  /** A carrier of a provider that gives tokens, and then these answers, one after the other; then it cuts the connection. */
+  const scripted = async (answers: readonly (Answer | 'silence')[], patienceMs?: number) => {
+    const left = [...answers]
+    const asked = { tokens: 0, requests: 0 }
+    const server = createServer((request, response) => {
+      request.resume()
+      if (/oauth|token/.test(request.url ?? '')) {
+        asked.tokens++
+        return void response.end('{"access_token":"t"}')
+      }
+      asked.requests++
+      const answer = left.shift()
+      if (!answer) return void response.destroy()
+      if (answer === 'silence') return
+      const [code, body] = answer
+      const text = typeof body === 'object' ? JSON.stringify(body) : body
+      response.writeHead(code, { 'content-type': 'application/json' }).end(text)
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const close = () => {
+      server.closeAllConnections()
+      server.close()
+    }
+    stops.push(close)
+    const address = server.address()
+    const port = typeof address === 'object' && address ? address.port : 0
+    const outgoing = connect({ ...simulated[provider], base_url: `http://127.0.0.1:${port}` }, patienceMs)
+    return { outgoing, asked, close }
+  }
+
+  test(`${provider}: a payout is accepted, refused or unavailable, and its id is taken once`, async () => {
+    const outgoing = connect(simulated[provider] ?? {})
+    const first = payout('0001')
+    assert.deepEqual(await outgoing.payOut(first), { kind: 'accepted', providerId: first.id })
+    const again = await outgoing.payOut(first)
+    assert.notEqual(again.kind, 'unavailable', 'an id that came before is not one that was not taken')
+    if (outgoing.repeatable) assert.notEqual(again.kind, 'refused', 'nor one that was refused')
+    assert.equal((await outgoing.payOut(payout('0012'))).kind, 'unavailable')
+    assert.equal((await outgoing.payOut(payout('0011'))).kind, 'unknown', 'cut after it was accepted')
+    assert.equal((await outgoing.payOut(payout('0016'))).kind, 'unknown', 'cut before it was')
+  })
+
+  if (provider !== 'mpesa')
+    test(`${provider}: whoever is cut off may ask, also about what never arrived`, async () => {
+      const outgoing = connect(simulated[provider] ?? {})
+      const cut = payout('0011')
+      assert.equal((await outgoing.payOut(cut)).kind, 'unknown')
+      await eventually(async () => (await outgoing.queryPayout(cut)).kind === 'paid', 'it to be paid')
+      assert.equal((await outgoing.queryPayout(payout('0001'))).kind, 'missing')
+      for (const [ending, reason] of [
+        ['0002', 'PROVIDER_FLOAT_LOW'],
+        ['0004', 'RECIPIENT_NOT_FOUND'],
+        ['0005', 'RECIPIENT_LIMIT_REACHED'],
+      ] as const) {
+        const unpaid = payout(ending)
+        assert.equal((await outgoing.payOut(unpaid)).kind, 'accepted')
+        const verdict = await eventually(async () => {
+          const told = await outgoing.queryPayout(unpaid)
+          return told.kind === 'refused' && told
+        }, 'it to be refused')
+        assert.equal(verdict.reason, reason)
+      }
+    })
+
+  test(`${provider}: whoever waits too long for an answer does not know`, async () => {
+    const { outgoing, asked } = await scripted(['silence', 'silence'], 1_000)
+    assert.equal((await outgoing.payOut(payout('0001'))).kind, 'unknown')
+    assert.equal((await outgoing.queryPayout(payout('0001'))).kind, 'unknown')
+    assert.equal(asked.requests, 2)
+  })
+
+  test(`${provider}: what it says to a payout`, async () => {
+    const rows: readonly Told[] = [
+      [known.accepts, { kind: 'accepted' }],
+      ...known.pays,
+      ...strange.map((answer): Told => [answer, { kind: 'unknown' }]),
+    ]
+    for (const [answer, expected] of rows) {
+      const { outgoing, asked } = await scripted([answer])
+      matches(await outgoing.payOut(payout('0001')), expected, answer)
+      assert.equal(asked.requests, 1, 'nothing is sent twice by itself')
+    }
+  })
+
+  test(`${provider}: what it says when it is asked`, async () => {
+    const rows: readonly Told[] = [...known.queries, ...strange.map((answer): Told => [answer, { kind: 'unknown' }])]
+    const { outgoing } = await scripted(rows.map(([answer]) => answer))
+    for (const [answer, expected] of rows) matches(await outgoing.queryPayout(payout('0001')), expected, answer)
+    assert.equal((await outgoing.queryPayout(payout('0001'))).kind, 'unknown', 'a connection that is cut')
+  })
+
+  test(`${provider}: a token that is no longer good is replaced once`, async () => {
+    const renewed = await scripted([known.accepts, known.forgets, known.accepts])
+    assert.equal((await renewed.outgoing.payOut(payout('0001'))).kind, 'accepted')
+    assert.equal((await renewed.outgoing.payOut(payout('0001'))).kind, 'accepted')
+    assert.deepEqual(renewed.asked, { tokens: 2, requests: 3 })
+    const refused = await scripted([known.forgets, known.forgets])
+    assert.equal((await refused.outgoing.payOut(payout('0001'))).kind, 'unavailable')
+  })
+
+  test(`${provider}: a provider that is not there was not asked`, async () => {
+    const { outgoing, close } = await scripted([])
+    close()
+    assert.equal((await outgoing.payOut(payout('0001'))).kind, 'unavailable')
+    assert.equal((await outgoing.queryPayout(payout('0001'))).kind, 'unknown')
+  })
+
+  test(`${provider}: a wrong secret pays nobody`, async () => {
+    for (const name of Object.keys(kind.outgoing.secret)) {
+      const stranger = connect({ ...simulated[provider], [name]: 'wrong' })
+      assert.ok(['refused', 'unavailable'].includes((await stranger.payOut(payout('0001'))).kind), name)
+    }
+  })
+
+  test(`${provider}: whoever has not entered what it takes to pay cannot`, () => {
+    const toPay = Object.keys({ ...kind.outgoing.open, ...kind.outgoing.secret })
+    const left = Object.entries(simulated[provider] ?? {}).filter(([name]) => !toPay.includes(name))
+    const carrier = kind.connect(Object.fromEntries(left), { clock: systemClock })
+    stops.push(() => carrier.stop())
+    assert.equal(carrier.outgoing, null)
+  })
+
+  test(`${provider}: what its calls say, and what is none of its`, () => {
+    const outgoing = connect(simulated[provider] ?? {})
+    for (const [body, expected] of known.results) {
+      const heard = outgoing.readPayout('result', body)
+      assert.equal(heard?.id, 'ours')
+      if (heard) matches(heard.verdict, expected, [200, body])
+    }
+    for (const [body, expected] of known.answers) {
+      const heard = outgoing.readPayout('answer', body)
+      assert.ok(heard)
+      assert.notEqual(heard.id, 'ours', 'that is the id of the question')
+      matches(heard.verdict, expected, [200, body])
+    }
+    for (const nonsense of [null, 1, 'x', [], {}, { Result: 1 }, { Result: { ResultCode: 0 } }, { status: 'PAID' }])
+      for (const topic of ['result', 'answer'] as const)
+        assert.equal(outgoing.readPayout(topic, nonsense), null, JSON.stringify(nonsense))
+    const timeout = outgoing.readPayout('timeout', result(1))
+    assert.ok(timeout === null || timeout.verdict.kind === 'unknown', 'a time-out tells nothing of the money')
+  })
+}
+
+function matches(verdict: OutgoingVerdict, expected: Expected, answer: Answer): void {
+  const shown = Object.fromEntries(Object.entries(verdict).filter(([name]) => Object.hasOwn(expected, name)))
+  assert.deepEqual(shown, expected, `${JSON.stringify(answer)} was ${verdict.kind}`)
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// Many payouts at once: what is accepted of them, the one hold that they share, and how the batch ends.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { verifyLedger } from '../../src/ledger/verify.ts'
+import type { Client } from '../client.ts'
+import { eventually, startWorld, type World } from '../world.ts'
+
+const path = '/v1/payments/payout/bulk'
+
+let world: World
+
+before(async () => {
+  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: 0.01 })
+})
+after(() => world.stop())
+
+test('those that can be paid are, the others come back failed, and the batch tells its end', async () => {
+  const { client } = await world.account({ balance: 5_000 })
+  const asked = await client.post(path, {
+    currency: 'KES',
+    reference: 'may',
+    description: 'May',
+    metadata: { month: 5 },
+    items: [
+      { amount: 2_000, phone: '+254700000001', reference: 'a' },
+      { amount: 1_000, phone: '+254700000004', reference: 'b' },
+      { amount: 1_000, phone: 'nobody' },
+      { amount: 1_000, phone: '+254700000001', reference: 'a' },
+      { phone: '+254700000001' },
+      { amount: 100, currency: 'UGX', phone: '+254700000001' },
+      { amount: 500, currency: 'kes', phone: '+254700000020', recipient: { name: 'Asha' } },
+    ],
+  })
+  assert.equal(asked.status, 201, asked.text)
+  const { batch_id, payouts, ...batch } = asked.body
+  assert.deepEqual(
+    [batch.status, batch.total_count, batch.accepted_count, batch.failed_count, batch.completed_count],
+    ['processing', 7, 3, 4, 0],
+  )
+  assert.deepEqual([batch.total_amount, batch.total_fee, batch.currency], [3_500, 17.5, 'KES'])
+  assert.deepEqual(
+    payouts.map((item: { index: number; status: string; error?: { code: string } }) => [
+      item.index,
+      item.status,
+      item.error?.code ?? null,
+    ]),
+    [
+      [0, 'processing', null],
+      [1, 'processing', null],
+      [2, 'failed', 'INVALID_PHONE'],
+      [3, 'failed', 'DUPLICATE_REFERENCE'],
+      [4, 'failed', 'VALIDATION_ERROR'],
+      [5, 'failed', 'VALIDATION_ERROR'],
+      [6, 'processing', null],
+    ],
+  )
+  assert.equal(payouts[2].payout_id, null)
+  const ended = await over(client, batch_id)
+  assert.deepEqual([ended.status, ended.completed_count, ended.failed_count], ['completed', 2, 5])
+  assert.deepEqual(await wallet(client), { balance: 2_487.5, held: 0 })
+  assert.equal(ended.payouts[1].failure_reason, 'RECIPIENT_NOT_FOUND')
+  assert.equal((await client.get(`/v1/payouts/${payouts[0].payout_id}`)).body.batch_id, batch_id)
+  const told = (await client.get('/v1/events?limit=20')).body.data
+  const names = told.map(({ event }: { event: string }) => event).sort()
+  assert.deepEqual(names, ['payout.batch_completed', 'payout.completed', 'payout.completed', 'payout.failed'])
+  const end = told.find(({ event }: { event: string }) => event === 'payout.batch_completed')
+  assert.ok(JSON.stringify(end).includes(batch_id))
+  const rows = (await client.get('/v1/wallet/transactions?type=payout')).body.data
+  assert.deepEqual(rows.map(({ source }: { source: { id: string } }) => source.id).sort(), [
+    payouts[0].payout_id,
+    payouts[6].payout_id,
+  ])
+  const again = await client.post(path, { currency: 'KES', reference: 'may', items: [good()] })
+  assert.deepEqual([again.status, again.body.error.original_id], [409, batch_id])
+})
+
+test('items are read a page at a time, in their order, whatever became of them', async () => {
+  const { client } = await world.account({ balance: 1_000 })
+  const items = Array.from({ length: 7 }, (_, i) => (i % 3 === 1 ? { amount: 1 } : good()))
+  const { body } = await client.post(path, { currency: 'KES', payouts: items })
+  const seen: number[] = []
+  let cursor: string | null = ''
+  while (cursor !== null) {
+    const { body: page } = await client.get(`${path}/${body.batch_id}?limit=2${cursor && `&cursor=${cursor}`}`)
+    seen.push(...page.payouts.map(({ index }: { index: number }) => index))
+    cursor = page.next_cursor
+  }
+  assert.deepEqual(seen, [0, 1, 2, 3, 4, 5, 6])
+  assert.equal((await client.get(`${path}/${body.batch_id}?cursor=eHh4`)).status, 400)
+  assert.equal((await client.get(`${path}/pob_nonsense`)).status, 404)
+  await over(client, body.batch_id)
+})
+
+test('what cannot be a batch is refused whole, and nothing is held or stored', async () => {
+  const { client } = await world.account({ balance: 100 })
+  const many = Array.from({ length: 10_001 }, () => ({ amount: 1, phone: '+254700000001' }))
+  const rows: [body: object, status: number, code: string][] = [
+    [{ currency: 'KES', items: many }, 422, 'BATCH_TOO_LARGE'],
+    [{ currency: 'KES', items: [] }, 422, 'VALIDATION_ERROR'],
+    [{ currency: 'KES' }, 422, 'VALIDATION_ERROR'],
+    [{ currency: 'KES', items: 'x' }, 422, 'VALIDATION_ERROR'],
+    [{ items: [good()] }, 422, 'VALIDATION_ERROR'],
+    [{ currency: 'XXX', items: [good()] }, 422, 'UNSUPPORTED_CURRENCY'],
+    [{ currency: 'KES', items: [{ amount: 1 }] }, 422, 'VALIDATION_ERROR'],
+    [{ currency: 'KES', items: [good(), { amount: 1 }], on_error: 'abort' }, 422, 'VALIDATION_ERROR'],
+    [{ currency: 'KES', items: [good(), good({ amount: 95 })] }, 402, 'INSUFFICIENT_WALLET_BALANCE'],
+    [{ currency: 'KES', items: [good({ callback_url: 'ftp://x' })] }, 400, 'INVALID_URL'],
+  ]
+  for (const [body, status, code] of rows) {
+    const refused = await client.post(path, body)
+    assert.deepEqual([refused.status, refused.body.error?.code], [status, code], refused.text.slice(0, 300))
+  }
+  const aborted = await client.post(path, { currency: 'KES', items: [good(), { amount: 1 }], on_error: 'abort' })
+  const [problem] = aborted.body.error.errors
+  assert.deepEqual([problem.index, problem.code], [1, 'VALIDATION_ERROR'])
+  const poor = await client.post(path, { currency: 'KES', items: [good(), good({ amount: 95 })] })
+  assert.deepEqual([poor.body.error.available, poor.body.error.required], [100, 105.53])
+  assert.equal((await client.get('/v1/payouts')).body.data.length, 0)
+  assert.deepEqual(await wallet(client), { balance: 100, held: 0 })
+})
+
+test('what is pending of a batch can be withdrawn, and its part of the hold is back', async () => {
+  const { client } = await world.account({ balance: 100 })
+  const scheduled_at = new Date(Date.now() + 3_600_000).toISOString()
+  const items = [good(), good({ scheduled_at }), good({ scheduled_at })]
+  const { body } = await client.post(path, { currency: 'KES', items })
+  assert.deepEqual(
+    body.payouts.map(({ status }: { status: string }) => status),
+    ['processing', 'pending', 'pending'],
+  )
+  const one = await client.post(`/v1/payouts/${body.payouts[1].payout_id}/cancel`)
+  assert.deepEqual([one.status, one.body.status], [200, 'cancelled'], one.text)
+  await eventually(async () => (await client.get(`${path}/${body.batch_id}`)).body.completed_count === 1, 'the first')
+  assert.deepEqual(await wallet(client), { balance: 89.95, held: 10.05 })
+  const cancelled = await client.post(`${path}/${body.batch_id}/cancel`)
+  assert.deepEqual([cancelled.status, cancelled.body.status], [200, 'completed'], cancelled.text)
+  assert.deepEqual(await wallet(client), { balance: 89.95, held: 0 })
+  const again = await client.post(`${path}/${body.batch_id}/cancel`)
+  assert.deepEqual([again.status, again.body.error.code], [409, 'INVALID_STATE'])
+  const { body: other } = await client.post(path, { currency: 'KES', items: [good({ scheduled_at })] })
+  assert.equal((await client.post(`${path}/${other.batch_id}/cancel`)).body.status, 'cancelled')
+  const told = (await client.get('/v1/events?limit=20')).body.data.map(({ event }: { event: string }) => event)
+  assert.equal(told.filter((event: string) => event === 'payout.batch_completed').length, 2)
+})
+
+test('ten thousand are accepted in one request, and each is paid once', { timeout: 600_000 }, async () => {
+  const { client } = await world.account({ balance: 20_000 })
+  const items = Array.from({ length: 10_000 }, () => ({ amount: 1, phone: '+254700000001' }))
+  const headers = { 'Idempotency-Key': 'many' }
+  const asked = await client.post(path, { currency: 'KES', items }, { headers })
+  assert.deepEqual([asked.status, asked.body.accepted_count, asked.body.payouts.length], [201, 10_000, 10_000])
+  const again = await client.post(path, { currency: 'KES', items }, { headers })
+  assert.deepEqual([again.status, again.body.batch_id], [201, asked.body.batch_id])
+  const ended = await over(client, asked.body.batch_id, 580_000)
+  assert.deepEqual([ended.completed_count, ended.failed_count], [10_000, 0])
+  assert.deepEqual(await wallet(client), { balance: 20_000 - 10_000 - asked.body.total_fee, held: 0 })
+})
+
+test('the ledger verifies', async () => {
+  assert.deepEqual((await verifyLedger(world.app.db)).problems, [])
+})
+
+function good(more: object = {}): object {
+  return { amount: 10, phone: '+254700000001', ...more }
+}
+
+function over(client: Client, id: string, withinMs = 60_000) {
+  return eventually(
+    async () => {
+      const { body } = await client.get(`${path}/${id}`)
+      return body.status !== 'processing' && body
+    },
+    `batch ${id} to be over`,
+    withinMs,
+  )
+}
+
+async function wallet(client: Client): Promise<{ balance: number; held: number }> {
+  const { balance, held } = (await client.get('/v1/wallet/balance')).body
+  return { balance, held }
+}
