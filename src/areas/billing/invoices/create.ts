@@ -4,6 +4,7 @@
 import { randomBytes } from 'node:crypto'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, newUuid } from '../../../kernel/ids.ts'
+import { numberOf, usualPattern } from '../../../kernel/invoice-number.ts'
 import type { Currency } from '../../../kernel/money.ts'
 import { dayMs, dayOf } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
@@ -13,7 +14,6 @@ import { customerFacts, customerFor, type NewCustomer, takeCredit } from '../cus
 import { type Discount, type NewItem, reckon } from './calculation.ts'
 import { settled } from './hooks.ts'
 import { notWhile, stored, tokenBytes } from './invoice.ts'
-import { numberOf, usualPattern } from './number.ts'
 import { findInvoiceReference, type InvoiceRow, insertInvoice, nextNumber, openDraft } from './store.ts'
 
 const usualDueDays = 14

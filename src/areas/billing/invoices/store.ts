@@ -218,3 +218,52 @@ export const countTold = statement<One, { sequence: number }>(
   'billing.count_told',
   `update billing.invoices set sequence = sequence + 1 where ${mine} and id = $id returning sequence`,
 )
+
+/** The account's sandbox clock, as the distance from the real one. */
+export const clockOffset = statement<{ account: string; environment: Environment }, { offset_ms: bigint }>(
+  'billing.clock_offset',
+  'select accounts.clock_offset_ms($account::uuid, $environment::text) as offset_ms',
+)
+
+/** Whose name a text bears when a request names nobody. */
+export const defaultSender = statement<{ account: string }, { sender: string }>(
+  'billing.default_sender',
+  `select value #>> '{}' as sender from accounts.with_setting('default_sender') where account_id = $account`,
+)
+
+export const accountName = statement<{ account: string }, { name: string }>(
+  'billing.account_name',
+  'select accounts.name_of($account::uuid) as name',
+)
+
+/** In which environment an account has an invoice. */
+export const environmentOf = statement<{ bucket: number; account: string; id: string }, { environment: Environment }>(
+  'billing.environment_of_invoice',
+  `select environment from billing.invoices
+    where bucket = $bucket and account_id = $account and environment in ('test', 'live') and id = $id`,
+)
+
+/**
+ * Invoices whose day is over and of which nobody was told, by the clock of their account. Beyond the real day only test
+ * accounts may be, whose clocks can be moved.
+ */
+export const newlyOverdue = statement<
+  { buckets: readonly number[]; now: Date; limit: number },
+  { bucket: number; account_id: string; environment: Environment; id: string }
+>(
+  'billing.newly_overdue',
+  `select bucket, account_id, environment, id from billing.invoices
+    where bucket = any($buckets::smallint[]) and status = 'open' and not overdue_told
+      and (environment = 'test' or due_date < ($now::timestamptz at time zone 'UTC')::date)
+      and due_date < (($now::timestamptz + make_interval(secs => accounts.clock_offset_ms(account_id, environment) / 1000.0))
+                      at time zone 'UTC')::date
+    limit $limit::int`,
+)
+
+/** None when it was told of, or paid, meanwhile. */
+export const noteOverdue = statement<One & { today: string }, InvoiceRow>(
+  'billing.note_overdue',
+  `update billing.invoices set overdue_told = true
+    where ${mine} and id = $id and status = 'open' and not overdue_told and due_date < $today::date
+   returning ${columns}`,
+)

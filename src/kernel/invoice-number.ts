@@ -4,11 +4,10 @@
 
 export const usualPattern = 'INV-{year}-{seq:6}'
 
-const form = /^((?:[A-Za-z0-9 ./_-]|\{year\}){0,28}[A-Za-z ./_-])?\{seq(?::([1-9]|1[0-2]))?\}$/
+/** What a pattern is like, as a regular expression. */
+export const numberPatternForm = '^((?:[A-Za-z0-9 ./_-]|\\{year\\}){0,28}[A-Za-z ./_-])?\\{seq(?::([1-9]|1[0-2]))?\\}$'
 
-export function isNumberPattern(text: string): boolean {
-  return form.test(text)
-}
+const form = new RegExp(numberPatternForm)
 
 /** The number of the invoice that came `sequence`th. */
 export function numberOf(pattern: string, sequence: bigint, at: Date): string {
