@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // An invoice as its payer meets it: a page that any phone can show, a form, a page that follows the payment, and a PDF.
 import assert from 'node:assert/strict'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
 import { pdfOf, plain } from '../../src/areas/billing/invoices/pdf.ts'
@@ -181,6 +184,37 @@ test('the page stays small, whatever the invoice holds', async () => {
   // More than anybody takes at once: there is no form.
   assert.match(text, /cannot be paid on this page/)
   assert.ok(!text.includes('<form'))
+})
+
+test('an account that was suspended collects nothing, and its pages say so', async () => {
+  const account = await world.account()
+  const { path } = await sentInvoice(account)
+  await world.operator.patch(`/v1/operator/accounts/${account.id}`, { status: 'suspended' })
+  const { status, text } = await world.stranger.get(path)
+  assert.equal(status, 200)
+  assert.match(text, /cannot be paid on this page/)
+  assert.equal((await submit(world.stranger, path, { phone: '+254700000001' })).status, 422)
+})
+
+test('the address of an invoice is in no line of the log', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'pamoja-invoice-log-'))
+  const logged = await startWorld({ PAMOJA_LOG_FILE: join(folder, 'log'), PAMOJA_LOG_LEVEL: 'debug' })
+  try {
+    const { path } = await sentInvoice(await logged.account())
+    const { headers } = await submit(logged.stranger, path, { phone: '+254700000001' })
+    await logged.stranger.get(headers.location ?? '')
+    await logged.stranger.get(`${path}/nothing`)
+    await logged.stranger.get(`${path}/invoice.pdf`)
+    const text = await eventually(async () => {
+      const read = await readFile(join(folder, 'log'), 'utf8')
+      return read.includes('/pay/:token/invoice.pdf') && read
+    }, 'the log')
+    assert.ok(!text.includes(path.slice('/pay/'.length)))
+    assert.ok(!text.includes('254700000001'))
+  } finally {
+    await logged.stop()
+    await rm(folder, { recursive: true, force: true })
+  }
 })
 
 test('only what takes the amount is offered', async () => {

@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import pg from 'pg'
 import { createInvoice, openInvoice } from '../../src/areas/billing/invoices/create.ts'
+import { onInvoice } from '../../src/areas/billing/invoices/hooks.ts'
 import { tellOverdue } from '../../src/areas/billing/invoices/overdue.ts'
 import { findInvoice } from '../../src/areas/billing/invoices/store.ts'
 import { bucketOf, uuidOf } from '../../src/kernel/ids.ts'
@@ -449,6 +450,36 @@ test('who listens at a callback address hears of the invoice, signed', async () 
     ['invoice.sent', invoice.invoice_id, invoice.number],
   )
   assert.ok(got.headers['x-service-signature'])
+})
+
+test('whoever made an invoice for a reason goes on in the transaction that pays it, or not at all', async () => {
+  const { client } = await world.account()
+  const invoice = (await client.post('/v1/billing/invoices', { ...work, send: true })).body
+  const uuid = uuidOf('invoice', invoice.invoice_id)
+  const heard: [what: string, status: string][] = []
+  let isBroken = true
+  onInvoice({
+    invoicePaid: async (_app, _tx, _occasion, row, payment) => {
+      if (row.id !== uuid) return
+      heard.push(['paid', payment?.status ?? 'none'])
+      if (isBroken) throw new Error('the hook fails')
+    },
+    invoicePaymentFailed: async (_app, _tx, _occasion, row, payment) => {
+      if (row.id === uuid) heard.push(['failed', payment.status])
+    },
+  })
+  const path = `/v1/billing/invoices/${invoice.invoice_id}`
+  const { body: first } = await client.post(`${path}/pay?wait=0`, { phone: '+254700000004' })
+  await settled(client, first.payment_id)
+  assert.deepEqual(heard, [['failed', 'cancelled']])
+  const { body: second } = await client.post(`${path}/pay?wait=0`, { phone: payer })
+  await eventually(async () => heard.length > 1, 'the hook to be called')
+  assert.equal((await client.get(path)).body.status, 'open')
+  assert.notEqual((await client.get(`/v1/payments/${second.payment_id}`)).body.status, 'completed')
+  isBroken = false
+  await eventually(async () => (await client.get(path)).body.status === 'paid', 'the next try', 60_000)
+  assert.deepEqual(heard.at(-1), ['paid', 'completed'])
+  assert.equal((await client.get('/v1/wallet/balance')).body.balance, 3427.8)
 })
 
 test('numbers have no gaps and none comes twice, whoever finalises at once and whoever gives up', async () => {

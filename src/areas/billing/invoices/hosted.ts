@@ -43,6 +43,8 @@ const pageHeaders = {
 interface Found extends Shown {
   readonly tenant: Tenant
   readonly occasion: Occasion
+  /** The account may not collect just now. */
+  readonly isSuspended: boolean
 }
 
 export function mountHostedPage(http: FastifyInstance, app: App): void {
@@ -57,7 +59,7 @@ export function mountHostedPage(http: FastifyInstance, app: App): void {
 
     scope.get<Named>('/pay/:token', { config }, async (request, reply) => {
       const found = await invoiceAt(app, request, 'view', viewsPerMinute)
-      return reply.headers(pageHeaders).send(invoicePage(found, waysOf(app, found.invoice)))
+      return reply.headers(pageHeaders).send(invoicePage(found, waysOf(app, found)))
     })
 
     scope.post<Named>('/pay/:token', { config }, async (request, reply) => {
@@ -79,7 +81,7 @@ export function mountHostedPage(http: FastifyInstance, app: App): void {
         if (error instanceof AppError && error.code === 'INVALID_STATE')
           return reply.code(303).header('location', found.path).send()
         if (!(error instanceof AppError) || error.status === 503) throw error
-        const page = invoicePage(found, waysOf(app, found.invoice), sentenceOf(error), phone.slice(0, 24))
+        const page = invoicePage(found, waysOf(app, found), sentenceOf(error), phone.slice(0, 24))
         return reply.code(error.status).headers(pageHeaders).send(page)
       }
     })
@@ -119,18 +121,19 @@ async function invoiceAt(app: App, request: FastifyRequest<Named>, what: string,
   await admit(app, { name: `invoice-${what}`, key: `invoice-${what}:${token}`, limit: perMinute })
   const row = await maybe(app.db.query(findInvoiceByToken, place))
   if (!row) throw nothingHere()
-  const { clock_offset_ms, account_name: accountName, ...invoice } = row
+  const { clock_offset_ms, account_name: accountName, is_suspended: isSuspended, ...invoice } = row
   const tenant = { bucket: invoice.bucket, account: invoice.account_id, environment: invoice.environment }
   const { receivedMs, id: requestId } = request.exchange
   const occasion = { tenant, receivedMs, nowMs: receivedMs + Number(clock_offset_ms), requestId }
-  return { invoice, accountName, tenant, occasion, path: `/pay/${token}` }
+  return { invoice, accountName, tenant, occasion, isSuspended, path: `/pay/${token}` }
 }
 
 /** Stores a payment of all that is due, which a job then asks for; gives its id. The same phone is not asked twice at once. */
-async function pay(app: App, { invoice, tenant, occasion }: Found, written: string, provider: string): Promise<string> {
+async function pay(app: App, found: Found, written: string, provider: string): Promise<string> {
+  const { invoice, tenant, occasion } = found
   const phone = writtenIn(
     written,
-    waysOf(app, invoice).map(({ country }) => country),
+    waysOf(app, found).map(({ country }) => country),
   )
   if (phone === null) throw new AppError('INVALID_PHONE', 'phone is not a number that could be paid from')
   return app.db.tx(async (tx) => {
@@ -153,9 +156,9 @@ async function requireFewPayments(tx: Tx, { tenant, receivedMs }: Occasion, { id
     })
 }
 
-function waysOf(app: App, invoice: InvoiceRow): readonly Provider[] {
+function waysOf(app: App, { invoice, isSuspended }: Found): readonly Provider[] {
   const { payment_methods: wanted, environment, currency } = invoice
-  if (wanted !== null && !wanted.includes('mobile_money')) return []
+  if (isSuspended || (wanted !== null && !wanted.includes('mobile_money'))) return []
   return waysToPay(app, environment, currency, dueOf(invoice))
 }
 
