@@ -179,6 +179,9 @@ test('lists go by state, customer and day, and page', async () => {
   const page = (await client.get('/v1/billing/invoices?limit=2')).body
   assert.equal(page.has_more, true)
   assert.deepEqual(await ids(`?limit=2&cursor=${page.next_cursor}`), [first])
+  const file = await client.get('/v1/billing/invoices?status=open', { headers: { accept: 'text/csv' } })
+  assert.match(file.text, new RegExp(`^invoice_id,number,.*\r\n${first},INV-`))
+  assert.ok(file.text.includes('""unit_amount"":1500'), file.text)
   const named = (await client.get('/v1/billing/customers?email=ASHA@example.com')).body.data
   assert.deepEqual(
     named.map((one: { customer_id: string; name: string; credits: unknown[] }) => [
