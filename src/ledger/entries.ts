@@ -22,7 +22,7 @@ const kinds = {
   payout_reversal: `t.reverses like 'payout:%'`,
   usage_reversal: `t.debit like 'revenue:%'`,
   topup: `t.step = 'topup:settle'`,
-  payment: `t.step = 'payment:settle'`,
+  payment: `t.step in ('payment:settle', 'invoice:settle')`,
   adjustment: 'true',
 } as const
 

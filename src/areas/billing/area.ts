@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The door of the billing area: so far, what it tells customers of.
+// The door of the billing area.
 import type { Area } from '../../platform/area.ts'
+import { customerRoutes } from './customers/routes.ts'
 import { invoiceEvents, subscriptionEvents } from './events.ts'
+import { mountHostedPage } from './invoices/hosted.ts'
+import { overdueChore } from './invoices/overdue.ts'
+import { invoiceRoutes } from './invoices/routes.ts'
 
 export const billing: Area = {
   name: 'billing',
-  routes: [],
+  routes: [...invoiceRoutes, ...customerRoutes],
   events: [...Object.values(invoiceEvents), ...Object.values(subscriptionEvents)],
+  chores: [overdueChore],
+  mount: mountHostedPage,
 }

@@ -59,6 +59,7 @@ export async function accept(
       metadata: JSON.stringify(input.metadata ?? {}),
       callbackUrl: input.callback_url ?? null,
       details: JSON.stringify(details),
+      invoice: purpose.invoiceId ?? null,
       requestId,
       expiresAt,
       at: new Date(nowMs),
