@@ -3,6 +3,11 @@
 import type { Area } from '../../platform/area.ts'
 import { mountCallbacks } from './callbacks.ts'
 import { fraudEvents, paymentEvents, payoutEvents, refundEvents } from './events.ts'
+import { backtestRoutes } from './fraud/backtest.ts'
+import { blacklistRoutes } from './fraud/entries.ts'
+import { velocityChore } from './fraud/retention.ts'
+import { riskRoutes } from './fraud/risk-check.ts'
+import { ruleRoutes } from './fraud/rules.ts'
 import { gatewayOf } from './gateway.ts'
 import { operatorRoutes } from './operator.ts'
 import { paymentRoutes } from './routes.ts'
@@ -10,8 +15,9 @@ import { watchJob } from './submit.ts'
 
 export const payments: Area = {
   name: 'payments',
-  routes: [...paymentRoutes, ...operatorRoutes],
+  routes: [...paymentRoutes, ...riskRoutes, ...ruleRoutes, ...backtestRoutes, ...blacklistRoutes, ...operatorRoutes],
   jobs: [watchJob],
+  chores: [velocityChore],
   events: [paymentEvents, refundEvents, payoutEvents, fraudEvents].flatMap((group) => Object.values(group)),
   mount: mountCallbacks,
   start: (app) => gatewayOf(app).start(),

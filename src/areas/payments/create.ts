@@ -12,6 +12,8 @@ import { AmountIn, Metadata, OneOf } from '../../platform/schema.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { newToken } from './callbacks.ts'
 import { paymentEvents } from './events.ts'
+import { assess, riskOf } from './fraud/assess.ts'
+import { block, requirePassed, riskFields, tellReview } from './fraud/enforce.ts'
 import { gatewayOf } from './gateway.ts'
 import { feeOf, requireCollectable } from './methods.ts'
 import { collection, type Purpose } from './purpose.ts'
@@ -40,6 +42,7 @@ const optionalFields = {
   ),
   metadata: Type.Optional(Metadata),
   callback_url: Type.Optional(Type.String({ maxLength: 2_048, description: 'Told of every change, signed' })),
+  ...riskFields,
   reference: Type.Optional(
     Type.String({
       pattern: '^[A-Za-z0-9._:/-]{1,100}$',
@@ -95,6 +98,24 @@ export async function accept(
   const id = newUuid(receivedMs)
   const scale = gatewayOf(app).timeScale(tenant.environment)
   const expiresAt = new Date(nowMs + (input.expires_in ?? defaultExpirySeconds) * 1_000 * scale)
+  const assessment = purpose.isOwn
+    ? null
+    : await assess(app, tx, occasion, {
+        id,
+        direction: 'payment',
+        micros,
+        currency,
+        method: 'mobile_money',
+        provider: found.provider,
+        phone: input.phone,
+        customer: input.customer ?? {},
+        metadata: input.metadata ?? {},
+        ipAddress: input.ip_address ?? null,
+        deviceId: input.device_id ?? null,
+        country: input.country ?? null,
+      })
+  const risk = assessment && riskOf(assessment)
+  const isReviewed = risk?.decision === 'review'
   const payment = await maybe(
     tx.query(insertPayment, {
       ...tenant,
@@ -110,12 +131,17 @@ export async function accept(
       customer: JSON.stringify(input.customer ?? {}),
       metadata: JSON.stringify(input.metadata ?? {}),
       callbackUrl: input.callback_url ?? null,
+      risk: risk && JSON.stringify(risk),
+      sequence: isReviewed ? 2 : 1,
       requestId,
       expiresAt,
       at: new Date(nowMs),
     }),
   )
   if (!payment) throw await usedBefore(tx, tenant, input.reference ?? '')
+  await tell(app, tx, paymentEvents.created, occasion, { ...payment, sequence: 1 })
+  if (assessment?.decision === 'block') return block(app, tx, occasion, payment, assessment)
+  if (risk && isReviewed) await tellReview(app, tx, occasion, payment, risk)
   const attempt = newUuid(receivedMs)
   await tx.query(insertAttempt, {
     ...tenant,
@@ -132,13 +158,13 @@ export async function accept(
   const job = app.work.prepare(watchJob, tenant, { attempt, inline: sendsInline }, sendsInline ? { delayMs } : {})
   await app.work.add(tx, job)
   if (!sendsInline) tx.afterCommit(() => app.work.begin(job))
-  await tell(app, tx, paymentEvents.created, { tenant, receivedMs, nowMs, requestId }, payment)
   return payment
 }
 
 /** Asks the provider, and waits a while for its first word. */
 export async function sendNow(app: App, { tenant }: Caller, paymentId: string): Promise<PaymentRow> {
   const payment = await one(app.db.query(findPayment, { ...tenant, id: paymentId }))
+  requirePassed(payment)
   let timer: NodeJS.Timeout | undefined
   const enough = new Promise<PaymentRow>((resolve) => {
     timer = setTimeout(resolve, budgetMs, payment)

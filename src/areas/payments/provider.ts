@@ -19,6 +19,8 @@ export const failureMessages = {
   TRANSACTION_TIMEOUT: 'The payment was not confirmed in time.',
   PROVIDER_UNAVAILABLE: 'The provider is out of reach just now.',
   PROVIDER_ERROR: 'The provider could not take the payment.',
+  BLOCKED_BY_RULE: 'The payment was not accepted.',
+  BLACKLISTED: 'The payment was not accepted.',
   AMOUNT_MISMATCH: 'Another amount was paid than was asked for; it is being looked into.',
 } as const
 

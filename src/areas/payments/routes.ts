@@ -11,6 +11,7 @@ import { list, type Route, read, write } from '../../platform/route.ts'
 import { Amount, At, dayRangeQuery, listQuery, Metadata, Nullable, OneOf } from '../../platform/schema.ts'
 import { accept, MobilePaymentCreate, type NewPayment, PaymentCreate, sendNow } from './create.ts'
 import { Payment } from './events.ts'
+import { passed } from './fraud/enforce.ts'
 import { gatewayOf } from './gateway.ts'
 import { feeBasisPoints, offered } from './methods.ts'
 import { noSuchPayment, paymentUuid, recordOf } from './payment.ts'
@@ -48,6 +49,8 @@ export const accepting = {
   ],
 } as const
 
+const assessed = { ...accepting, errors: [...accepting.errors, 'PAYMENT_BLOCKED'] } as const
+
 const accepted = {
   status: 201,
   schema: Payment,
@@ -55,7 +58,7 @@ const accepted = {
 } as const
 
 const create = write({
-  ...accepting,
+  ...assessed,
   method: 'POST',
   scope: 'payments:write',
   path: '/v1/payments',
@@ -73,7 +76,7 @@ const create = write({
 })
 
 const initiateMobile = write({
-  ...accepting,
+  ...assessed,
   method: 'POST',
   scope: 'payments:write',
   path: '/v1/payments/mobile/initiate',
@@ -261,7 +264,7 @@ export async function checkCallback(app: App, { callback_url }: Pick<NewPayment,
 }
 
 async function answer(app: App, wait: number | undefined, caller: Caller, reply: Static<typeof Payment>) {
-  if (wait === 0) return reply
+  if (wait === 0) return passed(reply)
   return recordOf(await sendNow(app, caller, paymentUuid(reply.payment_id)))
 }
 

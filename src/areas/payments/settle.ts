@@ -10,6 +10,7 @@ import { maybe, one, type Tx } from '../../platform/db.ts'
 import type { EventType, Occasion } from '../../platform/events.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { paymentEvents } from './events.ts'
+import { noteFate } from './fraud/assess.ts'
 import { noSuchPayment, toldOf } from './payment.ts'
 import type { FailureReason, Verdict } from './provider.ts'
 import { purposeOf } from './purpose.ts'
@@ -76,8 +77,9 @@ export async function settle(app: App, tenant: Tenant, attempt: AttemptRow, verd
 export async function cancel(app: App, tx: Tx, tenant: Tenant, id: string): Promise<PaymentRow> {
   const payment = await maybe(tx.query(lockPayment, { ...tenant, id }))
   if (!payment) throw noSuchPayment()
-  const attempt = await one(tx.query(attemptOfPayment, { ...tenant, payment: id }))
-  const isUnsent = open.includes(payment.status) && (await withdrawn(app, tx, tenant, attempt))
+  // A payment that was blocked has none.
+  const attempt = await maybe(tx.query(attemptOfPayment, { ...tenant, payment: id }))
+  const isUnsent = attempt && open.includes(payment.status) && (await withdrawn(app, tx, tenant, attempt))
   if (!isUnsent)
     throw new AppError('INVALID_STATE', `the payment is ${payment.status}; the payer may have been asked already`, {
       extra: { status: payment.status },
@@ -205,7 +207,10 @@ async function moved(
     }),
   )
   if (!after) return payment
-  if (event) await tell(app, tx, event, occasion, after)
+  if (event) {
+    await tell(app, tx, event, occasion, after)
+    await noteFate(tx, occasion, after.id, after.status)
+  }
   if (event === paymentEvents.failed) await purposeOf(after).failed?.(app, tx, occasion, after)
   return after
 }
