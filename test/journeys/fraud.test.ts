@@ -36,7 +36,7 @@ test('a rule blocks a payment: it is stored as failed, told of, and nobody is as
   assert.deepEqual(refusalOf(blocked), [403, 'PAYMENT_BLOCKED'])
   const { payment_id, rule_id, details } = blocked.body.error
   assert.equal(rule_id, rule)
-  assert.match(details, /blocked by the rule frl_/)
+  assert.match(details, /^it was blocked by the rule frl_/)
   const { body } = await client.get(`/v1/payments/${payment_id}`)
   assert.deepEqual([body.status, body.failure_reason, body.reference], ['failed', 'BLOCKED_BY_RULE', 'too-much'])
   assert.equal(body.failure_message, 'The payment was not accepted.')

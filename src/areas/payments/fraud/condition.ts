@@ -25,7 +25,7 @@ export interface Situation {
   listed(type: BlacklistType, value: string): boolean
 }
 
-export type Test = (situation: Situation) => boolean
+type Test = (situation: Situation) => boolean
 
 export interface Compiled {
   readonly test: Test

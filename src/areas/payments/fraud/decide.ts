@@ -20,7 +20,7 @@ export interface Rule {
   readonly compiled: Compiled
 }
 
-export interface Matched {
+interface Matched {
   readonly id: string
   readonly name: string
   readonly action: Action

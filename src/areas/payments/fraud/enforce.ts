@@ -86,18 +86,27 @@ export function passed<P extends Pick<Static<typeof Payment>, 'payment_id' | 'fa
   payment: P,
 ): P {
   const { payment_id, failure_reason, risk } = payment
-  if (failure_reason === 'BLACKLISTED')
-    throw new AppError('PAYMENT_BLOCKED', 'the payer is on a blacklist', { extra: { payment_id, rule_id: null } })
-  if (failure_reason === 'BLOCKED_BY_RULE') {
-    const rule_id = risk?.rule_id ?? null
-    const why = rule_id === null ? `a risk score of ${risk?.risk_score}` : `the rule ${rule_id}`
-    throw new AppError('PAYMENT_BLOCKED', `the payment was blocked by ${why}`, { extra: { payment_id, rule_id } })
-  }
+  const refusal = refusalOf({ payment_id }, failure_reason, risk)
+  if (refusal) throw refusal
   return payment
 }
 
 /** The same of a payment as it is stored. */
-export function requirePassed(payment: PaymentRow): void {
-  const { id, failure_reason, risk } = payment
+export function requirePassed({ id, failure_reason, risk }: PaymentRow): void {
   passed({ payment_id: idOf('payment', id), failure_reason, risk })
+}
+
+/** What whoever asked is told of something that was blocked; null when it was not. `named` is its id, as customers know it. */
+function refusalOf(
+  named: Readonly<Record<string, string>>,
+  failureReason: string | null,
+  risk: { rule_id?: string | null; risk_score: number } | null,
+): AppError | null {
+  const rule_id = risk?.rule_id ?? null
+  const extra = { ...named, rule_id }
+  if (failureReason === 'BLACKLISTED')
+    return new AppError('PAYMENT_BLOCKED', 'the other side is on a blacklist', { extra })
+  if (failureReason !== 'BLOCKED_BY_RULE') return null
+  const why = rule_id === null ? `a risk score of ${risk?.risk_score}` : `the rule ${rule_id}`
+  return new AppError('PAYMENT_BLOCKED', `it was blocked by ${why}`, { extra })
 }

@@ -140,6 +140,11 @@ export interface Looked {
   hits: { id: string; type: BlacklistType; value: string; shown: string; applies_to: string[] }[] | null
 }
 
+/** One look into the index for each candidate: as a plain join, all entries of the account may be walked through instead. */
+const entryAt = `select * from payments.blacklist e
+  where e.bucket = $bucket and e.account_id = $account and e.environment = $environment and e.type = c.type and e.value = c.value
+  limit 1`
+
 const addUp = `on conflict (bucket, account_id, environment, tally, step, start, item)
     do update set count = v.count + 1, total = v.total + excluded.total`
 
@@ -198,8 +203,7 @@ export const look = statement<
           (select jsonb_agg(jsonb_build_object('id', b.id, 'type', b.type, 'value', b.value, 'shown', b.shown,
                                                'applies_to', b.applies_to) order by b.id)
              from unnest($types::text[], $values::text[]) as c(type, value)
-             join payments.blacklist b on b.bucket = $bucket and b.account_id = $account and b.environment = $environment
-              and b.type = c.type and b.value = c.value
+            cross join lateral (${entryAt}) b
             where b.expires_at is null or b.expires_at > $at::timestamptz) as hits`,
 )
 
@@ -224,7 +228,7 @@ export interface CheckRow {
 }
 
 /** What a decision rests on, so that it can be made again. */
-export interface Inputs {
+interface Inputs {
   facts: Record<string, string | number | boolean>
   totals: Record<string, string>
   /** `type value` of every entry of a list that was found. */
@@ -350,8 +354,7 @@ export const findEntries = statement<Owned & { types: readonly string[]; values:
   'payments.find_blacklist',
   `select ${entryColumns.replace(/(^|, )/g, '$1b.')}
      from unnest($types::text[], $values::text[]) with ordinality as c(type, value, n)
-     join payments.blacklist b on b.bucket = $bucket and b.account_id = $account and b.environment = $environment
-      and b.type = c.type and b.value = c.value
+    cross join lateral (${entryAt}) b
     order by c.n`,
 )
 
