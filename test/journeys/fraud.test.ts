@@ -152,6 +152,28 @@ test('a change of a rule counts for the very next payment', async () => {
   assert.equal((await client.delete(`/v1/payments/fraud/rules/${rule}`)).status, 404)
 })
 
+test('a change that another node made counts at once', async () => {
+  const { client, id } = await world.account()
+  await addRule(client, { name: 'Large', action: 'block', conditions: [large] })
+  const pay = async () => (await client.post('/v1/payments?wait=0', { ...payment, amount: 5000 })).status
+  assert.equal(await pay(), 403)
+  // What another node would write; nobody tells this one.
+  const account = [uuidOf('account', id)]
+  await sql.query('update payments.fraud_rules set enabled = false where account_id = $1', account)
+  await sql.query('update payments.fraud_policies set version = version + 1 where account_id = $1', account)
+  assert.equal(await pay(), 201)
+})
+
+test('a score of 80 blocks, and no rule is named', async () => {
+  const { client } = await world.account()
+  await addRule(client, { name: 'Points', action: 'review', score: 80, conditions: [large] })
+  const blocked = await client.post('/v1/payments', { ...payment, amount: 5000 })
+  assert.deepEqual([...refusalOf(blocked), blocked.body.error.rule_id], [403, 'PAYMENT_BLOCKED', null])
+  assert.match(blocked.body.error.details, /risk score of 85/)
+  const { body } = await client.get(`/v1/payments/${blocked.body.error.payment_id}`)
+  assert.deepEqual([body.failure_reason, body.risk.risk_level], ['BLOCKED_BY_RULE', 'very_high'])
+})
+
 const windows: readonly [window: string, inside: number, outside: number][] = [
   ['30s', 20, 20],
   ['10m', 500, 200],
@@ -209,6 +231,32 @@ test('those who ask at the same moment see each other', async () => {
   const replies = await Promise.all(Array.from({ length: 20 }, () => client.post('/v1/payments?wait=0', payment)))
   assert.equal(replies.filter(({ status }) => status === 201).length, 5)
   assert.equal(replies.filter(({ status }) => status === 403).length, 15)
+})
+
+test('payments that are counted together in every way do not get in each other’s way', async () => {
+  const { client } = await world.account()
+  const by = (field: string) => ({
+    velocity: { metric: 'count', by: [field], window: '7d' },
+    operator: 'gt',
+    value: 1_000,
+  })
+  await addRule(client, {
+    name: 'Often',
+    action: 'block',
+    match: 'any',
+    conditions: [by('phone'), by('device_id'), by('ip_address')],
+  })
+  const replies = await Promise.all(
+    Array.from({ length: 90 }, (_, i) =>
+      client.post('/v1/payments?wait=0', {
+        ...payment,
+        phone: `+25470000010${i % 3}`,
+        device_id: `d${(i * 7) % 5}`,
+        ip_address: `192.0.2.${(i * 3) % 4}`,
+      }),
+    ),
+  )
+  assert.deepEqual(new Set(replies.map(({ status }) => status)), new Set([201]))
 })
 
 test('what failed is counted when it has failed, and a customer is known once one was paid', async () => {
