@@ -5,6 +5,7 @@ import { stdout } from 'node:process'
 import { durableWrite } from './durable-write.ts'
 import { faults } from './faults.ts'
 import { faultsSms } from './faults-sms.ts'
+import { fraud } from './fraud.ts'
 import { ledger } from './ledger.ts'
 import { payments } from './payments.ts'
 import { type Figure, report } from './report.ts'
@@ -29,6 +30,7 @@ const benchmarks: Readonly<Record<string, (options: { short: boolean }) => Promi
   'sms-segments': smsSegments,
   'sms-end-to-end': smsEndToEnd,
   'sms-urgent': smsUrgent,
+  fraud,
   faults,
   'faults-sms': faultsSms,
 }

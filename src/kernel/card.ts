@@ -26,11 +26,17 @@ const ranges: readonly Range[] = [
 
 /** The brand of a number of digits; null when no brand that is known here has such numbers. */
 export function brandOf(digits: string): CardBrand | null {
-  const found = ranges.find(({ from, to, lengths }) => {
-    const start = Number(digits.slice(0, String(from).length))
-    return start >= from && start <= to && lengths.includes(digits.length)
-  })
-  return found?.brand ?? null
+  return ranges.find((range) => isIn(range, digits) && range.lengths.includes(digits.length))?.brand ?? null
+}
+
+/** The same by the first six digits or more. */
+export function brandOfBeginning(digits: string): CardBrand | null {
+  return ranges.find((range) => isIn(range, digits))?.brand ?? null
+}
+
+function isIn({ from, to }: Range, digits: string): boolean {
+  const start = Number(digits.slice(0, String(from).length))
+  return start >= from && start <= to
 }
 
 /** Whether the last digit is the check digit of the others. */

@@ -20,6 +20,10 @@ export const errors = {
     403,
     'This service speaks HTTPS only. Repeat the request over https:// and replace the key you sent.',
   ],
+  PAYMENT_BLOCKED: [
+    403,
+    'A fraud rule, a blacklist or the risk score does not let this payment through. Look at risk of the payment, and do not try again as it is.',
+  ],
   ACCOUNT_SUSPENDED: [403, 'This account is suspended. Ask the operator of this installation to reactivate it.'],
   SENDER_NOT_ALLOWED: [
     403,

@@ -428,7 +428,8 @@ function answerOf({ route, write }: CompiledRoute, { headers, exchange }: Fastif
     exchange.replyText = envelope(route, exchange.resultText, headers['pamoja-envelope'])
   }
   const location = route.reply.location ? `/api${route.reply.location(result)}` : null
-  return { status: route.reply.status, location, body: exchange.replyText }
+  const status = route.reply.existed?.(result) ? 200 : route.reply.status
+  return { status, location, body: exchange.replyText }
 }
 
 /** What is kept of an answer under an idempotency key: what it says, once. */

@@ -60,6 +60,8 @@ interface ReplyDeclaration<R extends TSchema> {
   schema: R
   /** The handler gives a Page of rows of the schema. */
   list?: boolean
+  /** Whether what a request would create was there before: such an answer has the status 200. */
+  existed?(reply: Static<R>): boolean
   /** Where a created object can be fetched. */
   location?(reply: Static<R>): string
 }

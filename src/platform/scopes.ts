@@ -8,6 +8,7 @@ const scopeAreas = [
   'callcenter',
   'email',
   'events',
+  'fraud',
   'identity',
   'keys',
   'logs',

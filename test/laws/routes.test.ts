@@ -162,8 +162,18 @@ async function realPath(route: Route, client: typeof world.demo): Promise<string
   const body = create?.examples?.[0]?.body
   if (create && body) {
     const made = await client.post(collection, body)
-    const { invoice_id, note_id, name, payout_id, batch_id, phone, number } = made.body
-    const id = made.body.id ?? invoice_id ?? note_id ?? name ?? payout_id ?? batch_id ?? phone ?? number
+    const { invoice_id, note_id, rule_id, blacklist_id, name, payout_id, batch_id, phone, number } = made.body
+    const id =
+      made.body.id ??
+      invoice_id ??
+      note_id ??
+      rule_id ??
+      blacklist_id ??
+      name ??
+      payout_id ??
+      batch_id ??
+      phone ??
+      number
     assert.ok(id, `${collection}: ${JSON.stringify(made.body)}`)
     return `${collection}/${id}${rest}`
   }

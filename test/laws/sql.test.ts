@@ -60,6 +60,7 @@ const reference = new Set([
   'sms.numbers',
   'sms.ported_numbers',
   'payments.providers',
+  'payments.card_keys',
 ])
 
 test('a statement that touches a tenant table names its bucket', () => {

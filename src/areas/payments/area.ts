@@ -5,6 +5,11 @@ import { declareTaker, mountCallbacks } from './callbacks.ts'
 import { mountChallenges } from './cards/challenge.ts'
 import { cardRoutes } from './cards/routes.ts'
 import { fraudEvents, paymentEvents, payoutEvents, refundEvents } from './events.ts'
+import { backtestRoutes } from './fraud/backtest.ts'
+import { blacklistRoutes } from './fraud/entries.ts'
+import { velocityChore } from './fraud/retention.ts'
+import { riskRoutes } from './fraud/risk-check.ts'
+import { ruleRoutes } from './fraud/rules.ts'
 import { gatewayOf } from './gateway.ts'
 import { operatorRoutes } from './operator.ts'
 import { spreadJob } from './payouts/bulk.ts'
@@ -18,8 +23,18 @@ declareTaker('payout', takeResult)
 
 export const payments: Area = {
   name: 'payments',
-  routes: [...paymentRoutes, ...payoutRoutes, ...cardRoutes, ...operatorRoutes],
+  routes: [
+    ...paymentRoutes,
+    ...payoutRoutes,
+    ...cardRoutes,
+    ...riskRoutes,
+    ...ruleRoutes,
+    ...backtestRoutes,
+    ...blacklistRoutes,
+    ...operatorRoutes,
+  ],
   jobs: [watchJob, payoutJob, batchedPayoutJob, spreadJob],
+  chores: [velocityChore],
   events: [paymentEvents, refundEvents, payoutEvents, fraudEvents].flatMap((group) => Object.values(group)),
   mount: (http, app) => {
     mountCallbacks(http, app)

@@ -10,6 +10,8 @@ import type { Tenant } from '../../platform/tenant.ts'
 import { newToken } from './callback-address.ts'
 import { refuseCardNumbers } from './cards/card.ts'
 import { paymentEvents } from './events.ts'
+import { assess, riskOf } from './fraud/assess.ts'
+import { block, requirePassed, tellReview } from './fraud/enforce.ts'
 import { gatewayOf } from './gateway.ts'
 import { currencyOf, microsOf, type NewPayment } from './input.ts'
 import { methodFor, methodOf } from './payment-methods.ts'
@@ -32,16 +34,34 @@ export async function accept(
   const currency = currencyOf(input.currency)
   const micros = microsOf('amount', input.amount, currency)
   const method = methodFor(input)
-  const { provider, country, fee, phone, expirySeconds, details } = await method.plan(app, tx, occasion, input, {
-    currency,
-    micros,
-  })
+  const money = { currency, micros }
+  const plan = await method.plan(app, tx, occasion, input, money)
+  const { provider, country, fee, phone, expirySeconds, details, judged } = plan
   refuseCardNumbers({ description: input.description, customer: input.customer, metadata: input.metadata })
   // A card is nowhere but in the request.
   const isInline = sendsInline || (!method.isQueued && input.card !== undefined)
   const id = newUuid(receivedMs)
   const scale = gatewayOf(app).timeScale(tenant.environment)
   const expiresAt = new Date(nowMs + (input.expires_in ?? expirySeconds) * 1_000 * scale)
+  const assessment = purpose.isOwn
+    ? null
+    : await assess(app, tx, occasion, {
+        id,
+        direction: 'payment',
+        micros,
+        currency,
+        method: method.name,
+        provider,
+        phone,
+        customer: input.customer ?? {},
+        metadata: input.metadata ?? {},
+        ipAddress: input.ip_address ?? null,
+        deviceId: input.device_id ?? null,
+        country: input.country ?? null,
+        ...judged,
+      })
+  const risk = assessment && riskOf(assessment)
+  const isReviewed = risk?.decision === 'review'
   const payment = await maybe(
     tx.query(insertPayment, {
       ...tenant,
@@ -60,12 +80,17 @@ export async function accept(
       callbackUrl: input.callback_url ?? null,
       details: JSON.stringify(details),
       invoice: purpose.invoiceId ?? null,
+      risk: risk && JSON.stringify(risk),
+      sequence: isReviewed ? 2 : 1,
       requestId,
       expiresAt,
       at: new Date(nowMs),
     }),
   )
   if (!payment) throw await usedBefore(tx, tenant, input.reference ?? '')
+  await tell(app, tx, paymentEvents.created, occasion, { ...payment, sequence: 1 })
+  if (assessment?.decision === 'block') return block(app, tx, occasion, payment, assessment)
+  if (risk && isReviewed) await tellReview(app, tx, occasion, payment, risk)
   const attempt = newUuid(receivedMs)
   await tx.query(insertAttempt, {
     ...tenant,
@@ -78,12 +103,12 @@ export async function accept(
     at: new Date(nowMs),
     realAt: new Date(receivedMs),
   })
-  await method.store?.(app, tx, occasion, input, payment)
+  const proved = risk?.decision === 'require_3ds' ? { ...input, require_3ds: true } : input
+  await method.store?.(app, tx, occasion, proved, payment)
   const delayMs = method.pollSeconds[0] * 1_000 * scale
   const job = app.work.prepare(watchJob, tenant, { attempt, inline: isInline }, isInline ? { delayMs } : {})
   await app.work.add(tx, job)
   if (!isInline) tx.afterCommit(() => app.work.begin(job))
-  await tell(app, tx, paymentEvents.created, { tenant, receivedMs, nowMs, requestId }, payment)
   return payment
 }
 
@@ -95,6 +120,7 @@ export async function sendNow(
   input: NewPayment | null = null,
 ): Promise<PaymentRow> {
   const payment = await one(app.db.query(findPayment, { ...tenant, id: paymentId }))
+  requirePassed(payment)
   const { budgetMs } = methodOf(payment)
   let timer: NodeJS.Timeout | undefined
   const enough = new Promise<PaymentRow>((resolve) => {

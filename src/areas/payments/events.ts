@@ -36,6 +36,8 @@ const risk = {
   flags: Type.Array(Type.String()),
 }
 
+const decision = OneOf(['allow', 'review', 'require_3ds', 'block'])
+
 const Refund = Type.Object(
   {
     refund_id: Type.String(),
@@ -80,7 +82,14 @@ export const Payment = Type.Object(
     refunds: Type.Array(Refund),
     failure_reason: word,
     failure_message: word,
-    risk: Nullable(Type.Object(risk)),
+    risk: Nullable(
+      Type.Object({
+        ...risk,
+        decision: Type.Optional(decision),
+        rule_id: Type.Optional(Nullable(Type.String(), { description: 'The rule that decided it' })),
+        risk_check_id: Type.Optional(Type.String()),
+      }),
+    ),
     late: Type.Boolean({ description: 'The money came after the payment had been given up' }),
     invoice_id: word,
     redirect_url: Type.Optional(Type.String({ description: 'Where to send the payer; while that is awaited' })),
@@ -226,7 +235,7 @@ const ReviewRequired = Type.Object(
     ...moneyFields,
     payment_id: word,
     payout_id: word,
-    risk: Type.Object({ ...risk, decision: OneOf(['allow', 'review', 'require_3ds', 'block']) }),
+    risk: Type.Object({ ...risk, decision }),
     payment: Type.Optional(Payment),
     payout: Type.Optional(Payout),
   },

@@ -5,6 +5,7 @@ import { AppError } from '../../kernel/errors.ts'
 import { type Currency, currencies, isCurrency, parseAmount } from '../../kernel/money.ts'
 import { AmountIn, Metadata, OneOf } from '../../platform/schema.ts'
 import { cardFields } from './cards/card.ts'
+import { riskFields } from './fraud/fields.ts'
 
 const text = (maxLength: number, description?: string) =>
   Type.String({ maxLength, rule: `must have at most ${maxLength} characters`, ...(description ? { description } : {}) })
@@ -23,6 +24,7 @@ const optionalFields = {
   ),
   metadata: Type.Optional(Metadata),
   callback_url: Type.Optional(Type.String({ maxLength: 2_048, description: 'Told of every change, signed' })),
+  ...riskFields,
   reference: Type.Optional(
     Type.String({
       pattern: '^[A-Za-z0-9._:/-]{1,100}$',

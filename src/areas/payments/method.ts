@@ -8,6 +8,7 @@ import type { App } from '../../platform/app.ts'
 import type { Tx } from '../../platform/db.ts'
 import type { Occasion } from '../../platform/events.ts'
 import type { Tenant } from '../../platform/tenant.ts'
+import type { Subject } from './fraud/fields.ts'
 import type { NewPayment } from './input.ts'
 import type { FailureReason, PaymentDetails, Verdict } from './provider.ts'
 import type { AttemptRow, PaymentRow } from './store.ts'
@@ -23,6 +24,8 @@ export interface Plan {
   readonly expirySeconds: number
   /** Shown with the payment. */
   readonly details: PaymentDetails
+  /** What it adds to what the risk is judged by. */
+  readonly judged?: Pick<Subject, 'card' | 'bank' | 'riskHint'>
 }
 
 export interface Callback {

@@ -31,7 +31,7 @@ export function recordOf(row: PaymentRow): Static<typeof Payment> {
     refunds: [],
     failure_reason,
     failure_message: sentenceOf(failure_reason),
-    risk: null,
+    risk: row.risk,
     late: row.late,
     invoice_id: row.invoice_id && idOf('invoice', row.invoice_id),
     ...shownOf(row),

@@ -27,6 +27,8 @@ export const failureMessages = {
   RECIPIENT_LIMIT_REACHED: 'The account cannot take so much.',
   PROVIDER_FLOAT_LOW: 'There is not enough money to pay out from just now.',
   REVERSED_BY_PROVIDER: 'The provider took the money back.',
+  BLOCKED_BY_RULE: 'The payment was not accepted.',
+  BLACKLISTED: 'The payment was not accepted.',
   AMOUNT_MISMATCH: 'Another amount was paid than was asked for; it is being looked into.',
 } as const
 

@@ -12,6 +12,8 @@ export interface Purpose {
   readonly isFree: boolean
   /** The invoice that such a payment pays. */
   readonly invoiceId?: string
+  /** The account's own money: its rules and blacklists are about those who pay it. */
+  readonly isOwn?: boolean
   /** Done in the transaction that makes the payment completed, when the money is in the wallet. */
   completed?(app: App, tx: Tx, occasion: Occasion, payment: PaymentRow): Promise<void>
   /** The same when it failed, was cancelled or expired. Late money may still complete it. */

@@ -16,6 +16,7 @@ import { largerBoundsOf } from './bounds.ts'
 import { cardCountry, cardFeeBasisPoints, cardProvider } from './cards/method.ts'
 import { accept, sendNow } from './create.ts'
 import { Payment } from './events.ts'
+import { passed } from './fraud/enforce.ts'
 import { gatewayOf } from './gateway.ts'
 import { MobilePaymentCreate, type NewPayment, PaymentCreate } from './input.ts'
 import { feeBasisPoints, offered } from './methods.ts'
@@ -66,6 +67,8 @@ export const accepting = {
   ],
 } as const
 
+const assessed = { ...accepting, errors: [...accepting.errors, 'PAYMENT_BLOCKED'] } as const
+
 const accepted = {
   status: 201,
   schema: Payment,
@@ -73,7 +76,7 @@ const accepted = {
 } as const
 
 const create = write({
-  ...accepting,
+  ...assessed,
   method: 'POST',
   scope: 'payments:write',
   path: '/v1/payments',
@@ -101,7 +104,7 @@ const create = write({
 })
 
 const initiateMobile = write({
-  ...accepting,
+  ...assessed,
   method: 'POST',
   scope: 'payments:write',
   path: '/v1/payments/mobile/initiate',
@@ -391,7 +394,7 @@ async function answer(
   reply: Static<typeof Payment>,
   input: NewPayment | null,
 ) {
-  if (isAnsweredAtOnce(wait, reply)) return reply
+  if (isAnsweredAtOnce(wait, reply)) return passed(reply)
   return recordOf(await sendNow(app, caller, paymentUuid(reply.payment_id), input))
 }
 

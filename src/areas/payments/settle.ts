@@ -10,6 +10,7 @@ import { maybe, one, type Tx } from '../../platform/db.ts'
 import type { EventType, Occasion } from '../../platform/events.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { paymentEvents } from './events.ts'
+import { noteFate } from './fraud/assess.ts'
 import { noSuchPayment, toldOf } from './payment.ts'
 import type { FailureReason, PaymentDetails, Verdict } from './provider.ts'
 import { purposeOf } from './purpose.ts'
@@ -95,12 +96,13 @@ export async function settle(app: App, tenant: Tenant, attempt: AttemptRow, verd
 export async function cancel(app: App, tx: Tx, tenant: Tenant, id: string): Promise<PaymentRow> {
   const payment = await maybe(tx.query(lockPayment, { ...tenant, id }))
   if (!payment) throw noSuchPayment()
-  const attempt = await one(tx.query(attemptOfPayment, { ...tenant, payment: id }))
+  // A payment that was blocked has none.
+  const attempt = await maybe(tx.query(attemptOfPayment, { ...tenant, payment: id }))
   const { status, details } = payment
   const isUndecided =
     status === 'requires_action' || (status === 'processing' && typeof details.authorised_until === 'string')
-  const isUnsent = open.includes(status) && !isUndecided && (await withdrawn(app, tx, tenant, attempt))
-  if (!isUnsent && !isUndecided)
+  const isUnsent = attempt && open.includes(status) && !isUndecided && (await withdrawn(app, tx, tenant, attempt))
+  if (!attempt || (!isUnsent && !isUndecided))
     throw new AppError('INVALID_STATE', `the payment is ${payment.status}; the payer may have been asked already`, {
       extra: { status: payment.status },
     })
@@ -232,7 +234,10 @@ async function moved(
     }),
   )
   if (!after) return payment
-  if (event) await tell(app, tx, event, occasion, after)
+  if (event) {
+    await tell(app, tx, event, occasion, after)
+    await noteFate(tx, occasion, after.id, after.status)
+  }
   if (redirectUrl !== undefined) await tellAction(app, tx, occasion, after, redirectUrl)
   if (event === paymentEvents.failed) await purposeOf(after).failed?.(app, tx, occasion, after)
   return after

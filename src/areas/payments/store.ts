@@ -3,6 +3,7 @@
 import { isCurrency } from '../../kernel/money.ts'
 import { statement } from '../../platform/db.ts'
 import type { Environment } from '../../platform/tenant.ts'
+import type { Risk } from './fraud/assess.ts'
 import type { Market, PaymentDetails } from './provider.ts'
 
 export type Status = 'pending' | 'processing' | 'requires_action' | 'completed' | 'failed' | 'cancelled' | 'expired'
@@ -33,6 +34,7 @@ export interface PaymentRow {
   invoice_id: string | null
   provider_reference: string | null
   failure_reason: string | null
+  risk: Risk | null
   late: boolean
   sequence: number
   request_id: string | null
@@ -75,8 +77,8 @@ interface Owned {
 type One = Owned & { id: string }
 
 const columns = `bucket, account_id, environment, id, purpose, status, method, provider, amount, currency, fee, phone,
-  description, reference, customer, metadata, callback_url, details, invoice_id, provider_reference, failure_reason, late, sequence,
-  request_id, expires_at, completed_at, created_at, updated_at`
+  description, reference, customer, metadata, callback_url, details, invoice_id, provider_reference, failure_reason, risk, late,
+  sequence, request_id, expires_at, completed_at, created_at, updated_at`
 
 const mine = 'bucket = $bucket and account_id = $account and environment = $environment'
 
@@ -97,6 +99,8 @@ export const insertPayment = statement<
     callbackUrl: string | null
     details: string
     invoice: string | null
+    risk: string | null
+    sequence: number
     requestId: string | null
     expiresAt: Date
     at: Date
@@ -105,11 +109,11 @@ export const insertPayment = statement<
 >(
   'payments.insert',
   `insert into payments.payments (bucket, account_id, environment, id, purpose, status, method, provider, amount, currency, fee,
-     phone, description, reference, customer, metadata, callback_url, details, invoice_id, request_id, expires_at, created_at,
-     updated_at)
+     phone, description, reference, customer, metadata, callback_url, details, invoice_id, risk, sequence, request_id, expires_at,
+     created_at, updated_at)
    values ($bucket, $account, $environment, $id, $purpose, 'pending', $method, $provider, $amount, $currency, $fee,
-     $phone, $description, $reference, $customer::jsonb, $metadata::jsonb, $callbackUrl, $details::jsonb, $invoice, $requestId,
-     $expiresAt, $at, $at)
+     $phone, $description, $reference, $customer::jsonb, $metadata::jsonb, $callbackUrl, $details::jsonb, $invoice, $risk::jsonb,
+     $sequence, $requestId, $expiresAt, $at, $at)
    on conflict (bucket, account_id, environment, reference) where reference is not null do nothing
    returning ${columns}`,
 )

@@ -54,6 +54,7 @@ export const Topup = Type.Object(
 export const topup = declarePurpose({
   name: 'topup',
   isFree: true,
+  isOwn: true,
   completed: async (app, tx, occasion, payment) => {
     await rechargeEnded(app, tx, occasion, payment)
     await tellTopup(app, tx, occasion, payment)

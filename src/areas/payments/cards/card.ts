@@ -17,6 +17,8 @@ import { OneOf } from '../../../platform/schema.ts'
 import type { Environment } from '../../../platform/tenant.ts'
 import type { CardData } from '../../../protocols/acquirer.ts'
 import { playOfCard } from '../../../protocols/test-cards.ts'
+import { riskHintOf } from '../fraud/card.ts'
+import type { RiskHint } from '../fraud/fields.ts'
 
 const securityCode = Type.Optional(
   Type.String({ pattern: '^[0-9]{3,4}$', rule: 'must have 3 or 4 digits', errorCode: 'INVALID_CARD', sensitive: true }),
@@ -80,6 +82,8 @@ export interface KeptCard extends CardShown {
   bin: string
   /** The same for the same number in this installation, and nothing about it. */
   fingerprint: Buffer
+  /** What a test card is there to provoke. */
+  riskHint?: RiskHint | null
 }
 
 /** What may be kept of a card that can be right; throws INVALID_CARD for any other. */
@@ -97,6 +101,7 @@ export function keptOf(app: App, given: Static<typeof CardInput>, environment: E
     ...shownOf(brand, digits, given),
     bin: digits.slice(0, 6),
     fingerprint: app.secrets.fingerprint('payments.cards', digits),
+    riskHint: riskHintOf(digits, environment),
   }
 }
 

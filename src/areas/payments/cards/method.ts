@@ -8,6 +8,7 @@ import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { largerBoundsOf, requireWithin } from '../bounds.ts'
 import { callbackUrl, secretNameOf } from '../callback-address.ts'
+import type { Subject } from '../fraud/fields.ts'
 import { gatewayOf } from '../gateway.ts'
 import { missing, type NewPayment } from '../input.ts'
 import type { PaymentMethod } from '../method.ts'
@@ -60,6 +61,7 @@ export const card: PaymentMethod = {
         card: { brand, last4, exp_month, exp_year },
         ...(input.save_card && input.card ? { card_token: idOf('cardToken', newUuid(receivedMs)) } : {}),
       },
+      judged: judgedOf(kept),
     }
   },
 
@@ -155,6 +157,16 @@ export function cardFeeOf(micros: bigint, currency: Currency): bigint {
 /** Where the payer of an attempt proves who it is. */
 export function challengeUrl(app: App, tenant: Tenant, attempt: Pick<AttemptRow, 'id' | 'token'>): string {
   return `${app.publicUrl}/3ds/${secretNameOf({ subject: 'attempt', tenant, topic: 0, ...attempt })}`
+}
+
+/** By what of a card a payment is judged. */
+function judgedOf({
+  brand,
+  bin,
+  fingerprint,
+  riskHint = null,
+}: Omit<KeptCard, 'last4' | 'exp_month' | 'exp_year'>): Pick<Subject, 'card' | 'riskHint'> {
+  return { card: { brand, bin, fingerprint: fingerprint.toString('hex') }, riskHint }
 }
 
 /** What is kept of the card that a request brings, or names. */

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// Deciding about a payment or payout before anybody is asked for it, inside the transaction that accepts it: it is counted,
+// what is known of the other side is read in the same statement, and the decision is stored with all that it rests on.
+import { idOf } from '../../../kernel/ids.ts'
+import { dayMs } from '../../../kernel/time.ts'
+import type { App } from '../../../platform/app.ts'
+import { one, type Tx } from '../../../platform/db.ts'
+import type { Occasion } from '../../../platform/events.ts'
+import { type BlacklistType, type Candidate, candidatesOf, placesOf } from './blacklist.ts'
+import { type Action, type Decision, decide } from './decide.ts'
+import { type Facts, factsOf, type Subject, storedFacts } from './fields.ts'
+import { type Policy, policyOf, usualKey } from './policy.ts'
+import { failedOfDay, type Level, scoreOf } from './score.ts'
+import { countFate, insertCheck, type Looked, look } from './store.ts'
+import { hashed, type Tally, tallyOf, totalOf, velocityName } from './velocity.ts'
+
+export interface Assessment extends Decision {
+  /** The UUID of the check; that of the payment or payout, where there is one. */
+  readonly checkId: string
+  readonly flags: readonly string[]
+  readonly blacklistHits: readonly { id: string; type: BlacklistType; shown: string }[]
+  /** What a payment that is blocked fails with. */
+  readonly failureReason: 'BLOCKED_BY_RULE' | 'BLACKLISTED' | null
+}
+
+/**
+ * Whether it is about something that happens: `enforced` is counted and may be blocked, `asked` is a question in advance,
+ * `repeated` one about something that was counted when it happened.
+ */
+type Mode = 'enforced' | 'asked' | 'repeated'
+
+/** Decides about something that is about to happen. The caller does what the decision says. */
+export function assess(app: App, tx: Tx, occasion: Occasion, subject: Subject): Promise<Assessment> {
+  return weigh(app, tx, occasion, subject, 'enforced')
+}
+
+export async function weigh(
+  app: App,
+  tx: Tx,
+  { tenant, receivedMs, nowMs }: Occasion,
+  subject: Subject,
+  mode: Mode,
+  known: Facts = new Map(),
+): Promise<Assessment> {
+  const { direction, currency, method, micros } = subject
+  const facts = new Map([...known, ...factsOf(subject, nowMs)])
+  const payer = payerOf(subject)
+  const at = new Date(nowMs)
+  const seen = await lookUp(app, tx, { tenant, subject, facts, payer, mode, at, realAt: new Date(receivedMs) })
+  const { policy, usual, tallies, looked } = seen
+  const totals = new Map(
+    tallies.map((tally, i) => {
+      const [count = 0, total = 0, items = 0, hasItem = false] = looked.totals?.[i] ?? []
+      const found = { count: BigInt(count), total: BigInt(total), items, hasItem }
+      return [tally.name, totalOf(tally, found, mode !== 'asked')]
+    }),
+  )
+  const failed = totals.get(velocityName(failedOfDay))
+  if (failed !== undefined) facts.set('failed_last_24h', Number(failed))
+  if (payer !== null) facts.set('is_first_payment', looked.first_at === null)
+  if (looked.first_at) facts.set('customer_age_days', Math.floor((nowMs - looked.first_at.getTime()) / dayMs))
+  const scored = scoreOf({
+    direction,
+    facts,
+    totals,
+    usualMicros: usual.get(usualKey(direction, currency)) ?? null,
+    hint: tenant.environment === 'test' ? (subject.riskHint ?? null) : null,
+  })
+  facts.set('risk_score', scored.score)
+  const hits = looked.hits ?? []
+  const entries = new Set(hits.map(({ type, value }) => placeText({ type, value })))
+  const own = new Set(candidatesOf(subject).map(placeText))
+  const blacklistHits = hits.filter((hit) => hit.applies_to.includes(direction) && own.has(placeText(hit)))
+  const isBlacklisted = blacklistHits.length > 0
+  const listed = (type: BlacklistType, value: string) =>
+    placesOf(type, value).some((place) => entries.has(placeText(place)))
+  const decision = decide(policy.rules, { facts, totals, listed, direction, method, scored, isBlacklisted })
+  await tx.query(insertCheck, {
+    ...tenant,
+    id: subject.id,
+    direction,
+    enforced: mode === 'enforced',
+    currency,
+    amount: micros,
+    score: decision.score,
+    decision: decision.decision,
+    inputs: JSON.stringify({
+      facts: storedFacts(facts),
+      totals: Object.fromEntries([...totals].map(([name, total]) => [name, String(total)])),
+      listed: [...entries],
+    }),
+    matched: decision.matched.map(({ id }) => id),
+    payer,
+    watched: JSON.stringify(mode === 'enforced' ? watched(tallies) : []),
+    at,
+  })
+  return {
+    ...decision,
+    checkId: subject.id,
+    flags: [...scored.flags, ...(isBlacklisted ? ['blacklisted'] : [])],
+    blacklistHits: blacklistHits.map(({ id, type, shown }) => ({ id, type, shown })),
+    failureReason: decision.decision !== 'block' ? null : isBlacklisted ? 'BLACKLISTED' : 'BLOCKED_BY_RULE',
+  }
+}
+
+/** Counts what became of a payment or payout whose check asked for it, in the transaction that moved it there. */
+export async function noteFate(
+  tx: Tx,
+  { tenant, nowMs, receivedMs }: Occasion,
+  id: string,
+  status: string,
+): Promise<void> {
+  await tx.query(countFate, { ...tenant, id, status, at: new Date(nowMs), realAt: new Date(receivedMs) })
+}
+
+/** What was found, as it is stored with a payment or payout and read by customers. */
+export interface Risk {
+  risk_check_id: string
+  risk_score: number
+  risk_level: Level
+  flags: string[]
+  decision: Action
+  rule_id: string | null
+}
+
+export function riskOf({ checkId, score, level, flags, decision, ruleId }: Assessment): Risk {
+  return {
+    risk_check_id: idOf('riskCheck', checkId),
+    risk_score: score,
+    risk_level: level,
+    flags: [...flags],
+    decision,
+    rule_id: ruleId && idOf('fraudRule', ruleId),
+  }
+}
+
+/** Rules that change faster than they can be read are taken as they were. */
+const mostReloads = 3
+
+interface Looking {
+  tenant: Occasion['tenant']
+  subject: Subject
+  facts: Facts
+  payer: string | null
+  mode: Mode
+  at: Date
+  realAt: Date
+}
+
+interface Seen {
+  policy: Policy
+  usual: ReadonlyMap<string, bigint>
+  tallies: readonly Tally[]
+  looked: Looked
+}
+
+/** One statement, as a rule; a second one when the rules have changed since this node read them. */
+async function lookUp(app: App, tx: Tx, looking: Looking): Promise<Seen> {
+  const { tenant, subject, facts, payer, mode, at, realAt } = looking
+  const counted = new Set<string>()
+  let { policy, usual } = await policyOf(app, tx, tenant)
+  for (let reload = 0; ; reload++) {
+    // Of those that are counted in the same row, the last one says how long it is kept.
+    const tallies = policy.velocities[subject.direction]
+      .flatMap((velocity) => tallyOf(velocity, subject.direction, facts, at.getTime()) ?? [])
+      .sort((a, b) => a.keepSeconds - b.keepSeconds)
+    const counting =
+      mode === 'enforced'
+        ? unique(
+            tallies.filter(({ statuses }) => statuses === null),
+            rowText,
+          )
+        : []
+    const now = counting.filter((tally) => !counted.has(rowText(tally)))
+    const places = policy.hasEntries ? unique([...candidatesOf(subject), ...asked(policy, facts)], placeText) : []
+    const looked = await one(
+      tx.query(look, {
+        ...tenant,
+        tallies: now.map(({ tally }) => tally),
+        steps: now.map(({ step }) => step),
+        starts: now.map(({ start }) => String(start)),
+        items: now.map(({ item }) => item),
+        amounts: now.map(({ amount }) => String(amount)),
+        keeps: now.map(({ keepSeconds }) => keepSeconds),
+        askedTallies: tallies.map(({ tally }) => tally),
+        askedSteps: tallies.map(({ step }) => step),
+        askedSince: tallies.map(({ since }) => String(since)),
+        askedItems: tallies.map(({ item }) => item),
+        types: places.map(({ type }) => type),
+        values: places.map(({ value }) => value),
+        payer,
+        at,
+        realAt,
+      }),
+    )
+    if (looked.version === policy.version || reload === mostReloads) return { policy, usual, tallies, looked }
+    for (const tally of now) counted.add(rowText(tally))
+    ;({ policy, usual } = await policyOf(app, tx, tenant, true))
+  }
+}
+
+/** Where rules look for what they were told to look for. */
+function asked({ lists }: Policy, facts: Facts): Candidate[] {
+  return lists.flatMap(({ field, type }) => {
+    const fact = facts.get(field)
+    return typeof fact === 'string' ? placesOf(type, fact) : []
+  })
+}
+
+function watched(tallies: readonly Tally[]) {
+  return unique(
+    tallies.filter(({ statuses }) => statuses !== null),
+    ({ tally, step, item }) => `${tally} ${step} ${item}`,
+  ).map(({ tally, step, item, amount, keepSeconds, statuses }) => ({
+    tally,
+    step,
+    item,
+    amount: String(amount),
+    keep: keepSeconds,
+    statuses,
+  }))
+}
+
+/** Who it is about, by the best that is known: the customer's own id, the phone, the address, the card, the account. */
+function payerOf({ direction, customer, phone, card, bank }: Subject): string | null {
+  const known = [
+    ['customer', customer?.customer_id],
+    ['phone', phone],
+    ['email', customer?.email?.toLowerCase()],
+    ['card', card?.fingerprint],
+    ['bank', bank?.accountNumber],
+  ].find(([, value]) => value)
+  return known ? hashed(JSON.stringify([direction, ...known])) : null
+}
+
+function rowText({ tally, step, start, item }: Tally): string {
+  return `${tally} ${step} ${start} ${item}`
+}
+
+function placeText({ type, value }: { type: string; value: string }): string {
+  return `${type} ${value}`
+}
+
+/** Each once, the last of those with the same name. */
+function unique<T>(all: readonly T[], nameOf: (one: T) => string): T[] {
+  return [...new Map(all.map((one) => [nameOf(one), one])).values()]
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a rule would have matched: it is held against stored checks, which know everything that was known then. A velocity
+// that nothing counted at the time is not known, so that a condition on it is false; how often that was so is said.
+import { Type } from 'typebox'
+import { idOf } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import { idBounds } from '../../../platform/page.ts'
+import { type Route, read } from '../../../platform/route.ts'
+import { dayRangeQuery } from '../../../platform/schema.ts'
+import { type BlacklistType, placesOf } from './blacklist.ts'
+import type { Action, Rule } from './decide.ts'
+import { readFacts } from './fields.ts'
+import { ruleOf } from './policy.ts'
+import { knownRule, RuleParam } from './rules.ts'
+import { type CheckRow, checksBetween } from './store.ts'
+import { velocityName } from './velocity.ts'
+
+const pageSize = 2_000
+const maxChecks = 100_000
+const maxSamples = 20
+const noUuid = '00000000-0000-0000-0000-000000000000'
+
+const count = (description: string) => Type.Integer({ description })
+
+const Backtest = Type.Object(
+  {
+    rule_id: Type.String(),
+    checked: count('Checks that it was held against, the oldest first'),
+    matched: count('Checks that it matches'),
+    changed: count('Of those, how many were decided less strictly, or are allowed by it'),
+    unknown_velocity: count('Checks of which a velocity that it asks for is not known'),
+    decisions: Type.Object(
+      {
+        allow: count('Were let through'),
+        review: count('Were marked'),
+        require_3ds: count('Were challenged'),
+        block: count('Were blocked'),
+      },
+      { description: 'What had been decided about those that it matches' },
+    ),
+    samples: Type.Array(Type.String(), { description: 'Ids of the first checks that it matches' }),
+    complete: Type.Boolean({ description: `False when there are more than ${maxChecks}` }),
+  },
+  { title: 'FraudBacktest' },
+)
+
+const backtest = read({
+  method: 'POST',
+  path: '/v1/payments/fraud/rules/:rule_id/backtest',
+  operation: 'fraud.backtestRule',
+  summary: 'Hold a rule against what was checked before',
+  scope: 'fraud:read',
+  params: RuleParam,
+  body: Type.Object(dayRangeQuery),
+  reply: { status: 200, schema: Backtest },
+  errors: ['NOT_FOUND', 'INVALID_DATE_RANGE'],
+  handle: (app, { params, body }, caller) => heldAgainst(app, caller, params.rule_id, body),
+})
+
+const strictness: Readonly<Record<Action, number>> = { allow: 0, review: 1, require_3ds: 2, block: 3 }
+
+async function heldAgainst(app: App, caller: Caller, id: string, range: { start_date?: string; end_date?: string }) {
+  const rule = ruleOf(await knownRule(app.db, caller, id))
+  const bounds = idBounds(range)
+  const names = rule.compiled.velocities.map(velocityName)
+  const decisions = { allow: 0, review: 0, require_3ds: 0, block: 0 }
+  const samples: string[] = []
+  let [checked, matched, changed, unknown_velocity] = [0, 0, 0, 0]
+  let after = noUuid
+  let isLast = false
+  while (!isLast && checked < maxChecks) {
+    const rows = await app.db.query(checksBetween, {
+      ...caller.tenant,
+      ...bounds,
+      after,
+      directions: rule.appliesTo,
+      limit: pageSize,
+    })
+    for (const row of rows) {
+      if (names.some((name) => row.inputs.totals[name] === undefined)) unknown_velocity++
+      if (!matches(rule, row)) continue
+      matched++
+      decisions[row.decision]++
+      const { action } = rule
+      if (action === 'allow' ? row.decision !== 'allow' : strictness[action] > strictness[row.decision]) changed++
+      if (samples.length < maxSamples) samples.push(idOf('riskCheck', row.id))
+    }
+    checked += rows.length
+    after = rows.at(-1)?.id ?? after
+    isLast = rows.length < pageSize
+  }
+  const rule_id = idOf('fraudRule', rule.id)
+  return { rule_id, checked, matched, changed, unknown_velocity, decisions, samples, complete: isLast }
+}
+
+function matches(rule: Rule, { inputs }: CheckRow): boolean {
+  const entries = new Set(inputs.listed)
+  return rule.compiled.test({
+    facts: readFacts(inputs.facts),
+    totals: new Map(Object.entries(inputs.totals).map(([name, total]) => [name, BigInt(total)])),
+    listed: (type: BlacklistType, value: string) =>
+      placesOf(type, value).some((place) => entries.has(`${place.type} ${place.value}`)),
+  })
+}
+
+export const backtestRoutes: readonly Route[] = [backtest]

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// Routes of blacklists. A card is given by its number, of which only a fingerprint and the masked form are kept.
+import { type Static, Type } from 'typebox'
+import { AppError } from '../../../kernel/errors.ts'
+import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
+import { parseMoment } from '../../../kernel/time.ts'
+import type { App } from '../../../platform/app.ts'
+import { record } from '../../../platform/audit.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import { maybe, one, type Tx } from '../../../platform/db.ts'
+import { pageOf, windowOf } from '../../../platform/page.ts'
+import { list, type Route, read, write } from '../../../platform/route.ts'
+import { At, listQuery, Moment, Nullable, OneOf } from '../../../platform/schema.ts'
+import { type BlacklistType, blacklistTypes, maskedCard, normalised, ruleOf } from './blacklist.ts'
+import { fingerprintOf, isCardNumber } from './card.ts'
+import type { Direction } from './fields.ts'
+import { AppliesTo, directions } from './rules.ts'
+import { deleteEntry, type EntryRow, findEntries, findEntry, insertEntries, listEntries, touchPolicy } from './store.ts'
+
+const maxEntriesAtOnce = 1_000
+const maxEntries = 100_000
+const bodyLimitBytes = 1024 * 1024
+
+const value = Type.String({
+  minLength: 1,
+  maxLength: 254,
+  rule: 'must have 1 to 254 characters',
+  description: 'Of a card the whole number, which is not kept',
+  // It may be a card number.
+  sensitive: true,
+})
+
+const details = {
+  reason: Type.Optional(Type.String({ maxLength: 500, rule: 'must have at most 500 characters' })),
+  applies_to: Type.Optional(AppliesTo),
+  expires_at: Type.Optional(Moment({ description: 'Not served until then; for ever unless given' })),
+}
+
+const Entry = Type.Object({ type: OneOf(blacklistTypes), value, ...details })
+
+const EntryCreate = Type.Object({
+  type: Type.Optional(OneOf(blacklistTypes)),
+  value: Type.Optional(value),
+  ...details,
+  entries: Type.Optional(
+    Type.Array(Entry, {
+      minItems: 1,
+      maxItems: maxEntriesAtOnce,
+      rule: `must be a list of 1 to ${maxEntriesAtOnce} entries`,
+      description: 'Many at once, in place of type and value',
+    }),
+  ),
+})
+
+const EntryRecord = Type.Object(
+  {
+    blacklist_id: Type.String(),
+    type: OneOf(blacklistTypes),
+    value: Type.String({ description: 'As it is compared; of a card masked' }),
+    reason: Nullable(Type.String()),
+    applies_to: Type.Array(OneOf(directions)),
+    expires_at: Nullable(At()),
+    created_at: At(),
+  },
+  { title: 'BlacklistEntry' },
+)
+
+const Added = Type.Object(
+  {
+    ...Type.Partial(EntryRecord).properties,
+    created: Type.Integer({ description: 'How many were not there before' }),
+    entries: Type.Optional(Type.Array(EntryRecord, { description: 'All of a bulk, in its order' })),
+  },
+  { title: 'BlacklistAdded' },
+)
+
+const base = '/v1/payments/fraud/blacklist'
+
+/** An entry as it is stored. */
+interface Written {
+  type: BlacklistType
+  value: string
+  shown: string
+  reason: string
+  appliesTo: readonly Direction[]
+  expiresAt: string
+}
+
+const addEntries = write({
+  method: 'POST',
+  path: base,
+  operation: 'fraud.addToBlacklist',
+  summary: 'Put somebody on the blacklist',
+  description:
+    'An entry that is there already is answered with 200 and stays as it is. `entries` adds up to 1,000 at once.',
+  scope: 'fraud:write',
+  body: EntryCreate,
+  bodyLimitBytes,
+  reply: {
+    status: 201,
+    schema: Added,
+    existed: ({ created, entries }) => created === 0 && entries === undefined,
+    location: ({ blacklist_id }) => (blacklist_id === undefined ? base : `${base}/${blacklist_id}`),
+  },
+  errors: ['VALIDATION_ERROR'],
+  examples: [
+    { name: 'A phone', body: { type: 'phone', value: '+254711000009', reason: 'Stolen' } },
+    {
+      name: 'Many at once',
+      body: {
+        entries: [
+          { type: 'ip_range', value: '203.0.113.0/24' },
+          { type: 'email_domain', value: 'example.org' },
+        ],
+      },
+    },
+  ],
+  // The fingerprint of a card needs a key that has to be read.
+  prepare: (app, { body }) => understood(app, body),
+  handle: async (_app, tx, { body }, caller, written) => {
+    const { rows, created } = await added(tx, caller, written)
+    const shown = rows.map(recordOf)
+    const [first] = shown
+    await record(tx, caller, 'fraud.add_to_blacklist', first?.blacklist_id ?? '', {
+      after: { created, types: [...new Set(written.map(({ type }) => type))] },
+    })
+    return body.entries ? { created, entries: shown } : { ...first, created }
+  },
+})
+
+const listAll = list({
+  path: base,
+  operation: 'fraud.listBlacklist',
+  summary: 'List who is on the blacklist',
+  scope: 'fraud:read',
+  query: Type.Object({ ...listQuery, type: Type.Optional(OneOf(blacklistTypes)) }),
+  row: EntryRecord,
+  examples: [{ name: 'Phones', query: { type: 'phone' } }],
+  handle: async (app, { query }, { tenant }) => {
+    const window = windowOf(query)
+    return pageOf(window, await app.db.query(listEntries, { ...tenant, ...window, type: query.type ?? null }), recordOf)
+  },
+})
+
+const EntryParam = Type.Object({ blacklist_id: Type.String({ description: 'Begins with blk_' }) })
+
+const getEntry = read({
+  method: 'GET',
+  path: `${base}/:blacklist_id`,
+  operation: 'fraud.getBlacklistEntry',
+  summary: 'Read an entry of the blacklist',
+  scope: 'fraud:read',
+  params: EntryParam,
+  reply: { status: 200, schema: EntryRecord },
+  errors: ['NOT_FOUND'],
+  handle: async (app, { params }, { tenant }) => {
+    const row = await maybe(app.db.query(findEntry, { ...tenant, id: entryUuid(params.blacklist_id) }))
+    if (!row) throw noSuchEntry()
+    return recordOf(row)
+  },
+})
+
+const removeEntry = write({
+  method: 'DELETE',
+  path: `${base}/:blacklist_id`,
+  operation: 'fraud.removeFromBlacklist',
+  summary: 'Take somebody off the blacklist',
+  scope: 'fraud:write',
+  params: EntryParam,
+  reply: {
+    status: 200,
+    schema: Type.Object({ blacklist_id: Type.String(), deleted: Type.Literal(true) }, { title: 'BlacklistDeleted' }),
+  },
+  errors: ['NOT_FOUND'],
+  handle: async (_app, tx, { params }, caller) => {
+    const gone = await maybe(tx.query(deleteEntry, { ...caller.tenant, id: entryUuid(params.blacklist_id) }))
+    if (!gone) throw noSuchEntry()
+    await tx.query(touchPolicy, { ...caller.tenant, rules: 0, entries: -1 })
+    const blacklist_id = idOf('blacklistEntry', gone.id)
+    await record(tx, caller, 'fraud.remove_from_blacklist', blacklist_id, { after: { type: gone.type } })
+    return { blacklist_id, deleted: true as const }
+  },
+})
+
+async function understood(app: App, { entries, type, value, ...rest }: Static<typeof EntryCreate>): Promise<Written[]> {
+  if (entries !== undefined) {
+    if (type !== undefined || value !== undefined)
+      throw new AppError('VALIDATION_ERROR', 'entries: takes the place of type and value')
+    return Promise.all(entries.map((entry, i) => written(app, entry, `entries[${i}].`)))
+  }
+  if (type === undefined || value === undefined)
+    throw new AppError('VALIDATION_ERROR', 'type and value are missing: say who is not to be served')
+  return [await written(app, { type, value, ...rest }, '')]
+}
+
+async function written(app: App, entry: Static<typeof Entry>, path: string): Promise<Written> {
+  const { type, reason = '', applies_to = directions, expires_at } = entry
+  const value = normalised(type, entry.value)
+  if (value === null || (type === 'card' && !isCardNumber(value))) {
+    const problem = { field: `${path}value`, code: 'VALIDATION_ERROR' as const, message: ruleOf(type) }
+    throw new AppError('VALIDATION_ERROR', `${problem.field} ${problem.message}`, { fields: [problem] })
+  }
+  const isCard = type === 'card'
+  return {
+    type,
+    value: isCard ? fingerprintOf(app, value) : value,
+    shown: isCard ? maskedCard(value) : value,
+    reason,
+    appliesTo: applies_to,
+    expiresAt: expires_at === undefined ? '' : (parseMoment(expires_at)?.toISOString() ?? ''),
+  }
+}
+
+/** Adds those that are not there; gives all of them, in their order. */
+async function added(
+  tx: Tx,
+  { tenant, receivedMs, nowMs }: Caller,
+  written: readonly Written[],
+): Promise<{ rows: EntryRow[]; created: number }> {
+  const once = [...new Map(written.map((entry) => [`${entry.type} ${entry.value}`, entry])).values()]
+  // Whoever changes lists waits here for everybody else who does: what is counted then is what is there.
+  await tx.query(touchPolicy, { ...tenant, rules: 0, entries: 0 })
+  const ids = once.map(() => newUuid(receivedMs))
+  const inserted = await tx.query(insertEntries, {
+    ...tenant,
+    ids,
+    types: once.map(({ type }) => type),
+    values: once.map(({ value }) => value),
+    shown: once.map(({ shown }) => shown),
+    reasons: once.map(({ reason }) => reason),
+    appliesTo: once.map(({ appliesTo }) => appliesTo.join()),
+    expiresAt: once.map(({ expiresAt }) => expiresAt),
+    at: new Date(nowMs),
+  })
+  const created = inserted.filter(({ id }) => ids.includes(id)).length
+  const { entries } = await one(tx.query(touchPolicy, { ...tenant, rules: 0, entries: created }))
+  if (entries > maxEntries)
+    throw new AppError('VALIDATION_ERROR', `an account has at most ${maxEntries} entries on its blacklist`)
+  const types = written.map(({ type }) => type)
+  const rows = await tx.query(findEntries, { ...tenant, types, values: written.map(({ value }) => value) })
+  return { rows, created }
+}
+
+function recordOf(row: EntryRow): Static<typeof EntryRecord> {
+  return {
+    blacklist_id: idOf('blacklistEntry', row.id),
+    type: row.type,
+    value: row.shown,
+    reason: row.reason,
+    applies_to: row.applies_to,
+    expires_at: row.expires_at,
+    created_at: row.created_at,
+  }
+}
+
+function entryUuid(id: string): string {
+  const uuid = uuidOf('blacklistEntry', id)
+  if (uuid === null) throw noSuchEntry()
+  return uuid
+}
+
+function noSuchEntry(): AppError {
+  return new AppError('NOT_FOUND', 'there is no such entry; the ids of entries begin with blk_')
+}
+
+export const blacklistRoutes: readonly Route[] = [addEntries, listAll, getEntry, removeEntry]

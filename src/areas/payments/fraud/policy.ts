@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rules of an account as they are asked: compiled once and kept in memory. Their version comes back with every decision,
+// so that what is kept here is never used after it was changed, on whichever node.
+import { idOf } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import { maybe, type Queryable } from '../../../platform/db.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import { type Compiled, compile } from './condition.ts'
+import type { Rule } from './decide.ts'
+import type { Direction } from './fields.ts'
+import { alwaysCounted } from './score.ts'
+import { type RuleRow, readPolicy, rulesInForce, usualAmounts } from './store.ts'
+import { type Velocity, velocityName } from './velocity.ts'
+
+const maxRemembered = 2_000
+/** What is usual for an account is looked at so often, over so many of its latest, if there are so many. */
+const usualForMs = 10 * 60_000
+const latestAmounts = 1_000
+const fewestAmounts = 20
+
+export interface Policy {
+  readonly version: number
+  /** In the order in which they are asked. */
+  readonly rules: readonly Rule[]
+  readonly velocities: Readonly<Record<Direction, readonly Velocity[]>>
+  readonly lists: Compiled['lists']
+  readonly hasEntries: boolean
+}
+
+interface Remembered {
+  policy: Policy
+  usual: ReadonlyMap<string, bigint>
+  usualUntilMs: number
+}
+
+const remembered = new WeakMap<App, Map<string, Remembered>>()
+
+/** The rules as this node knows them; `isOld` when they are known to have changed. */
+export async function policyOf(
+  app: App,
+  queryable: Queryable,
+  tenant: Tenant,
+  isOld = false,
+): Promise<{ policy: Policy; usual: ReadonlyMap<string, bigint> }> {
+  const known = knownTo(app)
+  const key = `${tenant.account} ${tenant.environment}`
+  const before = known.get(key)
+  const isFresh = before !== undefined && !isOld
+  if (isFresh && before.usualUntilMs > performance.now()) return before
+  const now: Remembered = {
+    policy: isFresh ? before.policy : await load(app, queryable, tenant),
+    usual: await usualOf(queryable, tenant),
+    usualUntilMs: performance.now() + usualForMs,
+  }
+  known.delete(key)
+  known.set(key, now)
+  const [oldest] = known.keys()
+  if (known.size > maxRemembered && oldest !== undefined) known.delete(oldest)
+  return now
+}
+
+/** How a usual amount is found. */
+export function usualKey(direction: Direction, currency: string): string {
+  return `${direction} ${currency}`
+}
+
+/** Every velocity that rules and the score ask for, each once. */
+export function velocitiesOf(rules: readonly Rule[], direction: Direction): Velocity[] {
+  const asked = rules.filter(({ appliesTo }) => appliesTo.includes(direction))
+  const all = [...alwaysCounted, ...asked.flatMap(({ compiled }) => compiled.velocities)]
+  return [...new Map(all.map((velocity) => [velocityName(velocity), velocity])).values()]
+}
+
+export function ruleOf(row: RuleRow): Rule {
+  const { id, name, action, applies_to: appliesTo, score, dry_run: dryRun } = row
+  return { id, name, action, appliesTo, score, dryRun, compiled: compile(row.match, row.conditions) }
+}
+
+async function load(app: App, queryable: Queryable, tenant: Tenant): Promise<Policy> {
+  // The version first: rules that change in between are then loaded again.
+  const { version = 0, entries = 0 } = (await maybe(queryable.query(readPolicy, { ...tenant }))) ?? {}
+  const rules = version === 0 ? [] : (await queryable.query(rulesInForce, { ...tenant })).flatMap(understood)
+  return {
+    version,
+    rules,
+    velocities: { payment: velocitiesOf(rules, 'payment'), payout: velocitiesOf(rules, 'payout') },
+    lists: rules.flatMap(({ compiled }) => compiled.lists),
+    hasEntries: entries > 0,
+  }
+
+  /** A rule that an earlier version understood and this one does not must not stop every payment. */
+  function understood(row: RuleRow): Rule[] {
+    try {
+      return [ruleOf(row)]
+    } catch (error) {
+      app.log.error({ error, rule: idOf('fraudRule', row.id) }, 'a stored rule is not understood; it is left out')
+      return []
+    }
+  }
+}
+
+async function usualOf(queryable: Queryable, tenant: Tenant): Promise<ReadonlyMap<string, bigint>> {
+  const rows = await queryable.query(usualAmounts, { ...tenant, most: latestAmounts, least: fewestAmounts })
+  return new Map(rows.map(({ direction, currency, amount }) => [usualKey(direction, currency), amount]))
+}
+
+function knownTo(app: App): Map<string, Remembered> {
+  let known = remembered.get(app)
+  if (!known) {
+    known = new Map()
+    remembered.set(app, known)
+  }
+  return known
+}

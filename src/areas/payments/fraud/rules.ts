@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+// Routes of rules: each is understood before it is stored, and in force for every payment that is accepted afterwards.
+import { type Static, Type } from 'typebox'
+import { AppError } from '../../../kernel/errors.ts'
+import { firstUuidAt, idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
+import { dayMs } from '../../../kernel/time.ts'
+import { record } from '../../../platform/audit.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import { maybe, one, type Queryable, type Tx } from '../../../platform/db.ts'
+import { pageOf, windowOf } from '../../../platform/page.ts'
+import { list, type Route, read, write } from '../../../platform/route.ts'
+import { At, listQuery, Nullable, OneOf } from '../../../platform/schema.ts'
+import { compile, maxConditions } from './condition.ts'
+import { actions } from './decide.ts'
+import { ruleOf, velocitiesOf } from './policy.ts'
+import { alwaysCounted } from './score.ts'
+import {
+  countHits,
+  deleteRule,
+  findRule,
+  insertRule,
+  listRules,
+  lockRule,
+  type RuleRow,
+  rulesInForce,
+  touchPolicy,
+  updateRule,
+} from './store.ts'
+
+const maxRules = 1_000
+/** How many different velocities the rules of an account may count: each costs every payment a row. */
+const maxVelocities = 50
+/** Hits are counted over so many of the latest checks that matched anything. */
+const maxHitChecks = 100_000
+const defaultPriority = 100
+
+export const RuleParam = Type.Object({ rule_id: Type.String({ description: 'Begins with frl_' }) })
+
+export const directions = ['payment', 'payout'] as const
+
+export const AppliesTo = Type.Array(OneOf(directions), {
+  minItems: 1,
+  maxItems: directions.length,
+  uniqueItems: true,
+  rule: `must be a list of ${directions.join(', ')}`,
+})
+
+const Condition = Type.Unsafe<unknown>({
+  type: 'object',
+  additionalProperties: true,
+  description:
+    '`{field, operator, value}`, `{velocity: {metric, of, by, window, status}, operator, value}`, or a group `{match, conditions}`',
+})
+
+const conditions = Type.Array(Condition, {
+  minItems: 1,
+  maxItems: maxConditions,
+  rule: `must be a list of 1 to ${maxConditions} conditions`,
+})
+const match = OneOf(['all', 'any'], { description: '`all` unless given' })
+const name = Type.String({ minLength: 1, maxLength: 100, rule: 'must have 1 to 100 characters' })
+
+const optional = {
+  match: Type.Optional(match),
+  applies_to: Type.Optional(AppliesTo),
+  score: Type.Optional(
+    Type.Integer({ minimum: -100, maximum: 100, rule: 'must be -100 to 100', description: 'Added when it matches' }),
+  ),
+  priority: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 10_000, rule: 'must be 0 to 10000', description: 'Lower comes first; 100' }),
+  ),
+  enabled: Type.Optional(Type.Boolean()),
+  dry_run: Type.Optional(Type.Boolean({ description: 'Recorded when it matches, and nothing else' })),
+  description: Type.Optional(Type.String({ maxLength: 500, rule: 'must have at most 500 characters' })),
+}
+
+const RuleCreate = Type.Object({ name, action: OneOf(actions), conditions, ...optional })
+const RuleChange = Type.Object({
+  name: Type.Optional(name),
+  action: Type.Optional(OneOf(actions)),
+  conditions: Type.Optional(conditions),
+  ...optional,
+})
+
+const RuleRecord = Type.Object(
+  {
+    rule_id: Type.String(),
+    name: Type.String(),
+    description: Nullable(Type.String()),
+    action: OneOf(actions),
+    match,
+    conditions: Type.Array(Condition),
+    applies_to: Type.Array(OneOf(directions)),
+    score: Type.Integer(),
+    priority: Type.Integer(),
+    enabled: Type.Boolean(),
+    dry_run: Type.Boolean(),
+    hits_24h: Type.Integer({ description: 'How often it matched in the last 24 hours' }),
+    created_at: At(),
+    updated_at: At(),
+  },
+  { title: 'FraudRule' },
+)
+
+const base = '/v1/payments/fraud/rules'
+
+const createRule = write({
+  method: 'POST',
+  path: base,
+  operation: 'fraud.createRule',
+  summary: 'Add a rule',
+  description:
+    'Rules are asked in the order allow, require_3ds, block, review; within an action by priority, then age.',
+  scope: 'fraud:write',
+  body: RuleCreate,
+  reply: { status: 201, schema: RuleRecord, location: ({ rule_id }) => `${base}/${rule_id}` },
+  errors: ['VALIDATION_ERROR'],
+  examples: [
+    {
+      name: 'Too many from one phone',
+      body: {
+        name: 'Too many from one phone',
+        action: 'review',
+        conditions: [{ velocity: { metric: 'count', by: ['phone'], window: '1h' }, operator: 'gt', value: 5 }],
+      },
+    },
+    {
+      name: 'Large amounts at night, to begin with on trial',
+      body: {
+        name: 'Large at night',
+        action: 'block',
+        dry_run: true,
+        conditions: [
+          { field: 'amount', operator: 'gte', value: 50000 },
+          { field: 'currency', operator: 'eq', value: 'KES' },
+          { field: 'hour_of_day', operator: 'between', value: [22, 23] },
+        ],
+      },
+    },
+  ],
+  handle: async (_app, tx, { body }, caller) => {
+    const { tenant, receivedMs, nowMs } = caller
+    compile(body.match ?? 'all', body.conditions)
+    const { rules } = await one(tx.query(touchPolicy, { ...tenant, rules: 1, entries: 0 }))
+    if (rules > maxRules) throw new AppError('VALIDATION_ERROR', `an account has at most ${maxRules} rules`)
+    const id = newUuid(receivedMs)
+    const row = await one(
+      tx.query(insertRule, {
+        ...tenant,
+        id,
+        name: body.name,
+        description: body.description ?? null,
+        action: body.action,
+        match: body.match ?? 'all',
+        conditions: JSON.stringify(body.conditions),
+        appliesTo: body.applies_to ?? ['payment'],
+        score: body.score ?? 0,
+        priority: body.priority ?? defaultPriority,
+        enabled: body.enabled ?? true,
+        dryRun: body.dry_run ?? false,
+        at: new Date(nowMs),
+      }),
+    )
+    await requireFewVelocities(tx, caller)
+    return recorded(tx, caller, 'fraud.create_rule', row)
+  },
+})
+
+const listAll = list({
+  path: base,
+  operation: 'fraud.listRules',
+  summary: 'List the rules',
+  scope: 'fraud:read',
+  query: Type.Object(listQuery),
+  row: RuleRecord,
+  examples: [{ name: 'All of them' }],
+  handle: async (app, { query }, caller) => {
+    const window = windowOf(query)
+    const rows = await app.db.query(listRules, { ...caller.tenant, ...window })
+    const hits = await hitsOf(app.db, caller, rows)
+    return pageOf(window, rows, (row) => recordOf(row, hits.get(row.id) ?? 0))
+  },
+})
+
+const getRule = read({
+  method: 'GET',
+  path: `${base}/:rule_id`,
+  operation: 'fraud.getRule',
+  summary: 'Read a rule',
+  scope: 'fraud:read',
+  params: RuleParam,
+  reply: { status: 200, schema: RuleRecord },
+  errors: ['NOT_FOUND'],
+  handle: async (app, { params }, caller) => {
+    const row = await knownRule(app.db, caller, params.rule_id)
+    return recordOf(row, (await hitsOf(app.db, caller, [row])).get(row.id) ?? 0)
+  },
+})
+
+const changeRule = write({
+  method: 'PATCH',
+  path: `${base}/:rule_id`,
+  operation: 'fraud.changeRule',
+  summary: 'Change a rule',
+  scope: 'fraud:write',
+  params: RuleParam,
+  body: RuleChange,
+  reply: { status: 200, schema: RuleRecord },
+  errors: ['NOT_FOUND', 'VALIDATION_ERROR'],
+  handle: async (_app, tx, { params, body }, caller) => {
+    const { tenant, nowMs } = caller
+    const id = ruleUuid(params.rule_id)
+    // Whoever changes rules waits here for everybody else who does, as when one is added.
+    await tx.query(touchPolicy, { ...tenant, rules: 0, entries: 0 })
+    const before = await maybe(tx.query(lockRule, { ...tenant, id }))
+    if (!before) throw noSuchRule()
+    const match = body.match ?? before.match
+    const conditions = body.conditions ?? before.conditions
+    compile(match, conditions)
+    const row = await one(
+      tx.query(updateRule, {
+        ...tenant,
+        id,
+        name: body.name ?? before.name,
+        description: body.description ?? before.description,
+        action: body.action ?? before.action,
+        match,
+        conditions: JSON.stringify(conditions),
+        appliesTo: body.applies_to ?? before.applies_to,
+        score: body.score ?? before.score,
+        priority: body.priority ?? before.priority,
+        enabled: body.enabled ?? before.enabled,
+        dryRun: body.dry_run ?? before.dry_run,
+        at: new Date(nowMs),
+      }),
+    )
+    await requireFewVelocities(tx, caller)
+    return recorded(tx, caller, 'fraud.change_rule', row)
+  },
+})
+
+const removeRule = write({
+  method: 'DELETE',
+  path: `${base}/:rule_id`,
+  operation: 'fraud.removeRule',
+  summary: 'Remove a rule',
+  scope: 'fraud:write',
+  params: RuleParam,
+  reply: {
+    status: 200,
+    schema: Type.Object({ rule_id: Type.String(), deleted: Type.Literal(true) }, { title: 'FraudRuleDeleted' }),
+  },
+  errors: ['NOT_FOUND'],
+  handle: async (_app, tx, { params }, caller) => {
+    const id = ruleUuid(params.rule_id)
+    const gone = await maybe(tx.query(deleteRule, { ...caller.tenant, id }))
+    if (!gone) throw noSuchRule()
+    await tx.query(touchPolicy, { ...caller.tenant, rules: -1, entries: 0 })
+    const rule_id = idOf('fraudRule', id)
+    await record(tx, caller, 'fraud.remove_rule', rule_id, { after: {} })
+    return { rule_id, deleted: true as const }
+  },
+})
+
+/** Each velocity is a row that every payment writes and reads. */
+async function requireFewVelocities(tx: Tx, { tenant }: Caller): Promise<void> {
+  const rules = (await tx.query(rulesInForce, { ...tenant })).map(ruleOf)
+  for (const direction of directions)
+    if (velocitiesOf(rules, direction).length - alwaysCounted.length > maxVelocities)
+      throw new AppError(
+        'VALIDATION_ERROR',
+        `the rules of an account count at most ${maxVelocities} different velocities`,
+      )
+}
+
+async function hitsOf(
+  queryable: Queryable,
+  { tenant, receivedMs, nowMs }: Caller,
+  rows: readonly RuleRow[],
+): Promise<ReadonlyMap<string, number>> {
+  if (rows.length === 0) return new Map()
+  const hits = await queryable.query(countHits, {
+    ...tenant,
+    rules: rows.map(({ id }) => id),
+    from: firstUuidAt(receivedMs - dayMs),
+    since: new Date(nowMs - dayMs),
+    most: maxHitChecks,
+  })
+  return new Map(hits.map(({ rule, hits }) => [rule, hits]))
+}
+
+/** Notes a change, and shows the rule as it is now. */
+async function recorded(tx: Tx, caller: Caller, action: string, row: RuleRow): Promise<Static<typeof RuleRecord>> {
+  const shown = recordOf(row, (await hitsOf(tx, caller, [row])).get(row.id) ?? 0)
+  const { rule_id, name, enabled, dry_run, priority, score } = shown
+  await record(tx, caller, action, rule_id, {
+    after: { name, action: shown.action, enabled, dry_run, priority, score },
+  })
+  return shown
+}
+
+function recordOf(row: RuleRow, hits: number): Static<typeof RuleRecord> {
+  return {
+    rule_id: idOf('fraudRule', row.id),
+    name: row.name,
+    description: row.description,
+    action: row.action,
+    match: row.match,
+    conditions: Array.isArray(row.conditions) ? row.conditions : [],
+    applies_to: row.applies_to,
+    score: row.score,
+    priority: row.priority,
+    enabled: row.enabled,
+    dry_run: row.dry_run,
+    hits_24h: hits,
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+  }
+}
+
+export async function knownRule(queryable: Queryable, { tenant }: Caller, id: string): Promise<RuleRow> {
+  const row = await maybe(queryable.query(findRule, { ...tenant, id: ruleUuid(id) }))
+  if (!row) throw noSuchRule()
+  return row
+}
+
+function ruleUuid(id: string): string {
+  const uuid = uuidOf('fraudRule', id)
+  if (uuid === null) throw noSuchRule()
+  return uuid
+}
+
+function noSuchRule(): AppError {
+  return new AppError('NOT_FOUND', 'there is no such rule; the ids of rules begin with frl_')
+}
+
+export const ruleRoutes: readonly Route[] = [createRule, listAll, getRule, changeRule, removeRule]

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: Apache-2.0
+// All SQL of decisions. One statement counts a subject and reads everything that the decision needs: the rows that it counts
+// itself in are locked in one order and come back as they are then, so that those who ask at the same moment see each other.
+import { statement } from '../../../platform/db.ts'
+import type { Environment } from '../../../platform/tenant.ts'
+import type { BlacklistType } from './blacklist.ts'
+import type { Match } from './condition.ts'
+import type { Action } from './decide.ts'
+import type { Direction } from './fields.ts'
+
+interface Owned {
+  bucket: number
+  account: string
+  environment: Environment
+}
+type One = Owned & { id: string }
+
+const mine = 'bucket = $bucket and account_id = $account and environment = $environment'
+
+/** Makes the version of an account's rules grow, and keeps everybody else who changes them waiting. */
+export const touchPolicy = statement<
+  Owned & { rules: number; entries: number },
+  { version: number; rules: number; entries: number }
+>(
+  'payments.touch_fraud_policy',
+  `insert into payments.fraud_policies as p (bucket, account_id, environment, version, rules, entries)
+   values ($bucket, $account, $environment, 1, greatest(0, $rules::int), greatest(0, $entries::int))
+   on conflict (bucket, account_id, environment)
+     do update set version = p.version + 1, rules = p.rules + $rules::int, entries = p.entries + $entries::int
+   returning version, rules, entries`,
+)
+
+/** As many rows as there were: `version` 0 is an account that has never set anything. */
+export const readPolicy = statement<Owned, { version: number; entries: number }>(
+  'payments.read_fraud_policy',
+  `select version, entries from payments.fraud_policies where ${mine}`,
+)
+
+export interface RuleRow {
+  id: string
+  name: string
+  description: string | null
+  action: Action
+  match: Match
+  conditions: unknown
+  applies_to: Direction[]
+  score: number
+  priority: number
+  enabled: boolean
+  dry_run: boolean
+  created_at: Date
+  updated_at: Date
+}
+
+const ruleColumns = `id, name, description, action, match, conditions, applies_to, score, priority, enabled, dry_run, created_at,
+  updated_at`
+
+export const rulesInForce = statement<Owned, RuleRow>(
+  'payments.fraud_rules_in_force',
+  `select ${ruleColumns} from payments.fraud_rules where ${mine} and enabled order by priority, id`,
+)
+
+type RuleParameters = One & {
+  name: string
+  description: string | null
+  action: string
+  match: string
+  conditions: string
+  appliesTo: readonly string[]
+  score: number
+  priority: number
+  enabled: boolean
+  dryRun: boolean
+  at: Date
+}
+
+export const insertRule = statement<RuleParameters, RuleRow>(
+  'payments.insert_fraud_rule',
+  `insert into payments.fraud_rules (bucket, account_id, environment, ${ruleColumns})
+   values ($bucket, $account, $environment, $id, $name, $description, $action, $match, $conditions::jsonb, $appliesTo::text[],
+     $score, $priority, $enabled, $dryRun, $at, $at)
+   returning ${ruleColumns}`,
+)
+
+export const updateRule = statement<RuleParameters, RuleRow>(
+  'payments.update_fraud_rule',
+  `update payments.fraud_rules
+      set name = $name, description = $description, action = $action, match = $match, conditions = $conditions::jsonb,
+          applies_to = $appliesTo::text[], score = $score, priority = $priority, enabled = $enabled, dry_run = $dryRun,
+          updated_at = $at
+    where ${mine} and id = $id
+   returning ${ruleColumns}`,
+)
+
+export const findRule = statement<One, RuleRow>(
+  'payments.find_fraud_rule',
+  `select ${ruleColumns} from payments.fraud_rules where ${mine} and id = $id`,
+)
+
+export const lockRule = statement<One, RuleRow>(
+  'payments.lock_fraud_rule',
+  `select ${ruleColumns} from payments.fraud_rules where ${mine} and id = $id for update`,
+)
+
+export const deleteRule = statement<One, { id: string }>(
+  'payments.delete_fraud_rule',
+  `delete from payments.fraud_rules where ${mine} and id = $id returning id`,
+)
+
+export const listRules = statement<Owned & { after: string | null; descending: boolean; limit: number }, RuleRow>(
+  'payments.list_fraud_rules',
+  `select ${ruleColumns} from payments.fraud_rules
+    where ${mine} and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
+    order by case when $descending then id end desc, id
+    limit $limit::int + 1`,
+)
+
+/** How often rules matched since: of the latest checks, as many as are looked at. */
+export const countHits = statement<
+  Owned & { rules: readonly string[]; from: string; since: Date; most: number },
+  { rule: string; hits: number }
+>(
+  'payments.count_fraud_hits',
+  `select m.rule, count(*)::int as hits
+     from (select matched from payments.risk_checks
+            where ${mine} and id >= $from::uuid and created_at > $since and matched <> '{}'
+            order by id desc limit $most::int) c,
+          unnest(c.matched) as m(rule)
+    where m.rule = any($rules::uuid[])
+    group by m.rule`,
+)
+
+// Deciding ---------------------------------------------------------------------------------------------------------
+
+export interface Looked {
+  version: number
+  first_at: Date | null
+  /** Of each tally that was asked for, in their order: count, total, items, whether the own item is among them. */
+  totals: [string, string, number, boolean][] | null
+  hits: { id: string; type: BlacklistType; value: string; shown: string; applies_to: string[] }[] | null
+}
+
+/** One look into the index for each candidate: as a plain join, all entries of the account may be walked through instead. */
+const entryAt = `select * from payments.blacklist e
+  where e.bucket = $bucket and e.account_id = $account and e.environment = $environment and e.type = c.type and e.value = c.value
+  limit 1`
+
+const addUp = `on conflict (bucket, account_id, environment, tally, step, start, item)
+    do update set count = v.count + 1, total = v.total + excluded.total`
+
+/** Counts what is to be counted now and reads the rest. Rows that were just counted are taken as they are now. */
+export const look = statement<
+  Owned & {
+    tallies: readonly string[]
+    steps: readonly number[]
+    starts: readonly string[]
+    items: readonly string[]
+    amounts: readonly string[]
+    keeps: readonly number[]
+    askedTallies: readonly string[]
+    askedSteps: readonly number[]
+    askedSince: readonly string[]
+    askedItems: readonly string[]
+    types: readonly string[]
+    values: readonly string[]
+    payer: string | null
+    at: Date
+    realAt: Date
+  },
+  Looked
+>(
+  'payments.look_for_fraud',
+  `with counted as (
+     insert into payments.velocity as v (bucket, account_id, environment, tally, step, start, item, count, total, expires_at)
+     select $bucket::smallint, $account::uuid, $environment::text, w.tally, w.step, w.start, w.item, 1, w.amount,
+            $realAt::timestamptz + w.keep * interval '1 second'
+       from unnest($tallies::uuid[], $steps::int[], $starts::bigint[], $items::uuid[], $amounts::numeric[], $keeps::int[])
+            as w(tally, step, start, item, amount, keep)
+      order by w.tally, w.step, w.start, w.item
+     ${addUp}
+     returning tally, step, start, item, count, total
+   ), asked as (
+     select * from unnest($askedTallies::uuid[], $askedSteps::int[], $askedSince::bigint[], $askedItems::uuid[])
+       with ordinality as a(tally, step, since, item, n)
+   ), found as (
+     select a.n, coalesce(sum(c.count), 0)::text as count, coalesce(sum(c.total), 0)::text as total,
+            count(distinct c.item)::int as items, coalesce(bool_or(c.item = a.item), false) as has_item
+       from asked a
+       left join lateral (
+         select v.item, v.count, v.total from payments.velocity v
+          where v.bucket = $bucket and v.account_id = $account and v.environment = $environment and v.tally = a.tally
+            and v.step = a.step and v.start >= a.since
+            and not exists (select from counted k
+                             where k.tally = v.tally and k.step = v.step and k.start = v.start and k.item = v.item)
+         union all
+         select k.item, k.count, k.total from counted k where k.tally = a.tally and k.step = a.step and k.start >= a.since
+       ) c on true
+      group by a.n
+   )
+   select coalesce((select version from payments.fraud_policies where ${mine}), 0) as version,
+          (select first_at from payments.payers where ${mine} and payer = $payer::uuid) as first_at,
+          (select jsonb_agg(jsonb_build_array(count, total, items, has_item) order by n) from found) as totals,
+          (select jsonb_agg(jsonb_build_object('id', b.id, 'type', b.type, 'value', b.value, 'shown', b.shown,
+                                               'applies_to', b.applies_to) order by b.id)
+             from unnest($types::text[], $values::text[]) as c(type, value)
+            cross join lateral (${entryAt}) b
+            where b.expires_at is null or b.expires_at > $at::timestamptz) as hits`,
+)
+
+/** What 95 of 100 of the latest amounts stayed below, where there are enough to say so. */
+export const usualAmounts = statement<
+  Owned & { most: number; least: number },
+  { direction: Direction; currency: string; amount: bigint }
+>(
+  'payments.usual_amounts',
+  `select direction, currency, percentile_disc(0.95) within group (order by amount) as amount
+     from (select direction, currency, amount, enforced, decision from payments.risk_checks
+            where ${mine} order by id desc limit $most::int) latest
+    where enforced and decision <> 'block'
+    group by direction, currency having count(*) >= $least::int`,
+)
+
+export interface CheckRow {
+  id: string
+  direction: Direction
+  decision: Action
+  inputs: Inputs
+}
+
+/** What a decision rests on, so that it can be made again. */
+interface Inputs {
+  facts: Record<string, string | number | boolean>
+  totals: Record<string, string>
+  /** `type value` of every entry of a list that was found. */
+  listed: string[]
+}
+
+export const insertCheck = statement<
+  One & {
+    direction: string
+    enforced: boolean
+    currency: string
+    amount: bigint
+    score: number
+    decision: string
+    inputs: string
+    matched: readonly string[]
+    payer: string | null
+    watched: string
+    at: Date
+  },
+  object
+>(
+  'payments.insert_risk_check',
+  `insert into payments.risk_checks (bucket, account_id, environment, id, direction, enforced, currency, amount, score,
+     decision, inputs, matched, payer, watched, created_at)
+   values ($bucket, $account, $environment, $id, $direction, $enforced, $currency, $amount, $score, $decision,
+     $inputs::jsonb, $matched::uuid[], $payer, $watched::jsonb, $at)`,
+)
+
+export const findCheck = statement<One, CheckRow>(
+  'payments.find_risk_check',
+  `select id, direction, decision, inputs from payments.risk_checks where ${mine} and id = $id`,
+)
+
+/** Checks of a time, a page of them, oldest first. */
+export const checksBetween = statement<
+  Owned & { from: string; to: string; after: string; directions: readonly string[]; limit: number },
+  CheckRow
+>(
+  'payments.risk_checks_between',
+  `select id, direction, decision, inputs from payments.risk_checks
+    where ${mine} and id >= $from::uuid and id < $to::uuid and id > $after::uuid and direction = any($directions::text[])
+    order by id limit $limit::int`,
+)
+
+/** Counts what became of a payment or payout, as its check says it should be. */
+export const countFate = statement<One & { status: string; at: Date; realAt: Date }, object>(
+  'payments.count_fate',
+  `with fate as (
+     select payer, watched from payments.risk_checks where ${mine} and id = $id
+   ), known as (
+     insert into payments.payers (bucket, account_id, environment, payer, first_at)
+     select $bucket::smallint, $account::uuid, $environment::text, payer, $at::timestamptz from fate
+      where payer is not null and $status::text = 'completed'
+     on conflict do nothing
+   )
+   insert into payments.velocity as v (bucket, account_id, environment, tally, step, start, item, count, total, expires_at)
+   select $bucket::smallint, $account::uuid, $environment::text, w.tally, w.step,
+          floor(extract(epoch from $at::timestamptz) / w.step)::bigint * w.step, w.item, 1, w.amount,
+          $realAt::timestamptz + w.keep * interval '1 second'
+     from fate, jsonb_to_recordset(fate.watched) as w(tally uuid, step int, item uuid, amount numeric, keep int, statuses text[])
+    where $status::text = any(w.statuses)
+    order by w.tally, w.step, w.item
+   ${addUp}`,
+)
+
+/** Forgets what no window reaches any more, a part at a time. */
+export const forgetVelocity = statement<{ buckets: readonly number[]; before: Date; most: number }, { gone: number }>(
+  'payments.forget_velocity',
+  `with old as (
+     select bucket, account_id, environment, tally, step, start, item from payments.velocity
+      where bucket = any($buckets::smallint[]) and expires_at < $before limit $most::int
+   ), gone as (
+     delete from payments.velocity v using old
+      where v.bucket = old.bucket and v.account_id = old.account_id and v.environment = old.environment
+        and v.tally = old.tally and v.step = old.step and v.start = old.start and v.item = old.item
+     returning 1
+   )
+   select count(*)::int as gone from gone`,
+)
+
+// Blacklists -------------------------------------------------------------------------------------------------------
+
+export interface EntryRow {
+  id: string
+  type: BlacklistType
+  shown: string
+  reason: string | null
+  applies_to: Direction[]
+  expires_at: Date | null
+  created_at: Date
+}
+
+const entryColumns = 'id, type, shown, reason, applies_to, expires_at, created_at'
+
+type EntryArrays = {
+  ids: readonly string[]
+  types: readonly string[]
+  values: readonly string[]
+  shown: readonly string[]
+  reasons: readonly string[]
+  appliesTo: readonly string[]
+  expiresAt: readonly string[]
+  at: Date
+}
+
+/** Adds entries; those that are there already stay as they are, unless their time is over. Empty texts stand for nothing. */
+export const insertEntries = statement<Owned & EntryArrays, { id: string }>(
+  'payments.insert_blacklist',
+  `insert into payments.blacklist as b (bucket, account_id, environment, ${entryColumns}, value)
+   select $bucket, $account, $environment, e.id, e.type, e.shown, nullif(e.reason, ''), string_to_array(e.applies_to, ','),
+          nullif(e.expires_at, '')::timestamptz, $at, e.value
+     from unnest($ids::uuid[], $types::text[], $values::text[], $shown::text[], $reasons::text[], $appliesTo::text[],
+            $expiresAt::text[]) as e(id, type, value, shown, reason, applies_to, expires_at)
+   on conflict (bucket, account_id, environment, type, value)
+     do update set reason = excluded.reason, applies_to = excluded.applies_to, expires_at = excluded.expires_at
+     where b.expires_at <= $at
+   returning id`,
+)
+
+/** In the order in which they are asked for. */
+export const findEntries = statement<Owned & { types: readonly string[]; values: readonly string[] }, EntryRow>(
+  'payments.find_blacklist',
+  `select ${entryColumns.replace(/(^|, )/g, '$1b.')}
+     from unnest($types::text[], $values::text[]) with ordinality as c(type, value, n)
+    cross join lateral (${entryAt}) b
+    order by c.n`,
+)
+
+export const findEntry = statement<One, EntryRow>(
+  'payments.find_blacklist_entry',
+  `select ${entryColumns} from payments.blacklist where ${mine} and id = $id`,
+)
+
+export const deleteEntry = statement<One, { id: string; type: string }>(
+  'payments.delete_blacklist_entry',
+  `delete from payments.blacklist where ${mine} and id = $id returning id, type`,
+)
+
+export const listEntries = statement<
+  Owned & { type: string | null; after: string | null; descending: boolean; limit: number },
+  EntryRow
+>(
+  'payments.list_blacklist',
+  `select ${entryColumns} from payments.blacklist
+    where ${mine} and ($type::text is null or type = $type)
+      and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
+    order by case when $descending then id end desc, id
+    limit $limit::int + 1`,
+)
