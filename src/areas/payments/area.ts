@@ -5,16 +5,20 @@ import { mountCallbacks } from './callbacks.ts'
 import { fraudEvents, paymentEvents, payoutEvents, refundEvents } from './events.ts'
 import { gatewayOf } from './gateway.ts'
 import { operatorRoutes } from './operator.ts'
+import { reconciliation } from './reconciliation/reconciliation.ts'
 import { paymentRoutes } from './routes.ts'
 import { watchJob } from './submit.ts'
 
 export const payments: Area = {
   name: 'payments',
-  routes: [...paymentRoutes, ...operatorRoutes],
-  jobs: [watchJob],
+  routes: [...paymentRoutes, ...operatorRoutes, ...reconciliation.routes],
+  jobs: [watchJob, ...reconciliation.jobs],
   events: [paymentEvents, refundEvents, payoutEvents, fraudEvents].flatMap((group) => Object.values(group)),
   mount: mountCallbacks,
-  start: (app) => gatewayOf(app).start(),
+  start: (app) => {
+    reconciliation.measure(app)
+    return gatewayOf(app).start()
+  },
 }
 
 export { accept, currencyOf, microsOf, PaymentCreate, sendNow } from './create.ts'
