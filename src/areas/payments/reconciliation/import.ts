@@ -13,8 +13,8 @@ import { rowsOf } from './csv-rows.ts'
 import { matchJob, statementId } from './match.ts'
 import { insertLines, noteImport, type StatementRow } from './store.ts'
 
-export const maxBytes = 512 * 1024 * 1024
-export const maxLines = 2_000_000
+const maxBytes = 512 * 1024 * 1024
+const maxLines = 2_000_000
 /** The names of the columns stand within so many rows. */
 const maxPreamble = 50
 const linesAtOnce = 5_000

@@ -36,21 +36,24 @@ export const matchJob: Job<App, typeof Payload> = {
 }
 
 /** Matches everything that waits on the account of a statement, and says how the statement stands then. */
-export async function match(app: App, statement: StatementRow): Promise<void> {
+async function match(app: App, statement: StatementRow): Promise<void> {
   const account = accountOf(statement)
   const { environment, provider, country, currency, id } = statement
   const house = houseOf(environment)
   await app.db.tx(async (tx) => {
     await tx.query(store.allowTime, {})
+    await tx.query(store.planForMany, {})
     await tx.query(store.lockAccount, { account: account.name })
     await tx.query(store.matchReceipts, { ...house, provider, country })
     await tx.query(store.matchPayers, { ...house, provider, country })
+    await tx.query(store.noteReceipts, { ...house, provider, country })
     await tx.query(store.classifyRest, { ...house, provider, country })
     await book(app, tx, account)
   })
   await settleLines(app, account)
   await app.db.tx(async (tx) => {
     await tx.query(store.allowTime, {})
+    await tx.query(store.planForMany, {})
     await tx.query(store.lockAccount, { account: account.name })
     await book(app, tx, account)
     await tx.query(store.insertGaps, { ...house, provider, country, currency, id })

@@ -5,9 +5,9 @@ import { statement } from '../../../platform/db.ts'
 import type { Environment } from '../../../platform/tenant.ts'
 import type { Columns, Kind } from './columns.ts'
 
-export type StatementStatus = 'open' | 'matching' | 'matched'
+type StatementStatus = 'open' | 'matching' | 'matched'
 export const classes = ['matched', 'theirs_only', 'amount_differs', 'booked', 'ours_only'] as const
-export type LineClass = Exclude<(typeof classes)[number], 'ours_only'>
+type LineClass = Exclude<(typeof classes)[number], 'ours_only'>
 
 export interface StatementRow {
   id: string
@@ -185,6 +185,12 @@ export const allowTime = statement<Record<never, never>, object>(
   `set local statement_timeout = '600s'`,
 )
 
+/** A file brings more lines than the planner has ever seen: it takes them for a handful, and each for a look at all others. */
+export const planForMany = statement<Record<never, never>, object>(
+  'payments.plan_for_many',
+  'set local enable_nestloop = off',
+)
+
 const toDo = `${ours} and l.provider = $provider and l.country = $country and l.kind = 'collection'
   and (l.class is null or l.class = 'theirs_only')`
 
@@ -265,6 +271,21 @@ export const inSuspense = statement<Account & { limit: number }, Booked>(
 export const noteReleased = statement<House & { ids: readonly string[] }, object>(
   'payments.note_released',
   `update payments.statement_lines set booking = null, turn = turn + 1 where ${mine} and id = any($ids::uuid[])`,
+)
+
+/** Payments that were completed without a receipt have it now: nothing else is to be settled of them. */
+export const noteReceipts = statement<Account, object>(
+  'payments.note_receipts',
+  `with noted as (
+     update payments.payments p set provider_reference = l.receipt
+       from payments.statement_lines l
+      where ${ours} and l.provider = $provider and l.country = $country and not l.is_settled
+        and p.bucket = l.payment_bucket and p.account_id = l.payment_account and p.environment = l.environment
+        and p.id = l.payment_id and p.status = 'completed' and p.provider_reference is null
+     returning p.id)
+   update payments.statement_lines l set is_settled = true
+     from noted n
+    where ${ours} and l.payment_id = n.id and not l.is_settled`,
 )
 
 export const unsettled = statement<Account & { after: string; limit: number }, LineRow>(
