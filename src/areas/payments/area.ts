@@ -21,10 +21,11 @@ export const payments: Area = {
   },
 }
 
-export { accept, currencyOf, microsOf, PaymentCreate, sendNow } from './create.ts'
+export { accept, sendNow } from './create.ts'
 export { Customer, completedPayment, moneyFields, moneyHead, Payment } from './events.ts'
+export { currencyOf, microsOf, type NewPayment, PaymentCreate } from './input.ts'
 export { requireCollectable } from './methods.ts'
 export { paymentUuid, recordOf } from './payment.ts'
 export { declarePurpose, type Purpose } from './purpose.ts'
-export { accepting, checkCallback } from './routes.ts'
+export { accepting, checkCallback, isAnsweredAtOnce } from './routes.ts'
 export { findPayments, type PaymentRow } from './store.ts'

@@ -4,6 +4,9 @@ import { type TString, Type } from 'typebox'
 import type { Clock } from '../../platform/clock.ts'
 import type { MobileMoney } from './provider.ts'
 
+/** Whoever is spoken to, by the method it serves. */
+export type Carrier = MobileMoney
+
 export interface Surroundings {
   clock: Clock
   /** No request is waited for longer than this; each kind of request has a time of its own below it. */
@@ -18,7 +21,7 @@ export interface ProviderKind {
   /** Settings that are sealed. */
   readonly secret: Readonly<Record<string, TString>>
   /** A method, so that each kind may say which settings it has. */
-  connect(settings: Readonly<Record<string, string>>, surroundings: Surroundings): MobileMoney
+  connect(settings: Readonly<Record<string, string>>, surroundings: Surroundings): Carrier
 }
 
 const maxTextLength = 200

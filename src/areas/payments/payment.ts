@@ -4,7 +4,7 @@ import type { Static } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../kernel/ids.ts'
 import type { Payment } from './events.ts'
-import { failureMessages } from './provider.ts'
+import { failureMessages, type PaymentDetails } from './provider.ts'
 import type { PaymentRow } from './store.ts'
 
 export function recordOf(row: PaymentRow): Static<typeof Payment> {
@@ -34,10 +34,17 @@ export function recordOf(row: PaymentRow): Static<typeof Payment> {
     risk: null,
     late: row.late,
     invoice_id: null,
+    ...shownOf(row),
     expires_at: row.expires_at,
     created_at: row.created_at,
     updated_at: row.updated_at,
   }
+}
+
+/** What the method shows of its own; where the payer must go is shown while it is so. */
+function shownOf({ status, details }: PaymentRow): PaymentDetails {
+  const { redirect_url, ...shown } = details
+  return status === 'requires_action' && redirect_url !== undefined ? { ...shown, redirect_url } : shown
 }
 
 /** What an event says: the main fields at the top, the whole payment below. */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a mobile-money provider is to this area: somebody who is asked to collect money, may be asked how that went, and
-// calls back. Its words are turned into one of a few verdicts; "unknown" is settled by asking or by its callback, never by
-// guessing.
+// What a provider is to this area: somebody who is asked to collect money, may be asked how that went, and calls back. Its
+// words are turned into one of a few verdicts; "unknown" is settled by asking or by its callback, never by guessing.
 import type { Currency } from '../../kernel/money.ts'
 
 /** Why a payment did not happen, in words that are the same for every provider. */
@@ -22,9 +21,23 @@ export const failureMessages = {
   AMOUNT_MISMATCH: 'Another amount was paid than was asked for; it is being looked into.',
 } as const
 
+export function isFailureReason(text: string | null): text is FailureReason {
+  return text !== null && Object.hasOwn(failureMessages, text)
+}
+
+/** What a method shows of its own with a payment. Stored as it is. */
+export interface PaymentDetails {
+  /** Where the payer confirms; shown while that is awaited. */
+  readonly redirect_url?: string
+}
+
 export type Verdict =
   /** The provider has it and asks the payer. */
-  | { kind: 'accepted'; providerId: string }
+  | { kind: 'accepted'; providerId: string; details?: PaymentDetails }
+  /** The provider has it, and the payer must do something first. */
+  | { kind: 'action'; providerId: string; details: PaymentDetails }
+  /** The money is set aside for us until then, by the account's clock, and not ours before we ask for it. */
+  | { kind: 'authorised'; until: Date; details: PaymentDetails }
   /** Null where the provider does not say. */
   | { kind: 'paid'; receipt: string | null; micros: bigint | null }
   | { kind: 'refused'; reason: FailureReason; code: string }
@@ -55,6 +68,7 @@ export interface Collection extends Market {
 }
 
 export interface MobileMoney {
+  readonly method: 'mobile_money'
   /** As customers name it: `mpesa`. */
   readonly provider: string
   /** Whether the provider knows an attempt by our own id, so that it can be asked about before it was ever answered. */

@@ -9,11 +9,13 @@ import { maybe } from '../../platform/db.ts'
 import { idBounds, pageOf, windowOf } from '../../platform/page.ts'
 import { list, type Route, read, write } from '../../platform/route.ts'
 import { Amount, At, dayRangeQuery, listQuery, Metadata, Nullable, OneOf } from '../../platform/schema.ts'
-import { accept, MobilePaymentCreate, type NewPayment, PaymentCreate, sendNow } from './create.ts'
+import { accept, sendNow } from './create.ts'
 import { Payment } from './events.ts'
 import { gatewayOf } from './gateway.ts'
+import { MobilePaymentCreate, type NewPayment, PaymentCreate } from './input.ts'
 import { feeBasisPoints, offered } from './methods.ts'
 import { noSuchPayment, paymentUuid, recordOf } from './payment.ts'
+import { methodOf } from './payment-methods.ts'
 import { cancel } from './settle.ts'
 import { findPayment, listPayments, type PaymentRow } from './store.ts'
 
@@ -69,7 +71,7 @@ const create = write({
   examples: [{ name: 'A mobile-money payment', body: { amount: 1500, currency: 'KES', phone: '+254700000001' } }],
   prepare: (app, { body }, caller) => checkCallback(app, body, caller),
   handle: async (app, tx, { query, body }, caller) => recordOf(await accept(app, tx, body, caller, query.wait !== 0)),
-  follow: (app, { query }, caller, reply) => answer(app, query.wait, caller, reply),
+  follow: (app, { query, body }, caller, reply) => answer(app, query.wait, caller, reply, body),
 })
 
 const initiateMobile = write({
@@ -85,7 +87,7 @@ const initiateMobile = write({
   prepare: (app, { body }, caller) => checkCallback(app, body, caller),
   handle: async (app, tx, { query, body: { phone_number, ...rest } }, caller) =>
     recordOf(await accept(app, tx, { ...rest, phone: phone_number }, caller, query.wait !== 0)),
-  follow: (app, { query }, caller, reply) => answer(app, query.wait, caller, reply),
+  follow: (app, { query }, caller, reply) => answer(app, query.wait, caller, reply, null),
 })
 
 const get = read({
@@ -260,9 +262,20 @@ export async function checkCallback(app: App, { callback_url }: Pick<NewPayment,
     await app.outbound.checkUrl(callback_url, 'callback', tenant.environment, 'callback_url')
 }
 
-async function answer(app: App, wait: number | undefined, caller: Caller, reply: Static<typeof Payment>) {
-  if (wait === 0) return reply
-  return recordOf(await sendNow(app, caller, paymentUuid(reply.payment_id)))
+async function answer(
+  app: App,
+  wait: number | undefined,
+  caller: Caller,
+  reply: Static<typeof Payment>,
+  input: NewPayment | null,
+) {
+  if (isAnsweredAtOnce(wait, reply)) return reply
+  return recordOf(await sendNow(app, caller, paymentUuid(reply.payment_id), input))
+}
+
+/** Whether the answer is given before the provider is asked: never where nobody else could ask it. */
+export function isAnsweredAtOnce(wait: number | undefined, payment: Pick<PaymentRow, 'method'>): boolean {
+  return wait === 0 && methodOf(payment).isQueued
 }
 
 async function known(app: App, { tenant }: Caller, id: string) {

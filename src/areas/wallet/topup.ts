@@ -69,8 +69,14 @@ export async function acceptTopup(
 }
 
 /** Asks the provider, and gives the top-up as it is after its first word. */
-export async function sendTopup(app: App, caller: Caller, paymentId: string): Promise<Static<typeof Topup>> {
-  return topupOf(app.db, await sendNow(app, caller, paymentUuid(paymentId)))
+export async function sendTopup(
+  app: App,
+  caller: Caller,
+  paymentId: string,
+  input: Static<typeof TopupCreate>,
+): Promise<Static<typeof Topup>> {
+  const { currency = caller.principal.facts.currency, ...rest } = input
+  return topupOf(app.db, await sendNow(app, caller, paymentUuid(paymentId), { ...rest, currency }))
 }
 
 async function topupOf(queryable: Queryable, payment: PaymentRow): Promise<Static<typeof Topup>> {

@@ -29,6 +29,7 @@ const reasons: Readonly<Record<string, FailureReason>> = {
 }
 
 class AirtelCarrier implements MobileMoney {
+  readonly method = 'mobile_money'
   readonly provider = 'airtel_money'
   readonly knownByAttempt = true
   readonly repeatable = false

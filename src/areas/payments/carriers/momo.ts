@@ -35,6 +35,7 @@ const reasons: Readonly<Record<string, FailureReason>> = {
 }
 
 class MomoCarrier implements MobileMoney {
+  readonly method = 'mobile_money'
   readonly provider = 'mtn_momo'
   readonly knownByAttempt = true
   readonly repeatable = true
