@@ -8,6 +8,7 @@ const prefixes = {
   account: 'acc',
   apiKey: 'key',
   audit: 'aud',
+  cardToken: 'tok',
   delivery: 'dlv',
   event: 'evt',
   hook: 'hook',

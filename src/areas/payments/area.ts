@@ -2,6 +2,8 @@
 // The door of the payments area.
 import type { Area } from '../../platform/area.ts'
 import { mountCallbacks } from './callbacks.ts'
+import { mountChallenges } from './cards/challenge.ts'
+import { cardRoutes } from './cards/routes.ts'
 import { fraudEvents, paymentEvents, payoutEvents, refundEvents } from './events.ts'
 import { gatewayOf } from './gateway.ts'
 import { operatorRoutes } from './operator.ts'
@@ -11,10 +13,13 @@ import { watchJob } from './submit.ts'
 
 export const payments: Area = {
   name: 'payments',
-  routes: [...paymentRoutes, ...operatorRoutes, ...reconciliation.routes],
+  routes: [...paymentRoutes, ...cardRoutes, ...operatorRoutes, ...reconciliation.routes],
   jobs: [watchJob, ...reconciliation.jobs],
   events: [paymentEvents, refundEvents, payoutEvents, fraudEvents].flatMap((group) => Object.values(group)),
-  mount: mountCallbacks,
+  mount: (http, app) => {
+    mountCallbacks(http, app)
+    mountChallenges(http, app)
+  },
   start: (app) => {
     reconciliation.measure(app)
     return gatewayOf(app).start()
@@ -23,7 +28,7 @@ export const payments: Area = {
 
 export { accept, sendNow } from './create.ts'
 export { Customer, completedPayment, moneyFields, moneyHead, Payment } from './events.ts'
-export { currencyOf, microsOf, type NewPayment, PaymentCreate } from './input.ts'
+export { currencyOf, microsOf, PaymentCreate } from './input.ts'
 export { requireCollectable } from './methods.ts'
 export { paymentUuid, recordOf } from './payment.ts'
 export { declarePurpose, type Purpose } from './purpose.ts'

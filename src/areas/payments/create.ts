@@ -8,6 +8,7 @@ import { maybe, one, type Tx } from '../../platform/db.ts'
 import type { Occasion } from '../../platform/events.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { newToken } from './callback-address.ts'
+import { refuseCardNumbers } from './cards/card.ts'
 import { paymentEvents } from './events.ts'
 import { gatewayOf } from './gateway.ts'
 import { currencyOf, microsOf, type NewPayment } from './input.ts'
@@ -35,7 +36,9 @@ export async function accept(
     currency,
     micros,
   })
-  const isInline = sendsInline || !method.isQueued
+  refuseCardNumbers({ description: input.description, customer: input.customer, metadata: input.metadata })
+  // A card is nowhere but in the request.
+  const isInline = sendsInline || (!method.isQueued && input.card !== undefined)
   const id = newUuid(receivedMs)
   const scale = gatewayOf(app).timeScale(tenant.environment)
   const expiresAt = new Date(nowMs + (input.expires_in ?? expirySeconds) * 1_000 * scale)

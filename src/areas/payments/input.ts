@@ -4,6 +4,7 @@ import { type Static, Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { type Currency, currencies, isCurrency, parseAmount } from '../../kernel/money.ts'
 import { AmountIn, Metadata, OneOf } from '../../platform/schema.ts'
+import { cardFields } from './cards/card.ts'
 
 const text = (maxLength: number, description?: string) =>
   Type.String({ maxLength, rule: `must have at most ${maxLength} characters`, ...(description ? { description } : {}) })
@@ -34,7 +35,7 @@ const optionalFields = {
       minimum: 60,
       maximum: 86_400,
       rule: 'must be 60 to 86400 seconds',
-      description: 'How long the payer may take; 120 seconds unless given',
+      description: 'How long the payer may take; unless given 120 seconds on the phone, 900 with a card',
     }),
   ),
 }
@@ -51,9 +52,10 @@ const phone = Type.String({
 export const PaymentCreate = Type.Object({
   amount,
   currency,
-  method: Type.Optional(OneOf(['mobile_money'])),
+  method: Type.Optional(OneOf(['mobile_money', 'card'])),
   provider,
   phone: Type.Optional(phone),
+  ...cardFields,
   ...optionalFields,
 })
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every way to pay that this program knows: a line each.
+import { card } from './cards/method.ts'
 import type { NewPayment } from './input.ts'
 import type { PaymentMethod } from './method.ts'
 import { mobileMoney } from './mobile-money/method.ts'
 import type { PaymentRow } from './store.ts'
 
-/** The last one is meant by whoever says nothing. */
-const methods: readonly PaymentMethod[] = [mobileMoney]
+const methods: readonly PaymentMethod[] = [card, mobileMoney]
 
 /** The method that a payment was made with. */
 export function methodOf({ method }: Pick<PaymentRow, 'method'>): PaymentMethod {

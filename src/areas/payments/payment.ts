@@ -4,7 +4,7 @@ import type { Static } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../kernel/ids.ts'
 import type { Payment } from './events.ts'
-import { failureMessages, type PaymentDetails } from './provider.ts'
+import { failureMessages } from './provider.ts'
 import type { PaymentRow } from './store.ts'
 
 export function recordOf(row: PaymentRow): Static<typeof Payment> {
@@ -41,10 +41,21 @@ export function recordOf(row: PaymentRow): Static<typeof Payment> {
   }
 }
 
-/** What the method shows of its own; where the payer must go is shown while it is so. */
-function shownOf({ status, details }: PaymentRow): PaymentDetails {
-  const { redirect_url, ...shown } = details
-  return status === 'requires_action' && redirect_url !== undefined ? { ...shown, redirect_url } : shown
+type Shown = Pick<
+  Static<typeof Payment>,
+  'redirect_url' | 'card' | 'card_token' | 'authorised_until' | 'amount_authorised'
+>
+
+/** What the method shows of its own, while it is so. */
+function shownOf({ status, details }: PaymentRow): Shown {
+  const { redirect_url, card, card_token, authorised_until, amount_authorised } = details
+  return {
+    ...(card ? { card } : {}),
+    ...(redirect_url !== undefined && status === 'requires_action' ? { redirect_url } : {}),
+    ...(card_token !== undefined && status === 'completed' ? { card_token } : {}),
+    ...(authorised_until && status === 'processing' ? { authorised_until: new Date(authorised_until) } : {}),
+    ...(amount_authorised === undefined ? {} : { amount_authorised: BigInt(amount_authorised) }),
+  }
 }
 
 /** What an event says: the main fields at the top, the whole payment below. */

@@ -91,13 +91,16 @@ export async function settle(app: App, tenant: Tenant, attempt: AttemptRow, verd
   })
 }
 
-/** Withdraws a payment that nobody was asked for yet. */
+/** Withdraws a payment that nobody was asked for yet, or whose payer has not decided, or whose money is only set aside. */
 export async function cancel(app: App, tx: Tx, tenant: Tenant, id: string): Promise<PaymentRow> {
   const payment = await maybe(tx.query(lockPayment, { ...tenant, id }))
   if (!payment) throw noSuchPayment()
   const attempt = await one(tx.query(attemptOfPayment, { ...tenant, payment: id }))
-  const isUnsent = open.includes(payment.status) && (await withdrawn(app, tx, tenant, attempt))
-  if (!isUnsent)
+  const { status, details } = payment
+  const isUndecided =
+    status === 'requires_action' || (status === 'processing' && typeof details.authorised_until === 'string')
+  const isUnsent = open.includes(status) && !isUndecided && (await withdrawn(app, tx, tenant, attempt))
+  if (!isUnsent && !isUndecided)
     throw new AppError('INVALID_STATE', `the payment is ${payment.status}; the payer may have been asked already`, {
       extra: { status: payment.status },
     })

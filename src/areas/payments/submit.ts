@@ -80,7 +80,11 @@ async function watch(app: App, tenant: Tenant, attempt: AttemptRow, inline: bool
   if (isAnswer(verdict)) return { kind: 'done' }
   // The payer has said yes: what is left to wait for is the account, or the end of its time.
   if (verdict.kind === 'authorised') return { kind: 'again', afterMs: untilOverMs(app, tenant, after, attempt) }
-  return attempt.polls + 1 >= method.pollSeconds.length ? { kind: 'done' } : again(attempt.polls + 1)
+  if (attempt.polls + 1 >= method.pollSeconds.length) return { kind: 'done' }
+  const next = again(attempt.polls + 1)
+  // The end of its time is not slept through.
+  const leftMs = open.includes(after.status) ? untilOverMs(app, tenant, after, attempt) : 0
+  return leftMs > 0 && next.kind === 'again' ? { ...next, afterMs: Math.min(next.afterMs, leftMs + 1) } : next
 }
 
 function isAnswer({ kind }: Verdict): boolean {

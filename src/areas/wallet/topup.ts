@@ -24,7 +24,8 @@ import { walletEvents } from './events.ts'
 import { noteTopup } from './store.ts'
 import { currentWallet, isLow, toldOf, walletId } from './wallet.ts'
 
-const { amount, method, provider, phone, reference, metadata, callback_url } = PaymentCreate.properties
+const { amount, method, provider, phone, reference, metadata, callback_url, card, card_token, return_url } =
+  PaymentCreate.properties
 
 export const TopupCreate = Type.Object({
   amount,
@@ -32,6 +33,9 @@ export const TopupCreate = Type.Object({
   method,
   provider,
   phone,
+  card,
+  card_token,
+  return_url,
   reference,
   metadata,
   callback_url,

@@ -118,6 +118,7 @@ function refused(code: string): Verdict {
 }
 
 export const airtel: ProviderKind = {
+  method: 'mobile_money',
   provider: 'airtel_money',
   open: { base_url: baseUrl },
   secret: { client_id: secretText('Of the application'), client_secret: secretText('Of the application') },

@@ -127,6 +127,7 @@ function verdictOf(resultCode: string, receipt: string | null, micros: bigint | 
 }
 
 export const daraja: ProviderKind = {
+  method: 'mobile_money',
   provider: 'mpesa',
   open: {
     base_url: baseUrl,

@@ -133,6 +133,7 @@ function unavailable(reason: string) {
 }
 
 export const momo: ProviderKind = {
+  method: 'mobile_money',
   provider: 'mtn_momo',
   open: {
     base_url: baseUrl,
