@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The door of the payments area.
 import type { Area } from '../../platform/area.ts'
+import { bankSandboxRoutes } from './bank/sandbox.ts'
 import { mountCallbacks } from './callbacks.ts'
 import { mountChallenges } from './cards/challenge.ts'
 import { cardRoutes } from './cards/routes.ts'
@@ -13,7 +14,7 @@ import { watchJob } from './submit.ts'
 
 export const payments: Area = {
   name: 'payments',
-  routes: [...paymentRoutes, ...cardRoutes, ...operatorRoutes, ...reconciliation.routes],
+  routes: [...paymentRoutes, ...cardRoutes, ...bankSandboxRoutes, ...operatorRoutes, ...reconciliation.routes],
   jobs: [watchJob, ...reconciliation.jobs],
   events: [paymentEvents, refundEvents, payoutEvents, fraudEvents].flatMap((group) => Object.values(group)),
   mount: (http, app) => {

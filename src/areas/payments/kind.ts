@@ -2,11 +2,12 @@
 // What a kind of provider brings: the settings that an operator enters for an account with it, and how one is spoken to.
 import { type TString, Type } from 'typebox'
 import type { Clock } from '../../platform/clock.ts'
+import type { Bank } from './bank/bank.ts'
 import type { Acquirer } from './cards/acquirer.ts'
 import type { MobileMoney } from './provider.ts'
 
 /** Whoever is spoken to, by the method it serves. */
-export type Carrier = MobileMoney | Acquirer
+export type Carrier = MobileMoney | Acquirer | Bank
 
 export interface Surroundings {
   clock: Clock

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every way to pay that this program knows: a line each.
+import { bankTransfer } from './bank/method.ts'
 import { card } from './cards/method.ts'
 import type { NewPayment } from './input.ts'
 import type { PaymentMethod } from './method.ts'
 import { mobileMoney } from './mobile-money/method.ts'
 import type { PaymentRow } from './store.ts'
 
-const methods: readonly PaymentMethod[] = [card, mobileMoney]
+const methods: readonly PaymentMethod[] = [card, bankTransfer, mobileMoney]
 
 /** The method that a payment was made with. */
 export function methodOf({ method }: Pick<PaymentRow, 'method'>): PaymentMethod {

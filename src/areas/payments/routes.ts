@@ -12,6 +12,7 @@ import { idBounds, pageOf, windowOf } from '../../platform/page.ts'
 import { list, type Route, read, write } from '../../platform/route.ts'
 import { Amount, At, dayRangeQuery, listQuery, Metadata, Nullable, OneOf } from '../../platform/schema.ts'
 import type { Tenant } from '../../platform/tenant.ts'
+import { bankFeeBasisPoints, bankMarkets, bankProvider } from './bank/banks.ts'
 import { largerBoundsOf } from './bounds.ts'
 import { cardCountry, cardFeeBasisPoints, cardProvider } from './cards/method.ts'
 import { accept, sendNow } from './create.ts'
@@ -152,7 +153,7 @@ const cancelPayment = write({
 
 const Method = Type.Object(
   {
-    method: OneOf(['mobile_money', 'card']),
+    method: OneOf(['mobile_money', 'card', 'bank_transfer']),
     provider: Type.String(),
     name: Type.String(),
     countries: Type.Array(Type.String()),
@@ -166,6 +167,7 @@ const Method = Type.Object(
     ussd_code: Type.Optional(Type.String({ description: 'What a payer dials to see what waits for approval' })),
     brands: Type.Optional(Type.Array(OneOf(cardBrands))),
     supports_3ds: Type.Optional(Type.Boolean()),
+    banks: Type.Optional(Type.Array(Type.Object({ code: Type.String(), name: Type.String() }))),
   },
   { title: 'PaymentMethod' },
 )
@@ -183,7 +185,10 @@ const methods = list({
   row: Method,
   examples: [{ name: 'In Kenya', query: { country: 'KE' } }],
   handle: async (app, { query }, { tenant }) => ({
-    rows: query.direction === 'out' ? [] : [...mobileRows(app, query, tenant), ...cardRows(app, query, tenant)],
+    rows:
+      query.direction === 'out'
+        ? []
+        : [...mobileRows(app, query, tenant), ...cardRows(app, query, tenant), ...(await bankRows(app, query, tenant))],
     nextCursor: null,
   }),
 })
@@ -229,6 +234,30 @@ function cardRows(app: App, { currency }: MethodQuery, { environment }: Tenant):
       supports_3ds: true,
     },
   ]
+}
+
+async function bankRows(app: App, query: MethodQuery, { environment }: Tenant): Promise<Static<typeof Method>[]> {
+  const gateway = gatewayOf(app)
+  return Promise.all(
+    bankMarkets(query).map(async ({ country, currency }) => {
+      const named = { provider: bankProvider, country }
+      const { min, max } = largerBoundsOf(currency)
+      return {
+        method: 'bank_transfer' as const,
+        provider: bankProvider,
+        name: 'Bank transfer',
+        countries: [country],
+        currencies: [currency],
+        directions: ['in' as const],
+        min_amount: min,
+        max_amount: max,
+        whole_units_only: false,
+        fee: { percent: Number(bankFeeBasisPoints) / 100, fixed: 0, currency },
+        status: gateway.status(named, environment),
+        banks: [...((await gateway.carrier('bank_transfer', named, environment)?.banks()) ?? [])],
+      }
+    }),
+  )
 }
 
 const Transaction = Type.Object(
