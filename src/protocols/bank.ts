@@ -26,7 +26,7 @@ export const bankCodes = {
   closed: 'ACCOUNT_CLOSED',
 } as const
 
-export interface BankAccount {
+interface BankAccount {
   bank_code: string
   account_number: string
   account_name: string

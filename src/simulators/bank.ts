@@ -17,7 +17,7 @@ export interface BankOptions extends ProviderServerOptions {
 
 const maxObjects = 100_000
 const decidesMs = 2_000
-export const sandboxBank = { code: '999', name: 'Sandbox Bank' } as const
+const sandboxBank = { code: '999', name: 'Sandbox Bank' } as const
 
 interface Held {
   kind: keyof Pick<typeof bankPaths, 'debits' | 'virtualAccounts' | 'transfers'>
@@ -40,12 +40,18 @@ const endings: Readonly<Record<string, { status: 'paid' | 'failed'; code: string
   '0003': null,
 }
 const noAccount = '0004'
+/** The connection is cut: after the order was taken, or before it, the first time. */
+const cut = '0011'
+const lost = '0016'
+const busy = '0012'
 
 export class BankSimulator {
   readonly #options: BankOptions
   readonly #objects = new Map<string, Held>()
   /** Number of a virtual account -> what is held of it. */
   readonly #virtual = new Map<string, Held>()
+  /** Orders that were not taken the first time. */
+  readonly #lost = new Set<string>()
   #server: ProviderServer | null = null
 
   private constructor(options: BankOptions) {
@@ -99,9 +105,14 @@ export class BankSimulator {
     if (!held || number === '') return say(response, 422, { code: bankCodes.invalid })
     if (account.bank_code !== sandboxBank.code || number.endsWith(noAccount))
       return say(response, 422, { code: bankCodes.noAccount })
-    if (this.#objects.size >= maxObjects) return say(response, 503)
+    if (this.#objects.size >= maxObjects || number.endsWith(busy)) return say(response, 503)
+    if (number.endsWith(lost) && !this.#lost.delete(held.id)) {
+      if (this.#lost.size < maxObjects) this.#lost.add(held.id)
+      return void response.destroy()
+    }
     this.#objects.set(held.id, held)
-    say(response, 202, this.#shown(held))
+    if (number.endsWith(cut)) response.destroy()
+    else say(response, 202, this.#shown(held))
     const [, ending = endings['0001']] = Object.entries(endings).find(([digits]) => number.endsWith(digits)) ?? []
     if (ending) this.#server?.later(decidesMs, () => this.#decide(held, ending))
   }

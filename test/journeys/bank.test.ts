@@ -31,6 +31,8 @@ const rows: readonly [ending: string, status: string, reason: string | null][] =
   ['0002', 'failed', 'INSUFFICIENT_FUNDS'],
   ['0003', 'expired', 'TRANSACTION_TIMEOUT'],
   ['0004', 'failed', 'PAYER_NOT_FOUND'],
+  ['0011', 'completed', null],
+  ['0016', 'completed', null],
   ['0777', 'completed', null],
 ]
 
@@ -60,6 +62,18 @@ for (const [ending, status, reason] of rows)
     const told = (await client.get('/v1/events?limit=20')).body.data.map(({ event }: { event: string }) => event)
     assert.deepEqual(told.sort(), [isPaid ? 'payment.completed' : 'payment.failed', 'payment.created'].sort())
   })
+
+test('a bank out of reach is told at once, charges nothing, and the same key may be tried again', async () => {
+  const { client } = await world.account()
+  const headers = { 'Idempotency-Key': 'debit-1' }
+  for (let i = 0; i < 2; i++) {
+    const body = { amount: 100, currency: 'KES', bank: holder('0012'), reference: 'r-1' }
+    const refused = await client.post('/v1/payments', body, { headers })
+    assert.deepEqual([refused.status, refused.body.error.code], [503, 'PROVIDER_UNAVAILABLE'], refused.text)
+    const { body: stored } = await client.get(`/v1/payments/${refused.body.error.payment_id}`)
+    assert.deepEqual([stored.status, stored.failure_reason], ['failed', 'PROVIDER_UNAVAILABLE'])
+  }
+})
 
 test('the method may be told by its name, and a debit waits for an hour unless told otherwise', async () => {
   const { client } = await world.account()

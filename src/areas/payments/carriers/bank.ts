@@ -13,7 +13,10 @@ import {
   bankPaths,
   bankSignatureHeader,
   banksIn,
+  type DebitOrder,
   readBankAnswer,
+  type TransferOrder,
+  type VirtualAccountOrder,
 } from '../../../protocols/bank.ts'
 import type { Bank, BankOrder } from '../bank/bank.ts'
 import type { BankAccountIn } from '../bank/banks.ts'
@@ -51,7 +54,8 @@ class BankCarrier implements Bank {
   }
 
   async debit({ account, ...order }: BankOrder & { account: BankAccountIn }): Promise<Verdict> {
-    return ordered(await this.#order(bankPaths.debits, { ...wireOf(order), account }))
+    const body: DebitOrder = { ...wireOf(order), account }
+    return ordered(await this.#order(bankPaths.debits, body))
   }
 
   async queryDebit(id: string): Promise<Verdict> {
@@ -59,7 +63,7 @@ class BankCarrier implements Bank {
   }
 
   async openAccount({ expiresAt, ...order }: BankOrder & { expiresAt: Date }): Promise<Verdict> {
-    const body = { ...wireOf(order), expires_at: expiresAt.toISOString() }
+    const body: VirtualAccountOrder = { ...wireOf(order), expires_at: expiresAt.toISOString() }
     return ordered(await this.#order(bankPaths.virtualAccounts, body))
   }
 
@@ -77,7 +81,8 @@ class BankCarrier implements Bank {
     ...order
   }: BankOrder & { account: BankAccountIn; refundOf?: string }): Promise<Verdict> {
     const back = refundOf === undefined ? {} : { refund_of: refundOf }
-    return ordered(await this.#order(bankPaths.transfers, { ...wireOf(order), account, ...back }))
+    const body: TransferOrder = { ...wireOf(order), account, ...back }
+    return ordered(await this.#order(bankPaths.transfers, body))
   }
 
   async queryPayout(id: string): Promise<Verdict> {
