@@ -4,8 +4,11 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
+import { secretNameOf } from '../../src/areas/payments/callback-address.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
+import { signNotice } from '../../src/protocols/acquirer.ts'
+import { bankSignatureHeader } from '../../src/protocols/bank.ts'
 import type { Client } from '../client.ts'
 import { eventually, startWorld, type World } from '../world.ts'
 
@@ -128,6 +131,34 @@ test('a one-time account that nobody pays into expires, and takes nothing afterw
   const { account_number } = asked.bank_transfer
   const late = await client.post('/v1/sandbox/bank/credit', { account_number, amount: 2_500 })
   assert.deepEqual([late.status, late.body.error.code], [409, 'INVALID_STATE'])
+})
+
+test('what the bank did not sign is not heard, and what it signed is a reason to ask and nothing else', async () => {
+  const { client } = await world.account()
+  const { body } = await client.post('/v1/payments', { amount: 100, currency: 'KES', method: 'bank_transfer' })
+  const { rows: attempts } = await sql.query(
+    'select id, bucket, account_id, environment, token from payments.attempts where payment_id = $1',
+    [uuidOf('payment', body.payment_id)],
+  )
+  const [{ bucket, account_id: account, environment, ...attempt }] = attempts
+  const path = `/hooks/p/${secretNameOf({ bucket, account, environment }, attempt)}`
+  const { webhook_secret: secret = '' } = world.app.simulators.payments.bank ?? {}
+  const nowSeconds = Math.floor(world.app.clock.nowMs() / 1_000)
+  const notice = (about: string) => JSON.stringify({ id: about, status: 'paid', paid_amount: '100', reference: 'X' })
+  const send = (raw: string, signature: string) =>
+    world.stranger.post(path, undefined, { raw, headers: { [bankSignatureHeader]: signature } })
+  const right = notice(attempt.id)
+  for (const [raw, signature] of [
+    [right, ''],
+    [right, signNotice('guessed', right, nowSeconds)],
+    [right, signNotice(secret, right, nowSeconds - 3_600)],
+    [notice('another'), signNotice(secret, notice('another'), nowSeconds)],
+    ['nonsense', signNotice(secret, 'nonsense', nowSeconds)],
+  ] as const)
+    assert.equal((await send(raw, signature)).status, 404, signature)
+  assert.equal((await send(right, signNotice(secret, right, nowSeconds))).status, 200)
+  const { body: after } = await client.get(`/v1/payments/${body.payment_id}`)
+  assert.equal(after.status, 'processing', 'the bank itself says that nothing was paid')
 })
 
 test('an account’s counter is its own, and refuses what is no amount', async () => {

@@ -3,6 +3,7 @@
 // somebody; the ledger proves itself throughout.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import fc from 'fast-check'
 import pg from 'pg'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
@@ -255,6 +256,45 @@ test('one line that fits two payments is left to somebody', async () => {
   assert.equal((await imported('mpesa', file)).classes.theirs_only.lines, 1)
 })
 
+test('whatever lines come, in whatever files and however often: each is booked once, and the float is their sum', async () => {
+  let round = 0
+  const drawn = fc.record({
+    kind: fc.constantFrom('paid', 'fee', 'bank', 'reversal'),
+    amount: fc.integer({ min: 1, max: 5_000 }),
+    files: fc.uniqueArray(fc.integer({ min: 0, max: 2 }), { minLength: 1 }),
+  })
+  await fc.assert(
+    fc.asyncProperty(fc.array(drawn, { minLength: 1, maxLength: 12 }), async (lines) => {
+      const name = `P${round++}N`
+      const types = { paid: 'Payment', fee: 'Service charge', bank: 'Transfer to bank', reversal: 'Reversal' }
+      const before = await houseBalances('RWF')
+      for (const file of [0, 1, 2, 0]) {
+        const rows = lines.flatMap(({ kind, amount, files }, i) =>
+          files.includes(file)
+            ? [
+                `${name}${i},2026-03-01 10:00:0${i % 10},Successful,${types[kind]},,${kind === 'paid' ? '' : '-'}${amount}`,
+              ]
+            : [],
+        )
+        await imported('mtn_momo', ['Id,Date,Status,Type,From,Amount', ...rows].join('\n'), { country: 'RW' })
+      }
+      const after = await houseBalances('RWF')
+      const sum = (kind: string) => lines.reduce((total, one) => total + (one.kind === kind ? one.amount : 0), 0)
+      const moved = (account: string) => (after.get(account) ?? 0) - (before.get(account) ?? 0)
+      assert.equal(moved('suspense:mtn_momo') + sum('paid'), 0)
+      assert.equal(moved('expense:provider_fees'), sum('fee'))
+      assert.equal(moved('bank'), sum('bank'))
+      assert.equal(
+        moved('float:mtn_momo'),
+        sum('paid') - sum('fee') - sum('bank'),
+        'what left for no known reason is not booked',
+      )
+      assert.deepEqual((await verifyLedger(world.app.db)).problems, [])
+    }),
+    { numRuns: 6 },
+  )
+})
+
 test('a file that cannot be read is refused whole, with the place', async () => {
   const { body: statement } = await world.operator.post(path, { provider: 'mpesa', environment: 'test' })
   const good = { receipt: 'GOOD000001', paidIn: 10, phone: '+254700000001' }
@@ -364,6 +404,19 @@ async function houseMoves(provider: string): Promise<[string, string, number][]>
     [`float:${provider}`],
   )
   return rows.map(({ debit, credit, amount }) => [debit, credit, Number(amount)])
+}
+
+/** What each contra account of the house was debited, less what it was credited, in one currency. */
+async function houseBalances(currency: string): Promise<Map<string, number>> {
+  const { rows } = await sql.query(
+    `select name, sum(amount) / 1000000 as amount
+       from (select debit as name, amount, currency, account_id from ledger.transfers
+             union all select credit, -amount, currency, account_id from ledger.transfers) moves
+      where account_id = '00000000-0000-0000-0000-000000000000' and currency = $1
+      group by name`,
+    [currency],
+  )
+  return new Map(rows.map(({ name, amount }) => [name, Number(amount)]))
 }
 
 async function walletGot(id: string): Promise<number> {
