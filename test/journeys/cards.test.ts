@@ -42,6 +42,7 @@ test('a card payment reaches the wallet at once, and shows nothing of the card b
   assert.deepEqual(paid.body.card, { brand: 'visa', last4: '4242', exp_month: 12, exp_year: 2040 })
   assert.doesNotMatch(paid.text, /4242424242424242|"123"/)
   assert.equal(await walletGot(paid.body.payment_id), 971)
+  assert.equal((await client.get(`/v1/payments/mobile/${paid.body.payment_id}`)).status, 404)
   const { body: books } = await acquirer('GET', '/v1/payment_intents/books')
   assert.ok(books.charged.kes >= 100_000)
   const { rows } = await sql.query(
