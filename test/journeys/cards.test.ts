@@ -5,7 +5,9 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
-import { uuidOf } from '../../src/kernel/ids.ts'
+import { accept } from '../../src/areas/payments/create.ts'
+import { attemptOfPayment } from '../../src/areas/payments/store.ts'
+import { bucketOf, idOf, uuidOf } from '../../src/kernel/ids.ts'
 import type { Client } from '../client.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
 import { eventually, startWorld, type World } from '../world.ts'
@@ -111,6 +113,42 @@ test('a connection that is cut leaves it open what came of it, until the acquire
   assert.equal(await walletGot(paid.payment_id), 971)
 })
 
+test('a capture whose answer is lost is looked after', async () => {
+  const { client } = await world.account()
+  const number = '4000000000000341'
+  const { body: asked } = await client.post('/v1/payments', { ...order, card: { number, ...good }, capture: false })
+  await eventually(
+    async () => (await client.get(`/v1/payments/${asked.payment_id}`)).body.authorised_until,
+    'the money to be set aside',
+  )
+  const captured = await client.post(`/v1/payments/${asked.payment_id}/capture`, { amount: 250 })
+  assert.deepEqual([captured.status, captured.body.status], [200, 'processing'], captured.text)
+  assert.equal(captured.body.authorised_until, undefined)
+  assert.equal((await client.post(`/v1/payments/${asked.payment_id}/cancel`)).status, 409, 'it may be ours already')
+  const paid = await settled(client, asked.payment_id)
+  assert.deepEqual([paid.status, paid.amount], ['completed', 250])
+})
+
+test('a card whose request dies before it is sent is charged by nobody', async () => {
+  const { client, attempt, payment } = await orphan(world)
+  await sql.query(`update payments.attempts set updated_at = now() - interval '1 minute' where id = $1`, [attempt])
+  const over = await settled(client, payment)
+  assert.deepEqual([over.status, over.failure_reason], ['failed', 'PROVIDER_UNAVAILABLE'])
+  assert.equal(await intentOf(world, uuidOf('payment', payment) ?? ''), undefined)
+})
+
+test('a card whose request dies after it is sent is asked about, and not sent again', async () => {
+  const { client, attempt, payment } = await orphan(world)
+  await dies(world, attempt)
+  const { base_url, secret_key } = world.app.simulators.payments.acquirer ?? {}
+  const card = { number: visa.number, exp_month: 12, exp_year: 2040, cvc: '123' }
+  const headers = { authorization: `Bearer ${secret_key}`, 'idempotency-key': attempt }
+  const body = { amount: 100_000, currency: 'kes', metadata: { reference: attempt }, payment_method_data: { card } }
+  await fetch(`${base_url}/v1/payment_intents`, { method: 'POST', headers, body: JSON.stringify(body) })
+  const paid = await settled(client, payment)
+  assert.deepEqual([paid.status, paid.late, await walletGot(payment)], ['completed', false, 971])
+})
+
 const challenges: [number: string, decision: string, status: string, reason: string | null][] = [
   ['4000000000003220', 'approve', 'completed', null],
   ['4000000000003220', 'fail', 'failed', 'AUTHENTICATION_FAILED'],
@@ -202,6 +240,10 @@ test('the acquirer tells what the payer did, and nobody else can', async () => {
 test('a payer who never decides is given up, and then nobody can be charged any more', async () => {
   const quick = await startWorld({ PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: 0.002 })
   try {
+    const lost = await orphan(quick)
+    await dies(quick, lost.attempt)
+    const never = await settled(lost.client, lost.payment)
+    assert.deepEqual([never.status, never.failure_reason], ['expired', 'TRANSACTION_TIMEOUT'], 'it never arrived')
     const { client } = await quick.account()
     const asked = await client.post('/v1/payments', { ...order, card: { number: '4000000000003220', ...good } })
     assert.equal(asked.body.status, 'requires_action', asked.text)
@@ -433,6 +475,37 @@ test('cards are listed among the ways to pay, and an operator enters an account 
   })
   assert.deepEqual([entered.status, entered.body.id], [201, 'acquirer-zz-live'], entered.text)
 })
+
+test('what came to us is what the acquirer has taken', async () => {
+  const { rows } = await sql.query(
+    `select coalesce(sum(amount), 0) / 10000 as minor from ledger.transfers where debit = 'float:acquirer' and currency = 'KES'`,
+  )
+  assert.equal(Number(rows[0].minor), (await acquirer('GET', '/v1/payment_intents/books')).body.charged.kes)
+})
+
+/** A card payment whose request goes no further than to store it. */
+async function orphan({ app, account }: World) {
+  const { client, id } = await account()
+  const uuid = uuidOf('account', id) ?? ''
+  const nowMs = app.clock.nowMs()
+  const tenant = { bucket: bucketOf(uuid), account: uuid, environment: 'test' as const }
+  const occasion = { tenant, receivedMs: nowMs, nowMs, requestId: null }
+  const { id: payment } = await app.db.tx((tx) => accept(app, tx, { ...order, card: visa }, occasion, true))
+  const found = await app.db.query(attemptOfPayment, { ...tenant, payment })
+  return { client, attempt: found[0]?.id ?? '', payment: idOf('payment', payment) }
+}
+
+/** As if the node had died a minute ago, between the request to the acquirer and its answer. */
+async function dies({ databaseUrl }: World, attempt: string): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  await client.query(
+    `update payments.attempts set state = 'sending', provider_id = id::text, updated_at = now() - interval '1 minute'
+      where id = $1`,
+    [attempt],
+  )
+  await client.end()
+}
 
 const over = ['completed', 'failed', 'cancelled', 'expired']
 
