@@ -4,9 +4,12 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { after, before, test } from 'node:test'
+import fc from 'fast-check'
 import pg from 'pg'
 import { accept } from '../../src/areas/payments/create.ts'
-import { attemptOfPayment } from '../../src/areas/payments/store.ts'
+import type { Verdict } from '../../src/areas/payments/provider.ts'
+import { settle } from '../../src/areas/payments/settle.ts'
+import { attemptOfPayment, findAttempt } from '../../src/areas/payments/store.ts'
 import { bucketOf, idOf, uuidOf } from '../../src/kernel/ids.ts'
 import type { Client } from '../client.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
@@ -347,6 +350,24 @@ test('money that is set aside can be given up, and with 3-D Secure is set aside 
   assert.equal(await walletGot(id), 0)
 })
 
+test('money that nobody captures is given up when its time is over', async () => {
+  const { client } = await world.account()
+  const { body } = await client.post('/v1/payments', { ...order, card: visa, capture: false })
+  const id = uuidOf('payment', body.payment_id)
+  await sql.query(`update payments.payments set expires_at = now() - interval '1 hour' where id = $1`, [id])
+  // The job sleeps until then: it is woken whenever it has gone to sleep.
+  const wake = `update work.jobs set run_at = now() where run_at > now() + interval '1 hour' and payload->>'attempt' =
+    (select a.id::text from payments.attempts a where a.payment_id = $1)`
+  const over = await eventually(async () => {
+    await sql.query(wake, [id])
+    const { body: now } = await client.get(`/v1/payments/${body.payment_id}`)
+    return now.status === 'expired' && now
+  }, 'the payment to be given up')
+  assert.deepEqual([over.failure_reason, over.authorised_until], ['TRANSACTION_TIMEOUT', undefined])
+  await eventually(async () => (await intentOf(world, id ?? ''))?.status === 'canceled', 'the acquirer to be told')
+  assert.equal((await client.post(`/v1/payments/${body.payment_id}/capture`)).status, 409)
+})
+
 test('a saved card is charged without the payer, listed and forgotten', async () => {
   const { client } = await world.account()
   const stranger = await world.account()
@@ -395,6 +416,7 @@ test('what is no card is refused with a code, and nothing is stored', async () =
     [{ card: {} }, 422, 'VALIDATION_ERROR'],
     [{ card: 'x' }, 422, 'VALIDATION_ERROR'],
     [{ method: 'card' }, 422, 'VALIDATION_ERROR'],
+    [{ method: 'mobile_money', phone: '+254700000001', card: visa }, 422, 'VALIDATION_ERROR'],
     [{ card_token: 'tok_nonsense' }, 422, 'INVALID_CARD'],
     [{ card: visa, amount: 0.5 }, 422, 'AMOUNT_TOO_LOW'],
     [{ card: visa, amount: 2_500_001 }, 422, 'AMOUNT_TOO_HIGH'],
@@ -476,6 +498,76 @@ test('cards are listed among the ways to pay, and an operator enters an account 
   assert.deepEqual([entered.status, entered.body.id], [201, 'acquirer-zz-live'], entered.text)
 })
 
+const until = new Date('2040-01-01')
+const verdicts: Readonly<Record<string, Verdict>> = {
+  accepted: { kind: 'accepted', providerId: 'x' },
+  pending: { kind: 'pending' },
+  action: { kind: 'action', providerId: 'x', details: { redirect_url: 'https://bank.example/' } },
+  authorised: { kind: 'authorised', until, details: { authorised_until: until.toISOString() } },
+  unknown: { kind: 'unknown', reason: 'x' },
+  missing: { kind: 'missing' },
+  refused: { kind: 'refused', reason: 'CARD_DECLINED', code: 'x' },
+  unavailable: { kind: 'unavailable', reason: 'x' },
+  paid: { kind: 'paid', receipt: 'x', micros: 1_000_000_000n },
+}
+
+/** What a payment is after a verdict. */
+function stateAfter(status: string, verdict: string): string {
+  if (status === 'completed' || verdict === 'paid') return 'completed'
+  if (status === 'failed') return status
+  if (verdict === 'refused' || verdict === 'unavailable') return 'failed'
+  if (status === 'pending' && verdict === 'action') return 'requires_action'
+  if (status === 'pending' && (verdict === 'accepted' || verdict === 'pending')) return 'processing'
+  if ((status === 'pending' || status === 'requires_action') && verdict === 'authorised') return 'processing'
+  return status
+}
+
+test('verdicts in any order, twice and late: money comes at most once, and each change is told once', async () => {
+  // Nobody else looks after these payments.
+  const alone = await startWorld({ PAMOJA_ROLES: ['api'], PAMOJA_RATE_LIMITS: 'off' })
+  try {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.constantFrom(...Object.keys(verdicts)), { minLength: 1, maxLength: 8 }),
+        async (words) => {
+          const { client, attempt, payment, tenant } = await orphan(alone)
+          const [row] = await alone.app.db.query(findAttempt, { ...tenant, id: attempt })
+          assert.ok(row)
+          let status = 'pending'
+          let told = 1
+          for (const word of words) {
+            const next = stateAfter(status, word)
+            if (next !== status && next !== 'processing') told++
+            const verdict = verdicts[word]
+            assert.ok(verdict)
+            status = (await settle(alone.app, tenant, row, verdict)).status
+            assert.equal(status, next, `${word} of ${words.join()}`)
+          }
+          const { events, got } = await toldAndGot(alone, payment)
+          assert.deepEqual([events, got], [told, status === 'completed' ? 971 : 0], words.join())
+          const { body } = await client.get(`/v1/payments/${payment}`)
+          assert.equal(body.redirect_url !== undefined, status === 'requires_action')
+        },
+      ),
+      { numRuns: 40 },
+    )
+  } finally {
+    await alone.stop()
+  }
+})
+
+async function toldAndGot({ databaseUrl }: World, payment: string) {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  const { rows } = await client.query(
+    `select (select sequence from payments.payments where id = $1) as events,
+            (select coalesce(sum(amount), 0) / 1000000.0 from ledger.transfers where source_id = $1 and credit = 'wallet') as got`,
+    [uuidOf('payment', payment)],
+  )
+  await client.end()
+  return { events: Number(rows[0].events), got: Number(rows[0].got) }
+}
+
 test('what came to us is what the acquirer has taken', async () => {
   const { rows } = await sql.query(
     `select coalesce(sum(amount), 0) / 10000 as minor from ledger.transfers where debit = 'float:acquirer' and currency = 'KES'`,
@@ -492,7 +584,7 @@ async function orphan({ app, account }: World) {
   const occasion = { tenant, receivedMs: nowMs, nowMs, requestId: null }
   const { id: payment } = await app.db.tx((tx) => accept(app, tx, { ...order, card: visa }, occasion, true))
   const found = await app.db.query(attemptOfPayment, { ...tenant, payment })
-  return { client, attempt: found[0]?.id ?? '', payment: idOf('payment', payment) }
+  return { client, tenant, attempt: found[0]?.id ?? '', payment: idOf('payment', payment) }
 }
 
 /** As if the node had died a minute ago, between the request to the acquirer and its answer. */
