@@ -4,13 +4,9 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { after, before, test } from 'node:test'
-import fc from 'fast-check'
 import pg from 'pg'
-import { accept } from '../../src/areas/payments/create.ts'
-import type { Verdict } from '../../src/areas/payments/provider.ts'
-import { settle } from '../../src/areas/payments/settle.ts'
-import { attemptOfPayment, findAttempt } from '../../src/areas/payments/store.ts'
-import { bucketOf, idOf, uuidOf } from '../../src/kernel/ids.ts'
+import { uuidOf } from '../../src/kernel/ids.ts'
+import { charged, intentOf } from '../acquirer.ts'
 import type { Client } from '../client.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
 import { eventually, startWorld, type World } from '../world.ts'
@@ -48,8 +44,7 @@ test('a card payment reaches the wallet at once, and shows nothing of the card b
   assert.doesNotMatch(paid.text, /4242424242424242|"123"/)
   assert.equal(await walletGot(paid.body.payment_id), 971)
   assert.equal((await client.get(`/v1/payments/mobile/${paid.body.payment_id}`)).status, 404)
-  const { body: books } = await acquirer('GET', '/v1/payment_intents/books')
-  assert.ok(books.charged.kes >= 100_000)
+  assert.ok(((await charged(world)).kes ?? 0) >= 100_000)
   const { rows } = await sql.query(
     `select c.bin, c.last4, c.fingerprint from payments.cards c where c.payment_id = $1`,
     [uuidOf('payment', paid.body.payment_id)],
@@ -132,26 +127,6 @@ test('a capture whose answer is lost is looked after', async () => {
   assert.deepEqual([paid.status, paid.amount], ['completed', 250])
 })
 
-test('a card whose request dies before it is sent is charged by nobody', async () => {
-  const { client, attempt, payment } = await orphan(world)
-  await sql.query(`update payments.attempts set updated_at = now() - interval '1 minute' where id = $1`, [attempt])
-  const over = await settled(client, payment)
-  assert.deepEqual([over.status, over.failure_reason], ['failed', 'PROVIDER_UNAVAILABLE'])
-  assert.equal(await intentOf(world, uuidOf('payment', payment) ?? ''), undefined)
-})
-
-test('a card whose request dies after it is sent is asked about, and not sent again', async () => {
-  const { client, attempt, payment } = await orphan(world)
-  await dies(world, attempt)
-  const { base_url, secret_key } = world.app.simulators.payments.acquirer ?? {}
-  const card = { number: visa.number, exp_month: 12, exp_year: 2040, cvc: '123' }
-  const headers = { authorization: `Bearer ${secret_key}`, 'idempotency-key': attempt }
-  const body = { amount: 100_000, currency: 'kes', metadata: { reference: attempt }, payment_method_data: { card } }
-  await fetch(`${base_url}/v1/payment_intents`, { method: 'POST', headers, body: JSON.stringify(body) })
-  const paid = await settled(client, payment)
-  assert.deepEqual([paid.status, paid.late, await walletGot(payment)], ['completed', false, 971])
-})
-
 const challenges: [number: string, decision: string, status: string, reason: string | null][] = [
   ['4000000000003220', 'approve', 'completed', null],
   ['4000000000003220', 'fail', 'failed', 'AUTHENTICATION_FAILED'],
@@ -210,6 +185,31 @@ test('any card can be made to prove its owner, and without a return_url the paye
   assert.equal((await browse('GET', `${asked.body.redirect_url.slice(0, -4)}AAAA`)).status, 404)
 })
 
+test('the page has its time, and a real bank is somewhere else', async () => {
+  const { client } = await world.account()
+  const challenged = async () => {
+    const body = { ...order, card: { number: '4000000000003220', ...good }, return_url: 'https://shop.example/' }
+    return (await client.post('/v1/payments', body)).body
+  }
+  const late = await challenged()
+  const past = `update payments.attempts set created_at = created_at - interval '15 minutes' where payment_id = $1`
+  await sql.query(past, [uuidOf('payment', late.payment_id)])
+  for (const method of ['GET', 'POST'])
+    assert.equal((await browse(method, late.redirect_url, 'decision=approve')).status, 410)
+  const real = await challenged()
+  const id = uuidOf('payment', real.payment_id)
+  const { rows } = await sql.query('select challenge_url from payments.cards where payment_id = $1', [id])
+  await sql.query(`update payments.cards set challenge_url = 'https://bank.example/acs' where payment_id = $1`, [id])
+  const sentOn = await browse('GET', real.redirect_url)
+  assert.deepEqual([sentOn.status, sentOn.location], [302, 'https://bank.example/acs'])
+  assert.equal((await browse('POST', real.redirect_url, 'decision=approve')).status, 410, 'nobody decides here')
+  const early = await browse('GET', `${real.redirect_url}/return`)
+  assert.match(early.location, /status=requires_action/, 'a browser that comes back proves nothing')
+  await fetch(rows[0].challenge_url, { method: 'POST', body: '{"decision":"approve"}' })
+  const back = await browse('GET', `${real.redirect_url}/return`)
+  assert.deepEqual([back.status, new URL(back.location).searchParams.get('status')], [303, 'completed'])
+})
+
 test('two who decide at once: one of them does', async () => {
   const { client } = await world.account()
   const asked = await client.post('/v1/payments', { ...order, card: { number: '4000000000003220', ...good } })
@@ -240,34 +240,13 @@ test('the acquirer tells what the payer did, and nobody else can', async () => {
   assert.equal((await settled(client, asked.body.payment_id)).status, 'completed')
 })
 
-test('a payer who never decides is given up, and then nobody can be charged any more', async () => {
-  const quick = await startWorld({ PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: 0.002 })
-  try {
-    const lost = await orphan(quick)
-    await dies(quick, lost.attempt)
-    const never = await settled(lost.client, lost.payment)
-    assert.deepEqual([never.status, never.failure_reason], ['expired', 'TRANSACTION_TIMEOUT'], 'it never arrived')
-    const { client } = await quick.account()
-    const asked = await client.post('/v1/payments', { ...order, card: { number: '4000000000003220', ...good } })
-    assert.equal(asked.body.status, 'requires_action', asked.text)
-    const over = await settled(client, asked.body.payment_id)
-    assert.deepEqual([over.status, over.failure_reason], ['expired', 'TRANSACTION_TIMEOUT'])
-    await eventually(async () => {
-      const attempt = uuidOf('payment', asked.body.payment_id)
-      return (await intentOf(quick, attempt ?? ''))?.status === 'canceled'
-    }, 'the acquirer to be told')
-  } finally {
-    await quick.stop()
-  }
-})
-
 test('a payment whose payer has not decided can be withdrawn, and the acquirer is told', async () => {
   const { client } = await world.account()
   const asked = await client.post('/v1/payments', { ...order, card: { number: '4000000000003220', ...good } })
   const id = asked.body.payment_id
   const cancelled = await client.post(`/v1/payments/${id}/cancel`)
   assert.deepEqual([cancelled.status, cancelled.body.status], [200, 'cancelled'], cancelled.text)
-  assert.equal((await intentOf(world, uuidOf('payment', id) ?? ''))?.status, 'canceled')
+  assert.equal((await intentOf(world, id))?.status, 'canceled')
   assert.equal((await browse('POST', asked.body.redirect_url, 'decision=approve')).status, 410)
   const again = await client.post(`/v1/payments/${id}/cancel`)
   assert.deepEqual([again.status, again.body.error.code], [409, 'INVALID_STATE'])
@@ -306,7 +285,7 @@ test('money that is set aside is captured, all of it or less, once', async () =>
     partly.text,
   )
   assert.equal(await walletGot(part), 388.4)
-  const intent = await intentOf(world, uuidOf('payment', part) ?? '')
+  const intent = await intentOf(world, part)
   assert.deepEqual([intent?.status, intent?.amount_received], ['succeeded', 40_000])
   for (const id of [whole, part]) {
     const again = await client.post(`/v1/payments/${id}/capture`)
@@ -327,7 +306,7 @@ test('captures at once capture once', async () => {
   )
   assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409, 409, 409])
   const won = answers.find(({ status }) => status === 200)
-  const intent = await intentOf(world, uuidOf('payment', body.payment_id) ?? '')
+  const intent = await intentOf(world, body.payment_id)
   assert.equal(intent?.amount_received, (won?.body.amount ?? 0) * 100)
 })
 
@@ -345,7 +324,7 @@ test('money that is set aside can be given up, and with 3-D Secure is set aside 
     [cancelled.status, cancelled.body.status, cancelled.body.authorised_until],
     [200, 'cancelled', undefined],
   )
-  assert.equal((await intentOf(world, uuidOf('payment', id) ?? ''))?.status, 'canceled')
+  assert.equal((await intentOf(world, id))?.status, 'canceled')
   assert.equal((await client.post(`/v1/payments/${id}/capture`)).status, 409)
   assert.equal(await walletGot(id), 0)
 })
@@ -364,7 +343,10 @@ test('money that nobody captures is given up when its time is over', async () =>
     return now.status === 'expired' && now
   }, 'the payment to be given up')
   assert.deepEqual([over.failure_reason, over.authorised_until], ['TRANSACTION_TIMEOUT', undefined])
-  await eventually(async () => (await intentOf(world, id ?? ''))?.status === 'canceled', 'the acquirer to be told')
+  await eventually(
+    async () => (await intentOf(world, body.payment_id))?.status === 'canceled',
+    'the acquirer to be told',
+  )
   assert.equal((await client.post(`/v1/payments/${body.payment_id}/capture`)).status, 409)
 })
 
@@ -498,106 +480,12 @@ test('cards are listed among the ways to pay, and an operator enters an account 
   assert.deepEqual([entered.status, entered.body.id], [201, 'acquirer-zz-live'], entered.text)
 })
 
-const until = new Date('2040-01-01')
-const verdicts: Readonly<Record<string, Verdict>> = {
-  accepted: { kind: 'accepted', providerId: 'x' },
-  pending: { kind: 'pending' },
-  action: { kind: 'action', providerId: 'x', details: { redirect_url: 'https://bank.example/' } },
-  authorised: { kind: 'authorised', until, details: { authorised_until: until.toISOString() } },
-  unknown: { kind: 'unknown', reason: 'x' },
-  missing: { kind: 'missing' },
-  refused: { kind: 'refused', reason: 'CARD_DECLINED', code: 'x' },
-  unavailable: { kind: 'unavailable', reason: 'x' },
-  paid: { kind: 'paid', receipt: 'x', micros: 1_000_000_000n },
-}
-
-/** What a payment is after a verdict. */
-function stateAfter(status: string, verdict: string): string {
-  if (status === 'completed' || verdict === 'paid') return 'completed'
-  if (status === 'failed') return status
-  if (verdict === 'refused' || verdict === 'unavailable') return 'failed'
-  if (status === 'pending' && verdict === 'action') return 'requires_action'
-  if (status === 'pending' && (verdict === 'accepted' || verdict === 'pending')) return 'processing'
-  if ((status === 'pending' || status === 'requires_action') && verdict === 'authorised') return 'processing'
-  return status
-}
-
-test('verdicts in any order, twice and late: money comes at most once, and each change is told once', async () => {
-  // Nobody else looks after these payments.
-  const alone = await startWorld({ PAMOJA_ROLES: ['api'], PAMOJA_RATE_LIMITS: 'off' })
-  try {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(fc.constantFrom(...Object.keys(verdicts)), { minLength: 1, maxLength: 8 }),
-        async (words) => {
-          const { client, attempt, payment, tenant } = await orphan(alone)
-          const [row] = await alone.app.db.query(findAttempt, { ...tenant, id: attempt })
-          assert.ok(row)
-          let status = 'pending'
-          let told = 1
-          for (const word of words) {
-            const next = stateAfter(status, word)
-            if (next !== status && next !== 'processing') told++
-            const verdict = verdicts[word]
-            assert.ok(verdict)
-            status = (await settle(alone.app, tenant, row, verdict)).status
-            assert.equal(status, next, `${word} of ${words.join()}`)
-          }
-          const { events, got } = await toldAndGot(alone, payment)
-          assert.deepEqual([events, got], [told, status === 'completed' ? 971 : 0], words.join())
-          const { body } = await client.get(`/v1/payments/${payment}`)
-          assert.equal(body.redirect_url !== undefined, status === 'requires_action')
-        },
-      ),
-      { numRuns: 40 },
-    )
-  } finally {
-    await alone.stop()
-  }
-})
-
-async function toldAndGot({ databaseUrl }: World, payment: string) {
-  const client = new pg.Client({ connectionString: databaseUrl })
-  await client.connect()
-  const { rows } = await client.query(
-    `select (select sequence from payments.payments where id = $1) as events,
-            (select coalesce(sum(amount), 0) / 1000000.0 from ledger.transfers where source_id = $1 and credit = 'wallet') as got`,
-    [uuidOf('payment', payment)],
-  )
-  await client.end()
-  return { events: Number(rows[0].events), got: Number(rows[0].got) }
-}
-
 test('what came to us is what the acquirer has taken', async () => {
   const { rows } = await sql.query(
     `select coalesce(sum(amount), 0) / 10000 as minor from ledger.transfers where debit = 'float:acquirer' and currency = 'KES'`,
   )
-  assert.equal(Number(rows[0].minor), (await acquirer('GET', '/v1/payment_intents/books')).body.charged.kes)
+  assert.equal(Number(rows[0].minor), (await charged(world)).kes)
 })
-
-/** A card payment whose request goes no further than to store it. */
-async function orphan({ app, account }: World) {
-  const { client, id } = await account()
-  const uuid = uuidOf('account', id) ?? ''
-  const nowMs = app.clock.nowMs()
-  const tenant = { bucket: bucketOf(uuid), account: uuid, environment: 'test' as const }
-  const occasion = { tenant, receivedMs: nowMs, nowMs, requestId: null }
-  const { id: payment } = await app.db.tx((tx) => accept(app, tx, { ...order, card: visa }, occasion, true))
-  const found = await app.db.query(attemptOfPayment, { ...tenant, payment })
-  return { client, tenant, attempt: found[0]?.id ?? '', payment: idOf('payment', payment) }
-}
-
-/** As if the node had died a minute ago, between the request to the acquirer and its answer. */
-async function dies({ databaseUrl }: World, attempt: string): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl })
-  await client.connect()
-  await client.query(
-    `update payments.attempts set state = 'sending', provider_id = id::text, updated_at = now() - interval '1 minute'
-      where id = $1`,
-    [attempt],
-  )
-  await client.end()
-}
 
 const over = ['completed', 'failed', 'cancelled', 'expired']
 
@@ -619,23 +507,6 @@ async function browse(method: string, url: string, body?: string, headers: Recor
   const options = body === undefined ? {} : { raw: body, headers: { ...form, ...headers } }
   const reply = await world.stranger.request(method, path, options)
   return { status: reply.status, text: reply.text, location: reply.headers.location ?? '' }
-}
-
-/** What the acquirer's own books say of a payment. */
-async function intentOf(where: World, paymentUuid: string) {
-  const client = new pg.Client({ connectionString: where.databaseUrl })
-  await client.connect()
-  const { rows } = await client.query('select id from payments.attempts where payment_id = $1', [paymentUuid])
-  await client.end()
-  const { body } = await acquirer('GET', `/v1/payment_intents?reference=${rows[0].id}`, where)
-  const found: { status: string; amount_received: number } | undefined = body.data[0]
-  return found
-}
-
-async function acquirer(method: string, path: string, where: World = world) {
-  const { base_url = '', secret_key = '' } = where.app.simulators.payments.acquirer ?? {}
-  const reply = await fetch(`${base_url}${path}`, { method, headers: { authorization: `Bearer ${secret_key}` } })
-  return { body: JSON.parse(await reply.text()) }
 }
 
 /** What a payment brought to the wallet, in major units. */
