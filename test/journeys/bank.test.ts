@@ -187,6 +187,7 @@ test('what a bank does not take is refused with a code, and nothing is stored', 
     [{ ...good, bank: { ...good.bank, account_name: '' } }, 'VALIDATION_ERROR'],
     [{ ...good, bank: { account_number: '011220001' } }, 'VALIDATION_ERROR'],
     [{ ...good, bank: 'mine' }, 'VALIDATION_ERROR'],
+    [{ ...good, method: 'mobile_money', phone: '+254700000001' }, 'VALIDATION_ERROR'],
   ]
   for (const [body, code] of refusals) {
     const refused = await client.post('/v1/payments', body)

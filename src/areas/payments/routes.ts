@@ -118,7 +118,6 @@ const initiateMobile = write({
 const get = read({
   method: 'GET',
   path: '/v1/payments/:payment_id',
-  aliases: ['/v1/payments/mobile/:payment_id'],
   operation: 'payments.get',
   summary: 'Read a payment',
   scope: 'payments:read',
@@ -126,6 +125,22 @@ const get = read({
   reply: { status: 200, schema: Payment },
   errors: ['NOT_FOUND'],
   handle: async (app, { params }, caller) => recordOf(await known(app, caller, params.payment_id)),
+})
+
+const getMobile = read({
+  method: 'GET',
+  path: '/v1/payments/mobile/:payment_id',
+  operation: 'payments.getMobile',
+  summary: 'Read a mobile-money payment',
+  scope: 'payments:read',
+  params: PaymentParam,
+  reply: { status: 200, schema: Payment },
+  errors: ['NOT_FOUND'],
+  handle: async (app, { params }, caller) => {
+    const payment = await known(app, caller, params.payment_id)
+    if (payment.method !== 'mobile_money') throw noSuchPayment()
+    return recordOf(payment)
+  },
 })
 
 const cancelPayment = write({
@@ -376,4 +391,12 @@ async function known(app: App, { tenant }: Caller, id: string) {
   return payment
 }
 
-export const paymentRoutes: readonly Route[] = [create, initiateMobile, methods, transactions, get, cancelPayment]
+export const paymentRoutes: readonly Route[] = [
+  create,
+  initiateMobile,
+  methods,
+  transactions,
+  get,
+  getMobile,
+  cancelPayment,
+]
