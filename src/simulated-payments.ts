@@ -7,6 +7,7 @@ import type { App } from './platform/app.ts'
 import type { Clock } from './platform/clock.ts'
 import { AcquirerSimulator } from './simulators/acquirer.ts'
 import { AirtelSimulator } from './simulators/airtel.ts'
+import { BankSimulator } from './simulators/bank.ts'
 import { DarajaSimulator } from './simulators/daraja.ts'
 import { MomoSimulator } from './simulators/momo.ts'
 
@@ -34,7 +35,9 @@ export async function simulatePayments(
   const airtel = await AirtelSimulator.start({ ...common, clientId, clientSecret, pin })
   const [secretKey, webhookSecret] = [secret(), secret()]
   const acquirer = await AcquirerSimulator.start({ ...common, secretKey, webhookSecret })
-  for (const simulator of [daraja, momo, airtel, acquirer]) stops.push(() => simulator.stop())
+  const bankKeys = { apiKey: secret(), webhookSecret: secret() }
+  const bank = await BankSimulator.start({ ...common, ...bankKeys })
+  for (const simulator of [daraja, momo, airtel, acquirer, bank]) stops.push(() => simulator.stop())
   return {
     mpesa: {
       base_url: urlOf(daraja),
@@ -64,6 +67,7 @@ export async function simulatePayments(
       payout_pin: pin,
       payout_public_key: airtel.payouts.publicKey,
     },
+    bank: { base_url: urlOf(bank), api_key: bankKeys.apiKey, webhook_secret: bankKeys.webhookSecret },
     acquirer: { base_url: urlOf(acquirer), secret_key: secretKey, webhook_secret: webhookSecret },
   }
 }

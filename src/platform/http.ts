@@ -79,6 +79,10 @@ function mount(http: FastifyInstance, app: App, routes: readonly Route[], stream
     const compiled = compile(route)
     for (const path of [route.path, ...(route.aliases ?? [])]) {
       methodsOf.set(path, [...(methodsOf.get(path) ?? []), route.method])
+      if (route.kind === 'upload') {
+        mountUpload(http, app, compiled, path)
+        continue
+      }
       http.route({
         method: route.method,
         url: path,
@@ -97,6 +101,17 @@ function mount(http: FastifyInstance, app: App, routes: readonly Route[], stream
     const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].join(', ')
     http.route({ method: others, url: path, config: { allow }, exposeHeadRoute: false, handler: async () => undefined })
   }
+}
+
+/** A file is handed on as it comes, so that its route reads bodies in its own way. */
+function mountUpload(http: FastifyInstance, app: App, compiled: CompiledRoute, url: string): void {
+  const { method } = compiled.route
+  http.register(async (scope) => {
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser('*', (_request, bytes, done) => done(null, bytes))
+    const handler = traced(app, (request, reply) => handleUpload(app, compiled, request, reply))
+    scope.route({ method, url, config: { compiled }, handler })
+  })
 }
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
@@ -206,7 +221,7 @@ async function execute(
   caller: Caller,
 ): Promise<unknown> {
   if (route.kind === 'read') return route.handle(app, input, caller)
-  if (route.kind === 'stream') throw new Error(`${route.operation} is a stream`)
+  if (route.kind === 'stream' || route.kind === 'upload') throw new Error(`${route.operation} is no plain request`)
   if (route.kind === 'commit')
     return route.handle(
       app,
@@ -217,6 +232,28 @@ async function execute(
   const prepared = await route.prepare?.(app, input, caller)
   const made = await app.db.tx((tx) => route.handle(app, tx, input, caller, prepared))
   return route.follow ? route.follow(app, input, caller, made) : made
+}
+
+/** A file, read by its verb. Whatever is left of it when the verb refuses is let go, so that the refusal can be read. */
+async function handleUpload(
+  app: App,
+  compiled: CompiledRoute,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<unknown> {
+  const { route } = compiled
+  if (route.kind !== 'upload') throw new Error(`${route.operation} is no upload`)
+  const media = (request.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase()
+  request.body = undefined
+  try {
+    if (media !== undefined && media !== '' && media !== route.file)
+      throw new AppError('UNSUPPORTED_MEDIA_TYPE', `the content type is ${printable(media)}, not ${route.file}`)
+    const input = checked(compiled, request, reply)
+    const file = request.raw.iterator({ destroyOnReturn: false })
+    return send(compiled, request, reply, await route.handle(app, input, callerOf(request.exchange), file))
+  } finally {
+    request.raw.resume()
+  }
 }
 
 /** A keyed request in a plain transaction: the answer is stored by the transaction that makes it true. */

@@ -93,10 +93,11 @@ describe('the OpenAPI document', () => {
     }
   })
 
-  it('takes an idempotency key wherever a request changes something', () => {
+  it('takes an idempotency key wherever a request changes something, but with a file', () => {
     for (const { method, operation } of operations()) {
       const keyed = operation.parameters.some(({ $ref }) => $ref === '#/components/parameters/IdempotencyKey')
-      assert.equal(keyed, method !== 'get', operation.operationId)
+      const isFile = Object.keys(operation.requestBody?.content ?? {}).some((type) => type === 'text/csv')
+      assert.equal(keyed, method !== 'get' && !isFile, operation.operationId)
     }
   })
 
@@ -154,7 +155,7 @@ describe('the OpenAPI document', () => {
     }
     let examples = 0
     for (const { operation } of operations())
-      for (const { schema, examples: given = {} } of Object.values(operation.requestBody?.content ?? {})) {
+      for (const [media, { schema, examples: given = {} }] of Object.entries(operation.requestBody?.content ?? {})) {
         const validator = Compile(closed(schema))
         for (const [name, { value }] of Object.entries(given)) {
           assert.ok(
@@ -163,7 +164,7 @@ describe('the OpenAPI document', () => {
           )
           examples++
         }
-        assert.ok(!validator.Check('no object'), operation.operationId)
+        assert.equal(validator.Check('no object'), media === 'text/csv', operation.operationId)
       }
     assert.ok(examples > 0)
   })

@@ -101,6 +101,9 @@ function operation(parts: Parts, route: Route, path: string, index: number): obj
     ...(route.limit ? { 'x-rate-area': route.limit } : {}),
     parameters: parameters(parts, route, path),
     ...(route.body ? { requestBody: requestBody(parts, route, route.body) } : {}),
+    ...(route.kind === 'upload'
+      ? { requestBody: { required: true, content: { [route.file]: { schema: { type: 'string' } } } } }
+      : {}),
     responses: { [route.reply.status]: success(parts, route), ...failures(parts, errorCodesOf(route)) },
   }
 }
@@ -130,7 +133,7 @@ function parameters({ schemas }: Parts, { kind, method, params, query, examples 
   const shared =
     kind === 'stream'
       ? ['LastEventID', 'PamojaStrict']
-      : ['PamojaEnvelope', 'PamojaStrict', ...(method === 'GET' ? [] : ['IdempotencyKey'])]
+      : ['PamojaEnvelope', 'PamojaStrict', ...(method === 'GET' || kind === 'upload' ? [] : ['IdempotencyKey'])]
   return [...inPath, ...inQuery, ...shared.map((name) => ({ $ref: `#/components/parameters/${name}` }))]
 }
 

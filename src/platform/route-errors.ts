@@ -16,13 +16,14 @@ export function errorCodesOf(route: Route): ErrorCode[] {
     'SERVICE_UNAVAILABLE',
   ])
   if (route.scope !== 'any') codes.add('FORBIDDEN').add('ACCOUNT_SUSPENDED')
-  if (route.method !== 'GET') {
+  if (route.method !== 'GET' && route.kind !== 'upload') {
     codes.add('DUPLICATE_REFERENCE').add('REQUEST_IN_PROGRESS')
     if (route.limit === 'email') codes.add('RATE_LIMIT_EXCEEDED')
     if (route.limit === 'messenger') codes.add('130429')
   }
   if (route.kind === 'stream') codes.add('TOO_MANY_STREAMS')
-  if (route.body) codes.add('PAYLOAD_TOO_LARGE').add('UNSUPPORTED_MEDIA_TYPE').add('VALIDATION_ERROR')
+  if (route.body || route.kind === 'upload')
+    codes.add('PAYLOAD_TOO_LARGE').add('UNSUPPORTED_MEDIA_TYPE').add('VALIDATION_ERROR')
   for (const code of ownErrorCodesOf(route)) codes.add(code)
   return codesInOrder.filter((code) => codes.has(code))
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A route is declared once; validation, types, scope, limits, the OpenAPI document, the reference pages and the tests
-// that run its examples all read that declaration. Four kinds, by what a request may do:
+// that run its examples all read that declaration. Five kinds, by what a request may do:
 //   read    answers from what is there;
 //   write   runs in one plain transaction, committed together with its idempotency key; what must wait for that commit,
 //           such as asking a provider, can follow it and has the last word on the answer;
 //   commit  goes through a group commit, which stores the idempotency key itself;
-//   stream  answers with server-sent events, for as long as somebody reads them.
+//   stream  answers with server-sent events, for as long as somebody reads them;
+//   upload  reads a file of any length as it comes, and is by itself safe to repeat.
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import type { ErrorCode } from '../kernel/errors.ts'
 import type { App } from './app.ts'
@@ -96,6 +97,17 @@ export type Route = Declaration<TSchema, TSchema, TSchema, TSchema> &
         handle(app: App, input: Input<TSchema, TSchema, TSchema>, caller: Caller, keyed: Keyed): Promise<unknown>
       }
     | {
+        kind: 'upload'
+        /** The content type of the file. */
+        file: string
+        handle(
+          app: App,
+          input: Input<TSchema, TSchema, TSchema>,
+          caller: Caller,
+          file: AsyncIterable<Buffer>,
+        ): Promise<unknown>
+      }
+    | {
         kind: 'stream'
         handle(
           app: App,
@@ -171,6 +183,16 @@ export function commit<
   },
 ): Route {
   return { kind: 'commit', ...declaration }
+}
+
+/** Takes a file. Idempotency keys are not looked at, since nobody keeps a file to compare it: the verb must be safe to repeat. */
+export function upload<R extends TSchema, P extends TSchema = Nothing, Q extends TSchema = Nothing>(
+  declaration: Omit<Declaration<P, Q, Nothing, R>, 'method' | 'body' | 'examples'> & {
+    file: string
+    handle(app: App, input: Input<P, Q, Nothing>, caller: Caller, file: AsyncIterable<Buffer>): Handled<R, false>
+  },
+): Route {
+  return { kind: 'upload', method: 'POST', ...declaration }
 }
 
 /** A stream of messages whose data are JSON texts of the schema. What the handler throws before it gives them is answered. */

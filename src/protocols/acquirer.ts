@@ -8,7 +8,7 @@ import { membersOf, textOf } from './json.ts'
 export const acquirerPaths = { intents: '/v1/payment_intents', refunds: '/v1/refunds' } as const
 export const signatureHeader = 'acquirer-signature'
 
-export const intentStatuses = ['requires_action', 'requires_capture', 'succeeded', 'canceled', 'failed'] as const
+const intentStatuses = ['requires_action', 'requires_capture', 'succeeded', 'canceled', 'failed'] as const
 type IntentStatus = (typeof intentStatuses)[number]
 
 export interface CardData {
@@ -69,7 +69,7 @@ export interface Intent {
 }
 
 /** Null when it is none. */
-export function readIntent(body: unknown): Intent | null {
+function readIntent(body: unknown): Intent | null {
   const { id, status, amount, amount_received, next_action, payment_method, last_payment_error } = membersOf(body)
   const known = intentStatuses.find((one) => one === status)
   if (typeof id !== 'string' || known === undefined || !isCount(amount)) return null

@@ -252,6 +252,7 @@ function capture(intent: Intent, body: Asked['body'], response: ServerResponse):
   if (intent.status !== 'requires_capture' || !isRight) return refuse(response, 400, 'payment_intent_unexpected_state')
   intent.status = 'succeeded'
   intent.received = amount
+  if (intent.play === 'cut') return void response.destroy()
   say(response, 200, shown(intent))
 }
 

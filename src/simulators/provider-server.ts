@@ -74,13 +74,13 @@ export class ProviderServer {
   }
 
   /** Once, whatever comes of it: the real ones do not try again either. */
-  call(method: 'POST' | 'PUT', url: string, body: object): Promise<void> {
+  call(method: 'POST' | 'PUT', url: string, body: object, headers: Record<string, string> = {}): Promise<void> {
     const ca = this.#options.ca()
     this.#options.onCall?.(body)
     return new Promise((resolve) => {
       const call = httpsRequest(url, {
         method,
-        headers: { 'content-type': 'application/json' },
+        headers: { 'content-type': 'application/json', ...headers },
         timeout: callbackTimeoutMs,
         ...(ca === undefined ? {} : { ca }),
       })

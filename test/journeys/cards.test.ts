@@ -6,6 +6,7 @@ import { createHmac } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
 import { uuidOf } from '../../src/kernel/ids.ts'
+import { charged, intentOf } from '../acquirer.ts'
 import type { Client } from '../client.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
 import { eventually, startWorld, type World } from '../world.ts'
@@ -42,8 +43,8 @@ test('a card payment reaches the wallet at once, and shows nothing of the card b
   assert.deepEqual(paid.body.card, { brand: 'visa', last4: '4242', exp_month: 12, exp_year: 2040 })
   assert.doesNotMatch(paid.text, /4242424242424242|"123"/)
   assert.equal(await walletGot(paid.body.payment_id), 971)
-  const { body: books } = await acquirer('GET', '/v1/payment_intents/books')
-  assert.ok(books.charged.kes >= 100_000)
+  assert.equal((await client.get(`/v1/payments/mobile/${paid.body.payment_id}`)).status, 404)
+  assert.ok(((await charged(world)).kes ?? 0) >= 100_000)
   const { rows } = await sql.query(
     `select c.bin, c.last4, c.fingerprint from payments.cards c where c.payment_id = $1`,
     [uuidOf('payment', paid.body.payment_id)],
@@ -131,6 +132,22 @@ test('a connection that is cut leaves it open what came of it, until the acquire
   assert.equal(await walletGot(paid.payment_id), 971)
 })
 
+test('a capture whose answer is lost is looked after', async () => {
+  const { client } = await world.account()
+  const number = '4000000000000341'
+  const { body: asked } = await client.post('/v1/payments', { ...order, card: { number, ...good }, capture: false })
+  await eventually(
+    async () => (await client.get(`/v1/payments/${asked.payment_id}`)).body.authorised_until,
+    'the money to be set aside',
+  )
+  const captured = await client.post(`/v1/payments/${asked.payment_id}/capture`, { amount: 250 })
+  assert.deepEqual([captured.status, captured.body.status], [200, 'processing'], captured.text)
+  assert.equal(captured.body.authorised_until, undefined)
+  assert.equal((await client.post(`/v1/payments/${asked.payment_id}/cancel`)).status, 409, 'it may be ours already')
+  const paid = await settled(client, asked.payment_id)
+  assert.deepEqual([paid.status, paid.amount], ['completed', 250])
+})
+
 const challenges: [number: string, decision: string, status: string, reason: string | null][] = [
   ['4000000000003220', 'approve', 'completed', null],
   ['4000000000003220', 'fail', 'failed', 'AUTHENTICATION_FAILED'],
@@ -189,6 +206,31 @@ test('any card can be made to prove its owner, and without a return_url the paye
   assert.equal((await browse('GET', `${asked.body.redirect_url.slice(0, -4)}AAAA`)).status, 404)
 })
 
+test('the page has its time, and a real bank is somewhere else', async () => {
+  const { client } = await world.account()
+  const challenged = async () => {
+    const body = { ...order, card: { number: '4000000000003220', ...good }, return_url: 'https://shop.example/' }
+    return (await client.post('/v1/payments', body)).body
+  }
+  const late = await challenged()
+  const past = `update payments.attempts set created_at = created_at - interval '15 minutes' where payment_id = $1`
+  await sql.query(past, [uuidOf('payment', late.payment_id)])
+  for (const method of ['GET', 'POST'])
+    assert.equal((await browse(method, late.redirect_url, 'decision=approve')).status, 410)
+  const real = await challenged()
+  const id = uuidOf('payment', real.payment_id)
+  const { rows } = await sql.query('select challenge_url from payments.cards where payment_id = $1', [id])
+  await sql.query(`update payments.cards set challenge_url = 'https://bank.example/acs' where payment_id = $1`, [id])
+  const sentOn = await browse('GET', real.redirect_url)
+  assert.deepEqual([sentOn.status, sentOn.location], [302, 'https://bank.example/acs'])
+  assert.equal((await browse('POST', real.redirect_url, 'decision=approve')).status, 410, 'nobody decides here')
+  const early = await browse('GET', `${real.redirect_url}/return`)
+  assert.match(early.location, /status=requires_action/, 'a browser that comes back proves nothing')
+  await fetch(rows[0].challenge_url, { method: 'POST', body: '{"decision":"approve"}' })
+  const back = await browse('GET', `${real.redirect_url}/return`)
+  assert.deepEqual([back.status, new URL(back.location).searchParams.get('status')], [303, 'completed'])
+})
+
 test('two who decide at once: one of them does', async () => {
   const { client } = await world.account()
   const asked = await client.post('/v1/payments', { ...order, card: { number: '4000000000003220', ...good } })
@@ -219,30 +261,13 @@ test('the acquirer tells what the payer did, and nobody else can', async () => {
   assert.equal((await settled(client, asked.body.payment_id)).status, 'completed')
 })
 
-test('a payer who never decides is given up, and then nobody can be charged any more', async () => {
-  const quick = await startWorld({ PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: 0.002 })
-  try {
-    const { client } = await quick.account()
-    const asked = await client.post('/v1/payments', { ...order, card: { number: '4000000000003220', ...good } })
-    assert.equal(asked.body.status, 'requires_action', asked.text)
-    const over = await settled(client, asked.body.payment_id)
-    assert.deepEqual([over.status, over.failure_reason], ['expired', 'TRANSACTION_TIMEOUT'])
-    await eventually(async () => {
-      const attempt = uuidOf('payment', asked.body.payment_id)
-      return (await intentOf(quick, attempt ?? ''))?.status === 'canceled'
-    }, 'the acquirer to be told')
-  } finally {
-    await quick.stop()
-  }
-})
-
 test('a payment whose payer has not decided can be withdrawn, and the acquirer is told', async () => {
   const { client } = await world.account()
   const asked = await client.post('/v1/payments', { ...order, card: { number: '4000000000003220', ...good } })
   const id = asked.body.payment_id
   const cancelled = await client.post(`/v1/payments/${id}/cancel`)
   assert.deepEqual([cancelled.status, cancelled.body.status], [200, 'cancelled'], cancelled.text)
-  assert.equal((await intentOf(world, uuidOf('payment', id) ?? ''))?.status, 'canceled')
+  assert.equal((await intentOf(world, id))?.status, 'canceled')
   assert.equal((await browse('POST', asked.body.redirect_url, 'decision=approve')).status, 410)
   const again = await client.post(`/v1/payments/${id}/cancel`)
   assert.deepEqual([again.status, again.body.error.code], [409, 'INVALID_STATE'])
@@ -281,7 +306,7 @@ test('money that is set aside is captured, all of it or less, once', async () =>
     partly.text,
   )
   assert.equal(await walletGot(part), 388.4)
-  const intent = await intentOf(world, uuidOf('payment', part) ?? '')
+  const intent = await intentOf(world, part)
   assert.deepEqual([intent?.status, intent?.amount_received], ['succeeded', 40_000])
   for (const id of [whole, part]) {
     const again = await client.post(`/v1/payments/${id}/capture`)
@@ -302,7 +327,7 @@ test('captures at once capture once', async () => {
   )
   assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409, 409, 409])
   const won = answers.find(({ status }) => status === 200)
-  const intent = await intentOf(world, uuidOf('payment', body.payment_id) ?? '')
+  const intent = await intentOf(world, body.payment_id)
   assert.equal(intent?.amount_received, (won?.body.amount ?? 0) * 100)
 })
 
@@ -320,9 +345,30 @@ test('money that is set aside can be given up, and with 3-D Secure is set aside 
     [cancelled.status, cancelled.body.status, cancelled.body.authorised_until],
     [200, 'cancelled', undefined],
   )
-  assert.equal((await intentOf(world, uuidOf('payment', id) ?? ''))?.status, 'canceled')
+  assert.equal((await intentOf(world, id))?.status, 'canceled')
   assert.equal((await client.post(`/v1/payments/${id}/capture`)).status, 409)
   assert.equal(await walletGot(id), 0)
+})
+
+test('money that nobody captures is given up when its time is over', async () => {
+  const { client } = await world.account()
+  const { body } = await client.post('/v1/payments', { ...order, card: visa, capture: false })
+  const id = uuidOf('payment', body.payment_id)
+  await sql.query(`update payments.payments set expires_at = now() - interval '1 hour' where id = $1`, [id])
+  // The job sleeps until then: it is woken whenever it has gone to sleep.
+  const wake = `update work.jobs set run_at = now() where run_at > now() + interval '1 hour' and payload->>'attempt' =
+    (select a.id::text from payments.attempts a where a.payment_id = $1)`
+  const over = await eventually(async () => {
+    await sql.query(wake, [id])
+    const { body: now } = await client.get(`/v1/payments/${body.payment_id}`)
+    return now.status === 'expired' && now
+  }, 'the payment to be given up')
+  assert.deepEqual([over.failure_reason, over.authorised_until], ['TRANSACTION_TIMEOUT', undefined])
+  await eventually(
+    async () => (await intentOf(world, body.payment_id))?.status === 'canceled',
+    'the acquirer to be told',
+  )
+  assert.equal((await client.post(`/v1/payments/${body.payment_id}/capture`)).status, 409)
 })
 
 test('a saved card is charged without the payer, listed and forgotten', async () => {
@@ -373,6 +419,7 @@ test('what is no card is refused with a code, and nothing is stored', async () =
     [{ card: {} }, 422, 'VALIDATION_ERROR'],
     [{ card: 'x' }, 422, 'VALIDATION_ERROR'],
     [{ method: 'card' }, 422, 'VALIDATION_ERROR'],
+    [{ method: 'mobile_money', phone: '+254700000001', card: visa }, 422, 'VALIDATION_ERROR'],
     [{ card_token: 'tok_nonsense' }, 422, 'INVALID_CARD'],
     [{ card: visa, amount: 0.5 }, 422, 'AMOUNT_TOO_LOW'],
     [{ card: visa, amount: 2_500_001 }, 422, 'AMOUNT_TOO_HIGH'],
@@ -454,6 +501,13 @@ test('cards are listed among the ways to pay, and an operator enters an account 
   assert.deepEqual([entered.status, entered.body.id], [201, 'acquirer-zz-live'], entered.text)
 })
 
+test('what came to us is what the acquirer has taken', async () => {
+  const { rows } = await sql.query(
+    `select coalesce(sum(amount), 0) / 10000 as minor from ledger.transfers where debit = 'float:acquirer' and currency = 'KES'`,
+  )
+  assert.equal(Number(rows[0].minor), (await charged(world)).kes)
+})
+
 const over = ['completed', 'failed', 'cancelled', 'expired']
 
 async function settled(client: Client, id: string) {
@@ -474,23 +528,6 @@ async function browse(method: string, url: string, body?: string, headers: Recor
   const options = body === undefined ? {} : { raw: body, headers: { ...form, ...headers } }
   const reply = await world.stranger.request(method, path, options)
   return { status: reply.status, text: reply.text, location: reply.headers.location ?? '' }
-}
-
-/** What the acquirer's own books say of a payment. */
-async function intentOf(where: World, paymentUuid: string) {
-  const client = new pg.Client({ connectionString: where.databaseUrl })
-  await client.connect()
-  const { rows } = await client.query('select id from payments.attempts where payment_id = $1', [paymentUuid])
-  await client.end()
-  const { body } = await acquirer('GET', `/v1/payment_intents?reference=${rows[0].id}`, where)
-  const found: { status: string; amount_received: number } | undefined = body.data[0]
-  return found
-}
-
-async function acquirer(method: string, path: string, where: World = world) {
-  const { base_url = '', secret_key = '' } = where.app.simulators.payments.acquirer ?? {}
-  const reply = await fetch(`${base_url}${path}`, { method, headers: { authorization: `Bearer ${secret_key}` } })
-  return { body: JSON.parse(await reply.text()) }
 }
 
 /** What a payment brought to the wallet, in major units. */

@@ -185,6 +185,10 @@ async function realPath(route: Route, client: typeof world.demo): Promise<string
     await client.delete(`/v1/api-keys/${key.id}`)
     return `${collection}/${(await client.get('/v1/events')).body.data[0].id}`
   }
+  if (collection === '/v1/payments/mobile') {
+    const asked = { amount: 5, currency: 'KES', phone_number: '+254700000001' }
+    return `${collection}/${(await client.post(`${collection}/initiate`, asked)).body.payment_id}${rest}`
+  }
   if (collection === '/v1/payments/cards') {
     const card = { number: '4242424242424242', exp_month: 12, exp_year: 2040, cvv: '123' }
     const paid = await client.post('/v1/payments', { amount: 5, currency: 'KES', card, save_card: true })
@@ -212,7 +216,9 @@ function someBody(route: Route): unknown {
         ? { limits: {} }
         : route.path.startsWith('/v1/operator/sms/')
           ? { reason: 'A reason', countries: null }
-          : {})
+          : route.path.startsWith('/v1/operator/payments/statements/')
+            ? { account_id: 'acc_x', payment_id: 'pay_x' }
+            : {})
   )
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The door of the payments area.
 import type { Area } from '../../platform/area.ts'
+import { bankSandboxRoutes } from './bank/sandbox.ts'
 import { declareTaker, mountCallbacks } from './callbacks.ts'
 import { mountChallenges } from './cards/challenge.ts'
 import { cardRoutes } from './cards/routes.ts'
@@ -16,6 +17,7 @@ import { spreadJob } from './payouts/bulk.ts'
 import { takeResult } from './payouts/results.ts'
 import { payoutRoutes } from './payouts/routes.ts'
 import { batchedPayoutJob, payoutJob } from './payouts/submit.ts'
+import { reconciliation } from './reconciliation/reconciliation.ts'
 import { paymentRoutes } from './routes.ts'
 import { watchJob } from './submit.ts'
 
@@ -31,16 +33,21 @@ export const payments: Area = {
     ...ruleRoutes,
     ...backtestRoutes,
     ...blacklistRoutes,
+    ...bankSandboxRoutes,
     ...operatorRoutes,
+    ...reconciliation.routes,
   ],
-  jobs: [watchJob, payoutJob, batchedPayoutJob, spreadJob],
+  jobs: [watchJob, payoutJob, batchedPayoutJob, spreadJob, ...reconciliation.jobs],
   chores: [velocityChore],
   events: [paymentEvents, refundEvents, payoutEvents, fraudEvents].flatMap((group) => Object.values(group)),
   mount: (http, app) => {
     mountCallbacks(http, app)
     mountChallenges(http, app)
   },
-  start: (app) => gatewayOf(app).start(),
+  start: (app) => {
+    reconciliation.measure(app)
+    return gatewayOf(app).start()
+  },
 }
 
 export { accept, sendNow } from './create.ts'

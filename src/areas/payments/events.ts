@@ -4,6 +4,7 @@
 import { type Static, Type } from 'typebox'
 import { eventType, type Head } from '../../platform/events.ts'
 import { Amount, At, Metadata, Nullable, OneOf } from '../../platform/schema.ts'
+import { BankShown, BankTransfer } from './bank/banks.ts'
 import { CardShown } from './cards/card.ts'
 
 /** Everything that tells of money begins alike. */
@@ -97,6 +98,8 @@ export const Payment = Type.Object(
     card_token: Type.Optional(Type.String({ description: 'The card as it was saved' })),
     authorised_until: Type.Optional(At({ description: 'Until then the money is set aside, to be captured' })),
     amount_authorised: Type.Optional(Amount({ description: 'What was set aside before it was captured' })),
+    bank: Type.Optional(BankShown),
+    bank_transfer: Type.Optional(BankTransfer),
     ussd_code: Type.Optional(Type.String()),
     expires_at: moment,
     created_at: At(),

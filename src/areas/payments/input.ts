@@ -4,6 +4,7 @@ import { type Static, Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { type Currency, currencies, isCurrency, parseAmount } from '../../kernel/money.ts'
 import { AmountIn, Metadata, OneOf } from '../../platform/schema.ts'
+import { bankFields } from './bank/banks.ts'
 import { cardFields } from './cards/card.ts'
 import { riskFields } from './fraud/fields.ts'
 
@@ -37,7 +38,8 @@ const optionalFields = {
       minimum: 60,
       maximum: 86_400,
       rule: 'must be 60 to 86400 seconds',
-      description: 'How long the payer may take; unless given 120 seconds on the phone, 900 with a card',
+      description:
+        'How long the payer may take; unless given 120 seconds on the phone, 900 with a card, 3600 for a debit and 86400 for a transfer',
     }),
   ),
 }
@@ -54,10 +56,11 @@ const phone = Type.String({
 export const PaymentCreate = Type.Object({
   amount,
   currency,
-  method: Type.Optional(OneOf(['mobile_money', 'card'])),
+  method: Type.Optional(OneOf(['mobile_money', 'card', 'bank_transfer'])),
   provider,
   phone: Type.Optional(phone),
   ...cardFields,
+  ...bankFields,
   ...optionalFields,
 })
 

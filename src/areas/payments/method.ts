@@ -14,7 +14,7 @@ import type { FailureReason, PaymentDetails, Verdict } from './provider.ts'
 import type { AttemptRow, PaymentRow } from './store.ts'
 
 /** What is decided before anything is stored. */
-export interface Plan {
+interface Plan {
   readonly provider: string
   /** Which of the provider's accounts takes it. */
   readonly country: string
@@ -28,7 +28,7 @@ export interface Plan {
   readonly judged?: Pick<Subject, 'card' | 'bank' | 'riskHint'>
 }
 
-export interface Callback {
+interface Callback {
   readonly bytes: Buffer
   readonly headers: IncomingHttpHeaders
 }

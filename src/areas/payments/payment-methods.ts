@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every way to pay that this program knows: a line each.
+import { AppError } from '../../kernel/errors.ts'
+import { bankTransfer } from './bank/method.ts'
 import { card } from './cards/method.ts'
 import type { NewPayment } from './input.ts'
 import type { PaymentMethod } from './method.ts'
 import { mobileMoney } from './mobile-money/method.ts'
 import type { PaymentRow } from './store.ts'
 
-const methods: readonly PaymentMethod[] = [card, mobileMoney]
+const methods: readonly PaymentMethod[] = [card, bankTransfer, mobileMoney]
 
 /** The method that a payment was made with. */
 export function methodOf({ method }: Pick<PaymentRow, 'method'>): PaymentMethod {
@@ -17,7 +19,14 @@ export function methodOf({ method }: Pick<PaymentRow, 'method'>): PaymentMethod 
 
 /** The method that a request asks for: by name, or by what only that one needs. */
 export function methodFor(input: NewPayment): PaymentMethod {
-  return input.method === undefined
-    ? (methods.find((one) => one.isMeant(input)) ?? mobileMoney)
-    : methodOf({ method: input.method })
+  const method =
+    input.method === undefined
+      ? (methods.find((one) => one.isMeant(input)) ?? mobileMoney)
+      : methodOf({ method: input.method })
+  // A card that is not charged was sent by mistake, and whoever did so must hear of it.
+  if (method !== card && (input.card !== undefined || input.card_token !== undefined))
+    throw new AppError('VALIDATION_ERROR', `method: a card is not charged by ${method.name}`)
+  if (method !== bankTransfer && input.bank !== undefined)
+    throw new AppError('VALIDATION_ERROR', `method: a bank account is not debited by ${method.name}`)
+  return method
 }

@@ -3,6 +3,7 @@
 import type { Static } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../kernel/ids.ts'
+import { maskedAccount } from './bank/banks.ts'
 import type { Payment } from './events.ts'
 import { failureMessages } from './provider.ts'
 import type { PaymentRow } from './store.ts'
@@ -43,18 +44,20 @@ export function recordOf(row: PaymentRow): Static<typeof Payment> {
 
 type Shown = Pick<
   Static<typeof Payment>,
-  'redirect_url' | 'card' | 'card_token' | 'authorised_until' | 'amount_authorised'
+  'redirect_url' | 'card' | 'card_token' | 'authorised_until' | 'amount_authorised' | 'bank' | 'bank_transfer'
 >
 
 /** What the method shows of its own, while it is so. */
-function shownOf({ status, details }: PaymentRow): Shown {
-  const { redirect_url, card, card_token, authorised_until, amount_authorised } = details
+function shownOf({ status, details, amount, expires_at }: PaymentRow): Shown {
+  const { redirect_url, card, card_token, authorised_until, amount_authorised, bank, pay_into } = details
   return {
     ...(card ? { card } : {}),
     ...(redirect_url !== undefined && status === 'requires_action' ? { redirect_url } : {}),
     ...(card_token !== undefined && status === 'completed' ? { card_token } : {}),
     ...(authorised_until && status === 'processing' ? { authorised_until: new Date(authorised_until) } : {}),
     ...(amount_authorised === undefined ? {} : { amount_authorised: BigInt(amount_authorised) }),
+    ...(bank ? { bank: maskedAccount(bank) } : {}),
+    ...(pay_into ? { bank_transfer: { ...pay_into, amount, expires_at } } : {}),
   }
 }
 

@@ -2,6 +2,7 @@
 // What a provider is to this area: somebody who is asked to collect money, may be asked how that went, and calls back. Its
 // words are turned into one of a few verdicts; "unknown" is settled by asking or by its callback, never by guessing.
 import type { Currency } from '../../kernel/money.ts'
+import type { BankAccountIn, PayInto } from './bank/banks.ts'
 import type { CardShown } from './cards/card.ts'
 
 /** Why a payment did not happen, in words that are the same for every provider. */
@@ -12,7 +13,7 @@ export const failureMessages = {
   INSUFFICIENT_FUNDS: 'There is not enough money on the account.',
   USER_CANCELLED: 'The payment was declined on the phone.',
   WRONG_PIN: 'The PIN was wrong.',
-  PAYER_NOT_FOUND: 'The number has no mobile-money account.',
+  PAYER_NOT_FOUND: 'There is no account of this number.',
   PAYER_LIMIT_REACHED: 'The payment is over the limit of the account.',
   PAYER_UNREACHABLE: 'The phone could not be reached.',
   TRANSACTION_IN_PROGRESS: 'Another payment from this phone is still open.',
@@ -47,6 +48,10 @@ export interface PaymentDetails {
   readonly authorised_until?: string | null
   /** What was set aside, in micros, where less was taken. */
   readonly amount_authorised?: string
+  /** The account that is debited, as the bank needs it; shown in part. */
+  readonly bank?: BankAccountIn
+  /** The one-time account that the payer pays into. */
+  readonly pay_into?: PayInto
 }
 
 export type Verdict =

@@ -12,6 +12,7 @@ import { idBounds, pageOf, windowOf } from '../../platform/page.ts'
 import { list, type Route, read, write } from '../../platform/route.ts'
 import { Amount, At, dayRangeQuery, listQuery, Metadata, Nullable, OneOf } from '../../platform/schema.ts'
 import type { Tenant } from '../../platform/tenant.ts'
+import { bankFeeBasisPoints, bankMarkets, bankProvider } from './bank/banks.ts'
 import { largerBoundsOf } from './bounds.ts'
 import { cardCountry, cardFeeBasisPoints, cardProvider } from './cards/method.ts'
 import { accept, sendNow } from './create.ts'
@@ -122,7 +123,6 @@ const initiateMobile = write({
 const get = read({
   method: 'GET',
   path: '/v1/payments/:payment_id',
-  aliases: ['/v1/payments/mobile/:payment_id'],
   operation: 'payments.get',
   summary: 'Read a payment',
   scope: 'payments:read',
@@ -130,6 +130,22 @@ const get = read({
   reply: { status: 200, schema: Payment },
   errors: ['NOT_FOUND'],
   handle: async (app, { params }, caller) => recordOf(await known(app, caller, params.payment_id)),
+})
+
+const getMobile = read({
+  method: 'GET',
+  path: '/v1/payments/mobile/:payment_id',
+  operation: 'payments.getMobile',
+  summary: 'Read a mobile-money payment',
+  scope: 'payments:read',
+  params: PaymentParam,
+  reply: { status: 200, schema: Payment },
+  errors: ['NOT_FOUND'],
+  handle: async (app, { params }, caller) => {
+    const payment = await known(app, caller, params.payment_id)
+    if (payment.method !== 'mobile_money') throw noSuchPayment()
+    return recordOf(payment)
+  },
 })
 
 const cancelPayment = write({
@@ -157,7 +173,7 @@ const cancelPayment = write({
 
 const Method = Type.Object(
   {
-    method: OneOf(['mobile_money', 'card']),
+    method: OneOf(['mobile_money', 'card', 'bank_transfer']),
     provider: Type.String(),
     name: Type.String(),
     countries: Type.Array(Type.String()),
@@ -174,6 +190,7 @@ const Method = Type.Object(
     ussd_code: Type.Optional(Type.String({ description: 'What a payer dials to see what waits for approval' })),
     brands: Type.Optional(Type.Array(OneOf(cardBrands))),
     supports_3ds: Type.Optional(Type.Boolean()),
+    banks: Type.Optional(Type.Array(Type.Object({ code: Type.String(), name: Type.String() }))),
   },
   { title: 'PaymentMethod' },
 )
@@ -191,7 +208,7 @@ const methods = list({
   row: Method,
   examples: [{ name: 'In Kenya', query: { country: 'KE' } }],
   handle: async (app, { query }, { tenant }) => ({
-    rows: [...mobileRows(app, query, tenant), ...cardRows(app, query, tenant)],
+    rows: [...mobileRows(app, query, tenant), ...cardRows(app, query, tenant), ...(await bankRows(app, query, tenant))],
     nextCursor: null,
   }),
 })
@@ -243,6 +260,31 @@ function cardRows(app: App, { currency, direction }: MethodQuery, { environment 
       supports_3ds: true,
     },
   ]
+}
+
+async function bankRows(app: App, query: MethodQuery, { environment }: Tenant): Promise<Static<typeof Method>[]> {
+  if (query.direction === 'out') return []
+  const gateway = gatewayOf(app)
+  return Promise.all(
+    bankMarkets(query).map(async ({ country, currency }) => {
+      const named = { provider: bankProvider, country }
+      const { min, max } = largerBoundsOf(currency)
+      return {
+        method: 'bank_transfer' as const,
+        provider: bankProvider,
+        name: 'Bank transfer',
+        countries: [country],
+        currencies: [currency],
+        directions: ['in' as const],
+        min_amount: min,
+        max_amount: max,
+        whole_units_only: false,
+        fee: { percent: Number(bankFeeBasisPoints) / 100, fixed: 0, currency },
+        status: gateway.status(named, environment),
+        banks: [...((await gateway.carrier('bank_transfer', named, environment)?.banks()) ?? [])],
+      }
+    }),
+  )
 }
 
 const transactionType = OneOf(['payment', 'topup', 'payout'])
@@ -409,4 +451,12 @@ async function known(app: App, { tenant }: Caller, id: string) {
   return payment
 }
 
-export const paymentRoutes: readonly Route[] = [create, initiateMobile, methods, transactions, get, cancelPayment]
+export const paymentRoutes: readonly Route[] = [
+  create,
+  initiateMobile,
+  methods,
+  transactions,
+  get,
+  getMobile,
+  cancelPayment,
+]

@@ -106,7 +106,9 @@ async function comeBack(app: App, challenge: Challenge, reply: FastifyReply): Pr
   const verdict = await card.query(app, tenant, attempt, payment)
   const after = verdict ? await settle(app, tenant, attempt, verdict) : payment
   reply.headers(pageHeaders)
-  if (known.return_url !== null) return reply.redirect(await landingUrl(app, tenant, after, known.return_url), 303)
+  const nowMs = app.clock.nowMs() + Number(attempt.clock_offset_ms)
+  if (known.return_url !== null)
+    return reply.redirect(await landingUrl(app, tenant, after, known.return_url, nowMs), 303)
   const isDone = after.status === 'completed' || after.status === 'processing'
   if (isDone) return end(reply, 200, 'Thank you: the payment is made. You can close this page.')
   return after.status === 'requires_action'

@@ -155,7 +155,7 @@ export function cardFeeOf(micros: bigint, currency: Currency): bigint {
 }
 
 /** Where the payer of an attempt proves who it is. */
-export function challengeUrl(app: App, tenant: Tenant, attempt: Pick<AttemptRow, 'id' | 'token'>): string {
+function challengeUrl(app: App, tenant: Tenant, attempt: Pick<AttemptRow, 'id' | 'token'>): string {
   return `${app.publicUrl}/3ds/${secretNameOf({ subject: 'attempt', tenant, topic: 0, ...attempt })}`
 }
 

@@ -5,7 +5,7 @@ import { AppError } from '../../../kernel/errors.ts'
 import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Environment, Tenant } from '../../../platform/tenant.ts'
-import { callbackSecret } from '../../webhooks/area.ts'
+import { callbackSecret, inForce } from '../../webhooks/area.ts'
 import type { PaymentRow } from '../store.ts'
 
 const loopback = new Set(['localhost', '127.0.0.1', '[::1]'])
@@ -20,14 +20,20 @@ export function checkReturnUrl(given: string | undefined, environment: Environme
 }
 
 /** `sig` is the HMAC-SHA256 of `payment_id.status` in hexadecimal, under the account's callback secret. */
-export async function landingUrl(app: App, tenant: Tenant, payment: PaymentRow, returnUrl: string): Promise<string> {
-  const { secret } = await callbackSecret(app, tenant)
+export async function landingUrl(
+  app: App,
+  tenant: Tenant,
+  payment: PaymentRow,
+  returnUrl: string,
+  nowMs: number,
+): Promise<string> {
+  const { current } = inForce(await callbackSecret(app, tenant), nowMs)
   const url = new URL(returnUrl)
   const id = idOf('payment', payment.id)
   const { status } = payment
   url.searchParams.set('payment_id', id)
   url.searchParams.set('status', status)
-  url.searchParams.set('sig', createHmac('sha256', secret).update(`${id}.${status}`).digest('hex'))
+  url.searchParams.set('sig', createHmac('sha256', current).update(`${id}.${status}`).digest('hex'))
   return url.href
 }
 

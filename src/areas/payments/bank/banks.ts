@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Paying by bank: where it is offered, what is asked of whoever pays so, and what is shown of it.
+import { type Static, Type } from 'typebox'
+import type { Currency } from '../../../kernel/money.ts'
+import { Amount, At } from '../../../platform/schema.ts'
+
+export const bankProvider = 'bank'
+/** Hundredths of a percent, until the operator sets prices. */
+export const bankFeeBasisPoints = 100n
+
+const markets: readonly (readonly [country: string, currency: Currency])[] = [
+  ['KE', 'KES'], ['UG', 'UGX'], ['TZ', 'TZS'], ['RW', 'RWF'], ['NG', 'NGN'], ['GH', 'GHS'], ['ZA', 'ZAR'], ['ZM', 'ZMW'],
+] // biome-ignore format: a table reads better dense
+
+export const bankCountries: readonly string[] = markets.map(([country]) => country)
+
+export function bankMarkets({ currency, country }: { currency?: string | undefined; country?: string | undefined }) {
+  return markets
+    .map(([inCountry, inCurrency]) => ({ country: inCountry, currency: inCurrency }))
+    .filter(
+      (one) =>
+        (currency === undefined || one.currency === currency.toUpperCase()) &&
+        (country === undefined || one.country === country.toUpperCase()),
+    )
+}
+
+/** The account that is debited. */
+export const BankAccountIn = Type.Object(
+  {
+    account_number: Type.String({
+      pattern: '^[A-Za-z0-9-]{4,34}$',
+      rule: 'must have 4 to 34 letters, digits or -',
+      sensitive: true,
+    }),
+    bank_code: Type.String({ pattern: '^[A-Za-z0-9]{2,11}$', rule: 'must have 2 to 11 letters or digits' }),
+    account_name: Type.String({ minLength: 1, maxLength: 100, rule: 'must have 1 to 100 characters' }),
+  },
+  { description: 'The account to debit; without it a one-time account to pay into is given' },
+)
+export type BankAccountIn = Static<typeof BankAccountIn>
+
+export const bankFields = { bank: Type.Optional(BankAccountIn) }
+
+/** What is shown of a debited account. */
+export const BankShown = Type.Object(
+  {
+    bank_code: Type.String(),
+    account_number: Type.String({ description: 'Its last four characters' }),
+    account_name: Type.String(),
+  },
+  { title: 'PaymentBank' },
+)
+
+/** Where the payer pays to. */
+export const BankTransfer = Type.Object(
+  {
+    bank_name: Type.String(),
+    bank_code: Type.String(),
+    account_number: Type.String(),
+    account_name: Type.String(),
+    amount: Amount({ description: 'Exactly this' }),
+    expires_at: At(),
+  },
+  { title: 'BankTransfer' },
+)
+
+export type PayInto = Pick<Static<typeof BankTransfer>, 'bank_name' | 'bank_code' | 'account_number' | 'account_name'>
+
+export function maskedAccount({ bank_code, account_number, account_name }: BankAccountIn): Static<typeof BankShown> {
+  return { bank_code, account_number: `****${account_number.slice(-4)}`, account_name }
+}

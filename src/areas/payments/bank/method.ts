@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Paying by bank: the payer's account is debited, or a one-time account is opened for the payer to pay into. Either way
+// the bank knows it by the attempt's id, and is asked whatever it tells.
+import { AppError } from '../../../kernel/errors.ts'
+import { idOf } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import { one } from '../../../platform/db.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import { noticeIdIn } from '../../../protocols/bank.ts'
+import { largerBoundsOf, requireWithin } from '../bounds.ts'
+import { callbackUrl } from '../callback-address.ts'
+import { gatewayOf } from '../gateway.ts'
+import type { PaymentMethod } from '../method.ts'
+import { feeOf } from '../methods.ts'
+import type { Verdict } from '../provider.ts'
+import { type AttemptRow, findPayment, marketOf, open, type PaymentRow } from '../store.ts'
+import type { Bank } from './bank.ts'
+import { bankFeeBasisPoints, bankMarkets, bankProvider } from './banks.ts'
+
+const debitSeconds = 3_600
+const accountSeconds = 86_400
+
+export const bankTransfer: PaymentMethod = {
+  name: 'bank_transfer',
+  budgetMs: 20_000,
+  pollSeconds: [5, 15, 45, 100, 300, 900, 1_800, 3_640, 10_800, 43_200, 86_440, 172_800, 259_200],
+  isQueued: true,
+  refusals: {},
+  isMeant: ({ bank, provider }) => bank !== undefined || provider?.toLowerCase() === bankProvider,
+
+  plan(_app, _tx, _occasion, { bank, provider }, money) {
+    if (provider !== undefined && provider.toLowerCase() !== bankProvider)
+      throw new AppError('UNSUPPORTED_PROVIDER', `bank transfers are taken by ${bankProvider}`)
+    const [market] = bankMarkets({ currency: money.currency })
+    if (!market) throw new AppError('UNSUPPORTED_METHOD', `bank transfers are not offered in ${money.currency}`)
+    requireWithin('the bank', largerBoundsOf(money.currency), money)
+    return {
+      provider: bankProvider,
+      country: market.country,
+      fee: feeOf(money.micros, money.currency, bankFeeBasisPoints),
+      phone: null,
+      expirySeconds: bank ? debitSeconds : accountSeconds,
+      details: bank ? { bank } : {},
+      judged: { bank: bank ? { code: bank.bank_code, accountNumber: bank.account_number } : null },
+    }
+  },
+
+  isKnownByAttempt: () => true,
+  isRepeatable: () => true,
+
+  send(app, tenant, attempt, payment) {
+    const { amount: micros, details, expires_at } = payment
+    const order = {
+      id: attempt.id,
+      micros,
+      currency: marketOf(attempt).currency,
+      description: payment.description ?? idOf('payment', payment.id),
+      notifyUrl: callbackUrl(app, tenant, attempt),
+    }
+    // The bank goes by the real clock, a test account perhaps by another.
+    const expiresAt = new Date(expires_at.getTime() - Number(attempt.clock_offset_ms))
+    const { bank: account } = details
+    return gatewayOf(app).ask('bank_transfer', attempt, tenant.environment, (bank) =>
+      account ? bank.debit({ ...order, account }) : bank.openAccount({ ...order, expiresAt }),
+    )
+  },
+
+  async query(app, tenant, attempt, payment) {
+    const bank = bankOf(app, tenant, attempt)
+    return bank && asked(bank, attempt, payment)
+  },
+
+  async heard(app, tenant, attempt, { bytes, headers }) {
+    const bank = bankOf(app, tenant, attempt)
+    if (!bank?.isSigned(bytes, headers) || noticeIdIn(jsonOf(bytes)) !== attempt.id) return null
+    const payment = await one(app.db.query(findPayment, { ...tenant, id: attempt.payment_id }))
+    return { verdicts: [await asked(bank, attempt, payment)], thanks: {} }
+  },
+}
+
+function asked(bank: Bank, { id }: AttemptRow, { details, status }: PaymentRow): Promise<Verdict> {
+  return details.bank ? bank.queryDebit(id) : bank.queryAccount(id, open.includes(status))
+}
+
+function bankOf(app: App, { environment }: Tenant, attempt: AttemptRow): Bank | null {
+  return gatewayOf(app).carrier('bank_transfer', attempt, environment)
+}
+
+function jsonOf(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString())
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: Apache-2.0
+// What operators do with providers' statements: bring them, read what was found of each line, and say whose money it is
+// where nothing else can tell.
+import { type Static, Type } from 'typebox'
+import { AppError } from '../../../kernel/errors.ts'
+import { bucketOf, idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
+import { currencies, isCurrency, microDecimals, parseAmount } from '../../../kernel/money.ts'
+import { parseMoment } from '../../../kernel/time.ts'
+import { houseOf } from '../../../ledger/house.ts'
+import { record } from '../../../platform/audit.ts'
+import { maybe, one, type Queryable } from '../../../platform/db.ts'
+import { pageOf, windowOf } from '../../../platform/page.ts'
+import { IdParam, list, type Route, read, upload, write } from '../../../platform/route.ts'
+import {
+  Amount,
+  AmountIn,
+  At,
+  CountryCode,
+  EnvironmentName,
+  listQuery,
+  Moment,
+  Nullable,
+  OneOf,
+} from '../../../platform/schema.ts'
+import { kinds } from '../carriers/kinds.ts'
+import { offered } from '../methods.ts'
+import { paymentUuid } from '../payment.ts'
+import { lockPayment, open } from '../store.ts'
+import { Columns, presets, utcOffsetOf } from './columns.ts'
+import { importFile } from './import.ts'
+import { accountOf, book, houseKey, matchJob, settleLines, statementId } from './match.ts'
+import {
+  assignLine,
+  classes,
+  countClasses,
+  findStatement,
+  type GapRow,
+  insertStatement,
+  type LineRow,
+  lineOfPayment,
+  listGaps,
+  listLines,
+  listStatements,
+  lockLine,
+  type StatementRow,
+} from './store.ts'
+
+const providers = kinds.map(({ provider }) => provider).filter((provider) => Object.hasOwn(presets, provider))
+
+const StatementCreate = Type.Object({
+  provider: OneOf(providers),
+  environment: EnvironmentName(),
+  country: Type.Optional(CountryCode({ description: 'Where the account is; needed where the provider is in several' })),
+  columns: Type.Optional(Columns),
+  utc_offset: Type.Optional(
+    Type.String({
+      pattern: '^[+-](0\\d|1[0-4]):[0-5]\\d$',
+      rule: 'must be an offset such as +03:00',
+      description: 'Of times without one in the file; the country’s own unless given',
+    }),
+  ),
+  closing_balance: Type.Optional(AmountIn({ description: 'For files without a balance; needs closing_at' })),
+  closing_at: Type.Optional(Moment()),
+})
+
+const Count = Type.Object({ lines: Type.Integer(), amount: Amount() })
+
+const StatementRecord = Type.Object(
+  {
+    id: Type.String(),
+    provider: Type.String(),
+    environment: EnvironmentName(),
+    country: Type.String(),
+    currency: Type.String(),
+    status: OneOf(['open', 'matching', 'matched'], {
+      description: '`open` until a file came, `matching` while its lines are looked for',
+    }),
+    lines: Type.Integer({ description: 'That were new' }),
+    known_lines: Type.Integer({ description: 'That an earlier file had brought' }),
+    skipped_lines: Type.Integer({ description: 'That were not complete, or moved nothing' }),
+    first_at: Nullable(At()),
+    last_at: Nullable(At()),
+    closing_balance: Nullable(Amount({ description: 'As the provider says' })),
+    closing_at: Nullable(At()),
+    float_balance: Nullable(Amount({ description: 'As the ledger has it at that moment' })),
+    difference: Nullable(Amount({ description: 'The provider’s less ours; 0 is as it should be' })),
+    created_at: At(),
+    matched_at: Nullable(At()),
+  },
+  { title: 'PaymentStatement' },
+)
+
+const StatementWhole = Type.Object(
+  {
+    ...StatementRecord.properties,
+    classes: Type.Object(
+      { matched: Count, theirs_only: Count, amount_differs: Count, booked: Count, ours_only: Count },
+      { description: 'The new lines by what was found; `ours_only` are payments that are on no statement' },
+    ),
+  },
+  { title: 'PaymentStatementWhole' },
+)
+
+const LineRecord = Type.Object(
+  {
+    id: Type.String({ description: 'Of the line; of the payment where it is ours_only' }),
+    class: Nullable(OneOf(classes)),
+    kind: OneOf(['collection', 'fee', 'settlement', 'other']),
+    receipt: Nullable(Type.String()),
+    amount: Amount(),
+    currency: Type.String(),
+    occurred_at: At(),
+    phone: Nullable(Type.String()),
+    details: Nullable(Type.String()),
+    matched_by: Nullable(OneOf(['receipt', 'payer', 'hand'])),
+    account_id: Nullable(Type.String({ description: 'Whose payment it is' })),
+    payment_id: Nullable(Type.String()),
+    booking: Nullable(
+      OneOf(['suspense', 'fee', 'bank'], { description: 'Where the ledger has it, if it is no payment' }),
+    ),
+  },
+  { title: 'PaymentStatementLine' },
+)
+
+const house = houseKey(houseOf('live'))
+
+const create = write({
+  method: 'POST',
+  path: '/v1/operator/payments/statements',
+  operation: 'operator.createPaymentStatement',
+  summary: 'Begin a provider’s statement',
+  description: 'Then send its file to `/v1/operator/payments/statements/:id/lines`.',
+  scope: 'operator',
+  body: StatementCreate,
+  reply: { status: 201, schema: StatementWhole, location: ({ id }) => `/v1/operator/payments/statements/${id}` },
+  errors: ['VALIDATION_ERROR'],
+  examples: [
+    { name: 'M-Pesa', body: { provider: 'mpesa', environment: 'test' as const } },
+    {
+      name: 'A file with names of its own',
+      body: {
+        provider: 'mtn_momo',
+        environment: 'live' as const,
+        country: 'UG',
+        columns: { receipt: 'Ref', time: 'When', amount: 'Sum', phone: 'Who' },
+        closing_balance: 125_000,
+        closing_at: '2026-03-01T21:00:00Z',
+      },
+    },
+  ],
+  handle: async (_app, tx, { body }, caller) => {
+    const { provider, environment, closing_balance, closing_at } = body
+    const { country, currency } = marketOf(provider, body.country)
+    if ((closing_balance === undefined) !== (closing_at === undefined))
+      throw new AppError('VALIDATION_ERROR', 'closing_balance, closing_at: come together')
+    const row = await one(
+      tx.query(insertStatement, {
+        ...houseOf(environment),
+        id: newUuid(caller.receivedMs),
+        provider,
+        country,
+        currency,
+        columns: JSON.stringify(body.columns ?? {}),
+        utcOffset: body.utc_offset ?? utcOffsetOf(country),
+        closingBalance: closing_balance === undefined ? null : balanceOf(closing_balance, currency),
+        closingAt: closing_at === undefined ? null : parseMoment(closing_at),
+        at: new Date(caller.receivedMs),
+      }),
+    )
+    await record(tx, caller, 'payments.create_statement', statementId(row), {
+      after: { provider, environment, country },
+    })
+    return wholeOf(tx, row)
+  },
+})
+
+const listAll = list({
+  path: '/v1/operator/payments/statements',
+  operation: 'operator.listPaymentStatements',
+  summary: 'List providers’ statements, the newest first',
+  scope: 'operator',
+  query: Type.Object({
+    ...listQuery,
+    environment: Type.Optional(EnvironmentName()),
+    provider: Type.Optional(OneOf(providers)),
+  }),
+  row: StatementRecord,
+  examples: [{ name: 'Those of M-Pesa', query: { provider: 'mpesa', limit: 10 } }],
+  handle: async (app, { query }) => {
+    const window = windowOf(query)
+    const { environment = null, provider = null } = query
+    return pageOf(window, await app.db.query(listStatements, { ...house, ...window, environment, provider }), recordOf)
+  },
+})
+
+const get = read({
+  method: 'GET',
+  path: '/v1/operator/payments/statements/:id',
+  operation: 'operator.getPaymentStatement',
+  summary: 'Read what was found of a provider’s statement',
+  scope: 'operator',
+  params: IdParam,
+  reply: { status: 200, schema: StatementWhole },
+  errors: ['NOT_FOUND'],
+  handle: async (app, { params }) => wholeOf(app.db, await known(app.db, params.id)),
+})
+
+const send = upload({
+  path: '/v1/operator/payments/statements/:id/lines',
+  operation: 'operator.importPaymentStatement',
+  summary: 'Send the file of a statement',
+  description:
+    'CSV in UTF-8, at most 512 MiB and 2,000,000 lines, taken whole or not at all. Lines that were sent before change nothing, so that a file may be sent again. Its lines are matched in the background: read the statement until it is `matched`.',
+  scope: 'operator',
+  params: IdParam,
+  file: 'text/csv',
+  reply: { status: 200, schema: StatementWhole },
+  errors: ['NOT_FOUND', 'VALIDATION_ERROR', 'PAYLOAD_TOO_LARGE'],
+  handle: async (app, { params }, caller, file) => {
+    const statement = await known(app.db, params.id)
+    return wholeOf(app.db, await importFile(app, caller, statement, file))
+  },
+})
+
+const lines = list({
+  path: '/v1/operator/payments/statements/:id/lines',
+  operation: 'operator.listPaymentStatementLines',
+  summary: 'List the lines of a statement, by what was found of them',
+  scope: 'operator',
+  params: IdParam,
+  query: Type.Object({
+    ...listQuery,
+    class: Type.Optional(
+      OneOf(classes, { description: 'All lines without it; `ours_only` lists payments that are on no statement' }),
+    ),
+  }),
+  row: LineRecord,
+  errors: ['NOT_FOUND'],
+  handle: async (app, { params, query }) => {
+    const { environment, id } = await known(app.db, params.id)
+    const window = windowOf(query)
+    const wanted = { ...houseOf(environment), ...window, id }
+    if (query.class === 'ours_only') return pageOf(window, await app.db.query(listGaps, wanted), gapOf)
+    return pageOf(window, await app.db.query(listLines, { ...wanted, class: query.class ?? null }), lineOf)
+  },
+})
+
+const assign = write({
+  method: 'POST',
+  path: '/v1/operator/payments/statements/:id/lines/:line/assign',
+  operation: 'operator.assignPaymentStatementLine',
+  summary: 'Say which payment a line is about',
+  description:
+    'For a line that is `theirs_only`: its money leaves suspense, and the payment is completed as if the provider had told of it in time.',
+  scope: 'operator',
+  params: Type.Object({ ...IdParam.properties, line: Type.String({ description: 'Id of the line' }) }),
+  body: Type.Object({
+    account_id: Type.String({ maxLength: 40, description: 'Whose payment it is' }),
+    payment_id: Type.String({ maxLength: 40 }),
+  }),
+  reply: { status: 200, schema: LineRecord },
+  errors: ['NOT_FOUND', 'VALIDATION_ERROR', 'INVALID_STATE'],
+  handle: async (app, tx, { params, body }, caller) => {
+    const statement = await known(tx, params.id)
+    const uuid = uuidOf('statementLine', params.line)
+    const line = uuid && (await maybe(tx.query(lockLine, { ...house, id: uuid })))
+    if (!line || line.statement_id !== statement.id)
+      throw new AppError('NOT_FOUND', 'there is no such line; the ids of lines begin with stl_')
+    if (line.class !== 'theirs_only' || line.kind !== 'collection')
+      throw new AppError('INVALID_STATE', `the line is a ${line.kind} that is ${line.class ?? 'not matched yet'}`, {
+        extra: { status: line.class },
+      })
+    const account = uuidOf('account', body.account_id)
+    const { environment } = line
+    const tenant = account && { bucket: bucketOf(account), account, environment }
+    const payment = tenant && (await maybe(tx.query(lockPayment, { ...tenant, id: paymentUuid(body.payment_id) })))
+    if (!payment) throw new AppError('NOT_FOUND', 'the account has no such payment')
+    if (payment.provider !== line.provider || payment.currency !== line.currency || payment.amount !== line.amount)
+      throw new AppError('VALIDATION_ERROR', 'payment_id: is of another provider, currency or amount than the line')
+    const isOpen = open.includes(payment.status) || ['expired', 'cancelled', 'failed'].includes(payment.status)
+    const lacksReceipt = payment.status === 'completed' && payment.provider_reference === null
+    const taken = await maybe(tx.query(lineOfPayment, { ...houseOf(environment), payment: payment.id }))
+    if (taken || payment.failure_reason === 'AMOUNT_MISMATCH' || !(isOpen || lacksReceipt))
+      throw new AppError('INVALID_STATE', `the payment is ${payment.status}, and its money is known of`, {
+        extra: { status: payment.status },
+      })
+    const assigned = await one(
+      tx.query(assignLine, {
+        ...houseOf(environment),
+        id: line.id,
+        paymentBucket: payment.bucket,
+        paymentAccount: payment.account_id,
+        paymentId: payment.id,
+      }),
+    )
+    await book(app, tx, accountOf(line))
+    await record(tx, caller, 'payments.assign_statement_line', params.line, { after: { payment: body.payment_id } })
+    // Whoever comes to it first settles the payment: the request, or the job when the node dies before.
+    await app.work.add(
+      tx,
+      app.work.prepare(matchJob, houseOf(environment), { statement: line.statement_id }, { delayMs: 1_000 }),
+    )
+    return lineOf({ ...assigned, booking: null })
+  },
+  follow: async (app, { params }, _caller, reply) => {
+    const line = await one(app.db.query(lockLine, { ...house, id: uuidOf('statementLine', params.line) ?? '' }))
+    await settleLines(app, accountOf(line))
+    return reply
+  },
+})
+
+function marketOf(provider: string, given: string | undefined): { country: string; currency: string } {
+  const markets = offered({}).filter((one) => one.provider === provider)
+  const [only] = markets
+  const found = given === undefined && markets.length === 1 ? only : markets.find(({ country }) => country === given)
+  if (!found)
+    throw new AppError('VALIDATION_ERROR', `country: ${provider} is in ${markets.map((one) => one.country).join(', ')}`)
+  return found
+}
+
+function balanceOf(given: number | string, currency: string): bigint {
+  const micros = parseAmount(given, isCurrency(currency) ? currencies[currency] : microDecimals)
+  if (typeof micros !== 'bigint')
+    throw new AppError('VALIDATION_ERROR', `closing_balance: ${currency} ${micros.problem}`)
+  return micros
+}
+
+async function known(queryable: Queryable, id: string): Promise<StatementRow> {
+  const uuid = uuidOf('paymentStatement', id)
+  const row = uuid && (await maybe(queryable.query(findStatement, { ...house, id: uuid })))
+  if (!row) throw new AppError('NOT_FOUND', 'there is no such statement; the ids of statements begin with stm_')
+  return row
+}
+
+async function wholeOf(queryable: Queryable, row: StatementRow): Promise<Static<typeof StatementWhole>> {
+  const counts = await queryable.query(countClasses, { ...houseOf(row.environment), id: row.id })
+  const of = (name: (typeof classes)[number]) => {
+    const { lines = 0, micros = 0n } = counts.find((count) => count.class === name) ?? {}
+    return { lines, amount: micros }
+  }
+  return {
+    ...recordOf(row),
+    classes: {
+      matched: of('matched'),
+      theirs_only: of('theirs_only'),
+      amount_differs: of('amount_differs'),
+      booked: of('booked'),
+      ours_only: of('ours_only'),
+    },
+  }
+}
+
+function recordOf(row: StatementRow): Static<typeof StatementRecord> {
+  const { columns: _, utc_offset: __, id: ___, ...shown } = row
+  return { ...shown, id: statementId(row) }
+}
+
+function lineOf(row: LineRow): Static<typeof LineRecord> {
+  const { payment_account, payment_id } = row
+  return {
+    id: idOf('statementLine', row.id),
+    class: row.class,
+    kind: row.kind,
+    receipt: row.receipt,
+    amount: row.amount,
+    currency: row.currency,
+    occurred_at: row.occurred_at,
+    phone: row.phone?.replaceAll('_', '*') ?? null,
+    details: row.details,
+    matched_by: row.matched_by,
+    account_id: payment_account === null ? null : idOf('account', payment_account),
+    payment_id: payment_id === null ? null : idOf('payment', payment_id),
+    booking: row.booking,
+  }
+}
+
+function gapOf(row: GapRow): Static<typeof LineRecord> {
+  return {
+    id: idOf('payment', row.id),
+    class: 'ours_only',
+    kind: 'collection',
+    receipt: row.provider_reference,
+    amount: row.amount,
+    currency: row.currency,
+    occurred_at: row.completed_at,
+    phone: row.phone,
+    details: null,
+    matched_by: null,
+    account_id: idOf('account', row.payment_account),
+    payment_id: idOf('payment', row.id),
+    booking: null,
+  }
+}
+
+export const statementRoutes: readonly Route[] = [create, listAll, get, send, lines, assign]

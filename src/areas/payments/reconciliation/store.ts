@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: Apache-2.0
+// All SQL of reconciliation. Statements and their lines belong to the house; payments of every account are held against
+// them, in statements that take all lines of a provider's account at once.
+import { statement } from '../../../platform/db.ts'
+import type { Environment } from '../../../platform/tenant.ts'
+import type { Columns, Kind } from './columns.ts'
+
+type StatementStatus = 'open' | 'matching' | 'matched'
+export const classes = ['matched', 'theirs_only', 'amount_differs', 'booked', 'ours_only'] as const
+type LineClass = Exclude<(typeof classes)[number], 'ours_only'>
+
+export interface StatementRow {
+  id: string
+  environment: Environment
+  provider: string
+  country: string
+  currency: string
+  columns: Columns
+  utc_offset: string
+  status: StatementStatus
+  lines: number
+  known_lines: number
+  skipped_lines: number
+  first_at: Date | null
+  last_at: Date | null
+  closing_balance: bigint | null
+  closing_at: Date | null
+  float_balance: bigint | null
+  difference: bigint | null
+  created_at: Date
+  matched_at: Date | null
+}
+
+export interface LineRow {
+  id: string
+  environment: Environment
+  statement_id: string
+  provider: string
+  country: string
+  currency: string
+  receipt: string
+  kind: Kind
+  occurred_at: Date
+  amount: bigint
+  phone: string | null
+  details: string | null
+  class: LineClass | null
+  matched_by: 'receipt' | 'payer' | 'hand' | null
+  payment_bucket: number | null
+  payment_account: string | null
+  payment_id: string | null
+  is_settled: boolean
+  booking: 'suspense' | 'fee' | 'bank' | null
+  turn: number
+}
+
+interface House {
+  bucket: number
+  account: string
+  environment: string
+}
+type Account = House & { provider: string; country: string }
+type One = House & { id: string }
+
+const mine = 'bucket = $bucket and account_id = $account and environment = $environment'
+/** The same of the lines of a statement that also names payments. */
+const ours = 'l.bucket = $bucket and l.account_id = $account and l.environment = $environment'
+
+const columns = `id, environment, provider, country, currency, columns, utc_offset, status, lines, known_lines, skipped_lines,
+  first_at, last_at, closing_balance, closing_at, float_balance, difference, created_at, matched_at`
+
+const lineColumns = `id, environment, statement_id, provider, country, currency, receipt, kind, occurred_at, amount, phone,
+  details, class, matched_by, payment_bucket, payment_account, payment_id, is_settled, booking, turn`
+
+export const insertStatement = statement<
+  Account & {
+    id: string
+    currency: string
+    columns: string
+    utcOffset: string
+    closingBalance: bigint | null
+    closingAt: Date | null
+    at: Date
+  },
+  StatementRow
+>(
+  'payments.insert_statement',
+  `insert into payments.statements (bucket, account_id, environment, id, provider, country, currency, columns, utc_offset,
+     status, closing_balance, closing_at, created_at)
+   values ($bucket, $account, $environment, $id, $provider, $country, $currency, $columns::jsonb, $utcOffset, 'open',
+     $closingBalance, $closingAt, $at)
+   returning ${columns}`,
+)
+
+/** In whichever environment it is. */
+export const findStatement = statement<{ bucket: number; account: string; id: string }, StatementRow>(
+  'payments.find_statement',
+  `select ${columns} from payments.statements
+    where bucket = $bucket and account_id = $account and environment in ('test', 'live') and id = $id`,
+)
+
+export const listStatements = statement<
+  {
+    bucket: number
+    account: string
+    environment: string | null
+    provider: string | null
+    after: string | null
+    descending: boolean
+    limit: number
+  },
+  StatementRow
+>(
+  'payments.list_statements',
+  `select ${columns} from payments.statements
+    where bucket = $bucket and account_id = $account and ($environment::text is null or environment = $environment)
+      and ($provider::text is null or provider = $provider)
+      and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
+    order by case when $descending then id end desc, id
+    limit $limit::int + 1`,
+)
+
+/** None of a receipt that is known already. */
+export const insertLines = statement<
+  Account & {
+    statementId: string
+    currency: string
+    ids: readonly string[]
+    receipts: readonly string[]
+    kinds: readonly string[]
+    times: readonly string[]
+    amounts: readonly string[]
+    phones: readonly string[]
+    details: readonly string[]
+  },
+  { added: number }
+>(
+  'payments.insert_statement_lines',
+  `with added as (
+     insert into payments.statement_lines (bucket, account_id, environment, id, statement_id, provider, country, currency,
+       receipt, kind, occurred_at, amount, phone, details)
+     select $bucket, $account, $environment, n.id, $statementId, $provider, $country, $currency, n.receipt, n.kind,
+            n.occurred_at, n.amount, nullif(n.phone, ''), nullif(n.details, '')
+       from unnest($ids::uuid[], $receipts::text[], $kinds::text[], $times::timestamptz[], $amounts::bigint[], $phones::text[],
+                   $details::text[]) as n(id, receipt, kind, occurred_at, amount, phone, details)
+     on conflict (bucket, account_id, environment, provider, country, receipt, kind) do nothing
+     returning 1)
+   select count(*)::int as added from added`,
+)
+
+/** What a file brought; several files may make one statement. */
+export const noteImport = statement<
+  One & {
+    added: number
+    known: number
+    skipped: number
+    firstAt: Date | null
+    lastAt: Date | null
+    closingBalance: bigint | null
+    closingAt: Date | null
+  },
+  StatementRow
+>(
+  'payments.note_import',
+  `update payments.statements
+      set status = 'matching', lines = lines + $added::int, known_lines = known_lines + $known::int,
+          skipped_lines = skipped_lines + $skipped::int,
+          first_at = least(first_at, $firstAt::timestamptz), last_at = greatest(last_at, $lastAt::timestamptz),
+          closing_balance = case when $closingAt::timestamptz >= coalesce(closing_at, '-infinity') then $closingBalance
+                                 else closing_balance end,
+          closing_at = greatest(closing_at, $closingAt::timestamptz)
+    where ${mine} and id = $id
+   returning ${columns}`,
+)
+
+/** One run at a time for a provider's account. */
+export const lockAccount = statement<{ account: string }, object>(
+  'payments.lock_statements',
+  `select pg_advisory_xact_lock(hashtextextended('payments.statements ' || $account::text, 0))`,
+)
+
+/** Adding up a large book takes longer than any customer may wait. */
+export const allowTime = statement<Record<never, never>, object>(
+  'payments.allow_time',
+  `set local statement_timeout = '600s'`,
+)
+
+/** A file brings more lines than the planner has ever seen: it takes them for a handful, and each for a look at all others. */
+export const planForMany = statement<Record<never, never>, object>(
+  'payments.plan_for_many',
+  'set local enable_nestloop = off',
+)
+
+const toDo = `${ours} and l.provider = $provider and l.country = $country and l.kind = 'collection'
+  and (l.class is null or l.class = 'theirs_only')`
+
+/** Lines whose receipt a payment has. One that another amount was paid for is somebody's to look at. */
+export const matchReceipts = statement<Account, { id: string }>(
+  'payments.match_receipts',
+  `update payments.statement_lines l
+      set class = case when p.amount = l.amount then 'matched' else 'amount_differs' end, matched_by = 'receipt',
+          payment_bucket = p.bucket, payment_account = p.account_id, payment_id = p.id,
+          is_settled = p.status = 'completed' or p.amount <> l.amount
+     from payments.payments p
+    where ${toDo} and p.environment = l.environment and p.provider = l.provider and p.currency = l.currency
+      and p.provider_reference = l.receipt
+   returning l.id`,
+)
+
+/**
+ * Lines without a known receipt: the one payment of that amount from that number at that time, when it has no other line
+ * and the line no other payment. The last digits are compared first, since they can be looked up.
+ */
+export const matchPayers = statement<Account, { id: string }>(
+  'payments.match_payers',
+  `with pairs as (
+     select l.id, p.bucket as payment_bucket, p.account_id as payment_account, p.id as payment_id, p.status,
+            count(*) over (partition by l.id) as payments, count(*) over (partition by p.id) as lines
+       from payments.statement_lines l
+       join payments.payments p
+         on p.environment = l.environment and p.provider = l.provider and p.currency = l.currency and p.amount = l.amount
+        and right(p.phone, 3) = right(l.phone, 3) and p.phone like l.phone
+        and l.occurred_at between p.created_at - interval '10 minutes'
+                              and coalesce(p.completed_at, p.expires_at) + interval '10 minutes'
+      where ${toDo} and p.provider_reference is null and p.status in ('pending', 'processing', 'expired', 'completed')
+        and not exists (select from payments.statement_lines other where other.payment_id = p.id)
+   )
+   update payments.statement_lines l
+      set class = 'matched', matched_by = 'payer', payment_bucket = c.payment_bucket, payment_account = c.payment_account,
+          payment_id = c.payment_id, is_settled = false
+     from pairs c
+    where ${ours} and l.id = c.id and c.payments = 1 and c.lines = 1
+   returning l.id`,
+)
+
+/** Whatever was looked for and not found is the provider's alone; charges and transfers to the bank are our own. */
+export const classifyRest = statement<Account, object>(
+  'payments.classify_lines',
+  `update payments.statement_lines l
+      set class = case when l.kind in ('fee', 'settlement') then 'booked' else 'theirs_only' end
+    where ${ours} and l.provider = $provider and l.country = $country and l.class is null`,
+)
+
+type Booked = Pick<LineRow, 'id' | 'kind' | 'amount' | 'turn'>
+
+/** Lines that the ledger does not have yet. Money that went out for a reason we do not know is left to somebody. */
+export const unbooked = statement<Account & { limit: number }, Booked>(
+  'payments.unbooked_lines',
+  `select l.id, l.kind, l.amount, l.turn from payments.statement_lines l
+    where ${ours} and l.provider = $provider and l.country = $country and l.booking is null
+      and (l.class = 'booked' or (l.class = 'theirs_only' and l.kind = 'collection'))
+    order by l.id limit $limit`,
+)
+
+export const noteBooked = statement<House & { ids: readonly string[] }, object>(
+  'payments.note_booked',
+  `update payments.statement_lines
+      set booking = case kind when 'fee' then 'fee' when 'settlement' then 'bank' else 'suspense' end
+    where ${mine} and id = any($ids::uuid[])`,
+)
+
+/** Lines that found their payment after they were put into suspense. */
+export const inSuspense = statement<Account & { limit: number }, Booked>(
+  'payments.matched_in_suspense',
+  `select l.id, l.kind, l.amount, l.turn from payments.statement_lines l
+    where ${ours} and l.provider = $provider and l.country = $country and l.booking = 'suspense'
+      and l.class in ('matched', 'amount_differs')
+    order by l.id limit $limit`,
+)
+
+export const noteReleased = statement<House & { ids: readonly string[] }, object>(
+  'payments.note_released',
+  `update payments.statement_lines set booking = null, turn = turn + 1 where ${mine} and id = any($ids::uuid[])`,
+)
+
+/** Payments that were completed without a receipt have it now: nothing else is to be settled of them. */
+export const noteReceipts = statement<Account, object>(
+  'payments.note_receipts',
+  `with noted as (
+     update payments.payments p set provider_reference = l.receipt
+       from payments.statement_lines l
+      where ${ours} and l.provider = $provider and l.country = $country and not l.is_settled
+        and p.bucket = l.payment_bucket and p.account_id = l.payment_account and p.environment = l.environment
+        and p.id = l.payment_id and p.status = 'completed' and p.provider_reference is null
+     returning p.id)
+   update payments.statement_lines l set is_settled = true
+     from noted n
+    where ${ours} and l.payment_id = n.id and not l.is_settled`,
+)
+
+export const unsettled = statement<Account & { after: string; limit: number }, LineRow>(
+  'payments.unsettled_lines',
+  `select ${lineColumns} from payments.statement_lines
+    where ${mine} and provider = $provider and country = $country and not is_settled and id > $after::uuid
+    order by id limit $limit`,
+)
+
+/** What became of a line whose payment was settled by it. */
+export const noteSettled = statement<One & { class: string; keeps: boolean }, object>(
+  'payments.note_settled',
+  `update payments.statement_lines
+      set is_settled = true, class = $class, matched_by = case when $keeps::boolean then matched_by end,
+          payment_bucket = case when $keeps then payment_bucket end,
+          payment_account = case when $keeps then payment_account end,
+          payment_id = case when $keeps then payment_id end
+    where ${mine} and id = $id and not is_settled`,
+)
+
+/** Payments that were completed while the statement ran, and that no line is known of. */
+export const insertGaps = statement<Account & { id: string; currency: string }, { payment_id: string }>(
+  'payments.insert_gaps',
+  `insert into payments.statement_gaps (bucket, account_id, environment, statement_id, payment_id, payment_bucket, payment_account)
+   select s.bucket, s.account_id, s.environment, s.id, p.id, p.bucket, p.account_id
+     from payments.statements s
+     join payments.payments p
+       on p.environment = s.environment and p.provider = s.provider and p.currency = s.currency and p.status = 'completed'
+      and p.completed_at between s.first_at and s.last_at
+     join payments.attempts a
+       on a.bucket = p.bucket and a.account_id = p.account_id and a.environment = p.environment and a.payment_id = p.id
+      and a.country = s.country
+    where s.bucket = $bucket and s.account_id = $account and s.environment = $environment and s.id = $id
+      and s.provider = $provider and s.country = $country and s.currency = $currency
+      and not exists (select from payments.statement_lines l where l.payment_id = p.id)
+   on conflict do nothing
+   returning payment_id`,
+)
+
+/** The sum of the last closing balances of a provider's accounts in one currency. */
+export const closingBalances = statement<
+  House & { provider: string; currency: string },
+  { micros: bigint | null; closing_at: Date | null }
+>(
+  'payments.closing_balances',
+  `select sum(c.closing_balance)::bigint as micros, max(c.closing_at) as closing_at
+     from (select distinct on (country) closing_balance, closing_at from payments.statements
+            where ${mine} and provider = $provider and currency = $currency and closing_balance is not null
+            order by country, closing_at desc, id desc) c`,
+)
+
+/** What moved the float after the statement, and is not on it. */
+export const movedSince = statement<House & { name: string; currency: string; since: string }, { micros: bigint }>(
+  'payments.moved_since',
+  `select coalesce(sum(m.amount), 0)::bigint as micros
+     from ledger.moves_since($environment::text, $name::text, $currency::text, $since::uuid) m
+    where (m.bucket, m.account_id) <> ($bucket::smallint, $account::uuid)
+      and not exists (select from payments.statement_lines l where l.payment_id = m.source_id)`,
+)
+
+export const finishStatement = statement<
+  One & { floatBalance: bigint; difference: bigint | null; at: Date },
+  StatementRow
+>(
+  'payments.finish_statement',
+  `update payments.statements
+      set status = 'matched', float_balance = $floatBalance, difference = $difference, matched_at = $at
+    where ${mine} and id = $id
+   returning ${columns}`,
+)
+
+/** The last known difference of every account with a provider. */
+export const latestDifferences = statement<
+  { bucket: number; account: string },
+  { environment: string; provider: string; currency: string; difference: bigint }
+>(
+  'payments.latest_differences',
+  `select distinct on (environment, provider, currency) environment, provider, currency, difference
+     from payments.statements
+    where bucket = $bucket and account_id = $account and difference is not null
+    order by environment, provider, currency, matched_at desc`,
+)
+
+/** How many lines of a statement, or with null of all, are of each class. */
+export const countClasses = statement<
+  House & { id: string },
+  { class: (typeof classes)[number]; lines: number; micros: bigint }
+>(
+  'payments.count_classes',
+  `select class, count(*)::int as lines, sum(amount)::bigint as micros from payments.statement_lines
+    where ${mine} and statement_id = $id and class is not null
+    group by class
+   union all
+   select 'ours_only', count(*)::int, coalesce(sum(p.amount), 0)::bigint
+     from payments.statement_gaps g
+     join payments.payments p
+       on p.bucket = g.payment_bucket and p.account_id = g.payment_account and p.environment = g.environment and p.id = g.payment_id
+    where g.bucket = $bucket and g.account_id = $account and g.environment = $environment and g.statement_id = $id
+      and not exists (select from payments.statement_lines l where l.payment_id = g.payment_id)`,
+)
+
+export const listLines = statement<
+  House & { id: string; class: string | null; after: string | null; descending: boolean; limit: number },
+  LineRow
+>(
+  'payments.list_statement_lines',
+  `select ${lineColumns} from payments.statement_lines
+    where ${mine} and statement_id = $id and ($class::text is null or class = $class)
+      and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
+    order by case when $descending then id end desc, id
+    limit $limit::int + 1`,
+)
+
+export interface GapRow {
+  id: string
+  payment_account: string
+  provider_reference: string | null
+  completed_at: Date
+  amount: bigint
+  currency: string
+  phone: string | null
+}
+
+export const listGaps = statement<
+  House & { id: string; after: string | null; descending: boolean; limit: number },
+  GapRow
+>(
+  'payments.list_statement_gaps',
+  `select p.id, g.payment_account, p.provider_reference, p.completed_at, p.amount, p.currency, p.phone
+     from payments.statement_gaps g
+     join payments.payments p
+       on p.bucket = g.payment_bucket and p.account_id = g.payment_account and p.environment = g.environment and p.id = g.payment_id
+    where g.bucket = $bucket and g.account_id = $account and g.environment = $environment and g.statement_id = $id
+      and not exists (select from payments.statement_lines l where l.payment_id = g.payment_id)
+      and ($after::uuid is null or (case when $descending::boolean then p.id < $after else p.id > $after end))
+    order by case when $descending then p.id end desc, p.id
+    limit $limit::int + 1`,
+)
+
+export const lockLine = statement<{ bucket: number; account: string; id: string }, LineRow>(
+  'payments.lock_statement_line',
+  `select ${lineColumns} from payments.statement_lines
+    where bucket = $bucket and account_id = $account and environment in ('test', 'live') and id = $id for update`,
+)
+
+export const assignLine = statement<
+  One & { paymentBucket: number; paymentAccount: string; paymentId: string },
+  LineRow
+>(
+  'payments.assign_line',
+  `update payments.statement_lines
+      set class = 'matched', matched_by = 'hand', payment_bucket = $paymentBucket, payment_account = $paymentAccount,
+          payment_id = $paymentId, is_settled = false
+    where ${mine} and id = $id
+   returning ${lineColumns}`,
+)
+
+export const lineOfPayment = statement<House & { payment: string }, { receipt: string }>(
+  'payments.line_of_payment',
+  `select receipt from payments.statement_lines where ${mine} and payment_id = $payment limit 1`,
+)

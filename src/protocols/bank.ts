@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a bank is spoken to, both ends: JSON over HTTPS with a key. Whoever asks names what it asks for by an id of its own,
+// which is taken once: the same id again is answered with what became of it. Debits take money from an account,
+// virtual accounts wait for it, transfers send it. What changes is told to the notify_url, signed as acquirers do.
+import { parseAmount } from '../kernel/money.ts'
+import { membersOf, textOf } from './json.ts'
+
+export const bankPaths = {
+  banks: '/v1/banks',
+  debits: '/v1/debits',
+  virtualAccounts: '/v1/virtual-accounts',
+  transfers: '/v1/transfers',
+  /** The other side's counter, where a payer pays in: simulators alone have it. */
+  credits: '/v1/credits',
+} as const
+
+export const bankSignatureHeader = 'x-bank-signature'
+
+/** Why a bank does not do what it is asked. */
+export const bankCodes = {
+  noMoney: 'INSUFFICIENT_FUNDS',
+  noAccount: 'ACCOUNT_NOT_FOUND',
+  overLimit: 'LIMIT_EXCEEDED',
+  refused: 'REFUSED_BY_HOLDER',
+  invalid: 'INVALID_REQUEST',
+  closed: 'ACCOUNT_CLOSED',
+} as const
+
+interface BankAccount {
+  bank_code: string
+  account_number: string
+  account_name: string
+}
+
+interface Order {
+  /** Ours. */
+  id: string
+  /** Major units, as decimal text. */
+  amount: string
+  currency: string
+  narration: string
+  notify_url: string
+}
+
+export interface DebitOrder extends Order {
+  account: BankAccount
+}
+
+export interface VirtualAccountOrder extends Order {
+  /** RFC 3339. */
+  expires_at: string
+}
+
+export interface TransferOrder extends Order {
+  account: BankAccount
+  /** The debit or virtual account whose money goes back, if that is what it is. */
+  refund_of?: string
+}
+
+export type BankState = 'pending' | 'open' | 'paid' | 'failed' | 'expired'
+
+/** A debit, virtual account or transfer, as the bank shows it. */
+export interface BankObject {
+  id: string
+  state: BankState
+  /** What was paid; null while nothing was. */
+  paidMicros: bigint | null
+  currency: string
+  reference: string | null
+  code: string
+  /** Of a virtual account: where to pay. */
+  account: (BankAccount & { bank_name: string }) | null
+}
+
+export type BankAnswer =
+  | { kind: 'object'; object: BankObject }
+  | { kind: 'refused'; code: string }
+  | { kind: 'missing' }
+  /** It was not taken; later it may be. */
+  | { kind: 'busy' }
+  /** The key is not good. */
+  | { kind: 'key' }
+  | { kind: 'strange' }
+
+const states: readonly BankState[] = ['pending', 'open', 'paid', 'failed', 'expired']
+
+export function readBankAnswer(status: number, body: unknown): BankAnswer {
+  if (status === 401) return { kind: 'key' }
+  if (status === 404) return { kind: 'missing' }
+  if (status === 429 || status === 503) return { kind: 'busy' }
+  const members = membersOf(body)
+  if (status === 422) return { kind: 'refused', code: textOf(members.code) }
+  const object = objectIn(members)
+  return object && status >= 200 && status < 300 ? { kind: 'object', object } : { kind: 'strange' }
+}
+
+/** Which object a notice is about; null when it is no notice. What it says of it is asked for. */
+export function noticeIdIn(body: unknown): string | null {
+  return textOf(membersOf(body).id) || null
+}
+
+export function banksIn(body: unknown): { code: string; name: string }[] {
+  const { banks } = membersOf(body)
+  return (Array.isArray(banks) ? banks : []).flatMap((one) => {
+    const { code, name } = membersOf(one)
+    return typeof code === 'string' && typeof name === 'string' ? [{ code, name }] : []
+  })
+}
+
+function objectIn(members: Record<string, unknown>): BankObject | null {
+  const state = states.find((known) => known === members.status)
+  const id = textOf(members.id)
+  if (state === undefined || id === '') return null
+  const paid = members.paid_amount === undefined ? null : parseAmount(textOf(members.paid_amount), 6)
+  if (paid !== null && typeof paid !== 'bigint') return null
+  // Money that came without saying how much cannot be booked.
+  if (state === 'paid' && paid === null) return null
+  const account = membersOf(members.account)
+  return {
+    id,
+    state,
+    paidMicros: paid,
+    currency: textOf(members.currency),
+    reference: textOf(members.reference) || null,
+    code: textOf(members.code),
+    account:
+      textOf(account.account_number) === ''
+        ? null
+        : {
+            bank_name: textOf(account.bank_name),
+            bank_code: textOf(account.bank_code),
+            account_number: textOf(account.account_number),
+            account_name: textOf(account.account_name),
+          },
+  }
+}

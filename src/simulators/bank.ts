@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// A bank on a real port. The last four digits of an account decide what becomes of a debit or a transfer; into virtual
+// accounts somebody pays at the counter. Whatever changes is told, signed.
+import { randomBytes, randomInt } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
+import { parseAmount } from '../kernel/money.ts'
+import { parseMoment } from '../kernel/time.ts'
+import { signNotice } from '../protocols/acquirer.ts'
+import { type BankState, bankCodes, bankPaths, bankSignatureHeader } from '../protocols/bank.ts'
+import { membersOf, textOf } from '../protocols/json.ts'
+import { type Asked, ProviderServer, type ProviderServerOptions, say } from './provider-server.ts'
+
+export interface BankOptions extends ProviderServerOptions {
+  apiKey: string
+  webhookSecret: string
+}
+
+const maxObjects = 100_000
+const decidesMs = 2_000
+const sandboxBank = { code: '999', name: 'Sandbox Bank' } as const
+
+interface Held {
+  kind: keyof Pick<typeof bankPaths, 'debits' | 'virtualAccounts' | 'transfers'>
+  id: string
+  status: BankState
+  amount: string
+  currency: string
+  account: Record<string, string>
+  notifyUrl: string
+  expiresMs: number | null
+  paidAmount: string | null
+  reference: string | null
+  code: string | null
+}
+
+/** What the holder of an account does; null: nothing, ever. */
+const endings: Readonly<Record<string, { status: 'paid' | 'failed'; code: string | null } | null>> = {
+  '0001': { status: 'paid', code: null },
+  '0002': { status: 'failed', code: bankCodes.noMoney },
+  '0003': null,
+}
+const noAccount = '0004'
+/** The connection is cut: after the order was taken, or before it, the first time. */
+const cut = '0011'
+const lost = '0016'
+const busy = '0012'
+
+export class BankSimulator {
+  readonly #options: BankOptions
+  readonly #objects = new Map<string, Held>()
+  /** Number of a virtual account -> what is held of it. */
+  readonly #virtual = new Map<string, Held>()
+  /** Orders that were not taken the first time. */
+  readonly #lost = new Set<string>()
+  #server: ProviderServer | null = null
+
+  private constructor(options: BankOptions) {
+    this.#options = options
+  }
+
+  static async start(options: BankOptions): Promise<BankSimulator> {
+    const simulator = new BankSimulator(options)
+    simulator.#server = await ProviderServer.start(options, (asked, response) => simulator.#answer(asked, response))
+    return simulator
+  }
+
+  get port(): number {
+    return this.#server?.port ?? 0
+  }
+
+  async stop(): Promise<void> {
+    await this.#server?.stop()
+  }
+
+  #answer(asked: Asked, response: ServerResponse): void {
+    const { method, path, headers } = asked
+    if (headers.authorization !== `Bearer ${this.#options.apiKey}`) return say(response, 401, { code: 'UNAUTHORIZED' })
+    if (method === 'GET' && path === bankPaths.banks) return say(response, 200, { banks: [sandboxBank] })
+    if (method === 'GET') return this.#tell(path, response)
+    if (path === bankPaths.debits) return this.#order('debits', asked, response)
+    if (path === bankPaths.transfers) return this.#order('transfers', asked, response)
+    if (path === bankPaths.virtualAccounts) return this.#open(asked, response)
+    if (path === bankPaths.credits) return this.#payIn(asked, response)
+    say(response, 404, { code: 'NOT_FOUND' })
+  }
+
+  #tell(path: string, response: ServerResponse): void {
+    const [, , , id = ''] = path.split('/')
+    const held = this.#objects.get(id)
+    if (!held || path !== `${bankPaths[held.kind]}/${id}`) return say(response, 404, { code: 'NOT_FOUND' })
+    say(response, 200, this.#shown(held))
+  }
+
+  /** A debit or a transfer. */
+  #order(kind: 'debits' | 'transfers', { body }: Asked, response: ServerResponse): void {
+    const known = this.#objects.get(textOf(body?.id))
+    if (known) return say(response, known.kind === kind ? 200 : 422, this.#shown(known))
+    const account = membersOf(body?.account)
+    const held = this.#held(kind, body, {
+      bank_code: textOf(account.bank_code),
+      account_number: textOf(account.account_number),
+      account_name: textOf(account.account_name),
+    })
+    const number = textOf(account.account_number)
+    if (!held || number === '') return say(response, 422, { code: bankCodes.invalid })
+    if (account.bank_code !== sandboxBank.code || number.endsWith(noAccount))
+      return say(response, 422, { code: bankCodes.noAccount })
+    if (this.#objects.size >= maxObjects || number.endsWith(busy)) return say(response, 503)
+    if (number.endsWith(lost) && !this.#lost.delete(held.id)) {
+      if (this.#lost.size < maxObjects) this.#lost.add(held.id)
+      return void response.destroy()
+    }
+    this.#objects.set(held.id, held)
+    if (number.endsWith(cut)) response.destroy()
+    else say(response, 202, this.#shown(held))
+    const [, ending = endings['0001']] = Object.entries(endings).find(([digits]) => number.endsWith(digits)) ?? []
+    if (ending) this.#server?.later(decidesMs, () => this.#decide(held, ending))
+  }
+
+  #decide(held: Held, { status, code }: { status: 'paid' | 'failed'; code: string | null }): void {
+    held.status = status
+    held.code = code
+    if (status === 'paid') this.#pay(held, held.amount)
+    this.#notify(held)
+  }
+
+  #open({ body }: Asked, response: ServerResponse): void {
+    const known = this.#objects.get(textOf(body?.id))
+    if (known) return say(response, known.kind === 'virtualAccounts' ? 200 : 422, this.#shown(known))
+    const expiresAt = parseMoment(textOf(body?.expires_at))
+    const number = `99${randomInt(10 ** 8, 10 ** 9)}`
+    const held = this.#held('virtualAccounts', body, {
+      bank_name: sandboxBank.name,
+      bank_code: sandboxBank.code,
+      account_number: number,
+      account_name: textOf(body?.narration) || 'Payment',
+    })
+    if (!held || !expiresAt) return say(response, 422, { code: bankCodes.invalid })
+    if (this.#objects.size >= maxObjects || this.#virtual.has(number)) return say(response, 503)
+    held.status = 'open'
+    held.expiresMs = expiresAt.getTime()
+    this.#objects.set(held.id, held)
+    this.#virtual.set(number, held)
+    say(response, 201, this.#shown(held))
+  }
+
+  /** The payer pays in, whatever amount; an account that is paid or over takes nothing more. */
+  #payIn({ body }: Asked, response: ServerResponse): void {
+    const held = this.#virtual.get(textOf(body?.account_number))
+    if (!held) return say(response, 404, { code: bankCodes.noAccount })
+    const amount = textOf(body?.amount)
+    if (typeof parseAmount(amount, 6) !== 'bigint') return say(response, 422, { code: bankCodes.invalid })
+    if (this.#stateOf(held) !== 'open') return say(response, 409, { code: bankCodes.closed })
+    this.#pay(held, amount)
+    say(response, 200, this.#shown(held))
+    this.#notify(held)
+  }
+
+  #pay(held: Held, amount: string): void {
+    held.status = 'paid'
+    held.paidAmount = amount
+    held.reference = `BNK${randomBytes(6).toString('hex').toUpperCase()}`
+  }
+
+  #held(kind: Held['kind'], body: Asked['body'], account: Record<string, string>): Held | null {
+    const id = textOf(body?.id)
+    const amount = textOf(body?.amount)
+    const currency = textOf(body?.currency)
+    const micros = parseAmount(amount, 6)
+    if (id === '' || !/^[A-Z]{3}$/.test(currency) || typeof micros !== 'bigint' || micros === 0n) return null
+    const notifyUrl = textOf(body?.notify_url)
+    return {
+      kind,
+      id,
+      status: 'pending',
+      amount,
+      currency,
+      account,
+      notifyUrl,
+      expiresMs: null,
+      paidAmount: null,
+      reference: null,
+      code: null,
+    }
+  }
+
+  #stateOf({ status, expiresMs }: Held): BankState {
+    return status === 'open' && expiresMs !== null && expiresMs <= this.#options.now() ? 'expired' : status
+  }
+
+  #shown(held: Held): object {
+    const { id, amount, currency, account, paidAmount, reference, code } = held
+    return {
+      id,
+      status: this.#stateOf(held),
+      amount,
+      currency,
+      account,
+      ...(paidAmount === null ? {} : { paid_amount: paidAmount, reference }),
+      ...(code === null ? {} : { code }),
+    }
+  }
+
+  #notify(held: Held): void {
+    if (!held.notifyUrl.startsWith('https://')) return
+    const body = this.#shown(held)
+    const { webhookSecret, now } = this.#options
+    const signature = signNotice(webhookSecret, JSON.stringify(body), Math.floor(now() / 1_000))
+    void this.#server?.call('POST', held.notifyUrl, body, { [bankSignatureHeader]: signature })
+  }
+}

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a carrier of card acquirers must do, over real sockets: against the simulator, whose books say what was charged, and
+// against an acquirer that says whatever a row of the table tells it to.
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { after, before, test } from 'node:test'
+import fc from 'fast-check'
+import type { Acquirer, Authorisation, CardOutcome } from '../../src/areas/payments/cards/acquirer.ts'
+import { acquirer as kind } from '../../src/areas/payments/carriers/acquirer.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { signNotice } from '../../src/protocols/acquirer.ts'
+import { simulatePayments } from '../../src/simulated-payments.ts'
+import { eventually } from '../world.ts'
+
+const stops: (() => unknown)[] = []
+let settings: Readonly<Record<string, string>> = {}
+let carrier: Acquirer
+
+before(async () => {
+  settings = (await simulatePayments(0.01, systemClock, null, stops)).acquirer ?? {}
+  carrier = connect(settings)
+})
+after(async () => {
+  for (const stop of stops.reverse()) await stop()
+})
+
+test('what a card does is told, and asked again it is the same', async () => {
+  const rows: [number: string, expected: object][] = [
+    ['4242424242424242', { kind: 'paid', micros: 1_000_000_000n }],
+    ['4000000000000002', { kind: 'refused', reason: 'CARD_DECLINED' }],
+    ['4000000000009995', { kind: 'refused', reason: 'INSUFFICIENT_FUNDS' }],
+    ['4000000000000069', { kind: 'refused', reason: 'CARD_EXPIRED' }],
+    ['4000000000000127', { kind: 'refused', reason: 'INCORRECT_CVV' }],
+    ['4000000000003220', { kind: 'challenge' }],
+    ['4000000000000119', { kind: 'paid', micros: 1_000_000_000n }],
+  ]
+  for (const [number, expected] of rows) {
+    const asked = authorisation({ number })
+    matches(await carrier.authorise(asked), expected, number)
+    matches(await carrier.query(asked.attempt, 'KES'), expected, `${number}, asked again`)
+    matches(await carrier.authorise(asked), expected, `${number}, sent again`)
+  }
+  matches(await carrier.authorise(authorisation({ number: '4000000000000333' })), { kind: 'unavailable' }, 'down')
+  assert.deepEqual(await carrier.query(randomUUID(), 'KES'), { kind: 'missing' })
+})
+
+test('whoever is cut off does not know, may ask, and the card was charged once', async () => {
+  const before = await books()
+  const cut = authorisation({ number: '4000000000000341' })
+  assert.equal((await carrier.authorise(cut)).kind, 'unknown')
+  matches(await carrier.query(cut.attempt, 'KES'), { kind: 'paid' }, 'asked')
+  const { charges } = await books()
+  assert.equal(charges - before.charges, 1)
+})
+
+test('what was set aside is captured or given up, never both, and the books agree', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.constantFrom('capture', 'withdraw', 'again'), { minLength: 1, maxLength: 5 }),
+      fc.bigInt({ min: 1n, max: 1_000n }),
+      async (steps, units) => {
+        const start = await books()
+        const asked = authorisation({ captures: false })
+        assert.equal((await carrier.authorise(asked)).kind, 'authorised')
+        const micros = units * 1_000_000n
+        let expected: 'authorised' | 'paid' | 'withdrawn' = 'authorised'
+        for (const step of steps) {
+          if (expected === 'authorised' && step !== 'again') expected = step === 'capture' ? 'paid' : 'withdrawn'
+          const outcome =
+            step === 'capture'
+              ? await carrier.capture(asked.attempt, { micros, currency: 'KES' })
+              : step === 'withdraw'
+                ? await carrier.withdraw(asked.attempt, 'KES')
+                : await carrier.query(asked.attempt, 'KES')
+          assert.equal(outcome.kind, expected, `${step} of ${steps.join()}`)
+          if (outcome.kind === 'paid') assert.equal(outcome.micros, micros)
+        }
+        const taken = (await books()).charged.kes - (start.charged.kes ?? 0)
+        assert.equal(BigInt(taken), expected === 'paid' ? units * 100n : 0n)
+      },
+    ),
+    { numRuns: 25 },
+  )
+})
+
+test('what was paid is given back once, in parts, late or not at all, and never more than was paid', async () => {
+  const paidBy = async (number: string): Promise<string> => {
+    const asked = authorisation({ number })
+    assert.equal((await carrier.authorise(asked)).kind, 'paid')
+    return asked.attempt
+  }
+  const half = { micros: 500_000_000n, currency: 'KES' } as const
+  const plain = await paidBy('4242424242424242')
+  const [first, second, third] = [randomUUID(), randomUUID(), randomUUID()]
+  const before = (await books()).refunded.kes ?? 0
+  assert.deepEqual(await carrier.queryRefund(first), { kind: 'missing' })
+  for (const id of [first, first, second]) assert.equal((await carrier.refund(id, plain, half)).kind, 'refunded')
+  assert.deepEqual(await carrier.refund(third, plain, half), { kind: 'refused', code: 'charge_already_refunded' })
+  assert.equal((await carrier.queryRefund(first)).kind, 'refunded')
+  assert.equal((await books()).refunded.kes - before, 100_000)
+
+  const late = randomUUID()
+  assert.equal((await carrier.refund(late, await paidBy('4000000000007726'), half)).kind, 'pending')
+  await eventually(async () => (await carrier.queryRefund(late)).kind === 'refunded', 'the late refund')
+  const failing = randomUUID()
+  const refused = { kind: 'refused', code: 'lost_or_stolen_card' }
+  assert.deepEqual(await carrier.refund(failing, await paidBy('4000000000005126'), half), refused)
+  assert.deepEqual(await carrier.queryRefund(failing), refused)
+  assert.equal((await carrier.refund(randomUUID(), randomUUID(), half)).kind, 'refused')
+})
+
+test('amounts are told in the minor units of their currency', async () => {
+  for (const [currency, micros] of [
+    ['UGX', 5_000_000_000n],
+    ['KES', 10_050_000n],
+    ['TND', 1_005_000n],
+  ] as const) {
+    const outcome = await carrier.authorise({ ...authorisation(), currency, micros })
+    assert.ok(outcome.kind === 'paid' && outcome.micros === micros, currency)
+  }
+})
+
+type Answer = readonly [status: number, body?: object | string]
+const intent = (status: string, more: object = {}) => ({ id: 'pi_1', status, amount: 100, amount_received: 0, ...more })
+const failed = (code: string) => ({ error: { payment_intent: intent('failed', { last_payment_error: { code } }) } })
+
+const strange: readonly Answer[] = [
+  [200],
+  [200, 'nonsense'],
+  [200, []],
+  [200, { id: 1 }],
+  [302],
+  [402, {}],
+  [418],
+  [504],
+]
+
+test('what it says to a request', async () => {
+  const rows: readonly (readonly [Answer, object])[] = [
+    [[200, intent('succeeded', { amount_received: 100 })], { kind: 'paid', micros: 1_000_000n }],
+    [[200, intent('requires_capture')], { kind: 'authorised' }],
+    [[200, intent('canceled')], { kind: 'withdrawn' }],
+    [[200, intent('requires_action')], { kind: 'unknown' }],
+    [[402, failed('card_declined')], { kind: 'refused', reason: 'CARD_DECLINED' }],
+    [[402, failed('insufficient_funds')], { kind: 'refused', reason: 'INSUFFICIENT_FUNDS' }],
+    [[402, failed('expired_card')], { kind: 'refused', reason: 'CARD_EXPIRED' }],
+    [[402, failed('incorrect_cvc')], { kind: 'refused', reason: 'INCORRECT_CVV' }],
+    [[402, failed('invalid_cvc')], { kind: 'refused', reason: 'INCORRECT_CVV' }],
+    [[402, failed('authentication_failed')], { kind: 'refused', reason: 'AUTHENTICATION_FAILED' }],
+    [[402, failed('authentication_required')], { kind: 'refused', reason: 'AUTHENTICATION_FAILED' }],
+    [[402, failed('payment_intent_authentication_failure')], { kind: 'refused', reason: 'AUTHENTICATION_FAILED' }],
+    [[402, failed('a_new_word')], { kind: 'refused', reason: 'CARD_DECLINED', code: 'a_new_word' }],
+    [[400, { error: { code: 'parameter_invalid' } }], { kind: 'refused', reason: 'PROVIDER_ERROR' }],
+    [[401, { error: {} }], { kind: 'unavailable' }],
+    [[429, {}], { kind: 'unavailable' }],
+    [[503, { error: { code: 'api_unavailable' } }], { kind: 'unavailable' }],
+    [[503, {}], { kind: 'unknown' }],
+    ...strange.map((answer) => [answer, { kind: 'unknown' }] as const),
+  ]
+  for (const [answer, expected] of rows) {
+    const { asked, carrier } = await scripted([answer])
+    matches(await carrier.authorise(authorisation()), expected, JSON.stringify(answer))
+    assert.deepEqual(asked.length, 1, 'nothing is sent twice that was answered')
+  }
+})
+
+test('what fails on the way is sent once more at once, under the same key, and then it is not known', async () => {
+  const stumbles: readonly Answer[] = [
+    [500, {}],
+    [500, {}],
+  ]
+  const { asked, carrier } = await scripted(stumbles)
+  assert.equal((await carrier.authorise(authorisation())).kind, 'unknown')
+  assert.equal(asked.length, 2)
+  assert.equal(new Set(asked).size, 1, 'one key')
+  const busy = await scripted([
+    [500, {}],
+    [429, {}],
+  ])
+  assert.equal((await busy.carrier.authorise(authorisation())).kind, 'unknown', 'the first may have been taken')
+  const cut = await scripted([])
+  assert.equal((await cut.carrier.authorise(authorisation())).kind, 'unknown')
+  cut.close()
+  assert.equal((await cut.carrier.authorise(authorisation())).kind, 'unavailable', 'nobody was there to take it')
+})
+
+test('what it says when it is asked', async () => {
+  const listed = (...data: object[]): Answer => [200, { data }]
+  const rows: readonly (readonly [Answer, object])[] = [
+    [listed(), { kind: 'missing' }],
+    [listed(intent('succeeded', { amount_received: 100 })), { kind: 'paid' }],
+    [listed(intent('failed', { last_payment_error: { code: 'card_declined' } })), { kind: 'refused' }],
+    [listed({}), { kind: 'unknown' }],
+    [[401, {}], { kind: 'unknown' }],
+    [[404, {}], { kind: 'unknown' }],
+    ...strange.map((answer) => [answer, { kind: 'unknown' }] as const),
+  ]
+  for (const [answer, expected] of rows) {
+    const { carrier } = await scripted([answer])
+    matches(await carrier.query('x', 'KES'), expected, JSON.stringify(answer))
+  }
+})
+
+test('only what the acquirer has signed, and not long ago, is a notice of its', () => {
+  const body = Buffer.from('{"type":"payment_intent.succeeded"}')
+  const secret = settings.webhook_secret ?? ''
+  const nowSeconds = Math.floor(systemClock.nowMs() / 1_000)
+  const isSigned = (signature: string | undefined, bytes = body) =>
+    carrier.isSigned(bytes, signature === undefined ? {} : { 'acquirer-signature': signature })
+  assert.ok(isSigned(signNotice(secret, body.toString(), nowSeconds)))
+  assert.ok(!isSigned(signNotice('another', body.toString(), nowSeconds)))
+  assert.ok(!isSigned(signNotice(secret, body.toString(), nowSeconds - 301)))
+  assert.ok(!isSigned(signNotice(secret, body.toString(), nowSeconds), Buffer.from('{}')))
+  for (const nonsense of [undefined, '', 'x', 't=1', 't=1,v1=zz']) assert.ok(!isSigned(nonsense))
+})
+
+function connect(given: Readonly<Record<string, string>>): Acquirer {
+  const made = kind.connect(given, { clock: systemClock })
+  stops.push(() => made.stop())
+  assert.ok(made.method === 'card')
+  return made
+}
+
+function authorisation({ number = '4242424242424242', captures = true } = {}): Authorisation {
+  return {
+    attempt: randomUUID(),
+    micros: 1_000_000_000n,
+    currency: 'KES',
+    source: { card: { number, exp_month: 12, exp_year: 2040, cvc: '123' } },
+    captures,
+    challenges: false,
+    keeps: false,
+    returnUrl: 'https://127.0.0.1:9/3ds/AAAA/return',
+    notifyUrl: 'https://127.0.0.1:9/hooks/p/AAAA',
+    description: 'Order 77',
+  }
+}
+
+/** A carrier of an acquirer that gives these answers one after the other, and then cuts the connection. */
+async function scripted(answers: readonly Answer[]) {
+  const left = [...answers]
+  const asked: string[] = []
+  const server = createServer((request, response) => {
+    request.resume()
+    asked.push(String(request.headers['idempotency-key']))
+    const next = left.shift()
+    if (!next) return void response.destroy()
+    const [status, body] = next
+    response.writeHead(status).end(typeof body === 'object' ? JSON.stringify(body) : body)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const close = (): void => {
+    server.closeAllConnections()
+    server.close()
+  }
+  stops.push(close)
+  const address = server.address()
+  const port = typeof address === 'object' && address ? address.port : 0
+  return { asked, close, carrier: connect({ ...settings, base_url: `http://127.0.0.1:${port}` }) }
+}
+
+async function books() {
+  const headers = { authorization: `Bearer ${settings.secret_key}` }
+  const reply = await fetch(`${settings.base_url}/v1/payment_intents/books`, { headers })
+  return JSON.parse(await reply.text())
+}
+
+function matches(outcome: CardOutcome, expected: object, what: string): void {
+  const shown = Object.fromEntries(Object.entries(outcome).filter(([name]) => Object.hasOwn(expected, name)))
+  assert.deepEqual(shown, expected, `${what} was ${outcome.kind}`)
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the carrier of banks must do, over real sockets: against the simulator, and against a bank that says whatever a row
+// of the table tells it to.
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { after, before, test } from 'node:test'
+import type { Bank } from '../../src/areas/payments/bank/bank.ts'
+import { bank as kind } from '../../src/areas/payments/carriers/bank.ts'
+import type { Verdict } from '../../src/areas/payments/provider.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { signNotice } from '../../src/protocols/acquirer.ts'
+import { bankSignatureHeader } from '../../src/protocols/bank.ts'
+import { simulatePayments } from '../../src/simulated-payments.ts'
+import { eventually } from '../world.ts'
+
+const stops: (() => unknown)[] = []
+let settings: Readonly<Record<string, string>> = {}
+
+before(async () => {
+  settings = (await simulatePayments(0.01, systemClock, null, stops)).bank ?? {}
+})
+after(async () => {
+  for (const stop of stops.reverse()) await stop()
+})
+
+function connect(more: Readonly<Record<string, string>> = {}, patienceMs = 5_000): Bank {
+  const carrier = kind.connect({ ...settings, ...more }, { clock: systemClock, patienceMs })
+  stops.push(() => carrier.stop())
+  assert.ok(carrier.method === 'bank_transfer')
+  return carrier
+}
+
+const order = () => ({
+  id: randomUUID(),
+  micros: 1_500_000_000n,
+  currency: 'KES' as const,
+  description: 'Order 77',
+  notifyUrl: 'https://127.0.0.1:9/hooks/p/AAAA',
+})
+const holder = (ending: string) => ({ account_number: `0112${ending}`, bank_code: '999', account_name: 'Asha' })
+
+function decided(ask: () => Promise<Verdict>): Promise<Verdict> {
+  return eventually(async () => {
+    const verdict = await ask()
+    return (verdict.kind === 'paid' || verdict.kind === 'refused') && verdict
+  }, 'the bank to decide')
+}
+
+test('debits and transfers are paid, or not for a reason that is told', async () => {
+  const bank = connect()
+  for (const [send, ask] of [
+    [bank.debit.bind(bank), bank.queryDebit.bind(bank)],
+    [bank.payOut.bind(bank), bank.queryPayout.bind(bank)],
+  ] as const) {
+    const paid = order()
+    assert.deepEqual(await send({ ...paid, account: holder('0001') }), { kind: 'accepted', providerId: paid.id })
+    const verdict = await decided(() => ask(paid.id))
+    assert.deepEqual([verdict.kind, verdict.kind === 'paid' && verdict.micros], ['paid', 1_500_000_000n])
+    assert.deepEqual(await send({ ...paid, account: holder('0001') }), verdict, 'the same id is taken once')
+    const poor = order()
+    await send({ ...poor, account: holder('0002') })
+    const refusal = await decided(() => ask(poor.id))
+    assert.equal(refusal.kind === 'refused' && refusal.reason, 'INSUFFICIENT_FUNDS')
+    const slow = order()
+    await send({ ...slow, account: holder('0003') })
+    assert.equal((await ask(slow.id)).kind, 'accepted')
+    const nobody = await send({ ...order(), account: holder('0004') })
+    assert.equal(nobody.kind === 'refused' && nobody.reason, 'PAYER_NOT_FOUND')
+    assert.equal((await send({ ...order(), account: { ...holder('0001'), bank_code: '01' } })).kind, 'refused')
+    assert.equal((await send({ ...order(), account: holder('0012') })).kind, 'unavailable')
+    assert.equal((await ask(randomUUID())).kind, 'missing')
+    const cut = order()
+    assert.equal((await send({ ...cut, account: holder('0011') })).kind, 'unknown')
+    assert.equal((await decided(() => ask(cut.id))).kind, 'paid')
+    const lost = order()
+    assert.equal((await send({ ...lost, account: holder('0016') })).kind, 'unknown')
+    assert.equal((await ask(lost.id)).kind, 'missing')
+    assert.equal((await send({ ...lost, account: holder('0016') })).kind, 'accepted', 'sent again')
+  }
+  const back = order()
+  await bank.payOut({ ...back, account: holder('0001'), refundOf: randomUUID() })
+  assert.equal((await decided(() => bank.queryPayout(back.id))).kind, 'paid')
+})
+
+test('a one-time account is opened once, and is over for us when we say so', async () => {
+  const bank = connect()
+  const wanted = { ...order(), expiresAt: new Date(systemClock.nowMs() + 60_000) }
+  const opened = await bank.openAccount(wanted)
+  const into = opened.kind === 'accepted' ? opened.details?.pay_into : undefined
+  assert.deepEqual([into?.bank_code, into?.bank_name, into?.account_name], ['999', 'Sandbox Bank', 'Order 77'])
+  assert.deepEqual(await bank.openAccount(wanted), opened)
+  assert.deepEqual(await bank.queryAccount(wanted.id, true), opened)
+  const over = { ...order(), expiresAt: new Date(systemClock.nowMs() - 1) }
+  await bank.openAccount(over)
+  assert.equal((await bank.queryAccount(over.id, true)).kind, 'accepted')
+  assert.deepEqual(await bank.queryAccount(over.id, false), {
+    kind: 'refused',
+    reason: 'TRANSACTION_TIMEOUT',
+    code: 'EXPIRED',
+  })
+  assert.equal((await bank.queryAccount(randomUUID(), true)).kind, 'missing')
+  assert.deepEqual(await bank.banks(), [{ code: '999', name: 'Sandbox Bank' }])
+})
+
+test('only what the bank signed, lately and as it stands, is heard', () => {
+  const bank = connect()
+  const body = '{"id":"a","status":"paid"}'
+  const nowSeconds = Math.floor(systemClock.nowMs() / 1_000)
+  const signed = (secret: string, text: string, at: number) => ({ [bankSignatureHeader]: signNotice(secret, text, at) })
+  const { webhook_secret: secret = '' } = settings
+  assert.ok(bank.isSigned(Buffer.from(body), signed(secret, body, nowSeconds)))
+  for (const headers of [
+    {},
+    { [bankSignatureHeader]: 'v1=1' },
+    signed('another', body, nowSeconds),
+    signed(secret, `${body} `, nowSeconds),
+    signed(secret, body, nowSeconds - 301),
+    signed(secret, body, nowSeconds + 302),
+  ])
+    assert.equal(bank.isSigned(Buffer.from(body), headers), false, JSON.stringify(headers))
+})
+
+test('what a bank says that is not well is unknown, and what it never took unavailable', async () => {
+  const rows: [answer: readonly [number, string] | 'cut' | 'silence', ordered: string, asked: string][] = [
+    [[200, '[]'], 'unknown', 'unknown'],
+    [[200, '{"status":'], 'unknown', 'unknown'],
+    [[502, '<html>'], 'unknown', 'unknown'],
+    [[500, '{}'], 'unknown', 'unknown'],
+    [[503, '{}'], 'unavailable', 'unknown'],
+    [[429, '{}'], 'unavailable', 'unknown'],
+    [[401, '{}'], 'unavailable', 'unknown'],
+    [[404, '{}'], 'unknown', 'missing'],
+    [[422, '{"code":"NEW_CODE"}'], 'refused', 'unknown'],
+    ['cut', 'unknown', 'unknown'],
+    ['silence', 'unknown', 'unknown'],
+  ]
+  for (const [answer, ordered, asked] of rows) {
+    const server = createServer((request, response) => {
+      request.resume()
+      if (answer === 'cut') response.destroy()
+      else if (answer !== 'silence') response.writeHead(answer[0]).end(answer[1])
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    stops.push(() => {
+      server.closeAllConnections()
+      server.close()
+    })
+    const address = server.address()
+    const port = typeof address === 'object' && address ? address.port : 0
+    const bank = connect({ base_url: `http://127.0.0.1:${port}` }, answer === 'silence' ? 200 : 5_000)
+    assert.equal((await bank.debit({ ...order(), account: holder('0001') })).kind, ordered, String(answer))
+    assert.equal((await bank.openAccount({ ...order(), expiresAt: new Date(0) })).kind, ordered, String(answer))
+    assert.equal((await bank.queryDebit('x')).kind, asked, String(answer))
+    assert.deepEqual(await bank.banks(), [], String(answer))
+  }
+  const nowhere = connect({ base_url: 'http://127.0.0.1:9' })
+  assert.equal((await nowhere.debit({ ...order(), account: holder('0001') })).kind, 'unavailable')
+})

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// What becomes of a card payment when something dies on the way, nobody decides, or the acquirer says things twice, late
+// and in any order: the card is charged at most once, and the money comes at most once.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import fc from 'fast-check'
+import pg from 'pg'
+import { accept } from '../../src/areas/payments/create.ts'
+import type { Verdict } from '../../src/areas/payments/provider.ts'
+import { settle } from '../../src/areas/payments/settle.ts'
+import { attemptOfPayment, findAttempt } from '../../src/areas/payments/store.ts'
+import { bucketOf, idOf, uuidOf } from '../../src/kernel/ids.ts'
+import { intentOf } from '../acquirer.ts'
+import type { Client } from '../client.ts'
+import { eventually, startWorld, type World } from '../world.ts'
+
+let world: World
+
+before(async () => {
+  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: 0.1 })
+})
+after(() => world.stop())
+
+const visa = { number: '4242424242424242', exp_month: 12, exp_year: 2040, cvv: '123' }
+const order = { amount: 1_000, currency: 'KES' }
+
+test('a card whose request dies before it is sent is charged by nobody', async () => {
+  const { client, attempt, payment } = await orphan(world)
+  await waited(world, attempt, 'planned')
+  const over = await settled(client, payment)
+  assert.deepEqual([over.status, over.failure_reason], ['failed', 'PROVIDER_UNAVAILABLE'])
+  assert.equal(await intentOf(world, payment), undefined)
+})
+
+test('a card whose request dies after it is sent is asked about, and not sent again', async () => {
+  const { client, attempt, payment } = await orphan(world)
+  await waited(world, attempt, 'sending')
+  const { base_url, secret_key } = world.app.simulators.payments.acquirer ?? {}
+  const card = { number: visa.number, exp_month: 12, exp_year: 2040, cvc: '123' }
+  const headers = { authorization: `Bearer ${secret_key}`, 'idempotency-key': attempt }
+  const body = { amount: 100_000, currency: 'kes', metadata: { reference: attempt }, payment_method_data: { card } }
+  await fetch(`${base_url}/v1/payment_intents`, { method: 'POST', headers, body: JSON.stringify(body) })
+  const paid = await settled(client, payment)
+  assert.deepEqual([paid.status, paid.late, (await toldAndGot(world, payment)).got], ['completed', false, 971])
+})
+
+test('a payer who never decides is given up, and then nobody can be charged any more', async () => {
+  const quick = await startWorld({ PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: 0.002 })
+  try {
+    const lost = await orphan(quick)
+    await waited(quick, lost.attempt, 'sending')
+    const never = await settled(lost.client, lost.payment)
+    assert.deepEqual([never.status, never.failure_reason], ['expired', 'TRANSACTION_TIMEOUT'], 'it never arrived')
+    const { client } = await quick.account()
+    const asked = await client.post('/v1/payments', { ...order, card: { ...visa, number: '4000000000003220' } })
+    assert.equal(asked.body.status, 'requires_action', asked.text)
+    const over = await settled(client, asked.body.payment_id)
+    assert.deepEqual([over.status, over.failure_reason], ['expired', 'TRANSACTION_TIMEOUT'])
+    await eventually(async () => {
+      return (await intentOf(quick, asked.body.payment_id))?.status === 'canceled'
+    }, 'the acquirer to be told')
+  } finally {
+    await quick.stop()
+  }
+})
+
+const until = new Date('2040-01-01')
+const verdicts: Readonly<Record<string, Verdict>> = {
+  accepted: { kind: 'accepted', providerId: 'x' },
+  pending: { kind: 'pending' },
+  action: { kind: 'action', providerId: 'x', details: { redirect_url: 'https://bank.example/' } },
+  authorised: { kind: 'authorised', until, details: { authorised_until: until.toISOString() } },
+  unknown: { kind: 'unknown', reason: 'x' },
+  missing: { kind: 'missing' },
+  refused: { kind: 'refused', reason: 'CARD_DECLINED', code: 'x' },
+  unavailable: { kind: 'unavailable', reason: 'x' },
+  paid: { kind: 'paid', receipt: 'x', micros: 1_000_000_000n },
+}
+
+/** What a payment is after a verdict. */
+function stateAfter(status: string, verdict: string): string {
+  if (status === 'completed' || verdict === 'paid') return 'completed'
+  if (status === 'failed') return status
+  if (verdict === 'refused' || verdict === 'unavailable') return 'failed'
+  if (status === 'pending' && verdict === 'action') return 'requires_action'
+  if (status === 'pending' && (verdict === 'accepted' || verdict === 'pending')) return 'processing'
+  if ((status === 'pending' || status === 'requires_action') && verdict === 'authorised') return 'processing'
+  return status
+}
+
+test('verdicts in any order, twice and late: money comes at most once, and each change is told once', async () => {
+  // Nobody else looks after these payments.
+  const alone = await startWorld({ PAMOJA_ROLES: ['api'], PAMOJA_RATE_LIMITS: 'off' })
+  try {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.constantFrom(...Object.keys(verdicts)), { minLength: 1, maxLength: 8 }),
+        async (words) => {
+          const { client, attempt, payment, tenant } = await orphan(alone)
+          const [row] = await alone.app.db.query(findAttempt, { ...tenant, id: attempt })
+          assert.ok(row)
+          let status = 'pending'
+          let told = 1
+          for (const word of words) {
+            const next = stateAfter(status, word)
+            if (next !== status && next !== 'processing') told++
+            const verdict = verdicts[word]
+            assert.ok(verdict)
+            status = (await settle(alone.app, tenant, row, verdict)).status
+            assert.equal(status, next, `${word} of ${words.join()}`)
+          }
+          const { events, got } = await toldAndGot(alone, payment)
+          assert.deepEqual([events, got], [told, status === 'completed' ? 971 : 0], words.join())
+          const { body } = await client.get(`/v1/payments/${payment}`)
+          assert.equal(body.redirect_url !== undefined, status === 'requires_action')
+        },
+      ),
+      { numRuns: 40 },
+    )
+  } finally {
+    await alone.stop()
+  }
+})
+
+async function toldAndGot({ databaseUrl }: World, payment: string) {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  const { rows } = await client.query(
+    `select (select sequence from payments.payments where id = $1) as events,
+            (select coalesce(sum(amount), 0) / 1000000.0 from ledger.transfers where source_id = $1 and credit = 'wallet') as got`,
+    [uuidOf('payment', payment)],
+  )
+  await client.end()
+  return { events: Number(rows[0].events), got: Number(rows[0].got) }
+}
+
+/** A card payment whose request goes no further than to store it. */
+async function orphan({ app, account }: World) {
+  const { client, id } = await account()
+  const uuid = uuidOf('account', id) ?? ''
+  const nowMs = app.clock.nowMs()
+  const tenant = { bucket: bucketOf(uuid), account: uuid, environment: 'test' as const }
+  const occasion = { tenant, receivedMs: nowMs, nowMs, requestId: null }
+  const { id: payment } = await app.db.tx((tx) => accept(app, tx, { ...order, card: visa }, occasion, true))
+  const found = await app.db.query(attemptOfPayment, { ...tenant, payment })
+  return { client, tenant, attempt: found[0]?.id ?? '', payment: idOf('payment', payment) }
+}
+
+/** As if the node had died a minute ago: before it asked the acquirer, or between the request and the answer. */
+async function waited({ databaseUrl }: World, attempt: string, state: 'planned' | 'sending'): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  await client.query(
+    `update payments.attempts set state = $2, provider_id = id::text, updated_at = now() - interval '1 minute'
+      where id = $1`,
+    [attempt, state],
+  )
+  await client.end()
+}
+
+const over = ['completed', 'failed', 'cancelled', 'expired']
+
+async function settled(client: Client, id: string) {
+  return eventually(
+    async () => {
+      const { body } = await client.get(`/v1/payments/${id}`)
+      return over.includes(body.status) && body
+    },
+    `payment ${id} to be over`,
+    60_000,
+  )
+}
