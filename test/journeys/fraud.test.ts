@@ -76,15 +76,16 @@ test('a top-up is the account’s own money, so that its rules leave it alone', 
 
 test('a review goes ahead, is marked and is told of', async () => {
   const { client } = await world.account()
+  const asked = { ...payment, amount: 5000, phone: '+254700000201' }
   const rule = await addRule(client, { name: 'Large', action: 'review', conditions: [large], score: 30 })
-  const { status, body } = await client.post('/v1/payments', { ...payment, amount: 5000 })
+  const { status, body } = await client.post('/v1/payments', asked)
   assert.equal(status, 201)
   assert.deepEqual(
     [body.risk.decision, body.risk.rule_id, body.risk.risk_score, body.risk.risk_level, body.risk.flags],
     ['review', rule, 35, 'medium', ['new_customer']],
   )
   const completed = await settled(client, body.payment_id)
-  assert.equal(completed.status, 'completed')
+  assert.deepEqual([completed.status, completed.failure_reason], ['completed', null])
   assert.deepEqual(await eventsOf(client, body.payment_id), [
     'fraud.review_required 2',
     'payment.completed 3',
@@ -98,7 +99,7 @@ test('a review goes ahead, is marked and is told of', async () => {
   )
   assert.equal(payload.payment.payment_id, body.payment_id)
   const stronger = await addRule(client, { name: 'Confirm', action: 'require_3ds', conditions: [large], priority: 1 })
-  const other = await client.post('/v1/payments', { ...payment, amount: 5000 })
+  const other = await client.post('/v1/payments', asked)
   assert.deepEqual([other.status, other.body.risk.decision, other.body.risk.rule_id], [201, 'review', stronger])
 })
 
@@ -286,11 +287,12 @@ test('what failed is counted when it has failed, and a customer is known once on
   const first = await client.post('/v1/payments', failing)
   assert.equal((await settled(client, first.body.payment_id)).status, 'failed')
   assert.deepEqual(await matched(failing), ['Failed', 'Failing', 'New'])
-  const paid = await client.post('/v1/payments', payment)
+  const paying = { ...payment, phone: '+254700000202' }
+  const paid = await client.post('/v1/payments', paying)
   assert.equal((await settled(client, paid.body.payment_id)).status, 'completed')
-  assert.deepEqual(await matched(payment), [])
+  assert.deepEqual(await matched(paying), [])
   await client.post('/v1/sandbox/clock', { advance_seconds: 2 * 86_400 })
-  assert.deepEqual(await matched(payment), ['Old'])
+  assert.deepEqual(await matched(paying), ['Old'])
   assert.deepEqual(await matched(failing), ['New'])
 })
 
