@@ -6,8 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
-import { pdfOf, plain } from '../../src/areas/billing/invoices/pdf.ts'
-import { findInvoice } from '../../src/areas/billing/invoices/store.ts'
+import { payUrl } from '../../src/areas/billing/invoices/invoice.ts'
+import { pdfOf, plain, renderInvoice } from '../../src/areas/billing/invoices/pdf.ts'
+import { findInvoice, type InvoiceRow } from '../../src/areas/billing/invoices/store.ts'
 import { bucketOf, uuidOf } from '../../src/kernel/ids.ts'
 import { one } from '../../src/platform/db.ts'
 import type { Client, Reply } from '../client.ts'
@@ -50,6 +51,12 @@ async function sentInvoice({ client }: Pick<Account, 'client'>, change: object =
 function submit(client: Client, path: string, fields: Record<string, string>): Promise<Reply> {
   const headers = { 'content-type': 'application/x-www-form-urlencoded' }
   return client.request('POST', path, { raw: new URLSearchParams(fields).toString(), headers })
+}
+
+async function rowOf({ id }: Pick<Account, 'id'>, invoice: string): Promise<InvoiceRow> {
+  const account = uuidOf('account', id) ?? ''
+  const tenant = { bucket: bucketOf(account), account, environment: 'test' as const }
+  return one(world.app.db.query(findInvoice, { ...tenant, id: uuidOf('invoice', invoice) ?? '' }))
 }
 
 test('whoever has the address sees the invoice and pays it by phone, without scripts', async () => {
@@ -247,19 +254,45 @@ test('an address that is none shows nothing, nor does that of a draft or of some
   assert.equal((await submit(stranger, '/pay/AAAAAAAAAAAAAAAAAAAAAAA', { phone: '+254700000001' })).status, 404)
   await account.client.post(`/v1/billing/invoices/${invoice_id}/void`, {})
   assert.match((await stranger.get(path)).text, /withdrawn/)
+  const { body: draft } = await account.client.post('/v1/billing/invoices', { ...work, send: false })
+  const unseen = new URL(payUrl(world.app, await rowOf(account, draft.invoice_id))).pathname
+  assert.equal((await stranger.get(unseen)).status, 404)
+  await account.client.post(`/v1/billing/invoices/${draft.invoice_id}/send`, {})
+  assert.equal((await stranger.get(unseen)).status, 200)
 })
 
 test('one phone is asked once at a time, and one invoice asks few phones at once', async () => {
   const account = await world.account()
-  const { path } = await sentInvoice(account)
-  const silent = (i: number) => `+25470${i}000003`
-  const sent = await Promise.all([1, 1, 1].map((i) => submit(world.stranger, path, { phone: silent(i) })))
-  assert.equal(new Set(sent.map(({ headers }) => headers.location)).size, 1)
-  for (const i of [2, 3]) assert.equal((await submit(world.stranger, path, { phone: silent(i) })).status, 303)
-  const refused = await submit(world.stranger, path, { phone: silent(4) })
+  const { path, invoice_id } = await sentInvoice(account)
+  const ask = (phone: string) =>
+    account.client.post(`/v1/billing/invoices/${invoice_id}/pay?wait=0`, { phone, expires_in: 86_400 })
+  const { body: first } = await ask('+254701000003')
+  const sent = await Promise.all([1, 2, 3].map(() => submit(world.stranger, path, { phone: '0701 000 003' })))
+  for (const { headers } of sent) assert.equal(headers.location, `${path}/${first.payment_id}`)
+  assert.equal((await ask('+254702000003')).status, 201)
+  assert.equal((await submit(world.stranger, path, { phone: '+254703000003' })).status, 303)
+  await ask('+254704000003')
+  const refused = await submit(world.stranger, path, { phone: '+254705000003' })
   assert.equal(refused.status, 429)
   assert.match(refused.text, /tried too often/)
-  assert.equal((await account.client.get('/v1/payments/transactions')).body.data.length, 3)
+  assert.equal((await account.client.get('/v1/payments/transactions')).body.data.length, 4)
+})
+
+test('an invoice that was tried twenty times in an hour is left alone for a while', async () => {
+  const { client, ...account } = await world.account()
+  const { path, invoice_id } = await sentInvoice({ client, ...account })
+  const ask = () => client.post(`/v1/billing/invoices/${invoice_id}/pay?wait=0`, { phone: '+254700000002' })
+  await Promise.all(Array.from({ length: 19 }, ask))
+  const over = async (count: number) =>
+    eventually(
+      async () => (await client.get('/v1/payments/transactions?status=failed')).body.data.length === count,
+      `${count} refusals`,
+      90_000,
+    )
+  await over(19)
+  assert.equal((await submit(world.stranger, path, { phone: '+254700000002' })).status, 303)
+  await over(20)
+  assert.equal((await submit(world.stranger, path, { phone: '+254700000001' })).status, 429)
 })
 
 test('forms, pages and PDFs are limited for each invoice', async () => {
@@ -271,6 +304,13 @@ test('forms, pages and PDFs are limited for each invoice', async () => {
     const last = forms.find(({ status }) => status === 429)
     assert.match(last?.headers['retry-after'] ?? '', /^\d+$/)
     assert.match(last?.text ?? '', /Too often/)
+    // One address: six forms were taken for the first invoice, and 54 are for nine others.
+    const account = await limited.account()
+    const [tenth, ...others] = await Promise.all(Array.from({ length: 10 }, () => sentInvoice(account)))
+    const six = others.flatMap((other) => Array.from({ length: 6 }, () => other.path))
+    const taken = await Promise.all(six.map((there) => submit(limited.stranger, there, { phone: '1' })))
+    assert.ok(taken.every(({ status }) => status === 422))
+    assert.equal((await submit(limited.stranger, tenth?.path ?? '', { phone: '1' })).status, 429)
     const many = async (there: string, count: number) =>
       (await Promise.all(Array.from({ length: count }, () => limited.stranger.get(there)))).map(({ status }) => status)
     const views = await many(path, 241)
@@ -300,15 +340,18 @@ test('an invoice is a PDF too: the same bytes for the same invoice, also a long 
     ['application/pdf', `inline; filename="${number}.pdf"`],
   )
   assert.match(text, /^%PDF-1\.\d/)
-  const uuid = uuidOf('account', account.id) ?? ''
-  const tenant = { bucket: bucketOf(uuid), account: uuid, environment: 'test' as const }
-  const row = await one(world.app.db.query(findInvoice, { ...tenant, id: uuidOf('invoice', invoice_id) ?? '' }))
+  const row = await rowOf(account, invoice_id)
   const [first, second] = [await pdfOf(row, 'Ada'), await pdfOf(row, 'Ada')]
   assert.ok(first.equals(second))
   assert.equal(first.toString(), text)
   const pages = first.toString('latin1').match(/\/Type \/Page\b/g)?.length ?? 0
   assert.ok(pages > 5 && pages < 100, `${pages} pages`)
   assert.ok(!first.equals(await pdfOf({ ...row, amount_paid: 1_000_000n }, 'Ada')))
+
+  const asked = Array.from({ length: 21 }, () => renderInvoice(world.app, row, 'Ada'))
+  const refused = (await Promise.allSettled(asked)).filter(({ status }) => status === 'rejected')
+  assert.equal(refused.length, 1, 'twenty may wait')
+  assert.ok(first.equals(await renderInvoice(world.app, row, 'Ada')), 'and those after them')
 })
 
 test('letters that the PDF has no picture of lose their marks, or are question marks', () => {

@@ -203,7 +203,7 @@ const voidOne = write({
   },
 })
 
-const { phone, provider, method, description, reference, metadata, callback_url } = PaymentCreate.properties
+const { phone, provider, method, description, reference, metadata, callback_url, expires_in } = PaymentCreate.properties
 
 const pay = write({
   ...accepting,
@@ -224,6 +224,7 @@ const pay = write({
     reference,
     metadata,
     callback_url,
+    expires_in,
   }),
   reply: {
     status: 201,
