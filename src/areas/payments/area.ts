@@ -6,6 +6,7 @@ import { fraudEvents, paymentEvents, payoutEvents, refundEvents } from './events
 import { gatewayOf } from './gateway.ts'
 import { operatorRoutes } from './operator.ts'
 import { spreadJob } from './payouts/bulk.ts'
+import { payoutOperatorRoutes } from './payouts/operator.ts'
 import { takeResult } from './payouts/results.ts'
 import { payoutRoutes } from './payouts/routes.ts'
 import { batchedPayoutJob, payoutJob } from './payouts/submit.ts'
@@ -16,7 +17,7 @@ declareTaker('payout', takeResult)
 
 export const payments: Area = {
   name: 'payments',
-  routes: [...paymentRoutes, ...payoutRoutes, ...operatorRoutes],
+  routes: [...paymentRoutes, ...payoutRoutes, ...operatorRoutes, ...payoutOperatorRoutes],
   jobs: [watchJob, payoutJob, batchedPayoutJob, spreadJob],
   events: [paymentEvents, refundEvents, payoutEvents, fraudEvents].flatMap((group) => Object.values(group)),
   mount: mountCallbacks,

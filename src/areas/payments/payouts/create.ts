@@ -70,15 +70,16 @@ export async function accept(
   const currency = currencyOf(input.currency)
   const draft = { ...draftOf(app, input, currency, occasion), in_review: inReview }
   const stored = inReview ? { ...draft, status: 'pending' as const } : draft
-  await holdMoney(tx, tenant, { id: draft.id, batch_id: null }, BigInt(draft.amount) + BigInt(draft.fee), currency)
+  // The row comes before the wallet, as whoever settles one takes them: the other way round two could wait for each other.
   const payout = await maybe(insert(tx, occasion, null, currency, [stored]))
   if (!payout) throw await usedBefore(tx, tenant, input.reference ?? '')
+  await holdMoney(tx, tenant, payout, payout.amount + payout.fee, currency)
   if (!inReview) await watchFrom(app, tx, tenant, payout, sendsInline, nowMs)
   return payout
 }
 
 /** Adds the job that looks after a payout. */
-async function watchFrom(
+export async function watchFrom(
   app: App,
   tx: Tx,
   tenant: Tenant,

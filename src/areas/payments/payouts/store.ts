@@ -197,6 +197,29 @@ export const movePayout = statement<
    returning ${columns}`,
 )
 
+/** Takes what was paid and the fee, if there is one, out of the hold. */
+export const captureShare = statement<
+  Owned & {
+    source: string
+    step: string
+    settle: string
+    amount: bigint
+    float: string
+    fee: string
+    feeAmount: bigint
+    settleId: string
+    feeId: string
+  },
+  { settled: string; charged: string }
+>(
+  'payments.capture_payout',
+  `select ledger.capture($bucket::smallint, $account::uuid, $environment::text, $source::uuid, $step::text, $settle::text,
+                         $amount::bigint, $float::text, $settleId::uuid) as settled,
+          case when $feeAmount::bigint = 0 then 'captured'
+               else ledger.capture($bucket::smallint, $account::uuid, $environment::text, $source::uuid, $step::text,
+                                   $fee::text, $feeAmount::bigint, 'revenue:payout_fees', $feeId::uuid) end as charged`,
+)
+
 /** Moves the request for a payout on; none when somebody else did. */
 export const moveState = statement<
   One & { from: readonly AttemptState[]; to: AttemptState; tries: number; at: Date },
@@ -234,6 +257,31 @@ export const markOverdue = statement<One & { at: Date }, { id: string }>(
   `update payments.payouts set overdue_at = $at
     where ${mine} and id = $id and status = 'processing' and overdue_at is null
    returning id`,
+)
+
+const every = 'bucket = any($buckets::smallint[])'
+
+/** Those that a person has to find out about, of every account, oldest first. */
+export const listOverdue = statement<
+  { buckets: readonly number[]; after: string | null; limit: number },
+  PayoutRow & { overdue_at: Date }
+>(
+  'payments.list_overdue_payouts',
+  `select ${columns}, overdue_at from payments.payouts
+    where ${every} and overdue_at is not null and ($after::uuid is null or id > $after)
+    order by id limit $limit::int + 1`,
+)
+
+export const findOverdue = statement<{ buckets: readonly number[]; id: string }, PayoutRow>(
+  'payments.find_overdue_payout',
+  `select ${columns} from payments.payouts where ${every} and id = $id and overdue_at is not null`,
+)
+
+/** Lets a payout go that waited for a person; none when it did not. */
+export const endReview = statement<One, PayoutRow>(
+  'payments.end_payout_review',
+  `update payments.payouts set in_review = false where ${mine} and id = $id and status = 'pending' and in_review
+   returning ${columns}`,
 )
 
 // Batches ----------------------------------------------------------------------------------------------------------

@@ -54,11 +54,14 @@ export const payoutJob: Job<App, typeof Payload> = {
   handle: (app, { tenant, payload }) => look(app, tenant, payload.payout, payload.inline),
 }
 
-/** Payouts of batches have a lane of their own, so that nobody's single one waits behind ten thousand. */
+/**
+ * Payouts of batches have a lane of their own, so that nobody's single one waits behind ten thousand. They share a wallet, for
+ * which they wait in turn: more at once would only hold connections that others need.
+ */
 export const batchedPayoutJob: Job<App, typeof Payload> = {
   ...common,
   lane: 'payments.batched_payout',
-  concurrency: 32,
+  concurrency: 16,
   handle: (app, { tenant, payload }) => look(app, tenant, payload.payout, false),
 }
 
