@@ -292,11 +292,10 @@ test('whoever calls without knowing what was agreed on is not heard, and a time-
   const told = (ResultCode: number, OriginatorConversationID: string) => ({
     Result: { ResultCode, OriginatorConversationID, ConversationID: 'AG_1', TransactionID: 'X' },
   })
-  const call = async (topic: number, said: unknown, token = row.token) => {
+  const call = async (topic: number, said: object, token = row.token) => {
     const url = callbackUrl(world.app, tenant, { id: row.id, token }, 'payout', topic)
     const answer = await world.stranger.request('POST', new URL(url).pathname, {
-      body: JSON.stringify(said),
-      headers: { 'content-type': 'application/json' },
+      body: said,
     })
     return answer.status
   }
@@ -318,7 +317,7 @@ test('whoever calls without knowing what was agreed on is not heard, and a time-
   const { body: waiting } = await client.post('/v1/payouts', { ...body, amount: 1, scheduled_at })
   const unsent = await stored(waiting.payout_id)
   const url = callbackUrl(world.app, unsent.tenant, unsent.row, 'payout', answer)
-  const early = await world.stranger.request('POST', new URL(url).pathname, { body: JSON.stringify(told(0, 'x')) })
+  const early = await world.stranger.request('POST', new URL(url).pathname, { body: told(0, 'x') })
   assert.equal(early.status, 404, 'of what was never sent nobody can tell')
 })
 

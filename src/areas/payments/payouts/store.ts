@@ -228,6 +228,7 @@ export const moveState = statement<
   'payments.move_payout_state',
   `update payments.payouts
       set state = $to, tries = tries + $tries::int, touched_at = $at,
+          polls = case when $to = 'sending' then 0 else polls end,
           missed_at = case when $to = 'unknown' then missed_at end, lost = lost and $to = 'unknown'
     where ${mine} and id = $id and status = 'processing' and state = any($from::text[])
    returning ${columns}`,
