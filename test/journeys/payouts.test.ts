@@ -265,6 +265,7 @@ test('payouts are listed with masked numbers, alone and among the transactions',
     ['payout', 'debit', null, listed.payout_id, '+2547****0004'],
   )
   assert.ok(payment.payment_id)
+  assert.equal((await client.get(`/v1/payouts/${row.transaction_id}`)).body.payout_id, row.payout_id)
   const { body: methods } = await client.get('/v1/payments/methods?currency=KES&direction=out')
   assert.deepEqual([methods.data[0].provider, methods.data[0].fee.percent], ['mpesa', 0.5])
 })
@@ -332,6 +333,16 @@ test('a payout that the provider does not take is tried again by the job, and is
     const payout = await over(client, asked.body.payout_id)
     assert.deepEqual([payout.status, payout.failure_reason], ['failed', 'PROVIDER_UNAVAILABLE'])
     assert.deepEqual(await wallet(client), { balance: 2_000, held: 0 })
+    // Twenty that were not taken, and the provider is asked nothing for half a minute.
+    for (let i = 0; i < 12; i++) assert.equal((await client.post('/v1/payouts', body)).status, 503)
+    const { body: methods } = await client.get('/v1/payments/methods?country=KE&direction=out')
+    assert.equal(methods.data[0].status, 'down')
+    const { body: both } = await client.get('/v1/payments/methods?country=KE')
+    assert.equal(both.data[0].status, 'up', 'collections are another matter')
+    const queued = await client.post('/v1/payouts', { ...body, phone: '+254700000001' })
+    assert.deepEqual([queued.status, queued.body.status], [201, 'processing'], 'it waits instead of failing')
+    assert.deepEqual(await wallet(client), { balance: 2_000, held: 1_005 })
+    assert.equal((await over(client, queued.body.payout_id)).status, 'completed')
   } finally {
     await alone.stop()
   }

@@ -168,7 +168,7 @@ const methods = list({
         max_amount: one.max,
         whole_units_only: one.wholeUnitsOnly,
         fee: { percent: Number(basisPoints) / 100, fixed: 0, currency: one.currency },
-        status: gatewayOf(app).status(one, tenant.environment),
+        status: gatewayOf(app).status(one, tenant.environment, query.direction),
         ussd_code: one.ussdCode,
       }
     }),

@@ -27,6 +27,8 @@ import {
 
 /** A provider that says twice, so far apart, that it has never heard of a payout has not got it. */
 export const missedMs = 60_000
+/** So many are withdrawn by one statement, which must not take too long. */
+const mostAtOnce = 1_000
 
 /** Applies what the provider says of a payout; gives it as it is then. */
 export function settle(app: App, tenant: Tenant, id: string, verdict: OutgoingVerdict): Promise<PayoutRow> {
@@ -89,7 +91,13 @@ export async function cancel(app: App, tx: Tx, tenant: Tenant, id: string): Prom
 export async function cancelMany(app: App, tx: Tx, occasion: Occasion, batch: string): Promise<number> {
   const { tenant, nowMs, receivedMs } = occasion
   const times = { at: new Date(nowMs), realAt: new Date(receivedMs) }
-  const { cancelled, held } = await one(tx.query(cancelOfBatch, { ...tenant, id: batch, ...times }))
+  let [cancelled, held, isMore] = [0, 0n, true]
+  while (isMore) {
+    const some = await one(tx.query(cancelOfBatch, { ...tenant, id: batch, ...times, limit: mostAtOnce }))
+    cancelled += some.cancelled
+    held += some.held
+    isMore = some.cancelled === mostAtOnce
+  }
   if (cancelled === 0) return 0
   await giveBack(tx, tenant, { id: batch, batch_id: batch }, held)
   await countInto(app, tx, occasion, batch, { cancelled })

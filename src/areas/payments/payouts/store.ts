@@ -389,12 +389,17 @@ export const takeUnqueued = statement<Owned & { batch: string; limit: number }, 
    returning id, due_at`,
 )
 
-/** Withdraws those of a batch that wait for their time; gives how many, and what was held for them. */
-export const cancelOfBatch = statement<One & { at: Date; realAt: Date }, { cancelled: number; held: bigint }>(
+/** Withdraws some of a batch that wait for their time; gives how many, and what was held for them. */
+export const cancelOfBatch = statement<
+  One & { at: Date; realAt: Date; limit: number },
+  { cancelled: number; held: bigint }
+>(
   'payments.cancel_payouts_of_batch',
   `with cancelled as (
      update payments.payouts set status = 'cancelled', state = 'final', updated_at = $at, touched_at = $realAt
-      where ${mine} and batch_id = $id and status = 'pending'
+      where ${mine} and id in (
+        select id from payments.payouts where ${mine} and batch_id = $id and status = 'pending'
+         order by batch_index limit $limit::int for update)
      returning amount + fee as held)
    select count(*)::int as cancelled, coalesce(sum(held), 0)::bigint as held from cancelled`,
 )
