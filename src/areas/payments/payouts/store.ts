@@ -382,10 +382,12 @@ export const listItems = statement<One & { after: number; limit: number }, Batch
 /** Takes the next payouts of a batch that no job looks after; whoever took them makes the jobs in the same transaction. */
 export const takeUnqueued = statement<Owned & { batch: string; limit: number }, Pick<PayoutRow, 'id' | 'due_at'>>(
   'payments.take_unqueued_payouts',
-  `update payments.payouts set queued = true
-    where ${mine} and id in (
-      select id from payments.payouts where ${mine} and batch_id = $batch and not queued
-       order by batch_index limit $limit::int for update skip locked)
+  `with next as materialized (
+     select n.id from payments.payouts n
+      where ${mine} and n.batch_id = $batch and not n.queued
+      order by n.batch_index limit $limit::int for update skip locked)
+   update payments.payouts set queued = true
+    where ${mine} and id = any(array(select next.id from next))
    returning id, due_at`,
 )
 
@@ -395,11 +397,12 @@ export const cancelOfBatch = statement<
   { cancelled: number; held: bigint }
 >(
   'payments.cancel_payouts_of_batch',
-  `with cancelled as (
+  `with next as materialized (
+     select n.id from payments.payouts n where ${mine} and n.batch_id = $id and n.status = 'pending'
+      order by n.batch_index limit $limit::int for update),
+   cancelled as (
      update payments.payouts set status = 'cancelled', state = 'final', updated_at = $at, touched_at = $realAt
-      where ${mine} and id in (
-        select id from payments.payouts where ${mine} and batch_id = $id and status = 'pending'
-         order by batch_index limit $limit::int for update)
+      where ${mine} and id = any(array(select next.id from next))
      returning amount + fee as held)
    select count(*)::int as cancelled, coalesce(sum(held), 0)::bigint as held from cancelled`,
 )
