@@ -192,7 +192,9 @@ function someBody(route: Route): unknown {
         ? { limits: {} }
         : route.path.startsWith('/v1/operator/sms/')
           ? { reason: 'A reason', countries: null }
-          : {})
+          : route.path.startsWith('/v1/operator/payments/payouts/')
+            ? { outcome: 'paid' }
+            : {})
   )
 }
 
