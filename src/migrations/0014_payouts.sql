@@ -1,7 +1,7 @@
 -- Money that accounts pay to others, alone and many at once.
 
--- One row is a payout, and all that was ever asked of a provider for it: its id is the provider's too. The money is held
--- before the row is there. `status` is what customers see and moves by guarded updates only; whoever wins one settles the
+-- One row is a payout, and all that was ever asked of a provider for it: its id is the provider's too. The money is held in
+-- the transaction that makes the row. `status` is what customers see and moves by guarded updates only; whoever wins one settles the
 -- hold and tells of it, in the same transaction. `state` is how far the request came: `planned`: nothing was sent; `sending`:
 -- perhaps it was; `accepted`: the provider has it; `unknown`: it may have it; `final`: it is over. `missed_at` is when the
 -- provider first said that it had never heard of it, `lost` that it said so again later; `refusal` what a call said that is
@@ -52,6 +52,7 @@ create unique index payouts_reference on payments.payouts (bucket, account_id, e
   where reference is not null;
 create unique index payouts_of_batch on payments.payouts (bucket, account_id, environment, batch_id, batch_index)
   where batch_id is not null;
+create index payouts_overdue on payments.payouts (bucket, id) where overdue_at is not null;
 create index payouts_unqueued on payments.payouts (bucket, account_id, environment, batch_id, batch_index) where not queued;
 
 -- One row is many payouts that were asked for at once and share one hold. `open_count` is how many are not over; the one that

@@ -144,17 +144,29 @@ test('what is pending of a batch can be withdrawn, and its part of the hold is b
   assert.equal(told.filter((event: string) => event === 'payout.batch_completed').length, 2)
 })
 
-test('ten thousand are accepted in one request, and each is paid once', { timeout: 600_000 }, async () => {
+test('ten thousand are accepted in one request, and withdrawn in one', async () => {
   const { client } = await world.account({ balance: 20_000 })
-  const items = Array.from({ length: 10_000 }, () => ({ amount: 1, phone: '+254700000001' }))
+  const scheduled_at = new Date(Date.now() + 3_600_000).toISOString()
+  const items = Array.from({ length: 10_000 }, () => ({ amount: 1, phone: '+254700000001', scheduled_at }))
   const headers = { 'Idempotency-Key': 'many' }
   const asked = await client.post(path, { currency: 'KES', items }, { headers })
   assert.deepEqual([asked.status, asked.body.accepted_count, asked.body.payouts.length], [201, 10_000, 10_000])
   const again = await client.post(path, { currency: 'KES', items }, { headers })
   assert.deepEqual([again.status, again.body.batch_id], [201, asked.body.batch_id])
-  const ended = await over(client, asked.body.batch_id, 580_000)
-  assert.deepEqual([ended.completed_count, ended.failed_count], [10_000, 0])
-  assert.deepEqual(await wallet(client), { balance: 20_000 - 10_000 - asked.body.total_fee, held: 0 })
+  const { held } = await wallet(client)
+  assert.equal(held, 10_000 + asked.body.total_fee)
+  const cancelled = await client.post(`${path}/${asked.body.batch_id}/cancel`)
+  assert.deepEqual([cancelled.status, cancelled.body.status], [200, 'cancelled'], cancelled.text)
+  assert.deepEqual(await wallet(client), { balance: 20_000, held: 0 })
+})
+
+test('more than are handed on at a time are all paid, each once', async () => {
+  const { client } = await world.account({ balance: 1_000 })
+  const items = Array.from({ length: 250 }, () => ({ amount: 1, phone: '+254733000001' }))
+  const { body } = await client.post(path, { currency: 'KES', items })
+  const ended = await over(client, body.batch_id, 240_000)
+  assert.deepEqual([ended.completed_count, ended.failed_count], [250, 0])
+  assert.deepEqual(await wallet(client), { balance: 1_000 - 250 - body.total_fee, held: 0 })
 })
 
 test('the ledger verifies', async () => {

@@ -5,7 +5,10 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
-import { uuidOf } from '../../src/kernel/ids.ts'
+import { callbackUrl } from '../../src/areas/payments/callbacks.ts'
+import { accept } from '../../src/areas/payments/payouts/create.ts'
+import { approve } from '../../src/areas/payments/payouts/review.ts'
+import { bucketOf, idOf, uuidOf } from '../../src/kernel/ids.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import type { Client } from '../client.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
@@ -262,6 +265,7 @@ test('payouts are listed with masked numbers, alone and among the transactions',
     ['payout', 'debit', null, listed.payout_id, '+2547****0004'],
   )
   assert.ok(payment.payment_id)
+  assert.equal((await client.get(`/v1/payouts/${row.transaction_id}`)).body.payout_id, row.payout_id)
   const { body: methods } = await client.get('/v1/payments/methods?currency=KES&direction=out')
   assert.deepEqual([methods.data[0].provider, methods.data[0].fee.percent], ['mpesa', 0.5])
 })
@@ -279,6 +283,153 @@ test('nobody else may pay, and a key without the scope may not', async () => {
   const { body: payout } = await client.post('/v1/payouts', body)
   const { client: eve } = await world.account({ balance: 100 })
   assert.equal((await eve.get(`/v1/payouts/${payout.payout_id}`)).status, 404)
+})
+
+test('whoever calls without knowing what was agreed on is not heard, and a time-out tells nothing', async () => {
+  const { client } = await world.account({ balance: 2_000 })
+  const body = { amount: 1_000, currency: 'KES', phone: '+254700000006' }
+  const { body: payout } = await client.post('/v1/payouts', body)
+  const { tenant, row } = await stored(payout.payout_id)
+  const told = (ResultCode: number, OriginatorConversationID: string) => ({
+    Result: { ResultCode, OriginatorConversationID, ConversationID: 'AG_1', TransactionID: 'X' },
+  })
+  const call = async (topic: number, said: object, token = row.token) => {
+    const url = callbackUrl(world.app, tenant, { id: row.id, token }, 'payout', topic)
+    const answer = await world.stranger.request('POST', new URL(url).pathname, {
+      body: said,
+    })
+    return answer.status
+  }
+  const [result, timeout, answer] = [0, 1, 2]
+  assert.equal(await call(result, told(0, row.id), Buffer.alloc(16)), 404, 'a wrong token')
+  assert.equal(await call(result, told(1, 'another')), 404, 'another id')
+  assert.equal(await call(result, {}), 404, 'nothing that the provider says')
+  assert.equal(await call(9, told(0, row.id)), 404, 'an address that was never given')
+  assert.equal(await call(timeout, told(1, row.id)), 200)
+  assert.equal(await call(result, told(1, row.id)), 200, 'bad news that is not so')
+  assert.equal(await call(answer, told(2001, 'x')), 200, 'a question that was not answered')
+  assert.equal((await client.get(`/v1/payouts/${payout.payout_id}`)).body.status, 'processing')
+  const paid = await over(client, payout.payout_id)
+  assert.equal(paid.status, 'completed')
+  assert.equal(await call(result, told(1, row.id)), 200, 'bad news after it was paid')
+  assert.equal((await client.get(`/v1/payouts/${payout.payout_id}`)).body.status, 'completed')
+  assert.deepEqual(await wallet(client), { balance: 995, held: 0 })
+  const scheduled_at = new Date(Date.now() + 3_600_000).toISOString()
+  const { body: waiting } = await client.post('/v1/payouts', { ...body, amount: 1, scheduled_at })
+  const unsent = await stored(waiting.payout_id)
+  const url = callbackUrl(world.app, unsent.tenant, unsent.row, 'payout', answer)
+  const early = await world.stranger.request('POST', new URL(url).pathname, { body: told(0, 'x') })
+  assert.equal(early.status, 404, 'of what was never sent nobody can tell')
+})
+
+test('a payout that the provider does not take is tried again by the job, and is refused when it never does', async () => {
+  // Alone, because a provider that refuses everybody is given a rest.
+  const alone = await startWorld({ PAMOJA_SANDBOX_TIME_SCALE: 0.01 })
+  try {
+    const { client } = await alone.account({ balance: 2_000 })
+    const body = { amount: 1_000, currency: 'KES', phone: '+254700000012' }
+    const asked = await client.post('/v1/payouts?wait=0', body)
+    assert.deepEqual([asked.status, asked.body.status], [201, 'processing'])
+    const payout = await over(client, asked.body.payout_id)
+    assert.deepEqual([payout.status, payout.failure_reason], ['failed', 'PROVIDER_UNAVAILABLE'])
+    assert.deepEqual(await wallet(client), { balance: 2_000, held: 0 })
+    // Twenty that were not taken, and the provider is asked nothing for half a minute.
+    for (let i = 0; i < 12; i++) assert.equal((await client.post('/v1/payouts', body)).status, 503)
+    const { body: methods } = await client.get('/v1/payments/methods?country=KE&direction=out')
+    assert.equal(methods.data[0].status, 'down')
+    const { body: both } = await client.get('/v1/payments/methods?country=KE')
+    assert.equal(both.data[0].status, 'up', 'collections are another matter')
+    const queued = await client.post('/v1/payouts', { ...body, phone: '+254700000001' })
+    assert.deepEqual([queued.status, queued.body.status], [201, 'processing'], 'it waits instead of failing')
+    assert.deepEqual(await wallet(client), { balance: 2_000, held: 1_005 })
+    assert.equal((await over(client, queued.body.payout_id)).status, 'completed')
+  } finally {
+    await alone.stop()
+  }
+})
+
+test('time fails nothing: after a week a person has to find out, and the money is held until then', async () => {
+  const lost = { amount: 1_000, currency: 'KES', phone: '+254733000016' }
+  const waiting = async () => (await world.operator.get('/v1/operator/payments/payouts?limit=200')).body.data
+  for (const [outcome, status, balance] of [
+    ['failed', 'failed', 2_000],
+    ['paid', 'completed', 995],
+  ] as const) {
+    const { client } = await world.account({ balance: 2_000 })
+    const { body: payout } = await client.post('/v1/payouts', lost)
+    assert.equal(payout.status, 'processing')
+    const path = `/v1/operator/payments/payouts/${payout.payout_id}/settle`
+    assert.equal((await world.operator.post(path, { outcome })).status, 404, 'nobody is asked yet')
+    await client.post('/v1/sandbox/clock', { advance_seconds: 7_000 })
+    const found = await eventually(
+      async () => (await waiting()).find(({ payout_id }: { payout_id: string }) => payout_id === payout.payout_id),
+      'the operator to be asked',
+    )
+    assert.deepEqual([found.status, found.amount, found.provider], ['processing', 1_000, 'airtel_money'])
+    assert.deepEqual(await wallet(client), { balance: 2_000, held: 1_005 })
+    const settled = await world.operator.post(path, {
+      outcome,
+      ...(outcome === 'paid' ? { provider_reference: 'CI9' } : {}),
+    })
+    assert.deepEqual([settled.status, settled.body.status], [200, status], settled.text)
+    assert.equal((await world.operator.post(path, { outcome })).status, 404, 'once')
+    const now = (await client.get(`/v1/payouts/${payout.payout_id}`)).body
+    assert.deepEqual([now.status, now.provider_reference], [status, outcome === 'paid' ? 'CI9' : null])
+    assert.deepEqual(await wallet(client), { balance, held: 0 })
+    assert.deepEqual(await events(client), [`payout.${status}`])
+  }
+})
+
+test('a payout in review holds its money, is not sent, and is let go or withdrawn', async () => {
+  const { client } = await world.account({ balance: 2_000 })
+  const { body: known } = await client.post('/v1/payouts', { amount: 1, currency: 'KES', phone: '+254700000001' })
+  const { tenant } = await stored(known.payout_id)
+  await over(client, known.payout_id)
+  const { app } = world
+  const nowMs = app.clock.nowMs()
+  const occasion = { tenant, receivedMs: nowMs, nowMs, requestId: null }
+  const input = { amount: 100, currency: 'KES', phone: '+254700000001' }
+  const review = () => app.db.tx((tx) => accept(app, tx, input, occasion, true, { inReview: true }))
+  const [first, second] = [await review(), await review()]
+  assert.equal((await client.get(`/v1/payouts/${idOf('payout', first.id)}`)).body.status, 'pending')
+  assert.deepEqual(await wallet(client), { balance: 1_999, held: 201 })
+  assert.equal((await client.post(`/v1/payouts/${idOf('payout', first.id)}/cancel`)).body.status, 'cancelled')
+  await assert.rejects(
+    app.db.tx((tx) => approve(app, tx, occasion, first.id)),
+    { code: 'INVALID_STATE' },
+  )
+  await app.db.tx((tx) => approve(app, tx, occasion, second.id))
+  assert.equal((await over(client, idOf('payout', second.id))).status, 'completed')
+  assert.deepEqual(await wallet(client), { balance: 1_898.5, held: 0 })
+})
+
+test('live payouts need a provider that was entered with what it takes to pay, whole', async () => {
+  const { client } = await world.account({ balance: 100 })
+  const { body: key } = await client.post('/v1/api-keys', { name: 'live', environment: 'live' })
+  const live = world.stranger.as(key.key)
+  const asked = { amount: 10, currency: 'KES', phone: '+254700000001' }
+  const nobody = await live.post('/v1/payouts', asked)
+  assert.deepEqual([nobody.status, nobody.body.error.code], [503, 'PROVIDER_UNAVAILABLE'])
+  assert.equal((await live.get('/v1/payments/methods?country=KE&direction=out')).body.data.length, 0)
+  const { mpesa = {} } = world.app.simulators.payments
+  const path = '/v1/operator/payments/providers'
+  const account = { provider: 'mpesa', environment: 'live', ...mpesa }
+  for (const bad of [
+    { ...account, initiator_password: undefined },
+    { ...account, certificate: 'x' },
+    { ...account, certificate: '-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----' },
+    { ...account, payout_pin: '1234' },
+  ])
+    assert.equal((await world.operator.post(path, bad)).body.error?.code, 'VALIDATION_ERROR')
+  const entered = await world.operator.post(path, account)
+  assert.equal(entered.status, 201, entered.text)
+  assert.ok(mpesa.initiator_password && !entered.text.includes(mpesa.initiator_password), 'no secret comes back')
+  const poor = await eventually(async () => {
+    const reply = await live.post('/v1/payouts', asked)
+    return reply.status !== 503 && reply
+  }, 'the provider to be known')
+  assert.equal(poor.body.error.code, 'INSUFFICIENT_WALLET_BALANCE')
+  assert.equal((await world.operator.delete(`${path}/mpesa-ke-live`)).status, 200)
 })
 
 test('the ledger verifies', async () => {
@@ -314,4 +465,14 @@ async function transfers(id: string): Promise<[debit: string, credit: string, am
     [uuidOf('payout', id)],
   )
   return rows.map(({ debit, credit, amount }) => [debit, credit, Number(amount) / 1_000_000])
+}
+
+/** A payout as it is stored, and whose it is. */
+async function stored(id: string) {
+  const { rows } = await sql.query('select id, account_id, token from payments.payouts where id = $1', [
+    uuidOf('payout', id),
+  ])
+  const [row] = rows
+  const environment: 'test' | 'live' = 'test'
+  return { row, tenant: { bucket: bucketOf(row.account_id), account: row.account_id, environment } }
 }

@@ -218,6 +218,8 @@ function someBody(route: Route): unknown {
           ? { reason: 'A reason', countries: null }
           : route.path.startsWith('/v1/operator/payments/statements/')
             ? { account_id: 'acc_x', payment_id: 'pay_x' }
+            : route.path.startsWith('/v1/operator/payments/payouts/')
+              ? { outcome: 'paid' }
             : {})
   )
 }

@@ -14,6 +14,7 @@ import { ruleRoutes } from './fraud/rules.ts'
 import { gatewayOf } from './gateway.ts'
 import { operatorRoutes } from './operator.ts'
 import { spreadJob } from './payouts/bulk.ts'
+import { payoutOperatorRoutes } from './payouts/operator.ts'
 import { takeResult } from './payouts/results.ts'
 import { payoutRoutes } from './payouts/routes.ts'
 import { batchedPayoutJob, payoutJob } from './payouts/submit.ts'
@@ -35,6 +36,7 @@ export const payments: Area = {
     ...blacklistRoutes,
     ...bankSandboxRoutes,
     ...operatorRoutes,
+    ...payoutOperatorRoutes,
     ...reconciliation.routes,
   ],
   jobs: [watchJob, payoutJob, batchedPayoutJob, spreadJob, ...reconciliation.jobs],

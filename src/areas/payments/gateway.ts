@@ -119,8 +119,9 @@ class Gateway {
     return verdict
   }
 
-  status(named: Named, environment: Environment): 'up' | 'degraded' | 'down' {
-    return this.#connected(named, environment)?.breaker.status ?? 'down'
+  status(named: Named, environment: Environment, direction: 'in' | 'out' = 'in'): 'up' | 'degraded' | 'down' {
+    const connected = this.#connected(named, environment)
+    return (direction === 'out' ? connected?.outgoingBreaker : connected?.breaker)?.status ?? 'down'
   }
 
   /** How much faster than in earnest a payment's time passes. */

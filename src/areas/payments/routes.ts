@@ -231,7 +231,7 @@ function mobileRows(app: App, query: MethodQuery, { environment }: Tenant): Stat
       max_amount: one.max,
       whole_units_only: one.wholeUnitsOnly,
       fee: { percent: Number(basisPoints) / 100, fixed: 0, currency: one.currency },
-      status: gatewayOf(app).status(one, environment),
+      status: gatewayOf(app).status(one, environment, query.direction),
       ussd_code: one.ussdCode,
     }
   })

@@ -114,7 +114,6 @@ export async function acceptMany(app: App, tx: Tx, input: BulkInput, caller: Cal
   const id = newUuid(caller.receivedMs)
   const total = drafts.reduce((sum, draft) => sum + BigInt(draft.amount), 0n)
   const fee = drafts.reduce((sum, draft) => sum + BigInt(draft.fee), 0n)
-  await holdMoney(tx, tenant, { id, batch_id: id }, total + fee, currency)
   const batch = await maybe(
     tx.query(insertBatch, {
       ...tenant,
@@ -134,6 +133,7 @@ export async function acceptMany(app: App, tx: Tx, input: BulkInput, caller: Cal
   )
   if (!batch) throw await usedBefore(tx, tenant, input.reference ?? '')
   await store(tx, caller, id, currency, drafts, refusals)
+  await holdMoney(tx, tenant, { id, batch_id: id }, total + fee, currency)
   await app.work.add(tx, app.work.prepare(spreadJob, tenant, { batch: id }, { delayMs: 1 }))
   tx.afterCommit(() => app.work.poke())
   return answerOf(batch, itemsFrom(drafts, refusals), null)

@@ -3,7 +3,7 @@
 import type { Static } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../../kernel/ids.ts'
-import { type Currency, currencies, divideHalfEven, isCurrency } from '../../../kernel/money.ts'
+import { type Currency, currencies, divideHalfEven } from '../../../kernel/money.ts'
 import type { Step } from '../../../ledger/wallets.ts'
 import type { Payout } from '../events.ts'
 import { failureMessages } from '../provider.ts'
@@ -77,18 +77,13 @@ export function batchOf(row: BatchRow) {
 }
 
 export function payoutUuid(id: string): string {
-  const uuid = uuidOf('payout', id)
+  const uuid = uuidOf('payout', id) ?? uuidOf('transaction', id)
   if (uuid === null) throw noSuchPayout()
   return uuid
 }
 
 export function noSuchPayout(): AppError {
   return new AppError('NOT_FOUND', 'there is no such payout; the ids of payouts begin with po_')
-}
-
-export function currencyIn(text: string): Currency {
-  if (!isCurrency(text)) throw new Error(`a payout in an unknown currency: ${text}`)
-  return text
 }
 
 function sentenceOf(reason: string | null): string | null {

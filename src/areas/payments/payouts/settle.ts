@@ -2,8 +2,8 @@
 // What a verdict does to a payout: its state, the hold, the ledger and what is told of it, in one transaction. Whoever comes
 // second changes nothing, so that verdicts may come twice, late and in any order. Time alone fails nothing.
 import { AppError } from '../../../kernel/errors.ts'
-import { idOf } from '../../../kernel/ids.ts'
-import { capture, releaseSome, reverse } from '../../../ledger/wallets.ts'
+import { idOf, newUuid } from '../../../kernel/ids.ts'
+import { releaseSome, reverse } from '../../../ledger/wallets.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
@@ -14,6 +14,7 @@ import { failureMessages, type OutgoingVerdict } from '../provider.ts'
 import { batchOf, holdOf, noSuchPayout, stepOf, toldOf } from './payout.ts'
 import {
   cancelOfBatch,
+  captureShare,
   countInBatch,
   lockPayout,
   markOverdue,
@@ -26,42 +27,50 @@ import {
 
 /** A provider that says twice, so far apart, that it has never heard of a payout has not got it. */
 export const missedMs = 60_000
+/** So many are withdrawn by one statement, which must not take too long. */
+const mostAtOnce = 1_000
 
 /** Applies what the provider says of a payout; gives it as it is then. */
-export async function settle(app: App, tenant: Tenant, id: string, verdict: OutgoingVerdict): Promise<PayoutRow> {
-  return app.db.tx(async (tx) => {
-    const payout = await one(tx.query(lockPayout, { ...tenant, id }))
-    const at = new Date(app.clock.nowMs())
-    const stateIs = async (to: 'accepted' | 'unknown', from: readonly PayoutRow['state'][]): Promise<PayoutRow> =>
-      (await maybe(tx.query(moveState, { ...tenant, id, from, to, tries: 0, at }))) ?? payout
-    switch (verdict.kind) {
-      case 'accepted':
-      case 'pending':
-        return stateIs('accepted', ['sending', 'unknown'])
-      case 'unknown':
-      case 'asked':
-        return stateIs('unknown', ['sending'])
-      case 'missing': {
-        await stateIs('unknown', ['sending'])
-        const waitMs = missedMs * gatewayOf(app).timeScale(tenant.environment)
-        await tx.query(noteMissing, { ...tenant, id, before: new Date(at.getTime() - waitMs), at })
-        return payout
-      }
-      case 'unavailable':
-        // Only whoever sends it can know that it was not taken.
-        return payout.state === 'sending' ? failed(app, tx, payout, 'PROVIDER_UNAVAILABLE') : payout
-      case 'refused':
-        return refused(app, tx, payout, verdict.reason)
-      case 'reversed':
-        return payout.status === 'completed'
-          ? reversed(app, tx, payout)
-          : failed(app, tx, payout, 'REVERSED_BY_PROVIDER')
-      case 'paid':
-        return verdict.micros === null || verdict.micros === payout.amount
-          ? paid(app, tx, payout, verdict.receipt)
-          : doubtful(app, tx, payout, 'a provider paid another amount than it was asked to')
+export function settle(app: App, tenant: Tenant, id: string, verdict: OutgoingVerdict): Promise<PayoutRow> {
+  return app.db.tx((tx) => settleIn(app, tx, tenant, id, verdict))
+}
+
+export async function settleIn(
+  app: App,
+  tx: Tx,
+  tenant: Tenant,
+  id: string,
+  verdict: OutgoingVerdict,
+): Promise<PayoutRow> {
+  const payout = await one(tx.query(lockPayout, { ...tenant, id }))
+  const at = new Date(app.clock.nowMs())
+  const stateIs = async (to: 'accepted' | 'unknown', from: readonly PayoutRow['state'][]): Promise<PayoutRow> =>
+    (await maybe(tx.query(moveState, { ...tenant, id, from, to, tries: 0, at }))) ?? payout
+  switch (verdict.kind) {
+    case 'accepted':
+    case 'pending':
+      return stateIs('accepted', ['sending', 'unknown'])
+    case 'unknown':
+    case 'asked':
+      return stateIs('unknown', ['sending'])
+    case 'missing': {
+      await stateIs('unknown', ['sending'])
+      const waitMs = missedMs * gatewayOf(app).timeScale(tenant.environment)
+      await tx.query(noteMissing, { ...tenant, id, before: new Date(at.getTime() - waitMs), at })
+      return payout
     }
-  })
+    case 'unavailable':
+      // Only whoever sends it can know that it was not taken.
+      return payout.state === 'sending' ? failed(app, tx, payout, 'PROVIDER_UNAVAILABLE') : payout
+    case 'refused':
+      return refused(app, tx, payout, verdict.reason)
+    case 'reversed':
+      return payout.status === 'completed' ? reversed(app, tx, payout) : failed(app, tx, payout, 'REVERSED_BY_PROVIDER')
+    case 'paid':
+      return verdict.micros === null || verdict.micros === payout.amount
+        ? paid(app, tx, payout, verdict.receipt)
+        : doubtful(app, tx, payout, 'a provider paid another amount than it was asked to')
+  }
 }
 
 /** Withdraws a payout that waits for its time or for a person. */
@@ -82,7 +91,13 @@ export async function cancel(app: App, tx: Tx, tenant: Tenant, id: string): Prom
 export async function cancelMany(app: App, tx: Tx, occasion: Occasion, batch: string): Promise<number> {
   const { tenant, nowMs, receivedMs } = occasion
   const times = { at: new Date(nowMs), realAt: new Date(receivedMs) }
-  const { cancelled, held } = await one(tx.query(cancelOfBatch, { ...tenant, id: batch, ...times }))
+  let [cancelled, held, isMore] = [0, 0n, true]
+  while (isMore) {
+    const some = await one(tx.query(cancelOfBatch, { ...tenant, id: batch, ...times, limit: mostAtOnce }))
+    cancelled += some.cancelled
+    held += some.held
+    isMore = some.cancelled === mostAtOnce
+  }
   if (cancelled === 0) return 0
   await giveBack(tx, tenant, { id: batch, batch_id: batch }, held)
   await countInto(app, tx, occasion, batch, { cancelled })
@@ -105,14 +120,24 @@ async function paid(app: App, tx: Tx, payout: PayoutRow, receipt: string | null)
       : payout
   const { tenant, receivedMs } = occasionOf(app, after)
   const { provider, amount, fee } = after
-  const shares = [
-    { step: stepOf(after, 'settle'), micros: amount, credit: `float_out:${provider}` },
-    { step: stepOf(after, 'fee'), micros: fee, credit: 'revenue:payout_fees' },
-  ]
-  for (const { step, micros, credit } of shares.filter(({ micros }) => micros > 0n)) {
-    const verdict = await capture(tx, tenant, holdOf(after), step, micros, credit, receivedMs)
-    if (verdict !== 'captured') throw new Error(`the hold of a payout that was paid is ${verdict}`)
-  }
+  const { sourceId, step } = holdOf(after)
+  // In one statement, and late: from here on whoever else needs the wallet waits.
+  const { settled, charged } = await one(
+    tx.query(captureShare, {
+      ...tenant,
+      source: sourceId,
+      step,
+      settle: stepOf(after, 'settle'),
+      amount,
+      float: `float_out:${provider}`,
+      fee: stepOf(after, 'fee'),
+      feeAmount: fee,
+      settleId: newUuid(receivedMs),
+      feeId: newUuid(receivedMs),
+    }),
+  )
+  if (settled !== 'captured' || charged !== 'captured')
+    throw new Error(`the hold of a payout that was paid is ${settled}, ${charged}`)
   await countOver(app, tx, after, { completed: 1 })
   return after
 }

@@ -197,6 +197,29 @@ export const movePayout = statement<
    returning ${columns}`,
 )
 
+/** Takes what was paid and the fee, if there is one, out of the hold. */
+export const captureShare = statement<
+  Owned & {
+    source: string
+    step: string
+    settle: string
+    amount: bigint
+    float: string
+    fee: string
+    feeAmount: bigint
+    settleId: string
+    feeId: string
+  },
+  { settled: string; charged: string }
+>(
+  'payments.capture_payout',
+  `select ledger.capture($bucket::smallint, $account::uuid, $environment::text, $source::uuid, $step::text, $settle::text,
+                         $amount::bigint, $float::text, $settleId::uuid) as settled,
+          case when $feeAmount::bigint = 0 then 'captured'
+               else ledger.capture($bucket::smallint, $account::uuid, $environment::text, $source::uuid, $step::text,
+                                   $fee::text, $feeAmount::bigint, 'revenue:payout_fees', $feeId::uuid) end as charged`,
+)
+
 /** Moves the request for a payout on; none when somebody else did. */
 export const moveState = statement<
   One & { from: readonly AttemptState[]; to: AttemptState; tries: number; at: Date },
@@ -205,6 +228,7 @@ export const moveState = statement<
   'payments.move_payout_state',
   `update payments.payouts
       set state = $to, tries = tries + $tries::int, touched_at = $at,
+          polls = case when $to = 'sending' then 0 else polls end,
           missed_at = case when $to = 'unknown' then missed_at end, lost = lost and $to = 'unknown'
     where ${mine} and id = $id and status = 'processing' and state = any($from::text[])
    returning ${columns}`,
@@ -234,6 +258,31 @@ export const markOverdue = statement<One & { at: Date }, { id: string }>(
   `update payments.payouts set overdue_at = $at
     where ${mine} and id = $id and status = 'processing' and overdue_at is null
    returning id`,
+)
+
+const every = 'bucket = any($buckets::smallint[])'
+
+/** Those that a person has to find out about, of every account, oldest first. */
+export const listOverdue = statement<
+  { buckets: readonly number[]; after: string | null; limit: number },
+  PayoutRow & { overdue_at: Date }
+>(
+  'payments.list_overdue_payouts',
+  `select ${columns}, overdue_at from payments.payouts
+    where ${every} and overdue_at is not null and ($after::uuid is null or id > $after)
+    order by id limit $limit::int + 1`,
+)
+
+export const findOverdue = statement<{ buckets: readonly number[]; id: string }, PayoutRow>(
+  'payments.find_overdue_payout',
+  `select ${columns} from payments.payouts where ${every} and id = $id and overdue_at is not null`,
+)
+
+/** Lets a payout go that waited for a person; none when it did not. */
+export const endReview = statement<One, PayoutRow>(
+  'payments.end_payout_review',
+  `update payments.payouts set in_review = false where ${mine} and id = $id and status = 'pending' and in_review
+   returning ${columns}`,
 )
 
 // Batches ----------------------------------------------------------------------------------------------------------
@@ -333,19 +382,27 @@ export const listItems = statement<One & { after: number; limit: number }, Batch
 /** Takes the next payouts of a batch that no job looks after; whoever took them makes the jobs in the same transaction. */
 export const takeUnqueued = statement<Owned & { batch: string; limit: number }, Pick<PayoutRow, 'id' | 'due_at'>>(
   'payments.take_unqueued_payouts',
-  `update payments.payouts set queued = true
-    where ${mine} and id in (
-      select id from payments.payouts where ${mine} and batch_id = $batch and not queued
-       order by batch_index limit $limit::int for update skip locked)
+  `with next as materialized (
+     select n.id from payments.payouts n
+      where ${mine} and n.batch_id = $batch and not n.queued
+      order by n.batch_index limit $limit::int for update skip locked)
+   update payments.payouts set queued = true
+    where ${mine} and id = any(array(select next.id from next))
    returning id, due_at`,
 )
 
-/** Withdraws those of a batch that wait for their time; gives how many, and what was held for them. */
-export const cancelOfBatch = statement<One & { at: Date; realAt: Date }, { cancelled: number; held: bigint }>(
+/** Withdraws some of a batch that wait for their time; gives how many, and what was held for them. */
+export const cancelOfBatch = statement<
+  One & { at: Date; realAt: Date; limit: number },
+  { cancelled: number; held: bigint }
+>(
   'payments.cancel_payouts_of_batch',
-  `with cancelled as (
+  `with next as materialized (
+     select n.id from payments.payouts n where ${mine} and n.batch_id = $id and n.status = 'pending'
+      order by n.batch_index limit $limit::int for update),
+   cancelled as (
      update payments.payouts set status = 'cancelled', state = 'final', updated_at = $at, touched_at = $realAt
-      where ${mine} and batch_id = $id and status = 'pending'
+      where ${mine} and id = any(array(select next.id from next))
      returning amount + fee as held)
    select count(*)::int as cancelled, coalesce(sum(held), 0)::bigint as held from cancelled`,
 )

@@ -20,8 +20,8 @@ import { countPayoutPoll, findPayout, markOverdue, moveState, type PayoutRow } f
 export const topics = ['result', 'timeout', 'answer'] as const satisfies readonly (keyof Addresses)[]
 
 export const firstPollSeconds = 15
-/** When the provider is asked how it went: seconds after the payout was due. From the last on once a day. */
-const pollSeconds = [firstPollSeconds, 45, 120, 600, 3_600, 21_600, 86_400]
+/** How long the provider is given before it is asked how it went, and from one time to the next: in the end once a day. */
+const pollSeconds = [firstPollSeconds, 30, 75, 480, 3_000, 18_000, 64_800, 86_400]
 /** By then nobody is asked any more, and the money stays where it is until a person has found out. */
 const overdueDays = 7
 /** By then whoever accepted a payout has begun to send it, or is dead; and whoever began has heard, or is dead. */
@@ -54,11 +54,14 @@ export const payoutJob: Job<App, typeof Payload> = {
   handle: (app, { tenant, payload }) => look(app, tenant, payload.payout, payload.inline),
 }
 
-/** Payouts of batches have a lane of their own, so that nobody's single one waits behind ten thousand. */
+/**
+ * Payouts of batches have a lane of their own, so that nobody's single one waits behind ten thousand. They share a wallet, for
+ * which they wait in turn: more at once would only hold connections that others need.
+ */
 export const batchedPayoutJob: Job<App, typeof Payload> = {
   ...common,
   lane: 'payments.batched_payout',
-  concurrency: 32,
+  concurrency: 16,
   handle: (app, { tenant, payload }) => look(app, tenant, payload.payout, false),
 }
 
@@ -83,7 +86,7 @@ async function watch(app: App, tenant: Tenant, payout: PayoutRow, inline: boolea
   const scale = gatewayOf(app).timeScale(tenant.environment)
   if (after.state === 'planned') return { kind: 'again', afterMs: queuedMs * scale }
   if (nowOf(app, after) - after.due_at.getTime() >= overdueDays * dayMs * scale) return overdue(app, tenant, after)
-  return { kind: 'again', afterMs: nextPollMs(app, after, scale) }
+  return { kind: 'again', afterMs: nextPollMs(after, scale) }
 }
 
 /** Sends a payout that nobody sent yet; gives it as it is then. */
@@ -151,13 +154,10 @@ async function overdue(app: App, tenant: Tenant, { id }: PayoutRow): Promise<Out
   return { kind: 'done' }
 }
 
-function nextPollMs(app: App, payout: PayoutRow, scale: number): number {
-  const last = pollSeconds.length - 1
-  const days = Math.max(0, payout.polls - last) * (dayMs / 1_000)
-  const dueMs = payout.due_at.getTime() + ((pollSeconds[Math.min(payout.polls, last)] ?? 0) + days) * 1_000 * scale
-  const waitMs = Math.max(100, dueMs - nowOf(app, payout))
+function nextPollMs({ polls, missed_at }: PayoutRow, scale: number): number {
+  const waitMs = (pollSeconds[Math.min(polls, pollSeconds.length - 1)] ?? 0) * 1_000 * scale
   // One that the provider does not know is asked about again as soon as that says something.
-  return payout.missed_at === null ? waitMs : Math.min(waitMs, missedMs * scale)
+  return Math.max(100, missed_at === null ? waitMs : Math.min(waitMs, missedMs * scale))
 }
 
 function nowOf(app: App, { clock_offset_ms }: PayoutRow): number {

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// What operators do with payouts of which nobody knows what became: ask the provider themselves, and say so here. Until then
+// the money stays held.
+import { type Static, Type } from 'typebox'
+import { AppError } from '../../../kernel/errors.ts'
+import { bucketCount, idOf, uuidOf } from '../../../kernel/ids.ts'
+import { record } from '../../../platform/audit.ts'
+import { maybe } from '../../../platform/db.ts'
+import { pageOf, windowOf } from '../../../platform/page.ts'
+import { list, type Route, write } from '../../../platform/route.ts'
+import { Amount, At, EnvironmentName, listQuery, Nullable, OneOf } from '../../../platform/schema.ts'
+import { payoutStatus } from '../events.ts'
+import { settleIn } from './settle.ts'
+import { findOverdue, listOverdue, type PayoutRow } from './store.ts'
+
+const buckets = Array.from({ length: bucketCount }, (_, bucket) => bucket)
+
+const Overdue = Type.Object(
+  {
+    payout_id: Type.String(),
+    provider_id: Type.String({ description: 'As the provider knows it' }),
+    account_id: Type.String(),
+    environment: EnvironmentName(),
+    provider: Type.String(),
+    country: Type.String(),
+    status: payoutStatus,
+    amount: Amount(),
+    currency: Type.String(),
+    created_at: At(),
+    overdue_at: Nullable(At()),
+  },
+  { title: 'OverduePayout' },
+)
+
+const listRoute = list({
+  path: '/v1/operator/payments/payouts',
+  operation: 'operator.listOverduePayouts',
+  summary: 'List the payouts of which nobody knows what became, oldest first',
+  scope: 'operator',
+  query: Type.Object({ limit: listQuery.limit, cursor: listQuery.cursor }),
+  row: Overdue,
+  examples: [{ name: 'The oldest' }],
+  handle: async (app, { query }) => {
+    const { limit, after } = windowOf(query)
+    const rows = await app.db.query(listOverdue, { buckets, limit, after })
+    return pageOf({ limit, after, descending: false }, rows, (row) => shown(row, row.overdue_at))
+  },
+})
+
+const settleRoute = write({
+  method: 'POST',
+  path: '/v1/operator/payments/payouts/:payout_id/settle',
+  operation: 'operator.settlePayout',
+  summary: 'Say what became of a payout that nobody knows of',
+  description:
+    'Ask the provider first: what is said to have failed is given back to the account, and cannot be paid any more.',
+  scope: 'operator',
+  params: Type.Object({ payout_id: Type.String({ description: 'Begins with po_' }) }),
+  body: Type.Object({
+    outcome: OneOf(['paid', 'failed']),
+    provider_reference: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 100, rule: 'must have 1 to 100 characters', description: 'Of one paid' }),
+    ),
+  }),
+  reply: { status: 200, schema: Overdue },
+  errors: ['NOT_FOUND', 'VALIDATION_ERROR'],
+  handle: async (app, tx, { params, body }, caller) => {
+    const id = uuidOf('payout', params.payout_id)
+    const found = id === null ? null : await maybe(tx.query(findOverdue, { buckets, id }))
+    if (!found) throw new AppError('NOT_FOUND', 'no payout with this id waits for a person')
+    const { bucket, account_id: account, environment } = found
+    const after = await settleIn(
+      app,
+      tx,
+      { bucket, account, environment },
+      found.id,
+      body.outcome === 'paid'
+        ? { kind: 'paid', receipt: body.provider_reference ?? null, micros: null }
+        : { kind: 'refused', reason: 'PROVIDER_ERROR', code: 'operator' },
+    )
+    await record(tx, caller, 'payout.settle', params.payout_id, { after: { status: after.status } })
+    return shown(after, null)
+  },
+})
+
+function shown(row: PayoutRow, overdueAt: Date | null): Static<typeof Overdue> {
+  return {
+    payout_id: idOf('payout', row.id),
+    provider_id: row.id,
+    account_id: idOf('account', row.account_id),
+    environment: row.environment,
+    provider: row.provider,
+    country: row.country,
+    status: row.status,
+    amount: row.amount,
+    currency: row.currency,
+    created_at: row.created_at,
+    overdue_at: overdueAt,
+  }
+}
+
+export const payoutOperatorRoutes: readonly Route[] = [listRoute, settleRoute]

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whatever providers say of payouts, in whatever order and however often: each is what a model of a few lines says it is, and
+// the wallet holds what the model reckons, to the micro.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import fc from 'fast-check'
+import { accept } from '../../src/areas/payments/payouts/create.ts'
+import { payoutFeeOf } from '../../src/areas/payments/payouts/payout.ts'
+import { settle } from '../../src/areas/payments/payouts/settle.ts'
+import { moveState } from '../../src/areas/payments/payouts/store.ts'
+import type { OutgoingVerdict } from '../../src/areas/payments/provider.ts'
+import { bucketOf, uuidOf } from '../../src/kernel/ids.ts'
+import { currencies, isCurrency } from '../../src/kernel/money.ts'
+import { verifyLedger } from '../../src/ledger/verify.ts'
+import { walletsOf } from '../../src/ledger/wallets.ts'
+import type { Tenant } from '../../src/platform/tenant.ts'
+import { startWorld, type World } from '../world.ts'
+
+let world: World
+
+before(async () => {
+  // Nobody looks after jobs here: what happens is what the test does.
+  world = await startWorld({ PAMOJA_ROLES: ['api'], PAMOJA_SANDBOX_TIME_SCALE: 0.01 })
+})
+after(() => world.stop())
+
+const micros = 100_000_000n
+
+const verdicts: readonly OutgoingVerdict[] = [
+  { kind: 'accepted', providerId: 'x' },
+  { kind: 'pending' },
+  { kind: 'unknown', reason: 'x' },
+  { kind: 'asked' },
+  { kind: 'missing' },
+  { kind: 'unavailable', reason: 'x' },
+  { kind: 'refused', reason: 'RECIPIENT_NOT_FOUND', code: 'x' },
+  { kind: 'paid', receipt: 'R1', micros: null },
+  { kind: 'paid', receipt: 'R1', micros },
+  { kind: 'paid', receipt: 'R1', micros: micros + 1n },
+  { kind: 'reversed' },
+]
+
+interface Modelled {
+  status: 'processing' | 'completed' | 'failed' | 'reversed'
+  sending: boolean
+}
+
+function next({ status, sending }: Modelled, verdict: OutgoingVerdict): Modelled {
+  if (status === 'completed') return { status: verdict.kind === 'reversed' ? 'reversed' : status, sending }
+  if (status !== 'processing') return { status, sending }
+  switch (verdict.kind) {
+    case 'unavailable':
+      return { status: sending ? 'failed' : status, sending }
+    case 'refused':
+    case 'reversed':
+      return { status: 'failed', sending }
+    case 'paid':
+      return { status: verdict.micros === null || verdict.micros === micros ? 'completed' : status, sending }
+    default:
+      return { status, sending: false }
+  }
+}
+
+test('a payout is what its model says, and so is the wallet', async () => {
+  const { app } = world
+  const { id } = await world.account({ balance: 1_000_000 })
+  const account = uuidOf('account', id) ?? ''
+  const tenant: Tenant = { bucket: bucketOf(account), account, environment: 'test' }
+  const before = await walletNow(tenant)
+  const fee = payoutFeeOf(micros, 'KES')
+  const all: Modelled[] = []
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.constantFrom(...verdicts), { maxLength: 6 }), async (said) => {
+      const nowMs = app.clock.nowMs()
+      const occasion = { tenant, receivedMs: nowMs, nowMs, requestId: null }
+      const input = { amount: 100, currency: 'KES', phone: '+254700000001' }
+      const { id: payout } = await app.db.tx((tx) => accept(app, tx, input, occasion, true))
+      const sending = { from: ['planned'], to: 'sending', tries: 0, at: new Date(nowMs) } as const
+      await app.db.query(moveState, { ...tenant, id: payout, ...sending })
+      let modelled: Modelled = { status: 'processing', sending: true }
+      for (const verdict of said) {
+        modelled = next(modelled, verdict)
+        const { status } = await settle(app, tenant, payout, verdict)
+        assert.equal(
+          status,
+          modelled.status,
+          JSON.stringify(verdict, (_, value) => String(value)),
+        )
+      }
+      all.push(modelled)
+      const count = (status: Modelled['status']) => BigInt(all.filter((one) => one.status === status).length)
+      assert.deepEqual(await walletNow(tenant), {
+        balance: before.balance - count('completed') * (micros + fee),
+        held: count('processing') * (micros + fee),
+      })
+    }),
+    { numRuns: 60 },
+  )
+  assert.deepEqual((await verifyLedger(app.db)).problems, [])
+})
+
+test('the same verdict from many at once is applied once', async () => {
+  const { app } = world
+  const { id, client } = await world.account({ balance: 1_000 })
+  const account = uuidOf('account', id) ?? ''
+  const tenant: Tenant = { bucket: bucketOf(account), account, environment: 'test' }
+  const { body } = await client.post('/v1/payouts', { amount: 100, currency: 'KES', phone: '+254700000003' })
+  const payout = uuidOf('payout', body.payout_id) ?? ''
+  const mixed: OutgoingVerdict[] = Array.from({ length: 12 }, (_, i) =>
+    i % 2 === 0
+      ? { kind: 'paid', receipt: 'R', micros: null }
+      : { kind: 'refused', reason: 'PROVIDER_ERROR', code: 'x' },
+  )
+  const after = await Promise.all(mixed.map((verdict) => settle(app, tenant, payout, verdict)))
+  assert.equal(new Set(after.map(({ status }) => status)).size, 1, 'whoever wins, all see the same')
+  const isPaid = after[0]?.status === 'completed'
+  assert.deepEqual(await walletNow(tenant), { balance: isPaid ? 899_500_000n : 1_000_000_000n, held: 0n })
+  assert.equal((await client.get('/v1/events')).body.data.length, 1)
+})
+
+test('a fee is half a percent to the minor unit', () => {
+  const codes = Object.keys(currencies).filter(isCurrency)
+  fc.assert(
+    fc.property(fc.constantFrom(...codes), fc.bigInt({ min: 1n, max: 10n ** 18n }), (currency, amount) => {
+      const minorUnit = 10n ** BigInt(6 - currencies[currency])
+      const fee = payoutFeeOf(amount * minorUnit, currency)
+      assert.equal(fee % minorUnit, 0n)
+      const difference = fee * 200n - amount * minorUnit
+      assert.ok(difference <= 100n * minorUnit && difference >= -100n * minorUnit, 'within half a minor unit')
+    }),
+  )
+})
+
+async function walletNow(tenant: Tenant): Promise<{ balance: bigint; held: bigint }> {
+  const wallet = (await walletsOf(world.app.db, tenant)).find(({ currency }) => currency === 'KES')
+  return { balance: wallet?.balanceMicros ?? 0n, held: wallet?.heldMicros ?? 0n }
+}
