@@ -162,8 +162,8 @@ async function realPath(route: Route, client: typeof world.demo): Promise<string
   const body = create?.examples?.[0]?.body
   if (create && body) {
     const made = await client.post(collection, body)
-    const { note_id, name, batch_id, phone, number } = made.body
-    const id = made.body.id ?? note_id ?? name ?? batch_id ?? phone ?? number
+    const { note_id, plan_id, name, batch_id, phone, number } = made.body
+    const id = made.body.id ?? note_id ?? plan_id ?? name ?? batch_id ?? phone ?? number
     assert.ok(id, `${collection}: ${JSON.stringify(made.body)}`)
     return `${collection}/${id}${rest}`
   }

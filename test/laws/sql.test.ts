@@ -30,6 +30,7 @@ const schemas = [
   'sms',
   'payments',
   'wallet',
+  'billing',
   'notes',
 ]
 /** Tables named in SQL; a function call, which hides its tables behind its own name, is followed by a parenthesis. */

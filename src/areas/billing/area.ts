@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The door of the billing area: so far, what it tells customers of.
+// The door of the billing area.
 import type { Area } from '../../platform/area.ts'
 import { invoiceEvents, subscriptionEvents } from './events.ts'
+import { planRoutes } from './plans/routes.ts'
 
 export const billing: Area = {
   name: 'billing',
-  routes: [],
+  routes: [...planRoutes],
   events: [...Object.values(invoiceEvents), ...Object.values(subscriptionEvents)],
 }
