@@ -19,7 +19,7 @@ const kinds = {
   usage_sms: `t.credit = 'revenue:sms'`,
   usage_reversal: `t.debit like 'revenue:%'`,
   topup: `t.step = 'topup:settle'`,
-  payment: `t.step = 'payment:settle'`,
+  payment: `t.step in ('payment:settle', 'invoice:settle')`,
   adjustment: 'true',
 } as const
 

@@ -9,7 +9,7 @@ create table payments.payments (
   account_id         uuid not null,
   environment        text not null,
   id                 uuid not null,
-  purpose            text not null check (purpose in ('payment', 'topup')),
+  purpose            text not null check (purpose in ('payment', 'topup', 'invoice')),
   status             text not null check (status in ('pending', 'processing', 'requires_action', 'completed', 'failed', 'cancelled', 'expired')),
   method             text not null check (method in ('mobile_money', 'card', 'bank_transfer')),
   provider           text not null,
@@ -22,6 +22,7 @@ create table payments.payments (
   customer           jsonb not null,
   metadata           jsonb not null,
   callback_url       text,
+  invoice_id         uuid,
   provider_reference text,
   failure_reason     text,
   late               boolean not null default false,
@@ -35,6 +36,8 @@ create table payments.payments (
 );
 create unique index payments_reference on payments.payments (bucket, account_id, environment, reference)
   where reference is not null;
+create index payments_of_invoice on payments.payments (bucket, account_id, environment, invoice_id, id)
+  where invoice_id is not null;
 
 -- One row is something asked of a provider: it is there before the first byte leaves. `planned`: nothing was sent;
 -- `sending`: perhaps it was; `accepted`: the provider has it, as provider_id; `unknown`: it may have it; `final`: it is over.

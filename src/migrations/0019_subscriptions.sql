@@ -1,7 +1,5 @@
 -- What accounts sell again and again: plans, and who subscribed to them.
 
-create schema if not exists billing;
-
 -- One row is a plan: what is sold, for how much, how often. Its price never changes; `tax_rate` is in millionths of a
 -- percent.
 create table billing.plans (

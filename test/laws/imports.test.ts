@@ -19,7 +19,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 
 /** Area -> the areas whose door (area.ts) it may use. Everything else crosses as an event. */
 const doors: Readonly<Record<string, readonly string[]>> = {
-  billing: ['payments'],
+  billing: ['payments', 'sms'],
   sandbox: ['accounts', 'webhooks'],
   wallet: ['payments'],
 }

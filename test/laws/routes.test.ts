@@ -162,8 +162,8 @@ async function realPath(route: Route, client: typeof world.demo): Promise<string
   const body = create?.examples?.[0]?.body
   if (create && body) {
     const made = await client.post(collection, body)
-    const { note_id, plan_id, name, batch_id, phone, number } = made.body
-    const id = made.body.id ?? note_id ?? plan_id ?? name ?? batch_id ?? phone ?? number
+    const { invoice_id, plan_id, note_id, name, batch_id, phone, number } = made.body
+    const id = made.body.id ?? invoice_id ?? plan_id ?? note_id ?? name ?? batch_id ?? phone ?? number
     assert.ok(id, `${collection}: ${JSON.stringify(made.body)}`)
     return `${collection}/${id}${rest}`
   }
@@ -178,6 +178,11 @@ async function realPath(route: Route, client: typeof world.demo): Promise<string
   if (collection === '/v1/sms') {
     const message = { to: '+254711000001', from: 'PAMOJA', message: 'Habari' }
     return `${collection}/${(await client.post('/v1/sms/send', message)).body.message_id}${rest}`
+  }
+  if (collection === '/v1/billing/customers') {
+    const invoice = routes.find(({ operation }) => operation === 'billing.createInvoice')?.examples?.[0]?.body
+    const { body: made } = await client.post('/v1/billing/invoices', invoice)
+    return `${collection}/${made.customer.customer_id}${rest}`
   }
   throw new Error(`the tests do not know how to make something under ${collection}`)
 }

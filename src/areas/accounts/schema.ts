@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes of accounts, keys, tokens, usage, limits and logs.
 import { Type } from 'typebox'
+import { numberPatternForm } from '../../kernel/invoice-number.ts'
 import {
   Amount,
   AmountIn,
@@ -159,6 +160,13 @@ const Settings = Type.Object({
       maxLength: 2048,
       rule: 'must be an https:// URL',
       description: 'Where email tracking is reported',
+    }),
+  ),
+  invoice_number_pattern: Type.Optional(
+    Type.String({
+      pattern: numberPatternForm,
+      rule: 'must be letters, digits, blanks, . / _ - and {year}, then no digit, then {seq} or {seq:6}',
+      description: 'How invoices are numbered; `INV-{year}-{seq:6}` unless set',
     }),
   ),
   low_balance_threshold: Type.Optional(

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The door of the billing area.
 import type { Area } from '../../platform/area.ts'
+import { customerRoutes } from './customers/routes.ts'
 import { invoiceEvents, subscriptionEvents } from './events.ts'
+import { overdueChore } from './invoices/overdue.ts'
+import { invoiceRoutes } from './invoices/routes.ts'
 import { planRoutes } from './plans/routes.ts'
 
 export const billing: Area = {
   name: 'billing',
-  routes: [...planRoutes],
+  routes: [...invoiceRoutes, ...customerRoutes, ...planRoutes],
   events: [...Object.values(invoiceEvents), ...Object.values(subscriptionEvents)],
+  chores: [overdueChore],
 }

@@ -10,7 +10,7 @@ const currency = Type.String()
 const moment = Nullable(At())
 const invoiceStatus = OneOf(['draft', 'open', 'paid', 'void', 'uncollectible'])
 
-const Invoice = Type.Object(
+export const Invoice = Type.Object(
   {
     invoice_id: Type.String(),
     number: Nullable(Type.String()),
@@ -28,21 +28,27 @@ const Invoice = Type.Object(
         tax: amount,
       }),
     ),
+    tax_inclusive: Type.Boolean({ description: 'The amounts hold their tax already' }),
     subtotal: amount,
     discount_total: amount,
     tax_total: amount,
     total: amount,
     amount_paid: amount,
     amount_due: amount,
+    credit_applied: Amount({ description: 'How much of amount_paid the customer had in hand' }),
     overdue: Type.Boolean(),
     due_date: Type.String({ format: 'date' }),
     hosted_url: Nullable(Type.String({ description: 'Where it can be paid' })),
     pdf_url: Nullable(Type.String()),
     payments: Type.Array(Type.String({ description: 'Ids' })),
+    payment_methods: Nullable(Type.Array(Type.String()), { description: 'Null: all that are offered' }),
+    notes: Nullable(Type.String()),
+    reference: Nullable(Type.String()),
     subscription_id: Nullable(Type.String()),
     sent_at: moment,
     paid_at: moment,
     voided_at: moment,
+    void_reason: Nullable(Type.String()),
     metadata: Metadata,
     created_at: At(),
   },
@@ -64,7 +70,14 @@ const flatInvoice = {
 }
 
 const InvoiceEvent = Type.Object({ ...flatInvoice, invoice: Invoice }, { title: 'InvoiceEvent' })
-const InvoicePaid = Type.Object({ ...flatInvoice, invoice: Invoice, payment: Payment }, { title: 'InvoicePaidEvent' })
+const InvoicePaid = Type.Object(
+  {
+    ...flatInvoice,
+    invoice: Invoice,
+    payment: Nullable(Payment, { description: 'The last one; null when the customer’s credit covered it' }),
+  },
+  { title: 'InvoicePaidEvent' },
+)
 
 const subscriptionStatus = OneOf(['trialing', 'incomplete', 'active', 'past_due', 'paused', 'cancelled'])
 const cancelReason = Nullable(Type.String({ description: 'What was given, or `dunning`' }))
@@ -130,21 +143,27 @@ const open: Static<typeof Invoice> = {
       tax: 480_000_000n,
     },
   ],
+  tax_inclusive: false,
   subtotal: 3_000_000_000n,
   discount_total: 0n,
   tax_total: 480_000_000n,
   total: 3_480_000_000n,
   amount_paid: 0n,
   amount_due: 3_480_000_000n,
+  credit_applied: 0n,
   overdue: false,
   due_date: '2026-03-15',
   hosted_url: 'https://pay.example/pay/4q7t',
   pdf_url: 'https://pay.example/pay/4q7t/invoice.pdf',
   payments: [],
+  payment_methods: null,
+  notes: null,
+  reference: 'order-77',
   subscription_id: null,
   sent_at: new Date('2026-03-01T09:00:00Z'),
   paid_at: null,
   voided_at: null,
+  void_reason: null,
   metadata: { order: '77' },
   created_at: new Date('2026-03-01T08:59:00Z'),
 }
@@ -243,6 +262,7 @@ export const invoiceEvents = {
     status: 'void',
     amount_due: 0n,
     voided_at: now,
+    void_reason: 'sent twice',
   }),
 }
 

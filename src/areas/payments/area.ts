@@ -17,7 +17,7 @@ export const payments: Area = {
   start: (app) => gatewayOf(app).start(),
 }
 
-export { accept, currencyOf, microsOf, PaymentCreate, sendNow } from './create.ts'
+export { accept, currencyOf, microsOf, type NewPayment, PaymentCreate, sendNow } from './create.ts'
 export { Customer, completedPayment, moneyFields, moneyHead, Payment } from './events.ts'
 export { requireCollectable } from './methods.ts'
 export { paymentUuid, recordOf } from './payment.ts'

@@ -110,6 +110,7 @@ export async function accept(
       customer: JSON.stringify(input.customer ?? {}),
       metadata: JSON.stringify(input.metadata ?? {}),
       callbackUrl: input.callback_url ?? null,
+      invoice: purpose.invoiceId ?? null,
       requestId,
       expiresAt,
       at: new Date(nowMs),

@@ -33,7 +33,7 @@ export function recordOf(row: PaymentRow): Static<typeof Payment> {
     failure_message: sentenceOf(failure_reason),
     risk: null,
     late: row.late,
-    invoice_id: null,
+    invoice_id: row.invoice_id && idOf('invoice', row.invoice_id),
     expires_at: row.expires_at,
     created_at: row.created_at,
     updated_at: row.updated_at,

@@ -10,6 +10,8 @@ export interface Purpose {
   /** Stored with the payment, and the first word of its steps in the ledger. */
   readonly name: PaymentRow['purpose']
   readonly isFree: boolean
+  /** The invoice that such a payment pays. */
+  readonly invoiceId?: string
   /** Done in the transaction that makes the payment completed, when the money is in the wallet. */
   completed?(app: App, tx: Tx, occasion: Occasion, payment: PaymentRow): Promise<void>
   /** The same when it failed, was cancelled or expired. Late money may still complete it. */

@@ -230,7 +230,7 @@ function transactionOf(row: PaymentRow): Static<typeof Transaction> {
   const { payment_id, status, amount, fee, net_amount, currency, method, provider, ...rest } = recordOf(row)
   return {
     transaction_id: idOf('transaction', row.id),
-    type: row.purpose,
+    type: row.purpose === 'topup' ? 'topup' : 'payment',
     payment_id,
     status,
     amount,

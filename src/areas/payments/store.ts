@@ -15,7 +15,7 @@ export interface PaymentRow {
   account_id: string
   environment: Environment
   id: string
-  purpose: 'payment' | 'topup'
+  purpose: 'payment' | 'topup' | 'invoice'
   status: Status
   method: 'mobile_money' | 'card' | 'bank_transfer'
   provider: string
@@ -28,6 +28,8 @@ export interface PaymentRow {
   customer: Record<string, string>
   metadata: Record<string, string | number | boolean>
   callback_url: string | null
+  /** The invoice that it pays. */
+  invoice_id: string | null
   provider_reference: string | null
   failure_reason: string | null
   late: boolean
@@ -72,8 +74,8 @@ interface Owned {
 type One = Owned & { id: string }
 
 const columns = `bucket, account_id, environment, id, purpose, status, method, provider, amount, currency, fee, phone,
-  description, reference, customer, metadata, callback_url, provider_reference, failure_reason, late, sequence, request_id,
-  expires_at, completed_at, created_at, updated_at`
+  description, reference, customer, metadata, callback_url, invoice_id, provider_reference, failure_reason, late, sequence,
+  request_id, expires_at, completed_at, created_at, updated_at`
 
 const mine = 'bucket = $bucket and account_id = $account and environment = $environment'
 
@@ -91,6 +93,7 @@ export const insertPayment = statement<
     customer: string
     metadata: string
     callbackUrl: string | null
+    invoice: string | null
     requestId: string | null
     expiresAt: Date
     at: Date
@@ -99,9 +102,10 @@ export const insertPayment = statement<
 >(
   'payments.insert',
   `insert into payments.payments (bucket, account_id, environment, id, purpose, status, method, provider, amount, currency, fee,
-     phone, description, reference, customer, metadata, callback_url, request_id, expires_at, created_at, updated_at)
+     phone, description, reference, customer, metadata, callback_url, invoice_id, request_id, expires_at, created_at, updated_at)
    values ($bucket, $account, $environment, $id, $purpose, 'pending', 'mobile_money', $provider, $amount, $currency, $fee,
-     $phone, $description, $reference, $customer::jsonb, $metadata::jsonb, $callbackUrl, $requestId, $expiresAt, $at, $at)
+     $phone, $description, $reference, $customer::jsonb, $metadata::jsonb, $callbackUrl, $invoice, $requestId, $expiresAt, $at,
+     $at)
    on conflict (bucket, account_id, environment, reference) where reference is not null do nothing
    returning ${columns}`,
 )
@@ -128,6 +132,25 @@ export const findPayments = statement<
 export const findReference = statement<Owned & { reference: string }, { id: string; status: Status }>(
   'payments.find_reference',
   `select id, status from payments.payments where ${mine} and reference = $reference`,
+)
+
+/** How often an invoice was tried to be paid: those that can still go either way, and those since a moment. */
+export const countOfInvoice = statement<
+  Owned & { invoice: string; since: string },
+  { under_way: number; recent: number }
+>(
+  'payments.count_of_invoice',
+  `select (count(*) filter (where status in ('pending', 'processing', 'requires_action')))::int as under_way,
+          (count(*) filter (where id >= $since::uuid))::int as recent
+     from payments.payments where ${mine} and invoice_id = $invoice`,
+)
+
+/** The payment that asks the same phone for the same invoice and can still go either way. */
+export const findUnderWay = statement<Owned & { invoice: string; phone: string }, { id: string }>(
+  'payments.find_under_way',
+  `select id from payments.payments
+    where ${mine} and invoice_id = $invoice and phone = $phone and status in ('pending', 'processing', 'requires_action')
+    order by id desc limit 1`,
 )
 
 export interface PaymentFilter {

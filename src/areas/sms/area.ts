@@ -60,3 +60,6 @@ function intakeOf(app: App): Intake {
     incoming: (message) => takeIncoming(app, message),
   }
 }
+
+/** How another area sends one text for an account: what the account itself could send, at its price. */
+export { send as sendText } from './send.ts'

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whom an account bills, and what they have in hand: what was paid too much, or what the account gave them. It is used up by
+// their next invoices, and never sent back by itself.
+import { type Static, Type } from 'typebox'
+import { AppError } from '../../../kernel/errors.ts'
+import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
+import { maybe, one, type Queryable, type Tx } from '../../../platform/db.ts'
+import type { Occasion } from '../../../platform/events.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import { PaymentCreate } from '../../payments/area.ts'
+import { type CustomerRow, findCustomer, insertCreditEntry, lockCredit, moveCredit, saveCustomer } from './store.ts'
+
+const { name, email } = PaymentCreate.properties.customer.properties
+
+/** Somebody as a request names them. */
+export const CustomerIn = Type.Object({
+  name,
+  email,
+  phone: Type.Optional(PaymentCreate.properties.phone),
+  customer_id: Type.Optional(
+    Type.String({ maxLength: 40, description: 'Somebody you billed before; begins with cus_' }),
+  ),
+})
+
+export type NewCustomer = Static<typeof CustomerIn>
+
+/**
+ * The customer whom a request names: by id, or by email address, or by phone number, in this order. Who is not known yet is
+ * made. `needsContact`: a name alone will not do.
+ */
+export async function customerFor(
+  tx: Tx,
+  { tenant, receivedMs, nowMs }: Occasion,
+  given: NewCustomer,
+  { needsContact = false }: { needsContact?: boolean } = {},
+): Promise<CustomerRow> {
+  if (given.customer_id !== undefined) {
+    const known = await customerWith(tx, tenant, given.customer_id)
+    return needsContact ? withContact(known) : known
+  }
+  const { name = null, email = null, phone = null } = given
+  if (name === null && email === null && phone === null)
+    throw new AppError('VALIDATION_ERROR', 'customer: needs a name, an email, a phone or a customer_id')
+  if (needsContact) withContact({ email, phone })
+  const contact = contactOf({ email, phone })
+  const at = new Date(nowMs)
+  return one(tx.query(saveCustomer, { ...tenant, id: newUuid(receivedMs), contact, name, email, phone, at }))
+}
+
+function withContact<T extends Pick<CustomerRow, 'email' | 'phone'>>(customer: T): T {
+  if (customer.email === null && customer.phone === null)
+    throw new AppError('VALIDATION_ERROR', 'customer: needs an email or a phone')
+  return customer
+}
+
+export function contactOf({ email, phone }: Pick<CustomerRow, 'email' | 'phone'>): string | null {
+  return email?.toLowerCase() ?? phone
+}
+
+export async function customerWith(queryable: Queryable, tenant: Tenant, id: string): Promise<CustomerRow> {
+  const uuid = uuidOf('customer', id)
+  const row = uuid && (await maybe(queryable.query(findCustomer, { ...tenant, id: uuid })))
+  if (!row) throw new AppError('NOT_FOUND', 'there is no such customer; the ids of customers begin with cus_')
+  return row
+}
+
+/** As invoices, subscriptions and payments show a customer: what is not known is left out. */
+export function customerFacts({ id, name, email, phone }: CustomerRow): Record<string, string> {
+  const known = Object.entries({ name, email, phone }).flatMap(([key, value]) => (value === null ? [] : [[key, value]]))
+  return { customer_id: idOf('customer', id), ...Object.fromEntries(known) }
+}
+
+/** Why a customer's credit changes: what it is about, and which step of it. A step is taken once. */
+export interface CreditStep {
+  customerId: string
+  currency: string
+  sourceId: string
+  step: string
+}
+
+/** Gives a customer so much in hand. */
+export async function addCredit(
+  tx: Tx,
+  { tenant, nowMs }: Occasion,
+  credit: CreditStep,
+  micros: bigint,
+): Promise<void> {
+  if (micros <= 0n) return
+  const { customerId: customer, currency, sourceId: source, step } = credit
+  const entry = { ...tenant, source, step, customer, currency, amount: micros, at: new Date(nowMs) }
+  if (!(await maybe(tx.query(insertCreditEntry, entry)))) return
+  await tx.query(moveCredit, { ...tenant, customer, currency, amount: micros })
+}
+
+/** Takes at most so much of what a customer has in hand; gives how much it was. */
+export async function takeCredit(
+  tx: Tx,
+  { tenant, nowMs }: Occasion,
+  credit: CreditStep,
+  mostMicros: bigint,
+): Promise<bigint> {
+  const { customerId: customer, currency, sourceId: source, step } = credit
+  const { balance = 0n } = (await maybe(tx.query(lockCredit, { ...tenant, customer, currency }))) ?? {}
+  const micros = balance < mostMicros ? balance : mostMicros
+  if (micros <= 0n) return 0n
+  const entry = { ...tenant, source, step, customer, currency, amount: -micros, at: new Date(nowMs) }
+  if (!(await maybe(tx.query(insertCreditEntry, entry)))) return 0n
+  await tx.query(moveCredit, { ...tenant, customer, currency, amount: -micros })
+  return micros
+}

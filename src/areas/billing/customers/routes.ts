@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Routes of customers, whom invoices make.
+import { type Static, Type } from 'typebox'
+import { idOf } from '../../../kernel/ids.ts'
+import type { Queryable } from '../../../platform/db.ts'
+import { pageOf, windowOf } from '../../../platform/page.ts'
+import { list, type Route, read } from '../../../platform/route.ts'
+import { Amount, At, listQuery, Nullable } from '../../../platform/schema.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import { customerWith } from './customer.ts'
+import { type CustomerRow, creditsOf, listCustomers } from './store.ts'
+
+const CustomerRecord = Type.Object(
+  {
+    customer_id: Type.String(),
+    name: Nullable(Type.String()),
+    email: Nullable(Type.String()),
+    phone: Nullable(Type.String()),
+    credits: Type.Array(Type.Object({ currency: Type.String(), amount: Amount() }), {
+      description: 'What the customer has in hand: it is taken off the next invoices',
+    }),
+    created_at: At(),
+    updated_at: At(),
+  },
+  { title: 'BillingCustomer' },
+)
+
+const get = read({
+  method: 'GET',
+  path: '/v1/billing/customers/:customer_id',
+  operation: 'billing.getCustomer',
+  summary: 'Read a customer',
+  scope: 'billing:read',
+  params: Type.Object({ customer_id: Type.String({ description: 'Begins with cus_' }) }),
+  reply: { status: 200, schema: CustomerRecord },
+  errors: ['NOT_FOUND'],
+  handle: async (app, { params }, { tenant }) => {
+    const row = await customerWith(app.db, tenant, params.customer_id)
+    const credits = await creditsByCustomer(app.db, tenant, [row])
+    return customerRecord(row, credits)
+  },
+})
+
+const customers = list({
+  path: '/v1/billing/customers',
+  operation: 'billing.listCustomers',
+  summary: 'List customers',
+  scope: 'billing:read',
+  query: Type.Object({
+    ...listQuery,
+    email: Type.Optional(Type.String({ maxLength: 254 })),
+  }),
+  row: CustomerRecord,
+  examples: [{ name: 'All' }],
+  handle: async (app, { query }, { tenant }) => {
+    const window = windowOf(query)
+    const rows = await app.db.query(listCustomers, {
+      ...tenant,
+      ...window,
+      contact: query.email?.toLowerCase() ?? null,
+    })
+    const credits = await creditsByCustomer(app.db, tenant, rows)
+    return pageOf(window, rows, (row) => customerRecord(row, credits))
+  },
+})
+
+type Credits = ReadonlyMap<string, { currency: string; amount: bigint }[]>
+
+async function creditsByCustomer(queryable: Queryable, tenant: Tenant, rows: readonly CustomerRow[]): Promise<Credits> {
+  const found = await queryable.query(creditsOf, { ...tenant, customers: rows.map(({ id }) => id) })
+  const credits = new Map<string, { currency: string; amount: bigint }[]>()
+  for (const { customer_id, currency, balance: amount } of found)
+    credits.set(customer_id, [...(credits.get(customer_id) ?? []), { currency, amount }])
+  return credits
+}
+
+function customerRecord(row: CustomerRow, credits: Credits): Static<typeof CustomerRecord> {
+  const { id, name, email, phone, created_at, updated_at } = row
+  return {
+    customer_id: idOf('customer', id),
+    name,
+    email,
+    phone,
+    credits: credits.get(id) ?? [],
+    created_at,
+    updated_at,
+  }
+}
+
+export const customerRoutes: readonly Route[] = [customers, get]

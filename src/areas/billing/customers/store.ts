@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// All SQL of customers and of what they have in hand.
+import { statement } from '../../../platform/db.ts'
+import type { Environment } from '../../../platform/tenant.ts'
+
+type Owned = { bucket: number; account: string; environment: Environment }
+
+export interface CustomerRow {
+  id: string
+  name: string | null
+  email: string | null
+  phone: string | null
+  created_at: Date
+  updated_at: Date
+}
+
+const columns = 'id, name, email, phone, created_at, updated_at'
+const mine = 'bucket = $bucket and account_id = $account and environment = $environment'
+
+/** Makes a customer, or brings up to date the one with the same contact. */
+export const saveCustomer = statement<
+  Owned & {
+    id: string
+    contact: string | null
+    name: string | null
+    email: string | null
+    phone: string | null
+    at: Date
+  },
+  CustomerRow
+>(
+  'billing.save_customer',
+  `insert into billing.customers as c (bucket, account_id, environment, id, contact, name, email, phone, created_at, updated_at)
+   values ($bucket, $account, $environment, $id, $contact, $name, $email, $phone, $at, $at)
+   on conflict (bucket, account_id, environment, contact) where contact is not null do update
+     set name = coalesce(excluded.name, c.name), phone = coalesce(excluded.phone, c.phone), updated_at = excluded.updated_at
+   returning ${columns}`,
+)
+
+export const findCustomer = statement<Owned & { id: string }, CustomerRow>(
+  'billing.find_customer',
+  `select ${columns} from billing.customers where ${mine} and id = $id`,
+)
+
+export const listCustomers = statement<
+  Owned & { contact: string | null; after: string | null; descending: boolean; limit: number },
+  CustomerRow
+>(
+  'billing.list_customers',
+  `select ${columns} from billing.customers
+    where ${mine} and ($contact::text is null or contact = $contact)
+      and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
+    order by case when $descending then id end desc, id
+    limit $limit::int + 1`,
+)
+
+export const creditsOf = statement<
+  Owned & { customers: readonly string[] },
+  { customer_id: string; currency: string; balance: bigint }
+>(
+  'billing.credits_of',
+  `select customer_id, currency, balance from billing.credits
+    where ${mine} and customer_id = any($customers::uuid[]) and balance > 0 order by currency`,
+)
+
+/** What a customer has in hand, which nobody else changes until this transaction ends. */
+export const lockCredit = statement<Owned & { customer: string; currency: string }, { balance: bigint }>(
+  'billing.lock_credit',
+  `select balance from billing.credits where ${mine} and customer_id = $customer and currency = $currency for update`,
+)
+
+/** None when the step was taken before. */
+export const insertCreditEntry = statement<
+  Owned & { source: string; step: string; customer: string; currency: string; amount: bigint; at: Date },
+  { step: string }
+>(
+  'billing.insert_credit_entry',
+  `insert into billing.credit_entries (bucket, account_id, environment, source_id, step, customer_id, currency, amount,
+     created_at)
+   values ($bucket, $account, $environment, $source, $step, $customer, $currency, $amount, $at)
+   on conflict do nothing returning step`,
+)
+
+export const moveCredit = statement<Owned & { customer: string; currency: string; amount: bigint }, object>(
+  'billing.move_credit',
+  `insert into billing.credits as c (bucket, account_id, environment, customer_id, currency, balance)
+   values ($bucket, $account, $environment, $customer, $currency, greatest($amount::bigint, 0))
+   on conflict (bucket, account_id, environment, customer_id, currency) do update set balance = c.balance + $amount`,
+)

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Making an invoice, and opening it: it gets its number, and what its customer has in hand is taken off it. A transaction
+// should open one invoice only: the number is locked last, and whoever went on to another would wait in the wrong order.
+import { randomBytes } from 'node:crypto'
+import { AppError } from '../../../kernel/errors.ts'
+import { idOf, newUuid } from '../../../kernel/ids.ts'
+import { numberOf, usualPattern } from '../../../kernel/invoice-number.ts'
+import type { Currency } from '../../../kernel/money.ts'
+import { dayMs, dayOf } from '../../../kernel/time.ts'
+import type { App } from '../../../platform/app.ts'
+import { maybe, one, type Tx } from '../../../platform/db.ts'
+import type { Occasion } from '../../../platform/events.ts'
+import { customerFacts, customerFor, type NewCustomer, takeCredit } from '../customers/customer.ts'
+import { type Discount, type NewItem, reckon } from './calculation.ts'
+import { settled } from './hooks.ts'
+import { notWhile, stored, tokenBytes } from './invoice.ts'
+import { findInvoiceReference, type InvoiceRow, insertInvoice, nextNumber, openDraft } from './store.ts'
+
+const usualDueDays = 14
+const maxMetadataBytes = 16 * 1_024
+
+export interface NewInvoice {
+  customer: NewCustomer
+  currency: Currency
+  items: readonly NewItem[]
+  /** On the whole, beside those of the items. */
+  discount?: Discount
+  /** The amounts hold their tax already. */
+  taxInclusive?: boolean
+  /** A UTC day; 14 days ahead unless given. */
+  dueDate?: string
+  /** Left as a draft otherwise. One that comes to nothing, or that credit covers, is paid at once. */
+  open: boolean
+  paymentMethods?: readonly string[]
+  notes?: string
+  reference?: string
+  /** UUID. */
+  subscriptionId?: string
+  callbackUrl?: string
+  metadata?: Readonly<Record<string, string | number | boolean>>
+}
+
+export async function createInvoice(app: App, tx: Tx, occasion: Occasion, wanted: NewInvoice): Promise<InvoiceRow> {
+  const { tenant, receivedMs, nowMs } = occasion
+  const { currency, items, discount, taxInclusive = false, reference = null, metadata = {} } = wanted
+  const figures = reckon({ currency, items, taxInclusive, ...(discount ? { discount } : {}) })
+  const today = dayOf(new Date(nowMs))
+  const dueDate = wanted.dueDate ?? dayOf(new Date(nowMs + usualDueDays * dayMs))
+  if (dueDate < today) throw new AppError('VALIDATION_ERROR', `due_date: must not be before today, ${today}`)
+  const metadataText = JSON.stringify(metadata)
+  if (Buffer.byteLength(metadataText) > maxMetadataBytes)
+    throw new AppError('VALIDATION_ERROR', `metadata: must have at most ${maxMetadataBytes} bytes as JSON`)
+  const customer = await customerFor(tx, occasion, wanted.customer)
+  const draft = await maybe(
+    tx.query(insertInvoice, {
+      ...tenant,
+      id: newUuid(receivedMs),
+      customerId: customer.id,
+      customer: JSON.stringify(customerFacts(customer)),
+      currency,
+      items: JSON.stringify(figures.items.map(stored)),
+      taxInclusive,
+      subtotal: figures.subtotal,
+      discountTotal: figures.discountTotal,
+      taxTotal: figures.taxTotal,
+      total: figures.total,
+      dueDate,
+      paymentMethods: wanted.paymentMethods ?? null,
+      notes: wanted.notes ?? null,
+      reference,
+      subscription: wanted.subscriptionId ?? null,
+      callbackUrl: wanted.callbackUrl ?? null,
+      metadata: metadataText,
+      token: randomBytes(tokenBytes),
+      at: new Date(nowMs),
+    }),
+  )
+  if (!draft) throw await usedBefore(tx, occasion, reference ?? '')
+  return wanted.open ? openInvoice(app, tx, occasion, draft) : draft
+}
+
+/** Makes a draft an invoice. The row is locked, or new. */
+export async function openInvoice(app: App, tx: Tx, occasion: Occasion, draft: InvoiceRow): Promise<InvoiceRow> {
+  const { tenant, nowMs } = occasion
+  const { id, customer_id: customerId, currency, total } = draft
+  const credit = await takeCredit(tx, occasion, { customerId, currency, sourceId: id, step: 'apply' }, total)
+  const { last, pattern } = await one(tx.query(nextNumber, { ...tenant }))
+  const at = new Date(nowMs)
+  const number = numberOf(pattern ?? usualPattern, last, at)
+  const open = await maybe(tx.query(openDraft, { ...tenant, id, number, credit, at }))
+  if (!open) throw notWhile(draft, 'only a draft can be opened')
+  return settled(app, tx, occasion, open, null)
+}
+
+async function usedBefore(tx: Tx, { tenant }: Occasion, reference: string): Promise<AppError> {
+  const { id, status } = await one(tx.query(findInvoiceReference, { ...tenant, reference }))
+  return new AppError('DUPLICATE_REFERENCE', `the reference ${reference} was used before`, {
+    extra: { original_id: idOf('invoice', id), original_status: status },
+  })
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What follows when an invoice is paid, or could not be: it is told, and whoever made it for a reason of their own, such as
+// a subscription, goes on in the same transaction.
+import type { App } from '../../../platform/app.ts'
+import { maybe, type Tx } from '../../../platform/db.ts'
+import type { Occasion } from '../../../platform/events.ts'
+import type { PaymentRow } from '../../payments/area.ts'
+import { invoiceEvents } from '../events.ts'
+import { tellInvoice, tellPaid } from './invoice.ts'
+import { closePaid, type InvoiceRow } from './store.ts'
+
+export interface InvoiceHooks {
+  /** All of it is paid; `payment` is null when nothing had to be, or credit covered it. */
+  invoicePaid?(app: App, tx: Tx, occasion: Occasion, invoice: InvoiceRow, payment: PaymentRow | null): Promise<void>
+  /** A payment for it failed, was cancelled or expired. Late money may still pay it. */
+  invoicePaymentFailed?(app: App, tx: Tx, occasion: Occasion, invoice: InvoiceRow, payment: PaymentRow): Promise<void>
+}
+
+const hooks = new Set<InvoiceHooks>()
+
+/** Has something follow from what becomes of invoices; asked of every invoice, so look at its subscription_id. */
+export function onInvoice(follows: InvoiceHooks): InvoiceHooks {
+  hooks.add(follows)
+  return follows
+}
+
+/** Closes an invoice whose money is all there, and tells of it; gives it as it is then. */
+export async function settled(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  invoice: InvoiceRow,
+  payment: PaymentRow | null,
+): Promise<InvoiceRow> {
+  const { tenant, nowMs } = occasion
+  const paid = await maybe(tx.query(closePaid, { ...tenant, id: invoice.id, at: new Date(nowMs) }))
+  if (!paid) return invoice
+  await tellPaid(app, tx, occasion, paid, payment)
+  for (const { invoicePaid } of hooks) await invoicePaid?.(app, tx, occasion, paid, payment)
+  return paid
+}
+
+export async function paymentFailed(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  invoice: InvoiceRow,
+  payment: PaymentRow,
+): Promise<void> {
+  await tellInvoice(app, tx, invoiceEvents.paymentFailed, occasion, invoice, payment)
+  for (const { invoicePaymentFailed } of hooks) await invoicePaymentFailed?.(app, tx, occasion, invoice, payment)
+}

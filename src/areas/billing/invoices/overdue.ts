@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tells of invoices that were not paid by their day: once, when the day is over by the clock of the account (UTC). It is
+// looked for regularly, so that a sandbox clock that was moved is heard of too.
+import { bucketCount } from '../../../kernel/ids.ts'
+import { dayOf } from '../../../kernel/time.ts'
+import type { App } from '../../../platform/app.ts'
+import { maybe, one } from '../../../platform/db.ts'
+import type { Chore } from '../../../platform/maintenance.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import { invoiceEvents } from '../events.ts'
+import { tellInvoice } from './invoice.ts'
+import { clockOffset, newlyOverdue, noteOverdue } from './store.ts'
+
+/** So many are told of in one round; the next one goes on. */
+const invoicesAtOnce = 500
+const buckets = Array.from({ length: bucketCount }, (_, i) => i)
+
+export const overdueChore: Chore = { name: 'overdue invoices', everyMs: 30_000, run: tellOverdue }
+
+export async function tellOverdue(app: App): Promise<void> {
+  const now = new Date(app.clock.nowMs())
+  const found = await app.db.query(newlyOverdue, { buckets, now, limit: invoicesAtOnce })
+  for (const { bucket, account_id: account, environment, id } of found)
+    await tellOne(app, { bucket, account, environment }, id)
+}
+
+/** Looks again in the transaction that tells: by now it may be paid, or somebody else may have told. */
+async function tellOne(app: App, tenant: Tenant, id: string): Promise<void> {
+  const { account, environment } = tenant
+  await app.db.tx(async (tx) => {
+    const receivedMs = app.clock.nowMs()
+    const { offset_ms } = await one(tx.query(clockOffset, { account, environment }))
+    const nowMs = receivedMs + Number(offset_ms)
+    const row = await maybe(tx.query(noteOverdue, { ...tenant, id, today: dayOf(new Date(nowMs)) }))
+    if (!row) return
+    await tellInvoice(app, tx, invoiceEvents.overdue, { tenant, receivedMs, nowMs, requestId: null }, row)
+  })
+}

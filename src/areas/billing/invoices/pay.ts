@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Paying an invoice: a payment whose completion counts towards it, in the same transaction. What comes when nothing is due
+// any more, because two paid at once or the invoice was made void meanwhile, becomes the customer's credit.
+import { AppError } from '../../../kernel/errors.ts'
+import { idOf } from '../../../kernel/ids.ts'
+import { formatMicros } from '../../../kernel/money.ts'
+import type { App } from '../../../platform/app.ts'
+import { maybe, one, type Tx } from '../../../platform/db.ts'
+import type { Occasion } from '../../../platform/events.ts'
+import { accept, currencyOf, declarePurpose, microsOf, type NewPayment, type PaymentRow } from '../../payments/area.ts'
+import { addCredit } from '../customers/customer.ts'
+import { paymentFailed, settled } from './hooks.ts'
+import { dueOf, notWhile } from './invoice.ts'
+import { addPayment, type InvoiceRow, type InvoiceStatus, lockInvoice } from './store.ts'
+
+/** Where money still counts towards an invoice. */
+const payable: readonly InvoiceStatus[] = ['open', 'uncollectible']
+const anyStatus: readonly InvoiceStatus[] = ['open', 'uncollectible', 'paid', 'void']
+
+const invoicePurpose = declarePurpose({
+  name: 'invoice',
+  isFree: false,
+  completed: paymentCompleted,
+  failed: paymentLost,
+})
+
+/** How it is to be paid. All that is due, unless an amount is given. */
+export type InvoicePayment = Omit<NewPayment, 'amount' | 'currency'> & Partial<Pick<NewPayment, 'amount'>>
+
+/**
+ * Asks for the money of an invoice, whose row is locked or new. As with every payment nobody is asked before the transaction
+ * is durable: with `sendsInline` the caller then calls `sendNow`, otherwise a job does.
+ */
+export async function payInvoice(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  invoice: InvoiceRow,
+  how: InvoicePayment,
+  sendsInline: boolean,
+): Promise<PaymentRow> {
+  if (!payable.includes(invoice.status)) throw notWhile(invoice, 'nothing is to be paid')
+  const currency = currencyOf(invoice.currency)
+  const due = dueOf(invoice)
+  const micros = how.amount === undefined ? due : microsOf('amount', how.amount, currency)
+  if (micros > due)
+    throw new AppError('VALIDATION_ERROR', `amount: must be at most ${formatMicros(due)}, which is what is due`)
+  const input = {
+    description: `Invoice ${invoice.number}`,
+    customer: invoice.customer,
+    ...how,
+    amount: formatMicros(micros),
+    currency,
+  }
+  return accept(app, tx, input, occasion, sendsInline, { ...invoicePurpose, invoiceId: invoice.id })
+}
+
+async function paymentCompleted(app: App, tx: Tx, occasion: Occasion, payment: PaymentRow): Promise<void> {
+  const { tenant, nowMs } = occasion
+  const invoice = await invoicePaidBy(tx, occasion, payment)
+  const due = payable.includes(invoice.status) ? dueOf(invoice) : 0n
+  const excess = payment.amount > due ? payment.amount - due : 0n
+  const applied = payment.amount - excess
+  const { id, customer_id: customerId, currency } = invoice
+  const at = new Date(nowMs)
+  const after = await maybe(tx.query(addPayment, { ...tenant, id, payment: payment.id, applied, from: anyStatus, at }))
+  if (!after) return
+  const credit = { customerId, currency, sourceId: payment.id, step: 'overpaid' }
+  await addCredit(tx, occasion, credit, excess)
+  await settled(app, tx, occasion, after, payment)
+}
+
+async function paymentLost(app: App, tx: Tx, occasion: Occasion, payment: PaymentRow): Promise<void> {
+  await paymentFailed(app, tx, occasion, await invoicePaidBy(tx, occasion, payment), payment)
+}
+
+async function invoicePaidBy(tx: Tx, { tenant }: Occasion, { id, invoice_id }: PaymentRow): Promise<InvoiceRow> {
+  if (invoice_id === null) throw new Error(`${idOf('payment', id)} is for an invoice and names none`)
+  return one(tx.query(lockInvoice, { ...tenant, id: invoice_id }))
+}

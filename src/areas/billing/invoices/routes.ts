@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+// Routes of invoices.
+import { type Static, Type } from 'typebox'
+import { bucketOf, idOf, uuidOf } from '../../../kernel/ids.ts'
+import { dayOf } from '../../../kernel/time.ts'
+import type { App } from '../../../platform/app.ts'
+import { record } from '../../../platform/audit.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import { maybe, one, type Tx } from '../../../platform/db.ts'
+import { idBounds, pageOf, windowOf } from '../../../platform/page.ts'
+import { list, type Route, read, write } from '../../../platform/route.ts'
+import { AmountIn, dayRangeQuery, listQuery } from '../../../platform/schema.ts'
+import {
+  accepting,
+  checkCallback,
+  Payment,
+  PaymentCreate,
+  recordOf as paymentRecordOf,
+  paymentUuid,
+  sendNow,
+} from '../../payments/area.ts'
+import { Invoice } from '../events.ts'
+import { createInvoice } from './create.ts'
+import { invoiceOf, invoiceUuid, noSuchInvoice, notWhile } from './invoice.ts'
+import { payInvoice } from './pay.ts'
+import { InvoiceCreate, newInvoice } from './schema.ts'
+import { deliverAndTell, noteInvoiceSent, openToSend } from './send.ts'
+import {
+  clockOffset,
+  environmentOf,
+  findInvoice,
+  type InvoiceRow,
+  listInvoices,
+  lockInvoice,
+  writeOff,
+} from './store.ts'
+import { voidInvoice } from './void.ts'
+
+const InvoiceParam = Type.Object({ invoice_id: Type.String({ description: 'Begins with inv_' }) })
+const reply = { status: 200, schema: Invoice } as const
+
+const create = write({
+  method: 'POST',
+  path: '/v1/billing/invoices',
+  operation: 'billing.createInvoice',
+  summary: 'Make an invoice',
+  description:
+    'A draft, unless `send` is true. It gets its number when it is opened; what the customer has in hand is taken off it then. Each line is rounded to the minor unit by itself, ties to even.',
+  scope: 'billing:write',
+  bodyLimitBytes: 512 * 1_024,
+  body: InvoiceCreate,
+  reply: {
+    status: 201,
+    schema: Invoice,
+    location: ({ invoice_id }) => `/v1/billing/invoices/${invoice_id}`,
+  },
+  errors: [
+    'VALIDATION_ERROR',
+    'INVALID_PHONE',
+    'INVALID_URL',
+    'UNSUPPORTED_CURRENCY',
+    'NOT_FOUND',
+    'DUPLICATE_REFERENCE',
+  ],
+  examples: [
+    {
+      name: 'Two hours of work',
+      body: {
+        customer: { name: 'Asha', email: 'asha@example.com' },
+        currency: 'KES',
+        items: [{ description: 'Setup', quantity: 2, unit_amount: 1500, tax_rate: 16 }],
+        send: true,
+      },
+    },
+  ],
+  prepare: (app, { body }, caller) => checkCallback(app, body, caller),
+  handle: async (app, tx, { body }, caller) => {
+    const made = await createInvoice(app, tx, caller, newInvoice(body))
+    const invoice = body.send === true ? await noteInvoiceSent(app, tx, caller, made) : made
+    return recorded(app, tx, caller, 'invoice.create', invoice)
+  },
+})
+
+const get = read({
+  method: 'GET',
+  path: '/v1/billing/invoices/:invoice_id',
+  operation: 'billing.getInvoice',
+  summary: 'Read an invoice',
+  scope: 'billing:read',
+  params: InvoiceParam,
+  reply,
+  errors: ['NOT_FOUND'],
+  handle: async (app, { params }, { tenant, nowMs }) => {
+    const row = await maybe(app.db.query(findInvoice, { ...tenant, id: invoiceUuid(params.invoice_id) }))
+    if (!row) throw noSuchInvoice()
+    return invoiceOf(app, row, nowMs)
+  },
+})
+
+const invoices = list({
+  path: '/v1/billing/invoices',
+  operation: 'billing.listInvoices',
+  summary: 'List invoices',
+  scope: 'billing:read',
+  query: Type.Object({
+    ...listQuery,
+    ...dayRangeQuery,
+    status: Type.Optional(Invoice.properties.status),
+    overdue: Type.Optional(Type.Literal(true, { rule: 'must be true', description: 'Only those that are' })),
+    customer_id: Type.Optional(Type.String({ maxLength: 40 })),
+    subscription_id: Type.Optional(Type.String({ maxLength: 40 })),
+    reference: Type.Optional(Type.String({ maxLength: 100 })),
+  }),
+  row: Invoice,
+  errors: ['INVALID_DATE_RANGE'],
+  examples: [{ name: 'What is still to be paid', query: { status: 'open' } }],
+  handle: async (app, { query }, { tenant, nowMs }) => {
+    const window = windowOf(query)
+    const rows = await app.db.query(listInvoices, {
+      ...tenant,
+      ...window,
+      ...idBounds(query),
+      status: query.status ?? null,
+      customer: query.customer_id === undefined ? null : (uuidOf('customer', query.customer_id) ?? nobody),
+      subscription:
+        query.subscription_id === undefined ? null : (uuidOf('subscription', query.subscription_id) ?? nobody),
+      reference: query.reference ?? null,
+      overdueOn: query.overdue === undefined ? null : dayOf(new Date(nowMs)),
+    })
+    return pageOf(window, rows, (row) => invoiceOf(app, row, nowMs))
+  },
+})
+
+/** An id that nothing has: what is not an id of its kind finds nothing. */
+const nobody = '00000000-0000-0000-0000-000000000000'
+
+const send = write({
+  method: 'POST',
+  path: '/v1/billing/invoices/:invoice_id/send',
+  operation: 'billing.sendInvoice',
+  summary: 'Open an invoice and send its link',
+  description:
+    'With `phone` the link is texted, at the price of a text. Without it nothing leaves: you bring `hosted_url` to your customer yourself. It may be repeated, as a reminder. A text that is refused leaves the invoice open and not sent.',
+  scope: 'billing:write',
+  params: InvoiceParam,
+  body: Type.Object({
+    phone: Type.Optional(PaymentCreate.properties.phone),
+    from: Type.Optional(
+      Type.String({
+        pattern: '^[A-Za-z0-9]{3,11}$',
+        rule: 'must have 3 to 11 letters or digits',
+        description: 'Sender of the text; the account’s default_sender unless given',
+      }),
+    ),
+    message: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 300,
+        rule: 'must have 1 to 300 characters',
+        description: 'Stands before the link in place of the usual words',
+      }),
+    ),
+  }),
+  reply,
+  errors: [
+    'NOT_FOUND',
+    'INVALID_STATE',
+    'INVALID_PHONE',
+    'VALIDATION_ERROR',
+    'INSUFFICIENT_BALANCE',
+    'SENDER_NOT_ALLOWED',
+    'COUNTRY_NOT_ENABLED',
+    'OPTED_OUT',
+  ],
+  examples: [{ name: 'By text', body: { phone: '+254711000001', from: 'PAMOJA' } }],
+  handle: async (app, tx, { params, body }, caller) => {
+    const invoice = await openToSend(app, tx, caller, params.invoice_id, body)
+    await record(tx, caller, 'invoice.send', invoice.invoice_id, { after: { status: invoice.status } })
+    return invoice
+  },
+  follow: async (app, { params, body }, caller, invoice) =>
+    body.phone === undefined ? invoice : deliverAndTell(app, caller, params.invoice_id, body),
+})
+
+const voidOne = write({
+  method: 'POST',
+  path: '/v1/billing/invoices/:invoice_id/void',
+  operation: 'billing.voidInvoice',
+  summary: 'Take an invoice back',
+  description:
+    'A draft, or an open invoice of which nothing was paid. Its number stays used; credit goes back to the customer.',
+  scope: 'billing:write',
+  params: InvoiceParam,
+  body: Type.Object({
+    reason: Type.Optional(Type.String({ maxLength: 500, rule: 'must have at most 500 characters' })),
+  }),
+  reply,
+  errors: ['NOT_FOUND', 'INVALID_STATE'],
+  examples: [{ name: 'It was sent twice', body: { reason: 'sent twice' } }],
+  handle: async (app, tx, { params, body }, caller) => {
+    const before = await locked(tx, caller, params.invoice_id)
+    return recorded(app, tx, caller, 'invoice.void', await voidInvoice(app, tx, caller, before, body.reason ?? null))
+  },
+})
+
+const { phone, provider, method, description, reference, metadata, callback_url } = PaymentCreate.properties
+
+const pay = write({
+  ...accepting,
+  method: 'POST',
+  path: '/v1/billing/invoices/:invoice_id/pay',
+  operation: 'billing.payInvoice',
+  summary: 'Collect what is due on an invoice',
+  description:
+    'The payer is asked on the phone, as with every payment. Part of what is due can be asked for; the invoice stays open until all of it is paid.',
+  scope: 'billing:write',
+  params: InvoiceParam,
+  body: Type.Object({
+    amount: Type.Optional(AmountIn({ description: 'Major units; all that is due unless given' })),
+    phone,
+    provider,
+    method,
+    description,
+    reference,
+    metadata,
+    callback_url,
+  }),
+  reply: {
+    status: 201,
+    schema: Payment,
+    location: ({ payment_id }: Static<typeof Payment>) => `/v1/payments/${payment_id}`,
+  },
+  errors: [...accepting.errors, 'NOT_FOUND', 'INVALID_STATE'],
+  examples: [{ name: 'From a phone', body: { phone: '+254700000001' } }],
+  prepare: (app, { body }, caller) => checkCallback(app, body, caller),
+  handle: async (app, tx, { params, query, body }, caller) => {
+    const invoice = await locked(tx, caller, params.invoice_id)
+    return paymentRecordOf(await payInvoice(app, tx, caller, invoice, body, query.wait !== 0))
+  },
+  follow: async (app, { query }, caller, payment) =>
+    query.wait === 0 ? payment : paymentRecordOf(await sendNow(app, caller, paymentUuid(payment.payment_id))),
+})
+
+const writeOffOne = write({
+  method: 'POST',
+  path: '/v1/operator/accounts/:account_id/invoices/:invoice_id/write-off',
+  operation: 'operator.writeOffInvoice',
+  summary: 'Give up on an open invoice',
+  description: 'It becomes uncollectible. A payment that comes after all still makes it paid.',
+  scope: 'operator',
+  params: Type.Object({
+    account_id: Type.String({ description: 'Begins with acc_' }),
+    invoice_id: Type.String({ description: 'Begins with inv_' }),
+  }),
+  reply,
+  errors: ['NOT_FOUND', 'INVALID_STATE'],
+  handle: async (app, tx, { params }, caller) => {
+    const account = uuidOf('account', params.account_id)
+    if (account === null) throw noSuchInvoice()
+    const id = invoiceUuid(params.invoice_id)
+    const place = { bucket: bucketOf(account), account }
+    const found = await maybe(tx.query(environmentOf, { ...place, id }))
+    if (!found) throw noSuchInvoice()
+    const tenant = { ...place, environment: found.environment }
+    const { offset_ms } = await one(tx.query(clockOffset, tenant))
+    const owner = { ...caller, tenant, nowMs: caller.receivedMs + Number(offset_ms) }
+    const before = await locked(tx, owner, params.invoice_id)
+    const after = await maybe(tx.query(writeOff, { ...tenant, id, at: new Date(owner.nowMs) }))
+    if (!after) throw notWhile(before, 'only an open one can be given up')
+    return recorded(app, tx, owner, 'invoice.write_off', after)
+  },
+})
+
+async function locked(tx: Tx, { tenant }: Caller, id: string): Promise<InvoiceRow> {
+  const row = await maybe(tx.query(lockInvoice, { ...tenant, id: invoiceUuid(id) }))
+  if (!row) throw noSuchInvoice()
+  return row
+}
+
+async function recorded(app: App, tx: Tx, caller: Caller, action: string, row: InvoiceRow) {
+  await record(tx, caller, action, idOf('invoice', row.id), { after: { status: row.status, number: row.number } })
+  return invoiceOf(app, row, caller.nowMs)
+}
+
+export const invoiceRoutes: readonly Route[] = [create, invoices, get, send, voidOne, pay, writeOffOne]

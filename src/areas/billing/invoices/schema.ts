@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Invoices as customers ask for them.
+import { type Static, Type } from 'typebox'
+import { AppError } from '../../../kernel/errors.ts'
+import { AmountIn, Day, Metadata, OneOf } from '../../../platform/schema.ts'
+import { currencyOf, PaymentCreate } from '../../payments/area.ts'
+import { CustomerIn } from '../customers/customer.ts'
+import type { Discount, NewItem } from './calculation.ts'
+import type { NewInvoice } from './create.ts'
+
+export const maxItems = 200
+
+const text = (maxLength: number, description?: string) =>
+  Type.String({
+    minLength: 1,
+    maxLength,
+    rule: `must have 1 to ${maxLength} characters`,
+    ...(description ? { description } : {}),
+  })
+
+const DiscountIn = Type.Object(
+  { percent: Type.Optional(AmountIn({ rule: 'must be a percentage' })), amount: Type.Optional(AmountIn()) },
+  { rule: 'must have either percent or amount' },
+)
+
+const ItemIn = Type.Object({
+  description: text(500),
+  quantity: Type.Optional(
+    AmountIn({ rule: 'must be a number with at most 6 decimals', description: '1 unless given' }),
+  ),
+  unit_amount: AmountIn({ description: 'Major units' }),
+  tax_rate: Type.Optional(AmountIn({ rule: 'must be a percentage', description: 'Percent, at most 4 decimals' })),
+  discount: Type.Optional(
+    Type.Union([Type.Number(), Type.String({ maxLength: 40 }), DiscountIn], {
+      rule: 'must be an amount, or an object with either percent or amount',
+    }),
+  ),
+})
+
+export const InvoiceCreate = Type.Object({
+  customer: CustomerIn,
+  currency: Type.String({ maxLength: 3, description: 'Such as KES' }),
+  items: Type.Array(ItemIn, { minItems: 1, maxItems, rule: `must be a list of 1 to ${maxItems} items` }),
+  discount: Type.Optional(DiscountIn),
+  tax_inclusive: Type.Optional(
+    Type.Boolean({
+      rule: 'must be true or false',
+      description: 'The amounts hold their tax already; false unless given',
+    }),
+  ),
+  due_date: Type.Optional(Day({ description: 'UTC; 14 days ahead unless given' })),
+  notes: Type.Optional(text(2_000, 'Shown on the invoice')),
+  payment_methods: Type.Optional(
+    Type.Array(OneOf(['mobile_money']), {
+      minItems: 1,
+      maxItems: 3,
+      rule: 'must be a list of mobile_money',
+      description: 'All that are offered, unless given',
+    }),
+  ),
+  reference: PaymentCreate.properties.reference,
+  metadata: Type.Optional(Metadata),
+  callback_url: PaymentCreate.properties.callback_url,
+  send: Type.Optional(
+    Type.Boolean({
+      rule: 'must be true or false',
+      description: 'Open it at once, as sent by yourself; a draft otherwise',
+    }),
+  ),
+})
+
+/** As the verbs take it. */
+export function newInvoice(body: Static<typeof InvoiceCreate>): NewInvoice {
+  const { customer, currency, items, discount, tax_inclusive, due_date, notes, payment_methods, reference } = body
+  const { callback_url, metadata, send = false } = body
+  return {
+    customer,
+    currency: currencyOf(currency),
+    items: items.map(itemOf),
+    open: send,
+    ...(discount === undefined ? {} : { discount: discountOf(discount, 'discount') }),
+    ...(tax_inclusive === undefined ? {} : { taxInclusive: tax_inclusive }),
+    ...(due_date === undefined ? {} : { dueDate: due_date }),
+    ...(notes === undefined ? {} : { notes }),
+    ...(payment_methods === undefined ? {} : { paymentMethods: [...new Set(payment_methods)] }),
+    ...(reference === undefined ? {} : { reference }),
+    ...(callback_url === undefined ? {} : { callbackUrl: callback_url }),
+    ...(metadata === undefined ? {} : { metadata }),
+  }
+}
+
+function itemOf({ discount, ...rest }: Static<typeof ItemIn>, i: number): NewItem {
+  if (discount === undefined) return rest
+  return { ...rest, discount: typeof discount === 'object' ? discountOf(discount, `items.${i}.discount`) : discount }
+}
+
+function discountOf({ percent, amount }: Static<typeof DiscountIn>, place: string): Discount {
+  if (percent !== undefined && amount === undefined) return { percent }
+  if (amount !== undefined && percent === undefined) return { amount }
+  throw new AppError('VALIDATION_ERROR', `${place}: must have either percent or amount`)
+}

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+// All SQL of invoices. A status moves by guarded updates, on a row that is locked first: the row that comes back belongs to
+// whoever won.
+import { statement } from '../../../platform/db.ts'
+import type { Environment } from '../../../platform/tenant.ts'
+
+export type InvoiceStatus = 'draft' | 'open' | 'paid' | 'void' | 'uncollectible'
+
+/** A line as it is kept: numbers as decimal texts, because JSON numbers are not exact. */
+export interface StoredItem {
+  description: string
+  quantity: string
+  unit_amount: string
+  tax_rate: string
+  amount: string
+  discount: string
+  tax: string
+}
+
+export interface InvoiceRow {
+  bucket: number
+  account_id: string
+  environment: Environment
+  id: string
+  status: InvoiceStatus
+  number: string | null
+  customer_id: string
+  customer: Record<string, string>
+  currency: string
+  items: StoredItem[]
+  tax_inclusive: boolean
+  subtotal: bigint
+  discount_total: bigint
+  tax_total: bigint
+  total: bigint
+  /** What came in payments, and what was taken from the customer's credit. */
+  amount_paid: bigint
+  credit_applied: bigint
+  /** Those that brought money. */
+  payments: string[]
+  due_date: string
+  payment_methods: string[] | null
+  notes: string | null
+  reference: string | null
+  subscription_id: string | null
+  callback_url: string | null
+  metadata: Record<string, string | number | boolean>
+  token: Buffer
+  sequence: number
+  void_reason: string | null
+  opened_at: Date | null
+  sent_at: Date | null
+  paid_at: Date | null
+  voided_at: Date | null
+  created_at: Date
+  updated_at: Date
+}
+
+type Owned = { bucket: number; account: string; environment: Environment }
+type One = Owned & { id: string }
+
+const columns = `bucket, account_id, environment, id, status, number, customer_id, customer, currency, items, tax_inclusive,
+  subtotal, discount_total, tax_total, total, amount_paid, credit_applied, payments::text[] as payments, due_date,
+  payment_methods, notes, reference, subscription_id, callback_url, metadata, token, sequence, void_reason, opened_at, sent_at,
+  paid_at, voided_at, created_at, updated_at`
+
+const mine = 'bucket = $bucket and account_id = $account and environment = $environment'
+
+/** None when the reference was used before. */
+export const insertInvoice = statement<
+  One & {
+    customerId: string
+    customer: string
+    currency: string
+    items: string
+    taxInclusive: boolean
+    subtotal: bigint
+    discountTotal: bigint
+    taxTotal: bigint
+    total: bigint
+    dueDate: string
+    paymentMethods: readonly string[] | null
+    notes: string | null
+    reference: string | null
+    subscription: string | null
+    callbackUrl: string | null
+    metadata: string
+    token: Buffer
+    at: Date
+  },
+  InvoiceRow
+>(
+  'billing.insert_invoice',
+  `insert into billing.invoices (bucket, account_id, environment, id, status, customer_id, customer, currency, items,
+     tax_inclusive, subtotal, discount_total, tax_total, total, due_date, payment_methods, notes, reference, subscription_id,
+     callback_url, metadata, token, created_at, updated_at)
+   values ($bucket, $account, $environment, $id, 'draft', $customerId, $customer::jsonb, $currency, $items::jsonb,
+     $taxInclusive, $subtotal, $discountTotal, $taxTotal, $total, $dueDate::date, $paymentMethods::text[], $notes, $reference,
+     $subscription, $callbackUrl, $metadata::jsonb, $token, $at, $at)
+   on conflict (bucket, account_id, environment, reference) where reference is not null do nothing
+   returning ${columns}`,
+)
+
+export const findInvoice = statement<One, InvoiceRow>(
+  'billing.find_invoice',
+  `select ${columns} from billing.invoices where ${mine} and id = $id`,
+)
+
+/** The invoice, which nobody else changes until this transaction ends. */
+export const lockInvoice = statement<One, InvoiceRow>(
+  'billing.lock_invoice',
+  `select ${columns} from billing.invoices where ${mine} and id = $id for update`,
+)
+
+export const findInvoiceReference = statement<Owned & { reference: string }, { id: string; status: InvoiceStatus }>(
+  'billing.find_invoice_reference',
+  `select id, status from billing.invoices where ${mine} and reference = $reference`,
+)
+
+/** By the address that it can be paid at. */
+export const findInvoiceByToken = statement<
+  { bucket: number; token: Buffer },
+  InvoiceRow & { clock_offset_ms: bigint; account_name: string }
+>(
+  'billing.find_invoice_by_token',
+  `select ${columns}, accounts.clock_offset_ms(account_id, environment) as clock_offset_ms,
+          accounts.name_of(account_id) as account_name
+     from billing.invoices where bucket = $bucket and token = $token and status <> 'draft'`,
+)
+
+export interface InvoiceFilter {
+  from: string
+  to: string
+  status: string | null
+  customer: string | null
+  subscription: string | null
+  reference: string | null
+  /** Only those that were to be paid before this day. */
+  overdueOn: string | null
+}
+
+export const listInvoices = statement<
+  Owned & InvoiceFilter & { after: string | null; descending: boolean; limit: number },
+  InvoiceRow
+>(
+  'billing.list_invoices',
+  `select ${columns} from billing.invoices
+    where ${mine} and id >= $from::uuid and id < $to::uuid
+      and ($status::text is null or status = $status) and ($customer::uuid is null or customer_id = $customer)
+      and ($subscription::uuid is null or subscription_id = $subscription)
+      and ($reference::text is null or reference = $reference)
+      and ($overdueOn::date is null or (status = 'open' and due_date < $overdueOn))
+      and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
+    order by case when $descending then id end desc, id
+    limit $limit::int + 1`,
+)
+
+/** The next number of an account. Whoever asks after this waits until this transaction ends. */
+export const nextNumber = statement<Owned, { last: bigint; pattern: string | null }>(
+  'billing.next_number',
+  `insert into billing.counters as c (bucket, account_id, environment, last) values ($bucket, $account, $environment, 1)
+   on conflict (bucket, account_id, environment) do update set last = c.last + 1
+   returning last, (select s.value #>> '{}' from accounts.with_setting('invoice_number_pattern') s
+                     where s.account_id = c.account_id) as pattern`,
+)
+
+export const openDraft = statement<One & { number: string; credit: bigint; at: Date }, InvoiceRow>(
+  'billing.open_draft',
+  `update billing.invoices
+      set status = 'open', number = $number, opened_at = $at, updated_at = $at, amount_paid = $credit::bigint,
+          credit_applied = $credit
+    where ${mine} and id = $id and status = 'draft'
+   returning ${columns}`,
+)
+
+/** Money for an invoice that can still be paid; the status is what it comes to. */
+export const addPayment = statement<
+  One & { payment: string; applied: bigint; from: readonly InvoiceStatus[]; at: Date },
+  InvoiceRow
+>(
+  'billing.add_payment',
+  `update billing.invoices
+      set amount_paid = amount_paid + $applied::bigint, payments = payments || $payment::uuid, updated_at = $at
+    where ${mine} and id = $id and status = any($from::text[]) and not ($payment::uuid = any(payments))
+   returning ${columns}`,
+)
+
+/** None unless all of it is paid. */
+export const closePaid = statement<One & { at: Date }, InvoiceRow>(
+  'billing.close_paid',
+  `update billing.invoices set status = 'paid', paid_at = $at, updated_at = $at
+    where ${mine} and id = $id and status in ('open', 'uncollectible') and amount_paid = total
+   returning ${columns}`,
+)
+
+/** Credit that was applied is given back by whoever wins this. */
+export const voidUnpaid = statement<One & { reason: string | null; at: Date }, InvoiceRow>(
+  'billing.void_unpaid',
+  `update billing.invoices
+      set status = 'void', voided_at = $at, updated_at = $at, void_reason = $reason, amount_paid = 0, credit_applied = 0
+    where ${mine} and id = $id and status in ('draft', 'open') and amount_paid = credit_applied
+   returning ${columns}`,
+)
+
+export const writeOff = statement<One & { at: Date }, InvoiceRow>(
+  'billing.write_off',
+  `update billing.invoices set status = 'uncollectible', updated_at = $at where ${mine} and id = $id and status = 'open'
+   returning ${columns}`,
+)
+
+export const noteSent = statement<One & { at: Date }, InvoiceRow>(
+  'billing.note_sent',
+  `update billing.invoices set sent_at = $at, updated_at = $at where ${mine} and id = $id returning ${columns}`,
+)
+
+/** One more event is told of an invoice. */
+export const countTold = statement<One, { sequence: number }>(
+  'billing.count_told',
+  `update billing.invoices set sequence = sequence + 1 where ${mine} and id = $id returning sequence`,
+)
+
+/** The account's sandbox clock, as the distance from the real one. */
+export const clockOffset = statement<{ account: string; environment: Environment }, { offset_ms: bigint }>(
+  'billing.clock_offset',
+  'select accounts.clock_offset_ms($account::uuid, $environment::text) as offset_ms',
+)
+
+/** Whose name a text bears when a request names nobody. */
+export const defaultSender = statement<{ account: string }, { sender: string }>(
+  'billing.default_sender',
+  `select value #>> '{}' as sender from accounts.with_setting('default_sender') where account_id = $account`,
+)
+
+export const accountName = statement<{ account: string }, { name: string }>(
+  'billing.account_name',
+  'select accounts.name_of($account::uuid) as name',
+)
+
+/** In which environment an account has an invoice. */
+export const environmentOf = statement<{ bucket: number; account: string; id: string }, { environment: Environment }>(
+  'billing.environment_of_invoice',
+  `select environment from billing.invoices
+    where bucket = $bucket and account_id = $account and environment in ('test', 'live') and id = $id`,
+)
+
+/**
+ * Invoices whose day is over and of which nobody was told, by the clock of their account. Beyond the real day only test
+ * accounts may be, whose clocks can be moved.
+ */
+export const newlyOverdue = statement<
+  { buckets: readonly number[]; now: Date; limit: number },
+  { bucket: number; account_id: string; environment: Environment; id: string }
+>(
+  'billing.newly_overdue',
+  `select bucket, account_id, environment, id from billing.invoices
+    where bucket = any($buckets::smallint[]) and status = 'open' and not overdue_told
+      and (environment = 'test' or due_date < ($now::timestamptz at time zone 'UTC')::date)
+      and due_date < (($now::timestamptz + make_interval(secs => accounts.clock_offset_ms(account_id, environment) / 1000.0))
+                      at time zone 'UTC')::date
+    limit $limit::int`,
+)
+
+/** None when it was told of, or paid, meanwhile. */
+export const noteOverdue = statement<One & { today: string }, InvoiceRow>(
+  'billing.note_overdue',
+  `update billing.invoices set overdue_told = true
+    where ${mine} and id = $id and status = 'open' and not overdue_told and due_date < $today::date
+   returning ${columns}`,
+)

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Invoices that nobody has to pay any more. The number stays used, and credit that was taken off goes back to the customer.
+import type { App } from '../../../platform/app.ts'
+import { maybe, type Tx } from '../../../platform/db.ts'
+import type { Occasion } from '../../../platform/events.ts'
+import { addCredit } from '../customers/customer.ts'
+import { invoiceEvents } from '../events.ts'
+import { notWhile, tellInvoice } from './invoice.ts'
+import { type InvoiceRow, voidUnpaid } from './store.ts'
+
+/** Takes back an invoice, whose row is locked; one that is void already stays as it is. */
+export async function voidInvoice(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  invoice: InvoiceRow,
+  reason: string | null,
+): Promise<InvoiceRow> {
+  if (invoice.status === 'void') return invoice
+  const { tenant, nowMs } = occasion
+  const { id, customer_id: customerId, currency, credit_applied } = invoice
+  const voided = await maybe(tx.query(voidUnpaid, { ...tenant, id, reason, at: new Date(nowMs) }))
+  if (!voided) throw notWhile(invoice, 'only one of which nothing was paid can be made void')
+  await addCredit(tx, occasion, { customerId, currency, sourceId: id, step: 'void' }, credit_applied)
+  await tellInvoice(app, tx, invoiceEvents.voided, occasion, voided)
+  return voided
+}
