@@ -94,6 +94,8 @@ test('what is no plan is refused with a code, and leaves nothing', async () => {
     [{ ...monthly, name: '' }, 422, 'VALIDATION_ERROR'],
     [{ ...monthly, name: 'x'.repeat(101) }, 422, 'VALIDATION_ERROR'],
     [{ ...monthly, amount: -1 }, 422, 'VALIDATION_ERROR'],
+    [{ ...monthly, amount: 1_000_000_000_000 }, 422, 'VALIDATION_ERROR'],
+    [{ ...monthly, setup_fee: 9_999_999_999_999 }, 422, 'VALIDATION_ERROR'],
     [{ ...monthly, amount: 1.234 }, 422, 'VALIDATION_ERROR'],
     [{ ...monthly, amount: 1.5, currency: 'UGX' }, 422, 'VALIDATION_ERROR'],
     [{ ...monthly, currency: 'KSH' }, 422, 'UNSUPPORTED_CURRENCY'],

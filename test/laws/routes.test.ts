@@ -175,6 +175,12 @@ async function realPath(route: Route, client: typeof world.demo): Promise<string
     await client.delete(`/v1/api-keys/${key.id}`)
     return `${collection}/${(await client.get('/v1/events')).body.data[0].id}`
   }
+  if (collection === '/v1/billing/subscriptions') {
+    const plan = { name: 'Monthly', amount: 1500, currency: 'KES', interval: 'month' }
+    const { plan_id } = (await client.post('/v1/billing/plans', plan)).body
+    const made = await client.post(collection, { plan_id, customer: { email: 'asha@example.com' } })
+    return `${collection}/${made.body.subscription_id}${rest}`
+  }
   if (collection === '/v1/sms') {
     const message = { to: '+254711000001', from: 'PAMOJA', message: 'Habari' }
     return `${collection}/${(await client.post('/v1/sms/send', message)).body.message_id}${rest}`

@@ -19,7 +19,7 @@ export const payments: Area = {
 
 export { accept, currencyOf, microsOf, type NewPayment, PaymentCreate, sendNow } from './create.ts'
 export { Customer, completedPayment, moneyFields, moneyHead, Payment } from './events.ts'
-export { requireCollectable } from './methods.ts'
+export { providerFor, requireCollectable } from './methods.ts'
 export { paymentUuid, recordOf } from './payment.ts'
 export { declarePurpose, type Purpose } from './purpose.ts'
 export { accepting, checkCallback } from './routes.ts'

@@ -4,7 +4,7 @@
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
-import { type Currency, currencies, parseAmount } from '../../../kernel/money.ts'
+import { type Currency, currencies, formatMicros, parseAmount } from '../../../kernel/money.ts'
 import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one, type Queryable, type Tx } from '../../../platform/db.ts'
@@ -14,6 +14,8 @@ import { currencyOf } from '../../payments/area.ts'
 import { intervals } from '../subscriptions/calendar.ts'
 import { findCode, findPlan, insertPlan, lockPlan, type PlanRow, updatePlan } from './store.ts'
 
+/** What a period may cost at most, in micros: it fits into an invoice with any tax. */
+export const mostMicros = 999_999_999_999_000_000n
 const taxDecimals = 4
 const wholePercent = 100_000_000n
 
@@ -147,14 +149,14 @@ export async function requirePlan(queryable: Queryable, tenant: Tenant, id: stri
   return row
 }
 
-export function planOf({ id, ...row }: PlanRow): Static<typeof Plan> {
-  return { plan_id: idOf('plan', id), ...row }
-}
-
 function planUuid(id: string): string {
   const uuid = uuidOf('plan', id)
   if (uuid === null) throw noSuchPlan()
   return uuid
+}
+
+export function planOf({ id, ...row }: PlanRow): Static<typeof Plan> {
+  return { plan_id: idOf('plan', id), ...row }
 }
 
 function noSuchPlan(): AppError {
@@ -172,6 +174,8 @@ async function usedBefore(tx: Tx, tenant: Tenant, code: string): Promise<AppErro
 function amountOf(field: string, given: number | string, currency: Currency): bigint {
   const micros = parseAmount(given, currencies[currency])
   if (typeof micros !== 'bigint') throw new AppError('VALIDATION_ERROR', `${field}: ${currency} ${micros.problem}`)
+  if (micros > mostMicros)
+    throw new AppError('VALIDATION_ERROR', `${field}: must be at most ${formatMicros(mostMicros)}`)
   return micros
 }
 
