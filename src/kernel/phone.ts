@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a phone number tells by itself: whether it is written as E.164, its country, and the network its range was given to.
-import { getCountries, getCountryCallingCode, parsePhoneNumberFromString } from 'libphonenumber-js/max'
+import {
+  getCountries,
+  getCountryCallingCode,
+  isSupportedCountry,
+  parsePhoneNumberFromString,
+} from 'libphonenumber-js/max'
 import { numberPlan } from './number-plan.ts'
 
 export const e164 = '^\\+[1-9]\\d{1,14}$'
@@ -98,6 +103,15 @@ function countryOf(phone: string): string | null {
     if (!countries) continue
     const [only = null] = countries
     return countries.length === 1 ? only : (parsePhoneNumberFromString(phone)?.country ?? only)
+  }
+  return null
+}
+
+/** A number as people write it, at home in one of some countries, as E.164; null when it is none there. */
+export function writtenIn(text: string, countries: readonly string[]): string | null {
+  for (const country of countries.filter((one) => isSupportedCountry(one))) {
+    const parsed = parsePhoneNumberFromString(text.slice(0, 40), country)
+    if (parsed?.isValid()) return parsed.number
   }
   return null
 }

@@ -76,6 +76,10 @@ create function accounts.plan_of(account uuid) returns text language sql stable 
   select plan from accounts.accounts where id = account
 $$;
 
+create function accounts.is_suspended(account uuid) returns boolean language sql stable as $$
+  select status = 'suspended' from accounts.accounts where id = account
+$$;
+
 create function accounts.name_of(account uuid) returns text language sql stable as $$
   select name from accounts.accounts where id = account
 $$;

@@ -10,7 +10,9 @@ export function leave(app: App, request: FastifyRequest, reply: FastifyReply): v
   const { principal, compiled } = exchange
   const seconds = (performance.now() - exchange.startedAt) / 1000
   const operation = compiled?.route.operation ?? null
-  const path = pathOf(request)
+  const { config, url } = request.routeOptions
+  // What needs no credentials often has one for its address: such a path is kept as it was declared.
+  const path = config.open && url !== undefined ? url : pathOf(request)
   app.metrics.request(operation ?? 'none', reply.statusCode, seconds)
   exchange.span?.end(
     {

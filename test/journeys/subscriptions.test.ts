@@ -17,7 +17,7 @@ let world: World
 let sql: pg.Client
 
 before(async () => {
-  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: 0.01 })
+  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: 0.05 })
   sql = new pg.Client({ connectionString: world.databaseUrl })
   await sql.connect()
 })
@@ -517,6 +517,22 @@ test('two nodes that renew the same subscriptions at once bill each of them once
   } finally {
     await other.stop()
   }
+})
+
+test('a suspended account bills nobody', async () => {
+  const { client, id } = await account()
+  const { plan_id } = await plan(client)
+  const { body: made } = await client.post(path, { plan_id, customer })
+  const uuid = uuidOf('account', id) ?? ''
+  const tenant = { bucket: bucketOf(uuid), account: uuid, environment: 'test' } as const
+  await sql.query(`update accounts.accounts set status = 'suspended' where id = $1`, [uuid])
+  await sql.query(`update accounts.sandbox_clocks set offset_ms = offset_ms + 2678400000 where account_id = $1`, [uuid])
+  const subscription = uuidOf('subscription', made.subscription_id) ?? ''
+  assert.equal(await step(world.app, tenant, subscription, 0), 60_000)
+  await sql.query(`update accounts.accounts set status = 'active' where id = $1`, [uuid])
+  assert.equal(await step(world.app, tenant, subscription, 0), 0)
+  assert.equal((await client.get(`${path}/${made.subscription_id}`)).body.cycles, 2)
+  assert.equal(await step(world.app, tenant, subscription, 0), null)
 })
 
 test('a clock that is moved by a year finds every period once', async () => {

@@ -3,6 +3,7 @@
 import type { Area } from '../../platform/area.ts'
 import { customerRoutes } from './customers/routes.ts'
 import { invoiceEvents, subscriptionEvents } from './events.ts'
+import { mountHostedPage } from './invoices/hosted.ts'
 import { overdueChore } from './invoices/overdue.ts'
 import { invoiceRoutes } from './invoices/routes.ts'
 import { planRoutes } from './plans/routes.ts'
@@ -15,4 +16,5 @@ export const billing: Area = {
   jobs: [renewJob],
   events: [...Object.values(invoiceEvents), ...Object.values(subscriptionEvents)],
   chores: [overdueChore],
+  mount: mountHostedPage,
 }

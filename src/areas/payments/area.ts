@@ -19,8 +19,9 @@ export const payments: Area = {
 
 export { accept, currencyOf, microsOf, type NewPayment, PaymentCreate, sendNow } from './create.ts'
 export { Customer, completedPayment, moneyFields, moneyHead, Payment } from './events.ts'
-export { providerFor, requireCollectable } from './methods.ts'
+export { type Provider, providerFor, requireCollectable } from './methods.ts'
 export { paymentUuid, recordOf } from './payment.ts'
 export { declarePurpose, type Purpose } from './purpose.ts'
 export { accepting, checkCallback } from './routes.ts'
-export { findPayments, type PaymentRow } from './store.ts'
+export { countOfInvoice, findPayment, findPayments, findUnderWay, open as underWay, type PaymentRow } from './store.ts'
+export { waysToPay } from './ways.ts'

@@ -53,7 +53,7 @@ function withContact<T extends Pick<CustomerRow, 'email' | 'phone'>>(customer: T
   return customer
 }
 
-export function contactOf({ email, phone }: Pick<CustomerRow, 'email' | 'phone'>): string | null {
+function contactOf({ email, phone }: Pick<CustomerRow, 'email' | 'phone'>): string | null {
   return email?.toLowerCase() ?? phone
 }
 

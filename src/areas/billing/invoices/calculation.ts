@@ -13,7 +13,7 @@ const wholePercent = 100n * million
 const quantityDecimals = 6
 const percentDecimals = 4
 
-export type Decimal = number | string
+type Decimal = number | string
 export type Discount = { percent: Decimal } | { amount: Decimal }
 
 /** A line as it is asked for. */

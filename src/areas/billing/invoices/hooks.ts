@@ -9,7 +9,7 @@ import { invoiceEvents } from '../events.ts'
 import { tellInvoice, tellPaid } from './invoice.ts'
 import { closePaid, type InvoiceRow } from './store.ts'
 
-export interface InvoiceHooks {
+interface InvoiceHooks {
   /** All of it is paid; `payment` is null when nothing had to be, or credit covered it. */
   invoicePaid?(app: App, tx: Tx, occasion: Occasion, invoice: InvoiceRow, payment: PaymentRow | null): Promise<void>
   /** Nobody has to pay it any more. */

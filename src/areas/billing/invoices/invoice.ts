@@ -66,7 +66,7 @@ export function dueOf({ status, total, amount_paid }: InvoiceRow): bigint {
   return status === 'void' ? 0n : total - amount_paid
 }
 
-export function isOverdue({ status, due_date }: InvoiceRow, nowMs: number): boolean {
+function isOverdue({ status, due_date }: InvoiceRow, nowMs: number): boolean {
   return status === 'open' && due_date < dayOf(new Date(nowMs))
 }
 

@@ -8,7 +8,7 @@ import { CustomerIn } from '../customers/customer.ts'
 import type { Discount, NewItem } from './calculation.ts'
 import type { NewInvoice } from './create.ts'
 
-export const maxItems = 200
+const maxItems = 200
 
 const text = (maxLength: number, description?: string) =>
   Type.String({

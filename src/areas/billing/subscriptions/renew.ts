@@ -26,6 +26,8 @@ import { endsWithPeriod, lookAt, tellSubscription } from './subscription.ts'
 
 /** A clock that was moved by years has many periods fall due: so many steps are taken before others have their turn. */
 const stepsAtOnce = 24
+/** A suspended account bills nobody; what fell due meanwhile is done when it is not suspended any more. */
+const suspendedMs = 60_000
 
 export const renewJob: Job<App, typeof renewal.payload> = {
   ...renewal,
@@ -48,7 +50,8 @@ export const renewJob: Job<App, typeof renewal.payload> = {
 export async function step(app: App, tenant: Tenant, id: string, at: number): Promise<number | null> {
   return app.db.tx(async (tx) => {
     const { account, environment } = tenant
-    const { offset_ms } = await one(tx.query(holdClock, { account, environment }))
+    const { offset_ms, is_suspended } = await one(tx.query(holdClock, { account, environment }))
+    if (is_suspended) return suspendedMs
     const receivedMs = app.clock.nowMs()
     const nowMs = receivedMs + Number(offset_ms)
     const occasion = { tenant, receivedMs, nowMs, requestId: null }

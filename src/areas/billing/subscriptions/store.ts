@@ -275,9 +275,13 @@ export const countUnpaid = statement<Owned & { subscription: string }, { unpaid:
 )
 
 /** How far the account's clock was moved; nobody moves it before this transaction ends. */
-export const holdClock = statement<{ account: string; environment: string }, { offset_ms: bigint }>(
+export const holdClock = statement<
+  { account: string; environment: string },
+  { offset_ms: bigint; is_suspended: boolean }
+>(
   'billing.hold_clock',
-  'select accounts.hold_clock($account::uuid, $environment::text) as offset_ms',
+  `select accounts.hold_clock($account::uuid, $environment::text) as offset_ms,
+          accounts.is_suspended($account) as is_suspended`,
 )
 
 export const timeZoneOf = statement<{ account: string }, { time_zone: string }>(

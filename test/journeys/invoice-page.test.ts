@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+// An invoice as its payer meets it: a page that any phone can show, a form, a page that follows the payment, and a PDF.
+import assert from 'node:assert/strict'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { Webhook } from 'standardwebhooks'
+import { pdfOf, plain } from '../../src/areas/billing/invoices/pdf.ts'
+import { findInvoice } from '../../src/areas/billing/invoices/store.ts'
+import { bucketOf, uuidOf } from '../../src/kernel/ids.ts'
+import { one } from '../../src/platform/db.ts'
+import type { Client, Reply } from '../client.ts'
+import { type Receiver, startReceiver } from '../receiver.ts'
+import { type Account, eventually, startWorld, type World } from '../world.ts'
+
+let world: World
+let receiver: Receiver
+
+before(async () => {
+  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: 0.05 })
+  receiver = await startReceiver()
+})
+after(async () => {
+  await receiver.stop()
+  await world.stop()
+})
+
+const maxPageBytes = 30 * 1_024
+const work = {
+  customer: { name: 'Asha' },
+  currency: 'KES',
+  items: [{ description: 'Setup', quantity: 2, unit_amount: 1500, tax_rate: 16 }],
+  send: true,
+}
+
+interface Sent {
+  invoice_id: string
+  number: string
+  /** Of the page. */
+  path: string
+}
+
+async function sentInvoice({ client }: Pick<Account, 'client'>, change: object = {}): Promise<Sent> {
+  const { body, status, text } = await client.post('/v1/billing/invoices', { ...work, ...change })
+  assert.equal(status, 201, text)
+  return { ...body, path: new URL(body.hosted_url).pathname }
+}
+
+function submit(client: Client, path: string, fields: Record<string, string>): Promise<Reply> {
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  return client.request('POST', path, { raw: new URLSearchParams(fields).toString(), headers })
+}
+
+test('whoever has the address sees the invoice and pays it by phone, without scripts', async () => {
+  const account = await world.account()
+  const { client } = account
+  const events = ['invoice.payment_succeeded']
+  const { body: hook } = await client.post('/v1/webhooks', { url: receiver.url('/paid'), events })
+  const { path, number, invoice_id } = await sentInvoice(account)
+  const page = await world.stranger.get(path)
+  assert.equal(page.status, 200)
+  assert.equal(page.headers['content-type'], 'text/html; charset=utf-8')
+  assert.match(page.headers['content-security-policy'] ?? '', /default-src 'none'.*frame-ancestors 'none'/)
+  assert.deepEqual(
+    [page.headers['cache-control'], page.headers['referrer-policy'], page.headers['x-robots-tag']],
+    ['no-store', 'no-referrer', 'noindex'],
+  )
+  for (const part of ['Ada', number, 'Asha', 'Setup', 'KES 3480.00', 'M-Pesa', 'Airtel Money', 'A test'])
+    assert.ok(page.text.includes(part), part)
+  assert.ok(
+    !/<script|javascript:|https?:\/\//i.test(page.text),
+    'nothing is run, and nothing is fetched from elsewhere',
+  )
+
+  // As people write their number.
+  const sent = await submit(world.stranger, path, { phone: '0700 000 001', provider: '' })
+  assert.equal(sent.status, 303, sent.text)
+  const status = sent.headers.location ?? ''
+  assert.match(status, /^\/pay\/[A-Za-z0-9_-]{23}\/pay_[0-9a-z]{26}$/)
+  const waiting = await world.stranger.get(status)
+  assert.equal(waiting.status, 200)
+  const done = await eventually(
+    async () => {
+      const { text } = await world.stranger.get(status)
+      if (!text.includes('http-equiv="refresh"')) return text
+      assert.match(text, /Look at your phone/)
+      assert.match(text, /…001/)
+      return null
+    },
+    'the page to say how it went',
+    60_000,
+  )
+  assert.match(done, /Paid, thank you/)
+  assert.match(done, /Receipt [A-Z0-9]+/)
+
+  const got = await receiver.next('/paid')
+  const body = JSON.parse(got.body)
+  const headers = Object.fromEntries(Object.entries(got.headers).map(([name, value]) => [name, String(value)]))
+  assert.deepEqual(new Webhook(hook.secret).verify(got.body, headers), body)
+  assert.deepEqual(
+    [
+      body.event,
+      body.invoice_id,
+      body.number,
+      body.status,
+      body.amount_paid,
+      body.payment.status,
+      body.payment.invoice_id,
+    ],
+    ['invoice.payment_succeeded', invoice_id, number, 'paid', 3480, 'completed', invoice_id],
+  )
+  const after = await world.stranger.get(path)
+  assert.match(after.text, /Paid\. Nothing more is due/)
+  assert.ok(!after.text.includes('<form'))
+  const again = await submit(world.stranger, path, { phone: '+254700000001' })
+  assert.deepEqual([again.status, again.headers.location], [303, path])
+  assert.equal((await client.get('/v1/payments/transactions')).body.data.length, 1)
+})
+
+test('a refused payment says why, and can be tried again', async () => {
+  const { path } = await sentInvoice(await world.account())
+  const sent = await submit(world.stranger, path, { phone: '+254700000002', provider: 'mpesa' })
+  assert.equal(sent.status, 303, sent.text)
+  const text = await eventually(async () => {
+    const page = (await world.stranger.get(sent.headers.location ?? '')).text
+    return page.includes('It was not paid') && page
+  }, 'the refusal')
+  assert.ok(text.includes(`<a href="${path}">Try again</a>`))
+})
+
+test('what cannot be paid from is said in the form, with what was written', async () => {
+  const account = await world.account()
+  const { path } = await sentInvoice(account)
+  for (const [fields, sentence] of [
+    [{ phone: '' }, /not a phone number/],
+    [{ phone: '12' }, /not a phone number/],
+    [{ phone: '+4915112345678' }, /not a phone number/],
+    [{}, /not a phone number/],
+    [{ phone: '+254700000001', provider: 'cowries' }, /Choose the provider/],
+    [{ phone: '+254700000001', provider: 'mtn_momo' }, /Choose the provider/],
+  ] as const) {
+    const { status, text } = await submit(world.stranger, path, fields)
+    assert.equal(status, 422, JSON.stringify(fields))
+    assert.match(text, sentence)
+    assert.match(text, /<form method="post"/)
+  }
+  const written = await submit(world.stranger, path, { phone: '"><script>alert(1)</script>' })
+  assert.ok(!written.text.includes('<script'))
+  assert.ok(written.text.includes('value="&quot;&gt;&lt;script&gt;'))
+  assert.equal((await account.client.get('/v1/payments/transactions')).body.data.length, 0)
+  assert.equal((await world.stranger.request('POST', path, { raw: '{}' })).status, 415)
+  const long = await submit(world.stranger, path, { phone: 'x'.repeat(5_000) })
+  assert.equal(long.status, 413)
+})
+
+test('what people call themselves is text, never a part of the page', async () => {
+  const evil = `<script>alert("1")</script>'&<img src=x onerror=alert(2)>`
+  const account = await world.account()
+  await account.client.patch('/v1/account', { name: evil.slice(0, 40) })
+  const { path } = await sentInvoice(account, {
+    customer: { name: evil },
+    notes: evil,
+    items: [{ description: evil, unit_amount: 10 }],
+  })
+  const { text } = await world.stranger.get(path)
+  assert.ok(!/<script|<img/i.test(text))
+  const escaped = '&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&#39;&amp;&lt;img src=x onerror=alert(2)&gt;'
+  assert.equal(text.split(escaped).length - 1, 3, 'the customer, the item and the notes')
+  const sent = await submit(world.stranger, path, { phone: '+254700000001' })
+  assert.ok(!/<script|<img/i.test((await world.stranger.get(sent.headers.location ?? '')).text))
+})
+
+test('the page stays small, whatever the invoice holds', async () => {
+  const items = Array.from({ length: 200 }, () => ({ description: '"'.repeat(500), unit_amount: 1_000_000.25 }))
+  const { path } = await sentInvoice(await world.account(), {
+    customer: { name: '"'.repeat(100) },
+    notes: '"'.repeat(2_000),
+    items,
+  })
+  const { text } = await world.stranger.get(path)
+  assert.ok(Buffer.byteLength(text) < maxPageBytes, `${Buffer.byteLength(text)} bytes`)
+  assert.match(text, /and 180 more, see the PDF/)
+  // More than anybody takes at once: there is no form.
+  assert.match(text, /cannot be paid on this page/)
+  assert.ok(!text.includes('<form'))
+})
+
+test('an account that was suspended collects nothing, and its pages say so', async () => {
+  const account = await world.account()
+  const { path } = await sentInvoice(account)
+  await world.operator.patch(`/v1/operator/accounts/${account.id}`, { status: 'suspended' })
+  const { status, text } = await world.stranger.get(path)
+  assert.equal(status, 200)
+  assert.match(text, /cannot be paid on this page/)
+  assert.equal((await submit(world.stranger, path, { phone: '+254700000001' })).status, 422)
+})
+
+test('the address of an invoice is in no line of the log', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'pamoja-invoice-log-'))
+  const logged = await startWorld({ PAMOJA_LOG_FILE: join(folder, 'log'), PAMOJA_LOG_LEVEL: 'debug' })
+  try {
+    const { path } = await sentInvoice(await logged.account())
+    const { headers } = await submit(logged.stranger, path, { phone: '+254700000001' })
+    await logged.stranger.get(headers.location ?? '')
+    await logged.stranger.get(`${path}/nothing`)
+    await logged.stranger.get(`${path}/invoice.pdf`)
+    const text = await eventually(async () => {
+      const read = await readFile(join(folder, 'log'), 'utf8')
+      return read.includes('/pay/:token/invoice.pdf') && read
+    }, 'the log')
+    assert.ok(!text.includes(path.slice('/pay/'.length)))
+    assert.ok(!text.includes('254700000001'))
+  } finally {
+    await logged.stop()
+    await rm(folder, { recursive: true, force: true })
+  }
+})
+
+test('only what takes the amount is offered', async () => {
+  const account = await world.account()
+  const { path } = await sentInvoice(account, { items: [{ description: 'x', unit_amount: 10.5 }] })
+  const { text } = await world.stranger.get(path)
+  assert.ok(!text.includes('M-Pesa'), 'it takes whole shillings')
+  assert.ok(text.includes('Airtel Money'))
+  const francs = await sentInvoice(account, { currency: 'EUR' })
+  assert.match((await world.stranger.get(francs.path)).text, /cannot be paid on this page/)
+})
+
+test('an address that is none shows nothing, nor does that of a draft or of somebody else’s payment', async () => {
+  const account = await world.account()
+  const { path, invoice_id } = await sentInvoice(account)
+  const other = await sentInvoice(account)
+  const { body: payment } = await account.client.post(`/v1/billing/invoices/${other.invoice_id}/pay?wait=0`, {
+    phone: '+254700000001',
+  })
+  const stranger = world.stranger
+  const wrong = `${path.slice(0, -2)}AA`
+  for (const there of ['/pay/x', '/pay/AAAAAAAAAAAAAAAAAAAAAAA', wrong, `${wrong}/invoice.pdf`, `${path}/x`]) {
+    const { status, text, headers } = await stranger.get(there)
+    assert.equal(status, 404, there)
+    assert.match(headers['content-type'] ?? '', /text\/html/)
+    assert.match(text, /There is no invoice under this address/)
+  }
+  assert.equal((await stranger.get(`${path}/${payment.payment_id}`)).status, 404)
+  assert.equal((await stranger.get(`${other.path}/${payment.payment_id}`)).status, 200)
+  assert.equal((await submit(stranger, '/pay/AAAAAAAAAAAAAAAAAAAAAAA', { phone: '+254700000001' })).status, 404)
+  await account.client.post(`/v1/billing/invoices/${invoice_id}/void`, {})
+  assert.match((await stranger.get(path)).text, /withdrawn/)
+})
+
+test('one phone is asked once at a time, and one invoice asks few phones at once', async () => {
+  const account = await world.account()
+  const { path } = await sentInvoice(account)
+  const silent = (i: number) => `+25470${i}000003`
+  const sent = await Promise.all([1, 1, 1].map((i) => submit(world.stranger, path, { phone: silent(i) })))
+  assert.equal(new Set(sent.map(({ headers }) => headers.location)).size, 1)
+  for (const i of [2, 3]) assert.equal((await submit(world.stranger, path, { phone: silent(i) })).status, 303)
+  const refused = await submit(world.stranger, path, { phone: silent(4) })
+  assert.equal(refused.status, 429)
+  assert.match(refused.text, /tried too often/)
+  assert.equal((await account.client.get('/v1/payments/transactions')).body.data.length, 3)
+})
+
+test('forms, pages and PDFs are limited for each invoice', async () => {
+  const limited = await startWorld()
+  try {
+    const { path } = await sentInvoice(await limited.account())
+    const forms = await Promise.all(Array.from({ length: 7 }, () => submit(limited.stranger, path, { phone: '1' })))
+    assert.deepEqual(forms.map(({ status }) => status).sort(), [422, 422, 422, 422, 422, 422, 429])
+    const last = forms.find(({ status }) => status === 429)
+    assert.match(last?.headers['retry-after'] ?? '', /^\d+$/)
+    assert.match(last?.text ?? '', /Too often/)
+    const many = async (there: string, count: number) =>
+      (await Promise.all(Array.from({ length: count }, () => limited.stranger.get(there)))).map(({ status }) => status)
+    const views = await many(path, 241)
+    assert.equal(views.filter((status) => status === 429).length, 1)
+    // Some may be told to come back because too many are made at once; none is made beyond the limit.
+    const pdfs = await many(`${path}/invoice.pdf`, 31)
+    assert.equal(pdfs.filter((status) => status === 429).length, 1)
+    assert.ok(pdfs.every((status) => [200, 429, 503].includes(status)))
+  } finally {
+    await limited.stop()
+  }
+})
+
+test('an invoice is a PDF too: the same bytes for the same invoice, also a long one in any script', async () => {
+  const account = await world.account()
+  const items = Array.from({ length: 200 }, (_, i) => ({
+    description: `Ẹ̀kọ́ ${i} የአማርኛ 中文 🎉 ${'long '.repeat(80)}`,
+    unit_amount: 10,
+    discount: 1,
+    tax_rate: 16,
+  }))
+  const { path, invoice_id, number } = await sentInvoice(account, { items, notes: 'አመሰግናለሁ\n'.repeat(150) })
+  const { status, headers, text } = await world.stranger.get(`${path}/invoice.pdf`)
+  assert.equal(status, 200)
+  assert.deepEqual(
+    [headers['content-type'], headers['content-disposition']],
+    ['application/pdf', `inline; filename="${number}.pdf"`],
+  )
+  assert.match(text, /^%PDF-1\.\d/)
+  const uuid = uuidOf('account', account.id) ?? ''
+  const tenant = { bucket: bucketOf(uuid), account: uuid, environment: 'test' as const }
+  const row = await one(world.app.db.query(findInvoice, { ...tenant, id: uuidOf('invoice', invoice_id) ?? '' }))
+  const [first, second] = [await pdfOf(row, 'Ada'), await pdfOf(row, 'Ada')]
+  assert.ok(first.equals(second))
+  assert.equal(first.toString(), text)
+  const pages = first.toString('latin1').match(/\/Type \/Page\b/g)?.length ?? 0
+  assert.ok(pages > 5 && pages < 100, `${pages} pages`)
+  assert.ok(!first.equals(await pdfOf({ ...row, amount_paid: 1_000_000n }, 'Ada')))
+})
+
+test('letters that the PDF has no picture of lose their marks, or are question marks', () => {
+  for (const [given, shown] of [
+    ['Café, “naïve” – €5', 'Café, “naïve” – €5'],
+    ['Ṣọlá Ẹ̀kọ́', 'Solá Eko'],
+    ['ጤና ይስጥልኝ', '?? ?????'],
+    ['Ａ①', 'A1'],
+    ['🎉\u0000\u202e', '???'],
+    ['a\tb\r\nc\nd', 'a b c\nd'],
+  ] as const)
+    assert.equal(plain(given), shown)
+})
