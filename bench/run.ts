@@ -6,6 +6,7 @@ import { durableWrite } from './durable-write.ts'
 import { faults } from './faults.ts'
 import { faultsSms } from './faults-sms.ts'
 import { ledger } from './ledger.ts'
+import { renewals } from './renewals.ts'
 import { type Figure, report } from './report.ts'
 import { smsAccept } from './sms-accept.ts'
 import { smsCodec } from './sms-codec.ts'
@@ -27,6 +28,7 @@ const benchmarks: Readonly<Record<string, (options: { short: boolean }) => Promi
   'sms-segments': smsSegments,
   'sms-end-to-end': smsEndToEnd,
   'sms-urgent': smsUrgent,
+  renewals,
   faults,
   'faults-sms': faultsSms,
 }

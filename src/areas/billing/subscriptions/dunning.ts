@@ -30,7 +30,7 @@ import { sinceNow, tellSubscription } from './subscription.ts'
 /** Days after the first failure, unless the account says otherwise. */
 const usualDays: readonly number[] = [1, 3, 5, 7]
 
-export const invoiceHooks = onInvoice({
+onInvoice({
   invoicePaid: (app, tx, occasion, invoice) => over(app, tx, occasion, invoice, true),
   invoiceVoided: (app, tx, occasion, invoice) => over(app, tx, occasion, invoice, false),
   invoicePaymentFailed,

@@ -26,6 +26,8 @@ import { endsWithPeriod, lookAt, tellSubscription } from './subscription.ts'
 
 /** A clock that was moved by years has many periods fall due: so many steps are taken before others have their turn. */
 const stepsAtOnce = 24
+/** How many wait in memory while some run: the first of a month has many due at one moment. */
+const claimedAtOnce = 400
 /** A suspended account bills nobody; what fell due meanwhile is done when it is not suspended any more. */
 const suspendedMs = 60_000
 
@@ -35,6 +37,8 @@ export const renewJob: Job<App, typeof renewal.payload> = {
   concurrency: 8,
   leaseSeconds: 30,
   retrySeconds: [1, 5, 30, 60, 300, 900, 3_600, 3_600, 21_600, 86_400],
+  // The table is looked at four times a second: with no more in hand than run at once, 32 would be done in that time.
+  room: () => claimedAtOnce,
   async handle(app, { tenant, payload: { subscription, at } }) {
     if (!tenant) throw new Error('a subscription belongs to an account')
     for (let i = 0; i < stepsAtOnce; i++) {
