@@ -197,6 +197,7 @@ async function buildApp({ config, areas, clock, log, db, address, dispatcher, si
   const version = packageVersion()
   const signals = new Signals(db)
   const secrets = new Secrets(db, await rootKeys(config))
+  await secrets.start()
   const tokens = new Tokens({ db, secrets, clock, issuer: config.PAMOJA_PUBLIC_URL ?? 'pamoja' })
   const committer = new Committer(db, nodeId, commitLanes)
   const jobs = areas.flatMap((area) => area.jobs ?? [])

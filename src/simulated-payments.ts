@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mobile-money providers on free ports of this machine, which take test payments and call this node back. Their secrets
-// are made anew at every start.
+// Payment providers on free ports of this machine, which take test payments and call this node back. Their secrets are
+// made anew at every start.
 import { randomBytes, randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { App } from './platform/app.ts'
 import type { Clock } from './platform/clock.ts'
+import { AcquirerSimulator } from './simulators/acquirer.ts'
 import { AirtelSimulator } from './simulators/airtel.ts'
 import { DarajaSimulator } from './simulators/daraja.ts'
 import { MomoSimulator } from './simulators/momo.ts'
@@ -28,7 +29,9 @@ export async function simulatePayments(
   const momo = await MomoSimulator.start({ ...common, targetEnvironment, subscriptionKey, apiUser, apiKey })
   const [clientId, clientSecret] = [randomUUID(), secret()]
   const airtel = await AirtelSimulator.start({ ...common, clientId, clientSecret })
-  for (const simulator of [daraja, momo, airtel]) stops.push(() => simulator.stop())
+  const [secretKey, webhookSecret] = [secret(), secret()]
+  const acquirer = await AcquirerSimulator.start({ ...common, secretKey, webhookSecret })
+  for (const simulator of [daraja, momo, airtel, acquirer]) stops.push(() => simulator.stop())
   return {
     mpesa: {
       base_url: urlOf(daraja),
@@ -45,6 +48,7 @@ export async function simulatePayments(
       api_key: apiKey,
     },
     airtel_money: { base_url: urlOf(airtel), client_id: clientId, client_secret: clientSecret },
+    acquirer: { base_url: urlOf(acquirer), secret_key: secretKey, webhook_secret: webhookSecret },
   }
 }
 

@@ -13,7 +13,6 @@ import { Client } from './client.ts'
 export const root = fileURLToPath(new URL('../../', import.meta.url))
 const main = join(root, 'dist/src/main.js')
 export const node = join(root, 'dist/test/node.js')
-const endWithinMs = 60_000
 
 export interface Ended {
   code: number | null
@@ -33,6 +32,8 @@ export interface ProgramOptions {
   cwd?: string
   /** Whether it may send messages to this process. */
   tells?: boolean
+  /** How long it may take. */
+  endWithinMs?: number
 }
 
 const started = new Set<Program>()
@@ -44,7 +45,15 @@ export class Program {
   #stderr = ''
   #listeners = new Set<() => void>()
 
-  constructor({ args = [], environment = {}, user, file = main, cwd = tmpdir(), tells = false }: ProgramOptions) {
+  constructor({
+    args = [],
+    environment = {},
+    user,
+    file = main,
+    cwd = tmpdir(),
+    tells = false,
+    endWithinMs = 60_000,
+  }: ProgramOptions) {
     const env = { PATH: process.env.PATH ?? '', ...environment }
     this.child = spawn(process.execPath, [file, ...args], {
       cwd,
@@ -124,8 +133,13 @@ export async function serve(
   home: string,
   environment: Readonly<Record<string, string>> = {},
   args: readonly string[] = [],
+  endWithinMs = 60_000,
 ): Promise<Serving> {
-  const program = new Program({ args, environment: { PAMOJA_HOME: home, PAMOJA_PORT: '0', ...environment } })
+  const program = new Program({
+    args,
+    environment: { PAMOJA_HOME: home, PAMOJA_PORT: '0', ...environment },
+    endWithinMs,
+  })
   await program.prints('is running')
   return serving(program, JSON.parse(await readFile(join(home, 'credentials.json'), 'utf8')))
 }

@@ -11,6 +11,10 @@ export const errors = {
   INSUFFICIENT_FUNDS: [402, 'The customer does not have enough money. Ask the customer to top up and try again.'],
   INSUFFICIENT_WALLET_BALANCE: [402, 'Your wallet cannot cover this payout. Top up the wallet and try again.'],
   INSUFFICIENT_BALANCE: [402, 'Your account balance cannot cover this request. Top up the account and try again.'],
+  CARD_DECLINED: [402, 'The card was declined. Ask the payer for another card, or another way to pay.'],
+  CARD_EXPIRED: [402, 'The card has expired. Ask the payer for another card.'],
+  INCORRECT_CVV: [402, 'The security code is wrong. Ask the payer to type it again.'],
+  AUTHENTICATION_FAILED: [402, 'The payer did not prove to be the owner of the card. Ask for another try.'],
   FORBIDDEN: [403, 'This key may not do that. Use a key that carries the required scope.'],
   HTTPS_REQUIRED: [
     403,
@@ -49,6 +53,7 @@ export const errors = {
   UNSUPPORTED_MEDIA_TYPE: [415, 'Send the body as application/json.'],
   VALIDATION_ERROR: [422, 'A field breaks a rule. See fields for each of them.'],
   INVALID_PHONE: [422, 'Phone numbers are E.164: a plus sign, the country code and the number, such as +254711000001.'],
+  INVALID_CARD: [422, 'The card cannot be right. See details, and ask the payer to type it again.'],
   MESSAGE_TOO_LONG: [
     422,
     'The message needs more segments than max_segments allows. Send a shorter text, or give a higher max_segments.',

@@ -8,6 +8,7 @@ const prefixes = {
   account: 'acc',
   apiKey: 'key',
   audit: 'aud',
+  cardToken: 'tok',
   customer: 'cus',
   delivery: 'dlv',
   event: 'evt',

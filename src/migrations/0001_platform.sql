@@ -36,6 +36,12 @@ create table platform.signing_keys (
   created_at timestamptz not null default now()
 );
 
+-- One row is a key of the whole installation that never changes, sealed under its root key.
+create table platform.install_keys (
+  name   text primary key,
+  sealed bytea not null
+);
+
 -- One row is a key that encrypts an account's secrets, itself wrapped under a root key.
 create table platform.data_keys (
   bucket     smallint not null,

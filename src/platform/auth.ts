@@ -157,7 +157,9 @@ export class Authenticator {
     const found = credential.startsWith('pmj_')
       ? await this.#lookUpKey(credential)
       : await this.#lookUpToken(credential)
-    if (this.#signals.connected && forgotten === this.#forgotten) {
+    // What is neither a key nor a token costs nothing to refuse again, and may be anything: it is not kept.
+    const isCredential = credential.startsWith('pmj_') || credential.includes('.')
+    if (isCredential && this.#signals.connected && forgotten === this.#forgotten) {
       if (this.#remembered.size >= maxRemembered) this.#remembered.clear()
       this.#remembered.set(header, found)
     }

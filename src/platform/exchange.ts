@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A request in progress, from its first header to the line that is logged about it, and the route it was made for.
 import type { FastifyRequest } from 'fastify'
+import { withoutCardNumbers } from '../kernel/card.ts'
 import type { Id } from '../kernel/ids.ts'
 import type { Principal } from './auth.ts'
 import type { Write } from './json.ts'
@@ -57,9 +58,10 @@ export function pathOf({ url }: FastifyRequest): string {
   return withoutKeys(url.split('?', 1)[0] ?? '')
 }
 
-/** Whoever puts a key where an id belongs does not find it in logs and stored replies afterwards. */
+/** Whoever puts a key or a card number where an id belongs does not find it in logs and stored replies afterwards. */
 export function withoutKeys(text: string): string {
-  return text.includes('pmj_') ? text.replace(/pmj_(test|live)_\w*/g, 'pmj_$1_[redacted]') : text
+  const shown = text.includes('pmj_') ? text.replace(/pmj_(test|live)_\w*/g, 'pmj_$1_[redacted]') : text
+  return withoutCardNumbers(shown)
 }
 
 /** A text of the caller's as it may stand in a header, a log line or a reply. */

@@ -18,6 +18,7 @@ import { type Answer, AnsweredBefore, KeyConflict, keyed, keyOf, requestHash } f
 import { parseJson, serialiser } from './json.ts'
 import { leave } from './leaving.ts'
 import type { Input, Page, Route } from './route.ts'
+import { refuseStrayCard, takesCard } from './stray-cards.ts'
 import type { Message, Streams } from './streams.ts'
 import { bodyChecker, type Checked, queryChecker, strictRefusal } from './validate.ts'
 
@@ -155,6 +156,8 @@ function readBody({ headers, exchange }: FastifyRequest, bytes: Buffer): unknown
     throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'send the body in UTF-8')
   const { text, value } = parseJson(bytes)
   exchange.rawBody = text
+  // What holds a card is not left lying in a buffer that nobody has overwritten yet.
+  if (takesCard(exchange.compiled?.route.body)) bytes.fill(0)
   return value
 }
 
@@ -179,7 +182,7 @@ async function handle(
   if (!exchange.principal) exchange.principal = await principalInForm(app, request)
   const caller = callerOf(exchange)
   const key = route.method === 'GET' ? null : keyOf(request.headers['idempotency-key'], request.body)
-  const hash = key === null ? null : requestHash(route.method, request.url, exchange.rawBody)
+  const hash = key === null ? null : requestHash(app.secrets, route.method, request.url, exchange.rawBody)
   if (key === null || hash === null) {
     const input = checked(compiled, request, reply)
     if (route.reply.list && wantsCsv(request)) return sendCsv(app, compiled, input, caller, reply)
@@ -366,6 +369,7 @@ function checked(compiled: CompiledRoute, request: FastifyRequest, reply: Fastif
   const query = compiled.checkQuery(request.query)
   if (compiled.needsBody && request.body === undefined)
     throw new AppError('VALIDATION_ERROR', 'the body is missing: send a JSON object')
+  refuseStrayCard(compiled.route, request.body)
   const body = compiled.checkBody(request.body ?? {})
   const strict = request.headers['pamoja-strict'] === 'true'
   if (query.unknown.length > 0 || body.unknown.length > 0) {

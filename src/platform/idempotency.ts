@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Safe retries. A request that carries an Idempotency-Key is executed once; repeating it gives the first answer again,
 // byte for byte. The key and the effects commit together, so a crash leaves either both or neither.
-import { hash } from 'node:crypto'
 import { AppError } from '../kernel/errors.ts'
 import { type Database, maybe, type Queryable, statement } from './db.ts'
 import type { Secrets } from './secrets.ts'
@@ -245,9 +244,12 @@ export function keyOf(header: string | string[] | undefined, body: unknown): str
   return given
 }
 
-/** What makes two requests the same: method, path without /api, and the raw body. */
-export function requestHash(method: string, path: string, body: string): string {
-  return hash('sha256', `${method} ${path}\n${body}`, 'base64')
+/**
+ * What makes two requests the same: method, path without /api, and the raw body. It may hold the number of a card, which a
+ * hash without a key would give to whoever tries them all.
+ */
+export function requestHash(secrets: Secrets, method: string, path: string, body: string): string {
+  return secrets.fingerprint('platform.idempotency', `${method} ${path}\n${body}`).toString('base64')
 }
 
 function placeOf(key: string): string {

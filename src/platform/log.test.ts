@@ -57,6 +57,18 @@ test('fields that are secret by their name are masked, at the top and one level 
   assert.deepEqual(line.headers, { ...Object.fromEntries(names.map((name) => [name, '[redacted]'])), accept: '*/*' })
 })
 
+test('the number of a card is masked wherever it stands', async () => {
+  const digits = '4242424242424242'
+  const line = await written(() =>
+    log.error({ note: `of ${digits}`, deep: { list: [{ digits }, Number(digits)] }, error: new Error(digits) }, digits),
+  )
+  assert.doesNotMatch(JSON.stringify(line), /4242424242424242/)
+  assert.deepEqual(
+    [line.note, line.deep, line.msg],
+    ['of [redacted]', { list: [{ digits: '[redacted]' }, 0] }, '[redacted]'],
+  )
+})
+
 test('what is not secret, or not there, stays as it is', async () => {
   const fields = { key_id: 'key_1', status: 0, token: null, nested: { a: [1], otp: undefined }, at: ['x'] }
   const line = await written(() => log.info(fields, 'plain'))

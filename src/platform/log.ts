@@ -3,6 +3,7 @@
 // masked, and of an error only what its author wrote is kept: PostgreSQL quotes customers' data in the rest.
 import { stdout } from 'node:process'
 import pino from 'pino'
+import { lineWithoutCardNumbers } from '../kernel/card.ts'
 import { sqlState } from './db.ts'
 
 export interface Logger extends pino.Logger {
@@ -66,6 +67,8 @@ export function createLog({ level, pretty, file }: LogOptions): Logger {
     // pino's own `redact` took six times as long as the line itself, because it copies what its wildcards look at.
     formatters: { level: (label) => ({ level: label }), log: masked },
     serializers: { error: described },
+    // A card number in a line is masked wherever it stands, whatever the level and the fields.
+    hooks: { streamWrite: lineWithoutCardNumbers },
   }
   if (file === null && (pretty ?? stdout.isTTY)) return withAnswered(pino(options, terminal), terminal)
   const destination = pino.destination({

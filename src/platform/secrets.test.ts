@@ -207,6 +207,9 @@ test('a new master key takes over everything, and then the old one can be thrown
     const signingKey = before.sealForInstallation(signingKeyPlace('k1'), 'private half')
     await own.sql(`insert into platform.signing_keys (id, public_key, sealed) values ('k1', '{}', $1)`, [signingKey])
 
+    await before.start()
+    const fingerprint = before.fingerprint('a.b', 'value')
+
     const both = await rootKeys(`${freshKey},${oldKey}`)
     assert.deepEqual(await new Secrets(own.connect(), both).rewrap(), { dataKeys: 21, signingKeys: 1 })
     assert.deepEqual(await new Secrets(own.connect(), both).rewrap(), { dataKeys: 0, signingKeys: 0 })
@@ -219,6 +222,9 @@ test('a new master key takes over everything, and then the old one can be thrown
     const [row] = await own.sql<{ sealed: Buffer }>('select sealed from platform.signing_keys')
     assert.ok(row)
     assert.equal(afterwards.openForInstallation(signingKeyPlace('k1'), row.sealed).toString(), 'private half')
+    await afterwards.start()
+    assert.deepEqual(afterwards.fingerprint('a.b', 'value'), fingerprint)
+    assert.notDeepEqual(afterwards.fingerprint('a.c', 'value'), fingerprint)
     const outdated = new Secrets(own.connect(), await rootKeys(oldKey))
     await assert.rejects(
       outdated.open(first, 'a.b:1', sealed[0] ?? Buffer.alloc(0)),

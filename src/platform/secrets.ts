@@ -2,7 +2,15 @@
 // Envelope encryption. Each account has data keys of its own, wrapped under the installation's root key, which is never
 // in the database: a stolen copy of the database gives nothing, and deleting an account's data keys destroys its secrets.
 // A sealed value is bound to its account and place, so it cannot be moved to another row.
-import { createCipheriv, createDecipheriv, createHash, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  createSecretKey,
+  type KeyObject,
+  randomBytes,
+} from 'node:crypto'
 import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { performance } from 'node:perf_hooks'
@@ -86,7 +94,26 @@ const resealSigningKey = statement<{ id: string; before: Buffer; sealed: Buffer 
   `update platform.signing_keys set sealed = $sealed where id = $id and sealed = $before returning id`,
 )
 
+const findInstallKey = statement<{ name: string }, { sealed: Buffer }>(
+  'platform.find_install_key',
+  `select sealed from platform.install_keys where name = $name`,
+)
+
+const addInstallKey = statement<{ name: string; sealed: Buffer }, object>(
+  'platform.add_install_key',
+  `insert into platform.install_keys (name, sealed) values ($name, $sealed) on conflict do nothing`,
+)
+
+const resealInstallKey = statement<{ name: string; before: Buffer; sealed: Buffer }, object>(
+  'platform.reseal_install_key',
+  `update platform.install_keys set sealed = $sealed where name = $name and sealed = $before`,
+)
+
+/** The one key that every fingerprint is made with. */
+const fingerprintKey = { name: 'fingerprint', place: 'platform.install_keys.sealed:fingerprint' }
+
 export class Secrets {
+  #fingerprintKey: KeyObject | null = null
   readonly #db: Database
   readonly #active: RootKey
   readonly #roots: ReadonlyMap<string, KeyObject>
@@ -98,6 +125,21 @@ export class Secrets {
     this.#db = db
     this.#active = roots.active
     this.#roots = new Map([roots.active, ...roots.others].map(({ id, key }) => [id, key]))
+  }
+
+  /** Reads the key of fingerprints, or makes it: before the first of them. */
+  async start(): Promise<void> {
+    const { name, place } = fingerprintKey
+    const sealed = this.sealForInstallation(place, randomBytes(keyBytes))
+    await this.#db.query(addInstallKey, { name, sealed })
+    const [row] = await this.#db.query(findInstallKey, { name })
+    if (row) this.#fingerprintKey = createSecretKey(this.openForInstallation(place, row.sealed))
+  }
+
+  /** Stands for a value that must not be kept: the same for the same one, and nothing to whoever lacks the key. */
+  fingerprint(use: string, value: string): Buffer {
+    if (!this.#fingerprintKey) throw new Error('the key of fingerprints was not read')
+    return createHmac('sha256', this.#fingerprintKey).update(`${use}\n`).update(value).digest()
   }
 
   /** Encrypts a value of an account. `place` is where it will be stored, as `schema.table.column:row`. */
@@ -134,6 +176,7 @@ export class Secrets {
 
   /** After a new root key became the active one: puts under it whatever is still under another. */
   async rewrap(): Promise<{ dataKeys: number; signingKeys: number }> {
+    await this.#resealFingerprintKey()
     return { dataKeys: await this.#rewrapDataKeys(), signingKeys: await this.#resealSigningKeys() }
   }
 
@@ -233,6 +276,14 @@ export class Secrets {
         after = { bucket, account, id }
       }
       if (rows.length < rewrapPage) return count
+    }
+  }
+
+  async #resealFingerprintKey(): Promise<void> {
+    const { name, place } = fingerprintKey
+    for (const { sealed: before } of await this.#db.query(findInstallKey, { name })) {
+      const sealed = this.sealForInstallation(place, this.openForInstallation(place, before))
+      await this.#db.query(resealInstallKey, { name, before, sealed })
     }
   }
 

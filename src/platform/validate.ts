@@ -5,6 +5,7 @@ import type { Static, TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import type { TLocalizedValidationError } from 'typebox/error'
 import { Settings } from 'typebox/system'
+import { withoutCardNumbers } from '../kernel/card.ts'
 import { AppError, type ErrorCode, errors, type FieldProblem } from '../kernel/errors.ts'
 
 const maxProblems = 50
@@ -86,7 +87,9 @@ function problems(schema: TSchema, found: TLocalizedValidationError[], fallback:
   return [...byField.values()].slice(0, maxProblems)
 
   function note(field: string, code: ErrorCode, message: string): void {
-    if (!byField.has(field)) byField.set(field, { field, code, message })
+    // Whoever names a field after a card is told so without its number.
+    const shown = withoutCardNumbers(field)
+    if (!byField.has(shown)) byField.set(shown, { field: shown, code, message })
   }
 }
 
@@ -118,7 +121,9 @@ function isErrorCode(text: string): text is ErrorCode {
 }
 
 function sentence(message: string): string {
-  return message.replace(/^must match pattern .*/, 'does not have the required form')
+  return message
+    .replace(/^must match pattern .*/, 'does not have the required form')
+    .replace(/^schema is false$/, 'is not a field that is known here')
 }
 
 /** `/messages/3/to` as a person writes it: `messages[3].to`. */

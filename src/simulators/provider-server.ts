@@ -22,6 +22,7 @@ export interface Asked {
   method: string
   /** Without a query. */
   path: string
+  query: URLSearchParams
   headers: IncomingMessage['headers']
   /** The members of the JSON object that came; none without a body, null when it was no object. */
   body: Record<string, unknown> | null
@@ -36,7 +37,8 @@ export class ProviderServer {
     this.#options = options
     this.#server = createServer(async (request, response) => {
       const { method = '', url = '', headers } = request
-      answer({ method, path: url.split('?', 1)[0] ?? '', headers, body: await bodyOf(request) }, response)
+      const [path = '', query = ''] = url.split('?')
+      answer({ method, path, query: new URLSearchParams(query), headers, body: await bodyOf(request) }, response)
     })
   }
 

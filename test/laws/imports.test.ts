@@ -20,6 +20,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 /** Area -> the areas whose door (area.ts) it may use. Everything else crosses as an event. */
 const doors: Readonly<Record<string, readonly string[]>> = {
   billing: ['payments', 'sms'],
+  payments: ['webhooks'],
   sandbox: ['accounts', 'webhooks'],
   wallet: ['payments'],
 }

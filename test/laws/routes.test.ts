@@ -181,6 +181,15 @@ async function realPath(route: Route, client: typeof world.demo): Promise<string
     const made = await client.post(collection, { plan_id, customer: { email: 'asha@example.com' } })
     return `${collection}/${made.body.subscription_id}${rest}`
   }
+  if (collection === '/v1/payments/mobile') {
+    const asked = { amount: 5, currency: 'KES', phone_number: '+254700000001' }
+    return `${collection}/${(await client.post(`${collection}/initiate`, asked)).body.payment_id}${rest}`
+  }
+  if (collection === '/v1/payments/cards') {
+    const card = { number: '4242424242424242', exp_month: 12, exp_year: 2040, cvv: '123' }
+    const paid = await client.post('/v1/payments', { amount: 5, currency: 'KES', card, save_card: true })
+    return `${collection}/${paid.body.card_token}${rest}`
+  }
   if (collection === '/v1/sms') {
     const message = { to: '+254711000001', from: 'PAMOJA', message: 'Habari' }
     return `${collection}/${(await client.post('/v1/sms/send', message)).body.message_id}${rest}`

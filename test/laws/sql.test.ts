@@ -44,6 +44,7 @@ const reference = new Set([
   'platform.nodes',
   'platform.leases',
   'platform.signing_keys',
+  'platform.install_keys',
   'platform.rate_slots',
   'ledger.prices',
   'accounts.plans',

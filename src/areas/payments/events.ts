@@ -4,6 +4,7 @@
 import { type Static, Type } from 'typebox'
 import { eventType, type Head } from '../../platform/events.ts'
 import { Amount, At, Metadata, Nullable, OneOf } from '../../platform/schema.ts'
+import { CardShown } from './cards/card.ts'
 
 /** Everything that tells of money begins alike. */
 export const moneyHead: Head = { id: 'id', event: 'name', event_id: 'id', created_at: 'at', timestamp: 'at' }
@@ -82,7 +83,11 @@ export const Payment = Type.Object(
     risk: Nullable(Type.Object(risk)),
     late: Type.Boolean({ description: 'The money came after the payment had been given up' }),
     invoice_id: word,
-    redirect_url: Type.Optional(Type.String()),
+    redirect_url: Type.Optional(Type.String({ description: 'Where to send the payer; while that is awaited' })),
+    card: Type.Optional(CardShown),
+    card_token: Type.Optional(Type.String({ description: 'The card as it was saved' })),
+    authorised_until: Type.Optional(At({ description: 'Until then the money is set aside, to be captured' })),
+    amount_authorised: Type.Optional(Amount({ description: 'What was set aside before it was captured' })),
     ussd_code: Type.Optional(Type.String()),
     expires_at: moment,
     created_at: At(),
@@ -286,6 +291,7 @@ const challenged: Static<typeof Payment> = {
   provider: 'acquirer',
   phone: null,
   redirect_url,
+  card: { brand: 'visa', last4: '3220', exp_month: 12, exp_year: 2030 },
 }
 
 const refund: Static<typeof Refund> = {

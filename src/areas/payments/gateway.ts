@@ -6,7 +6,8 @@ import type { Environment } from '../../platform/tenant.ts'
 import { Breaker } from './breaker.ts'
 import { kindOf, kinds } from './carriers/kinds.ts'
 import { selectEntered, settingsOf } from './entered.ts'
-import type { MobileMoney, Verdict } from './provider.ts'
+import type { Carrier } from './kind.ts'
+import type { Verdict } from './provider.ts'
 
 /** Changes are told; this is for what was not heard. */
 const reloadMs = 30_000
@@ -23,7 +24,7 @@ export function gatewayOf(app: App): Gateway {
 }
 
 interface Connected {
-  carrier: MobileMoney
+  carrier: Carrier
   breaker: Breaker
   /** What it was opened with. */
   version: string
@@ -33,6 +34,12 @@ interface Connected {
 interface Named {
   provider: string
   country: string
+}
+
+type CarrierOf<M extends Carrier['method']> = Extract<Carrier, { method: M }>
+
+function serves<M extends Carrier['method']>(carrier: Carrier, method: M): carrier is CarrierOf<M> {
+  return carrier.method === method
 }
 
 class Gateway {
@@ -64,22 +71,25 @@ class Gateway {
     return () => this.#stop()
   }
 
-  /** Null when nobody here speaks to it. */
-  provider(named: Named, environment: Environment): MobileMoney | null {
-    return this.#connected(named, environment)?.carrier ?? null
+  /** Whoever takes payments of a method for a provider; null when nobody here speaks to it. */
+  carrier<M extends Carrier['method']>(method: M, named: Named, environment: Environment): CarrierOf<M> | null {
+    const carrier = this.#connected(named, environment)?.carrier
+    return carrier && serves(carrier, method) ? carrier : null
   }
 
   /** Asks a provider for something new; not at all while it does not answer anybody. */
-  async ask(
+  async ask<M extends Carrier['method']>(
+    method: M,
     named: Named,
     environment: Environment,
-    what: (carrier: MobileMoney) => Promise<Verdict>,
+    what: (carrier: CarrierOf<M>) => Promise<Verdict>,
   ): Promise<Verdict> {
-    const connected = this.#connected(named, environment)
-    if (!connected?.breaker.admits(performance.now())) return { kind: 'unavailable', reason: 'it does not answer' }
-    const verdict = await what(connected.carrier)
+    const carrier = this.carrier(method, named, environment)
+    const breaker = this.#connected(named, environment)?.breaker
+    if (!carrier || !breaker?.admits(performance.now())) return { kind: 'unavailable', reason: 'it does not answer' }
+    const verdict = await what(carrier)
     const answered = verdict.kind !== 'unknown' && verdict.kind !== 'unavailable'
-    connected.breaker.record(answered, performance.now())
+    breaker.record(answered, performance.now())
     return verdict
   }
 

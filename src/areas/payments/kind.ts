@@ -2,7 +2,11 @@
 // What a kind of provider brings: the settings that an operator enters for an account with it, and how one is spoken to.
 import { type TString, Type } from 'typebox'
 import type { Clock } from '../../platform/clock.ts'
+import type { Acquirer } from './cards/acquirer.ts'
 import type { MobileMoney } from './provider.ts'
+
+/** Whoever is spoken to, by the method it serves. */
+export type Carrier = MobileMoney | Acquirer
 
 export interface Surroundings {
   clock: Clock
@@ -11,6 +15,7 @@ export interface Surroundings {
 }
 
 export interface ProviderKind {
+  readonly method: Carrier['method']
   /** As customers name it. */
   readonly provider: string
   /** Settings that may be read again. */
@@ -18,7 +23,7 @@ export interface ProviderKind {
   /** Settings that are sealed. */
   readonly secret: Readonly<Record<string, TString>>
   /** A method, so that each kind may say which settings it has. */
-  connect(settings: Readonly<Record<string, string>>, surroundings: Surroundings): MobileMoney
+  connect(settings: Readonly<Record<string, string>>, surroundings: Surroundings): Carrier
 }
 
 const maxTextLength = 200

@@ -2,8 +2,9 @@
 // Which providers take which currency, between which bounds, and what a collection costs. Only those that this program
 // speaks to are here.
 import { AppError } from '../../kernel/errors.ts'
-import { type Currency, currencies, divideHalfEven, formatMicros } from '../../kernel/money.ts'
+import { type Currency, currencies, divideHalfEven } from '../../kernel/money.ts'
 import { factsOf } from '../../kernel/phone.ts'
+import { boundsOf, requireWithin } from './bounds.ts'
 
 export interface Provider {
   readonly provider: string
@@ -20,14 +21,7 @@ export interface Provider {
   readonly ussdCode: string
 }
 
-/** What may be paid at once, in major units. */
-const bounds = {
-  KES: [1, 250_000], TZS: [20, 5_000_000], UGX: [50, 5_000_000], RWF: [20, 2_500_000], GHS: [1, 20_000],
-  ZMW: [1, 50_000], XOF: [5, 1_000_000], XAF: [5, 1_000_000], CDF: [25, 5_000_000], SZL: [1, 25_000],
-  GNF: [100, 10_000_000], LRD: [2, 250_000], MGA: [50, 5_000_000], MWK: [20, 2_500_000],
-} as const // biome-ignore format: a table reads better dense
-
-type Row = readonly [country: string, currency: keyof typeof bounds, network: string, ussdCode: string]
+type Row = readonly [country: string, currency: Currency, network: string, ussdCode: string]
 
 const providers: readonly Provider[] = [
   ...inCountries('mpesa', 'M-Pesa', [['KE', 'KES', 'Safaricom', '*334#']], { wholeUnitsOnly: true }),
@@ -64,7 +58,7 @@ function inCountries(
   { wholeUnitsOnly = false }: { wholeUnitsOnly?: boolean } = {},
 ): Provider[] {
   return rows.map(([country, currency, network, ussdCode]) => {
-    const [min, max] = bounds[currency]
+    const [min, max] = boundsOf(currency)
     return { provider, name, country, currency, network, min, max, wholeUnitsOnly, ussdCode }
   })
 }
@@ -87,9 +81,9 @@ export function offered({ currency, country }: { currency?: string; country?: st
 export const feeBasisPoints = 150n
 
 /** What a collection costs the account, to the minor unit, ties to even. */
-export function feeOf(micros: bigint, currency: Currency): bigint {
+export function feeOf(micros: bigint, currency: Currency, basisPoints = feeBasisPoints): bigint {
   const minorUnit = 10n ** BigInt(6 - currencies[currency])
-  return divideHalfEven(micros * feeBasisPoints, 10_000n * minorUnit) * minorUnit
+  return divideHalfEven(micros * basisPoints, 10_000n * minorUnit) * minorUnit
 }
 
 /** The provider that takes such a payment; throws when there is none. */
@@ -128,12 +122,5 @@ export function providerFor(currency: Currency, phone: string, named: string | u
 function requireBounds({ provider, min, max, wholeUnitsOnly, currency }: Provider, micros: bigint): void {
   if (wholeUnitsOnly && micros % 1_000_000n !== 0n)
     throw new AppError('VALIDATION_ERROR', `amount: provider ${provider} takes whole ${currency}`)
-  if (micros < BigInt(Math.round(min * 1_000_000)))
-    throw new AppError('AMOUNT_TOO_LOW', `${provider} takes ${currency} ${min} and more`, {
-      extra: { min_amount: min, currency },
-    })
-  if (micros > BigInt(max) * 1_000_000n)
-    throw new AppError('AMOUNT_TOO_HIGH', `${provider} takes at most ${currency} ${max}, not ${formatMicros(micros)}`, {
-      extra: { max_amount: max, currency },
-    })
+  requireWithin(provider, { min, max }, { micros, currency })
 }

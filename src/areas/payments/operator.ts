@@ -9,6 +9,7 @@ import { maybe, one, statement, type Tx } from '../../platform/db.ts'
 import { IdParam, list, type Route, write } from '../../platform/route.ts'
 import { At, CountryCode, EnvironmentName, OneOf } from '../../platform/schema.ts'
 import type { Environment } from '../../platform/tenant.ts'
+import { cardCountry } from './cards/method.ts'
 import { kindOf, kinds } from './carriers/kinds.ts'
 import { type EnteredRow, enteredColumns, openSecret, type Settings, sealProvider, selectEntered } from './entered.ts'
 import { gatewayOf } from './gateway.ts'
@@ -223,7 +224,7 @@ function requireAll({ provider, open, secret }: ProviderKind, given: Settings): 
 }
 
 function countryOf(provider: string, given: string | undefined): string {
-  const countries = countriesOf(provider)
+  const countries = knownKind(provider).method === 'card' ? [cardCountry] : countriesOf(provider)
   const [only] = countries
   const country = given ?? (countries.length === 1 ? only : undefined)
   if (country === undefined || !countries.includes(country))

@@ -34,9 +34,27 @@ export function recordOf(row: PaymentRow): Static<typeof Payment> {
     risk: null,
     late: row.late,
     invoice_id: row.invoice_id && idOf('invoice', row.invoice_id),
+    ...shownOf(row),
     expires_at: row.expires_at,
     created_at: row.created_at,
     updated_at: row.updated_at,
+  }
+}
+
+type Shown = Pick<
+  Static<typeof Payment>,
+  'redirect_url' | 'card' | 'card_token' | 'authorised_until' | 'amount_authorised'
+>
+
+/** What the method shows of its own, while it is so. */
+function shownOf({ status, details }: PaymentRow): Shown {
+  const { redirect_url, card, card_token, authorised_until, amount_authorised } = details
+  return {
+    ...(card ? { card } : {}),
+    ...(redirect_url !== undefined && status === 'requires_action' ? { redirect_url } : {}),
+    ...(card_token !== undefined && status === 'completed' ? { card_token } : {}),
+    ...(authorised_until && status === 'processing' ? { authorised_until: new Date(authorised_until) } : {}),
+    ...(amount_authorised === undefined ? {} : { amount_authorised: BigInt(amount_authorised) }),
   }
 }
 

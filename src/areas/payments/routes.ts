@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Routes of payments.
 import { type Static, Type } from 'typebox'
+import { cardBrands } from '../../kernel/card.ts'
 import { idOf } from '../../kernel/ids.ts'
+import { currencies, isCurrency } from '../../kernel/money.ts'
 import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
 import type { Caller } from '../../platform/auth.ts'
@@ -9,13 +11,19 @@ import { maybe } from '../../platform/db.ts'
 import { idBounds, pageOf, windowOf } from '../../platform/page.ts'
 import { list, type Route, read, write } from '../../platform/route.ts'
 import { Amount, At, dayRangeQuery, listQuery, Metadata, Nullable, OneOf } from '../../platform/schema.ts'
-import { accept, MobilePaymentCreate, type NewPayment, PaymentCreate, sendNow } from './create.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import { largerBoundsOf } from './bounds.ts'
+import { cardCountry, cardFeeBasisPoints, cardProvider } from './cards/method.ts'
+import { accept, sendNow } from './create.ts'
 import { Payment } from './events.ts'
 import { gatewayOf } from './gateway.ts'
+import { MobilePaymentCreate, type NewPayment, PaymentCreate } from './input.ts'
 import { feeBasisPoints, offered } from './methods.ts'
 import { noSuchPayment, paymentUuid, recordOf } from './payment.ts'
+import { methodOf } from './payment-methods.ts'
 import { cancel } from './settle.ts'
 import { findPayment, listPayments, type PaymentRow } from './store.ts'
+import { watchWithdrawal, withdrawNow } from './withdraw.ts'
 
 const PaymentParam = Type.Object({ payment_id: Type.String({ description: 'Begins with pay_' }) })
 
@@ -33,10 +41,12 @@ const WaitQuery = Type.Object({
 /** What every way of asking for a payment has in common. */
 export const accepting = {
   limit: 'payments',
+  bodyLimitBytes: 16 * 1_024,
   query: WaitQuery,
   errors: [
     'VALIDATION_ERROR',
     'INVALID_PHONE',
+    'INVALID_CARD',
     'INVALID_URL',
     'UNSUPPORTED_CURRENCY',
     'UNSUPPORTED_METHOD',
@@ -44,6 +54,12 @@ export const accepting = {
     'AMOUNT_TOO_LOW',
     'AMOUNT_TOO_HIGH',
     'DUPLICATE_REFERENCE',
+    'PAYLOAD_TOO_LARGE',
+    'INSUFFICIENT_FUNDS',
+    'CARD_DECLINED',
+    'CARD_EXPIRED',
+    'INCORRECT_CVV',
+    'AUTHENTICATION_FAILED',
     'PROVIDER_UNAVAILABLE',
   ],
 } as const
@@ -63,13 +79,23 @@ const create = write({
   operation: 'payments.create',
   summary: 'Collect a payment',
   description:
-    'The payer is asked on the phone. What comes of it is told as payment.completed or payment.failed, and can be read at any time.',
+    'The payer is asked on the phone, or pays by card: then it may have to go to redirect_url first. What comes of it is told as payment.completed or payment.failed, and can be read at any time.',
   body: PaymentCreate,
   reply: accepted,
-  examples: [{ name: 'A mobile-money payment', body: { amount: 1500, currency: 'KES', phone: '+254700000001' } }],
+  examples: [
+    { name: 'A mobile-money payment', body: { amount: 1500, currency: 'KES', phone: '+254700000001' } },
+    {
+      name: 'A card payment',
+      body: {
+        amount: 1500,
+        currency: 'KES',
+        card: { number: '4242424242424242', exp_month: 12, exp_year: 2040, cvv: '123' },
+      },
+    },
+  ],
   prepare: (app, { body }, caller) => checkCallback(app, body, caller),
   handle: async (app, tx, { query, body }, caller) => recordOf(await accept(app, tx, body, caller, query.wait !== 0)),
-  follow: (app, { query }, caller, reply) => answer(app, query.wait, caller, reply),
+  follow: (app, { query, body }, caller, reply) => answer(app, query.wait, caller, reply, body),
 })
 
 const initiateMobile = write({
@@ -85,13 +111,12 @@ const initiateMobile = write({
   prepare: (app, { body }, caller) => checkCallback(app, body, caller),
   handle: async (app, tx, { query, body: { phone_number, ...rest } }, caller) =>
     recordOf(await accept(app, tx, { ...rest, phone: phone_number }, caller, query.wait !== 0)),
-  follow: (app, { query }, caller, reply) => answer(app, query.wait, caller, reply),
+  follow: (app, { query }, caller, reply) => answer(app, query.wait, caller, reply, null),
 })
 
 const get = read({
   method: 'GET',
   path: '/v1/payments/:payment_id',
-  aliases: ['/v1/payments/mobile/:payment_id'],
   operation: 'payments.get',
   summary: 'Read a payment',
   scope: 'payments:read',
@@ -101,36 +126,61 @@ const get = read({
   handle: async (app, { params }, caller) => recordOf(await known(app, caller, params.payment_id)),
 })
 
+const getMobile = read({
+  method: 'GET',
+  path: '/v1/payments/mobile/:payment_id',
+  operation: 'payments.getMobile',
+  summary: 'Read a mobile-money payment',
+  scope: 'payments:read',
+  params: PaymentParam,
+  reply: { status: 200, schema: Payment },
+  errors: ['NOT_FOUND'],
+  handle: async (app, { params }, caller) => {
+    const payment = await known(app, caller, params.payment_id)
+    if (payment.method !== 'mobile_money') throw noSuchPayment()
+    return recordOf(payment)
+  },
+})
+
 const cancelPayment = write({
   method: 'POST',
   path: '/v1/payments/:payment_id/cancel',
   operation: 'payments.cancel',
-  summary: 'Withdraw a payment that the payer was not asked for yet',
+  summary: 'Withdraw a payment that the payer was not asked for yet, or has not confirmed',
+  description: 'Also gives up what a card payment with `capture: false` has set aside.',
   scope: 'payments:write',
   params: PaymentParam,
   reply: { status: 200, schema: Payment },
   errors: ['NOT_FOUND', 'INVALID_STATE'],
   handle: async (app, tx, { params }, caller) => {
-    const payment = recordOf(await cancel(app, tx, caller.tenant, paymentUuid(params.payment_id)))
+    const cancelled = await cancel(app, tx, caller.tenant, paymentUuid(params.payment_id))
+    await watchWithdrawal(app, tx, caller.tenant, cancelled)
+    const payment = recordOf(cancelled)
     await record(tx, caller, 'payment.cancel', payment.payment_id, { after: { status: payment.status } })
     return payment
+  },
+  follow: async (app, _input, { tenant }, reply) => {
+    await withdrawNow(app, tenant, paymentUuid(reply.payment_id))
+    return reply
   },
 })
 
 const Method = Type.Object(
   {
-    method: OneOf(['mobile_money']),
+    method: OneOf(['mobile_money', 'card']),
     provider: Type.String(),
     name: Type.String(),
     countries: Type.Array(Type.String()),
     currencies: Type.Array(Type.String()),
     directions: Type.Array(OneOf(['in', 'out'])),
-    min_amount: Type.Number(),
-    max_amount: Type.Number(),
+    min_amount: Type.Optional(Type.Number({ description: 'In the one currency' })),
+    max_amount: Type.Optional(Type.Number()),
     whole_units_only: Type.Boolean(),
-    fee: Type.Object({ percent: Type.Number(), fixed: Type.Number(), currency: Type.String() }),
+    fee: Type.Object({ percent: Type.Number(), fixed: Type.Number(), currency: Type.Optional(Type.String()) }),
     status: OneOf(['up', 'degraded', 'down']),
-    ussd_code: Type.String({ description: 'What a payer dials to see what waits for approval' }),
+    ussd_code: Type.Optional(Type.String({ description: 'What a payer dials to see what waits for approval' })),
+    brands: Type.Optional(Type.Array(OneOf(cardBrands))),
+    supports_3ds: Type.Optional(Type.Boolean()),
   },
   { title: 'PaymentMethod' },
 )
@@ -148,23 +198,53 @@ const methods = list({
   row: Method,
   examples: [{ name: 'In Kenya', query: { country: 'KE' } }],
   handle: async (app, { query }, { tenant }) => ({
-    rows: (query.direction === 'out' ? [] : offered(query)).map((one) => ({
-      method: 'mobile_money' as const,
-      provider: one.provider,
-      name: one.name,
-      countries: [one.country],
-      currencies: [one.currency],
-      directions: ['in' as const],
-      min_amount: one.min,
-      max_amount: one.max,
-      whole_units_only: one.wholeUnitsOnly,
-      fee: { percent: Number(feeBasisPoints) / 100, fixed: 0, currency: one.currency },
-      status: gatewayOf(app).status(one, tenant.environment),
-      ussd_code: one.ussdCode,
-    })),
+    rows: query.direction === 'out' ? [] : [...mobileRows(app, query, tenant), ...cardRows(app, query, tenant)],
     nextCursor: null,
   }),
 })
+
+type MethodQuery = { currency?: string; country?: string }
+
+function mobileRows(app: App, query: MethodQuery, { environment }: Tenant): Static<typeof Method>[] {
+  return offered(query).map((one) => ({
+    method: 'mobile_money' as const,
+    provider: one.provider,
+    name: one.name,
+    countries: [one.country],
+    currencies: [one.currency],
+    directions: ['in' as const],
+    min_amount: one.min,
+    max_amount: one.max,
+    whole_units_only: one.wholeUnitsOnly,
+    fee: { percent: Number(feeBasisPoints) / 100, fixed: 0, currency: one.currency },
+    status: gatewayOf(app).status(one, environment),
+    ussd_code: one.ussdCode,
+  }))
+}
+
+/** Cards come from any country, and pay in every currency. */
+function cardRows(app: App, { currency }: MethodQuery, { environment }: Tenant): Static<typeof Method>[] {
+  const only = currency?.toUpperCase()
+  if (only !== undefined && !isCurrency(only)) return []
+  const bounds = only && largerBoundsOf(only)
+  const named = { provider: cardProvider, country: cardCountry }
+  return [
+    {
+      method: 'card',
+      provider: cardProvider,
+      name: 'Cards',
+      countries: [],
+      currencies: only ? [only] : Object.keys(currencies),
+      directions: ['in'],
+      ...(bounds ? { min_amount: bounds.min, max_amount: bounds.max } : {}),
+      whole_units_only: false,
+      fee: { percent: Number(cardFeeBasisPoints) / 100, fixed: 0, ...(only ? { currency: only } : {}) },
+      status: gatewayOf(app).status(named, environment),
+      brands: [...cardBrands],
+      supports_3ds: true,
+    },
+  ]
+}
 
 const Transaction = Type.Object(
   {
@@ -260,9 +340,20 @@ export async function checkCallback(app: App, { callback_url }: Pick<NewPayment,
     await app.outbound.checkUrl(callback_url, 'callback', tenant.environment, 'callback_url')
 }
 
-async function answer(app: App, wait: number | undefined, caller: Caller, reply: Static<typeof Payment>) {
-  if (wait === 0) return reply
-  return recordOf(await sendNow(app, caller, paymentUuid(reply.payment_id)))
+async function answer(
+  app: App,
+  wait: number | undefined,
+  caller: Caller,
+  reply: Static<typeof Payment>,
+  input: NewPayment | null,
+) {
+  if (isAnsweredAtOnce(wait, reply)) return reply
+  return recordOf(await sendNow(app, caller, paymentUuid(reply.payment_id), input))
+}
+
+/** Whether the answer is given before the provider is asked: never where nobody else could ask it. */
+export function isAnsweredAtOnce(wait: number | undefined, payment: Pick<PaymentRow, 'method'>): boolean {
+  return wait === 0 && methodOf(payment).isQueued
 }
 
 async function known(app: App, { tenant }: Caller, id: string) {
@@ -271,4 +362,12 @@ async function known(app: App, { tenant }: Caller, id: string) {
   return payment
 }
 
-export const paymentRoutes: readonly Route[] = [create, initiateMobile, methods, transactions, get, cancelPayment]
+export const paymentRoutes: readonly Route[] = [
+  create,
+  initiateMobile,
+  methods,
+  transactions,
+  get,
+  getMobile,
+  cancelPayment,
+]

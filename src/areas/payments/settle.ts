@@ -11,7 +11,7 @@ import type { EventType, Occasion } from '../../platform/events.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { paymentEvents } from './events.ts'
 import { noSuchPayment, toldOf } from './payment.ts'
-import type { FailureReason, Verdict } from './provider.ts'
+import type { FailureReason, PaymentDetails, Verdict } from './provider.ts'
 import { purposeOf } from './purpose.ts'
 import {
   type AttemptRow,
@@ -48,7 +48,26 @@ export async function settle(app: App, tenant: Tenant, attempt: AttemptRow, verd
       case 'accepted':
       case 'pending':
         await attemptIs('accepted', verdict.kind === 'accepted' ? verdict.providerId : null)
-        return moved(app, tx, payment, attempt, { from: ['pending'], to: 'processing' })
+        return moved(app, tx, payment, attempt, {
+          from: ['pending'],
+          to: 'processing',
+          ...(verdict.kind === 'accepted' && verdict.details ? { details: verdict.details } : {}),
+        })
+      case 'action':
+        await attemptIs('accepted', verdict.providerId)
+        return moved(app, tx, payment, attempt, {
+          from: ['pending'],
+          to: 'requires_action',
+          details: verdict.details,
+        })
+      case 'authorised':
+        await attemptIs('accepted')
+        return moved(app, tx, payment, attempt, {
+          from: ['pending', 'requires_action'],
+          to: 'processing',
+          details: verdict.details,
+          expiresAt: verdict.until,
+        })
       case 'unknown':
       case 'missing':
         await attemptIs('unknown')
@@ -72,13 +91,16 @@ export async function settle(app: App, tenant: Tenant, attempt: AttemptRow, verd
   })
 }
 
-/** Withdraws a payment that nobody was asked for yet. */
+/** Withdraws a payment that nobody was asked for yet, or whose payer has not decided, or whose money is only set aside. */
 export async function cancel(app: App, tx: Tx, tenant: Tenant, id: string): Promise<PaymentRow> {
   const payment = await maybe(tx.query(lockPayment, { ...tenant, id }))
   if (!payment) throw noSuchPayment()
   const attempt = await one(tx.query(attemptOfPayment, { ...tenant, payment: id }))
-  const isUnsent = open.includes(payment.status) && (await withdrawn(app, tx, tenant, attempt))
-  if (!isUnsent)
+  const { status, details } = payment
+  const isUndecided =
+    status === 'requires_action' || (status === 'processing' && typeof details.authorised_until === 'string')
+  const isUnsent = open.includes(status) && !isUndecided && (await withdrawn(app, tx, tenant, attempt))
+  if (!isUnsent && !isUndecided)
     throw new AppError('INVALID_STATE', `the payment is ${payment.status}; the payer may have been asked already`, {
       extra: { status: payment.status },
     })
@@ -179,6 +201,8 @@ interface Move {
   reason?: FailureReason
   providerReference?: string | null
   late?: boolean
+  details?: PaymentDetails
+  expiresAt?: Date
 }
 
 /** The payment after the move, or the very same when it cannot make it. */
@@ -187,10 +211,11 @@ async function moved(
   tx: Tx,
   payment: PaymentRow,
   attempt: AttemptRow,
-  { from, to, reason, providerReference = null, late = false }: Move,
+  { from, to, reason, providerReference = null, late = false, details = {}, expiresAt }: Move,
 ): Promise<PaymentRow> {
   const occasion = occasionOf(app, payment, attempt)
-  const event = to === 'completed' ? paymentEvents.completed : to === 'processing' ? null : paymentEvents.failed
+  const event = eventOf(to)
+  const redirectUrl = to === 'requires_action' ? details.redirect_url : undefined
   const after = await maybe(
     tx.query(movePayment, {
       ...occasion.tenant,
@@ -200,14 +225,23 @@ async function moved(
       reason: reason ?? null,
       providerReference,
       late,
-      told: event ? 1 : 0,
+      details: JSON.stringify(details),
+      expiresAt: expiresAt ?? null,
+      told: event || redirectUrl ? 1 : 0,
       at: new Date(occasion.nowMs),
     }),
   )
   if (!after) return payment
   if (event) await tell(app, tx, event, occasion, after)
+  if (redirectUrl !== undefined) await tellAction(app, tx, occasion, after, redirectUrl)
   if (event === paymentEvents.failed) await purposeOf(after).failed?.(app, tx, occasion, after)
   return after
+}
+
+/** What is told of a payment that comes to a state. */
+function eventOf(status: Status): typeof paymentEvents.completed | null {
+  if (status === 'completed') return paymentEvents.completed
+  return open.includes(status) ? null : paymentEvents.failed
 }
 
 /** Now, by the real clock and by the account's. */
@@ -227,4 +261,16 @@ export async function tell(
 ): Promise<void> {
   const callbackUrl = payment.callback_url
   await app.outbox.emit(tx, event, occasion, idOf('payment', payment.id), toldOf(payment), { callbackUrl })
+}
+
+async function tellAction(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  payment: PaymentRow,
+  redirect_url: string,
+): Promise<void> {
+  const told = { ...toldOf(payment), redirect_url }
+  const callbackUrl = payment.callback_url
+  await app.outbox.emit(tx, paymentEvents.requiresAction, occasion, idOf('payment', payment.id), told, { callbackUrl })
 }

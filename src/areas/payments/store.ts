@@ -3,7 +3,7 @@
 import { isCurrency } from '../../kernel/money.ts'
 import { statement } from '../../platform/db.ts'
 import type { Environment } from '../../platform/tenant.ts'
-import type { Market } from './provider.ts'
+import type { Market, PaymentDetails } from './provider.ts'
 
 export type Status = 'pending' | 'processing' | 'requires_action' | 'completed' | 'failed' | 'cancelled' | 'expired'
 
@@ -30,6 +30,7 @@ export interface PaymentRow {
   callback_url: string | null
   /** The invoice that it pays. */
   invoice_id: string | null
+  details: PaymentDetails
   provider_reference: string | null
   failure_reason: string | null
   late: boolean
@@ -74,7 +75,8 @@ interface Owned {
 type One = Owned & { id: string }
 
 const columns = `bucket, account_id, environment, id, purpose, status, method, provider, amount, currency, fee, phone,
-  description, reference, customer, metadata, callback_url, invoice_id, provider_reference, failure_reason, late, sequence,
+  description, reference, customer, metadata, callback_url, invoice_id, details, provider_reference, failure_reason, late,
+  sequence,
   request_id, expires_at, completed_at, created_at, updated_at`
 
 const mine = 'bucket = $bucket and account_id = $account and environment = $environment'
@@ -83,17 +85,19 @@ const mine = 'bucket = $bucket and account_id = $account and environment = $envi
 export const insertPayment = statement<
   One & {
     purpose: string
+    method: string
     provider: string
     amount: bigint
     currency: string
     fee: bigint
-    phone: string
+    phone: string | null
     description: string | null
     reference: string | null
     customer: string
     metadata: string
     callbackUrl: string | null
     invoice: string | null
+    details: string
     requestId: string | null
     expiresAt: Date
     at: Date
@@ -102,10 +106,10 @@ export const insertPayment = statement<
 >(
   'payments.insert',
   `insert into payments.payments (bucket, account_id, environment, id, purpose, status, method, provider, amount, currency, fee,
-     phone, description, reference, customer, metadata, callback_url, invoice_id, request_id, expires_at, created_at, updated_at)
-   values ($bucket, $account, $environment, $id, $purpose, 'pending', 'mobile_money', $provider, $amount, $currency, $fee,
-     $phone, $description, $reference, $customer::jsonb, $metadata::jsonb, $callbackUrl, $invoice, $requestId, $expiresAt, $at,
-     $at)
+     phone, description, reference, customer, metadata, callback_url, invoice_id, details, request_id, expires_at, created_at, updated_at)
+   values ($bucket, $account, $environment, $id, $purpose, 'pending', $method, $provider, $amount, $currency, $fee,
+     $phone, $description, $reference, $customer::jsonb, $metadata::jsonb, $callbackUrl, $invoice, $details::jsonb, $requestId,
+     $expiresAt, $at, $at)
    on conflict (bucket, account_id, environment, reference) where reference is not null do nothing
    returning ${columns}`,
 )
@@ -187,6 +191,8 @@ export const movePayment = statement<
     reason: string | null
     providerReference: string | null
     late: boolean
+    details: string
+    expiresAt: Date | null
     told: number
     at: Date
   },
@@ -196,6 +202,7 @@ export const movePayment = statement<
   `update payments.payments
       set status = $to, failure_reason = $reason, late = late or $late::boolean, sequence = sequence + $told::int,
           provider_reference = coalesce($providerReference, provider_reference), updated_at = $at,
+          details = details || $details::jsonb, expires_at = coalesce($expiresAt::timestamptz, expires_at),
           completed_at = case when $to = 'completed' then $at::timestamptz end,
           reference = case when $reason = 'PROVIDER_UNAVAILABLE' then null else reference end
     where ${mine} and id = $id and status = any($from::text[]) and failure_reason is distinct from 'AMOUNT_MISMATCH'

@@ -8,24 +8,13 @@ import type { App } from '../../platform/app.ts'
 import { maybe, one } from '../../platform/db.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { Job, Outcome } from '../../platform/work.ts'
-import { callbackUrl } from './callbacks.ts'
 import { gatewayOf } from './gateway.ts'
+import type { NewPayment } from './input.ts'
+import { methodOf } from './payment-methods.ts'
 import type { Verdict } from './provider.ts'
 import { expire, settle } from './settle.ts'
-import {
-  type AttemptRow,
-  countPoll,
-  findAttempt,
-  findPayment,
-  marketOf,
-  moveAttempt,
-  open,
-  type PaymentRow,
-} from './store.ts'
+import { type AttemptRow, countPoll, findAttempt, findPayment, moveAttempt, open, type PaymentRow } from './store.ts'
 
-export const firstPollSeconds = 10
-/** When the provider is asked how it went: seconds after the attempt was made. */
-const pollSeconds = [firstPollSeconds, 20, 35, 60, 90, 120, 150, 300, 900, 3_600, 21_600, 86_400, 259_200]
 /** A payment is given up so long after its time, when the provider was asked once more. */
 const graceMs = 30_000
 /** By then whoever accepted a payment has begun to send it, or is dead; and whoever began has heard, or is dead. */
@@ -61,38 +50,57 @@ async function watch(app: App, tenant: Tenant, attempt: AttemptRow, inline: bool
     (attempt.state === 'planned' && inline && quietMs < plannedMs) ||
     (attempt.state === 'sending' && quietMs < sendingMs)
   if (isAtWork) return { kind: 'again', afterMs: patienceMs }
+  const payment = await one(app.db.query(findPayment, { ...tenant, id: attempt.payment_id }))
+  const method = methodOf(payment)
+  const again = (polls: number): Outcome => ({
+    kind: 'again',
+    afterMs: nextPollMs(app, tenant, { ...attempt, polls }, method.pollSeconds),
+  })
   if (attempt.state === 'planned') {
-    const payment = await one(app.db.query(findPayment, { ...tenant, id: attempt.payment_id }))
     // Nobody is asked for a payment that is over.
     if (isOver(app, tenant, payment, attempt)) {
       await expire(app, tenant, attempt)
       return { kind: 'done' }
     }
-    await submit(app, tenant, attempt)
-    return { kind: 'again', afterMs: nextPollMs(app, tenant, { ...attempt, polls: 0 }) }
+    const { status } = await submit(app, tenant, attempt, null)
+    return open.includes(status) ? again(0) : { kind: 'done' }
   }
-  const provider = gatewayOf(app).provider(attempt, tenant.environment)
-  if (!provider) return { kind: 'again', afterMs: patienceMs }
-  // Whoever was sending it is gone, and nobody knows how far it came.
-  const unheard: Verdict = { kind: 'unknown', reason: 'the node that sent it is gone' }
-  const { provider_id } = attempt
-  const told = provider_id === null ? unheard : await provider.query(provider_id, marketOf(attempt))
-  const isLost = told.kind === 'missing' && provider.repeatable && attempt.state !== 'accepted'
-  const verdict = isLost ? await sendAgain(app, tenant, attempt) : told
-  let payment = await settle(app, tenant, attempt, verdict)
+  const told = await method.query(app, tenant, attempt, payment)
+  if (!told) return { kind: 'again', afterMs: patienceMs }
+  const isLost = told.kind === 'missing' && attempt.state !== 'accepted' && method.isRepeatable(app, tenant, attempt)
+  let verdict = isLost ? await sendAgain(app, tenant, attempt) : told
+  let after = await settle(app, tenant, attempt, verdict)
   await app.db.query(countPoll, { ...tenant, id: attempt.id })
-  if (open.includes(payment.status) && isOver(app, tenant, payment, attempt))
-    payment = await expire(app, tenant, attempt)
-  const isAnswered = verdict.kind === 'paid' || verdict.kind === 'refused'
-  if (isAnswered || attempt.polls + 1 >= pollSeconds.length) return { kind: 'done' }
-  return { kind: 'again', afterMs: nextPollMs(app, tenant, { ...attempt, polls: attempt.polls + 1 }) }
+  if (open.includes(after.status) && isOver(app, tenant, after, attempt)) after = await expire(app, tenant, attempt)
+  // Whoever pays a payment that was given up pays late, unless the provider can be told in time.
+  if (!open.includes(after.status) && !isAnswer(verdict) && method.withdraw) {
+    verdict = await method.withdraw(app, tenant, attempt)
+    after = await settle(app, tenant, attempt, verdict)
+  }
+  if (isAnswer(verdict)) return { kind: 'done' }
+  // The payer has said yes: what is left to wait for is the account, or the end of its time.
+  if (verdict.kind === 'authorised') return { kind: 'again', afterMs: untilOverMs(app, tenant, after, attempt) }
+  if (attempt.polls + 1 >= method.pollSeconds.length) return { kind: 'done' }
+  const next = again(attempt.polls + 1)
+  // The end of its time is not slept through.
+  const leftMs = open.includes(after.status) ? untilOverMs(app, tenant, after, attempt) : 0
+  return leftMs > 0 && next.kind === 'again' ? { ...next, afterMs: Math.min(next.afterMs, leftMs + 1) } : next
+}
+
+function isAnswer({ kind }: Verdict): boolean {
+  return kind === 'paid' || kind === 'refused'
 }
 
 /** Sends an attempt that nobody sent yet; gives the payment as it is then. */
-export async function submit(app: App, tenant: Tenant, attempt: AttemptRow): Promise<PaymentRow> {
+export async function submit(
+  app: App,
+  tenant: Tenant,
+  attempt: AttemptRow,
+  input: NewPayment | null,
+): Promise<PaymentRow> {
   const payment = await one(app.db.query(findPayment, { ...tenant, id: attempt.payment_id }))
   const at = new Date(app.clock.nowMs())
-  const isKnownByAttempt = gatewayOf(app).provider(attempt, tenant.environment)?.knownByAttempt === true
+  const isKnownByAttempt = methodOf(payment).isKnownByAttempt(app, tenant, attempt)
   const sending = {
     ...tenant,
     id: attempt.id,
@@ -102,41 +110,45 @@ export async function submit(app: App, tenant: Tenant, attempt: AttemptRow): Pro
     at,
   }
   if ((await app.db.query(moveAttempt, sending)).length === 0) return payment
-  return settle(app, tenant, attempt, await collect(app, tenant, attempt, payment))
+  return settle(app, tenant, attempt, await send(app, tenant, attempt, payment, input))
 }
 
 /** Once more, if the payer may still be asked. That it was not taken now does not say that it was not before. */
 async function sendAgain(app: App, tenant: Tenant, attempt: AttemptRow): Promise<Verdict> {
   const payment = await one(app.db.query(findPayment, { ...tenant, id: attempt.payment_id }))
   if (!open.includes(payment.status) || isOver(app, tenant, payment, attempt)) return { kind: 'missing' }
-  const verdict = await collect(app, tenant, attempt, payment)
+  const verdict = await send(app, tenant, attempt, payment, null)
   return verdict.kind === 'unavailable' ? { kind: 'unknown', reason: verdict.reason } : verdict
 }
 
-async function collect(app: App, tenant: Tenant, attempt: AttemptRow, payment: PaymentRow): Promise<Verdict> {
-  const { amount: micros, phone, reference, description } = payment
-  if (phone === null) throw new Error('a stored payment cannot be sent')
-  const collection = {
-    ...marketOf(attempt),
-    attempt: attempt.id,
-    micros,
-    phone,
-    reference: reference ?? idOf('payment', payment.id).slice(-12),
-    description: description ?? '',
-    callbackUrl: callbackUrl(app, tenant, attempt),
-  }
-  const verdict = await gatewayOf(app).ask(attempt, tenant.environment, (carrier) => carrier.collect(collection))
+async function send(
+  app: App,
+  tenant: Tenant,
+  attempt: AttemptRow,
+  payment: PaymentRow,
+  input: NewPayment | null,
+): Promise<Verdict> {
+  const verdict = await methodOf(payment).send(app, tenant, attempt, payment, input)
   if (verdict.kind === 'unknown')
     app.log.warn({ payment: idOf('payment', payment.id), reason: verdict.reason }, 'a provider did not answer')
   return verdict
 }
 
-function isOver(app: App, tenant: Tenant, payment: PaymentRow, { clock_offset_ms }: AttemptRow): boolean {
-  const nowMs = app.clock.nowMs() + Number(clock_offset_ms)
-  return nowMs >= payment.expires_at.getTime() + graceMs * gatewayOf(app).timeScale(tenant.environment)
+function isOver(app: App, tenant: Tenant, payment: PaymentRow, attempt: AttemptRow): boolean {
+  return untilOverMs(app, tenant, payment, attempt) <= 0
 }
 
-function nextPollMs(app: App, { environment }: Tenant, { polls, created_at, clock_offset_ms }: AttemptRow): number {
+function untilOverMs(app: App, tenant: Tenant, payment: PaymentRow, { clock_offset_ms }: AttemptRow): number {
+  const nowMs = app.clock.nowMs() + Number(clock_offset_ms)
+  return payment.expires_at.getTime() + graceMs * gatewayOf(app).timeScale(tenant.environment) - nowMs
+}
+
+function nextPollMs(
+  app: App,
+  { environment }: Tenant,
+  { polls, created_at, clock_offset_ms }: AttemptRow,
+  pollSeconds: readonly number[],
+): number {
   const seconds = pollSeconds[Math.min(polls, pollSeconds.length - 1)] ?? 0
   const dueMs = created_at.getTime() + seconds * 1_000 * gatewayOf(app).timeScale(environment)
   return Math.max(100, dueMs - (app.clock.nowMs() + Number(clock_offset_ms)))

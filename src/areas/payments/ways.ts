@@ -7,7 +7,9 @@ import { offered, type Provider } from './methods.ts'
 
 export function waysToPay(app: App, environment: Environment, currency: string, micros: bigint): readonly Provider[] {
   const gateway = gatewayOf(app)
-  return offered({ currency }).filter((one) => gateway.provider(one, environment) !== null && takes(one, micros))
+  return offered({ currency }).filter(
+    (one) => gateway.carrier('mobile_money', one, environment) !== null && takes(one, micros),
+  )
 }
 
 function takes({ min, max, wholeUnitsOnly }: Provider, micros: bigint): boolean {

@@ -6,7 +6,7 @@ import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { list, type Route, read, write } from '../../platform/route.ts'
 import { Amount, At, Nullable } from '../../platform/schema.ts'
-import { accepting, checkCallback, currencyOf } from '../payments/area.ts'
+import { accepting, checkCallback, currencyOf, isAnsweredAtOnce } from '../payments/area.ts'
 import { Recharge, RechargeSet, rechargesOf, setRecharge } from './auto-recharge.ts'
 import { RechargeFacts } from './events.ts'
 import { acceptTopup, sendTopup, Topup, TopupCreate } from './topup.ts'
@@ -67,8 +67,8 @@ const topup = write({
   examples: [{ name: 'From a phone', body: { amount: 5000, phone: '+254700000001' } }],
   prepare: (app, { body }, caller) => checkCallback(app, body, caller),
   handle: (app, tx, { query, body }, caller) => acceptTopup(app, tx, body, caller, query.wait !== 0),
-  follow: async (app, { query }, caller, reply) =>
-    query.wait === 0 ? reply : sendTopup(app, caller, reply.payment_id),
+  follow: async (app, { query, body }, caller, reply) =>
+    isAnsweredAtOnce(query.wait, reply) ? reply : sendTopup(app, caller, reply.payment_id, body),
 })
 
 const transactions = list({

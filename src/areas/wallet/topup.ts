@@ -24,7 +24,8 @@ import { walletEvents } from './events.ts'
 import { noteTopup } from './store.ts'
 import { currentWallet, isLow, toldOf, walletId } from './wallet.ts'
 
-const { amount, method, provider, phone, reference, metadata, callback_url } = PaymentCreate.properties
+const { amount, method, provider, phone, reference, metadata, callback_url, card, card_token, return_url } =
+  PaymentCreate.properties
 
 export const TopupCreate = Type.Object({
   amount,
@@ -32,6 +33,9 @@ export const TopupCreate = Type.Object({
   method,
   provider,
   phone,
+  card,
+  card_token,
+  return_url,
   reference,
   metadata,
   callback_url,
@@ -69,8 +73,14 @@ export async function acceptTopup(
 }
 
 /** Asks the provider, and gives the top-up as it is after its first word. */
-export async function sendTopup(app: App, caller: Caller, paymentId: string): Promise<Static<typeof Topup>> {
-  return topupOf(app.db, await sendNow(app, caller, paymentUuid(paymentId)))
+export async function sendTopup(
+  app: App,
+  caller: Caller,
+  paymentId: string,
+  input: Static<typeof TopupCreate>,
+): Promise<Static<typeof Topup>> {
+  const { currency = caller.principal.facts.currency, ...rest } = input
+  return topupOf(app.db, await sendNow(app, caller, paymentUuid(paymentId), { ...rest, currency }))
 }
 
 async function topupOf(queryable: Queryable, payment: PaymentRow): Promise<Static<typeof Topup>> {

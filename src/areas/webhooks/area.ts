@@ -20,3 +20,4 @@ export const webhooks: Area = {
 }
 
 export { isSignedBy, secretsFor } from './receiving.ts'
+export { callbackSecret } from './secrets.ts'

@@ -29,6 +29,7 @@ const reasons: Readonly<Record<string, FailureReason>> = {
 }
 
 class AirtelCarrier implements MobileMoney {
+  readonly method = 'mobile_money'
   readonly provider = 'airtel_money'
   readonly knownByAttempt = true
   readonly repeatable = false
@@ -117,6 +118,7 @@ function refused(code: string): Verdict {
 }
 
 export const airtel: ProviderKind = {
+  method: 'mobile_money',
   provider: 'airtel_money',
   open: { base_url: baseUrl },
   secret: { client_id: secretText('Of the application'), client_secret: secretText('Of the application') },

@@ -49,6 +49,7 @@ const reasons: Readonly<Record<string, FailureReason>> = {
 const busyCodes = new Set(['500.003.02', '500.003.03'])
 
 class DarajaCarrier implements MobileMoney {
+  readonly method = 'mobile_money'
   readonly provider = 'mpesa'
   readonly knownByAttempt = false
   readonly repeatable = false
@@ -126,6 +127,7 @@ function verdictOf(resultCode: string, receipt: string | null, micros: bigint | 
 }
 
 export const daraja: ProviderKind = {
+  method: 'mobile_money',
   provider: 'mpesa',
   open: {
     base_url: baseUrl,

@@ -2,11 +2,12 @@
 // Every kind of provider that this program speaks to: a line each.
 
 import type { ProviderKind } from '../kind.ts'
+import { acquirer } from './acquirer.ts'
 import { airtel } from './airtel.ts'
 import { daraja } from './daraja.ts'
 import { momo } from './momo.ts'
 
-export const kinds: readonly ProviderKind[] = [daraja, momo, airtel]
+export const kinds: readonly ProviderKind[] = [daraja, momo, airtel, acquirer]
 
 export function kindOf(provider: string): ProviderKind | null {
   return kinds.find((kind) => kind.provider === provider) ?? null

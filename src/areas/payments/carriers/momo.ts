@@ -35,6 +35,7 @@ const reasons: Readonly<Record<string, FailureReason>> = {
 }
 
 class MomoCarrier implements MobileMoney {
+  readonly method = 'mobile_money'
   readonly provider = 'mtn_momo'
   readonly knownByAttempt = true
   readonly repeatable = true
@@ -132,6 +133,7 @@ function unavailable(reason: string) {
 }
 
 export const momo: ProviderKind = {
+  method: 'mobile_money',
   provider: 'mtn_momo',
   open: {
     base_url: baseUrl,

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// Paying by card. The card is in the request alone, so the request sends it; whatever becomes of the answer, the acquirer
+// is asked about the attempt by its id, and the card is never sent again.
+import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
+import type { Currency } from '../../../kernel/money.ts'
+import type { App } from '../../../platform/app.ts'
+import { maybe, one, type Tx } from '../../../platform/db.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import { largerBoundsOf, requireWithin } from '../bounds.ts'
+import { callbackUrl, secretNameOf } from '../callback-address.ts'
+import { gatewayOf } from '../gateway.ts'
+import { missing, type NewPayment } from '../input.ts'
+import type { PaymentMethod } from '../method.ts'
+import { feeOf } from '../methods.ts'
+import type { Verdict } from '../provider.ts'
+import { type AttemptRow, marketOf, type PaymentRow } from '../store.ts'
+import type { Acquirer, CardOutcome } from './acquirer.ts'
+import { dataOf, invalid, type KeptCard, keptOf } from './card.ts'
+import { checkReturnUrl } from './return-url.ts'
+import { findCard, findToken, insertCard, noteChallenge, saveCard, type TokenRow } from './store.ts'
+
+export const cardProvider = 'acquirer'
+/** A card is charged wherever it comes from: the acquirer has one account for all. */
+export const cardCountry = 'ZZ'
+/** Hundredths of a percent, until the operator sets prices. */
+export const cardFeeBasisPoints = 290n
+/** How long a payer may take to prove who it is. */
+export const challengeSeconds = 900
+/** How long issuers set money aside. */
+const authorisedSeconds = 7 * 86_400
+
+export const card: PaymentMethod = {
+  name: 'card',
+  budgetMs: 20_000,
+  pollSeconds: [5, 15, 60, 300, 600, 930, 3_600, 21_600, 86_430, 259_200, 604_800],
+  isQueued: false,
+  refusals: {
+    CARD_DECLINED: 'CARD_DECLINED',
+    CARD_EXPIRED: 'CARD_EXPIRED',
+    INCORRECT_CVV: 'INCORRECT_CVV',
+    AUTHENTICATION_FAILED: 'AUTHENTICATION_FAILED',
+    INSUFFICIENT_FUNDS: 'INSUFFICIENT_FUNDS',
+    PROVIDER_ERROR: 'CARD_DECLINED',
+  },
+  isMeant: ({ card, card_token, provider }) =>
+    card !== undefined || card_token !== undefined || provider?.toLowerCase() === cardProvider,
+
+  async plan(app, tx, { tenant, nowMs, receivedMs }, input, money) {
+    const kept = await cardOf(app, tx, tenant, input, nowMs)
+    checkReturnUrl(input.return_url, tenant.environment)
+    requireWithin('the acquirer', largerBoundsOf(money.currency), money)
+    const { brand, last4, exp_month, exp_year } = kept
+    return {
+      provider: cardProvider,
+      country: cardCountry,
+      fee: cardFeeOf(money.micros, money.currency),
+      phone: null,
+      expirySeconds: challengeSeconds,
+      details: {
+        card: { brand, last4, exp_month, exp_year },
+        ...(input.save_card && input.card ? { card_token: idOf('cardToken', newUuid(receivedMs)) } : {}),
+      },
+    }
+  },
+
+  async store(app, tx, { tenant, nowMs }, input, { id, details }) {
+    const { bin, fingerprint, brand, last4, exp_month, exp_year } = await cardOf(app, tx, tenant, input, nowMs)
+    const { card_token } = details
+    await tx.query(insertCard, {
+      ...tenant,
+      payment: id,
+      brand,
+      last4,
+      bin,
+      expMonth: exp_month,
+      expYear: exp_year,
+      fingerprint,
+      captures: input.capture ?? true,
+      require3ds: input.require_3ds ?? false,
+      returnUrl: input.return_url ?? null,
+      chargedToken: input.card ? null : uuidOf('cardToken', input.card_token ?? ''),
+      savedToken: card_token === undefined ? null : uuidOf('cardToken', card_token),
+    })
+  },
+
+  isKnownByAttempt: () => true,
+  isRepeatable: () => false,
+
+  async send(app, tenant, attempt, payment, input) {
+    const { amount: micros, description } = payment
+    const known = await one(app.db.query(findCard, { ...tenant, payment: payment.id }))
+    const token = known.charged_token && (await maybe(app.db.query(findToken, { ...tenant, id: known.charged_token })))
+    const source = input?.card ? { card: dataOf(input.card) } : token ? { token: token.acquirer_token } : null
+    if (!source) return { kind: 'unavailable', reason: 'whoever brought the card is gone' }
+    const { currency } = marketOf(attempt)
+    return gatewayOf(app).ask('card', attempt, tenant.environment, async (carrier) => {
+      const outcome = await carrier.authorise({
+        attempt: attempt.id,
+        micros,
+        currency,
+        source,
+        captures: known.captures,
+        challenges: known.require_3ds,
+        keeps: known.saved_token !== null,
+        returnUrl: `${challengeUrl(app, tenant, attempt)}/return`,
+        notifyUrl: callbackUrl(app, tenant, attempt),
+        description: description ?? '',
+      })
+      return verdictOf(app, tenant, attempt, outcome)
+    })
+  },
+
+  async query(app, tenant, attempt, payment) {
+    const carrier = carrierOf(app, tenant, attempt)
+    if (!carrier) return null
+    const { currency } = marketOf(attempt)
+    const found = await carrier.query(attempt.id, currency)
+    const known = await one(app.db.query(findCard, { ...tenant, payment: payment.id }))
+    const isAsked = found.kind === 'authorised' && known.capture_asked_at !== null
+    const outcome = isAsked ? await carrier.capture(attempt.id, { micros: payment.amount, currency }) : found
+    return verdictOf(app, tenant, attempt, outcome)
+  },
+
+  async withdraw(app, tenant, attempt) {
+    const carrier = carrierOf(app, tenant, attempt)
+    if (!carrier) return { kind: 'unknown', reason: 'nobody here speaks to the acquirer' }
+    return verdictOf(app, tenant, attempt, await carrier.withdraw(attempt.id, marketOf(attempt).currency))
+  },
+
+  async heard(app, tenant, attempt, { bytes, headers }) {
+    const carrier = carrierOf(app, tenant, attempt)
+    if (!carrier?.isSigned(bytes, headers)) return null
+    const outcome = await carrier.query(attempt.id, marketOf(attempt).currency)
+    return { verdicts: [await verdictOf(app, tenant, attempt, outcome)], thanks: {} }
+  },
+}
+
+/** Takes what was set aside for a payment, as much of it as the payment now is. */
+export async function capture(
+  app: App,
+  tenant: Tenant,
+  attempt: AttemptRow,
+  { amount: micros }: PaymentRow,
+): Promise<Verdict> {
+  const carrier = carrierOf(app, tenant, attempt)
+  if (!carrier) return { kind: 'unknown', reason: 'nobody here speaks to the acquirer' }
+  const { currency } = marketOf(attempt)
+  return verdictOf(app, tenant, attempt, await carrier.capture(attempt.id, { micros, currency }))
+}
+
+export function cardFeeOf(micros: bigint, currency: Currency): bigint {
+  return feeOf(micros, currency, cardFeeBasisPoints)
+}
+
+/** Where the payer of an attempt proves who it is. */
+function challengeUrl(app: App, tenant: Tenant, attempt: Pick<AttemptRow, 'id' | 'token'>): string {
+  return `${app.publicUrl}/3ds/${secretNameOf(tenant, attempt)}`
+}
+
+/** What is kept of the card that a request brings, or names. */
+async function cardOf(
+  app: App,
+  tx: Tx,
+  tenant: Tenant,
+  { card, card_token }: NewPayment,
+  nowMs: number,
+): Promise<KeptCard | TokenRow> {
+  if (card) return keptOf(app, card, tenant.environment, nowMs)
+  if (card_token === undefined) throw missing('card')
+  const id = uuidOf('cardToken', card_token)
+  const known = id === null ? null : await maybe(tx.query(findToken, { ...tenant, id }))
+  if (!known) throw invalid('card_token', 'names no saved card')
+  return known
+}
+
+/** What an outcome means for the payment. What must be kept of it is kept first. */
+async function verdictOf(app: App, tenant: Tenant, attempt: AttemptRow, outcome: CardOutcome): Promise<Verdict> {
+  const { payment_id: payment, clock_offset_ms } = attempt
+  const nowMs = app.clock.nowMs() + Number(clock_offset_ms)
+  if ((outcome.kind === 'paid' || outcome.kind === 'authorised') && outcome.token !== null)
+    await app.db.query(saveCard, { ...tenant, payment, acquirerToken: outcome.token, at: new Date(nowMs) })
+  switch (outcome.kind) {
+    case 'paid':
+      return { kind: 'paid', receipt: outcome.id, micros: outcome.micros }
+    case 'authorised': {
+      const scale = gatewayOf(app).timeScale(tenant.environment)
+      const until = new Date(nowMs + authorisedSeconds * 1_000 * scale)
+      return { kind: 'authorised', until, details: { authorised_until: until.toISOString() } }
+    }
+    case 'challenge':
+      await app.db.query(noteChallenge, { ...tenant, payment, url: outcome.url })
+      return {
+        kind: 'action',
+        providerId: attempt.id,
+        details: { redirect_url: challengeUrl(app, tenant, attempt) },
+      }
+    case 'withdrawn':
+      return { kind: 'refused', reason: 'TRANSACTION_TIMEOUT', code: 'canceled' }
+    default:
+      return outcome
+  }
+}
+
+function carrierOf(app: App, { environment }: Tenant, attempt: AttemptRow): Acquirer | null {
+  return gatewayOf(app).carrier('card', attempt, environment)
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// A card acquirer with payment intents. The attempt's own id is the key of the request and the reference of the intent: a
+// request that failed on the way may be sent a second time at once, and is done once; later it is only asked about.
+import type { IncomingHttpHeaders } from 'node:http'
+import { type Currency, currencies } from '../../../kernel/money.ts'
+import { type ProviderAnswer, ProviderClient } from '../../../platform/provider-http.ts'
+import {
+  acquirerPaths,
+  type Intent,
+  intentBody,
+  isNoticeSigned,
+  readIntentAnswer,
+  readIntentSearch,
+  readRefund,
+  signatureHeader,
+} from '../../../protocols/acquirer.ts'
+import type { Acquirer, Authorisation, CardOutcome, Money, RefundOutcome } from '../cards/acquirer.ts'
+import { baseUrl, type ProviderKind, type Surroundings, secretText } from '../kind.ts'
+import type { FailureReason } from '../provider.ts'
+
+type AcquirerSettings = { base_url: string; secret_key: string; webhook_secret: string }
+
+/** Twice this is less than whoever looks after lost attempts waits. */
+const authoriseMs = 15_000
+const queryMs = 10_000
+
+/** What issuers say. Any other word is a refusal for no reason that they tell. */
+const reasons: Readonly<Record<string, FailureReason>> = {
+  insufficient_funds: 'INSUFFICIENT_FUNDS',
+  expired_card: 'CARD_EXPIRED',
+  incorrect_cvc: 'INCORRECT_CVV',
+  invalid_cvc: 'INCORRECT_CVV',
+  authentication_failed: 'AUTHENTICATION_FAILED',
+  authentication_required: 'AUTHENTICATION_FAILED',
+  payment_intent_authentication_failure: 'AUTHENTICATION_FAILED',
+}
+
+class AcquirerCarrier implements Acquirer {
+  readonly method = 'card'
+  readonly provider = 'acquirer'
+  readonly #settings: AcquirerSettings
+  readonly #surroundings: Surroundings
+  readonly #client = new ProviderClient()
+
+  constructor(settings: AcquirerSettings, surroundings: Surroundings) {
+    this.#settings = settings
+    this.#surroundings = surroundings
+  }
+
+  async authorise(authorisation: Authorisation): Promise<CardOutcome> {
+    const { attempt, micros, currency } = authorisation
+    const body = intentBody({ ...authorisation, reference: attempt, amount: minorUnits(micros, currency) })
+    const first = await this.#post(acquirerPaths.intents, attempt, body, authoriseMs)
+    const isStumble = first.kind === 'unknown' || (first.kind === 'answered' && first.status === 500)
+    const answer = isStumble ? await this.#post(acquirerPaths.intents, attempt, body, authoriseMs) : first
+    // Whether the first of two was taken is not known when the second was not sent.
+    if (answer.kind === 'unsent') return { kind: isStumble ? 'unknown' : 'unavailable', reason: answer.reason }
+    const outcome = outcomeOf(answer, currency)
+    return isStumble && outcome.kind === 'unavailable' ? { kind: 'unknown', reason: outcome.reason } : outcome
+  }
+
+  async query(attempt: string, currency: Currency): Promise<CardOutcome> {
+    const found = await this.#find(attempt)
+    return 'status' in found ? intentOutcome(found, currency) : found
+  }
+
+  async capture(attempt: string, { micros, currency }: Money): Promise<CardOutcome> {
+    const found = await this.#find(attempt)
+    if (!('status' in found)) return found
+    if (found.status !== 'requires_capture') return intentOutcome(found, currency)
+    const body = { amount_to_capture: Number(minorUnits(micros, currency)) }
+    const path = `${acquirerPaths.intents}/${found.id}/capture`
+    const answer = await this.#post(path, `${attempt}-capture`, body, queryMs)
+    return answer.kind === 'unsent' ? { kind: 'unknown', reason: answer.reason } : outcomeOf(answer, currency)
+  }
+
+  async withdraw(attempt: string, currency: Currency): Promise<CardOutcome> {
+    const found = await this.#find(attempt)
+    if (!('status' in found)) return found
+    if (found.status !== 'requires_capture' && found.status !== 'requires_action') return intentOutcome(found, currency)
+    const path = `${acquirerPaths.intents}/${found.id}/cancel`
+    const answer = await this.#post(path, `${attempt}-cancel`, {}, queryMs)
+    const outcome = outcomeOf(answer, currency)
+    // That it cannot be given up is no refusal by the issuer: what it has become is found by asking.
+    return outcome.kind === 'refused' || outcome.kind === 'unavailable'
+      ? { kind: 'unknown', reason: 'it was not given up' }
+      : outcome
+  }
+
+  async refund(refund: string, attempt: string, { micros, currency }: Money): Promise<RefundOutcome> {
+    const found = await this.#find(attempt)
+    if (!('status' in found))
+      return found.kind === 'missing' ? { kind: 'refused', code: 'resource_missing' } : unclear(found)
+    const body = {
+      payment_intent: found.id,
+      amount: Number(minorUnits(micros, currency)),
+      metadata: { reference: refund },
+    }
+    const answer = await this.#post(acquirerPaths.refunds, refund, body, queryMs)
+    if (answer.kind === 'unsent') return { kind: 'unavailable', reason: answer.reason }
+    return refundOutcome(answer)
+  }
+
+  async queryRefund(refund: string): Promise<RefundOutcome> {
+    return refundOutcome(await this.#get(`${acquirerPaths.refunds}?reference=${refund}`))
+  }
+
+  isSigned(bytes: Buffer, headers: IncomingHttpHeaders): boolean {
+    const nowSeconds = Math.floor(this.#surroundings.clock.nowMs() / 1_000)
+    return isNoticeSigned(this.#settings.webhook_secret, bytes, headers[signatureHeader], nowSeconds)
+  }
+
+  stop(): Promise<void> {
+    return this.#client.close()
+  }
+
+  /** The intent of an attempt, or why there is none. */
+  async #find(attempt: string): Promise<Intent | Extract<CardOutcome, { kind: 'missing' | 'unknown' }>> {
+    const answer = await this.#get(`${acquirerPaths.intents}?reference=${attempt}`)
+    if (answer.kind !== 'answered') return { kind: 'unknown', reason: answer.reason }
+    const heard = readIntentSearch(answer.status, answer.body)
+    if (heard.kind === 'intent') return heard.intent
+    if (heard.kind === 'missing' && answer.status === 200) return { kind: 'missing' }
+    return { kind: 'unknown', reason: `an answer with status ${answer.status}` }
+  }
+
+  #get(path: string): Promise<ProviderAnswer> {
+    const { base_url, secret_key } = this.#settings
+    const headers = { authorization: `Bearer ${secret_key}` }
+    return this.#client.ask({ method: 'GET', url: `${base_url}${path}`, headers, timeoutMs: this.#within(queryMs) })
+  }
+
+  #post(path: string, key: string, body: object, timeoutMs: number): Promise<ProviderAnswer> {
+    const { base_url, secret_key } = this.#settings
+    const headers = { authorization: `Bearer ${secret_key}`, 'idempotency-key': key }
+    const url = `${base_url}${path}`
+    return this.#client.ask({ method: 'POST', url, headers, body, timeoutMs: this.#within(timeoutMs) })
+  }
+
+  #within(timeoutMs: number): number {
+    return Math.min(timeoutMs, this.#surroundings.patienceMs ?? timeoutMs)
+  }
+}
+
+function outcomeOf(answer: ProviderAnswer, currency: Currency): CardOutcome {
+  if (answer.kind !== 'answered') return { kind: 'unknown', reason: answer.reason }
+  const heard = readIntentAnswer(answer.status, answer.body)
+  switch (heard.kind) {
+    case 'intent':
+      return intentOutcome(heard.intent, currency)
+    case 'refused':
+      return { kind: 'refused', reason: 'PROVIDER_ERROR', code: heard.code }
+    case 'busy':
+      return { kind: 'unavailable', reason: 'it takes nothing just now' }
+    case 'credentials':
+      return { kind: 'unavailable', reason: 'the acquirer does not take our credentials' }
+    case 'missing':
+    case 'strange':
+      return { kind: 'unknown', reason: `an answer with status ${answer.status}` }
+  }
+}
+
+function intentOutcome({ id, status, received, challengeUrl, token, code }: Intent, currency: Currency): CardOutcome {
+  switch (status) {
+    case 'succeeded':
+      return { kind: 'paid', id, micros: received * minorUnit(currency), token }
+    case 'requires_capture':
+      return { kind: 'authorised', id, token }
+    case 'canceled':
+      return { kind: 'withdrawn' }
+    case 'failed':
+      return { kind: 'refused', reason: reasons[code ?? ''] ?? 'CARD_DECLINED', code: code ?? 'card_declined' }
+    case 'requires_action':
+      return challengeUrl === null
+        ? { kind: 'unknown', reason: 'it does not say where the payer must go' }
+        : { kind: 'challenge', id, url: challengeUrl }
+  }
+}
+
+function refundOutcome(answer: ProviderAnswer): RefundOutcome {
+  if (answer.kind !== 'answered') return { kind: 'unknown', reason: answer.reason }
+  const refund = answer.status === 200 ? readRefund(answer.body) : null
+  if (refund) {
+    const { id, status, code } = refund
+    if (status === 'failed') return { kind: 'refused', code: code ?? 'failed' }
+    return status === 'succeeded' ? { kind: 'refunded', id } : { kind: 'pending', id }
+  }
+  const heard = readIntentSearch(answer.status, answer.body)
+  if (heard.kind === 'missing') return { kind: 'missing' }
+  if (heard.kind === 'refused') return { kind: 'refused', code: heard.code }
+  if (heard.kind === 'busy' || heard.kind === 'credentials') return { kind: 'unavailable', reason: heard.kind }
+  return { kind: 'unknown', reason: `an answer with status ${answer.status}` }
+}
+
+function unclear(outcome: Extract<CardOutcome, { kind: 'missing' | 'unknown' }>): RefundOutcome {
+  return outcome.kind === 'unknown' ? { kind: 'unavailable', reason: outcome.reason } : outcome
+}
+
+function minorUnit(currency: Currency): bigint {
+  return 10n ** BigInt(6 - currencies[currency])
+}
+
+function minorUnits(micros: bigint, currency: Currency): bigint {
+  return micros / minorUnit(currency)
+}
+
+export const acquirer: ProviderKind = {
+  method: 'card',
+  provider: 'acquirer',
+  open: { base_url: baseUrl },
+  secret: {
+    secret_key: secretText('Of the account with the acquirer'),
+    webhook_secret: secretText('Signs what the acquirer tells'),
+  },
+  connect: (settings: AcquirerSettings, surroundings) => new AcquirerCarrier(settings, surroundings),
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a request for a payment may say, whatever the method; each method asks for its own fields.
+import { type Static, Type } from 'typebox'
+import { AppError } from '../../kernel/errors.ts'
+import { type Currency, currencies, isCurrency, parseAmount } from '../../kernel/money.ts'
+import { AmountIn, Metadata, OneOf } from '../../platform/schema.ts'
+import { cardFields } from './cards/card.ts'
+
+const text = (maxLength: number, description?: string) =>
+  Type.String({ maxLength, rule: `must have at most ${maxLength} characters`, ...(description ? { description } : {}) })
+
+const optionalFields = {
+  description: Type.Optional(text(255, 'Shown to the payer, as much of it as fits')),
+  customer: Type.Optional(
+    Type.Object({
+      name: Type.Optional(text(100)),
+      email: Type.Optional(
+        Type.String({ pattern: '^[^@\\s]+@[^@\\s]+\\.[^@\\s]+$', maxLength: 254, rule: 'must be an email address' }),
+      ),
+      phone: Type.Optional(text(20)),
+      customer_id: Type.Optional(text(100)),
+    }),
+  ),
+  metadata: Type.Optional(Metadata),
+  callback_url: Type.Optional(Type.String({ maxLength: 2_048, description: 'Told of every change, signed' })),
+  reference: Type.Optional(
+    Type.String({
+      pattern: '^[A-Za-z0-9._:/-]{1,100}$',
+      rule: 'must have 1 to 100 letters, digits or . _ : / -',
+      description: 'Your own id of the payment; each can be used once',
+    }),
+  ),
+  expires_in: Type.Optional(
+    Type.Integer({
+      minimum: 60,
+      maximum: 86_400,
+      rule: 'must be 60 to 86400 seconds',
+      description: 'How long the payer may take; unless given 120 seconds on the phone, 900 with a card',
+    }),
+  ),
+}
+
+const amount = AmountIn({ description: 'Major units' })
+const currency = Type.String({ maxLength: 3, description: 'Such as KES' })
+const provider = Type.Optional(text(40, 'Found by the payer’s network unless given'))
+const phone = Type.String({
+  pattern: '^\\+[1-9]\\d{1,14}$',
+  rule: 'must be E.164, such as +254711000001',
+  errorCode: 'INVALID_PHONE',
+})
+
+export const PaymentCreate = Type.Object({
+  amount,
+  currency,
+  method: Type.Optional(OneOf(['mobile_money', 'card'])),
+  provider,
+  phone: Type.Optional(phone),
+  ...cardFields,
+  ...optionalFields,
+})
+
+export const MobilePaymentCreate = Type.Object({ amount, currency, provider, phone_number: phone, ...optionalFields })
+
+export type NewPayment = Static<typeof PaymentCreate>
+
+export function currencyOf(given: string): Currency {
+  const currency = given.toUpperCase()
+  if (!isCurrency(currency)) throw new AppError('UNSUPPORTED_CURRENCY', `${given} is not a currency of this service`)
+  return currency
+}
+
+/** An amount that a field gives; refuses what is none, or nothing. */
+export function microsOf(field: string, given: number | string, currency: Currency): bigint {
+  const micros = parseAmount(given, currencies[currency])
+  if (typeof micros !== 'bigint') throw new AppError('VALIDATION_ERROR', `${field}: ${currency} ${micros.problem}`)
+  if (micros === 0n) throw new AppError('VALIDATION_ERROR', `${field}: must be more than 0`)
+  return micros
+}
+
+/** The refusal of a body that lacks a field which its method needs. */
+export function missing(field: string): AppError {
+  const fields = [{ field, code: 'VALIDATION_ERROR', message: 'is required' } as const]
+  return new AppError('VALIDATION_ERROR', `${field} is required`, { fields })
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a way to pay brings: what a request must say, who takes the payment and what that costs, what is stored, how the
+// provider is asked for the money and how it went. Everything else is the same for all of them.
+import type { IncomingHttpHeaders } from 'node:http'
+import type { ErrorCode } from '../../kernel/errors.ts'
+import type { Money } from '../../kernel/money.ts'
+import type { App } from '../../platform/app.ts'
+import type { Tx } from '../../platform/db.ts'
+import type { Occasion } from '../../platform/events.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import type { NewPayment } from './input.ts'
+import type { FailureReason, PaymentDetails, Verdict } from './provider.ts'
+import type { AttemptRow, PaymentRow } from './store.ts'
+
+/** What is decided before anything is stored. */
+interface Plan {
+  readonly provider: string
+  /** Which of the provider's accounts takes it. */
+  readonly country: string
+  readonly fee: bigint
+  readonly phone: string | null
+  /** Unless the request says otherwise. */
+  readonly expirySeconds: number
+  /** Shown with the payment. */
+  readonly details: PaymentDetails
+}
+
+interface Callback {
+  readonly bytes: Buffer
+  readonly headers: IncomingHttpHeaders
+}
+
+export interface PaymentMethod {
+  readonly name: PaymentRow['method']
+  /** How long the answer waits for the provider's first word. */
+  readonly budgetMs: number
+  /** When the provider is asked how it went: seconds after the attempt was made. */
+  readonly pollSeconds: readonly [first: number, ...rest: number[]]
+  /** Whether all that is needed to send it is stored. What is not is sent by the request that brought it, or never. */
+  readonly isQueued: boolean
+  /** Refusals that whoever asks is told at once, as errors. */
+  readonly refusals: Readonly<Partial<Record<FailureReason, ErrorCode>>>
+  /** Whether a request that names no method means this one. */
+  isMeant(input: NewPayment): boolean
+  /** Throws when it cannot be paid in this way. */
+  plan(app: App, tx: Tx, occasion: Occasion, input: NewPayment, money: Money): Plan | Promise<Plan>
+  /** What is stored beside the payment, in its transaction. */
+  store?(app: App, tx: Tx, occasion: Occasion, input: NewPayment, payment: PaymentRow): Promise<void>
+  /** Whether the provider knows the attempt by our own id, so that it can be asked about before it was ever answered. */
+  isKnownByAttempt(app: App, tenant: Tenant, attempt: AttemptRow): boolean
+  /** Whether an attempt that the provider has never heard of may be sent again: it takes the same id once. */
+  isRepeatable(app: App, tenant: Tenant, attempt: AttemptRow): boolean
+  /** Asks for the money. `input` is what the request brought, where it is the request that sends it. */
+  send(app: App, tenant: Tenant, attempt: AttemptRow, payment: PaymentRow, input: NewPayment | null): Promise<Verdict>
+  /** How it went; null when nobody here speaks to the provider. */
+  query(app: App, tenant: Tenant, attempt: AttemptRow, payment: PaymentRow): Promise<Verdict | null>
+  /** Tells the provider that the payment was given up, where it can be told. */
+  withdraw?(app: App, tenant: Tenant, attempt: AttemptRow): Promise<Verdict>
+  /** What a callback says, and what the provider wants to hear after it; null when it is none of the provider's. */
+  heard(
+    app: App,
+    tenant: Tenant,
+    attempt: AttemptRow,
+    callback: Callback,
+  ): Promise<{ verdicts: readonly Verdict[]; thanks: object } | null>
+}

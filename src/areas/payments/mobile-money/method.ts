@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Paying with mobile money: the payer is asked on the phone by whoever keeps the account of its number.
+import { idOf } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import { callbackUrl } from '../callback-address.ts'
+import { gatewayOf } from '../gateway.ts'
+import { missing } from '../input.ts'
+import type { PaymentMethod } from '../method.ts'
+import { feeOf, requireCollectable } from '../methods.ts'
+import type { MobileMoney } from '../provider.ts'
+import { type AttemptRow, marketOf } from '../store.ts'
+
+const defaultExpirySeconds = 120
+
+export const mobileMoney: PaymentMethod = {
+  name: 'mobile_money',
+  budgetMs: 8_000,
+  pollSeconds: [10, 20, 35, 60, 90, 120, 150, 300, 900, 3_600, 21_600, 86_400, 259_200],
+  isQueued: true,
+  refusals: {},
+  isMeant: ({ phone }) => phone !== undefined,
+
+  plan(_app, _tx, _occasion, { phone, provider: named }, { currency, micros }) {
+    if (phone === undefined) throw missing('phone')
+    const { provider, country } = requireCollectable(currency, phone, named, micros)
+    return { provider, country, fee: feeOf(micros, currency), phone, expirySeconds: defaultExpirySeconds, details: {} }
+  },
+
+  isKnownByAttempt: (app, tenant, attempt) => carrierOf(app, tenant, attempt)?.knownByAttempt === true,
+  isRepeatable: (app, tenant, attempt) => carrierOf(app, tenant, attempt)?.repeatable === true,
+
+  send(app, tenant, attempt, { id, amount: micros, phone, reference, description }) {
+    if (phone === null) throw new Error('a stored payment cannot be sent')
+    const collection = {
+      ...marketOf(attempt),
+      attempt: attempt.id,
+      micros,
+      phone,
+      reference: reference ?? idOf('payment', id).slice(-12),
+      description: description ?? '',
+      callbackUrl: callbackUrl(app, tenant, attempt),
+    }
+    return gatewayOf(app).ask('mobile_money', attempt, tenant.environment, (carrier) => carrier.collect(collection))
+  },
+
+  async query(app, tenant, attempt) {
+    const carrier = carrierOf(app, tenant, attempt)
+    if (!carrier) return null
+    const { provider_id } = attempt
+    // Whoever was sending it is gone, and nobody knows how far it came.
+    if (provider_id === null) return { kind: 'unknown', reason: 'the node that sent it is gone' }
+    return carrier.query(provider_id, marketOf(attempt))
+  },
+
+  async heard(app, tenant, attempt, { bytes }) {
+    const carrier = carrierOf(app, tenant, attempt)
+    const told = carrier?.readCallback(jsonOf(bytes)) ?? null
+    // Whoever knows the token and not what was agreed on is not the provider.
+    if (!carrier || !told || (attempt.provider_id !== null && attempt.provider_id !== told.providerId)) return null
+    const { providerId, verdict } = told
+    const accepted = { kind: 'accepted', providerId } as const
+    const { thanks } = carrier
+    // Whoever knows it by our id tells everything when asked, so that a callback is a reason to ask and nothing else.
+    if (carrier.knownByAttempt)
+      return { verdicts: [accepted, await carrier.query(providerId, marketOf(attempt))], thanks }
+    if (verdict.kind !== 'paid') return { verdicts: [accepted, verdict], thanks }
+    const confirmed = await carrier.query(providerId, marketOf(attempt))
+    // What cannot be confirmed now is found by the next poll.
+    return { verdicts: confirmed.kind === 'paid' ? [accepted, verdict] : [accepted], thanks }
+  },
+}
+
+function carrierOf(app: App, { environment }: Tenant, attempt: AttemptRow): MobileMoney | null {
+  return gatewayOf(app).carrier('mobile_money', attempt, environment)
+}
+
+function jsonOf(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString())
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// The words of a card acquirer: payment intents that are confirmed when they are made, captured, cancelled and refunded.
+// Every writing request carries an Idempotency-Key, under which it is done once. An intent is found by the merchant's own
+// reference of it, whatever became of the answer. Notices are signed over their time and their bytes.
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { membersOf, textOf } from './json.ts'
+
+export const acquirerPaths = { intents: '/v1/payment_intents', refunds: '/v1/refunds' } as const
+export const signatureHeader = 'acquirer-signature'
+
+const intentStatuses = ['requires_action', 'requires_capture', 'succeeded', 'canceled', 'failed'] as const
+type IntentStatus = (typeof intentStatuses)[number]
+
+export interface CardData {
+  number: string
+  exp_month: number
+  exp_year: number
+  cvc: string
+}
+
+export interface IntentRequest {
+  /** The merchant's own. */
+  reference: string
+  /** Minor units. */
+  amount: bigint
+  currency: string
+  source: { card: CardData } | { token: string }
+  captures: boolean
+  /** Whether the payer must prove who it is whatever the issuer thinks. */
+  challenges: boolean
+  /** Whether the card is to be charged again later. */
+  keeps: boolean
+  returnUrl: string
+  notifyUrl: string
+  description: string
+}
+
+export function intentBody(request: IntentRequest): object {
+  const { reference, amount, currency, source, captures, challenges, keeps, returnUrl, notifyUrl, description } =
+    request
+  return {
+    amount: Number(amount),
+    currency: currency.toLowerCase(),
+    confirm: true,
+    capture_method: captures ? 'automatic' : 'manual',
+    ...('card' in source ? { payment_method_data: { type: 'card', card: source.card } } : {}),
+    ...('token' in source ? { payment_method: source.token, off_session: true } : {}),
+    ...(keeps ? { setup_future_usage: 'off_session' } : {}),
+    payment_method_options: { card: { request_three_d_secure: challenges ? 'any' : 'automatic' } },
+    return_url: returnUrl,
+    notify_url: notifyUrl,
+    description,
+    metadata: { reference },
+  }
+}
+
+export interface Intent {
+  id: string
+  status: IntentStatus
+  /** Minor units. */
+  amount: bigint
+  received: bigint
+  /** Where the payer proves who it is. */
+  challengeUrl: string | null
+  /** What charges the card again; null when it was not kept. */
+  token: string | null
+  /** Why it failed. */
+  code: string | null
+}
+
+/** Null when it is none. */
+function readIntent(body: unknown): Intent | null {
+  const { id, status, amount, amount_received, next_action, payment_method, last_payment_error } = membersOf(body)
+  const known = intentStatuses.find((one) => one === status)
+  if (typeof id !== 'string' || known === undefined || !isCount(amount)) return null
+  const challengeUrl = textOf(membersOf(membersOf(next_action).redirect_to_url).url)
+  const error = membersOf(last_payment_error)
+  return {
+    id,
+    status: known,
+    amount: BigInt(amount),
+    received: isCount(amount_received) ? BigInt(amount_received) : 0n,
+    challengeUrl: challengeUrl === '' ? null : challengeUrl,
+    token: textOf(payment_method) || null,
+    code: textOf(error.decline_code) || textOf(error.code) || null,
+  }
+}
+
+export type IntentAnswer =
+  | { kind: 'intent'; intent: Intent }
+  /** The acquirer has done nothing, and says why. */
+  | { kind: 'refused'; code: string }
+  /** The acquirer has not taken the request. */
+  | { kind: 'busy' }
+  | { kind: 'credentials' }
+  | { kind: 'missing' }
+  /** Nobody knows what it did. */
+  | { kind: 'strange' }
+
+export function readIntentAnswer(status: number, body: unknown): IntentAnswer {
+  const intent = readIntent(body)
+  if (status === 200 && intent) return { kind: 'intent', intent }
+  const error = membersOf(membersOf(body).error)
+  const failed = readIntent(error.payment_intent)
+  if (status === 402 && failed) return { kind: 'intent', intent: failed }
+  const code = textOf(error.decline_code) || textOf(error.code)
+  if (status === 401 || status === 403) return { kind: 'credentials' }
+  if (status === 404) return { kind: 'missing' }
+  if (status === 429 || (status === 503 && code === 'api_unavailable')) return { kind: 'busy' }
+  if ((status === 400 || status === 402) && code !== '') return { kind: 'refused', code }
+  return { kind: 'strange' }
+}
+
+/** The one intent that a search by reference finds. */
+export function readIntentSearch(status: number, body: unknown): IntentAnswer {
+  if (status !== 200) return readIntentAnswer(status, body)
+  const { data } = membersOf(body)
+  if (!Array.isArray(data)) return { kind: 'strange' }
+  if (data.length === 0) return { kind: 'missing' }
+  const intent = readIntent(data[0])
+  return intent ? { kind: 'intent', intent } : { kind: 'strange' }
+}
+
+export interface RefundResult {
+  id: string
+  status: 'pending' | 'succeeded' | 'failed'
+  code: string | null
+}
+
+/** A refund, or one that a search by reference finds; null when it is none. */
+export function readRefund(body: unknown): RefundResult | null {
+  const { data, ...single } = membersOf(body)
+  const { id, status, failure_reason } = Array.isArray(data) ? membersOf(data[0]) : single
+  if (typeof id !== 'string' || (status !== 'pending' && status !== 'succeeded' && status !== 'failed')) return null
+  return { id, status, code: textOf(failure_reason) || null }
+}
+
+/** How old a notice may be. */
+const toleranceSeconds = 300
+
+export function signNotice(secret: string, body: string, atSeconds: number): string {
+  return `t=${atSeconds},v1=${createHmac('sha256', secret).update(`${atSeconds}.${body}`).digest('hex')}`
+}
+
+export function isNoticeSigned(secret: string, body: Buffer, header: unknown, nowSeconds: number): boolean {
+  const [, at = '', given = ''] = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/.exec(textOf(header)) ?? []
+  if (given === '' || Math.abs(nowSeconds - Number(at)) > toleranceSeconds) return false
+  const right = createHmac('sha256', secret).update(`${at}.`).update(body).digest()
+  return timingSafeEqual(right, Buffer.from(given, 'hex'))
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+}

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+// A card acquirer on a real port, with the issuers behind it: the number of the card decides. It keeps books of what was
+// charged and refunded, and nothing of a card but what a receipt shows.
+import { randomBytes } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import { passesLuhn } from '../kernel/card.ts'
+import { acquirerPaths, signatureHeader, signNotice } from '../protocols/acquirer.ts'
+import { membersOf, textOf } from '../protocols/json.ts'
+import { type CardPlay, playOfCard } from '../protocols/test-cards.ts'
+import { type Asked, ProviderServer, type ProviderServerOptions, say } from './provider-server.ts'
+
+const maxIntents = 100_000
+const maxRefunds = 100_000
+const refundLateMs = 60_000
+const noticeTimeoutMs = 5_000
+const challengePath = '/challenge/'
+
+export interface AcquirerOptions extends ProviderServerOptions {
+  secretKey: string
+  webhookSecret: string
+}
+
+/** Why a card is refused, as issuers say it. */
+const declines: Readonly<Partial<Record<CardPlay, string>>> = {
+  declined: 'card_declined',
+  no_money: 'insufficient_funds',
+  expired: 'expired_card',
+  wrong_cvc: 'incorrect_cvc',
+}
+
+interface Intent {
+  id: string
+  reference: string
+  key: string
+  amount: number
+  received: number
+  currency: string
+  status: 'requires_action' | 'requires_capture' | 'succeeded' | 'canceled' | 'failed'
+  isManual: boolean
+  play: CardPlay
+  token: string | null
+  code: string | null
+  challenge: string | null
+  notifyUrl: string
+}
+
+interface Refund {
+  id: string
+  reference: string
+  intent: string
+  amount: number
+  status: 'pending' | 'succeeded' | 'failed'
+}
+
+export class AcquirerSimulator {
+  readonly #options: AcquirerOptions
+  readonly #intents = new Map<string, Intent>()
+  readonly #byReference = new Map<string, Intent>()
+  readonly #refunds = new Map<string, Refund>()
+  /** Token -> what its card does. */
+  readonly #tokens = new Map<string, CardPlay>()
+  /** Those that stumbled once. */
+  readonly #stumbled = new Set<string>()
+  #server: ProviderServer | null = null
+
+  private constructor(options: AcquirerOptions) {
+    this.#options = options
+  }
+
+  static async start(options: AcquirerOptions): Promise<AcquirerSimulator> {
+    const simulator = new AcquirerSimulator(options)
+    simulator.#server = await ProviderServer.start(options, (asked, response) => simulator.#answer(asked, response))
+    return simulator
+  }
+
+  get port(): number {
+    return this.#server?.port ?? 0
+  }
+
+  async stop(): Promise<void> {
+    await this.#server?.stop()
+  }
+
+  #answer(asked: Asked, response: ServerResponse): void {
+    const { method, path, query, headers, body } = asked
+    if (method === 'POST' && path.startsWith(challengePath)) return this.#decide(path, body, response)
+    if (headers.authorization !== `Bearer ${this.#options.secretKey}`)
+      return say(response, 401, { error: { type: 'invalid_request_error', code: 'invalid_api_key' } })
+    const { intents, refunds } = acquirerPaths
+    const isWrite = method === 'POST'
+    if (isWrite && typeof headers['idempotency-key'] !== 'string')
+      return refuse(response, 400, 'idempotency_key_missing')
+    if (isWrite && path === intents) return this.#create(asked, response)
+    if (method === 'GET' && path === intents)
+      return say(response, 200, {
+        data: [this.#byReference.get(query.get('reference') ?? '')].filter(isThere).map(shown),
+      })
+    if (method === 'GET' && path === `${intents}/books`) return say(response, 200, this.#books())
+    if (isWrite && path === refunds) return this.#refund(asked, response)
+    if (method === 'GET' && path === refunds)
+      return say(response, 200, {
+        data: [this.#refunds.get(query.get('reference') ?? '')].filter(isThere).map(shownRefund),
+      })
+    const [, id = '', verb = ''] = /^\/v1\/payment_intents\/(pi_[0-9a-f]+)\/(capture|cancel)$/.exec(path) ?? []
+    const intent = this.#intents.get(id)
+    if (!isWrite || !intent) return refuse(response, 404, 'resource_missing')
+    if (verb === 'capture') return capture(intent, body, response)
+    if (intent.status === 'succeeded') return refuse(response, 400, 'payment_intent_unexpected_state')
+    if (intent.status !== 'failed') intent.status = 'canceled'
+    say(response, 200, shown(intent))
+  }
+
+  #create({ headers, body }: Asked, response: ServerResponse): void {
+    const key = String(headers['idempotency-key'])
+    const reference = textOf(membersOf(body?.metadata).reference)
+    const before = this.#byReference.get(reference)
+    if (before) return before.key === key ? this.#tell(before, response) : refuse(response, 400, 'reference_in_use')
+    const { card } = membersOf(body?.payment_method_data)
+    const digits = textOf(membersOf(card).number)
+    const play = card === undefined ? (this.#tokens.get(textOf(body?.payment_method)) ?? null) : playOf(digits)
+    const { amount, currency, notify_url } = membersOf(body)
+    const isRight = typeof amount === 'number' && Number.isSafeInteger(amount) && amount > 0 && reference !== ''
+    if (!isRight || play === null) return refuse(response, 400, 'parameter_invalid')
+    if (play === 'down' || this.#intents.size >= maxIntents) return refuse(response, 503, 'api_unavailable')
+    if (play === 'stumbles' && !this.#stumbled.has(key)) {
+      this.#stumbled.add(key)
+      return refuse(response, 500, 'api_error')
+    }
+    const isKept = body?.setup_future_usage === 'off_session' && card !== undefined
+    const id = `pi_${randomBytes(12).toString('hex')}`
+    const code = declines[play] ?? null
+    const isMerchants = body?.off_session === true
+    const wants3ds = membersOf(membersOf(body?.payment_method_options).card).request_three_d_secure === 'any'
+    const isChallenged = play === 'challenged' || play === 'challenged_declined' || wants3ds
+    const isManual = body?.capture_method === 'manual'
+    const intent: Intent = {
+      id,
+      reference,
+      key,
+      amount,
+      received: 0,
+      currency: textOf(currency),
+      status: 'failed',
+      isManual,
+      play,
+      token: isKept ? `pm_${randomBytes(12).toString('hex')}` : null,
+      code,
+      challenge: null,
+      notifyUrl: textOf(notify_url),
+    }
+    if (intent.token !== null) this.#tokens.set(intent.token, play)
+    if (code === null && isChallenged && !isMerchants) {
+      intent.status = 'requires_action'
+      intent.challenge = `http://${this.#options.host}:${this.port}${challengePath}${id}`
+    } else if (code === null) approve(intent)
+    this.#intents.set(id, intent)
+    this.#byReference.set(reference, intent)
+    this.#tell(intent, response)
+  }
+
+  #tell(intent: Intent, response: ServerResponse): void {
+    if (intent.play === 'cut') return void response.destroy()
+    if (intent.status !== 'failed') return say(response, 200, shown(intent))
+    say(response, 402, { error: { type: 'card_error', code: intent.code, payment_intent: shown(intent) } })
+  }
+
+  /** What the payer does on the page of its bank. */
+  #decide(path: string, body: Asked['body'], response: ServerResponse): void {
+    const intent = this.#intents.get(path.slice(challengePath.length))
+    if (intent?.status !== 'requires_action') return refuse(response, 404, 'resource_missing')
+    if (body?.decision === 'approve' && intent.play !== 'challenged_declined') approve(intent)
+    else {
+      intent.status = 'failed'
+      intent.code = body?.decision === 'approve' ? 'card_declined' : 'authentication_failed'
+    }
+    intent.challenge = null
+    say(response, 200, {})
+    this.#server?.later(0, () => this.#notify(intent))
+  }
+
+  #notify(intent: Intent): void {
+    if (!intent.notifyUrl.startsWith('https://')) return
+    const text = JSON.stringify({ type: `payment_intent.${intent.status}`, data: { object: shown(intent) } })
+    const { webhookSecret, now, ca } = this.#options
+    const signature = signNotice(webhookSecret, text, Math.floor(now() / 1_000))
+    const authority = ca()
+    const call = httpsRequest(intent.notifyUrl, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', [signatureHeader]: signature },
+      timeout: noticeTimeoutMs,
+      ...(authority === undefined ? {} : { ca: authority }),
+    })
+    call.on('response', (answer) => answer.resume())
+    call.on('timeout', () => call.destroy())
+    call.on('error', () => undefined)
+    call.end(text)
+  }
+
+  #refund({ body }: Asked, response: ServerResponse): void {
+    const reference = textOf(membersOf(body?.metadata).reference)
+    const before = this.#refunds.get(reference)
+    if (before) return say(response, 200, shownRefund(before))
+    const intent = this.#intents.get(textOf(body?.payment_intent))
+    const amount = body?.amount
+    if (!intent || reference === '') return refuse(response, 404, 'resource_missing')
+    const given = [...this.#refunds.values()].filter((one) => one.intent === intent.id && one.status !== 'failed')
+    const left = intent.received - given.reduce((sum, one) => sum + one.amount, 0)
+    if (typeof amount !== 'number' || amount <= 0 || amount > left || this.#refunds.size >= maxRefunds)
+      return refuse(response, 400, 'charge_already_refunded')
+    const isLate = intent.play === 'refund_late'
+    const status = intent.play === 'refund_fails' ? 'failed' : isLate ? 'pending' : 'succeeded'
+    const refund: Refund = { id: `re_${randomBytes(12).toString('hex')}`, reference, intent: intent.id, amount, status }
+    this.#refunds.set(reference, refund)
+    if (isLate)
+      this.#server?.later(refundLateMs, () => {
+        refund.status = 'succeeded'
+      })
+    say(response, 200, shownRefund(refund))
+  }
+
+  /** What was taken and given back, in minor units, by currency. */
+  #books(): object {
+    const charged: Record<string, number> = {}
+    const refunded: Record<string, number> = {}
+    let charges = 0
+    for (const { received, currency } of this.#intents.values()) {
+      if (received > 0) charges++
+      charged[currency] = (charged[currency] ?? 0) + received
+    }
+    for (const { intent, amount, status } of this.#refunds.values()) {
+      const currency = this.#intents.get(intent)?.currency ?? ''
+      if (status === 'succeeded') refunded[currency] = (refunded[currency] ?? 0) + amount
+    }
+    return { charges, charged, refunded }
+  }
+}
+
+function playOf(digits: string): CardPlay | null {
+  return passesLuhn(digits) ? playOfCard(digits) : null
+}
+
+function approve(intent: Intent): void {
+  intent.status = intent.isManual ? 'requires_capture' : 'succeeded'
+  if (!intent.isManual) intent.received = intent.amount
+}
+
+function capture(intent: Intent, body: Asked['body'], response: ServerResponse): void {
+  const amount = body?.amount_to_capture
+  if (intent.status === 'succeeded' && intent.received === amount) return say(response, 200, shown(intent))
+  const isRight = typeof amount === 'number' && amount > 0 && amount <= intent.amount
+  if (intent.status !== 'requires_capture' || !isRight) return refuse(response, 400, 'payment_intent_unexpected_state')
+  intent.status = 'succeeded'
+  intent.received = amount
+  say(response, 200, shown(intent))
+}
+
+function shown(intent: Intent): object {
+  const { id, status, amount, received, currency, token, code, challenge, reference } = intent
+  return {
+    id,
+    object: 'payment_intent',
+    status,
+    amount,
+    amount_received: received,
+    currency,
+    payment_method: token,
+    last_payment_error: code === null ? null : { code },
+    next_action: challenge === null ? null : { type: 'redirect_to_url', redirect_to_url: { url: challenge } },
+    metadata: { reference },
+  }
+}
+
+function shownRefund({ id, amount, status, reference, intent }: Refund): object {
+  const failure_reason = status === 'failed' ? 'lost_or_stolen_card' : null
+  return { id, object: 'refund', amount, status, failure_reason, payment_intent: intent, metadata: { reference } }
+}
+
+function refuse(response: ServerResponse, status: number, code: string): void {
+  say(response, status, { error: { type: 'invalid_request_error', code } })
+}
+
+function isThere<T>(value: T | undefined): value is T {
+  return value !== undefined
+}

@@ -1,0 +1,483 @@
+// SPDX-License-Identifier: Apache-2.0
+// A card payment from the request to the wallet, over the acquirer's real protocol: every card of the sandbox's table,
+// 3-D Secure as a payer's browser sees it, money that is set aside and captured, and cards that are saved.
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import { after, before, test } from 'node:test'
+import pg from 'pg'
+import { uuidOf } from '../../src/kernel/ids.ts'
+import type { Client } from '../client.ts'
+import { type Receiver, startReceiver } from '../receiver.ts'
+import { eventually, startWorld, type World } from '../world.ts'
+
+let world: World
+let receiver: Receiver
+let sql: pg.Client
+
+before(async () => {
+  // Slow enough that a payer who goes to its bank is not too late.
+  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: 0.1 })
+  receiver = await startReceiver()
+  sql = new pg.Client({ connectionString: world.databaseUrl })
+  await sql.connect()
+})
+after(async () => {
+  await sql.end()
+  await receiver.stop()
+  await world.stop()
+})
+
+const good = { exp_month: 12, exp_year: 2040, cvv: '123' }
+const visa = { number: '4242424242424242', ...good }
+const order = { amount: 1_000, currency: 'KES' }
+
+test('a card payment reaches the wallet at once, and shows nothing of the card but its end', async () => {
+  const { client } = await world.account()
+  const paid = await client.post('/v1/payments', { ...order, method: 'card', card: visa, reference: 'c-1' })
+  assert.equal(paid.status, 201, paid.text)
+  assert.deepEqual(
+    [paid.body.status, paid.body.method, paid.body.provider, paid.body.fee, paid.body.net_amount, paid.body.phone],
+    ['completed', 'card', 'acquirer', 29, 971, null],
+  )
+  assert.deepEqual(paid.body.card, { brand: 'visa', last4: '4242', exp_month: 12, exp_year: 2040 })
+  assert.doesNotMatch(paid.text, /4242424242424242|"123"/)
+  assert.equal(await walletGot(paid.body.payment_id), 971)
+  assert.equal((await client.get(`/v1/payments/mobile/${paid.body.payment_id}`)).status, 404)
+  const { body: books } = await acquirer('GET', '/v1/payment_intents/books')
+  assert.ok(books.charged.kes >= 100_000)
+  const { rows } = await sql.query(
+    `select c.bin, c.last4, c.fingerprint from payments.cards c where c.payment_id = $1`,
+    [uuidOf('payment', paid.body.payment_id)],
+  )
+  assert.deepEqual([rows[0].bin, rows[0].last4, rows[0].fingerprint.length], ['424242', '4242', 32])
+  const told = (await client.get('/v1/events')).body.data.map(({ event }: { event: string }) => event)
+  assert.deepEqual(told, ['payment.completed', 'payment.created'])
+})
+
+for (const number of [
+  '4242424242424242',
+  '5555555555554444',
+  '5061460410120223210',
+  '378282246310005',
+  '4000000000000119',
+  '4000000000009235',
+  '4000000000004954',
+  '4000000000007726',
+  '4000000000005126',
+  '4000000000000259',
+  '4242 4242 4242 4242',
+])
+  test(`the card ${number} pays, and is charged once`, async () => {
+    const { client } = await world.account()
+    const paid = await client.post('/v1/payments', { ...order, card: { number, ...good } })
+    assert.deepEqual([paid.status, paid.body.status], [201, 'completed'], paid.text)
+    assert.equal(await walletGot(paid.body.payment_id), 971)
+  })
+
+const refusals = {
+  '4000000000000002': 'CARD_DECLINED',
+  '4000000000009995': 'INSUFFICIENT_FUNDS',
+  '4000000000000069': 'CARD_EXPIRED',
+  '4000000000000127': 'INCORRECT_CVV',
+}
+for (const [number, code] of Object.entries(refusals))
+  test(`the card ${number} is refused with ${code}, and the same key hears the same again`, async () => {
+    const { client } = await world.account()
+    const body = { ...order, card: { number, ...good } }
+    const headers = { 'Idempotency-Key': 'once' }
+    const refused = await client.post('/v1/payments', body, { headers })
+    assert.deepEqual([refused.status, refused.body.error.code], [402, code], refused.text)
+    const { body: stored } = await client.get(`/v1/payments/${refused.body.error.payment_id}`)
+    assert.deepEqual([stored.status, stored.failure_reason, stored.failure_message === null], ['failed', code, false])
+    const again = await client.post('/v1/payments', body, { headers })
+    assert.deepEqual([again.status, again.text, again.headers['idempotent-replayed']], [402, refused.text, 'true'])
+    assert.equal(await walletGot(stored.payment_id), 0)
+    const told = (await client.get('/v1/events')).body.data.map(({ event }: { event: string }) => event)
+    assert.deepEqual(told, ['payment.failed', 'payment.created'])
+  })
+
+test('an acquirer that takes nothing is told at once, and nothing was charged', async () => {
+  const { client } = await world.account()
+  const refused = await client.post('/v1/payments', { ...order, card: { number: '4000000000000333', ...good } })
+  assert.deepEqual([refused.status, refused.body.error.code], [503, 'PROVIDER_UNAVAILABLE'], refused.text)
+})
+
+test('a connection that is cut leaves it open what came of it, until the acquirer is asked', async () => {
+  const { client } = await world.account()
+  const asked = await client.post('/v1/payments', { ...order, card: { number: '4000000000000341', ...good } })
+  assert.deepEqual([asked.status, asked.body.status], [201, 'pending'], asked.text)
+  const paid = await settled(client, asked.body.payment_id)
+  assert.deepEqual([paid.status, paid.late], ['completed', false])
+  assert.equal(await walletGot(paid.payment_id), 971)
+})
+
+const challenges: [number: string, decision: string, status: string, reason: string | null][] = [
+  ['4000000000003220', 'approve', 'completed', null],
+  ['4000000000003220', 'fail', 'failed', 'AUTHENTICATION_FAILED'],
+  ['4000000000003220', 'abandon', 'failed', 'AUTHENTICATION_FAILED'],
+  ['4000002760003184', 'approve', 'completed', null],
+  ['4000008400001629', 'approve', 'failed', 'CARD_DECLINED'],
+]
+for (const [number, decision, status, reason] of challenges)
+  test(`a payer with ${number} goes to its bank: ${decision} makes it ${status}`, async () => {
+    const { client } = await world.account()
+    const { body: signing } = await client.get('/v1/webhooks/callback-secret')
+    const asked = await client.post('/v1/payments', {
+      ...order,
+      card: { number, ...good },
+      return_url: 'https://shop.example/done?cart=7',
+    })
+    assert.deepEqual([asked.status, asked.body.status], [201, 'requires_action'], asked.text)
+    const page = await browse('GET', asked.body.redirect_url)
+    assert.equal(page.status, 200)
+    assert.match(page.text, /KES 1000\.00.*ends in \d{4}/s)
+    for (const word of ['Approve', 'Fail', 'Abandon']) assert.ok(page.text.includes(`>${word}<`))
+    const landed = await browse('POST', asked.body.redirect_url, `decision=${decision}`)
+    assert.equal(landed.status, 303, landed.text)
+    const url = new URL(landed.location)
+    const id = asked.body.payment_id
+    assert.deepEqual(
+      [url.origin, url.searchParams.get('cart'), url.searchParams.get('payment_id'), url.searchParams.get('status')],
+      ['https://shop.example', '7', id, status],
+    )
+    assert.equal(
+      url.searchParams.get('sig'),
+      createHmac('sha256', signing.secret).update(`${id}.${status}`).digest('hex'),
+    )
+    const { body: payment } = await client.get(`/v1/payments/${id}`)
+    assert.deepEqual([payment.status, payment.failure_reason, payment.redirect_url], [status, reason, undefined])
+    assert.equal(await walletGot(id), status === 'completed' ? 971 : 0)
+    assert.equal((await browse('GET', asked.body.redirect_url)).status, 410, 'the page is used once')
+    assert.equal((await browse('POST', asked.body.redirect_url, 'decision=approve')).status, 410)
+    const { data } = (await client.get('/v1/events')).body
+    const last = status === 'completed' ? 'payment.completed' : 'payment.failed'
+    assert.deepEqual(
+      data.map(({ event }: { event: string }) => event),
+      [last, 'payment.requires_action', 'payment.created'],
+    )
+  })
+
+test('any card can be made to prove its owner, and without a return_url the payer ends on a page', async () => {
+  const { client } = await world.account()
+  const asked = await client.post('/v1/payments', { ...order, card: visa, require_3ds: true })
+  assert.equal(asked.body.status, 'requires_action', asked.text)
+  assert.equal((await browse('POST', asked.body.redirect_url, 'decision=maybe')).status, 400)
+  const ended = await browse('POST', asked.body.redirect_url, 'decision=approve')
+  assert.equal(ended.status, 200)
+  assert.match(ended.text, /Thank you/)
+  assert.equal((await browse('GET', `${world.node.url}/3ds/nonsense`)).status, 404)
+  assert.equal((await browse('GET', `${asked.body.redirect_url.slice(0, -4)}AAAA`)).status, 404)
+})
+
+test('two who decide at once: one of them does', async () => {
+  const { client } = await world.account()
+  const asked = await client.post('/v1/payments', { ...order, card: { number: '4000000000003220', ...good } })
+  const answers = await Promise.all(
+    ['approve', 'fail', 'approve', 'abandon'].map((word) =>
+      browse('POST', asked.body.redirect_url, `decision=${word}`),
+    ),
+  )
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 410, 410, 410])
+})
+
+test('the acquirer tells what the payer did, and nobody else can', async () => {
+  const { client } = await world.account()
+  const asked = await client.post('/v1/payments', { ...order, card: { number: '4000000000003220', ...good } })
+  const { rows } = await sql.query('select challenge_url from payments.cards where payment_id = $1', [
+    uuidOf('payment', asked.body.payment_id),
+  ])
+  const hook = asked.body.redirect_url.replace('/3ds/', '/hooks/p/')
+  for (const signature of ['', 't=1,v1=00', `t=${Math.floor(Date.now() / 1_000)},v1=${'0'.repeat(64)}`]) {
+    const forged = await browse('POST', hook, '{"type":"payment_intent.succeeded"}', {
+      'acquirer-signature': signature,
+    })
+    assert.equal(forged.status, 404)
+  }
+  assert.equal((await client.get(`/v1/payments/${asked.body.payment_id}`)).body.status, 'requires_action')
+  // The payer's browser never comes back.
+  await fetch(rows[0].challenge_url, { method: 'POST', body: '{"decision":"approve"}' })
+  assert.equal((await settled(client, asked.body.payment_id)).status, 'completed')
+})
+
+test('a payer who never decides is given up, and then nobody can be charged any more', async () => {
+  const quick = await startWorld({ PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: 0.002 })
+  try {
+    const { client } = await quick.account()
+    const asked = await client.post('/v1/payments', { ...order, card: { number: '4000000000003220', ...good } })
+    assert.equal(asked.body.status, 'requires_action', asked.text)
+    const over = await settled(client, asked.body.payment_id)
+    assert.deepEqual([over.status, over.failure_reason], ['expired', 'TRANSACTION_TIMEOUT'])
+    await eventually(async () => {
+      const attempt = uuidOf('payment', asked.body.payment_id)
+      return (await intentOf(quick, attempt ?? ''))?.status === 'canceled'
+    }, 'the acquirer to be told')
+  } finally {
+    await quick.stop()
+  }
+})
+
+test('a payment whose payer has not decided can be withdrawn, and the acquirer is told', async () => {
+  const { client } = await world.account()
+  const asked = await client.post('/v1/payments', { ...order, card: { number: '4000000000003220', ...good } })
+  const id = asked.body.payment_id
+  const cancelled = await client.post(`/v1/payments/${id}/cancel`)
+  assert.deepEqual([cancelled.status, cancelled.body.status], [200, 'cancelled'], cancelled.text)
+  assert.equal((await intentOf(world, uuidOf('payment', id) ?? ''))?.status, 'canceled')
+  assert.equal((await browse('POST', asked.body.redirect_url, 'decision=approve')).status, 410)
+  const again = await client.post(`/v1/payments/${id}/cancel`)
+  assert.deepEqual([again.status, again.body.error.code], [409, 'INVALID_STATE'])
+})
+
+test('money that is set aside is captured, all of it or less, once', async () => {
+  const { client } = await world.account()
+  const set = async () => {
+    const { body } = await client.post('/v1/payments', { ...order, card: visa, capture: false })
+    assert.equal(body.status, 'processing')
+    assert.ok(Date.parse(body.authorised_until) > Date.parse(body.created_at))
+    assert.equal(await walletGot(body.payment_id), 0)
+    return body.payment_id
+  }
+  const whole = await set()
+  const captured = await client.post(`/v1/payments/${whole}/capture`)
+  assert.deepEqual(
+    [captured.status, captured.body.status, captured.body.amount],
+    [200, 'completed', 1_000],
+    captured.text,
+  )
+  assert.equal(await walletGot(whole), 971)
+  const part = await set()
+  for (const [amount, status, code] of [
+    [1_000.01, 422, 'AMOUNT_TOO_HIGH'],
+    [0, 422, 'VALIDATION_ERROR'],
+    ['x', 422, 'VALIDATION_ERROR'],
+  ] as const) {
+    const refused = await client.post(`/v1/payments/${part}/capture`, { amount })
+    assert.deepEqual([refused.status, refused.body.error.code], [status, code], refused.text)
+  }
+  const partly = await client.post(`/v1/payments/${part}/capture`, { amount: 400 })
+  assert.deepEqual(
+    [partly.body.status, partly.body.amount, partly.body.fee, partly.body.amount_authorised],
+    ['completed', 400, 11.6, 1_000],
+    partly.text,
+  )
+  assert.equal(await walletGot(part), 388.4)
+  const intent = await intentOf(world, uuidOf('payment', part) ?? '')
+  assert.deepEqual([intent?.status, intent?.amount_received], ['succeeded', 40_000])
+  for (const id of [whole, part]) {
+    const again = await client.post(`/v1/payments/${id}/capture`)
+    assert.deepEqual(
+      [again.status, again.body.error.code, again.body.error.status],
+      [409, 'INVALID_STATE', 'completed'],
+    )
+  }
+  const { body: plain } = await client.post('/v1/payments', { ...order, card: visa })
+  assert.equal((await client.post(`/v1/payments/${plain.payment_id}/capture`)).status, 409)
+})
+
+test('captures at once capture once', async () => {
+  const { client } = await world.account()
+  const { body } = await client.post('/v1/payments', { ...order, card: visa, capture: false })
+  const answers = await Promise.all(
+    [100, 200, 300, 400].map((amount) => client.post(`/v1/payments/${body.payment_id}/capture`, { amount })),
+  )
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409, 409, 409])
+  const won = answers.find(({ status }) => status === 200)
+  const intent = await intentOf(world, uuidOf('payment', body.payment_id) ?? '')
+  assert.equal(intent?.amount_received, (won?.body.amount ?? 0) * 100)
+})
+
+test('money that is set aside can be given up, and with 3-D Secure is set aside when the payer agreed', async () => {
+  const { client } = await world.account()
+  const number = '4000000000003220'
+  const asked = await client.post('/v1/payments', { ...order, card: { number, ...good }, capture: false })
+  await browse('POST', asked.body.redirect_url, 'decision=approve')
+  const id = asked.body.payment_id
+  const { body: held } = await client.get(`/v1/payments/${id}`)
+  assert.equal(held.status, 'processing')
+  assert.ok(held.authorised_until)
+  const cancelled = await client.post(`/v1/payments/${id}/cancel`)
+  assert.deepEqual(
+    [cancelled.status, cancelled.body.status, cancelled.body.authorised_until],
+    [200, 'cancelled', undefined],
+  )
+  assert.equal((await intentOf(world, uuidOf('payment', id) ?? ''))?.status, 'canceled')
+  assert.equal((await client.post(`/v1/payments/${id}/capture`)).status, 409)
+  assert.equal(await walletGot(id), 0)
+})
+
+test('a saved card is charged without the payer, listed and forgotten', async () => {
+  const { client } = await world.account()
+  const stranger = await world.account()
+  const customer = { name: 'Asha', customer_id: 'c-9' }
+  const first = await client.post('/v1/payments', { ...order, card: visa, save_card: true, customer })
+  const { card_token } = first.body
+  assert.match(card_token, /^tok_/)
+  const again = await client.post('/v1/payments', { ...order, card_token })
+  assert.deepEqual([again.status, again.body.status, again.body.card.last4], [201, 'completed', '4242'], again.text)
+  const { data } = (await client.get('/v1/payments/cards?customer_id=c-9')).body
+  assert.deepEqual(
+    data.map((one: Record<string, unknown>) => [one.card_token, one.brand, one.last4, one.exp_year]),
+    [[card_token, 'visa', '4242', 2040]],
+  )
+  assert.equal((await client.get('/v1/payments/cards?customer_id=c-8')).body.data.length, 0)
+  const stolen = await stranger.client.post('/v1/payments', { ...order, card_token })
+  assert.deepEqual([stolen.status, stolen.body.error.code], [422, 'INVALID_CARD'])
+  assert.equal((await client.delete(`/v1/payments/cards/${card_token}`)).status, 200)
+  assert.equal((await client.delete(`/v1/payments/cards/${card_token}`)).status, 404)
+  assert.equal((await client.post('/v1/payments', { ...order, card_token })).status, 422)
+  const declined = { number: '4000000000000002', ...good }
+  await client.post('/v1/payments', { ...order, card: declined, save_card: true })
+  assert.equal((await client.get('/v1/payments/cards')).body.data.length, 0, 'a card that did not pay is not saved')
+})
+
+test('a wallet is filled by card, without a fee', async () => {
+  const { client } = await world.account()
+  const filled = await client.post('/v1/wallet/topup', { amount: 500, card: visa })
+  assert.deepEqual([filled.status, filled.body.status, filled.body.new_balance], [201, 'completed', 500], filled.text)
+})
+
+test('what is no card is refused with a code, and nothing is stored', async () => {
+  const { client } = await world.account()
+  const rows: [body: object, status: number, code: string][] = [
+    [{ card: { ...visa, number: '4242424242424241' } }, 422, 'INVALID_CARD'],
+    [{ card: { ...visa, number: '42424242' } }, 422, 'INVALID_CARD'],
+    [{ card: { ...visa, number: 4242424242424242 } }, 422, 'INVALID_CARD'],
+    [{ card: { ...visa, number: '6011111111111117' } }, 422, 'INVALID_CARD'],
+    [{ card: { ...visa, number: '4111111111111111' } }, 422, 'INVALID_CARD'],
+    [{ card: { ...visa, exp_month: 13 } }, 422, 'INVALID_CARD'],
+    [{ card: { ...visa, exp_year: 2020 } }, 422, 'INVALID_CARD'],
+    [{ card: { ...visa, exp_year: 20 } }, 422, 'INVALID_CARD'],
+    [{ card: { ...visa, cvv: '12' } }, 422, 'INVALID_CARD'],
+    [{ card: { number: visa.number, exp_month: 12, exp_year: 40 } }, 422, 'INVALID_CARD'],
+    [{ card: { ...visa, pin: '1234' } }, 422, 'VALIDATION_ERROR'],
+    [{ card: {} }, 422, 'VALIDATION_ERROR'],
+    [{ card: 'x' }, 422, 'VALIDATION_ERROR'],
+    [{ method: 'card' }, 422, 'VALIDATION_ERROR'],
+    [{ card_token: 'tok_nonsense' }, 422, 'INVALID_CARD'],
+    [{ card: visa, amount: 0.5 }, 422, 'AMOUNT_TOO_LOW'],
+    [{ card: visa, amount: 2_500_001 }, 422, 'AMOUNT_TOO_HIGH'],
+    [{ card: visa, return_url: 'http://shop.example/' }, 400, 'INVALID_URL'],
+    [{ card: visa, return_url: 'javascript:alert(1)' }, 400, 'INVALID_URL'],
+    [{ card: visa, return_url: 'https://a:b@shop.example/' }, 400, 'INVALID_URL'],
+    [{ card: visa, description: `my card is ${visa.number}` }, 422, 'VALIDATION_ERROR'],
+    [{ card: visa, metadata: { note: '4242 4242 4242 4242' } }, 422, 'VALIDATION_ERROR'],
+    [{ card: visa, metadata: { note: 4242424242424242 } }, 422, 'VALIDATION_ERROR'],
+    [{ card: visa, metadata: { '4242424242424242': 'x' } }, 422, 'VALIDATION_ERROR'],
+    [{ card: visa, customer: { name: visa.number } }, 422, 'VALIDATION_ERROR'],
+    [
+      { card: visa, metadata: { note: 'x'.repeat(500), more: 'y'.repeat(500) }, description: 'z'.repeat(20_000) },
+      413,
+      'PAYLOAD_TOO_LARGE',
+    ],
+  ]
+  for (const [body, status, code] of rows) {
+    const refused = await client.post('/v1/payments', { ...order, ...body })
+    assert.deepEqual(
+      [refused.status, refused.body.error?.code],
+      [status, code],
+      `${JSON.stringify(body)}: ${refused.text}`,
+    )
+    assert.doesNotMatch(refused.text, /\d{13}/)
+  }
+  for (const card of [
+    { ...visa, exp_year: 40 },
+    { number: visa.number, exp_month: 1, exp_year: 2041, cvc: '1234' },
+  ])
+    assert.equal((await client.post('/v1/payments', { ...order, card })).status, 201)
+  assert.equal(
+    (await client.post('/v1/payments', { ...order, card: visa, return_url: 'http://localhost:3000/x' })).status,
+    201,
+  )
+  const { body } = await client.get('/v1/payments/transactions')
+  assert.equal(body.data.length, 3)
+})
+
+test('a card that is sent to any other route is refused', async () => {
+  const { client } = await world.account({ balance: 100 })
+  for (const [path, body] of [
+    ['/v1/sms/send', { to: '+254711000001', message: 'Hello' }],
+    ['/v1/payments/mobile/initiate', { amount: 5, currency: 'KES', phone_number: '+254700000001' }],
+    ['/v1/webhooks', { url: receiver.url('/x'), events: ['payment.*'] }],
+    ['/v1/wallet/auto-recharge', { enabled: false }],
+  ] as const) {
+    const refused = await client.post(path, { ...body, card: visa })
+    assert.deepEqual([refused.status, refused.body.error.code], [422, 'VALIDATION_ERROR'], `${path}: ${refused.text}`)
+  }
+})
+
+test('the same key with another card number is another request', async () => {
+  const { client } = await world.account()
+  const headers = { 'Idempotency-Key': 'k' }
+  const first = await client.post('/v1/payments', { ...order, card: visa }, { headers })
+  const again = await client.post('/v1/payments', { ...order, card: visa }, { headers })
+  assert.deepEqual([again.text, again.headers['idempotent-replayed']], [first.text, 'true'])
+  const other = { ...visa, number: '5555555555554444' }
+  const refused = await client.post('/v1/payments', { ...order, card: other }, { headers })
+  assert.deepEqual([refused.status, refused.body.error.code], [409, 'DUPLICATE_REFERENCE'])
+})
+
+test('cards are listed among the ways to pay, and an operator enters an account with an acquirer', async () => {
+  const { client } = await world.account()
+  const { data } = (await client.get('/v1/payments/methods?currency=gbp')).body
+  assert.deepEqual(
+    [data.length, data[0].method, data[0].max_amount, data[0].supports_3ds, data[0].status],
+    [1, 'card', 10_000, true, 'up'],
+  )
+  assert.deepEqual(data[0].brands, ['visa', 'mastercard', 'verve', 'american-express'])
+  const entered = await world.operator.post('/v1/operator/payments/providers', {
+    provider: 'acquirer',
+    environment: 'live',
+    base_url: 'https://acquirer.example',
+    secret_key: 'key',
+    webhook_secret: 'secret',
+  })
+  assert.deepEqual([entered.status, entered.body.id], [201, 'acquirer-zz-live'], entered.text)
+})
+
+const over = ['completed', 'failed', 'cancelled', 'expired']
+
+async function settled(client: Client, id: string) {
+  return eventually(
+    async () => {
+      const { body } = await client.get(`/v1/payments/${id}`)
+      return over.includes(body.status) && body
+    },
+    `payment ${id} to be over`,
+    60_000,
+  )
+}
+
+/** As a payer's browser does, which follows nobody by itself. */
+async function browse(method: string, url: string, body?: string, headers: Record<string, string> = {}) {
+  const form = { 'content-type': 'application/x-www-form-urlencoded' }
+  const path = url.replace(world.node.url, '')
+  const options = body === undefined ? {} : { raw: body, headers: { ...form, ...headers } }
+  const reply = await world.stranger.request(method, path, options)
+  return { status: reply.status, text: reply.text, location: reply.headers.location ?? '' }
+}
+
+/** What the acquirer's own books say of a payment. */
+async function intentOf(where: World, paymentUuid: string) {
+  const client = new pg.Client({ connectionString: where.databaseUrl })
+  await client.connect()
+  const { rows } = await client.query('select id from payments.attempts where payment_id = $1', [paymentUuid])
+  await client.end()
+  const { body } = await acquirer('GET', `/v1/payment_intents?reference=${rows[0].id}`, where)
+  const found: { status: string; amount_received: number } | undefined = body.data[0]
+  return found
+}
+
+async function acquirer(method: string, path: string, where: World = world) {
+  const { base_url = '', secret_key = '' } = where.app.simulators.payments.acquirer ?? {}
+  const reply = await fetch(`${base_url}${path}`, { method, headers: { authorization: `Bearer ${secret_key}` } })
+  return { body: JSON.parse(await reply.text()) }
+}
+
+/** What a payment brought to the wallet, in major units. */
+async function walletGot(id: string): Promise<number> {
+  const { rows } = await sql.query(
+    `select coalesce(sum(amount), 0) / 1000000.0 as got from ledger.transfers where source_id = $1 and credit = 'wallet'`,
+    [uuidOf('payment', id)],
+  )
+  return Number(rows[0].got)
+}
