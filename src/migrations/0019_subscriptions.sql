@@ -41,7 +41,8 @@ create table billing.subscriptions (
   quantity             int not null check (quantity > 0),
   amount               bigint not null check (amount >= 0),
   currency             text not null,
-  method               text not null check (method in ('mobile_money', 'invoice')),
+  method               text not null check (method in ('mobile_money', 'card', 'invoice')),
+  card_token           text,
   phone                text,
   provider             text,
   proration            text not null check (proration in ('create_prorations', 'none')),
@@ -72,7 +73,8 @@ create table billing.subscriptions (
   primary key (bucket, account_id, environment, id),
   check (period_start < period_end),
   check ((status = 'cancelled') = (cancelled_at is not null)),
-  check ((method = 'mobile_money') = (phone is not null))
+  check ((method = 'mobile_money') = (phone is not null)),
+  check ((method = 'card') = (card_token is not null))
 );
 create unique index subscriptions_reference on billing.subscriptions (bucket, account_id, environment, reference)
   where reference is not null;

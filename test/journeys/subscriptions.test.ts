@@ -57,7 +57,7 @@ test('a customer who pays by invoice is active at once, and gets one for every p
     [first.status, first.plan_id, first.quantity, first.amount, first.currency, first.billing_anchor, first.cycles],
     ['active', plan_id, 2, 3000, 'KES', `${year}-03-01`, 1],
   )
-  assert.deepEqual(first.payment_method, { type: 'invoice', phone: null, provider: null })
+  assert.deepEqual(first.payment_method, { type: 'invoice', phone: null, provider: null, card_token: null })
   assert.equal(first.current_period_end.slice(0, 10), `${year}-04-01`)
   assert.equal(first.next_billing_at, first.current_period_end)
   const bill = await invoice(client, first.latest_invoice_id)
@@ -238,6 +238,38 @@ test('an invoice that is taken back is not asked for, and whoever paid it at the
   await client.post(`/v1/billing/invoices/${later.latest_invoice_id}/pay`, { phone: '+254700000001' })
   await becomes(client, made, ({ status }) => status === 'active')
   await told(client, 'subscription.renewed')
+})
+
+test('a saved card is charged at any hour, and one that is gone fails like every charge', async () => {
+  const { client } = await account()
+  const card = { number: '4242424242424242', exp_month: 12, exp_year: 2040, cvv: '123' }
+  const saved = await client.post('/v1/payments', { amount: 5, currency: 'KES', card, save_card: true })
+  assert.equal(saved.status, 201, saved.text)
+  const { card_token } = saved.body
+  const payment_method = { type: 'card', card_token }
+  await advance(client, 16 * hourS)
+  const { plan_id } = await plan(client, { amount: 99.5 })
+  const { body: made } = await client.post(path, { plan_id, customer, payment_method, billing_anchor: 1 })
+  assert.equal(made.payment_method.card_token, card_token)
+  assert.equal(made.status, 'incomplete')
+  await becomes(client, made, ({ status }) => status === 'active')
+  await advanceTo(client, made.current_period_end)
+  const second = await becomes(client, made, ({ cycles }) => cycles === 2)
+  await told(client, 'subscription.renewed')
+  const bill = await invoice(client, second.latest_invoice_id)
+  assert.deepEqual([bill.status, bill.total, bill.credit_applied], ['paid', 99.5, 0])
+  const gone = await client.delete(`/v1/payments/cards/${card_token}`)
+  assert.equal(gone.status, 200, gone.text)
+  await advanceTo(client, second.current_period_end)
+  const late = await becomes(client, made, ({ status }) => status === 'past_due')
+  assert.deepEqual([late.cycles, (await tells(client, 'subscription.past_due')).length], [3, 1])
+  assert.deepEqual(await refusal(client.patch(`${path}/${made.subscription_id}`, { payment_method })), [
+    422,
+    'INVALID_CARD',
+  ])
+  await client.patch(`${path}/${made.subscription_id}`, { payment_method: { type: 'invoice' } })
+  await client.post(`/v1/billing/invoices/${late.latest_invoice_id}/pay`, { phone: '+254733000001' })
+  await becomes(client, made, ({ status }) => status === 'active')
 })
 
 test('nobody is asked at night', async () => {
@@ -449,6 +481,8 @@ test('what cannot be subscribed to is refused with a code, and leaves nothing', 
     [{ ...good, proration: 'some' }, 422, 'VALIDATION_ERROR'],
     [{ ...good, callback_url: 'ftp://example.com' }, 400, 'INVALID_URL'],
     [{ ...good, payment_method: { type: 'mobile_money' } }, 422, 'VALIDATION_ERROR'],
+    [{ ...good, payment_method: { type: 'card' } }, 422, 'VALIDATION_ERROR'],
+    [{ ...good, trial_days: 5, payment_method: { type: 'card', card_token: 'tok_x' } }, 422, 'INVALID_CARD'],
     [{ ...good, payment_method: { type: 'mobile_money', phone: '0700' } }, 422, 'INVALID_PHONE'],
     [{ ...good, payment_method: { ...byPhone(), provider: 'cowries' } }, 422, 'UNSUPPORTED_PROVIDER'],
     [{ ...good, plan_id: dollars, payment_method: byPhone() }, 422, 'UNSUPPORTED_METHOD'],

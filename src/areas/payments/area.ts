@@ -22,6 +22,7 @@ export const payments: Area = {
   start: (app) => gatewayOf(app).start(),
 }
 
+export { requireSavedCard } from './cards/method.ts'
 export { accept, sendNow } from './create.ts'
 export { Customer, completedPayment, moneyFields, moneyHead, Payment } from './events.ts'
 export { currencyOf, microsOf, type NewPayment, PaymentCreate } from './input.ts'

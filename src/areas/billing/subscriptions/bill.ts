@@ -14,7 +14,7 @@ import { addCredit } from '../customers/customer.ts'
 import { lockCredit } from '../customers/store.ts'
 import { type Figures, type NewItem, reckon } from '../invoices/calculation.ts'
 import { createInvoice } from '../invoices/create.ts'
-import { payInvoice } from '../invoices/pay.ts'
+import { type InvoicePayment, payInvoice } from '../invoices/pay.ts'
 import { noteInvoiceSent } from '../invoices/send.ts'
 import type { InvoiceRow } from '../invoices/store.ts'
 import type { PlanRow } from '../plans/store.ts'
@@ -106,13 +106,15 @@ export function grossOf(row: Pick<SubscriptionRow, 'currency' | 'quantity'>, pla
 
 /** The first moment, from one on, at which the payer may be asked. */
 export function askableAt({ phone, time_zone }: SubscriptionRow, at: Date): Date {
-  const zone = phone === null ? null : zoneOf(placeOf(phone).country)
-  return withinHours(at, zone ?? time_zone, firstHour, lastHour)
+  // A card is charged without waking anybody.
+  if (phone === null) return at
+  return withinHours(at, zoneOf(placeOf(phone).country) ?? time_zone, firstHour, lastHour)
 }
 
 /** How a subscription's payer is asked. */
-export function payerOf({ phone, provider }: SubscriptionRow): { phone: string; provider?: string } {
-  if (phone === null) throw new Error('a subscription without a phone cannot be charged')
+export function payerOf({ method, card_token, phone, provider }: SubscriptionRow): InvoicePayment {
+  if (card_token !== null) return { method: 'card', card_token }
+  if (phone === null) throw new Error(`a subscription that is paid by ${method} cannot be charged`)
   return { phone, ...(provider === null ? {} : { provider }) }
 }
 
@@ -127,7 +129,7 @@ async function bill(
 ): Promise<Billed> {
   const { tenant, nowMs } = occasion
   const reckoning = reckoningOf(row, plan, items)
-  if (row.method === 'mobile_money') await giveUncollectable(tx, occasion, row, reckon(reckoning).total)
+  if (row.phone !== null) await giveUncollectable(tx, occasion, row, row.phone, reckon(reckoning).total)
   const invoice = await createInvoice(app, tx, occasion, {
     ...reckoning,
     customer: { customer_id: idOf('customer', row.customer_id) },
@@ -164,11 +166,15 @@ async function bill(
  * Some providers take whole units only, and all of them have a least amount. What is left over because of that is given to
  * the customer: it is less than anybody could be asked for.
  */
-async function giveUncollectable(tx: Tx, occasion: Occasion, row: SubscriptionRow, total: bigint): Promise<void> {
-  const { customer_id: customerId, currency: name, cycle, id } = row
+async function giveUncollectable(
+  tx: Tx,
+  occasion: Occasion,
+  { customer_id: customerId, currency: name, provider, cycle, id }: SubscriptionRow,
+  phone: string,
+  total: bigint,
+): Promise<void> {
   const currency = currencyOf(name)
-  const { phone, provider } = payerOf(row)
-  const found = providerOf(currency, phone, provider)
+  const found = providerOf(currency, phone, provider ?? undefined)
   if (!found) return
   const inHand = await maybe(tx.query(lockCredit, { ...occasion.tenant, customer: customerId, currency }))
   const due = total - (inHand?.balance ?? 0n)

@@ -36,7 +36,7 @@ export async function changeSubscription(
   const plan = input.plan_id === undefined ? old : await requireOther(tx, occasion, before, old, input.plan_id)
   const count = input.quantity ?? before.quantity
   const method = input.payment_method ? methodOf(input.payment_method, before.customer.phone) : before
-  requirePayable(method, plan, count, before.cycle === 0)
+  await requirePayable(tx, occasion.tenant, method, plan, count, before.cycle === 0)
   let row = before
   if (input.cancel_at_period_end !== undefined)
     row = await save(app, tx, occasion, row, {
@@ -44,8 +44,8 @@ export async function changeSubscription(
       ...(input.cancel_at_period_end ? {} : { cancel_reason: null }),
     })
   if (input.payment_method) {
-    const { method: way, phone, provider } = method
-    row = await pay(app, tx, occasion, row, { method: way, phone, provider })
+    const { method: way, card_token, phone, provider } = method
+    row = await pay(app, tx, occasion, row, { method: way, card_token, phone, provider })
   }
   if (plan.id !== row.plan_id || count !== row.quantity) row = await reprice(app, tx, occasion, row, plan, count)
   return row
@@ -60,7 +60,7 @@ async function pay(
   method: Method,
 ): Promise<SubscriptionRow> {
   const isOwing = row.status === 'past_due' || row.status === 'incomplete'
-  if (isOwing && method.method === 'mobile_money')
+  if (isOwing && method.method !== 'invoice')
     await tx.query(tryAgain, { ...occasion.tenant, subscription: row.id, at: new Date(occasion.nowMs) })
   return save(app, tx, occasion, row, method)
 }

@@ -68,12 +68,12 @@ async function invoicePaymentFailed(
   const collection = await maybe(tx.query(findCollection, { ...tenant, subscription: id, invoice: invoice.id }))
   // What the customer tried to pay elsewhere is not a charge of ours.
   if (collection?.payment_id !== payment.id) return
-  if (row.method === 'mobile_money' && row.phone !== payment.phone)
-    await askTheOther(app, tx, occasion, row, collection)
+  const isAnother = row.method !== 'invoice' && (row.method !== payment.method || row.phone !== payment.phone)
+  if (isAnother) await askTheOther(app, tx, occasion, row, collection)
   else await chargeFailed(app, tx, occasion, row, collection)
 }
 
-/** While one phone was asked, another one was named: it has not refused anything yet. */
+/** While one payer was asked, another one was named, who has not refused anything yet. */
 async function askTheOther(
   app: App,
   tx: Tx,

@@ -23,6 +23,7 @@ const reply = { status: 200, schema: Subscription } as const
 const payable = [
   'VALIDATION_ERROR',
   'INVALID_PHONE',
+  'INVALID_CARD',
   'UNSUPPORTED_METHOD',
   'UNSUPPORTED_PROVIDER',
   'AMOUNT_TOO_LOW',
@@ -37,7 +38,7 @@ const create = write({
   operation: 'billing.createSubscription',
   summary: 'Subscribe a customer to a plan',
   description:
-    'A trial, if the plan has one; otherwise the first period is billed at once. With `mobile_money` the subscription is incomplete until that is paid, for 23 hours at most.',
+    'A trial, if the plan has one; otherwise the first period is billed at once. With `mobile_money` or `card` the subscription is incomplete until that is paid, for 23 hours at most.',
   scope: 'billing:write',
   body: SubscriptionCreate,
   reply: {

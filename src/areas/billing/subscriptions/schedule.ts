@@ -38,6 +38,7 @@ export async function save(
       quantity: wanted.quantity,
       amount: wanted.amount,
       method: wanted.method,
+      cardToken: wanted.card_token,
       phone: wanted.phone,
       provider: wanted.provider,
       interval: wanted.interval,

@@ -13,7 +13,8 @@ export interface SubscriptionState {
   plan_id: string
   quantity: number
   amount: bigint
-  method: 'mobile_money' | 'invoice'
+  method: 'mobile_money' | 'card' | 'invoice'
+  card_token: string | null
   phone: string | null
   provider: string | null
   interval: Interval
@@ -61,8 +62,8 @@ type Owned = { bucket: number; account: string; environment: Environment }
 type One = Owned & { id: string }
 type Collecting = Owned & { subscription: string; invoice: string }
 
-const columns = `id, status, plan_id, customer_id, customer, quantity, amount, currency, method, phone, provider, proration,
-  interval, interval_count, anchor, anchor_day, time_zone, cycle, max_cycles, period_start, period_end, paid_from, paid_amount,
+const columns = `id, status, plan_id, customer_id, customer, quantity, amount, currency, method, card_token, phone, provider,
+  proration, interval, interval_count, anchor, anchor_day, time_zone, cycle, max_cycles, period_start, period_end, paid_from, paid_amount,
   trial_end, trial_told, cancel_at_period_end, cancelled_at, cancel_reason, latest_invoice_id, next_at, reference, callback_url,
   metadata, created_at`
 
@@ -79,6 +80,7 @@ export const insertSubscription = statement<
     amount: bigint
     currency: string
     method: string
+    cardToken: string | null
     phone: string | null
     provider: string | null
     proration: string
@@ -101,11 +103,11 @@ export const insertSubscription = statement<
 >(
   'billing.insert_subscription',
   `insert into billing.subscriptions (bucket, account_id, environment, id, status, plan_id, customer_id, customer, quantity,
-     amount, currency, method, phone, provider, proration, interval, interval_count, anchor, anchor_day, time_zone, cycle,
-     max_cycles, period_start, period_end, paid_from, paid_amount, trial_end, cancel_at_period_end, reference, callback_url,
+     amount, currency, method, card_token, phone, provider, proration, interval, interval_count, anchor, anchor_day,
+     time_zone, cycle, max_cycles, period_start, period_end, paid_from, paid_amount, trial_end, cancel_at_period_end, reference, callback_url,
      metadata, created_at, updated_at)
    values ($bucket, $account, $environment, $id, $status, $plan, $customerId, $customer::jsonb, $quantity, $amount, $currency,
-     $method, $phone, $provider, $proration, $interval, $intervalCount, $anchor, $anchorDay, $timeZone, 0, $maxCycles, $start,
+     $method, $cardToken, $phone, $provider, $proration, $interval, $intervalCount, $anchor, $anchorDay, $timeZone, 0, $maxCycles, $start,
      $end, $start, 0, $trialEnd, $cancelAtPeriodEnd, $reference, $callbackUrl, $metadata::jsonb, $at, $at)
    on conflict (bucket, account_id, environment, reference) where reference is not null do nothing
    returning ${columns}`,
@@ -163,6 +165,7 @@ export const saveSubscription = statement<
     quantity: number
     amount: bigint
     method: string
+    cardToken: string | null
     phone: string | null
     provider: string | null
     interval: Interval
@@ -186,7 +189,7 @@ export const saveSubscription = statement<
 >(
   'billing.save_subscription',
   `update billing.subscriptions
-      set status = $status, plan_id = $plan, quantity = $quantity, amount = $amount, method = $method, phone = $phone,
+      set status = $status, plan_id = $plan, quantity = $quantity, amount = $amount, method = $method, card_token = $cardToken, phone = $phone,
           provider = $provider, interval = $interval, interval_count = $intervalCount, anchor = $anchor,
           anchor_day = $anchorDay, cycle = $cycle, period_start = $start, period_end = $end, paid_from = $paidFrom,
           paid_amount = $paidAmount, trial_told = $trialTold, cancel_at_period_end = $cancelAtPeriodEnd,

@@ -10,7 +10,7 @@ import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import { Day, Metadata, OneOf } from '../../../platform/schema.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import { currencyOf, PaymentCreate, requireCollectable } from '../../payments/area.ts'
+import { currencyOf, PaymentCreate, requireCollectable, requireSavedCard } from '../../payments/area.ts'
 import { CustomerIn, customerFacts, customerFor } from '../customers/customer.ts'
 import { subscriptionEvents } from '../events.ts'
 import { requirePlan, trialDays } from '../plans/plan.ts'
@@ -30,10 +30,11 @@ const { phone, provider, reference, callback_url } = PaymentCreate.properties
 export const quantity = Type.Integer({ minimum: 1, maximum: 1_000_000, rule: 'must be 1 to 1000000' })
 
 export const PaymentMethodIn = Type.Object({
-  type: OneOf(['mobile_money', 'invoice'], {
+  type: OneOf(['mobile_money', 'card', 'invoice'], {
     description:
-      '`mobile_money` asks the phone each time; with `invoice` the customer pays by the link of each invoice',
+      '`mobile_money` asks the phone each time, `card` charges a saved card; with `invoice` the customer pays by the link of each invoice',
   }),
+  card_token: Type.Optional(Type.String({ maxLength: 40, description: 'A card that you saved; begins with tok_' })),
   phone: Type.Optional(phone),
   provider,
 })
@@ -83,7 +84,7 @@ export async function subscribe(
   const count = input.quantity ?? 1
   const amount = priceOf(plan, count)
   const method = methodOf(input.payment_method, input.customer.phone)
-  requirePayable(method, plan, count, true)
+  await requirePayable(tx, tenant, method, plan, count, true)
   const { time_zone: timeZone } = await one(tx.query(timeZoneOf, { account: tenant.account }))
   const trialEnd = trialEndOf(input, plan, timeZone, nowMs)
   const start = wholeSecond(nowMs)
@@ -93,8 +94,11 @@ export async function subscribe(
   const row = await maybe(
     tx.query(insertSubscription, {
       ...tenant,
-      ...method,
       ...calendar,
+      method: method.method,
+      cardToken: method.card_token,
+      phone: method.phone,
+      provider: method.provider,
       id: newUuid(receivedMs),
       status: trialEnd ? 'trialing' : method.method === 'invoice' ? 'active' : 'incomplete',
       plan: plan.id,
@@ -138,32 +142,41 @@ export async function requireOffered(tx: Tx, tenant: Tenant, id: string, has?: P
   return plan
 }
 
-export type Method = Pick<SubscriptionRow, 'method' | 'phone' | 'provider'>
+export type Method = Pick<SubscriptionRow, 'method' | 'card_token' | 'phone' | 'provider'>
 
 /** How a subscription is paid; the customer's own phone unless another is given. */
 export function methodOf(
   given: Static<typeof PaymentMethodIn> | undefined,
   customersPhone: string | undefined,
 ): Method {
-  if (given === undefined || given.type === 'invoice') return { method: 'invoice', phone: null, provider: null }
+  if (given === undefined || given.type === 'invoice')
+    return { method: 'invoice', card_token: null, phone: null, provider: null }
+  if (given.type === 'card') {
+    if (given.card_token === undefined) throw new AppError('VALIDATION_ERROR', 'payment_method.card_token: is missing')
+    return { method: 'card', card_token: given.card_token, phone: null, provider: null }
+  }
   const asked = given.phone ?? customersPhone
   if (asked === undefined) throw new AppError('VALIDATION_ERROR', 'payment_method.phone: is missing')
-  return { method: 'mobile_money', phone: asked, provider: given.provider?.toLowerCase() ?? null }
+  return { method: 'mobile_money', card_token: null, phone: asked, provider: given.provider?.toLowerCase() ?? null }
 }
 
-/** Refuses what no provider could collect, each time anew. */
-export function requirePayable(
-  { phone: asked, provider: named }: Method,
+/** Refuses what nobody could collect, each time anew. */
+export async function requirePayable(
+  tx: Tx,
+  tenant: Tenant,
+  { card_token, phone: asked, provider: named }: Method,
   plan: PlanRow,
   count: number,
   withFee: boolean,
-): void {
-  if (asked === null) return
+): Promise<void> {
   const currency = currencyOf(plan.currency)
   const each = grossOf({ currency, quantity: count }, plan, false)
-  if (each > 0n) requireCollectable(currency, asked, named ?? undefined, each)
   const first = withFee ? grossOf({ currency, quantity: count }, plan, true) : each
-  if (first > each) requireCollectable(currency, asked, named ?? undefined, first)
+  for (const micros of new Set([each, first])) {
+    if (micros === 0n) continue
+    if (asked !== null) requireCollectable(currency, asked, named ?? undefined, micros)
+    if (card_token !== null) await requireSavedCard(tx, tenant, card_token, { currency, micros })
+  }
 }
 
 /** Until when nothing is charged: the end of the trial, or the day it begins. Null when that is now. */

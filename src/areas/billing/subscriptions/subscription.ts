@@ -44,7 +44,7 @@ export function recordOf(row: SubscriptionRow): Static<typeof Subscription> {
     cancelled_at: row.cancelled_at,
     cancel_reason: row.cancel_reason,
     latest_invoice_id: row.latest_invoice_id && idOf('invoice', row.latest_invoice_id),
-    payment_method: { type: row.method, phone: row.phone, provider: row.provider },
+    payment_method: { type: row.method, phone: row.phone, provider: row.provider, card_token: row.card_token },
     proration: row.proration,
     cycles: row.cycle,
     max_cycles: row.max_cycles,
