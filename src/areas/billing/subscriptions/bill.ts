@@ -92,7 +92,15 @@ export async function billRest(
 }
 
 /** What a customer gets back for the rest of a period that was billed, tax included. */
-export function unusedOf({ paid_amount, paid_from, period_end, currency }: SubscriptionRow, from: Date): bigint {
+export function unusedOf(
+  {
+    paid_amount,
+    paid_from,
+    period_end,
+    currency,
+  }: Pick<SubscriptionRow, 'paid_amount' | 'paid_from' | 'period_end' | 'currency'>,
+  from: Date,
+): bigint {
   const billed = { start: paid_from, end: period_end }
   return priceOfPart(paid_amount, currencyOf(currency), billed, from, period_end)
 }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { type Currency, currencies } from '../../../kernel/money.ts'
+import { unusedOf } from './bill.ts'
 import { priceOfPart } from './proration.ts'
 
 const march = { start: new Date('2026-03-01T00:00:00Z'), end: new Date('2026-04-01T00:00:00Z') }
@@ -45,12 +46,15 @@ test('however often a plan is changed, a period costs its prices by their time, 
         const unit = 10n ** BigInt(6 - currencies[currency])
         changes.sort((a, b) => a.at - b.at)
         let price = first * unit
-        let billed = price
         let due = price * BigInt(seconds)
+        let billed = price
+        // What is given back is a part of what was billed last, which was rounded itself.
+        let paid = { paid_from: march.start, paid_amount: price, period_end: march.end, currency }
         for (const { at, price: next } of changes) {
           const from = new Date(march.start.getTime() + at * 1_000)
-          billed -= priceOfPart(price, currency, march, from, march.end)
-          billed += priceOfPart(next * unit, currency, march, from, march.end)
+          const rest = priceOfPart(next * unit, currency, march, from, march.end)
+          billed += rest - unusedOf(paid, from)
+          paid = { ...paid, paid_from: from, paid_amount: rest }
           due += (next * unit - price) * BigInt(seconds - at)
           price = next * unit
         }
