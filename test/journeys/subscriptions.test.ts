@@ -3,6 +3,7 @@
 // it and out of it, and what is refused.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import fc from 'fast-check'
 import pg from 'pg'
 import { step } from '../../src/areas/billing/subscriptions/renew.ts'
 import { areas } from '../../src/areas.ts'
@@ -579,6 +580,70 @@ test('a clock that is moved by a year finds every period once', async () => {
   const bills = (await client.get(`/v1/billing/invoices?subscription_id=${made.subscription_id}`)).body.data
   assert.equal(bills.length, 13)
 })
+
+test('whatever is done to it in whatever order, every period is billed once and no state is left by a way there is not', async () => {
+  const { client } = await account()
+  const { plan_id: small } = await plan(client, { amount: 310 })
+  const { plan_id: large } = await plan(client, { amount: 620, trial_days: 3 })
+  const command = fc.oneof(
+    fc.integer({ min: 1, max: 45 }).map((days) => ({ days })),
+    fc.integer({ min: 1, max: 5 }).map((quantity) => ({ quantity })),
+    fc.constantFrom({ plan_id: small }, { plan_id: large }),
+    fc.constantFrom({ verb: 'pause' }, { verb: 'resume' }),
+    fc.boolean().map((cancel_at_period_end) => ({ cancel_at_period_end })),
+  )
+  const mayBecome: Readonly<Record<string, readonly string[]>> = {
+    trialing: ['trialing', 'active', 'cancelled'],
+    active: ['active', 'paused', 'cancelled'],
+    paused: ['paused', 'active', 'cancelled'],
+    cancelled: ['cancelled'],
+  }
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(small, large), fc.array(command, { maxLength: 8 }), async (plan_id, commands) => {
+      const { body: made } = await client.post(path, { plan_id, customer })
+      const at = `${path}/${made.subscription_id}`
+      let status: string = made.status
+      for (const one of commands) {
+        if ('days' in one) await advance(client, one.days * dayS)
+        else if ('verb' in one) await client.post(`${at}/${one.verb}`)
+        else await client.patch(at, one)
+        const now = await settledAt(client, at)
+        assert.ok(mayBecome[status]?.includes(now.status), `${status} became ${now.status} by ${JSON.stringify(one)}`)
+        status = now.status
+      }
+      const { rows } = await sql.query(
+        `select cycle, starts_at, ends_at from billing.periods where subscription_id = $1 order by cycle`,
+        [uuidOf('subscription', made.subscription_id)],
+      )
+      const { cycles } = (await client.get(at)).body
+      assert.deepEqual(
+        rows.map(({ cycle }) => cycle),
+        Array.from({ length: cycles }, (_, i) => i + 1),
+      )
+      rows.forEach(({ starts_at }, i) => {
+        assert.ok(i === 0 || starts_at >= rows[i - 1].ends_at, 'periods do not overlap')
+      })
+    }),
+    { numRuns: 6 },
+  )
+})
+
+/** The subscription when nothing of it is due any more. */
+async function settledAt(client: Client, at: string) {
+  return eventually(
+    async () => {
+      const { body } = await client.get(at)
+      const { rows } = await sql.query(
+        `select next_at is null or next_at > now() + c.offset_ms * interval '1 millisecond' as settled
+           from billing.subscriptions s join accounts.sandbox_clocks c using (account_id) where id = $1`,
+        [uuidOf('subscription', body.subscription_id)],
+      )
+      return rows[0].settled && (await client.get(at)).body
+    },
+    `${at} to be at rest`,
+    patienceMs,
+  )
+}
 
 interface Item {
   quantity: number
