@@ -8,6 +8,7 @@ import { faultsSms } from './faults-sms.ts'
 import { fraud } from './fraud.ts'
 import { ledger } from './ledger.ts'
 import { payments } from './payments.ts'
+import { renewals } from './renewals.ts'
 import { type Figure, report } from './report.ts'
 import { smsAccept } from './sms-accept.ts'
 import { smsCodec } from './sms-codec.ts'
@@ -31,6 +32,7 @@ const benchmarks: Readonly<Record<string, (options: { short: boolean }) => Promi
   'sms-end-to-end': smsEndToEnd,
   'sms-urgent': smsUrgent,
   fraud,
+  renewals,
   faults,
   'faults-sms': faultsSms,
 }

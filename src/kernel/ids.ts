@@ -24,6 +24,7 @@ const prefixes = {
   paymentStatement: 'stm',
   payout: 'po',
   payoutBatch: 'pob',
+  plan: 'plan',
   price: 'prc',
   replay: 'rpl',
   request: 'req',

@@ -92,6 +92,10 @@ create function accounts.currency_of(account uuid) returns text language sql sta
   select currency from accounts.accounts where id = account
 $$;
 
+create function accounts.timezone_of(account uuid) returns text language sql stable as $$
+  select timezone from accounts.accounts where id = account
+$$;
+
 create function accounts.with_setting(setting text) returns table (account_id uuid, value jsonb) language sql stable as $$
   select id, settings -> setting from accounts.accounts where settings ? setting
 $$;
@@ -99,3 +103,15 @@ $$;
 create function accounts.clock_offset_ms(account uuid, environment text) returns bigint language sql stable as $$
   select coalesce((select offset_ms from accounts.sandbox_clocks where account_id = account and environment = 'test'), 0)
 $$;
+
+-- The same for whoever is about to make something wait: nobody moves the clock before the transaction ends, so that what it
+-- makes wait is found by whoever moves it next.
+create function accounts.hold_clock(account uuid, environment text) returns bigint language plpgsql as $$
+declare
+  found bigint;
+begin
+  if environment <> 'test' then return 0; end if;
+  insert into accounts.sandbox_clocks (account_id) values (account) on conflict do nothing;
+  select c.offset_ms into found from accounts.sandbox_clocks c where c.account_id = account for share;
+  return found;
+end $$;

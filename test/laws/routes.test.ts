@@ -162,13 +162,14 @@ async function realPath(route: Route, client: typeof world.demo): Promise<string
   const body = create?.examples?.[0]?.body
   if (create && body) {
     const made = await client.post(collection, body)
-    const { invoice_id, note_id, rule_id, blacklist_id, name, payout_id, batch_id, phone, number } = made.body
+    const { invoice_id, note_id, rule_id, blacklist_id, plan_id, name, payout_id, batch_id, phone, number } = made.body
     const id =
       made.body.id ??
       invoice_id ??
       note_id ??
       rule_id ??
       blacklist_id ??
+      plan_id ??
       name ??
       payout_id ??
       batch_id ??
@@ -184,6 +185,12 @@ async function realPath(route: Route, client: typeof world.demo): Promise<string
     const { body: key } = await client.post('/v1/api-keys', { name: 'short-lived' })
     await client.delete(`/v1/api-keys/${key.id}`)
     return `${collection}/${(await client.get('/v1/events')).body.data[0].id}`
+  }
+  if (collection === '/v1/billing/subscriptions') {
+    const plan = { name: 'Monthly', amount: 1500, currency: 'KES', interval: 'month' }
+    const { plan_id } = (await client.post('/v1/billing/plans', plan)).body
+    const made = await client.post(collection, { plan_id, customer: { email: 'asha@example.com' } })
+    return `${collection}/${made.body.subscription_id}${rest}`
   }
   if (collection === '/v1/payments/mobile') {
     const asked = { amount: 5, currency: 'KES', phone_number: '+254700000001' }

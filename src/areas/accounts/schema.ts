@@ -175,6 +175,18 @@ const Settings = Type.Object({
         'Major units of the account’s currency: wallet.low_balance tells when the wallet falls below; null for never',
     }),
   ),
+  dunning_days: Type.Optional(
+    Type.Array(Type.Integer({ minimum: 1, maximum: 60 }), {
+      maxItems: 10,
+      rule: 'must list at most 10 numbers of days from 1 to 60',
+      description: 'How many days after a failed charge of a subscription it is tried again; 1, 3, 5, 7 unless set',
+    }),
+  ),
+  dunning_end: Type.Optional(
+    OneOf(['cancel', 'keep_past_due'], {
+      description: 'What becomes of a subscription whose last charge failed; cancel unless set',
+    }),
+  ),
   sms_text_days: Type.Optional(
     Type.Integer({
       minimum: 0,

@@ -6,10 +6,14 @@ import { invoiceEvents, subscriptionEvents } from './events.ts'
 import { mountHostedPage } from './invoices/hosted.ts'
 import { overdueChore } from './invoices/overdue.ts'
 import { invoiceRoutes } from './invoices/routes.ts'
+import { planRoutes } from './plans/routes.ts'
+import { renewJob } from './subscriptions/renew.ts'
+import { subscriptionRoutes } from './subscriptions/routes.ts'
 
 export const billing: Area = {
   name: 'billing',
-  routes: [...invoiceRoutes, ...customerRoutes],
+  routes: [...invoiceRoutes, ...customerRoutes, ...planRoutes, ...subscriptionRoutes],
+  jobs: [renewJob],
   events: [...Object.values(invoiceEvents), ...Object.values(subscriptionEvents)],
   chores: [overdueChore],
   mount: mountHostedPage,

@@ -79,10 +79,12 @@ const InvoicePaid = Type.Object(
   { title: 'InvoicePaidEvent' },
 )
 
-const subscriptionStatus = OneOf(['trialing', 'incomplete', 'active', 'past_due', 'paused', 'cancelled'])
-const cancelReason = Nullable(Type.String({ description: 'What was given, or `dunning`' }))
+export const subscriptionStatus = OneOf(['trialing', 'incomplete', 'active', 'past_due', 'paused', 'cancelled'])
+const cancelReason = Nullable(
+  Type.String({ description: 'What was given, or `dunning`, `incomplete` or `max_cycles`' }),
+)
 
-const Subscription = Type.Object(
+export const Subscription = Type.Object(
   {
     subscription_id: Type.String(),
     status: subscriptionStatus,
@@ -100,6 +102,16 @@ const Subscription = Type.Object(
     cancelled_at: moment,
     cancel_reason: cancelReason,
     latest_invoice_id: Nullable(Type.String()),
+    payment_method: Type.Object({
+      type: OneOf(['mobile_money', 'card', 'invoice']),
+      phone: Nullable(Type.String()),
+      provider: Nullable(Type.String()),
+      card_token: Nullable(Type.String()),
+    }),
+    proration: OneOf(['create_prorations', 'none']),
+    cycles: Type.Integer({ description: 'Periods begun' }),
+    max_cycles: Nullable(Type.Integer()),
+    reference: Nullable(Type.String()),
     metadata: Metadata,
     created_at: At(),
   },
@@ -202,6 +214,11 @@ const active: Static<typeof Subscription> = {
   cancelled_at: null,
   cancel_reason: null,
   latest_invoice_id: open.invoice_id,
+  payment_method: { type: 'mobile_money', phone: '+254700000001', provider: null, card_token: null },
+  proration: 'create_prorations',
+  cycles: 1,
+  max_cycles: null,
+  reference: null,
   metadata: {},
   created_at: now,
 }
@@ -212,6 +229,7 @@ const trialing: Static<typeof Subscription> = {
   trial_end: new Date('2026-03-04T09:15:30Z'),
   next_billing_at: new Date('2026-03-04T09:15:30Z'),
   latest_invoice_id: null,
+  cycles: 0,
 }
 
 const cancelled: Static<typeof Subscription> = {

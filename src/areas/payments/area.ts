@@ -52,10 +52,11 @@ export const payments: Area = {
   },
 }
 
+export { requireSavedCard } from './cards/method.ts'
 export { accept, sendNow } from './create.ts'
 export { Customer, completedPayment, moneyFields, moneyHead, Payment } from './events.ts'
 export { currencyOf, microsOf, type NewPayment, PaymentCreate } from './input.ts'
-export { type Provider, requireCollectable } from './methods.ts'
+export { type Provider, providerFor, requireCollectable } from './methods.ts'
 export { paymentUuid, recordOf } from './payment.ts'
 export { findPayouts } from './payouts/store.ts'
 export { declarePurpose, type Purpose } from './purpose.ts'

@@ -99,7 +99,7 @@ export function requireCollectable(
 }
 
 /** The provider that a payment goes to: the one that was named, or the one of the payer's network. */
-function providerFor(currency: Currency, phone: string, named: string | undefined): Provider {
+export function providerFor(currency: Currency, phone: string, named: string | undefined): Provider {
   const facts = factsOf(phone)
   if (!facts.valid) throw new AppError('INVALID_PHONE', 'phone is not a number that is in use anywhere')
   const offered = providers.filter((one) => one.currency === currency)

@@ -12,6 +12,8 @@ import { closePaid, type InvoiceRow } from './store.ts'
 interface InvoiceHooks {
   /** All of it is paid; `payment` is null when nothing had to be, or credit covered it. */
   invoicePaid?(app: App, tx: Tx, occasion: Occasion, invoice: InvoiceRow, payment: PaymentRow | null): Promise<void>
+  /** Nobody has to pay it any more. */
+  invoiceVoided?(app: App, tx: Tx, occasion: Occasion, invoice: InvoiceRow): Promise<void>
   /** A payment for it failed, was cancelled or expired. Late money may still pay it. */
   invoicePaymentFailed?(app: App, tx: Tx, occasion: Occasion, invoice: InvoiceRow, payment: PaymentRow): Promise<void>
 }
@@ -49,4 +51,8 @@ export async function paymentFailed(
 ): Promise<void> {
   await tellInvoice(app, tx, invoiceEvents.paymentFailed, occasion, invoice, payment)
   for (const { invoicePaymentFailed } of hooks) await invoicePaymentFailed?.(app, tx, occasion, invoice, payment)
+}
+
+export async function voided(app: App, tx: Tx, occasion: Occasion, invoice: InvoiceRow): Promise<void> {
+  for (const { invoiceVoided } of hooks) await invoiceVoided?.(app, tx, occasion, invoice)
 }

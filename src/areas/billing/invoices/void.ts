@@ -5,6 +5,7 @@ import { maybe, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import { addCredit } from '../customers/customer.ts'
 import { invoiceEvents } from '../events.ts'
+import { voided } from './hooks.ts'
 import { notWhile, tellInvoice } from './invoice.ts'
 import { type InvoiceRow, voidUnpaid } from './store.ts'
 
@@ -19,9 +20,10 @@ export async function voidInvoice(
   if (invoice.status === 'void') return invoice
   const { tenant, nowMs } = occasion
   const { id, customer_id: customerId, currency, credit_applied } = invoice
-  const voided = await maybe(tx.query(voidUnpaid, { ...tenant, id, reason, at: new Date(nowMs) }))
-  if (!voided) throw notWhile(invoice, 'only one of which nothing was paid can be made void')
+  const after = await maybe(tx.query(voidUnpaid, { ...tenant, id, reason, at: new Date(nowMs) }))
+  if (!after) throw notWhile(invoice, 'only one of which nothing was paid can be made void')
   await addCredit(tx, occasion, { customerId, currency, sourceId: id, step: 'void' }, credit_applied)
-  await tellInvoice(app, tx, invoiceEvents.voided, occasion, voided)
-  return voided
+  await tellInvoice(app, tx, invoiceEvents.voided, occasion, after)
+  await voided(app, tx, occasion, after)
+  return after
 }

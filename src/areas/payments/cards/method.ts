@@ -2,7 +2,7 @@
 // Paying by card. The card is in the request alone, so the request sends it; whatever becomes of the answer, the acquirer
 // is asked about the attempt by its id, and the card is never sent again.
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
-import type { Currency } from '../../../kernel/money.ts'
+import type { Currency, Money } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
@@ -152,6 +152,14 @@ export async function capture(
 
 export function cardFeeOf(micros: bigint, currency: Currency): bigint {
   return feeOf(micros, currency, cardFeeBasisPoints)
+}
+
+/** Throws when a card is not among those that the account saved, or is not charged such an amount. */
+export async function requireSavedCard(tx: Tx, tenant: Tenant, card_token: string, money: Money): Promise<void> {
+  const id = uuidOf('cardToken', card_token)
+  const known = id === null ? null : await maybe(tx.query(findToken, { ...tenant, id }))
+  if (!known) throw invalid('card_token', 'names no saved card')
+  requireWithin('the acquirer', largerBoundsOf(money.currency), money)
 }
 
 /** Where the payer of an attempt proves who it is. */

@@ -105,7 +105,7 @@ export function draftOf(
 ): NewPayout {
   const micros = microsOf('amount', input.amount, currency)
   const { provider, country } = requireCollectable(currency, input.phone, input.provider, micros)
-  const known = gatewayOf(app).provider({ provider, country }, tenant.environment)
+  const known = gatewayOf(app).carrier('mobile_money', { provider, country }, tenant.environment)
   // The simulators are not known to every node; whoever knows them sends it.
   if (known ? known.outgoing === null : tenant.environment === 'live')
     throw new AppError('PROVIDER_UNAVAILABLE', `${provider} does not take payouts here`, { retryAfterSeconds: 60 })

@@ -2,27 +2,12 @@
 // When advertising must not wake anybody: by the recipient's own clock, from nine in the evening to eight in the
 // morning, or earlier where the country says so. A promotional message that would go out then waits for the morning.
 import { minuteMs } from '../../../kernel/time.ts'
+import { zoneOf } from '../../../kernel/time-zones.ts'
 
 const usual = { from: 21 * 60, to: 8 * 60 }
 /** Countries whose regulator ends the day earlier. */
 const earlier = { from: 20 * 60, to: 8 * 60 }
 const exceptions: Readonly<Record<string, typeof usual>> = { NG: earlier, UG: earlier, ZA: earlier }
-
-/** The clock that most people of a country live by. */
-const zones: Readonly<Record<string, string>> = {
-  AC: 'Atlantic/St_Helena', AO: 'Africa/Luanda', BF: 'Africa/Ouagadougou', BI: 'Africa/Bujumbura',
-  BJ: 'Africa/Porto-Novo', BW: 'Africa/Gaborone', CD: 'Africa/Kinshasa', CF: 'Africa/Bangui', CG: 'Africa/Brazzaville',
-  CI: 'Africa/Abidjan', CM: 'Africa/Douala', CV: 'Atlantic/Cape_Verde', DJ: 'Africa/Djibouti', DZ: 'Africa/Algiers',
-  EG: 'Africa/Cairo', ER: 'Africa/Asmara', ET: 'Africa/Addis_Ababa', GA: 'Africa/Libreville', GH: 'Africa/Accra',
-  GM: 'Africa/Banjul', GN: 'Africa/Conakry', GQ: 'Africa/Malabo', GW: 'Africa/Bissau', IO: 'Indian/Chagos',
-  KE: 'Africa/Nairobi', KM: 'Indian/Comoro', LR: 'Africa/Monrovia', LS: 'Africa/Maseru', LY: 'Africa/Tripoli',
-  MA: 'Africa/Casablanca', MG: 'Indian/Antananarivo', ML: 'Africa/Bamako', MR: 'Africa/Nouakchott',
-  MU: 'Indian/Mauritius', MW: 'Africa/Blantyre', MZ: 'Africa/Maputo', NA: 'Africa/Windhoek', NE: 'Africa/Niamey',
-  NG: 'Africa/Lagos', RE: 'Indian/Reunion', RW: 'Africa/Kigali', SC: 'Indian/Mahe', SD: 'Africa/Khartoum',
-  SH: 'Atlantic/St_Helena', SL: 'Africa/Freetown', SN: 'Africa/Dakar', SO: 'Africa/Mogadishu', SS: 'Africa/Juba',
-  ST: 'Africa/Sao_Tome', SZ: 'Africa/Mbabane', TD: 'Africa/Ndjamena', TG: 'Africa/Lome', TN: 'Africa/Tunis',
-  TZ: 'Africa/Dar_es_Salaam', UG: 'Africa/Kampala', ZA: 'Africa/Johannesburg', ZM: 'Africa/Lusaka', ZW: 'Africa/Harare',
-} // biome-ignore format: a table reads better dense
 
 const clocks = new Map<string, Intl.DateTimeFormat>()
 
@@ -31,7 +16,7 @@ const clocks = new Map<string, Intl.DateTimeFormat>()
  * known, that of the account's own counts.
  */
 export function afterQuietHours(country: string | null, homeCountry: string, atMs: number): number {
-  const zone = zones[country ?? ''] ?? zones[homeCountry] ?? 'UTC'
+  const zone = zoneOf(country) ?? zoneOf(homeCountry) ?? 'UTC'
   const hours = exceptions[country ?? ''] ?? usual
   const quietMinutes = quietMinutesLeft(zone, hours, atMs)
   if (quietMinutes === 0) return atMs

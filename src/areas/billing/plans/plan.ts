@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plan: what an account sells again and again. What it costs and how often is settled when it is made; who wants another
+// price makes another plan, so that nobody who subscribed ever pays something else than what was shown.
+import { type Static, Type } from 'typebox'
+import { AppError } from '../../../kernel/errors.ts'
+import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
+import { type Currency, currencies, formatMicros, parseAmount } from '../../../kernel/money.ts'
+import { record } from '../../../platform/audit.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import { maybe, one, type Queryable, type Tx } from '../../../platform/db.ts'
+import { Amount, AmountIn, At, Metadata, Nullable, OneOf } from '../../../platform/schema.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import { currencyOf } from '../../payments/area.ts'
+import { intervals } from '../subscriptions/calendar.ts'
+import { findCode, findPlan, insertPlan, lockPlan, type PlanRow, updatePlan } from './store.ts'
+
+/** What a period may cost at most, in micros: it fits into an invoice with any tax. */
+export const mostMicros = 999_999_999_999_000_000n
+const taxDecimals = 4
+const wholePercent = 100_000_000n
+
+const name = Type.String({ minLength: 1, maxLength: 100, rule: 'must have 1 to 100 characters' })
+const description = Type.String({ maxLength: 500, rule: 'must have at most 500 characters' })
+
+export const trialDays = Type.Integer({
+  minimum: 0,
+  maximum: 730,
+  rule: 'must be 0 to 730 days',
+  description: 'Days before the first charge',
+})
+
+export const PlanCreate = Type.Object({
+  name,
+  amount: AmountIn({ description: 'Major units for each interval; may be 0' }),
+  currency: Type.String({ maxLength: 3, description: 'Such as KES' }),
+  interval: OneOf(intervals),
+  interval_count: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 365,
+      rule: 'must be 1 to 365',
+      description: 'Intervals in a period; 1 unless given',
+    }),
+  ),
+  trial_days: Type.Optional(trialDays),
+  description: Type.Optional(description),
+  code: Type.Optional(
+    Type.String({
+      pattern: '^[a-z0-9][a-z0-9_-]{0,49}$',
+      rule: 'must have 1 to 50 small letters, digits, - or _, and begin with a letter or digit',
+      description: 'Your own name of the plan; each can be used once',
+    }),
+  ),
+  tax_rate: Type.Optional(AmountIn({ description: 'Percent, 0 to 100, with at most 4 decimals' })),
+  tax_inclusive: Type.Optional(Type.Boolean({ description: 'True: the amounts contain the tax' })),
+  setup_fee: Type.Optional(AmountIn({ description: 'Charged once, with the first period' })),
+  metadata: Type.Optional(Metadata),
+  active: Type.Optional(Type.Boolean({ description: 'False: nobody new can subscribe' })),
+})
+
+export const PlanUpdate = Type.Object({
+  name: Type.Optional(name),
+  description: Type.Optional(Nullable(description)),
+  active: Type.Optional(Type.Boolean()),
+  metadata: Type.Optional(Metadata),
+})
+
+export const Plan = Type.Object(
+  {
+    plan_id: Type.String(),
+    code: Nullable(Type.String()),
+    name: Type.String(),
+    description: Nullable(Type.String()),
+    amount: Amount(),
+    currency: Type.String(),
+    interval: OneOf(intervals),
+    interval_count: Type.Integer(),
+    trial_days: Type.Integer(),
+    tax_rate: Amount({ description: 'Percent' }),
+    tax_inclusive: Type.Boolean(),
+    setup_fee: Amount(),
+    active: Type.Boolean(),
+    metadata: Metadata,
+    created_at: At(),
+  },
+  { title: 'BillingPlan' },
+)
+
+export async function createPlan(
+  tx: Tx,
+  input: Static<typeof PlanCreate>,
+  caller: Caller,
+): Promise<Static<typeof Plan>> {
+  const { tenant, receivedMs, nowMs } = caller
+  const currency = currencyOf(input.currency)
+  const code = input.code ?? null
+  const row = await maybe(
+    tx.query(insertPlan, {
+      ...tenant,
+      id: newUuid(receivedMs),
+      code,
+      name: input.name,
+      description: input.description ?? null,
+      amount: amountOf('amount', input.amount, currency),
+      currency,
+      interval: input.interval,
+      intervalCount: input.interval_count ?? 1,
+      trialDays: input.trial_days ?? 0,
+      taxRate: taxRateOf(input.tax_rate ?? 0),
+      taxInclusive: input.tax_inclusive ?? false,
+      setupFee: amountOf('setup_fee', input.setup_fee ?? 0, currency),
+      active: input.active ?? true,
+      metadata: JSON.stringify(input.metadata ?? {}),
+      at: new Date(nowMs),
+    }),
+  )
+  if (!row) throw await usedBefore(tx, tenant, code ?? '')
+  const plan = planOf(row)
+  await record(tx, caller, 'plan.create', plan.plan_id, { after: editable(row) })
+  return plan
+}
+
+export async function changePlan(
+  tx: Tx,
+  id: string,
+  input: Static<typeof PlanUpdate>,
+  caller: Caller,
+): Promise<Static<typeof Plan>> {
+  const { tenant } = caller
+  const before = await maybe(tx.query(lockPlan, { ...tenant, id: planUuid(id) }))
+  if (!before) throw noSuchPlan()
+  const after = await one(
+    tx.query(updatePlan, {
+      ...tenant,
+      id: before.id,
+      name: input.name ?? before.name,
+      description: input.description === undefined ? before.description : input.description,
+      active: input.active ?? before.active,
+      metadata: JSON.stringify(input.metadata ?? before.metadata),
+    }),
+  )
+  await record(tx, caller, 'plan.update', id, { before: editable(before), after: editable(after) })
+  return planOf(after)
+}
+
+export async function requirePlan(queryable: Queryable, tenant: Tenant, id: string): Promise<PlanRow> {
+  const row = await maybe(queryable.query(findPlan, { ...tenant, id: planUuid(id) }))
+  if (!row) throw noSuchPlan()
+  return row
+}
+
+function planUuid(id: string): string {
+  const uuid = uuidOf('plan', id)
+  if (uuid === null) throw noSuchPlan()
+  return uuid
+}
+
+export function planOf({ id, ...row }: PlanRow): Static<typeof Plan> {
+  return { plan_id: idOf('plan', id), ...row }
+}
+
+function noSuchPlan(): AppError {
+  return new AppError('NOT_FOUND', 'there is no such plan; the ids of plans begin with plan_')
+}
+
+async function usedBefore(tx: Tx, tenant: Tenant, code: string): Promise<AppError> {
+  const { id, active } = await one(tx.query(findCode, { ...tenant, code }))
+  return new AppError('DUPLICATE_REFERENCE', `the code ${code} was used before`, {
+    extra: { original_id: idOf('plan', id), original_status: active ? 'active' : 'inactive' },
+  })
+}
+
+/** An amount that may be nothing. */
+function amountOf(field: string, given: number | string, currency: Currency): bigint {
+  const micros = parseAmount(given, currencies[currency])
+  if (typeof micros !== 'bigint') throw new AppError('VALIDATION_ERROR', `${field}: ${currency} ${micros.problem}`)
+  if (micros > mostMicros)
+    throw new AppError('VALIDATION_ERROR', `${field}: must be at most ${formatMicros(mostMicros)}`)
+  return micros
+}
+
+/** In millionths of a percent. */
+function taxRateOf(given: number | string): bigint {
+  const rate = parseAmount(given, taxDecimals)
+  if (typeof rate !== 'bigint') throw new AppError('VALIDATION_ERROR', `tax_rate: ${rate.problem}`)
+  if (rate > wholePercent) throw new AppError('VALIDATION_ERROR', 'tax_rate: must be at most 100')
+  return rate
+}
+
+function editable({ name, description, active, metadata }: PlanRow): object {
+  return { name, description, active, metadata }
+}

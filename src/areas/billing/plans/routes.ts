@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Routes of plans.
+import { type Static, Type } from 'typebox'
+import { pageOf, windowOf } from '../../../platform/page.ts'
+import { list, type Route, read, write } from '../../../platform/route.ts'
+import { listQuery } from '../../../platform/schema.ts'
+import { changePlan, createPlan, Plan, PlanCreate, PlanUpdate, planOf, requirePlan } from './plan.ts'
+import { listPlans } from './store.ts'
+
+const PlanParam = Type.Object({ plan_id: Type.String({ description: 'Begins with plan_' }) })
+
+const create = write({
+  method: 'POST',
+  path: '/v1/billing/plans',
+  operation: 'billing.createPlan',
+  summary: 'Make a plan to which customers can subscribe',
+  description: 'What it costs and how often never changes: for another price make another plan.',
+  scope: 'billing:write',
+  body: PlanCreate,
+  reply: {
+    status: 201,
+    schema: Plan,
+    location: ({ plan_id }: Static<typeof Plan>) => `/v1/billing/plans/${plan_id}`,
+  },
+  errors: ['VALIDATION_ERROR', 'UNSUPPORTED_CURRENCY', 'DUPLICATE_REFERENCE'],
+  examples: [
+    { name: 'Every month', body: { name: 'Internet 20 Mbit/s', amount: 1500, currency: 'KES', interval: 'month' } },
+  ],
+  handle: (_app, tx, { body }, caller) => createPlan(tx, body, caller),
+})
+
+const get = read({
+  method: 'GET',
+  path: '/v1/billing/plans/:plan_id',
+  operation: 'billing.getPlan',
+  summary: 'Read a plan',
+  scope: 'billing:read',
+  params: PlanParam,
+  reply: { status: 200, schema: Plan },
+  errors: ['NOT_FOUND'],
+  handle: async (app, { params }, { tenant }) => planOf(await requirePlan(app.db, tenant, params.plan_id)),
+})
+
+const change = write({
+  method: 'PATCH',
+  path: '/v1/billing/plans/:plan_id',
+  operation: 'billing.updatePlan',
+  summary: 'Change how a plan is called, and whether it is offered',
+  scope: 'billing:write',
+  params: PlanParam,
+  body: PlanUpdate,
+  reply: { status: 200, schema: Plan },
+  errors: ['NOT_FOUND'],
+  handle: (_app, tx, { params, body }, caller) => changePlan(tx, params.plan_id, body, caller),
+})
+
+const plans = list({
+  path: '/v1/billing/plans',
+  operation: 'billing.plans',
+  summary: 'List plans',
+  scope: 'billing:read',
+  query: Type.Object({
+    ...listQuery,
+    active: Type.Optional(Type.Boolean()),
+    currency: Type.Optional(Type.String({ maxLength: 3 })),
+    code: Type.Optional(Type.String({ maxLength: 50 })),
+  }),
+  row: Plan,
+  examples: [{ name: 'Those that are offered', query: { active: true } }],
+  handle: async (app, { query }, { tenant }) => {
+    const window = windowOf(query)
+    const rows = await app.db.query(listPlans, {
+      ...tenant,
+      ...window,
+      active: query.active ?? null,
+      currency: query.currency?.toUpperCase() ?? null,
+      code: query.code ?? null,
+    })
+    return pageOf(window, rows, planOf)
+  },
+})
+
+export const planRoutes: readonly Route[] = [create, plans, get, change]

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// Billing a subscription: an invoice for a period or a part of it, and the payment that is asked for. The period, the
+// invoice, the payment and the next look commit together, so that nothing is billed twice and nothing is billed halfway.
+import { AppError } from '../../../kernel/errors.ts'
+import { idOf } from '../../../kernel/ids.ts'
+import { type Currency, formatMicros } from '../../../kernel/money.ts'
+import { placeOf } from '../../../kernel/phone.ts'
+import { zoneOf } from '../../../kernel/time-zones.ts'
+import type { App } from '../../../platform/app.ts'
+import { maybe, type Tx } from '../../../platform/db.ts'
+import type { Occasion } from '../../../platform/events.ts'
+import { currencyOf, providerFor } from '../../payments/area.ts'
+import { addCredit } from '../customers/customer.ts'
+import { lockCredit } from '../customers/store.ts'
+import { type Figures, type NewItem, reckon } from '../invoices/calculation.ts'
+import { createInvoice } from '../invoices/create.ts'
+import { type InvoicePayment, payInvoice } from '../invoices/pay.ts'
+import { noteInvoiceSent } from '../invoices/send.ts'
+import type { InvoiceRow } from '../invoices/store.ts'
+import type { PlanRow } from '../plans/store.ts'
+import { intervalAt, wallClock, withinHours } from './calendar.ts'
+import { priceOfPart } from './proration.ts'
+import { insertCollection, insertPeriod, type SubscriptionRow, type SubscriptionState } from './store.ts'
+import { calendarOf } from './subscription.ts'
+
+/** Hours of the payer's day in which a phone may be asked for money without its owner expecting it. */
+const firstHour = 8
+const lastHour = 20
+
+export interface Billed {
+  changes: Partial<SubscriptionState>
+  /** Null when there was nothing to bill. */
+  invoice: InvoiceRow | null
+  /** Why the payer could not be asked; null when that went well, or was not to be done yet. */
+  refusal: AppError | null
+}
+
+export interface Billing {
+  /** The fee that is paid once is part of it. */
+  isFirst?: boolean
+  /** The payer is asked at any hour, because the payer has just subscribed. */
+  isExpected?: boolean
+}
+
+/** Begins the period from a moment to the next boundary, and bills it. Null when somebody else did. */
+export async function beginPeriod(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  row: SubscriptionRow,
+  plan: PlanRow,
+  start: Date,
+  { isFirst = false, isExpected = false }: Billing = {},
+): Promise<Billed | null> {
+  const whole = intervalAt(calendarOf(row), start)
+  const { end } = whole
+  const cycle = row.cycle + 1
+  if (!(await maybe(tx.query(insertPeriod, { ...occasion.tenant, subscription: row.id, cycle, start, end }))))
+    return null
+  const isPart = start > whole.start
+  const price = isPart ? priceOfPart(row.amount, currencyOf(row.currency), whole, start, end) : row.amount
+  const isFree = isPart && row.proration === 'none'
+  const items = isFree ? [] : [isPart ? partOf(row, plan, price, start, end) : wholeOf(row, plan, start, end)]
+  if (isFirst && plan.setup_fee > 0n)
+    items.push({ ...taxed(plan), description: 'Setup fee', unit_amount: formatMicros(plan.setup_fee) })
+  const begun = { cycle, period_start: start, period_end: end, paid_from: start, paid_amount: 0n }
+  if (items.length === 0) return { changes: begun, invoice: null, refusal: null }
+  const figures = reckon(reckoningOf(row, plan, items))
+  const paid_amount = isFree ? 0n : grossOfFirst(figures, plan)
+  const billed = await bill(app, tx, occasion, row, plan, items, { renews: !isFirst, isExpected })
+  return { ...billed, changes: { ...begun, paid_amount, ...billed.changes } }
+}
+
+/** Bills the rest of the current period by another price. */
+export async function billRest(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  row: SubscriptionRow,
+  plan: PlanRow,
+  from: Date,
+): Promise<Billed> {
+  const { period_start, period_end: end } = row
+  const whole = intervalAt(calendarOf(row), period_start)
+  const price = priceOfPart(row.amount, currencyOf(row.currency), whole, from, end)
+  const begun = { paid_from: from, paid_amount: 0n }
+  if (price === 0n) return { changes: begun, invoice: null, refusal: null }
+  const items = [partOf(row, plan, price, from, end)]
+  const paid_amount = grossOfFirst(reckon(reckoningOf(row, plan, items)), plan)
+  const billed = await bill(app, tx, occasion, row, plan, items, { renews: false, isExpected: true })
+  return { ...billed, changes: { ...begun, paid_amount, ...billed.changes } }
+}
+
+/** What a customer gets back for the rest of a period that was billed, tax included. */
+export function unusedOf(
+  {
+    paid_amount,
+    paid_from,
+    period_end,
+    currency,
+  }: Pick<SubscriptionRow, 'paid_amount' | 'paid_from' | 'period_end' | 'currency'>,
+  from: Date,
+): bigint {
+  const billed = { start: paid_from, end: period_end }
+  return priceOfPart(paid_amount, currencyOf(currency), billed, from, period_end)
+}
+
+/** What a whole period costs, tax included. */
+export function grossOf(row: Pick<SubscriptionRow, 'currency' | 'quantity'>, plan: PlanRow, withFee: boolean): bigint {
+  const items: NewItem[] = [{ ...taxed(plan), description: '', ...quantityOf(row, plan) }]
+  if (withFee) items.push({ ...taxed(plan), description: '', unit_amount: formatMicros(plan.setup_fee) })
+  return reckon(reckoningOf(row, plan, items)).total
+}
+
+/** The first moment, from one on, at which the payer may be asked. */
+export function askableAt({ phone, time_zone }: SubscriptionRow, at: Date): Date {
+  // A card is charged without waking anybody.
+  if (phone === null) return at
+  return withinHours(at, zoneOf(placeOf(phone).country) ?? time_zone, firstHour, lastHour)
+}
+
+/** How a subscription's payer is asked. */
+export function payerOf({ method, card_token, phone, provider }: SubscriptionRow): InvoicePayment {
+  if (card_token !== null) return { method: 'card', card_token }
+  if (phone === null) throw new Error(`a subscription that is paid by ${method} cannot be charged`)
+  return { phone, ...(provider === null ? {} : { provider }) }
+}
+
+async function bill(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  row: SubscriptionRow,
+  plan: PlanRow,
+  items: readonly NewItem[],
+  { renews, isExpected }: { renews: boolean; isExpected: boolean },
+): Promise<Billed> {
+  const { tenant, nowMs } = occasion
+  const reckoning = reckoningOf(row, plan, items)
+  if (row.phone !== null) await giveUncollectable(tx, occasion, row, row.phone, reckon(reckoning).total)
+  const invoice = await createInvoice(app, tx, occasion, {
+    ...reckoning,
+    customer: { customer_id: idOf('customer', row.customer_id) },
+    subscriptionId: row.id,
+    open: true,
+    ...(row.callback_url === null ? {} : { callbackUrl: row.callback_url }),
+  })
+  const changes = { latest_invoice_id: invoice.id }
+  if (invoice.status === 'paid') return { changes, invoice, refusal: null }
+  const collecting = { ...tenant, subscription: row.id, invoice: invoice.id, renews }
+  if (row.method === 'invoice') {
+    await tx.query(insertCollection, { ...collecting, payment: null, tryAt: null })
+    return { changes, invoice: await noteInvoiceSent(app, tx, occasion, invoice), refusal: null }
+  }
+  const now = new Date(nowMs)
+  const tryAt = isExpected ? now : askableAt(row, now)
+  if (tryAt > now) {
+    await tx.query(insertCollection, { ...collecting, payment: null, tryAt })
+    return { changes, invoice, refusal: null }
+  }
+  try {
+    const payment = await payInvoice(app, tx, occasion, invoice, payerOf(row), false)
+    await tx.query(insertCollection, { ...collecting, payment: payment.id, tryAt: null })
+    return { changes, invoice, refusal: null }
+  } catch (refusal) {
+    // Only what was refused before anything was stored can be gone on from.
+    if (!(refusal instanceof AppError)) throw refusal
+    await tx.query(insertCollection, { ...collecting, payment: null, tryAt: null })
+    return { changes, invoice, refusal }
+  }
+}
+
+/**
+ * Some providers take whole units only, and all of them have a least amount. What is left over because of that is given to
+ * the customer: it is less than anybody could be asked for.
+ */
+async function giveUncollectable(
+  tx: Tx,
+  occasion: Occasion,
+  { customer_id: customerId, currency: name, provider, cycle, id }: SubscriptionRow,
+  phone: string,
+  total: bigint,
+): Promise<void> {
+  const currency = currencyOf(name)
+  const found = providerOf(currency, phone, provider ?? undefined)
+  if (!found) return
+  const inHand = await maybe(tx.query(lockCredit, { ...occasion.tenant, customer: customerId, currency }))
+  const due = total - (inHand?.balance ?? 0n)
+  if (due <= 0n) return
+  const least = BigInt(Math.round(found.min * 1_000_000))
+  const left = due < least ? due : found.wholeUnitsOnly ? due % 1_000_000n : 0n
+  const step = `rounding:${cycle}:${occasion.receivedMs}`
+  await addCredit(tx, occasion, { customerId, currency, sourceId: id, step }, left)
+}
+
+/** Null when nobody collects from such a phone any more: asking for the money will say so. */
+function providerOf(currency: Currency, phone: string, provider: string | undefined) {
+  try {
+    return providerFor(currency, phone, provider)
+  } catch (error) {
+    if (error instanceof AppError) return null
+    throw error
+  }
+}
+
+function reckoningOf(
+  { currency }: Pick<SubscriptionRow, 'currency'>,
+  { tax_inclusive: taxInclusive }: PlanRow,
+  items: readonly NewItem[],
+) {
+  return { currency: currencyOf(currency), items, taxInclusive }
+}
+
+function wholeOf(row: SubscriptionRow, plan: PlanRow, start: Date, end: Date): NewItem {
+  return { ...taxed(plan), description: `${plan.name} (${span(row, start, end)})`, ...quantityOf(row, plan) }
+}
+
+function partOf(row: SubscriptionRow, plan: PlanRow, price: bigint, start: Date, end: Date): NewItem {
+  const many = row.quantity === 1 ? '' : `${row.quantity} × `
+  const description = `${many}${plan.name} (part of a period, ${span(row, start, end)})`
+  return { ...taxed(plan), description, unit_amount: formatMicros(price) }
+}
+
+function quantityOf({ quantity }: Pick<SubscriptionRow, 'quantity'>, { amount }: PlanRow) {
+  return { quantity, unit_amount: formatMicros(amount) }
+}
+
+function taxed({ tax_rate }: PlanRow) {
+  return { tax_rate: formatMicros(tax_rate) }
+}
+
+function grossOfFirst({ items: [first] }: Figures, { tax_inclusive }: PlanRow): bigint {
+  return first ? first.amount + (tax_inclusive ? 0n : first.tax) : 0n
+}
+
+/** Days as the account's calendar shows them. */
+function span({ time_zone }: SubscriptionRow, start: Date, end: Date): string {
+  const day = (at: Date) => wallClock(at, time_zone).slice(0, 10)
+  return `${day(start)} to ${day(end)}`
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// The end of a subscription: at once, at the end of its period, or because it was never paid. What was billed and is not
+// paid stays owed, but is not asked for any more; a first bill that was never paid is taken back.
+import type { App } from '../../../platform/app.ts'
+import { maybe, one, type Tx } from '../../../platform/db.ts'
+import type { Occasion } from '../../../platform/events.ts'
+import { addCredit } from '../customers/customer.ts'
+import { subscriptionEvents } from '../events.ts'
+import { type InvoiceRow, lockInvoice } from '../invoices/store.ts'
+import { voidInvoice } from '../invoices/void.ts'
+import { unusedOf } from './bill.ts'
+import { save } from './schedule.ts'
+import {
+  countUnpaid,
+  endCollections,
+  findSubscription,
+  firstCollection,
+  lockSubscription,
+  type SubscriptionRow,
+} from './store.ts'
+import { noSuchSubscription, requireStatus, subscriptionUuid, tellSubscription, wholeSecond } from './subscription.ts'
+
+export interface Cancelling {
+  atPeriodEnd: boolean
+  reason: string | null
+  /** What was paid for and is not used becomes the customer's credit. */
+  prorates: boolean
+}
+
+export async function cancelSubscription(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  given: string,
+  { atPeriodEnd, reason, prorates }: Cancelling,
+): Promise<SubscriptionRow> {
+  const { tenant, nowMs } = occasion
+  const id = subscriptionUuid(given)
+  const seen = await maybe(tx.query(findSubscription, { ...tenant, id }))
+  if (!seen) throw noSuchSubscription()
+  const invoice = await firstBill(tx, occasion, seen)
+  const row = await one(tx.query(lockSubscription, { ...tenant, id }))
+  if (row.status === 'cancelled') return row
+  if (atPeriodEnd) {
+    requireStatus(row, ['active', 'trialing', 'past_due', 'paused'])
+    return save(app, tx, occasion, row, { cancel_at_period_end: true, cancel_reason: reason })
+  }
+  const { unpaid } = await one(tx.query(countUnpaid, { ...tenant, subscription: id }))
+  if (prorates && unpaid === 0) {
+    const { customer_id: customerId, currency } = row
+    const unused = unusedOf(row, wholeSecond(nowMs))
+    await addCredit(tx, occasion, { customerId, currency, sourceId: id, step: 'unused' }, unused)
+  }
+  return end(app, tx, occasion, row, reason, invoice)
+}
+
+/** The bill that an incomplete subscription waits for, which nobody else changes: it is locked before the subscription. */
+export async function firstBill(
+  tx: Tx,
+  { tenant }: Occasion,
+  { id, status }: SubscriptionRow,
+): Promise<InvoiceRow | null> {
+  if (status !== 'incomplete') return null
+  const collection = await maybe(tx.query(firstCollection, { ...tenant, subscription: id }))
+  return collection && maybe(tx.query(lockInvoice, { ...tenant, id: collection.invoice_id }))
+}
+
+/** Ends a subscription, whose row is locked; `invoice` is the bill that goes with it, if it was never paid. */
+export async function end(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  row: SubscriptionRow,
+  reason: string | null,
+  invoice: InvoiceRow | null = null,
+): Promise<SubscriptionRow> {
+  const { tenant, nowMs } = occasion
+  await tx.query(endCollections, { ...tenant, subscription: row.id })
+  const isUnpaid = invoice?.status === 'open' && invoice.amount_paid === invoice.credit_applied
+  if (row.status === 'incomplete' && invoice && isUnpaid)
+    await voidInvoice(app, tx, occasion, invoice, 'the subscription was not paid')
+  const cancelled_at = new Date(nowMs)
+  const changes = { status: 'cancelled', cancelled_at, cancel_reason: reason } as const
+  const ended = await save(app, tx, occasion, row, changes)
+  await tellSubscription(app, tx, subscriptionEvents.cancelled, occasion, ended)
+  return ended
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Changing a subscription: another plan or number, another way to pay, a pause. What was billed for time that is not used by
+// the old price becomes the customer's credit, and the rest of the period is billed by the new one.
+import { type Static, Type } from 'typebox'
+import { AppError } from '../../../kernel/errors.ts'
+import { newUuid } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import { one, type Tx } from '../../../platform/db.ts'
+import type { Occasion } from '../../../platform/events.ts'
+import { addCredit } from '../customers/customer.ts'
+import { findPlan, type PlanRow } from '../plans/store.ts'
+import { beginPeriod, billRest, unusedOf } from './bill.ts'
+import { wallClock } from './calendar.ts'
+import { save } from './schedule.ts'
+import { type SubscriptionRow, type SubscriptionState, tryAgain } from './store.ts'
+import { dayIn, type Method, methodOf, PaymentMethodIn, quantity, requireOffered, requirePayable } from './subscribe.ts'
+import { locked, priceOf, requireStatus, sinceNow, wholeSecond } from './subscription.ts'
+
+export const SubscriptionUpdate = Type.Object({
+  plan_id: Type.Optional(Type.String({ maxLength: 40, description: 'Of the same currency' })),
+  quantity: Type.Optional(quantity),
+  payment_method: Type.Optional(PaymentMethodIn),
+  cancel_at_period_end: Type.Optional(Type.Boolean()),
+})
+
+export async function changeSubscription(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  id: string,
+  input: Static<typeof SubscriptionUpdate>,
+): Promise<SubscriptionRow> {
+  const before = await locked(tx, occasion.tenant, id)
+  requireStatus(before, ['active', 'trialing', 'past_due', 'paused', 'incomplete'])
+  const old = await one(tx.query(findPlan, { ...occasion.tenant, id: before.plan_id }))
+  const plan = input.plan_id === undefined ? old : await requireOther(tx, occasion, before, old, input.plan_id)
+  const count = input.quantity ?? before.quantity
+  const method = input.payment_method ? methodOf(input.payment_method, before.customer.phone) : before
+  await requirePayable(tx, occasion.tenant, method, plan, count, before.cycle === 0)
+  let row = before
+  if (input.cancel_at_period_end !== undefined)
+    row = await save(app, tx, occasion, row, {
+      cancel_at_period_end: input.cancel_at_period_end,
+      ...(input.cancel_at_period_end ? {} : { cancel_reason: null }),
+    })
+  if (input.payment_method) {
+    const { method: way, card_token, phone, provider } = method
+    row = await pay(app, tx, occasion, row, { method: way, card_token, phone, provider })
+  }
+  if (plan.id !== row.plan_id || count !== row.quantity) row = await reprice(app, tx, occasion, row, plan, count)
+  return row
+}
+
+/** Another way to pay is tried at once where the last one failed. */
+async function pay(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  row: SubscriptionRow,
+  method: Method,
+): Promise<SubscriptionRow> {
+  const isOwing = row.status === 'past_due' || row.status === 'incomplete'
+  if (isOwing && method.method !== 'invoice')
+    await tx.query(tryAgain, { ...occasion.tenant, subscription: row.id, at: new Date(occasion.nowMs) })
+  return save(app, tx, occasion, row, method)
+}
+
+async function reprice(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  row: SubscriptionRow,
+  plan: PlanRow,
+  count: number,
+): Promise<SubscriptionRow> {
+  requireStatus(row, ['active', 'trialing'])
+  const changes = { plan_id: plan.id, quantity: count, amount: priceOf(plan, count) }
+  const isSameInterval = plan.interval === row.interval && plan.interval_count === row.interval_count
+  const every = { interval: plan.interval, interval_count: plan.interval_count }
+  if (row.status === 'trialing') return save(app, tx, occasion, row, { ...changes, ...every })
+  if (row.proration === 'none')
+    return save(app, tx, occasion, row, {
+      ...changes,
+      ...(isSameInterval ? {} : { ...every, ...anchoredAt(row, row.period_end) }),
+    })
+  const now = wholeSecond(occasion.nowMs)
+  // A period that is over is billed first, by what was agreed for it.
+  if (row.period_end <= now) throw new AppError('CONFLICT', 'the subscription is being renewed; try again shortly')
+  const { customer_id: customerId, currency } = row
+  const step = `unused:${newUuid(occasion.receivedMs)}`
+  await addCredit(tx, occasion, { customerId, currency, sourceId: row.id, step }, unusedOf(row, now))
+  const priced = { ...row, ...changes, ...(isSameInterval ? {} : { ...every, ...anchoredAt(row, now) }) }
+  const billed = isSameInterval
+    ? await billRest(app, tx, occasion, priced, plan, now)
+    : await beginPeriod(app, tx, occasion, priced, plan, now, { isExpected: true })
+  if (!billed) throw new Error('a period was begun without the subscription’s lock')
+  if (billed.refusal) throw billed.refusal
+  return save(app, tx, occasion, row, { ...stateOf(priced), ...billed.changes })
+}
+
+/** Periods that are counted from now on, or from the end of this one. */
+function anchoredAt({ time_zone }: SubscriptionRow, at: Date): Pick<SubscriptionState, 'anchor' | 'anchor_day'> {
+  const anchor = wallClock(at, time_zone)
+  return { anchor, anchor_day: dayIn(anchor) }
+}
+
+function stateOf({ plan_id, quantity: count, amount, interval, interval_count, anchor, anchor_day }: SubscriptionRow) {
+  return { plan_id, quantity: count, amount, interval, interval_count, anchor, anchor_day }
+}
+
+async function requireOther(
+  tx: Tx,
+  { tenant }: Occasion,
+  { currency }: SubscriptionRow,
+  old: PlanRow,
+  id: string,
+): Promise<PlanRow> {
+  const plan = await requireOffered(tx, tenant, id, old)
+  if (plan.currency !== currency)
+    throw new AppError('VALIDATION_ERROR', `plan_id: the plan is in ${plan.currency}, the subscription in ${currency}`)
+  return plan
+}
+
+/** While it is paused nothing is billed. */
+export async function pauseSubscription(app: App, tx: Tx, occasion: Occasion, id: string): Promise<SubscriptionRow> {
+  const row = await locked(tx, occasion.tenant, id)
+  requireStatus(row, ['active'])
+  return save(app, tx, occasion, row, { status: 'paused' })
+}
+
+/** What was billed goes on; if that is over, a new period begins now. */
+export async function resumeSubscription(app: App, tx: Tx, occasion: Occasion, id: string): Promise<SubscriptionRow> {
+  const row = await locked(tx, occasion.tenant, id)
+  requireStatus(row, ['paused'])
+  return save(app, tx, occasion, row, { status: 'active', ...sinceNow(row, occasion.nowMs) })
+}

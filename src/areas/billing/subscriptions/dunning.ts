@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// What follows when a bill of a subscription is paid, or could not be: it is asked for again some days after it first
+// failed, by day, and when the last try fails too the subscription ends, unless the account would rather keep it.
+
+import { AppError } from '../../../kernel/errors.ts'
+import { dayMs } from '../../../kernel/time.ts'
+import type { App } from '../../../platform/app.ts'
+import { maybe, one, type Tx } from '../../../platform/db.ts'
+import type { Occasion } from '../../../platform/events.ts'
+import type { PaymentRow } from '../../payments/area.ts'
+import { subscriptionEvents } from '../events.ts'
+import { onInvoice } from '../invoices/hooks.ts'
+import { payInvoice } from '../invoices/pay.ts'
+import type { InvoiceRow } from '../invoices/store.ts'
+import { askableAt, payerOf } from './bill.ts'
+import { end } from './cancel.ts'
+import { save } from './schedule.ts'
+import {
+  type CollectionRow,
+  countUnpaid,
+  dunningOf,
+  endCollection,
+  findCollection,
+  lockSubscription,
+  type SubscriptionRow,
+  saveCollection,
+} from './store.ts'
+import { sinceNow, tellSubscription } from './subscription.ts'
+
+/** Days after the first failure, unless the account says otherwise. */
+const usualDays: readonly number[] = [1, 3, 5, 7]
+
+onInvoice({
+  invoicePaid: (app, tx, occasion, invoice) => over(app, tx, occasion, invoice, true),
+  invoiceVoided: (app, tx, occasion, invoice) => over(app, tx, occasion, invoice, false),
+  invoicePaymentFailed,
+})
+
+/** A bill is paid, or nobody has to pay it any more. */
+async function over(app: App, tx: Tx, occasion: Occasion, invoice: InvoiceRow, isPaid: boolean): Promise<void> {
+  const { tenant, nowMs } = occasion
+  const { subscription_id: id } = invoice
+  if (id === null) return
+  const row = await maybe(tx.query(lockSubscription, { ...tenant, id }))
+  if (!row) return
+  const ended = await maybe(tx.query(endCollection, { ...tenant, subscription: id, invoice: invoice.id }))
+  // Not one of ours, or one that is not asked for any more.
+  if (!ended || row.status === 'cancelled') return
+  const { failed } = await one(tx.query(countUnpaid, { ...tenant, subscription: id }))
+  const isWell = (row.status === 'incomplete' && isPaid) || (row.status === 'past_due' && failed === 0)
+  const changes = isWell ? { status: 'active' as const, ...sinceNow(row, nowMs) } : {}
+  const after = await save(app, tx, occasion, row, changes)
+  if (isPaid && ended.renews) await tellSubscription(app, tx, subscriptionEvents.renewed, occasion, after)
+}
+
+async function invoicePaymentFailed(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  invoice: InvoiceRow,
+  payment: PaymentRow,
+): Promise<void> {
+  const { tenant } = occasion
+  const { subscription_id: id } = invoice
+  if (id === null) return
+  const row = await maybe(tx.query(lockSubscription, { ...tenant, id }))
+  if (!row) return
+  const collection = await maybe(tx.query(findCollection, { ...tenant, subscription: id, invoice: invoice.id }))
+  // What the customer tried to pay elsewhere is not a charge of ours.
+  if (collection?.payment_id !== payment.id) return
+  const isAnother = row.method !== 'invoice' && (row.method !== payment.method || row.phone !== payment.phone)
+  if (isAnother) await askTheOther(app, tx, occasion, row, collection)
+  else await chargeFailed(app, tx, occasion, row, collection)
+}
+
+/** While one payer was asked, another one was named, who has not refused anything yet. */
+async function askTheOther(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  row: SubscriptionRow,
+  { invoice_id: invoice, failures, failed_at: failedAt }: CollectionRow,
+): Promise<void> {
+  const { tenant, nowMs } = occasion
+  const tryAt = new Date(nowMs)
+  const collecting = { ...tenant, subscription: row.id, invoice }
+  await tx.query(saveCollection, { ...collecting, payment: null, failures, failedAt, tryAt })
+  await save(app, tx, occasion, row, {})
+}
+
+/** Asks for the money of a bill once more; its invoice and the subscription are locked. */
+export async function retry(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  row: SubscriptionRow,
+  invoice: InvoiceRow,
+  collection: CollectionRow,
+): Promise<void> {
+  const { tenant, nowMs } = occasion
+  const collecting = { ...tenant, subscription: row.id, invoice: invoice.id }
+  const { failures, failed_at: failedAt } = collection
+  const now = new Date(nowMs)
+  const tryAt = row.status === 'incomplete' ? now : askableAt(row, now)
+  if (row.method === 'invoice' || invoice.status !== 'open')
+    await tx.query(saveCollection, { ...collecting, payment: null, failures, failedAt, tryAt: null })
+  else if (tryAt > now) await tx.query(saveCollection, { ...collecting, payment: null, failures, failedAt, tryAt })
+  else {
+    try {
+      const { id: payment } = await payInvoice(app, tx, occasion, invoice, payerOf(row), false)
+      await tx.query(saveCollection, { ...collecting, payment, failures, failedAt, tryAt: null })
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      await chargeFailed(app, tx, occasion, row, collection)
+      return
+    }
+  }
+  await save(app, tx, occasion, row, {})
+}
+
+/** A charge was refused. The subscription is locked; an incomplete one waits for the payer to do something else. */
+export async function chargeFailed(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  row: SubscriptionRow,
+  collection: CollectionRow,
+): Promise<void> {
+  const { tenant, nowMs } = occasion
+  const collecting = { ...tenant, subscription: row.id, invoice: collection.invoice_id }
+  if (row.status === 'incomplete') {
+    await tx.query(saveCollection, { ...collecting, payment: null, failures: 0, failedAt: null, tryAt: null })
+    return
+  }
+  const { days, isKept } = await dunning(tx, tenant.account)
+  const failures = collection.failures + 1
+  const failedAt = collection.failed_at ?? new Date(nowMs)
+  const wait = days[failures - 1]
+  // Whoever comes late, such as after an outage, does not make up for it by asking every minute.
+  const waitMs = Math.max(failedAt.getTime() + (wait ?? 0) * dayMs, nowMs + dayMs)
+  const tryAt = wait === undefined ? null : askableAt(row, new Date(waitMs))
+  await tx.query(saveCollection, { ...collecting, payment: null, failures, failedAt, tryAt })
+  const isPastDue = row.status === 'active'
+  const after = await save(app, tx, occasion, row, isPastDue ? { status: 'past_due' } : {})
+  if (isPastDue) await tellSubscription(app, tx, subscriptionEvents.pastDue, occasion, after)
+  if (wait === undefined && !isKept && after.status === 'past_due') await end(app, tx, occasion, after, 'dunning')
+}
+
+async function dunning(tx: Tx, account: string): Promise<{ days: readonly number[]; isKept: boolean }> {
+  const said = await one(tx.query(dunningOf, { account }))
+  return { days: said.days ?? usualDays, isKept: said.end === 'keep_past_due' }
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a part of a period costs: by the second, in micros, rounded to the minor unit with ties to even. What is given
+// back for time that was not used is rounded the same way, so that a change is never off by more than one minor unit.
+import { type Currency, currencies, divideHalfEven } from '../../../kernel/money.ts'
+import type { Period } from './calendar.ts'
+
+/** The price of a whole period for the part of it from `from` to `to`. */
+export function priceOfPart(micros: bigint, currency: Currency, whole: Period, from: Date, to: Date): bigint {
+  const minorUnit = 10n ** BigInt(6 - currencies[currency])
+  const part = secondsBetween(from < whole.start ? whole.start : from, to > whole.end ? whole.end : to)
+  const all = secondsBetween(whole.start, whole.end)
+  if (part <= 0n) return 0n
+  if (part >= all) return micros
+  return divideHalfEven(micros * part, all * minorUnit) * minorUnit
+}
+
+/** Parts of a second do not count. */
+function secondsBetween(from: Date, to: Date): bigint {
+  return BigInt(Math.floor(to.getTime() / 1_000) - Math.floor(from.getTime() / 1_000))
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// The job that looks at a subscription when something is due: the end of a trial or a period, a bill to be asked for again,
+// a first payment that never came. Each step is one transaction under the subscription's lock, and finds out by itself what
+// is due: run twice, or on two nodes at once, it bills once.
+import type { App } from '../../../platform/app.ts'
+import { maybe, one, type Tx } from '../../../platform/db.ts'
+import type { Occasion } from '../../../platform/events.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import type { Job } from '../../../platform/work.ts'
+import { subscriptionEvents } from '../events.ts'
+import { type InvoiceRow, lockInvoice } from '../invoices/store.ts'
+import { findPlan } from '../plans/store.ts'
+import { beginPeriod } from './bill.ts'
+import { end, firstBill } from './cancel.ts'
+import { chargeFailed, retry } from './dunning.ts'
+import { renewal, save } from './schedule.ts'
+import {
+  findCollection,
+  findSubscription,
+  holdClock,
+  lockSubscription,
+  nextCollection,
+  type SubscriptionRow,
+} from './store.ts'
+import { endsWithPeriod, lookAt, tellSubscription } from './subscription.ts'
+
+/** A clock that was moved by years has many periods fall due: so many steps are taken before others have their turn. */
+const stepsAtOnce = 24
+/** How many wait in memory while some run: the first of a month has many due at one moment. */
+const claimedAtOnce = 400
+/** A suspended account bills nobody; what fell due meanwhile is done when it is not suspended any more. */
+const suspendedMs = 60_000
+
+export const renewJob: Job<App, typeof renewal.payload> = {
+  ...renewal,
+  role: 'timers',
+  concurrency: 8,
+  leaseSeconds: 30,
+  retrySeconds: [1, 5, 30, 60, 300, 900, 3_600, 3_600, 21_600, 86_400],
+  // The table is looked at four times a second: with no more in hand than run at once, 32 would be done in that time.
+  room: () => claimedAtOnce,
+  async handle(app, { tenant, payload: { subscription, at } }) {
+    if (!tenant) throw new Error('a subscription belongs to an account')
+    for (let i = 0; i < stepsAtOnce; i++) {
+      const waitMs = await step(app, tenant, subscription, at)
+      if (waitMs === null) return { kind: 'done' }
+      if (waitMs > 0) return { kind: 'again', afterMs: waitMs }
+    }
+    return { kind: 'again', afterMs: 0 }
+  },
+}
+
+/** Does one thing that is due. Gives in how many milliseconds to come back, or null when another job does. */
+export async function step(app: App, tenant: Tenant, id: string, at: number): Promise<number | null> {
+  return app.db.tx(async (tx) => {
+    const { account, environment } = tenant
+    const { offset_ms, is_suspended } = await one(tx.query(holdClock, { account, environment }))
+    if (is_suspended) return suspendedMs
+    const receivedMs = app.clock.nowMs()
+    const nowMs = receivedMs + Number(offset_ms)
+    const occasion = { tenant, receivedMs, nowMs, requestId: null }
+    const seen = await maybe(tx.query(findSubscription, { ...tenant, id }))
+    if (!seen?.next_at) return null
+    const aheadMs = seen.next_at.getTime() - nowMs
+    if (aheadMs > 0) return seen.next_at.getTime() === at ? aheadMs : null
+    const { collection, invoice } = await billDue(tx, occasion, seen)
+    const row = await one(tx.query(lockSubscription, { ...tenant, id }))
+    // Whoever was here in between has changed what is due.
+    if (row.status !== seen.status || row.next_at?.getTime() !== seen.next_at.getTime()) return 0
+    if (collection && invoice) await retry(app, tx, occasion, row, invoice, collection)
+    else await turn(app, tx, occasion, row, invoice)
+    return 0
+  })
+}
+
+/** The bill that is to be asked for now, or that goes with an incomplete subscription. */
+async function billDue(tx: Tx, occasion: Occasion, row: SubscriptionRow) {
+  const { tenant, nowMs } = occasion
+  const next = await maybe(tx.query(nextCollection, { ...tenant, subscription: row.id }))
+  if (!next?.try_at || next.try_at.getTime() > nowMs)
+    return { collection: null, invoice: await firstBill(tx, occasion, row) }
+  const invoice = await one(tx.query(lockInvoice, { ...tenant, id: next.invoice_id }))
+  const { invoice_id } = next
+  // While the invoice was waited for, its money may have come.
+  const collection = await maybe(tx.query(findCollection, { ...tenant, subscription: row.id, invoice: invoice_id }))
+  return { collection: collection?.try_at && collection.try_at.getTime() <= nowMs ? collection : null, invoice }
+}
+
+async function turn(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  row: SubscriptionRow,
+  invoice: InvoiceRow | null,
+): Promise<void> {
+  const due = lookAt(row)
+  if (!due || due.getTime() > occasion.nowMs) await save(app, tx, occasion, row, {})
+  else if (row.status === 'trialing' && !row.trial_told) {
+    const told = await save(app, tx, occasion, row, { trial_told: true })
+    await tellSubscription(app, tx, subscriptionEvents.trialEnding, occasion, told)
+  } else if (row.status === 'incomplete') await end(app, tx, occasion, row, 'incomplete', invoice)
+  else if (row.cancel_at_period_end) await end(app, tx, occasion, row, row.cancel_reason)
+  else if (endsWithPeriod(row)) await end(app, tx, occasion, row, 'max_cycles')
+  else await renew(app, tx, occasion, row)
+}
+
+async function renew(app: App, tx: Tx, occasion: Occasion, row: SubscriptionRow): Promise<void> {
+  const { tenant } = occasion
+  const plan = await one(tx.query(findPlan, { ...tenant, id: row.plan_id }))
+  const isFirst = row.cycle === 0
+  const billed = await beginPeriod(app, tx, occasion, row, plan, row.period_end, { isFirst })
+  if (!billed) throw new Error('a period was begun without the subscription’s lock')
+  const { changes, invoice, refusal } = billed
+  const after = await save(app, tx, occasion, row, { ...changes, status: 'active' })
+  if (refusal && invoice) {
+    const collection = await one(tx.query(findCollection, { ...tenant, subscription: row.id, invoice: invoice.id }))
+    await chargeFailed(app, tx, occasion, after, collection)
+  } else if (!isFirst && (invoice === null || invoice.status === 'paid'))
+    await tellSubscription(app, tx, subscriptionEvents.renewed, occasion, after)
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// Routes of subscriptions.
+import { type Static, Type } from 'typebox'
+import { uuidOf } from '../../../kernel/ids.ts'
+import { record } from '../../../platform/audit.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import { maybe, type Tx } from '../../../platform/db.ts'
+import { idBounds, pageOf, windowOf } from '../../../platform/page.ts'
+import { list, type Route, read, write } from '../../../platform/route.ts'
+import { dayRangeQuery, listQuery } from '../../../platform/schema.ts'
+import { checkCallback } from '../../payments/area.ts'
+import { Subscription, subscriptionStatus } from '../events.ts'
+import { cancelSubscription } from './cancel.ts'
+import { changeSubscription, pauseSubscription, resumeSubscription, SubscriptionUpdate } from './change.ts'
+import { findSubscription, listSubscriptions, type SubscriptionRow } from './store.ts'
+import { SubscriptionCreate, subscribe } from './subscribe.ts'
+import { noSuchSubscription, recordOf, subscriptionUuid } from './subscription.ts'
+
+const SubscriptionParam = Type.Object({ subscription_id: Type.String({ description: 'Begins with sub_' }) })
+const reply = { status: 200, schema: Subscription } as const
+
+/** What asking a payer for money can be refused with. */
+const payable = [
+  'VALIDATION_ERROR',
+  'INVALID_PHONE',
+  'INVALID_CARD',
+  'UNSUPPORTED_METHOD',
+  'UNSUPPORTED_PROVIDER',
+  'AMOUNT_TOO_LOW',
+  'AMOUNT_TOO_HIGH',
+  'NOT_FOUND',
+  'INVALID_STATE',
+] as const
+
+const create = write({
+  method: 'POST',
+  path: '/v1/billing/subscriptions',
+  operation: 'billing.createSubscription',
+  summary: 'Subscribe a customer to a plan',
+  description:
+    'A trial, if the plan has one; otherwise the first period is billed at once. With `mobile_money` or `card` the subscription is incomplete until that is paid, for 23 hours at most.',
+  scope: 'billing:write',
+  body: SubscriptionCreate,
+  reply: {
+    status: 201,
+    schema: Subscription,
+    location: ({ subscription_id }: Static<typeof Subscription>) => `/v1/billing/subscriptions/${subscription_id}`,
+  },
+  errors: [...payable, 'INVALID_URL', 'DUPLICATE_REFERENCE'],
+  prepare: (app, { body }, caller) => checkCallback(app, body, caller),
+  handle: async (app, tx, { body }, caller) =>
+    recorded(tx, caller, 'subscription.create', await subscribe(app, tx, body, caller)),
+})
+
+const get = read({
+  method: 'GET',
+  path: '/v1/billing/subscriptions/:subscription_id',
+  operation: 'billing.getSubscription',
+  summary: 'Read a subscription',
+  scope: 'billing:read',
+  params: SubscriptionParam,
+  reply,
+  errors: ['NOT_FOUND'],
+  handle: async (app, { params }, { tenant }) => {
+    const row = await maybe(app.db.query(findSubscription, { ...tenant, id: subscriptionUuid(params.subscription_id) }))
+    if (!row) throw noSuchSubscription()
+    return recordOf(row)
+  },
+})
+
+/** An id that nothing has: what is not an id of its kind finds nothing. */
+const nobody = '00000000-0000-0000-0000-000000000000'
+
+const subscriptions = list({
+  path: '/v1/billing/subscriptions',
+  operation: 'billing.listSubscriptions',
+  summary: 'List subscriptions',
+  scope: 'billing:read',
+  query: Type.Object({
+    ...listQuery,
+    ...dayRangeQuery,
+    status: Type.Optional(subscriptionStatus),
+    plan_id: Type.Optional(Type.String({ maxLength: 40 })),
+    customer_id: Type.Optional(Type.String({ maxLength: 40 })),
+    reference: Type.Optional(Type.String({ maxLength: 100 })),
+  }),
+  row: Subscription,
+  errors: ['INVALID_DATE_RANGE'],
+  examples: [{ name: 'Those whose last charge failed', query: { status: 'past_due' } }],
+  handle: async (app, { query }, { tenant }) => {
+    const window = windowOf(query)
+    const rows = await app.db.query(listSubscriptions, {
+      ...tenant,
+      ...window,
+      ...idBounds(query),
+      status: query.status ?? null,
+      plan: query.plan_id === undefined ? null : (uuidOf('plan', query.plan_id) ?? nobody),
+      customer: query.customer_id === undefined ? null : (uuidOf('customer', query.customer_id) ?? nobody),
+      reference: query.reference ?? null,
+    })
+    return pageOf(window, rows, recordOf)
+  },
+})
+
+const change = write({
+  method: 'PATCH',
+  path: '/v1/billing/subscriptions/:subscription_id',
+  operation: 'billing.updateSubscription',
+  summary: 'Change the plan, the quantity or the way to pay',
+  description:
+    'Another price counts from now on: what was billed and is not used becomes the customer’s credit, and the rest of the period is billed at once. With `proration` `none` it counts from the next period on. Another interval begins a new period. Another way to pay is tried at once where the last charge failed.',
+  scope: 'billing:write',
+  params: SubscriptionParam,
+  body: SubscriptionUpdate,
+  reply,
+  errors: [...payable, 'CONFLICT'],
+  handle: async (app, tx, { params, body }, caller) =>
+    recorded(
+      tx,
+      caller,
+      'subscription.update',
+      await changeSubscription(app, tx, caller, params.subscription_id, body),
+    ),
+})
+
+const cancelling = {
+  at_period_end: Type.Optional(Type.Boolean({ description: 'False: now' })),
+  reason: Type.Optional(Type.String({ maxLength: 500, rule: 'must have at most 500 characters' })),
+  prorate: Type.Optional(
+    Type.Boolean({ description: 'What was paid and is not used becomes the customer’s credit; only when all is paid' }),
+  ),
+}
+
+const cancel = write({
+  method: 'DELETE',
+  path: '/v1/billing/subscriptions/:subscription_id',
+  operation: 'billing.cancelSubscription',
+  summary: 'Cancel a subscription, now or at the end of its period',
+  description:
+    'What was billed and is not paid stays owed, but is not asked for any more. One that is cancelled already stays as it is.',
+  scope: 'billing:write',
+  params: SubscriptionParam,
+  query: Type.Object(cancelling),
+  body: Type.Object(cancelling),
+  reply,
+  errors: ['NOT_FOUND', 'INVALID_STATE'],
+  handle: async (app, tx, { params, query, body }, caller) => {
+    const given = { ...query, ...body }
+    const row = await cancelSubscription(app, tx, caller, params.subscription_id, {
+      atPeriodEnd: given.at_period_end ?? false,
+      reason: given.reason ?? null,
+      prorates: given.prorate ?? false,
+    })
+    return recorded(tx, caller, 'subscription.cancel', row)
+  },
+})
+
+const pause = write({
+  method: 'POST',
+  path: '/v1/billing/subscriptions/:subscription_id/pause',
+  operation: 'billing.pauseSubscription',
+  summary: 'Bill nothing until it is resumed',
+  scope: 'billing:write',
+  params: SubscriptionParam,
+  reply,
+  errors: ['NOT_FOUND', 'INVALID_STATE'],
+  handle: async (app, tx, { params }, caller) =>
+    recorded(tx, caller, 'subscription.pause', await pauseSubscription(app, tx, caller, params.subscription_id)),
+})
+
+const resume = write({
+  method: 'POST',
+  path: '/v1/billing/subscriptions/:subscription_id/resume',
+  operation: 'billing.resumeSubscription',
+  summary: 'Go on with a subscription that is paused',
+  description:
+    'What was billed already goes on. If that is over, a period begins now and ends where it would have ended anyway.',
+  scope: 'billing:write',
+  params: SubscriptionParam,
+  reply,
+  errors: ['NOT_FOUND', 'INVALID_STATE'],
+  handle: async (app, tx, { params }, caller) =>
+    recorded(tx, caller, 'subscription.resume', await resumeSubscription(app, tx, caller, params.subscription_id)),
+})
+
+async function recorded(tx: Tx, caller: Caller, action: string, row: SubscriptionRow) {
+  const subscription = recordOf(row)
+  const { subscription_id, status, plan_id, quantity, cancel_at_period_end } = subscription
+  await record(tx, caller, action, subscription_id, { after: { status, plan_id, quantity, cancel_at_period_end } })
+  return subscription
+}
+
+export const subscriptionRoutes: readonly Route[] = [create, subscriptions, get, change, cancel, pause, resume]

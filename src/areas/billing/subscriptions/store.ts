@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+// All SQL of subscriptions. Who changes one locks its row first; an invoice whose money it collects is locked before that,
+// as it is by whoever hears that the money came.
+import { statement } from '../../../platform/db.ts'
+import type { Environment } from '../../../platform/tenant.ts'
+import type { Interval } from './calendar.ts'
+
+export type SubscriptionStatus = 'trialing' | 'incomplete' | 'active' | 'past_due' | 'paused' | 'cancelled'
+
+/** What of a subscription may change. */
+export interface SubscriptionState {
+  status: SubscriptionStatus
+  plan_id: string
+  quantity: number
+  amount: bigint
+  method: 'mobile_money' | 'card' | 'invoice'
+  card_token: string | null
+  phone: string | null
+  provider: string | null
+  interval: Interval
+  interval_count: number
+  anchor: string
+  anchor_day: number
+  cycle: number
+  period_start: Date
+  period_end: Date
+  paid_from: Date
+  paid_amount: bigint
+  trial_told: boolean
+  cancel_at_period_end: boolean
+  cancelled_at: Date | null
+  cancel_reason: string | null
+  latest_invoice_id: string | null
+}
+
+export interface SubscriptionRow extends SubscriptionState {
+  id: string
+  customer_id: string
+  customer: Record<string, string>
+  currency: string
+  proration: 'create_prorations' | 'none'
+  time_zone: string
+  max_cycles: number | null
+  trial_end: Date | null
+  next_at: Date | null
+  reference: string | null
+  callback_url: string | null
+  metadata: Record<string, string | number | boolean>
+  created_at: Date
+}
+
+export interface CollectionRow {
+  invoice_id: string
+  renews: boolean
+  payment_id: string | null
+  failures: number
+  failed_at: Date | null
+  try_at: Date | null
+}
+
+type Owned = { bucket: number; account: string; environment: Environment }
+type One = Owned & { id: string }
+type Collecting = Owned & { subscription: string; invoice: string }
+
+const columns = `id, status, plan_id, customer_id, customer, quantity, amount, currency, method, card_token, phone, provider,
+  proration, interval, interval_count, anchor, anchor_day, time_zone, cycle, max_cycles, period_start, period_end, paid_from, paid_amount,
+  trial_end, trial_told, cancel_at_period_end, cancelled_at, cancel_reason, latest_invoice_id, next_at, reference, callback_url,
+  metadata, created_at`
+
+const mine = 'bucket = $bucket and account_id = $account and environment = $environment'
+
+/** None when the reference was used before. */
+export const insertSubscription = statement<
+  One & {
+    status: SubscriptionStatus
+    plan: string
+    customerId: string
+    customer: string
+    quantity: number
+    amount: bigint
+    currency: string
+    method: string
+    cardToken: string | null
+    phone: string | null
+    provider: string | null
+    proration: string
+    interval: Interval
+    intervalCount: number
+    anchor: string
+    anchorDay: number
+    timeZone: string
+    maxCycles: number | null
+    start: Date
+    end: Date
+    trialEnd: Date | null
+    cancelAtPeriodEnd: boolean
+    reference: string | null
+    callbackUrl: string | null
+    metadata: string
+    at: Date
+  },
+  SubscriptionRow
+>(
+  'billing.insert_subscription',
+  `insert into billing.subscriptions (bucket, account_id, environment, id, status, plan_id, customer_id, customer, quantity,
+     amount, currency, method, card_token, phone, provider, proration, interval, interval_count, anchor, anchor_day,
+     time_zone, cycle, max_cycles, period_start, period_end, paid_from, paid_amount, trial_end, cancel_at_period_end, reference, callback_url,
+     metadata, created_at, updated_at)
+   values ($bucket, $account, $environment, $id, $status, $plan, $customerId, $customer::jsonb, $quantity, $amount, $currency,
+     $method, $cardToken, $phone, $provider, $proration, $interval, $intervalCount, $anchor, $anchorDay, $timeZone, 0, $maxCycles, $start,
+     $end, $start, 0, $trialEnd, $cancelAtPeriodEnd, $reference, $callbackUrl, $metadata::jsonb, $at, $at)
+   on conflict (bucket, account_id, environment, reference) where reference is not null do nothing
+   returning ${columns}`,
+)
+
+export const findSubscription = statement<One, SubscriptionRow>(
+  'billing.find_subscription',
+  `select ${columns} from billing.subscriptions where ${mine} and id = $id`,
+)
+
+/** The subscription, which nobody else changes until this transaction ends. */
+export const lockSubscription = statement<One, SubscriptionRow>(
+  'billing.lock_subscription',
+  `select ${columns} from billing.subscriptions where ${mine} and id = $id for update`,
+)
+
+export const findSubscriptionReference = statement<
+  Owned & { reference: string },
+  { id: string; status: SubscriptionStatus }
+>(
+  'billing.find_subscription_reference',
+  `select id, status from billing.subscriptions where ${mine} and reference = $reference`,
+)
+
+export const listSubscriptions = statement<
+  Owned & {
+    from: string
+    to: string
+    status: string | null
+    plan: string | null
+    customer: string | null
+    reference: string | null
+    after: string | null
+    descending: boolean
+    limit: number
+  },
+  SubscriptionRow
+>(
+  'billing.list_subscriptions',
+  `select ${columns} from billing.subscriptions
+    where ${mine} and id >= $from::uuid and id < $to::uuid
+      and ($status::text is null or status = $status) and ($plan::uuid is null or plan_id = $plan)
+      and ($customer::uuid is null or customer_id = $customer) and ($reference::text is null or reference = $reference)
+      and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
+    order by case when $descending then id end desc, id
+    limit $limit::int + 1`,
+)
+
+/** Moves a subscription on from the status it was found in. */
+export const saveSubscription = statement<
+  One & {
+    from: SubscriptionStatus
+    status: SubscriptionStatus
+    plan: string
+    quantity: number
+    amount: bigint
+    method: string
+    cardToken: string | null
+    phone: string | null
+    provider: string | null
+    interval: Interval
+    intervalCount: number
+    anchor: string
+    anchorDay: number
+    cycle: number
+    start: Date
+    end: Date
+    paidFrom: Date
+    paidAmount: bigint
+    trialTold: boolean
+    cancelAtPeriodEnd: boolean
+    cancelledAt: Date | null
+    cancelReason: string | null
+    latestInvoice: string | null
+    nextAt: Date | null
+    at: Date
+  },
+  SubscriptionRow
+>(
+  'billing.save_subscription',
+  `update billing.subscriptions
+      set status = $status, plan_id = $plan, quantity = $quantity, amount = $amount, method = $method, card_token = $cardToken, phone = $phone,
+          provider = $provider, interval = $interval, interval_count = $intervalCount, anchor = $anchor,
+          anchor_day = $anchorDay, cycle = $cycle, period_start = $start, period_end = $end, paid_from = $paidFrom,
+          paid_amount = $paidAmount, trial_told = $trialTold, cancel_at_period_end = $cancelAtPeriodEnd,
+          cancelled_at = $cancelledAt, cancel_reason = $cancelReason, latest_invoice_id = $latestInvoice, next_at = $nextAt,
+          updated_at = $at
+    where ${mine} and id = $id and status = $from
+   returning ${columns}`,
+)
+
+/** One more event is told of a subscription. */
+export const countToldOfSubscription = statement<One, { sequence: number }>(
+  'billing.count_told_of_subscription',
+  `update billing.subscriptions set sequence = sequence + 1 where ${mine} and id = $id returning sequence`,
+)
+
+/** None when somebody began the period before. */
+export const insertPeriod = statement<Owned & { subscription: string; cycle: number; start: Date; end: Date }, object>(
+  'billing.insert_period',
+  `insert into billing.periods (bucket, account_id, environment, subscription_id, cycle, starts_at, ends_at)
+   values ($bucket, $account, $environment, $subscription, $cycle, $start, $end)
+   on conflict do nothing returning cycle`,
+)
+
+const collectionColumns = 'invoice_id, renews, payment_id, failures, failed_at, try_at'
+
+export const insertCollection = statement<
+  Collecting & { renews: boolean; payment: string | null; tryAt: Date | null },
+  object
+>(
+  'billing.insert_collection',
+  `insert into billing.collections (bucket, account_id, environment, subscription_id, invoice_id, renews, payment_id, try_at)
+   values ($bucket, $account, $environment, $subscription, $invoice, $renews, $payment, $tryAt)`,
+)
+
+/** What is tried next; nothing else of it can be due before. */
+export const nextCollection = statement<Owned & { subscription: string }, CollectionRow>(
+  'billing.next_collection',
+  `select ${collectionColumns} from billing.collections
+    where ${mine} and subscription_id = $subscription and try_at is not null order by try_at, invoice_id limit 1`,
+)
+
+/** The first bill of a subscription that is not complete before it is paid. */
+export const firstCollection = statement<Owned & { subscription: string }, CollectionRow>(
+  'billing.first_collection',
+  `select ${collectionColumns} from billing.collections
+    where ${mine} and subscription_id = $subscription order by invoice_id limit 1`,
+)
+
+export const findCollection = statement<Collecting, CollectionRow>(
+  'billing.find_collection',
+  `select ${collectionColumns} from billing.collections
+    where ${mine} and subscription_id = $subscription and invoice_id = $invoice`,
+)
+
+export const saveCollection = statement<
+  Collecting & { payment: string | null; failures: number; failedAt: Date | null; tryAt: Date | null },
+  object
+>(
+  'billing.save_collection',
+  `update billing.collections set payment_id = $payment, failures = $failures, failed_at = $failedAt, try_at = $tryAt
+    where ${mine} and subscription_id = $subscription and invoice_id = $invoice`,
+)
+
+/** What is not being paid at this moment is tried as soon as it may be. */
+export const tryAgain = statement<Owned & { subscription: string; at: Date }, object>(
+  'billing.try_again',
+  `update billing.collections set try_at = $at
+    where ${mine} and subscription_id = $subscription and payment_id is null`,
+)
+
+export const endCollection = statement<Collecting, CollectionRow>(
+  'billing.end_collection',
+  `delete from billing.collections where ${mine} and subscription_id = $subscription and invoice_id = $invoice
+   returning ${collectionColumns}`,
+)
+
+export const endCollections = statement<Owned & { subscription: string }, { invoice_id: string }>(
+  'billing.end_collections',
+  `delete from billing.collections where ${mine} and subscription_id = $subscription returning invoice_id`,
+)
+
+export const countUnpaid = statement<Owned & { subscription: string }, { unpaid: number; failed: number }>(
+  'billing.count_unpaid',
+  `select count(*)::int as unpaid, (count(*) filter (where failures > 0))::int as failed
+     from billing.collections where ${mine} and subscription_id = $subscription`,
+)
+
+/** How far the account's clock was moved; nobody moves it before this transaction ends. */
+export const holdClock = statement<
+  { account: string; environment: string },
+  { offset_ms: bigint; is_suspended: boolean }
+>(
+  'billing.hold_clock',
+  `select accounts.hold_clock($account::uuid, $environment::text) as offset_ms,
+          accounts.is_suspended($account) as is_suspended`,
+)
+
+export const timeZoneOf = statement<{ account: string }, { time_zone: string }>(
+  'billing.time_zone_of',
+  'select accounts.timezone_of($account::uuid) as time_zone',
+)
+
+/** What the account said of charges that fail; null where it said nothing. */
+export const dunningOf = statement<{ account: string }, { days: number[] | null; end: string | null }>(
+  'billing.dunning_of',
+  `select (select s.value from accounts.with_setting('dunning_days') s where s.account_id = $account) as days,
+          (select s.value #>> '{}' from accounts.with_setting('dunning_end') s where s.account_id = $account) as end`,
+)

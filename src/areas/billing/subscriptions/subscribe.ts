@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// Subscribing somebody to a plan: a trial, or the first period with its bill. All of it is one transaction; the payer is
+// asked when it is durable.
+import { type Static, Type } from 'typebox'
+import { AppError } from '../../../kernel/errors.ts'
+import { idOf, newUuid } from '../../../kernel/ids.ts'
+import { dayMs, dayOf } from '../../../kernel/time.ts'
+import type { App } from '../../../platform/app.ts'
+import { maybe, one, type Tx } from '../../../platform/db.ts'
+import type { Occasion } from '../../../platform/events.ts'
+import { Day, Metadata, OneOf } from '../../../platform/schema.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import { currencyOf, PaymentCreate, requireCollectable, requireSavedCard } from '../../payments/area.ts'
+import { CustomerIn, customerFacts, customerFor } from '../customers/customer.ts'
+import { subscriptionEvents } from '../events.ts'
+import { requirePlan, trialDays } from '../plans/plan.ts'
+import type { PlanRow } from '../plans/store.ts'
+import { beginPeriod, grossOf } from './bill.ts'
+import { type Calendar, daysAfter, intervalAt, nextDayOfMonth, onDay, startOfDay, wallClock } from './calendar.ts'
+import { save } from './schedule.ts'
+import { findSubscriptionReference, insertSubscription, type SubscriptionRow, timeZoneOf } from './store.ts'
+import { priceOf, tellSubscription, wholeSecond } from './subscription.ts'
+
+/** How far ahead a subscription may begin, and how far from today its anchor may lie. */
+const maxAheadMs = 730 * dayMs
+const maxAnchorMs = 3_660 * dayMs
+
+const { phone, provider, reference, callback_url } = PaymentCreate.properties
+
+export const quantity = Type.Integer({ minimum: 1, maximum: 1_000_000, rule: 'must be 1 to 1000000' })
+
+export const PaymentMethodIn = Type.Object({
+  type: OneOf(['mobile_money', 'card', 'invoice'], {
+    description:
+      '`mobile_money` asks the phone each time, `card` charges a saved card; with `invoice` the customer pays by the link of each invoice',
+  }),
+  card_token: Type.Optional(Type.String({ maxLength: 40, description: 'A card that you saved; begins with tok_' })),
+  phone: Type.Optional(phone),
+  provider,
+})
+
+export const SubscriptionCreate = Type.Object({
+  plan_id: Type.String({ maxLength: 40, description: 'Begins with plan_' }),
+  customer: CustomerIn,
+  payment_method: Type.Optional(PaymentMethodIn),
+  quantity: Type.Optional(quantity),
+  start_date: Type.Optional(Day({ description: 'Until then nothing is charged; today unless given' })),
+  trial_days: Type.Optional(trialDays),
+  billing_anchor: Type.Optional(
+    Type.Union([Type.Integer({ minimum: 1, maximum: 31 }), Type.String({ format: 'day' })], {
+      rule: 'must be a day of the month from 1 to 31, or a date such as 2026-03-01',
+      description: 'A day on which periods begin; the first period ends there, and costs its part',
+    }),
+  ),
+  proration: Type.Optional(
+    OneOf(['create_prorations', 'none'], {
+      description: 'With `none` parts of periods are neither charged nor credited',
+    }),
+  ),
+  cancel_at_period_end: Type.Optional(Type.Boolean()),
+  max_cycles: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 10_000,
+      rule: 'must be 1 to 10000',
+      description: 'It ends after so many periods',
+    }),
+  ),
+  reference,
+  metadata: Type.Optional(Metadata),
+  callback_url,
+})
+
+export type NewSubscription = Static<typeof SubscriptionCreate>
+
+export async function subscribe(
+  app: App,
+  tx: Tx,
+  input: NewSubscription,
+  occasion: Occasion,
+): Promise<SubscriptionRow> {
+  const { tenant, receivedMs, nowMs } = occasion
+  const plan = await requireOffered(tx, tenant, input.plan_id)
+  const count = input.quantity ?? 1
+  const amount = priceOf(plan, count)
+  const method = methodOf(input.payment_method, input.customer.phone)
+  await requirePayable(tx, tenant, method, plan, count, true)
+  const { time_zone: timeZone } = await one(tx.query(timeZoneOf, { account: tenant.account }))
+  const trialEnd = trialEndOf(input, plan, timeZone, nowMs)
+  const start = wholeSecond(nowMs)
+  const firstBilled = trialEnd ?? start
+  const calendar = calendarFor(plan, input.billing_anchor, firstBilled, timeZone, nowMs)
+  const customer = await customerFor(tx, occasion, input.customer, { needsContact: true })
+  const row = await maybe(
+    tx.query(insertSubscription, {
+      ...tenant,
+      ...calendar,
+      method: method.method,
+      cardToken: method.card_token,
+      phone: method.phone,
+      provider: method.provider,
+      id: newUuid(receivedMs),
+      status: trialEnd ? 'trialing' : method.method === 'invoice' ? 'active' : 'incomplete',
+      plan: plan.id,
+      customerId: customer.id,
+      customer: JSON.stringify(customerFacts(customer)),
+      quantity: count,
+      amount,
+      currency: plan.currency,
+      proration: input.proration ?? 'create_prorations',
+      maxCycles: input.max_cycles ?? null,
+      start,
+      end: trialEnd ?? intervalAt(calendar, start).end,
+      trialEnd,
+      cancelAtPeriodEnd: input.cancel_at_period_end ?? false,
+      reference: input.reference ?? null,
+      callbackUrl: input.callback_url ?? null,
+      metadata: JSON.stringify(input.metadata ?? {}),
+      at: new Date(nowMs),
+    }),
+  )
+  if (!row) throw await usedBefore(tx, tenant, input.reference ?? '')
+  const begun = trialEnd ? await save(app, tx, occasion, row, {}) : await beginFirst(app, tx, occasion, row, plan)
+  await tellSubscription(app, tx, subscriptionEvents.created, occasion, begun)
+  return begun
+}
+
+async function beginFirst(app: App, tx: Tx, occasion: Occasion, row: SubscriptionRow, plan: PlanRow) {
+  const how = { isFirst: true, isExpected: true }
+  const billed = await beginPeriod(app, tx, occasion, row, plan, row.period_start, how)
+  if (!billed) throw new Error('a new subscription had a period already')
+  if (billed.refusal) throw billed.refusal
+  const isPaid = billed.invoice === null || billed.invoice.status === 'paid'
+  return save(app, tx, occasion, row, { ...billed.changes, ...(isPaid ? { status: 'active' } : {}) })
+}
+
+/** A plan that somebody may subscribe to, or has. */
+export async function requireOffered(tx: Tx, tenant: Tenant, id: string, has?: PlanRow): Promise<PlanRow> {
+  const plan = await requirePlan(tx, tenant, id)
+  if (!plan.active && plan.id !== has?.id)
+    throw new AppError('INVALID_STATE', 'the plan is not offered any more', { extra: { status: 'inactive' } })
+  return plan
+}
+
+export type Method = Pick<SubscriptionRow, 'method' | 'card_token' | 'phone' | 'provider'>
+
+/** How a subscription is paid; the customer's own phone unless another is given. */
+export function methodOf(
+  given: Static<typeof PaymentMethodIn> | undefined,
+  customersPhone: string | undefined,
+): Method {
+  if (given === undefined || given.type === 'invoice')
+    return { method: 'invoice', card_token: null, phone: null, provider: null }
+  if (given.type === 'card') {
+    if (given.card_token === undefined) throw new AppError('VALIDATION_ERROR', 'payment_method.card_token: is missing')
+    return { method: 'card', card_token: given.card_token, phone: null, provider: null }
+  }
+  const asked = given.phone ?? customersPhone
+  if (asked === undefined) throw new AppError('VALIDATION_ERROR', 'payment_method.phone: is missing')
+  return { method: 'mobile_money', card_token: null, phone: asked, provider: given.provider?.toLowerCase() ?? null }
+}
+
+/** Refuses what nobody could collect, each time anew. */
+export async function requirePayable(
+  tx: Tx,
+  tenant: Tenant,
+  { card_token, phone: asked, provider: named }: Method,
+  plan: PlanRow,
+  count: number,
+  withFee: boolean,
+): Promise<void> {
+  const currency = currencyOf(plan.currency)
+  const each = grossOf({ currency, quantity: count }, plan, false)
+  const first = withFee ? grossOf({ currency, quantity: count }, plan, true) : each
+  for (const micros of new Set([each, first])) {
+    if (micros === 0n) continue
+    if (asked !== null) requireCollectable(currency, asked, named ?? undefined, micros)
+    if (card_token !== null) await requireSavedCard(tx, tenant, card_token, { currency, micros })
+  }
+}
+
+/** Until when nothing is charged: the end of the trial, or the day it begins. Null when that is now. */
+function trialEndOf(input: NewSubscription, plan: PlanRow, timeZone: string, nowMs: number): Date | null {
+  const now = wholeSecond(nowMs)
+  const given = input.start_date === undefined ? now : startOfDay(input.start_date, timeZone)
+  if (input.start_date !== undefined && input.start_date < wallClock(now, timeZone).slice(0, 10))
+    throw new AppError('VALIDATION_ERROR', 'start_date: must not be in the past')
+  if (given.getTime() > nowMs + maxAheadMs)
+    throw new AppError('VALIDATION_ERROR', 'start_date: must be within 730 days')
+  const start = new Date(Math.max(given.getTime(), now.getTime()))
+  const days = input.trial_days ?? plan.trial_days
+  const end = days > 0 ? daysAfter(start, days, timeZone) : start
+  return end > now ? end : null
+}
+
+function calendarFor(
+  plan: PlanRow,
+  given: NewSubscription['billing_anchor'],
+  firstBilled: Date,
+  timeZone: string,
+  nowMs: number,
+): Calendar {
+  const { interval, interval_count: intervalCount } = plan
+  const wall = wallClock(firstBilled, timeZone)
+  const every = { interval, intervalCount, timeZone }
+  if (given === undefined) return { ...every, anchor: wall, anchorDay: dayIn(wall) }
+  if (typeof given === 'number') {
+    if (interval !== 'month' && interval !== 'year')
+      throw new AppError('VALIDATION_ERROR', 'billing_anchor: a day of the month needs a plan by the month or year')
+    return { ...every, anchor: nextDayOfMonth(wall, given), anchorDay: given }
+  }
+  if (given < dayOf(new Date(nowMs - maxAnchorMs)) || given > dayOf(new Date(nowMs + maxAnchorMs)))
+    throw new AppError('VALIDATION_ERROR', 'billing_anchor: must be within ten years')
+  return { ...every, anchor: onDay(wall, given), anchorDay: dayIn(given) }
+}
+
+/** The day of the month of a date or wall clock. */
+export function dayIn(date: string): number {
+  return Number(date.slice(8, 10))
+}
+
+async function usedBefore(tx: Tx, tenant: Tenant, used: string): Promise<AppError> {
+  const { id, status } = await one(tx.query(findSubscriptionReference, { ...tenant, reference: used }))
+  return new AppError('DUPLICATE_REFERENCE', `the reference ${used} was used before`, {
+    extra: { original_id: idOf('subscription', id), original_status: status },
+  })
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// A subscription as customers read it and are told of it, and when it has to be looked at again.
+import type { Static } from 'typebox'
+import { AppError } from '../../../kernel/errors.ts'
+import { idOf, uuidOf } from '../../../kernel/ids.ts'
+import { formatMicros } from '../../../kernel/money.ts'
+import { dayMs, hourMs } from '../../../kernel/time.ts'
+import type { App } from '../../../platform/app.ts'
+import { maybe, one, type Tx } from '../../../platform/db.ts'
+import type { EventType, Occasion } from '../../../platform/events.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import type { Subscription, subscriptionEvents } from '../events.ts'
+import { mostMicros } from '../plans/plan.ts'
+import type { PlanRow } from '../plans/store.ts'
+import type { Calendar } from './calendar.ts'
+import {
+  countToldOfSubscription,
+  lockSubscription,
+  type SubscriptionRow,
+  type SubscriptionState,
+  type SubscriptionStatus,
+} from './store.ts'
+
+/** How long before its end a trial is told to end. */
+const trialNoticeMs = 3 * dayMs
+/** How long the first payment may take. */
+const incompleteMs = 23 * hourMs
+
+export function recordOf(row: SubscriptionRow): Static<typeof Subscription> {
+  return {
+    subscription_id: idOf('subscription', row.id),
+    status: row.status,
+    plan_id: idOf('plan', row.plan_id),
+    customer: row.customer,
+    quantity: row.quantity,
+    amount: row.amount,
+    currency: row.currency,
+    current_period_start: row.period_start,
+    current_period_end: row.period_end,
+    trial_end: row.trial_end,
+    billing_anchor: row.anchor.slice(0, 10),
+    next_billing_at: nextBilling(row),
+    cancel_at_period_end: row.cancel_at_period_end,
+    cancelled_at: row.cancelled_at,
+    cancel_reason: row.cancel_reason,
+    latest_invoice_id: row.latest_invoice_id && idOf('invoice', row.latest_invoice_id),
+    payment_method: { type: row.method, phone: row.phone, provider: row.provider, card_token: row.card_token },
+    proration: row.proration,
+    cycles: row.cycle,
+    max_cycles: row.max_cycles,
+    reference: row.reference,
+    metadata: row.metadata,
+    created_at: row.created_at,
+  }
+}
+
+/** When money is asked for next, as far as it is known. */
+function nextBilling(row: SubscriptionRow): Date | null {
+  const { status, period_end, next_at } = row
+  if (status === 'past_due') return next_at
+  return (status === 'active' || status === 'trialing') && !endsWithPeriod(row) ? period_end : null
+}
+
+export function endsWithPeriod({ cancel_at_period_end, cycle, max_cycles }: SubscriptionRow): boolean {
+  return cancel_at_period_end || (max_cycles !== null && cycle >= max_cycles)
+}
+
+/** When a subscription by itself has to be looked at; what of its bills is to be tried again comes beside it. */
+export function lookAt(row: SubscriptionRow): Date | null {
+  switch (row.status) {
+    case 'trialing':
+      return row.trial_told ? row.period_end : new Date(row.period_end.getTime() - trialNoticeMs)
+    case 'incomplete':
+      return new Date(row.created_at.getTime() + incompleteMs)
+    case 'active':
+      return row.period_end
+    case 'past_due':
+    case 'paused':
+      return row.cancel_at_period_end ? row.period_end : null
+    case 'cancelled':
+      return null
+  }
+}
+
+export function calendarOf(row: SubscriptionRow): Calendar {
+  const { interval, interval_count: intervalCount, anchor, anchor_day: anchorDay, time_zone: timeZone } = row
+  return { interval, intervalCount, anchor, anchorDay, timeZone }
+}
+
+/** What so many of a plan cost, before tax. */
+export function priceOf({ amount }: PlanRow, quantity: number): bigint {
+  const micros = amount * BigInt(quantity)
+  if (micros > mostMicros)
+    throw new AppError('VALIDATION_ERROR', `quantity: so many come to more than ${formatMicros(mostMicros)}`)
+  return micros
+}
+
+/** A moment without parts of a second, as all boundaries are. */
+export function wholeSecond(ms: number): Date {
+  return new Date(Math.floor(ms / 1_000) * 1_000)
+}
+
+/** The time that passed while nothing was billed belongs to nobody: what comes next begins now. */
+export function sinceNow({ period_end }: SubscriptionRow, nowMs: number): Partial<SubscriptionState> {
+  const now = wholeSecond(nowMs)
+  return period_end < now ? { period_end: now } : {}
+}
+
+/** Tells of a subscription, in the transaction that changed it. */
+export async function tellSubscription(
+  app: App,
+  tx: Tx,
+  event: EventType<typeof subscriptionEvents.created.payload>,
+  occasion: Occasion,
+  row: SubscriptionRow,
+): Promise<void> {
+  const { tenant } = occasion
+  const { sequence } = await one(tx.query(countToldOfSubscription, { ...tenant, id: row.id }))
+  const subscription = recordOf(row)
+  const { subscription_id, status, plan_id, customer, cancelled_at, cancel_reason, metadata } = subscription
+  const facts = { subscription_id, status, plan_id, customer, cancelled_at, cancel_reason, metadata }
+  const told = { livemode: tenant.environment === 'live', sequence, ...facts, subscription }
+  await app.outbox.emit(tx, event, occasion, subscription_id, told, { callbackUrl: row.callback_url })
+}
+
+export function subscriptionUuid(id: string): string {
+  const uuid = uuidOf('subscription', id)
+  if (uuid === null) throw noSuchSubscription()
+  return uuid
+}
+
+export async function locked(tx: Tx, tenant: Tenant, id: string): Promise<SubscriptionRow> {
+  const row = await maybe(tx.query(lockSubscription, { ...tenant, id: subscriptionUuid(id) }))
+  if (!row) throw noSuchSubscription()
+  return row
+}
+
+export function noSuchSubscription(): AppError {
+  return new AppError('NOT_FOUND', 'there is no such subscription; the ids of subscriptions begin with sub_')
+}
+
+/** Refuses what can be done in some states only. */
+export function requireStatus({ status }: SubscriptionRow, allowed: readonly SubscriptionStatus[]): void {
+  if (!allowed.includes(status))
+    throw new AppError('INVALID_STATE', `the subscription is ${status}; it would have to be ${allowed.join(' or ')}`, {
+      extra: { status },
+    })
+}
