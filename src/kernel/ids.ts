@@ -17,6 +17,7 @@ const prefixes = {
   payment: 'pay',
   paymentAttempt: 'pat',
   price: 'prc',
+  refund: 're',
   replay: 'rpl',
   request: 'req',
   sms: 'sms',

@@ -17,6 +17,7 @@ const lastMs = 2 ** 48 - 1
 /** What a movement is -> how it is known. The first that holds counts. */
 const kinds = {
   usage_sms: `t.credit = 'revenue:sms'`,
+  refund: `t.step in ('refund:capture', 'refund:fee')`,
   usage_reversal: `t.debit like 'revenue:%'`,
   topup: `t.step = 'topup:settle'`,
   payment: `t.step = 'payment:settle'`,
@@ -27,6 +28,7 @@ export type EntryType = keyof typeof kinds
 
 export const entryTypes = [
   'usage_sms',
+  'refund',
   'usage_reversal',
   'topup',
   'payment',

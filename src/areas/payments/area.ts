@@ -5,16 +5,29 @@ import { mountCallbacks } from './callbacks.ts'
 import { fraudEvents, paymentEvents, payoutEvents, refundEvents } from './events.ts'
 import { gatewayOf } from './gateway.ts'
 import { operatorRoutes } from './operator.ts'
+import { mountReceipts } from './receipts/page.ts'
+import { refundRoutes } from './refunds/routes.ts'
+import { refundJob } from './refunds/submit.ts'
 import { paymentRoutes } from './routes.ts'
 import { watchJob } from './submit.ts'
+import { waitingOf } from './waiting.ts'
 
 export const payments: Area = {
   name: 'payments',
-  routes: [...paymentRoutes, ...operatorRoutes],
-  jobs: [watchJob],
+  routes: [...paymentRoutes, ...refundRoutes, ...operatorRoutes],
+  jobs: [watchJob, refundJob],
   events: [paymentEvents, refundEvents, payoutEvents, fraudEvents].flatMap((group) => Object.values(group)),
-  mount: mountCallbacks,
-  start: (app) => gatewayOf(app).start(),
+  mount: (http, app) => {
+    mountCallbacks(http, app)
+    mountReceipts(http, app)
+  },
+  start: async (app) => {
+    const stop = await gatewayOf(app).start()
+    return async () => {
+      waitingOf(app).stop()
+      await stop()
+    }
+  },
 }
 
 export { accept, currencyOf, microsOf, PaymentCreate, sendNow } from './create.ts'

@@ -19,6 +19,9 @@ export const failureMessages = {
   TRANSACTION_TIMEOUT: 'The payment was not confirmed in time.',
   PROVIDER_UNAVAILABLE: 'The provider is out of reach just now.',
   PROVIDER_ERROR: 'The provider could not take the payment.',
+  RECIPIENT_NOT_FOUND: 'The number has no mobile-money account.',
+  RECIPIENT_LIMIT_REACHED: 'The account of the recipient cannot take so much.',
+  PROVIDER_FLOAT_LOW: 'The account that pays it has not enough money with the provider.',
   AMOUNT_MISMATCH: 'Another amount was paid than was asked for; it is being looked into.',
 } as const
 
@@ -66,7 +69,40 @@ export interface MobileMoney {
   query(providerId: string, market: Market): Promise<Verdict>
   /** What a callback says; null when it is none of the provider's. */
   readCallback(body: unknown): { providerId: string; verdict: Verdict } | null
+  /** Null when it gives nothing back. */
+  readonly refunds: RefundCarrier | null
   /** What the provider wants to hear after a callback. */
   readonly thanks: object
   stop(): Promise<void>
+}
+
+/** Money of a completed payment that is to go back. */
+export interface RefundOrder extends Market {
+  /** Our own id of the refund. */
+  refund: string
+  micros: bigint
+  payment: {
+    micros: bigint
+    /** As the provider knows the attempt that was paid. */
+    providerId: string | null
+    receipt: string | null
+  }
+  /** E.164; null when it was not paid by phone. */
+  phone: string | null
+  reference: string
+  description: string
+  callbackUrl: string
+}
+
+/** Somebody who gives money back. `paid` is a refund that has happened. */
+export interface RefundCarrier {
+  /** Whether a refund that the provider has never heard of may be sent again: it takes the same one once. */
+  readonly repeatable: boolean
+  /** Whether the provider knows a refund by our own id, so that it can be asked about before it was ever answered. */
+  readonly knownByRefund: boolean
+  /** Null when it gives this back, otherwise the reason why it does not, as the end of a sentence. */
+  objection(order: Pick<RefundOrder, 'micros' | 'payment'>): string | null
+  refund(order: RefundOrder): Promise<Verdict>
+  /** How a refund went that the provider knows as `providerId`. */
+  queryRefund(providerId: string, order: RefundOrder): Promise<Verdict>
 }

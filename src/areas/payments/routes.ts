@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Routes of payments.
 import { type Static, Type } from 'typebox'
+import { AppError } from '../../kernel/errors.ts'
 import { idOf } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
@@ -14,18 +15,37 @@ import { Payment } from './events.ts'
 import { gatewayOf } from './gateway.ts'
 import { feeBasisPoints, offered } from './methods.ts'
 import { noSuchPayment, paymentUuid, recordOf } from './payment.ts'
+import { recordWithRefunds } from './refunds/refund.ts'
 import { cancel } from './settle.ts'
-import { findPayment, listPayments, type PaymentRow } from './store.ts'
+import { findPayment, listPayments, open, type PaymentRow } from './store.ts'
+import { waitingOf } from './waiting.ts'
 
 const PaymentParam = Type.Object({ payment_id: Type.String({ description: 'Begins with pay_' }) })
 
-const WaitQuery = Type.Object({
+export const WaitQuery = Type.Object({
   wait: Type.Optional(
     Type.Integer({
       minimum: 0,
       maximum: 8,
       rule: 'must be 0 to 8 seconds',
       description: '0: answer before the provider is asked; otherwise its first word is waited for',
+    }),
+  ),
+})
+
+const ReadQuery = Type.Object({
+  wait: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 30,
+      rule: 'must be 0 to 30 seconds',
+      description: 'Answer when the payment is over, or so many seconds later',
+    }),
+  ),
+  fail_on_timeout: Type.Optional(
+    Type.Boolean({
+      rule: 'must be true or false',
+      description: 'With wait: TRANSACTION_TIMEOUT when the payment is not over by then',
     }),
   ),
 })
@@ -96,9 +116,11 @@ const get = read({
   summary: 'Read a payment',
   scope: 'payments:read',
   params: PaymentParam,
+  query: ReadQuery,
   reply: { status: 200, schema: Payment },
-  errors: ['NOT_FOUND'],
-  handle: async (app, { params }, caller) => recordOf(await known(app, caller, params.payment_id)),
+  errors: ['NOT_FOUND', 'TRANSACTION_TIMEOUT'],
+  handle: async (app, { params, query }, caller) =>
+    recordWithRefunds(app.db, await awaited(app, caller, params.payment_id, query)),
 })
 
 const cancelPayment = write({
@@ -263,6 +285,20 @@ export async function checkCallback(app: App, { callback_url }: Pick<NewPayment,
 async function answer(app: App, wait: number | undefined, caller: Caller, reply: Static<typeof Payment>) {
   if (wait === 0) return reply
   return recordOf(await sendNow(app, caller, paymentUuid(reply.payment_id)))
+}
+
+/** The payment when it is over, or as it is when the time that was given for it has passed. */
+async function awaited(app: App, caller: Caller, id: string, { wait, fail_on_timeout }: Static<typeof ReadQuery>) {
+  const payment = await known(app, caller, id)
+  if (wait === undefined || !open.includes(payment.status)) return payment
+  await waitingOf(app).until(caller.tenant, payment.id, wait * 1_000)
+  const after = await known(app, caller, id)
+  if (fail_on_timeout && open.includes(after.status))
+    throw new AppError('TRANSACTION_TIMEOUT', `the payment is ${after.status} after ${wait} seconds`, {
+      extra: { payment_id: idOf('payment', after.id), status: after.status },
+      retryAfterSeconds: 1,
+    })
+  return after
 }
 
 async function known(app: App, { tenant }: Caller, id: string) {

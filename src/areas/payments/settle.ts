@@ -13,6 +13,7 @@ import { paymentEvents } from './events.ts'
 import { noSuchPayment, toldOf } from './payment.ts'
 import type { FailureReason, Verdict } from './provider.ts'
 import { purposeOf } from './purpose.ts'
+import { newReceipt } from './receipts/address.ts'
 import {
   type AttemptRow,
   attemptOfPayment,
@@ -24,6 +25,7 @@ import {
   type PaymentRow,
   type Status,
 } from './store.ts'
+import { waitingOf } from './waiting.ts'
 
 /** A success that the provider itself confirmed also revives a payment that was given up. */
 const givenUp: readonly Status[] = ['expired', 'cancelled', 'failed']
@@ -201,10 +203,12 @@ async function moved(
       providerReference,
       late,
       told: event ? 1 : 0,
+      ...(to === 'completed' ? newReceipt(app, payment) : { receiptToken: null, receiptUrl: null }),
       at: new Date(occasion.nowMs),
     }),
   )
   if (!after) return payment
+  tx.afterCommit(() => waitingOf(app).over(after))
   if (event) await tell(app, tx, event, occasion, after)
   if (event === paymentEvents.failed) await purposeOf(after).failed?.(app, tx, occasion, after)
   return after

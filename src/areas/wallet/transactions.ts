@@ -33,7 +33,7 @@ export const WalletTransaction = Type.Object(
     currency: Type.String(),
     balance_after: Amount(),
     description: Nullable(Type.String()),
-    source: Type.Object({ type: OneOf(['sms', 'payment', 'credit']), id: Type.String() }),
+    source: Type.Object({ type: OneOf(['sms', 'payment', 'refund', 'credit']), id: Type.String() }),
     reference: Nullable(Type.String()),
     metadata: Metadata,
     created_at: At(),
@@ -114,11 +114,12 @@ async function notesOf(queryable: Queryable, tenant: Tenant, entries: readonly E
 }
 
 function sourceOf(entry: Entry): {
-  type: 'sms' | 'payment' | 'credit'
-  id: Id<'sms' | 'payment' | 'walletTransaction'>
+  type: 'sms' | 'payment' | 'refund' | 'credit'
+  id: Id<'sms' | 'payment' | 'refund' | 'walletTransaction'>
 } {
   if (entry.counter === 'revenue:sms') return { type: 'sms', id: idOf('sms', entry.sourceId) }
   if (isPayment(entry)) return { type: 'payment', id: idOf('payment', entry.sourceId) }
+  if (entry.type === 'refund') return { type: 'refund', id: idOf('refund', entry.sourceId) }
   return { type: 'credit', id: idOf('walletTransaction', entry.sourceId) }
 }
 

@@ -6,7 +6,8 @@ import { formatMicros } from '../../../kernel/money.ts'
 import { factsOf } from '../../../kernel/phone.ts'
 import { airtelCodes, airtelPaymentBody, readAirtelPaymentAnswer, readAirtelResult } from '../../../protocols/airtel.ts'
 import { baseUrl, type ProviderKind, type Surroundings, secretText } from '../kind.ts'
-import type { Collection, FailureReason, Market, MobileMoney, Verdict } from '../provider.ts'
+import type { Collection, FailureReason, Market, MobileMoney, RefundCarrier, Verdict } from '../provider.ts'
+import { AirtelRefunds } from './airtel-refunds.ts'
 import { BearerClient } from './bearer.ts'
 
 type AirtelSettings = { base_url: string; client_id: string; client_secret: string }
@@ -33,6 +34,7 @@ class AirtelCarrier implements MobileMoney {
   readonly knownByAttempt = true
   readonly repeatable = false
   readonly thanks = {}
+  readonly refunds: RefundCarrier
   readonly #baseUrl: string
   readonly #client: BearerClient
 
@@ -49,6 +51,7 @@ class AirtelCarrier implements MobileMoney {
       tokenForMs,
       isRefused: ({ status }) => status === 401,
     })
+    this.refunds = new AirtelRefunds(base_url, this.#client)
   }
 
   async collect({ attempt, micros, country, currency, phone, reference }: Collection): Promise<Verdict> {

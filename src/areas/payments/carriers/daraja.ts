@@ -50,6 +50,7 @@ const busyCodes = new Set(['500.003.02', '500.003.03'])
 
 class DarajaCarrier implements MobileMoney {
   readonly provider = 'mpesa'
+  readonly refunds = null
   readonly knownByAttempt = false
   readonly repeatable = false
   readonly thanks = { ResultCode: 0, ResultDesc: 'Accepted' }

@@ -36,6 +36,7 @@ const reasons: Readonly<Record<string, FailureReason>> = {
 
 class MomoCarrier implements MobileMoney {
   readonly provider = 'mtn_momo'
+  readonly refunds = null
   readonly knownByAttempt = true
   readonly repeatable = true
   readonly thanks = {}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// Money that goes back: from a completed payment to the payer, over the provider's real protocol, with the wallet, the
+// ledger and the webhooks as they are at every step.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import pg from 'pg'
+import { uuidOf } from '../../src/kernel/ids.ts'
+import { verifyLedger } from '../../src/ledger/verify.ts'
+import type { Client } from '../client.ts'
+import { type Receiver, startReceiver } from '../receiver.ts'
+import { eventually, startWorld, type World } from '../world.ts'
+
+/** What a busy machine may need for everything that follows from a request. */
+const patienceMs = 90_000
+
+let world: World
+let receiver: Receiver
+let sql: pg.Client
+
+before(async () => {
+  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: 0.01 })
+  receiver = await startReceiver()
+  sql = new pg.Client({ connectionString: world.databaseUrl })
+  await sql.connect()
+})
+after(async () => {
+  assert.deepEqual((await verifyLedger(world.app.db)).problems, [])
+  await sql.end()
+  await receiver.stop()
+  await world.stop()
+})
+
+const airtel = { currency: 'KES', beginning: '+25473300' }
+
+test('a payment is given back, the wallet pays it, and the payment says so', async () => {
+  const { client } = await world.account({ balance: 15 })
+  await client.post('/v1/webhooks', { url: receiver.url('/refunded'), events: ['payment.refunded', 'refund.*'] })
+  const payment = await paid(client, airtel, '0001', 1_000)
+  assert.deepEqual([payment.amount_refunded, payment.refund_status, payment.refunds], [0, 'none', []])
+  const asked = await client.post(`/v1/payments/${payment.payment_id}/refund`, {
+    reason: 'requested_by_customer',
+    description: 'It was sold out',
+    reference: 'refund-1',
+    metadata: { order: '77' },
+  })
+  assert.equal(asked.status, 201, asked.text)
+  const { refund_id, payment_id, amount, currency, amount_refunded, amount_refundable } = asked.body
+  assert.deepEqual(
+    [payment_id, amount, currency, amount_refunded, amount_refundable],
+    [payment.payment_id, 1_000, 'KES', 1_000, 0],
+  )
+  assert.equal(asked.headers.location, `/api/v1/refunds/${refund_id}`)
+  const refund = await over(client, refund_id)
+  assert.deepEqual(
+    [refund.status, refund.reason, refund.description, refund.reference, refund.metadata, refund.failure_reason],
+    ['completed', 'requested_by_customer', 'It was sold out', 'refund-1', { order: '77' }, null],
+  )
+  assert.ok(refund.provider_reference && refund.completed_at)
+  const shown = (await client.get(`/v1/payments/${payment_id}`)).body
+  assert.deepEqual(
+    [shown.status, shown.amount_refunded, shown.refund_status, shown.refunds],
+    ['completed', 1_000, 'full', [withoutEnvelope(refund)]],
+  )
+  assert.deepEqual(await wallet(client), { balance: 0, held: 0 })
+  const told = await eventually(
+    async () => receiver.received.find(({ url }) => url === '/refunded'),
+    'the webhook',
+    patienceMs,
+  )
+  const body = JSON.parse(told.body)
+  assert.deepEqual(
+    [body.event, body.sequence, body.refund_id, body.amount_refunded, body.refund_status, body.payment.refunds.length],
+    ['payment.refunded', 3, refund_id, 1_000, 'full', 1],
+  )
+  assert.equal(body.refund.status, 'completed')
+  assert.deepEqual(await transfers(refund_id), [
+    { debit: 'wallet', credit: 'float:airtel_money', amount: '1000000000' },
+  ])
+  const [row] = (await client.get('/v1/wallet/transactions')).body.data
+  assert.deepEqual(
+    [row.type, row.direction, row.amount, row.source],
+    ['refund', 'debit', 1_000, { type: 'refund', id: refund_id }],
+  )
+})
+
+test('what cannot be refunded is refused with a code, and nothing is set aside', async () => {
+  const { client } = await world.account()
+  const refused = async (id: string, body: object, status: number, code: string) => {
+    const reply = await client.post(`/v1/payments/${id}/refund`, body)
+    assert.deepEqual([reply.status, reply.body.error?.code], [status, code], `${JSON.stringify(body)} ${reply.text}`)
+    return reply.body.error
+  }
+  const payment = await paid(client, airtel, '0001', 1_000)
+  const poor = await refused(payment.payment_id, {}, 402, 'INSUFFICIENT_WALLET_BALANCE')
+  assert.deepEqual([poor.available, poor.required, poor.currency], [985, 1_000, 'KES'])
+  for (const body of [
+    { amount: 0 },
+    { amount: -5 },
+    { amount: 1.234 },
+    { amount: 'x' },
+    { reason: 'whim' },
+    { reference: 'two words' },
+    { description: 'x'.repeat(256) },
+    { metadata: { a: {} } },
+  ])
+    await refused(payment.payment_id, body, 422, 'VALIDATION_ERROR')
+  const high = await refused(payment.payment_id, { amount: 1_000.01 }, 422, 'REFUND_EXCEEDS_PAYMENT')
+  assert.equal(high.amount_refundable, 1_000)
+  const part = await refused(payment.payment_id, { amount: 10 }, 409, 'REFUND_NOT_ALLOWED')
+  assert.match(part.details, /whole payments only/)
+  const { body: open } = await client.post('/v1/payments', { amount: 5, currency: 'KES', phone: '+254733000003' })
+  assert.match((await refused(open.payment_id, {}, 409, 'REFUND_NOT_ALLOWED')).details, /processing/)
+  const { body: topup } = await client.post('/v1/wallet/topup', { amount: 50, phone: '+254733000001' })
+  await completed(client, topup.payment_id)
+  assert.match((await refused(topup.payment_id, {}, 409, 'REFUND_NOT_ALLOWED')).details, /top-up/)
+  for (const id of ['pay_nonsense', 'pay_00000000000000000000000000', 'x']) await refused(id, {}, 404, 'NOT_FOUND')
+  assert.equal((await client.get('/v1/refunds/re_nonsense')).status, 404)
+  assert.equal((await client.get('/v1/payments/pay_nonsense/refunds')).status, 404)
+  assert.deepEqual(await wallet(client), { balance: 1_035, held: 0 })
+  assert.equal((await client.get('/v1/refunds')).body.data.length, 0)
+  const shown = (await client.get(`/v1/payments/${payment.payment_id}`)).body
+  assert.deepEqual([shown.amount_refunded, shown.refund_status], [0, 'none'])
+})
+
+test('a payment of more than a year ago is not refunded', async () => {
+  const { client } = await world.account({ balance: 1_000 })
+  const payment = await paid(client, airtel, '0001', 100)
+  await sql.query(
+    `update payments.payments set completed_at = completed_at - interval '365 days 1 hour' where id = $1`,
+    [uuidOf('payment', payment.payment_id)],
+  )
+  const late = await client.post(`/v1/payments/${payment.payment_id}/refund`)
+  assert.deepEqual([late.status, late.body.error.code], [409, 'REFUND_NOT_ALLOWED'])
+  assert.match(late.body.error.details, /365 days/)
+  await sql.query(`update payments.payments set completed_at = completed_at + interval '2 hours' where id = $1`, [
+    uuidOf('payment', payment.payment_id),
+  ])
+  assert.equal((await client.post(`/v1/payments/${payment.payment_id}/refund`)).status, 201)
+})
+
+test('the same key gives the same refund, the same reference none', async () => {
+  const { client } = await world.account({ balance: 1_000 })
+  const [one, other] = [await paid(client, airtel, '0001', 100), await paid(client, airtel, '0001', 100)]
+  const path = `/v1/payments/${one.payment_id}/refund`
+  const body = { reference: 'once' }
+  const headers = { 'Idempotency-Key': 'k' }
+  const first = await client.post(path, body, { headers })
+  const again = await client.post(path, body, { headers })
+  assert.deepEqual([first.status, again.status, again.text], [201, 201, first.text])
+  for (const id of [one.payment_id, other.payment_id]) {
+    const { status, body: said } = await client.post(`/v1/payments/${id}/refund`, body)
+    assert.deepEqual(
+      [status, said.error.code, said.error.original_id, typeof said.error.original_status],
+      [409, 'DUPLICATE_REFERENCE', first.body.refund_id, 'string'],
+    )
+  }
+  assert.equal((await client.get('/v1/refunds')).body.data.length, 1)
+})
+
+test('many who refund one payment at once refund it once', async () => {
+  const { client } = await world.account({ balance: 10_000 })
+  const payment = await paid(client, airtel, '0001', 100)
+  const ask = () => client.post(`/v1/payments/${payment.payment_id}/refund`)
+  const replies = await Promise.all(Array.from({ length: 8 }, ask))
+  const accepted = replies.filter(({ status }) => status === 201)
+  assert.equal(accepted.length, 1)
+  for (const { status, body } of replies.filter((reply) => reply.status !== 201))
+    assert.deepEqual([status, body.error.code], [422, 'REFUND_EXCEEDS_PAYMENT'])
+  await over(client, accepted[0]?.body.refund_id)
+  assert.deepEqual(await wallet(client), { balance: 9_998.5, held: 0 })
+})
+
+async function paid(client: Client, { currency, beginning }: typeof airtel, ending: string, amount: number) {
+  const { status, body, text } = await client.post('/v1/payments', { amount, currency, phone: `${beginning}${ending}` })
+  assert.equal(status, 201, text)
+  return completed(client, body.payment_id)
+}
+
+function completed(client: Client, id: string) {
+  return eventually(
+    async () => {
+      const { body } = await client.get(`/v1/payments/${id}`)
+      return body.status === 'completed' && body.provider_reference && body
+    },
+    'the payment to be completed',
+    patienceMs,
+  )
+}
+
+function over(client: Client, id: string) {
+  return eventually(
+    async () => {
+      const { body } = await client.get(`/v1/refunds/${id}`)
+      return ['completed', 'failed'].includes(body.status) && body
+    },
+    `refund ${id} to be over`,
+    patienceMs,
+  )
+}
+
+async function wallet(client: Client, currency = 'KES'): Promise<{ balance: number; held: number }> {
+  const { balance, held } = (await client.get(`/v1/wallet/balance?currency=${currency}`)).body
+  return { balance, held }
+}
+
+async function transfers(refundId: string) {
+  const { rows } = await sql.query(
+    'select debit, credit, amount from ledger.transfers where source_id = $1 order by step, leg',
+    [uuidOf('refund', refundId)],
+  )
+  return rows
+}
+
+/** What a single reply has beside the object itself. */
+function withoutEnvelope(reply: Record<string, unknown>): Record<string, unknown> {
+  const { success: _, data: _data, ...object } = reply
+  return object
+}
