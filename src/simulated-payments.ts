@@ -25,7 +25,15 @@ export async function simulatePayments(
   const daraja = await DarajaSimulator.start({ ...common, shortcode, passkey, consumerKey, consumerSecret })
   const targetEnvironment = 'simulator'
   const [subscriptionKey, apiUser, apiKey] = [secret(), randomUUID(), secret()]
-  const momo = await MomoSimulator.start({ ...common, targetEnvironment, subscriptionKey, apiUser, apiKey })
+  const disbursements = { subscriptionKey: secret(), apiUser: randomUUID(), apiKey: secret() }
+  const momo = await MomoSimulator.start({
+    ...common,
+    targetEnvironment,
+    subscriptionKey,
+    apiUser,
+    apiKey,
+    disbursements,
+  })
   const [clientId, clientSecret] = [randomUUID(), secret()]
   const airtel = await AirtelSimulator.start({ ...common, clientId, clientSecret })
   for (const simulator of [daraja, momo, airtel]) stops.push(() => simulator.stop())
@@ -43,6 +51,9 @@ export async function simulatePayments(
       subscription_key: subscriptionKey,
       api_user: apiUser,
       api_key: apiKey,
+      disbursement_subscription_key: disbursements.subscriptionKey,
+      disbursement_api_user: disbursements.apiUser,
+      disbursement_api_key: disbursements.apiKey,
     },
     airtel_money: { base_url: urlOf(airtel), client_id: clientId, client_secret: clientSecret },
   }

@@ -29,6 +29,20 @@ export function requestToPayBody({ amount, currency, externalId, phone, payerMes
   }
 }
 
+export interface MomoRefund extends Omit<RequestToPay, 'phone'> {
+  /** The reference of the request to pay. */
+  referenceIdToRefund: string
+}
+
+/** It is answered, asked about and told of as a request to pay is. */
+export function refundBody({ payerMessage, payeeNote, ...rest }: MomoRefund) {
+  return {
+    ...rest,
+    payerMessage: plainText(payerMessage) || 'Refund',
+    payeeNote: plainText(payeeNote) || 'Refund',
+  }
+}
+
 export type RequestToPayAnswer =
   | { kind: 'accepted' }
   /** The same reference was accepted before. */

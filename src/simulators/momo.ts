@@ -4,6 +4,7 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { type PaymentResult, paymentResultBody } from '../protocols/momo.ts'
+import { MomoRefunds, refundsPath } from './momo-refunds.ts'
 import { type Ending, otherAmount, type Play, playOf } from './payer.ts'
 import { type Asked, forgedUrl, ProviderServer, type ProviderServerOptions, say } from './provider-server.ts'
 
@@ -16,6 +17,8 @@ export interface MomoOptions extends ProviderServerOptions {
   targetEnvironment: string
   apiUser: string
   apiKey: string
+  /** The same for the product that gives money back; without it there is none. */
+  disbursements?: { subscriptionKey: string; apiUser: string; apiKey: string }
 }
 
 const reasons: Readonly<Record<Ending, string | null>> = {
@@ -26,6 +29,8 @@ const reasons: Readonly<Record<Ending, string | null>> = {
   over_limit: 'PAYER_LIMIT_REACHED',
   unreachable: 'EXPIRED',
 }
+
+type Product = Pick<MomoOptions, 'subscriptionKey' | 'apiUser' | 'apiKey'>
 
 interface Requested extends PaymentResult {
   amount: string
@@ -39,7 +44,11 @@ export class MomoSimulator {
   readonly #requests = new Map<string, Requested>()
   /** References whose first request got lost. */
   readonly #lost = new Set<string>()
-  readonly #tokens = new Set<string>()
+  readonly #tokens = new Map<string, Product>()
+  readonly #refunds = new MomoRefunds(
+    (reference) => this.#requests.get(reference),
+    () => this.#server,
+  )
   #server: ProviderServer | null = null
 
   private constructor(options: MomoOptions) {
@@ -62,31 +71,42 @@ export class MomoSimulator {
     return new Map(paid.map(([reference, { amount }]) => [reference, amount]))
   }
 
+  /** What was given back, by the reference of the refund. */
+  get refunded(): ReadonlyMap<string, { of: string; amount: string }> {
+    return this.#refunds.books
+  }
+
   async stop(): Promise<void> {
     await this.#server?.stop()
   }
 
   #answer(asked: Asked, response: ServerResponse): void {
     const { method, path, headers } = asked
-    if (headers['ocp-apim-subscription-key'] !== this.#options.subscriptionKey)
+    const product = path.startsWith('/disbursement/') ? this.#options.disbursements : this.#options
+    if (!product || headers['ocp-apim-subscription-key'] !== product.subscriptionKey)
       return say(response, 401, { statusCode: 401, message: 'Access denied due to invalid subscription key.' })
-    if (method === 'POST' && path === '/collection/token/') return this.#giveToken(headers.authorization, response)
-    if (!this.#tokens.has(headers.authorization?.replace(/^Bearer /, '') ?? ''))
+    if (method === 'POST' && /^\/(collection|disbursement)\/token\/$/.test(path))
+      return this.#giveToken(product, headers.authorization, response)
+    // A token is good for the product it was given for.
+    if (this.#tokens.get(headers.authorization?.replace(/^Bearer /, '') ?? '') !== product)
       return say(response, 401, { error: 'invalid_token' })
     if (headers['x-target-environment'] !== this.#options.targetEnvironment)
       return say(response, 400, refusal('NOT_ALLOWED_TARGET_ENVIRONMENT'))
     if (method === 'POST' && path === requestsPath) return this.#request(asked, response)
     if (method === 'GET' && path.startsWith(`${requestsPath}/`))
       return this.#tellState(path.slice(requestsPath.length + 1), response)
+    if (method === 'POST' && path === refundsPath) return this.#refunds.take(asked, response)
+    if (method === 'GET' && path.startsWith(`${refundsPath}/`))
+      return this.#refunds.tellState(path.slice(refundsPath.length + 1), response)
     say(response, 404, refusal('RESOURCE_NOT_FOUND'))
   }
 
-  #giveToken(authorization: string | undefined, response: ServerResponse): void {
-    const { apiUser, apiKey } = this.#options
+  #giveToken(product: Product, authorization: string | undefined, response: ServerResponse): void {
+    const { apiUser, apiKey } = product
     if (authorization !== `Basic ${Buffer.from(`${apiUser}:${apiKey}`).toString('base64')}`)
       return say(response, 401, { error: 'login_failed' })
     const token = randomBytes(21).toString('base64url')
-    this.#tokens.add(token)
+    this.#tokens.set(token, product)
     say(response, 200, { access_token: token, token_type: 'access_token', expires_in: tokenSeconds })
   }
 

@@ -31,6 +31,7 @@ after(async () => {
 })
 
 const airtel = { currency: 'KES', beginning: '+25473300' }
+const momo = { currency: 'UGX', beginning: '+25677000' }
 
 test('a payment is given back, the wallet pays it, and the payment says so', async () => {
   const { client } = await world.account({ balance: 15 })
@@ -81,6 +82,41 @@ test('a payment is given back, the wallet pays it, and the payment says so', asy
     [row.type, row.direction, row.amount, row.source],
     ['refund', 'debit', 1_000, { type: 'refund', id: refund_id }],
   )
+})
+
+test('parts of a payment are given back one after the other, and never more than was paid', async () => {
+  const { client } = await world.account({ currency: 'UGX', balance: 1_000 })
+  const payment = await paid(client, momo, '0001', 1_000)
+  const path = `/v1/payments/${payment.payment_id}/refund`
+  const first = await client.post(path, { amount: 300 })
+  assert.deepEqual(
+    [first.status, first.body.amount_refunded, first.body.amount_refundable],
+    [201, 300, 700],
+    first.text,
+  )
+  assert.equal((await client.get(`/v1/payments/${payment.payment_id}`)).body.refund_status, 'partial')
+  const tooMuch = await client.post(path, { amount: 701 })
+  assert.deepEqual(
+    [tooMuch.status, tooMuch.body.error.code, tooMuch.body.error.amount_refundable],
+    [422, 'REFUND_EXCEEDS_PAYMENT', 700],
+  )
+  const second = await client.post(path.replace(payment.payment_id, await transactionOf(client, payment.payment_id)))
+  assert.deepEqual([second.status, second.body.amount], [201, 700], second.text)
+  assert.deepEqual((await client.post(path)).body.error.amount_refundable, 0)
+  for (const { body } of [first, second]) assert.equal((await over(client, body.refund_id)).status, 'completed')
+  const listed = (await client.get(`/v1/payments/${payment.payment_id}/refunds`)).body.data
+  assert.deepEqual(
+    listed.map(({ amount }: { amount: number }) => amount),
+    [700, 300],
+  )
+  const page = (await client.get('/v1/refunds?limit=1&status=completed')).body
+  assert.deepEqual([page.data[0].refund_id, page.has_more], [second.body.refund_id, true])
+  const next = (await client.get(`/v1/refunds?limit=1&cursor=${page.next_cursor}`)).body
+  assert.deepEqual([next.data[0].refund_id, next.has_more], [first.body.refund_id, false])
+  assert.equal((await client.get('/v1/refunds?status=failed')).body.data.length, 0)
+  assert.equal((await client.get('/v1/refunds?end_date=2020-01-01')).body.data.length, 0)
+  const wrong = await client.get('/v1/refunds?start_date=2026-02-02&end_date=2026-02-01')
+  assert.equal(wrong.body.error.code, 'INVALID_DATE_RANGE')
 })
 
 test('what cannot be refunded is refused with a code, and nothing is set aside', async () => {
@@ -196,6 +232,11 @@ function over(client: Client, id: string) {
     `refund ${id} to be over`,
     patienceMs,
   )
+}
+
+async function transactionOf(client: Client, id: string): Promise<string> {
+  const { data } = (await client.get('/v1/payments/transactions')).body
+  return data.find(({ payment_id }: { payment_id: string }) => payment_id === id).transaction_id
 }
 
 async function wallet(client: Client, currency = 'KES'): Promise<{ balance: number; held: number }> {

@@ -17,6 +17,8 @@ export interface ProviderKind {
   readonly open: Readonly<Record<string, TString>>
   /** Settings that are sealed. */
   readonly secret: Readonly<Record<string, TString>>
+  /** Those of them that it does without, and then does less. */
+  readonly optional?: readonly string[]
   /** A method, so that each kind may say which settings it has. */
   connect(settings: Readonly<Record<string, string>>, surroundings: Surroundings): MobileMoney
 }

@@ -217,8 +217,9 @@ function settingsIn(kind: ProviderKind, body: object): { open: Settings; secret:
   return { open, secret }
 }
 
-function requireAll({ provider, open, secret }: ProviderKind, given: Settings): void {
-  const missing = Object.keys({ ...open, ...secret }).filter((name) => !Object.hasOwn(given, name))
+function requireAll({ provider, open, secret, optional = [] }: ProviderKind, given: Settings): void {
+  const needed = Object.keys({ ...open, ...secret }).filter((name) => !optional.includes(name))
+  const missing = needed.filter((name) => !Object.hasOwn(given, name))
   if (missing.length > 0) throw new AppError('VALIDATION_ERROR', `${missing.join(', ')}: needed for ${provider}`)
 }
 

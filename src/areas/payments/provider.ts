@@ -69,8 +69,7 @@ export interface MobileMoney {
   query(providerId: string, market: Market): Promise<Verdict>
   /** What a callback says; null when it is none of the provider's. */
   readCallback(body: unknown): { providerId: string; verdict: Verdict } | null
-  /** Null when it gives nothing back. */
-  readonly refunds: RefundCarrier | null
+  readonly refunds: RefundCarrier
   /** What the provider wants to hear after a callback. */
   readonly thanks: object
   stop(): Promise<void>

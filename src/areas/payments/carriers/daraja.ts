@@ -14,6 +14,7 @@ import {
 import { baseUrl, openText, type ProviderKind, type Surroundings, secretText } from '../kind.ts'
 import type { Collection, FailureReason, MobileMoney, Verdict } from '../provider.ts'
 import { BearerClient, basicAuthorization } from './bearer.ts'
+import { noRefunds } from './no-refunds.ts'
 
 type DarajaSettings = {
   base_url: string
@@ -50,7 +51,7 @@ const busyCodes = new Set(['500.003.02', '500.003.03'])
 
 class DarajaCarrier implements MobileMoney {
   readonly provider = 'mpesa'
-  readonly refunds = null
+  readonly refunds = noRefunds('gives nothing back')
   readonly knownByAttempt = false
   readonly repeatable = false
   readonly thanks = { ResultCode: 0, ResultDesc: 'Accepted' }

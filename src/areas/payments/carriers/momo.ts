@@ -4,8 +4,10 @@
 import { formatMicros, microDecimals, parseAmount } from '../../../kernel/money.ts'
 import { readPaymentResult, readRequestToPayAnswer, requestToPayBody } from '../../../protocols/momo.ts'
 import { baseUrl, openText, type ProviderKind, type Surroundings, secretText } from '../kind.ts'
-import type { Collection, FailureReason, MobileMoney, Verdict } from '../provider.ts'
+import type { Collection, FailureReason, MobileMoney, RefundCarrier, Verdict } from '../provider.ts'
 import { BearerClient, basicAuthorization } from './bearer.ts'
+import { MomoRefunds } from './momo-refunds.ts'
+import { noRefunds } from './no-refunds.ts'
 
 type MomoSettings = {
   base_url: string
@@ -13,6 +15,10 @@ type MomoSettings = {
   subscription_key: string
   api_user: string
   api_key: string
+  /** Of the disbursements product, which gives money back. */
+  disbursement_subscription_key?: string
+  disbursement_api_user?: string
+  disbursement_api_key?: string
 }
 
 const requestMs = 30_000
@@ -36,26 +42,29 @@ const reasons: Readonly<Record<string, FailureReason>> = {
 
 class MomoCarrier implements MobileMoney {
   readonly provider = 'mtn_momo'
-  readonly refunds = null
   readonly knownByAttempt = true
   readonly repeatable = true
   readonly thanks = {}
+  readonly refunds: RefundCarrier
   readonly #settings: MomoSettings
   readonly #client: BearerClient
+  readonly #disbursementClient: BearerClient | null = null
 
   constructor(settings: MomoSettings, { patienceMs }: Surroundings) {
     this.#settings = settings
-    const { base_url, subscription_key, api_user, api_key } = settings
-    const authorization = basicAuthorization(api_user, api_key)
-    this.#client = new BearerClient({
-      patienceMs,
-      request: {
-        method: 'POST',
-        url: `${base_url}/collection/token/`,
-        headers: { authorization, 'ocp-apim-subscription-key': subscription_key },
-      },
-      tokenForMs,
-      isRefused: ({ status }) => status === 401,
+    const { base_url, subscription_key, api_user, api_key, target_environment } = settings
+    this.#client = clientOf(`${base_url}/collection/token/`, subscription_key, api_user, api_key, patienceMs)
+    const { disbursement_subscription_key: key, disbursement_api_user: user, disbursement_api_key: userKey } = settings
+    if (key === undefined || user === undefined || userKey === undefined) {
+      this.refunds = noRefunds('gives nothing back until its operator has entered an account for disbursements')
+      return
+    }
+    this.#disbursementClient = clientOf(`${base_url}/disbursement/token/`, key, user, userKey, patienceMs)
+    this.refunds = new MomoRefunds({
+      baseUrl: base_url,
+      client: this.#disbursementClient,
+      headers: { 'ocp-apim-subscription-key': key, 'x-target-environment': target_environment },
+      currencyOf: (currency) => (target_environment === 'sandbox' ? 'EUR' : currency),
     })
   }
 
@@ -104,14 +113,21 @@ class MomoCarrier implements MobileMoney {
     return verdictOf(body)
   }
 
-  stop(): Promise<void> {
-    return this.#client.close()
+  async stop(): Promise<void> {
+    await Promise.all([this.#client.close(), this.#disbursementClient?.close()])
   }
 
   #headers(): Record<string, string> {
     const { subscription_key, target_environment } = this.#settings
     return { 'ocp-apim-subscription-key': subscription_key, 'x-target-environment': target_environment }
   }
+}
+
+/** Each product has a key, a user and tokens of its own. */
+function clientOf(url: string, key: string, user: string, userKey: string, patienceMs: number | undefined) {
+  const headers = { authorization: basicAuthorization(user, userKey), 'ocp-apim-subscription-key': key }
+  const request = { method: 'POST' as const, url, headers }
+  return new BearerClient({ patienceMs, request, tokenForMs, isRefused: ({ status }) => status === 401 })
 }
 
 function verdictOf(body: unknown): { providerId: string; verdict: Verdict } | null {
@@ -146,6 +162,10 @@ export const momo: ProviderKind = {
     subscription_key: secretText('Of the collections product'),
     api_user: secretText('Of the collections product'),
     api_key: secretText('Of the API user'),
+    disbursement_subscription_key: secretText('Of the disbursements product; without it nothing is given back'),
+    disbursement_api_user: secretText('Of the disbursements product'),
+    disbursement_api_key: secretText('Of its API user'),
   },
+  optional: ['disbursement_subscription_key', 'disbursement_api_user', 'disbursement_api_key'],
   connect: (settings: MomoSettings, surroundings) => new MomoCarrier(settings, surroundings),
 }

@@ -14,7 +14,7 @@ interface Named {
 }
 
 export interface RefundDesk {
-  /** Null when nobody here speaks to the provider, or it gives nothing back. */
+  /** Null when nobody here speaks to the provider. */
   carrierOf(app: App, named: Named, environment: Environment): RefundCarrier | null
   /** Asks for something new. */
   ask(
@@ -27,11 +27,7 @@ export interface RefundDesk {
 
 const mobileMoney: RefundDesk = {
   carrierOf: (app, named, environment) => gatewayOf(app).provider(named, environment)?.refunds ?? null,
-  ask: (app, named, environment, what) =>
-    gatewayOf(app).ask(named, environment, async ({ provider, refunds }) => {
-      if (!refunds) return { kind: 'unavailable', reason: `${provider} gives nothing back` }
-      return what(refunds)
-    }),
+  ask: (app, named, environment, what) => gatewayOf(app).ask(named, environment, ({ refunds }) => what(refunds)),
 }
 
 const desks: Readonly<Partial<Record<PaymentRow['method'], RefundDesk>>> = { mobile_money: mobileMoney }

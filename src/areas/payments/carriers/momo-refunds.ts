@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Refunds of MTN MoMo: of a payment or a part of it, named by the reference of the payment. The refund's own id is the
+// reference of the request, so that it can be asked about and sent again as a payment can.
+import { formatMicros, microDecimals, parseAmount } from '../../../kernel/money.ts'
+import { readPaymentResult, readRequestToPayAnswer, refundBody } from '../../../protocols/momo.ts'
+import type { FailureReason, RefundCarrier, RefundOrder, Verdict } from '../provider.ts'
+import type { BearerClient } from './bearer.ts'
+
+const requestMs = 30_000
+const queryMs = 10_000
+const path = '/disbursement/v1_0/refund'
+
+/** What the provider's words mean when it is money of ours that goes. Any other is its own trouble. */
+const reasons: Readonly<Record<string, FailureReason>> = {
+  NOT_ENOUGH_FUNDS: 'PROVIDER_FLOAT_LOW',
+  PAYEE_NOT_FOUND: 'RECIPIENT_NOT_FOUND',
+  PAYEE_LIMIT_REACHED: 'RECIPIENT_LIMIT_REACHED',
+  PAYEE_NOT_ALLOWED_TO_RECEIVE: 'RECIPIENT_NOT_FOUND',
+}
+
+/** How the disbursements are reached, and what every request to them carries. */
+export interface Disbursements {
+  baseUrl: string
+  client: BearerClient
+  headers: Readonly<Record<string, string>>
+  /** The provider's own sandbox knows no other currency. */
+  currencyOf(currency: string): string
+}
+
+export class MomoRefunds implements RefundCarrier {
+  readonly repeatable = true
+  readonly knownByRefund = true
+  readonly #disbursements: Disbursements
+
+  constructor(disbursements: Disbursements) {
+    this.#disbursements = disbursements
+  }
+
+  objection(): null {
+    return null
+  }
+
+  async refund({ refund, micros, currency, payment, reference, description, callbackUrl }: RefundOrder) {
+    const { baseUrl, client, headers, currencyOf } = this.#disbursements
+    const body = refundBody({
+      amount: formatMicros(micros),
+      currency: currencyOf(currency),
+      externalId: refund,
+      referenceIdToRefund: payment.providerId ?? '',
+      payerMessage: description || reference,
+      payeeNote: reference,
+    })
+    const answer = await client.ask({
+      method: 'POST',
+      url: `${baseUrl}${path}`,
+      headers: { ...headers, 'x-reference-id': refund, 'x-callback-url': callbackUrl },
+      body,
+      timeoutMs: requestMs,
+    })
+    if (answer.kind === 'unsent') return unavailable(answer.reason)
+    if (answer.kind === 'unknown') return answer
+    const heard = readRequestToPayAnswer(answer.status, answer.body)
+    switch (heard.kind) {
+      case 'accepted':
+      case 'repeated':
+        return { kind: 'accepted' as const, providerId: refund }
+      case 'busy':
+        return unavailable(heard.code)
+      case 'token':
+        return unavailable('the provider does not take our credentials')
+      case 'strange':
+        return { kind: 'unknown' as const, reason: `an answer with status ${answer.status}` }
+      case 'refused':
+        return refused(heard.code)
+    }
+  }
+
+  async queryRefund(providerId: string): Promise<Verdict> {
+    const { baseUrl, client, headers } = this.#disbursements
+    const url = `${baseUrl}${path}/${providerId}`
+    const answer = await client.ask({ method: 'GET', url, headers, timeoutMs: queryMs })
+    if (answer.kind !== 'answered') return { kind: 'unknown', reason: answer.reason }
+    if (answer.status === 404) return { kind: 'missing' }
+    const result = answer.status === 200 ? readPaymentResult(answer.body) : null
+    if (result === null) return { kind: 'unknown', reason: `an answer with status ${answer.status}` }
+    const { status, reason, amount, financialTransactionId: receipt } = result
+    if (status === 'PENDING') return { kind: 'pending' }
+    if (status === 'FAILED') return refused(reason ?? status)
+    const micros = amount === null ? null : parseAmount(amount, microDecimals)
+    return { kind: 'paid', receipt, micros: typeof micros === 'bigint' ? micros : null }
+  }
+}
+
+function refused(code: string) {
+  return { kind: 'refused' as const, reason: reasons[code] ?? ('PROVIDER_ERROR' as const), code }
+}
+
+function unavailable(reason: string) {
+  return { kind: 'unavailable' as const, reason }
+}
