@@ -22,7 +22,8 @@ export async function simulatePayments(
   const common = { host, timeScale, now: () => clock.nowMs(), ca: () => ca }
   const shortcode = '174379'
   const [passkey, consumerKey, consumerSecret] = [secret(), secret(), secret()]
-  const daraja = await DarajaSimulator.start({ ...common, shortcode, passkey, consumerKey, consumerSecret })
+  const initiator = { name: 'simulator', password: secret(), shortcode: '600000' }
+  const daraja = await DarajaSimulator.start({ ...common, shortcode, passkey, consumerKey, consumerSecret, initiator })
   const targetEnvironment = 'simulator'
   const [subscriptionKey, apiUser, apiKey] = [secret(), randomUUID(), secret()]
   const disbursements = { subscriptionKey: secret(), apiUser: randomUUID(), apiKey: secret() }
@@ -44,6 +45,10 @@ export async function simulatePayments(
       passkey,
       consumer_key: consumerKey,
       consumer_secret: consumerSecret,
+      initiator_name: initiator.name,
+      initiator_password: initiator.password,
+      payout_shortcode: initiator.shortcode,
+      certificate: daraja.payouts.certificate,
     },
     mtn_momo: {
       base_url: urlOf(momo),

@@ -31,6 +31,7 @@ after(async () => {
 })
 
 const airtel = { currency: 'KES', beginning: '+25473300' }
+const mpesa = { currency: 'KES', beginning: '+25470000' }
 const momo = { currency: 'UGX', beginning: '+25677000' }
 
 test('a payment is given back, the wallet pays it, and the payment says so', async () => {
@@ -117,6 +118,76 @@ test('parts of a payment are given back one after the other, and never more than
   assert.equal((await client.get('/v1/refunds?end_date=2020-01-01')).body.data.length, 0)
   const wrong = await client.get('/v1/refunds?start_date=2026-02-02&end_date=2026-02-01')
   assert.equal(wrong.body.error.code, 'INVALID_DATE_RANGE')
+})
+
+/** The payer's number -> what becomes of the refund. */
+const outcomes: Readonly<Record<string, readonly [status: string, reason?: string]>> = {
+  '0001': ['completed'],
+  '0021': ['failed', 'RECIPIENT_NOT_FOUND'],
+  '0022': ['failed', 'PROVIDER_FLOAT_LOW'],
+  '0023': ['completed'],
+  '0024': ['completed'],
+  '0025': ['completed'],
+  '0026': ['completed'],
+  '0027': ['completed'],
+  '0028': ['completed'],
+}
+
+/** Where a provider has no word for something, or can be asked about nothing. */
+const providers = [
+  { name: 'mtn_momo', ...momo, part: 400, outcomes },
+  { name: 'mpesa', ...mpesa, part: 1_000, outcomes: { ...outcomes, '0021': ['failed', 'PROVIDER_ERROR'] } },
+  {
+    name: 'airtel_money',
+    ...airtel,
+    part: 1_000,
+    outcomes: { ...outcomes, '0024': ['processing'], '0025': ['processing'] },
+  },
+]
+
+for (const { name, currency, beginning, part, outcomes } of providers)
+  for (const [ending, [status, reason = null]] of Object.entries(outcomes))
+    test(`a refund of ${name} to a payer whose number ends in ${ending}: ${status} ${reason ?? ''}`, async () => {
+      const { client } = await world.account({ currency, balance: 1_000 })
+      const payment = await paid(client, { currency, beginning }, ending, 1_000)
+      const asked = await client.post(`/v1/payments/${payment.payment_id}/refund`, { amount: part })
+      assert.equal(asked.status, 201, asked.text)
+      const refund = status === 'processing' ? asked.body : await over(client, asked.body.refund_id)
+      assert.deepEqual([refund.status, refund.failure_reason], [status, reason])
+      assert.equal(refund.failure_message === null, reason === null)
+      const isBack = status === 'failed'
+      const shown = (await client.get(`/v1/payments/${payment.payment_id}`)).body
+      assert.deepEqual([shown.amount_refunded, shown.refunds.length], [isBack ? 0 : part, 1])
+      const held = status === 'processing' ? part : 0
+      assert.deepEqual(await wallet(client, currency), {
+        balance: status === 'completed' ? 1_985 - part : 1_985,
+        held,
+      })
+      const events = (await client.get('/v1/events?limit=20')).body.data.map(({ event }: { event: string }) => event)
+      const last = status === 'completed' ? ['payment.refunded'] : status === 'failed' ? ['refund.failed'] : []
+      assert.deepEqual(events.sort(), [...last, 'payment.completed', 'payment.created'].sort())
+      if (!isBack) return
+      const again = await client.post(`/v1/payments/${payment.payment_id}/refund?wait=0`, { amount: part })
+      assert.equal(again.status, 201, 'a refund that failed may be asked for again')
+    })
+
+test('a part of an M-Pesa payment is paid to the payer’s number', async () => {
+  const { client } = await world.account({ balance: 1_000 })
+  const payment = await paid(client, mpesa, '0001', 1_000)
+  const path = `/v1/payments/${payment.payment_id}/refund`
+  const cents = await client.post(path, { amount: 1.5 })
+  assert.deepEqual([cents.status, cents.body.error.code], [422, 'VALIDATION_ERROR'], 'M-Pesa has no cents')
+  const { body: part } = await client.post(path, { amount: 400 })
+  assert.equal((await over(client, part.refund_id)).status, 'completed')
+  assert.deepEqual(await transfers(part.refund_id), [
+    { debit: 'wallet', credit: 'float_out:mpesa', amount: '400000000' },
+  ])
+  // What is left is not the whole payment, which alone can be taken back.
+  const { body: rest } = await client.post(path)
+  assert.equal((await over(client, rest.refund_id)).status, 'completed')
+  assert.deepEqual(await transfers(rest.refund_id), [
+    { debit: 'wallet', credit: 'float_out:mpesa', amount: '600000000' },
+  ])
 })
 
 test('what cannot be refunded is refused with a code, and nothing is set aside', async () => {

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // The door of the payments area.
 import type { Area } from '../../platform/area.ts'
-import { mountCallbacks } from './callbacks.ts'
+import { declareTaker, mountCallbacks } from './callbacks.ts'
 import { fraudEvents, paymentEvents, payoutEvents, refundEvents } from './events.ts'
 import { gatewayOf } from './gateway.ts'
 import { operatorRoutes } from './operator.ts'
 import { mountReceipts } from './receipts/page.ts'
+import { takeRefund } from './refunds/callbacks.ts'
 import { refundRoutes } from './refunds/routes.ts'
 import { refundJob } from './refunds/submit.ts'
 import { paymentRoutes } from './routes.ts'
 import { watchJob } from './submit.ts'
 import { waitingOf } from './waiting.ts'
+
+declareTaker('refund', takeRefund)
 
 export const payments: Area = {
   name: 'payments',

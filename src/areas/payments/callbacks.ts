@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where providers call back: an address for each attempt, which nobody else can know. What is said there is a hint. That
-// money came is believed when the provider says so itself, asked by us.
+// Where providers call back: an address for each thing that was asked of one, which nobody else can know. It names what it
+// is about, and whoever looks after that takes what is said there. Of a collection it is a hint: that money came is believed
+// when the provider says so itself, asked by us.
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../kernel/errors.ts'
@@ -15,19 +16,51 @@ import { type AttemptRow, findAttempt, marketOf } from './store.ts'
 
 const tokenBytes = 16
 const maxBodyBytes = 64 * 1024
-/** Bucket, account, environment, attempt and token. Providers refuse some words in a path, so it has none. */
+/** Bucket, account, environment and subject, id and token. Providers refuse some words in a path; in hexadecimal there are none. */
 const nameBytes = 2 + 16 + 1 + 16 + tokenBytes
 
 export function newToken(): Buffer {
   return randomBytes(tokenBytes)
 }
 
-export function callbackUrl(app: App, tenant: Tenant, { id, token }: Pick<AttemptRow, 'id' | 'token'>): string {
+/** What an address is about. Its number is part of the address, next to the environment. */
+const subjects = { attempt: 0, payout: 1, refund: 2 } as const
+export type Subject = keyof typeof subjects
+
+/** What somebody says who called an address. Whether it may be believed is for the taker to decide, by the token first. */
+export interface Call {
+  readonly tenant: Tenant
+  /** Of the thing that the address is about. */
+  readonly id: string
+  readonly token: Buffer
+  /** Which of several addresses of the same thing it is, from 0 to 15. */
+  readonly topic: number
+  /** Null when it was no JSON. */
+  readonly body: unknown
+}
+
+/** Gives what the provider wants to hear, or null when nothing like this is expected there. */
+export type Taker = (app: App, call: Call) => Promise<object | null>
+
+const takers = new Map<number, Taker>([[subjects.attempt, takeAttempt]])
+
+export function declareTaker(subject: Subject, taker: Taker): void {
+  takers.set(subjects[subject], taker)
+}
+
+export function callbackUrl(
+  app: App,
+  tenant: Tenant,
+  { id, token }: { id: string; token: Buffer },
+  subject: Subject = 'attempt',
+  topic = 0,
+): string {
   const bucket = Buffer.alloc(2)
   bucket.writeUInt16BE(tenant.bucket)
-  const environment = Buffer.from([tenant.environment === 'live' ? 1 : 0])
-  const name = Buffer.concat([bucket, bytesOf(tenant.account), environment, bytesOf(id), token])
-  return `${app.publicUrl}/hooks/p/${name.toString('base64url')}`
+  // One bit for the environment, three for the subject, four for the topic.
+  const kind = Buffer.from([(topic << 4) | (subjects[subject] << 1) | (tenant.environment === 'live' ? 1 : 0)])
+  const name = Buffer.concat([bucket, bytesOf(tenant.account), kind, bytesOf(id), token])
+  return `${app.publicUrl}/hooks/p/${name.toString('hex')}`
 }
 
 export function mountCallbacks(http: FastifyInstance, app: App): void {
@@ -40,17 +73,25 @@ export function mountCallbacks(http: FastifyInstance, app: App): void {
     const method = ['POST', 'PUT']
     const url = '/hooks/p/:name'
     const handler = async (request: FastifyRequest<{ Params: { name: string } }>, reply: FastifyReply) => {
-      const { tenant, attempt } = await attemptOf(app, request.params.name)
-      const provider = gatewayOf(app).provider(attempt, tenant.environment)
-      const heard = provider?.readCallback(jsonOf(request.body)) ?? null
-      // Whoever knows the token and not what was agreed on is not the provider.
-      if (!provider || !heard || (attempt.provider_id !== null && attempt.provider_id !== heard.providerId))
-        throw nothingHere()
-      await take(app, tenant, attempt, provider, heard)
-      return reply.send(provider.thanks)
+      const { taker, ...address } = addressOf(request.params.name)
+      const thanks = await taker(app, { ...address, body: jsonOf(request.body) })
+      if (thanks === null) throw nothingHere()
+      return reply.send(thanks)
     }
     scope.route<{ Params: { name: string } }>({ method, url, config: { open: true }, handler })
   })
+}
+
+/** What is said of an attempt to collect. */
+async function takeAttempt(app: App, { tenant, id, token, body }: Call): Promise<object | null> {
+  const attempt = await maybe(app.db.query(findAttempt, { ...tenant, id }))
+  if (!attempt || !timingSafeEqual(attempt.token, token)) return null
+  const provider = gatewayOf(app).provider(attempt, tenant.environment)
+  const heard = provider?.readCallback(body) ?? null
+  // Whoever knows the token and not what was agreed on is not the provider.
+  if (!provider || !heard || (attempt.provider_id !== null && attempt.provider_id !== heard.providerId)) return null
+  await take(app, tenant, attempt, provider, heard)
+  return provider.thanks
 }
 
 async function take(
@@ -70,17 +111,17 @@ async function take(
   if (confirmed.kind === 'paid') await settle(app, tenant, attempt, verdict)
 }
 
-async function attemptOf(app: App, name: string): Promise<{ tenant: Tenant; attempt: AttemptRow }> {
-  const bytes = Buffer.from(name, 'base64url')
-  if (bytes.length !== nameBytes || bytes.readUInt16BE() >= bucketCount) throw nothingHere()
+function addressOf(name: string): Omit<Call, 'body'> & { taker: Taker } {
+  const bytes = Buffer.from(name, 'hex')
+  const kind = bytes[18] ?? 0
+  const taker = takers.get((kind >> 1) & 7)
+  if (bytes.length !== nameBytes || bytes.readUInt16BE() >= bucketCount || !taker) throw nothingHere()
   const tenant: Tenant = {
     bucket: bytes.readUInt16BE(),
     account: uuidAt(bytes, 2),
-    environment: bytes[18] === 1 ? 'live' : 'test',
+    environment: (kind & 1) === 1 ? 'live' : 'test',
   }
-  const attempt = await maybe(app.db.query(findAttempt, { ...tenant, id: uuidAt(bytes, 19) }))
-  if (!attempt || !timingSafeEqual(attempt.token, bytes.subarray(35))) throw nothingHere()
-  return { tenant, attempt }
+  return { taker, tenant, id: uuidAt(bytes, 19), token: bytes.subarray(35), topic: kind >> 4 }
 }
 
 function jsonOf(body: unknown): unknown {

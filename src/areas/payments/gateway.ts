@@ -6,7 +6,7 @@ import type { Environment } from '../../platform/tenant.ts'
 import { Breaker } from './breaker.ts'
 import { kindOf, kinds } from './carriers/kinds.ts'
 import { selectEntered, settingsOf } from './entered.ts'
-import type { MobileMoney, Verdict } from './provider.ts'
+import type { MobileMoney, Outgoing, OutgoingVerdict, Verdict } from './provider.ts'
 
 /** Changes are told; this is for what was not heard. */
 const reloadMs = 30_000
@@ -25,8 +25,14 @@ export function gatewayOf(app: App): Gateway {
 interface Connected {
   carrier: MobileMoney
   breaker: Breaker
+  /** Of what is paid out: providers have other machines for that. */
+  outgoingBreaker: Breaker
   /** What it was opened with. */
   version: string
+}
+
+function connectedTo(carrier: MobileMoney, version: string): Connected {
+  return { carrier, breaker: new Breaker(), outgoingBreaker: new Breaker(), version }
 }
 
 /** A provider in one of its countries: operators have an account for each. */
@@ -49,7 +55,7 @@ class Gateway {
       const settings = app.simulators.payments[kind.provider]
       if (!settings) continue
       const carrier = kind.connect(settings, { clock: app.clock })
-      this.#simulated.set(kind.provider, { carrier, breaker: new Breaker(), version: '' })
+      this.#simulated.set(kind.provider, connectedTo(carrier, ''))
     }
   }
 
@@ -80,6 +86,41 @@ class Gateway {
     const verdict = await what(connected.carrier)
     const answered = verdict.kind !== 'unknown' && verdict.kind !== 'unavailable'
     connected.breaker.record(answered, performance.now())
+    return verdict
+  }
+
+  /** The half that pays; null when nobody here can pay there. */
+  outgoing(named: Named, environment: Environment): Outgoing | null {
+    return this.provider(named, environment)?.outgoing ?? null
+  }
+
+  /** Asks a provider to pay. Null, and nothing was asked, while it does not answer anybody: what is to be paid waits. */
+  async pay(
+    named: Named,
+    environment: Environment,
+    what: (outgoing: Outgoing) => Promise<OutgoingVerdict>,
+  ): Promise<OutgoingVerdict | null> {
+    const connected = this.#connected(named, environment)
+    const outgoing = connected?.carrier.outgoing
+    if (!outgoing || !connected.outgoingBreaker.admits(performance.now())) return null
+    const verdict = await what(outgoing)
+    const answered = verdict.kind !== 'unknown' && verdict.kind !== 'unavailable'
+    connected.outgoingBreaker.record(answered, performance.now())
+    return verdict
+  }
+
+  /** Asks a provider to give money back; not at all while it does not answer anybody. */
+  async giveBack(
+    named: Named,
+    environment: Environment,
+    what: (carrier: MobileMoney) => Promise<OutgoingVerdict>,
+  ): Promise<OutgoingVerdict> {
+    const connected = this.#connected(named, environment)
+    if (!connected?.outgoingBreaker.admits(performance.now()))
+      return { kind: 'unavailable', reason: 'it does not answer' }
+    const verdict = await what(connected.carrier)
+    const answered = verdict.kind !== 'unknown' && verdict.kind !== 'unavailable'
+    connected.outgoingBreaker.record(answered, performance.now())
     return verdict
   }
 
@@ -117,7 +158,7 @@ class Gateway {
         const version = JSON.stringify(settings)
         const known = before.get(name)
         const isSame = known?.version === version
-        now.set(name, isSame ? known : { carrier: kind.connect(settings, { clock }), breaker: new Breaker(), version })
+        now.set(name, isSame ? known : connectedTo(kind.connect(settings, { clock }), version))
       } catch (error) {
         log.error({ error, provider: row.provider }, 'the secrets of a provider cannot be opened; enter them again')
       }

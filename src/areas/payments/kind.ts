@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a kind of provider brings: the settings that an operator enters for an account with it, and how one is spoken to.
+import { createPublicKey } from 'node:crypto'
 import { type TString, Type } from 'typebox'
+import Format from 'typebox/format'
 import type { Clock } from '../../platform/clock.ts'
 import type { MobileMoney } from './provider.ts'
 
@@ -17,13 +19,19 @@ export interface ProviderKind {
   readonly open: Readonly<Record<string, TString>>
   /** Settings that are sealed. */
   readonly secret: Readonly<Record<string, TString>>
-  /** Those of them that it does without, and then does less. */
-  readonly optional?: readonly string[]
+  /** What it needs beside them to pay out: all of these are entered, or none. */
+  readonly outgoing: {
+    readonly open: Readonly<Record<string, TString>>
+    readonly secret: Readonly<Record<string, TString>>
+  }
   /** A method, so that each kind may say which settings it has. */
   connect(settings: Readonly<Record<string, string>>, surroundings: Surroundings): MobileMoney
 }
 
 const maxTextLength = 200
+const maxKeyLength = 8_000
+
+Format.Set('rsa-public-key', isRsaPublicKey)
 
 export const baseUrl: TString = Type.String({
   pattern: '^https?://[^\\s?#]+$',
@@ -45,4 +53,22 @@ export function secretText(description: string): TString {
     description,
     sensitive: true,
   })
+}
+
+/** An RSA public key or a certificate that has one, as PEM. */
+export function publicKeyText(description: string): TString {
+  return Type.String({
+    maxLength: maxKeyLength,
+    format: 'rsa-public-key',
+    rule: 'must be an RSA public key or a certificate with one, as PEM',
+    description,
+  })
+}
+
+function isRsaPublicKey(text: string): boolean {
+  try {
+    return /^-----BEGIN (CERTIFICATE|PUBLIC KEY)-----/.test(text) && createPublicKey(text).asymmetricKeyType === 'rsa'
+  } catch {
+    return false
+  }
 }

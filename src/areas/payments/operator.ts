@@ -16,8 +16,8 @@ import type { ProviderKind } from './kind.ts'
 import { countriesOf } from './methods.ts'
 
 /** The settings of every kind; those of its own kind are asked of a provider, and no others. */
-const openSettings = optional(kinds.map(({ open }) => open))
-const secretSettings = optional(kinds.map(({ secret }) => secret))
+const openSettings = optional(kinds.flatMap(({ open, outgoing }) => [open, outgoing.open]))
+const secretSettings = optional(kinds.flatMap(({ secret, outgoing }) => [secret, outgoing.secret]))
 
 const created = {
   provider: OneOf(kinds.map(({ provider }) => provider)),
@@ -165,14 +165,18 @@ const changeProvider = write({
     const before = await maybe(tx.query(lockProvider, namedBy(params.id)))
     if (!before) throw noSuchProvider()
     const { environment, provider, country } = before
-    const { open, secret } = settingsIn(knownKind(provider), body)
+    const kind = knownKind(provider)
+    const given = settingsIn(kind, body)
+    const open = { ...before.settings, ...given.open }
+    const secret = { ...(await openSecret(app, before)), ...given.secret }
+    requireAll(kind, { ...open, ...secret })
     const row = await one(
       tx.query(updateProvider, {
         environment,
         provider,
         country,
-        settings: JSON.stringify({ ...before.settings, ...open }),
-        ...(await sealed(app, caller, before, { ...(await openSecret(app, before)), ...secret })),
+        settings: JSON.stringify(open),
+        ...(await sealed(app, caller, before, secret)),
         enabled: body.enabled ?? before.enabled,
         at: new Date(caller.receivedMs),
       }),
@@ -209,16 +213,18 @@ function settingsIn(kind: ProviderKind, body: object): { open: Settings; secret:
   const secret: Record<string, string> = {}
   for (const [name, value] of Object.entries(body)) {
     if (typeof value !== 'string') continue
-    if (Object.hasOwn(kind.open, name)) open[name] = value
-    else if (Object.hasOwn(kind.secret, name)) secret[name] = value
+    if (Object.hasOwn({ ...kind.open, ...kind.outgoing.open }, name)) open[name] = value
+    else if (Object.hasOwn({ ...kind.secret, ...kind.outgoing.secret }, name)) secret[name] = value
     else if (Object.hasOwn(openSettings, name) || Object.hasOwn(secretSettings, name))
       throw new AppError('VALIDATION_ERROR', `${name}: is no setting of ${kind.provider}`)
   }
   return { open, secret }
 }
 
-function requireAll({ provider, open, secret, optional = [] }: ProviderKind, given: Settings): void {
-  const needed = Object.keys({ ...open, ...secret }).filter((name) => !optional.includes(name))
+function requireAll({ provider, open, secret, outgoing }: ProviderKind, given: Settings): void {
+  const toPay = Object.keys({ ...outgoing.open, ...outgoing.secret })
+  const paysOut = toPay.some((name) => Object.hasOwn(given, name))
+  const needed = [...Object.keys({ ...open, ...secret }), ...(paysOut ? toPay : [])]
   const missing = needed.filter((name) => !Object.hasOwn(given, name))
   if (missing.length > 0) throw new AppError('VALIDATION_ERROR', `${missing.join(', ')}: needed for ${provider}`)
 }

@@ -20,8 +20,9 @@ export const failureMessages = {
   PROVIDER_UNAVAILABLE: 'The provider is out of reach just now.',
   PROVIDER_ERROR: 'The provider could not take the payment.',
   RECIPIENT_NOT_FOUND: 'The number has no mobile-money account.',
-  RECIPIENT_LIMIT_REACHED: 'The account of the recipient cannot take so much.',
-  PROVIDER_FLOAT_LOW: 'The account that pays it has not enough money with the provider.',
+  RECIPIENT_LIMIT_REACHED: 'The account cannot take so much.',
+  PROVIDER_FLOAT_LOW: 'There is not enough money to pay out from just now.',
+  REVERSED_BY_PROVIDER: 'The provider took the money back.',
   AMOUNT_MISMATCH: 'Another amount was paid than was asked for; it is being looked into.',
 } as const
 
@@ -57,6 +58,49 @@ export interface Collection extends Market {
   callbackUrl: string
 }
 
+/** Where a provider tells of money that goes out: what became of it, that it gave up waiting, and its answer to a question. */
+export interface Addresses {
+  result: string
+  timeout: string
+  answer: string
+}
+
+/** Something that pays out, as the provider knows it: by our own id, the only one it is ever given. */
+export interface Sent extends Market {
+  id: string
+  addresses: Addresses
+}
+
+export interface Disbursement extends Sent {
+  micros: bigint
+  /** E.164. */
+  phone: string
+  description: string
+}
+
+export type OutgoingVerdict =
+  | Verdict
+  /** It was asked; what it has to say comes to its address. */
+  | { kind: 'asked' }
+  /** It was paid, and the provider took it back. */
+  | { kind: 'reversed' }
+
+/** What somebody who called an address says. The id is null where the provider does not repeat it. */
+export interface Heard {
+  id: string | null
+  verdict: OutgoingVerdict
+}
+
+/** The half of a provider that pays. */
+export interface Outgoing {
+  /** Whether one that the provider has never heard of may be sent again: it takes the same id once. */
+  readonly repeatable: boolean
+  payOut(disbursement: Disbursement): Promise<OutgoingVerdict>
+  queryPayout(sent: Sent): Promise<OutgoingVerdict>
+  /** What a call to one of the addresses says; null when it is none of the provider's. */
+  readPayout(topic: keyof Addresses, body: unknown): Heard | null
+}
+
 export interface MobileMoney {
   /** As customers name it: `mpesa`. */
   readonly provider: string
@@ -69,6 +113,8 @@ export interface MobileMoney {
   query(providerId: string, market: Market): Promise<Verdict>
   /** What a callback says; null when it is none of the provider's. */
   readCallback(body: unknown): { providerId: string; verdict: Verdict } | null
+  /** Null when what is needed to pay was not entered. */
+  readonly outgoing: Outgoing | null
   readonly refunds: RefundCarrier
   /** What the provider wants to hear after a callback. */
   readonly thanks: object
@@ -76,9 +122,7 @@ export interface MobileMoney {
 }
 
 /** Money of a completed payment that is to go back. */
-export interface RefundOrder extends Market {
-  /** Our own id of the refund. */
-  refund: string
+export interface RefundOrder extends Sent {
   micros: bigint
   payment: {
     micros: bigint
@@ -88,20 +132,22 @@ export interface RefundOrder extends Market {
   }
   /** E.164; null when it was not paid by phone. */
   phone: string | null
+  /** As the provider knows the refund, where it gives an id of its own; null until it has told. */
+  providerId: string | null
   reference: string
   description: string
-  callbackUrl: string
 }
 
 /** Somebody who gives money back. `paid` is a refund that has happened. */
 export interface RefundCarrier {
-  /** Whether a refund that the provider has never heard of may be sent again: it takes the same one once. */
+  /** Whether a refund that the provider has never heard of may be sent again: it gives the same money back once. */
   readonly repeatable: boolean
-  /** Whether the provider knows a refund by our own id, so that it can be asked about before it was ever answered. */
-  readonly knownByRefund: boolean
+  /** Whether it answers questions at once, so that a call of it is a reason to ask and nothing else. */
+  readonly answersAtOnce: boolean
   /** Null when it gives this back, otherwise the reason why it does not, as the end of a sentence. */
-  objection(order: Pick<RefundOrder, 'micros' | 'payment'>): string | null
-  refund(order: RefundOrder): Promise<Verdict>
-  /** How a refund went that the provider knows as `providerId`. */
-  queryRefund(providerId: string, order: RefundOrder): Promise<Verdict>
+  objection(order: Pick<RefundOrder, 'micros' | 'payment' | 'phone'>): string | null
+  refund(order: RefundOrder): Promise<OutgoingVerdict>
+  queryRefund(order: RefundOrder): Promise<OutgoingVerdict>
+  /** What a call to one of the addresses says; null when it is none of the provider's. */
+  readRefund(topic: keyof Addresses, body: unknown): Heard | null
 }

@@ -16,7 +16,7 @@ const reasons: Readonly<Record<string, FailureReason>> = {
 
 export class AirtelRefunds implements RefundCarrier {
   readonly repeatable = false
-  readonly knownByRefund = false
+  readonly answersAtOnce = false
   readonly #baseUrl: string
   readonly #client: BearerClient
 
@@ -54,5 +54,9 @@ export class AirtelRefunds implements RefundCarrier {
 
   async queryRefund(): Promise<Verdict> {
     return { kind: 'unknown', reason: 'the provider cannot be asked about a refund' }
+  }
+
+  readRefund(): null {
+    return null
   }
 }

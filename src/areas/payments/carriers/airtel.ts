@@ -33,6 +33,7 @@ class AirtelCarrier implements MobileMoney {
   readonly provider = 'airtel_money'
   readonly knownByAttempt = true
   readonly repeatable = false
+  readonly outgoing = null
   readonly thanks = {}
   readonly refunds: RefundCarrier
   readonly #baseUrl: string
@@ -123,5 +124,6 @@ export const airtel: ProviderKind = {
   provider: 'airtel_money',
   open: { base_url: baseUrl },
   secret: { client_id: secretText('Of the application'), client_secret: secretText('Of the application') },
+  outgoing: { open: {}, secret: {} },
   connect: (settings: AirtelSettings, surroundings) => new AirtelCarrier(settings, surroundings),
 }

@@ -11,12 +11,14 @@ import {
   stkPushBody,
   stkQueryBody,
 } from '../../../protocols/daraja.ts'
-import { baseUrl, openText, type ProviderKind, type Surroundings, secretText } from '../kind.ts'
-import type { Collection, FailureReason, MobileMoney, Verdict } from '../provider.ts'
+import { baseUrl, openText, type ProviderKind, publicKeyText, type Surroundings, secretText } from '../kind.ts'
+import type { Collection, FailureReason, MobileMoney, Outgoing, RefundCarrier, Verdict } from '../provider.ts'
 import { BearerClient, basicAuthorization } from './bearer.ts'
+import { DarajaOutgoing, type InitiatorSettings, type Post } from './daraja-outgoing.ts'
+import { DarajaReversals } from './daraja-reversals.ts'
 import { noRefunds } from './no-refunds.ts'
 
-type DarajaSettings = {
+type DarajaSettings = Partial<InitiatorSettings> & {
   base_url: string
   shortcode: string
   passkey: string
@@ -51,9 +53,10 @@ const busyCodes = new Set(['500.003.02', '500.003.03'])
 
 class DarajaCarrier implements MobileMoney {
   readonly provider = 'mpesa'
-  readonly refunds = noRefunds('gives nothing back')
   readonly knownByAttempt = false
   readonly repeatable = false
+  readonly outgoing: Outgoing | null
+  readonly refunds: RefundCarrier
   readonly thanks = { ResultCode: 0, ResultDesc: 'Accepted' }
   readonly #settings: DarajaSettings
   readonly #clock: Clock
@@ -73,6 +76,11 @@ class DarajaCarrier implements MobileMoney {
       tokenForMs,
       isRefused: ({ status, body }) => readStkQueryAnswer(status, body).kind === 'token',
     })
+    const post: Post = (path, body, timeoutMs) => this.#post(path, body, timeoutMs)
+    this.outgoing = paysOut(settings) ? new DarajaOutgoing(settings, post) : null
+    this.refunds = paysOut(settings)
+      ? new DarajaReversals(settings, settings.shortcode, post)
+      : noRefunds('gives nothing back until its operator has entered an initiator')
   }
 
   async collect({ micros, phone, reference, description, callbackUrl }: Collection): Promise<Verdict> {
@@ -122,6 +130,10 @@ class DarajaCarrier implements MobileMoney {
   }
 }
 
+function paysOut(settings: DarajaSettings): settings is DarajaSettings & InitiatorSettings {
+  return settings.initiator_name !== undefined && settings.certificate !== undefined
+}
+
 function verdictOf(resultCode: string, receipt: string | null, micros: bigint | null): Verdict {
   if (resultCode === '0') return { kind: 'paid', receipt, micros }
   return { kind: 'refused', reason: reasons[resultCode] ?? 'PROVIDER_ERROR', code: resultCode }
@@ -137,6 +149,14 @@ export const daraja: ProviderKind = {
     passkey: secretText('Of the online checkout'),
     consumer_key: secretText('Of the app'),
     consumer_secret: secretText('Of the app'),
+  },
+  outgoing: {
+    open: {
+      initiator_name: openText('^[\\x21-\\x7e]{1,64}$', 'must have 1 to 64 visible ASCII characters', 'Who pays out'),
+      certificate: publicKeyText('The provider’s certificate, for which the password is encrypted'),
+      payout_shortcode: openText('^\\d{4,10}$', 'must have 4 to 10 digits', 'The number that payouts are made from'),
+    },
+    secret: { initiator_password: secretText('Of the initiator') },
   },
   connect: (settings: DarajaSettings, surroundings) => new DarajaCarrier(settings, surroundings),
 }

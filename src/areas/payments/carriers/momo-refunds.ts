@@ -3,7 +3,7 @@
 // reference of the request, so that it can be asked about and sent again as a payment can.
 import { formatMicros, microDecimals, parseAmount } from '../../../kernel/money.ts'
 import { readPaymentResult, readRequestToPayAnswer, refundBody } from '../../../protocols/momo.ts'
-import type { FailureReason, RefundCarrier, RefundOrder, Verdict } from '../provider.ts'
+import type { FailureReason, Heard, RefundCarrier, RefundOrder, Verdict } from '../provider.ts'
 import type { BearerClient } from './bearer.ts'
 
 const requestMs = 30_000
@@ -29,7 +29,7 @@ export interface Disbursements {
 
 export class MomoRefunds implements RefundCarrier {
   readonly repeatable = true
-  readonly knownByRefund = true
+  readonly answersAtOnce = true
   readonly #disbursements: Disbursements
 
   constructor(disbursements: Disbursements) {
@@ -40,12 +40,12 @@ export class MomoRefunds implements RefundCarrier {
     return null
   }
 
-  async refund({ refund, micros, currency, payment, reference, description, callbackUrl }: RefundOrder) {
+  async refund({ id, micros, currency, payment, reference, description, addresses }: RefundOrder) {
     const { baseUrl, client, headers, currencyOf } = this.#disbursements
     const body = refundBody({
       amount: formatMicros(micros),
       currency: currencyOf(currency),
-      externalId: refund,
+      externalId: id,
       referenceIdToRefund: payment.providerId ?? '',
       payerMessage: description || reference,
       payeeNote: reference,
@@ -53,7 +53,7 @@ export class MomoRefunds implements RefundCarrier {
     const answer = await client.ask({
       method: 'POST',
       url: `${baseUrl}${path}`,
-      headers: { ...headers, 'x-reference-id': refund, 'x-callback-url': callbackUrl },
+      headers: { ...headers, 'x-reference-id': id, 'x-callback-url': addresses.result },
       body,
       timeoutMs: requestMs,
     })
@@ -63,7 +63,7 @@ export class MomoRefunds implements RefundCarrier {
     switch (heard.kind) {
       case 'accepted':
       case 'repeated':
-        return { kind: 'accepted' as const, providerId: refund }
+        return { kind: 'accepted' as const, providerId: id }
       case 'busy':
         return unavailable(heard.code)
       case 'token':
@@ -75,20 +75,29 @@ export class MomoRefunds implements RefundCarrier {
     }
   }
 
-  async queryRefund(providerId: string): Promise<Verdict> {
+  async queryRefund({ id }: RefundOrder): Promise<Verdict> {
     const { baseUrl, client, headers } = this.#disbursements
-    const url = `${baseUrl}${path}/${providerId}`
+    const url = `${baseUrl}${path}/${id}`
     const answer = await client.ask({ method: 'GET', url, headers, timeoutMs: queryMs })
     if (answer.kind !== 'answered') return { kind: 'unknown', reason: answer.reason }
     if (answer.status === 404) return { kind: 'missing' }
-    const result = answer.status === 200 ? readPaymentResult(answer.body) : null
-    if (result === null) return { kind: 'unknown', reason: `an answer with status ${answer.status}` }
-    const { status, reason, amount, financialTransactionId: receipt } = result
-    if (status === 'PENDING') return { kind: 'pending' }
-    if (status === 'FAILED') return refused(reason ?? status)
-    const micros = amount === null ? null : parseAmount(amount, microDecimals)
-    return { kind: 'paid', receipt, micros: typeof micros === 'bigint' ? micros : null }
+    const heard = answer.status === 200 ? heardOf(answer.body) : null
+    return heard?.verdict ?? { kind: 'unknown', reason: `an answer with status ${answer.status}` }
   }
+
+  readRefund(_topic: unknown, body: unknown): Heard | null {
+    return heardOf(body)
+  }
+}
+
+function heardOf(body: unknown): { id: string; verdict: Verdict } | null {
+  const result = readPaymentResult(body)
+  if (result === null) return null
+  const { externalId: id, status, reason, amount, financialTransactionId: receipt } = result
+  if (status === 'PENDING') return { id, verdict: { kind: 'pending' } }
+  if (status === 'FAILED') return { id, verdict: refused(reason ?? status) }
+  const micros = amount === null ? null : parseAmount(amount, microDecimals)
+  return { id, verdict: { kind: 'paid', receipt, micros: typeof micros === 'bigint' ? micros : null } }
 }
 
 function refused(code: string) {

@@ -44,6 +44,7 @@ class MomoCarrier implements MobileMoney {
   readonly provider = 'mtn_momo'
   readonly knownByAttempt = true
   readonly repeatable = true
+  readonly outgoing = null
   readonly thanks = {}
   readonly refunds: RefundCarrier
   readonly #settings: MomoSettings
@@ -162,10 +163,14 @@ export const momo: ProviderKind = {
     subscription_key: secretText('Of the collections product'),
     api_user: secretText('Of the collections product'),
     api_key: secretText('Of the API user'),
-    disbursement_subscription_key: secretText('Of the disbursements product; without it nothing is given back'),
-    disbursement_api_user: secretText('Of the disbursements product'),
-    disbursement_api_key: secretText('Of its API user'),
   },
-  optional: ['disbursement_subscription_key', 'disbursement_api_user', 'disbursement_api_key'],
+  outgoing: {
+    open: {},
+    secret: {
+      disbursement_subscription_key: secretText('Of the disbursements product; without it nothing is given back'),
+      disbursement_api_user: secretText('Of the disbursements product'),
+      disbursement_api_key: secretText('Of its API user'),
+    },
+  },
   connect: (settings: MomoSettings, surroundings) => new MomoCarrier(settings, surroundings),
 }

@@ -6,9 +6,10 @@ import type { RefundCarrier } from '../provider.ts'
 export function noRefunds(why: string): RefundCarrier {
   return {
     repeatable: false,
-    knownByRefund: false,
+    answersAtOnce: false,
     objection: () => why,
     refund: async () => ({ kind: 'unavailable', reason: why }),
     queryRefund: async () => ({ kind: 'unknown', reason: why }),
+    readRefund: () => null,
   }
 }

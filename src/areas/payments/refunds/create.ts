@@ -24,6 +24,8 @@ import { firstLookSeconds, refundJob } from './submit.ts'
 
 /** A payment can be refunded for so long after it was completed. */
 const refundableDays = 365
+/** How money is given back, the better way first. */
+const ways = ['refund', 'payout'] as const
 
 export const RefundCreate = Type.Object({
   amount: Type.Optional(AmountIn({ description: 'Major units; all that is left unless given' })),
@@ -126,13 +128,19 @@ async function waysOf(
   const desk = deskOf(payment)
   if (!desk) throw notAllowed(`what was paid by ${payment.method.replace('_', ' ')} cannot be refunded here`)
   const attempt = await one(tx.query(attemptOfPayment, { ...tenantOf(payment), payment: payment.id }))
-  const carrier = desk.carrierOf(app, attempt, environment)
-  if (!carrier)
-    throw new AppError('PROVIDER_UNAVAILABLE', `${provider} does not take refunds just now`, { retryAfterSeconds: 5 })
-  const order = { micros, payment: { micros: amount, providerId: attempt.provider_id, receipt } }
-  const objection = carrier.objection(order)
-  if (objection !== null) throw notAllowed(`${provider} ${objection}`)
-  return { country: attempt.country, way: 'refund' }
+  const { country, provider_id: providerId } = attempt
+  const order = { micros, payment: { micros: amount, providerId, receipt }, phone: payment.phone }
+  const objections: string[] = []
+  for (const way of ways) {
+    const carrier = desk.carrierOf(app, { provider, country, way }, environment)
+    const objection = carrier?.objection(order)
+    if (objection === null) return { country, way }
+    if (objection !== undefined) objections.push(objection)
+  }
+  // The first way is the better one, so that its reason is told.
+  const [objection] = objections
+  if (objection !== undefined) throw notAllowed(`${provider} ${objection}`)
+  throw new AppError('PROVIDER_UNAVAILABLE', `${provider} does not take refunds just now`, { retryAfterSeconds: 5 })
 }
 
 async function requireUnused(tx: Tx, payment: PaymentRow, reference: string): Promise<void> {

@@ -9,7 +9,7 @@ import type { Occasion } from '../../../platform/events.ts'
 import { currencyOf } from '../create.ts'
 import { paymentEvents, refundEvents } from '../events.ts'
 import { toldOf } from '../payment.ts'
-import type { FailureReason, Verdict } from '../provider.ts'
+import type { FailureReason, OutgoingVerdict } from '../provider.ts'
 import { type AttemptState, changeRefunded, lockPayment, type PaymentRow } from '../store.ts'
 import { feePart, refundOf, refundsOf } from './refund.ts'
 import { completedRefunds, moveRefund, moveRefundState, type RefundRow, type RefundStatus, tenantOf } from './store.ts'
@@ -29,7 +29,7 @@ const statesBefore: Readonly<Record<'planned' | 'accepted' | 'unknown' | 'final'
 }
 
 /** Applies what is known of a refund. */
-export async function settleRefund(app: App, refund: RefundRow, verdict: Verdict): Promise<void> {
+export async function settleRefund(app: App, refund: RefundRow, verdict: OutgoingVerdict): Promise<void> {
   const tenant = tenantOf(refund)
   await app.db.tx(async (tx) => {
     const payment = await one(tx.query(lockPayment, { ...tenant, id: refund.payment_id }))
@@ -48,6 +48,11 @@ export async function settleRefund(app: App, refund: RefundRow, verdict: Verdict
         return void (await moved(app, tx, refund, { from: ['pending'], to: 'processing' }))
       case 'unavailable':
         return stateIs('planned')
+      case 'asked':
+        return
+      case 'reversed':
+        // The payer does not have the money after all. What was told cannot be taken back: somebody has to look at it.
+        return void app.log.error({ refund: idOf('refund', refund.id) }, 'a provider took a refund back')
       case 'refused':
         await stateIs('final')
         return failed(app, tx, payment, refund, verdict.reason)

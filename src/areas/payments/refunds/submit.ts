@@ -8,8 +8,9 @@ import type { App } from '../../../platform/app.ts'
 import { maybe, one } from '../../../platform/db.ts'
 import type { Job, Outcome } from '../../../platform/work.ts'
 import { gatewayOf } from '../gateway.ts'
-import type { RefundOrder, Verdict } from '../provider.ts'
+import type { OutgoingVerdict, RefundOrder } from '../provider.ts'
 import { type AttemptRow, attemptOfPayment, findPayment, marketOf, type PaymentRow } from '../store.ts'
+import { addressesOf } from './addresses.ts'
 import { deskOf, type RefundDesk } from './desks.ts'
 import { giveUp, settleRefund } from './settle.ts'
 import { countRefundPoll, findRefund, moveRefundState, type RefundRow, tenantOf } from './store.ts'
@@ -80,13 +81,12 @@ async function watch(app: App, refund: RefundRow, inline: boolean): Promise<Outc
 export async function submitRefund(app: App, refund: RefundRow): Promise<void> {
   const { desk, order } = await bothOf(app, refund)
   const tenant = tenantOf(refund)
-  const isKnown = desk.carrierOf(app, refund, tenant.environment)?.knownByRefund === true
   const sending = {
     ...tenant,
     id: refund.id,
     from: ['planned'] as const,
     to: 'sending' as const,
-    providerId: isKnown ? refund.id : null,
+    providerId: null,
     at: new Date(app.clock.nowMs()),
   }
   if ((await app.db.query(moveRefundState, sending)).length === 0) return
@@ -98,10 +98,7 @@ async function look(app: App, refund: RefundRow): Promise<void> {
   const { desk, order } = await bothOf(app, refund)
   const carrier = desk.carrierOf(app, refund, refund.environment)
   if (!carrier) return
-  // Whoever was sending it is gone, and nobody knows how far it came.
-  const unheard: Verdict = { kind: 'unknown', reason: 'the node that sent it is gone' }
-  const { provider_id } = refund
-  const told = provider_id === null ? unheard : await carrier.queryRefund(provider_id, order)
+  const told = await carrier.queryRefund(order)
   const isLost = told.kind === 'missing' && carrier.repeatable && refund.state !== 'accepted'
   if (!isLost) return settleRefund(app, refund, told)
   const verdict = await send(app, desk, refund, order)
@@ -110,32 +107,34 @@ async function look(app: App, refund: RefundRow): Promise<void> {
   await settleRefund(app, refund, isUnheard ? { kind: 'unknown', reason: verdict.reason } : verdict)
 }
 
-async function send(app: App, desk: RefundDesk, refund: RefundRow, order: RefundOrder): Promise<Verdict> {
+async function send(app: App, desk: RefundDesk, refund: RefundRow, order: RefundOrder): Promise<OutgoingVerdict> {
   const verdict = await desk.ask(app, refund, refund.environment, (carrier) => carrier.refund(order))
   if (verdict.kind === 'unknown' || verdict.kind === 'unavailable')
     app.log.warn({ refund: idOf('refund', refund.id), reason: verdict.reason }, 'a provider did not take a refund')
   return verdict
 }
 
-async function bothOf(app: App, refund: RefundRow): Promise<{ desk: RefundDesk; order: RefundOrder }> {
+/** Who is asked to give it back, and for what. */
+export async function bothOf(app: App, refund: RefundRow): Promise<{ desk: RefundDesk; order: RefundOrder }> {
   const tenant = tenantOf(refund)
   const payment = await one(app.db.query(findPayment, { ...tenant, id: refund.payment_id }))
   const attempt = await one(app.db.query(attemptOfPayment, { ...tenant, payment: payment.id }))
   const desk = deskOf(payment)
   if (!desk) throw new Error(`nobody refunds what was paid by ${payment.method}`)
-  return { desk, order: orderOf(refund, payment, attempt) }
+  return { desk, order: orderOf(app, refund, payment, attempt) }
 }
 
-function orderOf(refund: RefundRow, payment: PaymentRow, attempt: AttemptRow): RefundOrder {
+function orderOf(app: App, refund: RefundRow, payment: PaymentRow, attempt: AttemptRow): RefundOrder {
   return {
     ...marketOf(attempt),
-    refund: refund.id,
+    id: refund.id,
+    addresses: addressesOf(app, refund),
     micros: refund.amount,
     payment: { micros: payment.amount, providerId: attempt.provider_id, receipt: payment.provider_reference },
     phone: payment.phone,
     reference: refund.reference ?? idOf('refund', refund.id).slice(-12),
     description: refund.description ?? '',
-    callbackUrl: '',
+    providerId: refund.provider_id,
   }
 }
 

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// M-Pesa payouts, over Daraja's B2C. The payout's own id is the provider's OriginatorConversationID, by which it can be asked
+// about. Nothing is answered at once: what became of a payout, and of a question about one, comes to an address.
+import { formatMicros, parseAmount } from '../../../kernel/money.ts'
+import type { ProviderAnswer } from '../../../platform/provider-http.ts'
+import {
+  b2cBody,
+  type Initiator,
+  readOutgoingAnswer,
+  readOutgoingResult,
+  securityCredential,
+  statusQueryBody,
+} from '../../../protocols/daraja-outgoing.ts'
+import type { Addresses, Disbursement, FailureReason, Heard, Outgoing, OutgoingVerdict, Sent } from '../provider.ts'
+
+export interface InitiatorSettings {
+  initiator_name: string
+  initiator_password: string
+  certificate: string
+  payout_shortcode: string
+}
+
+export type Post = (path: string, body: Record<string, string>, timeoutMs: number) => Promise<ProviderAnswer>
+
+const requestMs = 30_000
+const queryMs = 10_000
+
+/** What the provider's codes mean. Any other is its own trouble. */
+const reasons: Readonly<Record<string, FailureReason>> = {
+  '1': 'PROVIDER_FLOAT_LOW',
+  '2': 'RECIPIENT_LIMIT_REACHED',
+  '3': 'RECIPIENT_LIMIT_REACHED',
+  '4': 'RECIPIENT_LIMIT_REACHED',
+  '8': 'RECIPIENT_LIMIT_REACHED',
+  '2040': 'RECIPIENT_NOT_FOUND',
+  SFC_IC0003: 'RECIPIENT_NOT_FOUND',
+}
+
+/** Codes of a request that was not taken because the provider was too busy for it. */
+const busyCodes = new Set(['500.003.02', '500.003.03'])
+/** Said of an id that the provider does not know. Any other refusal of a question tells nothing. */
+const unknownIdCode = 'R000002'
+/** Said of an id that came before: it tells nothing of what became of it. */
+const repeatedCode = '15'
+
+const endings: Readonly<Record<string, 'paid' | 'reversed' | 'failed'>> = {
+  Completed: 'paid',
+  Reversed: 'reversed',
+  Failed: 'failed',
+  Declined: 'failed',
+  Cancelled: 'failed',
+  Expired: 'failed',
+}
+
+export class DarajaOutgoing implements Outgoing {
+  readonly repeatable = true
+  readonly #settings: InitiatorSettings
+  readonly #post: Post
+
+  constructor(settings: InitiatorSettings, post: Post) {
+    this.#settings = settings
+    this.#post = post
+  }
+
+  async payOut({ id, micros, phone, description, addresses }: Disbursement): Promise<OutgoingVerdict> {
+    const body = b2cBody({
+      id,
+      initiator: this.#initiator(),
+      shortcode: this.#settings.payout_shortcode,
+      amount: formatMicros(micros),
+      phone,
+      remarks: description,
+      resultUrl: addresses.result,
+      timeoutUrl: addresses.timeout,
+    })
+    return outgoingVerdict(id, await this.#post('/mpesa/b2c/v3/paymentrequest', body, requestMs))
+  }
+
+  async queryPayout({ id, addresses }: Sent): Promise<OutgoingVerdict> {
+    const body = statusQueryBody({
+      id,
+      initiator: this.#initiator(),
+      shortcode: this.#settings.payout_shortcode,
+      resultUrl: addresses.answer,
+      timeoutUrl: addresses.timeout,
+    })
+    const answer = await this.#post('/mpesa/transactionstatus/v1/query', body, queryMs)
+    if (answer.kind !== 'answered') return { kind: 'unknown', reason: answer.reason }
+    if (readOutgoingAnswer(answer.status, answer.body).kind === 'accepted') return { kind: 'asked' }
+    return { kind: 'unknown', reason: `an answer with status ${answer.status}` }
+  }
+
+  readPayout(topic: keyof Addresses, body: unknown): Heard | null {
+    return topic === 'answer' ? readAnswer(body) : readResult(body, reasons)
+  }
+
+  #initiator(): Initiator {
+    const { initiator_name, initiator_password, certificate } = this.#settings
+    return { name: initiator_name, credential: securityCredential(initiator_password, certificate) }
+  }
+}
+
+/** What is known once a request for money to go out was answered. */
+export function outgoingVerdict(id: string, answer: ProviderAnswer): OutgoingVerdict {
+  if (answer.kind === 'unsent') return { kind: 'unavailable', reason: answer.reason }
+  if (answer.kind === 'unknown') return answer
+  const heard = readOutgoingAnswer(answer.status, answer.body)
+  if (heard.kind === 'accepted') return { kind: 'accepted', providerId: id }
+  if (heard.kind === 'token') return { kind: 'unavailable', reason: 'the provider does not take our credentials' }
+  if (heard.kind === 'refused' && busyCodes.has(heard.code)) return { kind: 'unavailable', reason: heard.code }
+  // A server in trouble may have taken it all the same.
+  if (heard.kind === 'strange' || answer.status >= 500)
+    return { kind: 'unknown', reason: `an answer with status ${answer.status}` }
+  return { kind: 'refused', reason: 'PROVIDER_ERROR', code: heard.code }
+}
+
+/** What a `Result` says of the request that it is about. */
+export function readResult(body: unknown, reasons: Readonly<Record<string, FailureReason>>): Heard | null {
+  const result = readOutgoingResult(body)
+  if (result === null) return null
+  const { originatorConversationId: id, resultCode, transactionId: receipt, parameters } = result
+  if (resultCode === repeatedCode) return { id, verdict: { kind: 'unknown', reason: 'the id came twice' } }
+  if (resultCode !== '0')
+    return { id, verdict: { kind: 'refused', reason: reasons[resultCode] ?? 'PROVIDER_ERROR', code: resultCode } }
+  return { id, verdict: { kind: 'paid', receipt, micros: microsOf(parameters.get('TransactionAmount')) } }
+}
+
+/** What the answer to a question says. Its own id is the question's; what was asked about is among its parameters. */
+export function readAnswer(body: unknown): Heard | null {
+  const result = readOutgoingResult(body)
+  if (result === null) return null
+  const { resultCode, parameters } = result
+  if (resultCode === unknownIdCode) return { id: null, verdict: { kind: 'missing' } }
+  const status = parameters.get('TransactionStatus') ?? ''
+  const id = parameters.get('OriginatorConversationID') || null
+  if (resultCode !== '0' || status === '')
+    return { id, verdict: { kind: 'unknown', reason: `the question was answered ${resultCode}` } }
+  switch (endings[status]) {
+    case 'paid':
+      return {
+        id,
+        verdict: {
+          kind: 'paid',
+          receipt: parameters.get('ReceiptNo') || null,
+          micros: microsOf(parameters.get('Amount')),
+        },
+      }
+    case 'reversed':
+      return { id, verdict: { kind: 'reversed' } }
+    case 'failed':
+      return { id, verdict: { kind: 'refused', reason: 'PROVIDER_ERROR', code: status } }
+    default:
+      return { id, verdict: { kind: 'pending' } }
+  }
+}
+
+function microsOf(amount: string | undefined): bigint | null {
+  const micros = amount ? parseAmount(amount, 2) : null
+  return typeof micros === 'bigint' ? micros : null
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Daraja where money goes out, both ends: payouts to a phone (B2C) and the question what became of one. The answer to either
+// says only that it was taken; how it went comes later, as a `Result`, to an address that the request gave. A call to the
+// other address says that the provider gave up waiting for itself, which tells nothing of the money.
+import { constants, createPublicKey, type KeyObject, privateDecrypt, publicEncrypt } from 'node:crypto'
+import { membersOf, textOf } from './json.ts'
+
+export interface Initiator {
+  name: string
+  /** The initiator's password, encrypted for the provider. */
+  credential: string
+}
+
+export interface OutgoingRequest {
+  /** Ours: the provider takes each once, and can be asked by it. */
+  id: string
+  initiator: Initiator
+  shortcode: string
+  resultUrl: string
+  timeoutUrl: string
+}
+
+export interface B2cPayment extends OutgoingRequest {
+  /** Whole shillings. */
+  amount: string
+  /** E.164. */
+  phone: string
+  remarks: string
+}
+
+/** RSA, PKCS#1 v1.5, base64, as the provider wants it. */
+export function securityCredential(password: string, certificate: string): string {
+  const key = createPublicKey(certificate)
+  return publicEncrypt({ key, padding: constants.RSA_PKCS1_PADDING }, Buffer.from(password)).toString('base64')
+}
+
+/** What a credential says to whoever has the key; null when it was not made for it. */
+export function readSecurityCredential(credential: string, key: KeyObject): string | null {
+  try {
+    // Some versions of Node do not take this padding off, so it is done by hand: 0, 2, at least eight bytes, 0, the text.
+    const padded = privateDecrypt({ key, padding: constants.RSA_NO_PADDING }, Buffer.from(credential, 'base64'))
+    const end = padded.indexOf(0, 2)
+    return padded[0] === 0 && padded[1] === 2 && end >= 10 ? padded.subarray(end + 1).toString() : null
+  } catch {
+    return null
+  }
+}
+
+export function b2cBody({ id, initiator, shortcode, amount, phone, remarks, resultUrl, timeoutUrl }: B2cPayment) {
+  return {
+    OriginatorConversationID: id,
+    InitiatorName: initiator.name,
+    SecurityCredential: initiator.credential,
+    CommandID: 'BusinessPayment',
+    Amount: amount,
+    PartyA: shortcode,
+    PartyB: phone.replace('+', ''),
+    Remarks: plainText(remarks) || 'Payout',
+    QueueTimeOutURL: timeoutUrl,
+    ResultURL: resultUrl,
+    // The provider's own spelling.
+    Occassion: '',
+  }
+}
+
+export function statusQueryBody({ id, initiator, shortcode, resultUrl, timeoutUrl }: OutgoingRequest) {
+  return {
+    Initiator: initiator.name,
+    SecurityCredential: initiator.credential,
+    CommandID: 'TransactionStatusQuery',
+    OriginalConversationID: id,
+    PartyA: shortcode,
+    IdentifierType: '4',
+    ResultURL: resultUrl,
+    QueueTimeOutURL: timeoutUrl,
+    Remarks: 'Status',
+    Occasion: '',
+  }
+}
+
+export type OutgoingAnswer =
+  | { kind: 'accepted'; conversationId: string }
+  | { kind: 'refused'; code: string }
+  /** The token is not (or no longer) good. */
+  | { kind: 'token' }
+  | { kind: 'strange' }
+
+/** What is said at once to any request that money goes out with. */
+export function readOutgoingAnswer(status: number, body: unknown): OutgoingAnswer {
+  const fields = membersOf(body)
+  const conversationId = textOf(fields.ConversationID)
+  if (status === 200 && textOf(fields.ResponseCode) === '0' && conversationId !== '')
+    return { kind: 'accepted', conversationId }
+  const code = textOf(fields.errorCode) || textOf(fields.ResponseCode)
+  if (code === '404.001.03' || code === '400.003.01') return { kind: 'token' }
+  return code === '' || code === '0' ? { kind: 'strange' } : { kind: 'refused', code }
+}
+
+export interface OutgoingResult {
+  resultCode: string
+  originatorConversationId: string
+  conversationId: string
+  /** The provider's receipt. */
+  transactionId: string | null
+  /** Key -> value, as texts. */
+  parameters: ReadonlyMap<string, string>
+}
+
+/** Null when it is no such thing. A single parameter comes without its list. */
+export function readOutgoingResult(body: unknown): OutgoingResult | null {
+  const result = membersOf(membersOf(body).Result)
+  const resultCode = textOf(result.ResultCode)
+  const originatorConversationId = textOf(result.OriginatorConversationID)
+  if (resultCode === '' || originatorConversationId === '') return null
+  const listed = membersOf(result.ResultParameters).ResultParameter
+  const parameters = (Array.isArray(listed) ? listed : [listed]).map(membersOf)
+  return {
+    resultCode,
+    originatorConversationId,
+    conversationId: textOf(result.ConversationID),
+    transactionId: textOf(result.TransactionID) || null,
+    parameters: new Map(parameters.map(({ Key, Value }) => [textOf(Key), textOf(Value)])),
+  }
+}
+
+export function outgoingResultBody(
+  { resultCode, originatorConversationId, conversationId, transactionId, parameters }: OutgoingResult,
+  description: string,
+): object {
+  const listed = [...parameters].map(([Key, Value]) => ({ Key, Value }))
+  return {
+    Result: {
+      ResultType: 0,
+      ResultCode: /^\d+$/.test(resultCode) ? Number(resultCode) : resultCode,
+      ResultDesc: description,
+      OriginatorConversationID: originatorConversationId,
+      ConversationID: conversationId,
+      TransactionID: transactionId ?? '',
+      ...(listed.length > 0 ? { ResultParameters: { ResultParameter: listed } } : {}),
+      ReferenceData: { ReferenceItem: { Key: 'Occasion' } },
+    },
+  }
+}
+
+/** Two to a hundred letters, digits and blanks. */
+function plainText(text: string): string {
+  const plain = text
+    .replace(/[^A-Za-z0-9 .-]/g, '')
+    .slice(0, 100)
+    .trim()
+  return plain.length < 2 ? '' : plain
+}

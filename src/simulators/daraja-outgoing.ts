@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// The half of the Daraja simulator that pays: B2C payouts, and questions about them, which are answered by a call. It keeps
+// books of what it paid, by the id that it was given.
+import { generateKeyPairSync, randomBytes, randomInt } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
+import { outgoingResultBody, readSecurityCredential } from '../protocols/daraja-outgoing.ts'
+import { type PayoutEnding, type PayoutPlay, payoutPlayOf } from './payee.ts'
+import { forgedUrl, type ProviderServer, say } from './provider-server.ts'
+
+const maxPayouts = 200_000
+const answerMs = 200
+const reversalMs = 10_000
+const keyBits = 2_048
+
+export interface DarajaInitiator {
+  name: string
+  password: string
+  /** From which payouts are made. */
+  shortcode: string
+}
+
+const codes: Readonly<Record<PayoutEnding, string>> = {
+  paid: '0',
+  float_low: '1',
+  over_limit: '8',
+  no_recipient: '2040',
+  failed: '17',
+}
+
+interface Payout {
+  id: string
+  conversationId: string
+  phone: string
+  amount: string
+  resultUrl: string
+  timeoutUrl: string
+  receipt: string
+  /** Null until it is decided. */
+  ending: PayoutEnding | 'reversed' | null
+}
+
+export class DarajaPayouts {
+  /** As an operator enters it: the provider's public key. */
+  readonly certificate: string
+  readonly #key
+  readonly #initiator: DarajaInitiator
+  readonly #server: () => ProviderServer | null
+  readonly #payouts = new Map<string, Payout>()
+  /** Ids whose first request got lost. */
+  readonly #lost = new Set<string>()
+
+  constructor(initiator: DarajaInitiator, server: () => ProviderServer | null) {
+    const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: keyBits })
+    this.certificate = publicKey.export({ type: 'spki', format: 'pem' }).toString()
+    this.#key = privateKey
+    this.#initiator = initiator
+    this.#server = server
+  }
+
+  /** What was paid and not taken back, by the id of the request. */
+  get paid(): ReadonlyMap<string, string> {
+    const paid = [...this.#payouts.values()].filter(({ ending }) => ending === 'paid')
+    return new Map(paid.map(({ id, amount }) => [id, amount]))
+  }
+
+  /** Whether a request comes from an initiator who may have money sent. */
+  isInitiator(name: unknown, credential: unknown): boolean {
+    const { name: wanted, password } = this.#initiator
+    return name === wanted && readSecurityCredential(String(credential), this.#key) === password
+  }
+
+  pay(body: Record<string, unknown>, response: ServerResponse): void {
+    const problem = this.#problemOf(body)
+    if (problem) return say(response, 400, refusal('400.002.02', `Bad Request - Invalid ${problem}`))
+    const id = String(body.OriginatorConversationID)
+    const play = payoutPlayOf(String(body.PartyB))
+    if (this.#payouts.has(id)) return say(response, 500, refusal('500.002.1001', 'Duplicate OriginatorConversationID'))
+    if (play.unavailable || this.#payouts.size >= maxPayouts)
+      return say(response, 503, refusal('500.003.02', 'System is busy. Please try again'))
+    if (play.lost && !this.#lost.has(id)) {
+      this.#lost.add(id)
+      return void response.destroy()
+    }
+    const payout: Payout = {
+      id,
+      conversationId: conversation(),
+      phone: String(body.PartyB),
+      amount: String(body.Amount),
+      resultUrl: String(body.ResultURL),
+      timeoutUrl: String(body.QueueTimeOutURL),
+      receipt: `S${randomBytes(5).toString('hex').toUpperCase().slice(0, 9)}`,
+      ending: null,
+    }
+    this.#payouts.set(id, payout)
+    const accept = () => say(response, 200, accepted(payout.conversationId, id))
+    if (play.early) return void this.#decide(payout, play).then(accept)
+    this.#server()?.later(play.afterMs, () => void this.#decide(payout, play))
+    if (play.cut) return void response.destroy()
+    accept()
+  }
+
+  /** Takes a question; the answer comes as a call. */
+  query(body: Record<string, unknown>, response: ServerResponse): void {
+    const isRight =
+      this.isInitiator(body.Initiator, body.SecurityCredential) &&
+      body.CommandID === 'TransactionStatusQuery' &&
+      body.PartyA === this.#initiator.shortcode &&
+      body.IdentifierType === '4' &&
+      [body.ResultURL, body.QueueTimeOutURL].every(isAddress)
+    if (!isRight) return say(response, 400, refusal('400.002.02', 'Bad Request'))
+    const [conversationId, originator] = [conversation(), `${randomInt(1_000, 99_999)}-${randomInt(10_000_000)}-1`]
+    const url = String(body.ResultURL)
+    say(response, 200, accepted(conversationId, originator))
+    const payout = this.#payouts.get(String(body.OriginalConversationID))
+    const head = { originatorConversationId: originator, conversationId, transactionId: null }
+    this.#server()?.later(answerMs, () => {
+      if (!payout) return this.#call(url, { ...head, resultCode: 'R000002', parameters: new Map() })
+      const parameters = new Map([
+        ['OriginatorConversationID', payout.id],
+        ['ConversationID', payout.conversationId],
+        ['TransactionStatus', statusOf(payout)],
+        ['Amount', payout.amount],
+        ['ReceiptNo', payout.receipt],
+      ])
+      this.#call(url, { ...head, resultCode: '0', parameters })
+    })
+  }
+
+  #problemOf(body: Record<string, unknown>): string | null {
+    if (!/^[A-Za-z0-9_-]{1,64}$/.test(String(body.OriginatorConversationID))) return 'OriginatorConversationID'
+    if (!this.isInitiator(body.InitiatorName, body.SecurityCredential)) return 'SecurityCredential'
+    if (body.CommandID !== 'BusinessPayment') return 'CommandID'
+    if (!/^[1-9]\d{0,8}$/.test(String(body.Amount))) return 'Amount'
+    if (body.PartyA !== this.#initiator.shortcode) return 'PartyA'
+    if (!/^254\d{9}$/.test(String(body.PartyB))) return 'PartyB'
+    if (!/^.{2,100}$/.test(String(body.Remarks))) return 'Remarks'
+    if (!isAddress(body.ResultURL)) return 'ResultURL'
+    return isAddress(body.QueueTimeOutURL) ? null : 'QueueTimeOutURL'
+  }
+
+  async #decide(payout: Payout, play: PayoutPlay): Promise<void> {
+    payout.ending = play.ending
+    if (play.forged) await this.#tell(payout, 'paid', forgedUrl(payout.resultUrl))
+    if (play.timesOut) await this.#tell(payout, 'failed', payout.timeoutUrl)
+    if (play.firstTold) await this.#tell(payout, play.firstTold)
+    for (let i = 0; i < play.callbacks; i++) await this.#tell(payout, play.ending)
+    if (play.thenReversed)
+      this.#server()?.later(reversalMs, () => {
+        payout.ending = 'reversed'
+        void this.#tell(payout, 'failed')
+      })
+  }
+
+  async #tell(
+    { id, conversationId, receipt, amount, phone, resultUrl }: Payout,
+    ending: PayoutEnding,
+    url = resultUrl,
+  ) {
+    const isPaid = ending === 'paid'
+    await this.#call(url, {
+      originatorConversationId: id,
+      conversationId,
+      transactionId: receipt,
+      resultCode: codes[ending],
+      parameters: new Map(
+        isPaid
+          ? [
+              ['TransactionAmount', amount],
+              ['TransactionReceipt', receipt],
+              ['ReceiverPartyPublicName', `${phone} - Payee`],
+            ]
+          : [],
+      ),
+    })
+  }
+
+  async #call(url: string, result: Parameters<typeof outgoingResultBody>[0]): Promise<void> {
+    const description = result.resultCode === '0' ? 'The service request is processed successfully.' : 'Not processed.'
+    await this.#server()?.call('POST', url, outgoingResultBody(result, description))
+  }
+}
+
+function statusOf({ ending }: Payout): string {
+  if (ending === null) return 'Pending'
+  if (ending === 'reversed') return 'Reversed'
+  return ending === 'paid' ? 'Completed' : 'Failed'
+}
+
+function isAddress(url: unknown): boolean {
+  const text = String(url)
+  return (
+    URL.canParse(text) && /^https:/.test(text) && !/mpesa|safaricom|exe|cmd|sql|query/i.test(new URL(text).pathname)
+  )
+}
+
+function accepted(conversationId: string, originator: string): object {
+  return {
+    ConversationID: conversationId,
+    OriginatorConversationID: originator,
+    ResponseCode: '0',
+    ResponseDescription: 'Accept the service request successfully.',
+  }
+}
+
+function conversation(): string {
+  return `AG_${randomBytes(12).toString('hex')}`
+}
+
+function refusal(errorCode: string, errorMessage: string): object {
+  return { requestId: randomBytes(8).toString('hex'), errorCode, errorMessage }
+}
