@@ -26,14 +26,14 @@ export async function simulatePayments(
   const daraja = await DarajaSimulator.start({ ...common, shortcode, passkey, consumerKey, consumerSecret, initiator })
   const targetEnvironment = 'simulator'
   const [subscriptionKey, apiUser, apiKey] = [secret(), randomUUID(), secret()]
-  const disbursements = { subscriptionKey: secret(), apiUser: randomUUID(), apiKey: secret() }
+  const disbursement = { subscriptionKey: secret(), apiUser: randomUUID(), apiKey: secret() }
   const momo = await MomoSimulator.start({
     ...common,
     targetEnvironment,
     subscriptionKey,
     apiUser,
     apiKey,
-    disbursements,
+    disbursement,
   })
   const [clientId, clientSecret] = [randomUUID(), secret()]
   const airtel = await AirtelSimulator.start({ ...common, clientId, clientSecret })
@@ -56,9 +56,9 @@ export async function simulatePayments(
       subscription_key: subscriptionKey,
       api_user: apiUser,
       api_key: apiKey,
-      disbursement_subscription_key: disbursements.subscriptionKey,
-      disbursement_api_user: disbursements.apiUser,
-      disbursement_api_key: disbursements.apiKey,
+      payout_subscription_key: disbursement.subscriptionKey,
+      payout_api_user: disbursement.apiUser,
+      payout_api_key: disbursement.apiKey,
     },
     airtel_money: { base_url: urlOf(airtel), client_id: clientId, client_secret: clientSecret },
   }

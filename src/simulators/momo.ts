@@ -18,7 +18,7 @@ export interface MomoOptions extends ProviderServerOptions {
   apiUser: string
   apiKey: string
   /** The same for the product that gives money back; without it there is none. */
-  disbursements?: { subscriptionKey: string; apiUser: string; apiKey: string }
+  disbursement?: { subscriptionKey: string; apiUser: string; apiKey: string }
 }
 
 const reasons: Readonly<Record<Ending, string | null>> = {
@@ -82,7 +82,7 @@ export class MomoSimulator {
 
   #answer(asked: Asked, response: ServerResponse): void {
     const { method, path, headers } = asked
-    const product = path.startsWith('/disbursement/') ? this.#options.disbursements : this.#options
+    const product = path.startsWith('/disbursement/') ? this.#options.disbursement : this.#options
     if (!product || headers['ocp-apim-subscription-key'] !== product.subscriptionKey)
       return say(response, 401, { statusCode: 401, message: 'Access denied due to invalid subscription key.' })
     if (method === 'POST' && /^\/(collection|disbursement)\/token\/$/.test(path))

@@ -83,6 +83,7 @@ const refundPlays: Readonly<Record<string, RefundPlay>> = {
   '0026': { ...refunding, unavailable: 2 },
   '0027': { ...refunding, callbacks: 0 },
   '0028': { ...refunding, callbacks: 3, forged: true },
+  '0029': { ...refunding, unavailable: Number.POSITIVE_INFINITY },
 }
 
 export function refundPlayOf(phone: string): RefundPlay {

@@ -190,6 +190,65 @@ test('a part of an M-Pesa payment is paid to the payer’s number', async () => 
   ])
 })
 
+test('what is told thrice, wrongly or by strangers of a part that is paid to a number changes nothing', async () => {
+  for (const ending of ['0009', '0014', '0015']) {
+    const { client } = await world.account({ balance: 1_000 })
+    const payment = await paid(client, mpesa, ending, 1_000)
+    const { body } = await client.post(`/v1/payments/${payment.payment_id}/refund`, { amount: 400 })
+    assert.equal((await over(client, body.refund_id)).status, 'completed', ending)
+    assert.deepEqual(await wallet(client), { balance: 1_585, held: 0 }, ending)
+  }
+})
+
+test('an M-Pesa payment whose receipt was never told is paid to the payer’s number', async () => {
+  const { client } = await world.account({ balance: 1_000 })
+  const { body: asked } = await client.post('/v1/payments', { amount: 50, currency: 'KES', phone: '+254700000010' })
+  const { body: payment } = await client.get(`/v1/payments/${asked.payment_id}?wait=30`)
+  assert.deepEqual([payment.status, payment.provider_reference], ['completed', null])
+  const { body } = await client.post(`/v1/payments/${payment.payment_id}/refund`)
+  assert.equal((await over(client, body.refund_id)).status, 'completed')
+  assert.deepEqual(await transfers(body.refund_id), [
+    { debit: 'wallet', credit: 'float_out:mpesa', amount: '50000000' },
+  ])
+})
+
+test('a provider that takes nothing for a day has given nothing back', async () => {
+  const { client } = await world.account({ balance: 1_000 })
+  const payment = await paid(client, mpesa, '0029', 1_000)
+  const { body } = await client.post(`/v1/payments/${payment.payment_id}/refund`)
+  assert.deepEqual([body.status, await wallet(client)], ['pending', { balance: 1_985, held: 1_000 }])
+  assert.equal((await client.post('/v1/sandbox/clock', { advance_seconds: 86_400 })).status, 200)
+  const refund = await over(client, body.refund_id)
+  assert.deepEqual([refund.status, refund.failure_reason], ['failed', 'PROVIDER_UNAVAILABLE'])
+  assert.deepEqual(await wallet(client), { balance: 1_985, held: 0 })
+})
+
+test('the fee goes back with the money where the operator says so, and no more than all of it', async () => {
+  const generous = await startWorld({
+    PAMOJA_RATE_LIMITS: 'off',
+    PAMOJA_SANDBOX_TIME_SCALE: 0.01,
+    PAMOJA_REFUND_FEES: 'proportional',
+  })
+  try {
+    const { client } = await generous.account({ currency: 'GHS', balance: 0.15 })
+    const payment = await paid(client, { currency: 'GHS', beginning: '+23324000' }, '0001', 9.99)
+    assert.equal(payment.fee, 0.15)
+    for (const amount of [3.33, 3.33, 3.33]) {
+      const { body, text } = await client.post(`/v1/payments/${payment.payment_id}/refund`, { amount })
+      assert.equal((await over(client, body.refund_id)).status, 'completed', text)
+    }
+    assert.deepEqual(await wallet(client, 'GHS'), { balance: 0.15, held: 0 })
+    const rows = (await client.get('/v1/wallet/transactions?type=refund')).body.data
+    assert.deepEqual(
+      rows.filter(({ direction }: { direction: string }) => direction === 'credit').map(amountOf),
+      [0.05, 0.05, 0.05],
+    )
+    assert.deepEqual((await verifyLedger(generous.app.db)).problems, [])
+  } finally {
+    await generous.stop()
+  }
+})
+
 test('what cannot be refunded is refused with a code, and nothing is set aside', async () => {
   const { client } = await world.account()
   const refused = async (id: string, body: object, status: number, code: string) => {
@@ -321,6 +380,10 @@ async function transfers(refundId: string) {
     [uuidOf('refund', refundId)],
   )
   return rows
+}
+
+function amountOf({ amount }: { amount: number }): number {
+  return amount
 }
 
 /** What a single reply has beside the object itself. */

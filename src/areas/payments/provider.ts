@@ -142,8 +142,8 @@ export interface RefundOrder extends Sent {
 export interface RefundCarrier {
   /** Whether a refund that the provider has never heard of may be sent again: it gives the same money back once. */
   readonly repeatable: boolean
-  /** Whether it answers questions at once, so that a call of it is a reason to ask and nothing else. */
-  readonly answersAtOnce: boolean
+  /** Whether a result that it calls with is believed; otherwise a call is a reason to ask, and nothing else. */
+  readonly resultsAreFinal: boolean
   /** Null when it gives this back, otherwise the reason why it does not, as the end of a sentence. */
   objection(order: Pick<RefundOrder, 'micros' | 'payment' | 'phone'>): string | null
   refund(order: RefundOrder): Promise<OutgoingVerdict>

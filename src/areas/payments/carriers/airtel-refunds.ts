@@ -16,7 +16,7 @@ const reasons: Readonly<Record<string, FailureReason>> = {
 
 export class AirtelRefunds implements RefundCarrier {
   readonly repeatable = false
-  readonly answersAtOnce = false
+  readonly resultsAreFinal = false
   readonly #baseUrl: string
   readonly #client: BearerClient
 

@@ -16,7 +16,7 @@ const reasons: Readonly<Record<string, FailureReason>> = { [reversalCodes.noMone
 
 export class DarajaReversals implements RefundCarrier {
   readonly repeatable = true
-  readonly answersAtOnce = false
+  readonly resultsAreFinal = true
   readonly #settings: InitiatorSettings
   /** Who was paid. */
   readonly #shortcode: string

@@ -29,7 +29,7 @@ export interface Disbursements {
 
 export class MomoRefunds implements RefundCarrier {
   readonly repeatable = true
-  readonly answersAtOnce = true
+  readonly resultsAreFinal = false
   readonly #disbursements: Disbursements
 
   constructor(disbursements: Disbursements) {

@@ -16,9 +16,9 @@ type MomoSettings = {
   api_user: string
   api_key: string
   /** Of the disbursements product, which gives money back. */
-  disbursement_subscription_key?: string
-  disbursement_api_user?: string
-  disbursement_api_key?: string
+  payout_subscription_key?: string
+  payout_api_user?: string
+  payout_api_key?: string
 }
 
 const requestMs = 30_000
@@ -55,7 +55,7 @@ class MomoCarrier implements MobileMoney {
     this.#settings = settings
     const { base_url, subscription_key, api_user, api_key, target_environment } = settings
     this.#client = clientOf(`${base_url}/collection/token/`, subscription_key, api_user, api_key, patienceMs)
-    const { disbursement_subscription_key: key, disbursement_api_user: user, disbursement_api_key: userKey } = settings
+    const { payout_subscription_key: key, payout_api_user: user, payout_api_key: userKey } = settings
     if (key === undefined || user === undefined || userKey === undefined) {
       this.refunds = noRefunds('gives nothing back until its operator has entered an account for disbursements')
       return
@@ -167,9 +167,9 @@ export const momo: ProviderKind = {
   outgoing: {
     open: {},
     secret: {
-      disbursement_subscription_key: secretText('Of the disbursements product; without it nothing is given back'),
-      disbursement_api_user: secretText('Of the disbursements product'),
-      disbursement_api_key: secretText('Of its API user'),
+      payout_subscription_key: secretText('Of the disbursements product; without it nothing is given back'),
+      payout_api_user: secretText('Of the disbursements product'),
+      payout_api_key: secretText('Of its API user'),
     },
   },
   connect: (settings: MomoSettings, surroundings) => new MomoCarrier(settings, surroundings),

@@ -6,7 +6,7 @@ import type { RefundCarrier } from '../provider.ts'
 export function noRefunds(why: string): RefundCarrier {
   return {
     repeatable: false,
-    answersAtOnce: false,
+    resultsAreFinal: false,
     objection: () => why,
     refund: async () => ({ kind: 'unavailable', reason: why }),
     queryRefund: async () => ({ kind: 'unknown', reason: why }),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What providers say of refunds. Where a provider answers questions at once its call is a reason to ask; where it only ever
-// tells, it is believed by the address, which nobody else knows, and by the id and the amount that it names.
+// What providers say of refunds. Their calls are reasons to ask; where the answer is no better than the call, it is believed
+// by the address, which nobody else knows, and by the id and the amount that it names.
 import { timingSafeEqual } from 'node:crypto'
 import type { App } from '../../../platform/app.ts'
 import { maybe } from '../../../platform/db.ts'
@@ -22,6 +22,7 @@ export async function takeRefund(app: App, { tenant, id, token, topic, body }: C
   if (!carrier || !heard || !isTheirs) return null
   // That it gave up waiting for itself says nothing of the money.
   if (about === 'timeout') await settleRefund(app, refund, { kind: 'unknown', reason: 'the provider gave up waiting' })
-  else await settleRefund(app, refund, carrier.answersAtOnce ? await carrier.queryRefund(order) : heard.verdict)
+  else if (about === 'answer' || carrier.resultsAreFinal) await settleRefund(app, refund, heard.verdict)
+  else await settleRefund(app, refund, await carrier.queryRefund(order))
   return { ResultCode: 0, ResultDesc: 'Accepted' }
 }

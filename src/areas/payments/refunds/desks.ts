@@ -54,7 +54,7 @@ function wayOf({ refunds, outgoing }: MobileMoney, { way }: Named): RefundCarrie
 function byPayout(outgoing: Outgoing): RefundCarrier {
   return {
     repeatable: outgoing.repeatable,
-    answersAtOnce: false,
+    resultsAreFinal: false,
     objection: ({ phone }) => (phone === null ? 'knows no number to pay it to' : null),
     refund: async ({ phone, ...order }) =>
       phone === null
