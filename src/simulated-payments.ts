@@ -26,17 +26,11 @@ export async function simulatePayments(
   const daraja = await DarajaSimulator.start({ ...common, shortcode, passkey, consumerKey, consumerSecret, initiator })
   const targetEnvironment = 'simulator'
   const [subscriptionKey, apiUser, apiKey] = [secret(), randomUUID(), secret()]
-  const disbursement = { subscriptionKey: secret(), apiUser: randomUUID(), apiKey: secret() }
-  const momo = await MomoSimulator.start({
-    ...common,
-    targetEnvironment,
-    subscriptionKey,
-    apiUser,
-    apiKey,
-    disbursement,
-  })
-  const [clientId, clientSecret] = [randomUUID(), secret()]
-  const airtel = await AirtelSimulator.start({ ...common, clientId, clientSecret })
+  const disbursement = { targetEnvironment, subscriptionKey: secret(), apiUser: randomUUID(), apiKey: secret() }
+  const merchant = { targetEnvironment, subscriptionKey, apiUser, apiKey, disbursement }
+  const momo = await MomoSimulator.start({ ...common, ...merchant })
+  const [clientId, clientSecret, pin] = [randomUUID(), secret(), '4812']
+  const airtel = await AirtelSimulator.start({ ...common, clientId, clientSecret, pin })
   for (const simulator of [daraja, momo, airtel]) stops.push(() => simulator.stop())
   return {
     mpesa: {
@@ -60,7 +54,13 @@ export async function simulatePayments(
       payout_api_user: disbursement.apiUser,
       payout_api_key: disbursement.apiKey,
     },
-    airtel_money: { base_url: urlOf(airtel), client_id: clientId, client_secret: clientSecret },
+    airtel_money: {
+      base_url: urlOf(airtel),
+      client_id: clientId,
+      client_secret: clientSecret,
+      payout_pin: pin,
+      payout_public_key: airtel.payouts.publicKey,
+    },
   }
 }
 

@@ -74,6 +74,7 @@ export const errors = {
     422,
     'This way to pay is not offered in the currency. Use one that is listed among the payment methods.',
   ],
+  BATCH_TOO_LARGE: [422, 'A batch takes at most 10,000 payouts. Send the rest as another one.'],
   AMOUNT_TOO_LOW: [422, 'The amount is below what the provider takes. Ask for min_amount or more.'],
   AMOUNT_TOO_HIGH: [422, 'The amount is above what the provider takes. Ask for max_amount or less.'],
   REFUND_EXCEEDS_PAYMENT: [
@@ -116,9 +117,21 @@ interface EntryProblem {
   error: string
 }
 
+/** The same of a batch of payouts. */
+interface ItemProblem {
+  index: number
+  code: string
+  details: string
+}
+
 export interface ErrorExtras {
   /** Members beside the five that every error has, as the code's documentation names them. */
-  extra?: Readonly<Record<string, string | number | boolean | null | readonly string[] | readonly EntryProblem[]>>
+  extra?: Readonly<
+    Record<
+      string,
+      string | number | boolean | null | readonly string[] | readonly EntryProblem[] | readonly ItemProblem[]
+    >
+  >
   fields?: readonly FieldProblem[]
   retryAfterSeconds?: number
   cause?: unknown

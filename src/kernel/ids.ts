@@ -16,6 +16,8 @@ const prefixes = {
   node: 'node',
   payment: 'pay',
   paymentAttempt: 'pat',
+  payout: 'po',
+  payoutBatch: 'pob',
   price: 'prc',
   refund: 're',
   replay: 'rpl',

@@ -17,6 +17,9 @@ const lastMs = 2 ** 48 - 1
 /** What a movement is -> how it is known. The first that holds counts. */
 const kinds = {
   usage_sms: `t.credit = 'revenue:sms'`,
+  payout: `t.step like 'payout:settle%' and t.debit = 'wallet'`,
+  payout_fee: `t.step like 'payout:fee%' and t.debit = 'wallet'`,
+  payout_reversal: `t.reverses like 'payout:%'`,
   refund: `t.step in ('refund:capture', 'refund:fee')`,
   usage_reversal: `t.debit like 'revenue:%'`,
   topup: `t.step = 'topup:settle'`,
@@ -28,6 +31,9 @@ export type EntryType = keyof typeof kinds
 
 export const entryTypes = [
   'usage_sms',
+  'payout',
+  'payout_fee',
+  'payout_reversal',
   'refund',
   'usage_reversal',
   'topup',
@@ -90,6 +96,10 @@ interface EntryRow {
   is_last: boolean
 }
 
+/** What a movement is about: of those that share the hold of a batch, the payout that its step names. */
+const source = `case when t.step like 'payout:%' then coalesce(substring(t.step from '[0-9a-f-]{36}')::uuid, t.source_id)
+                                 else t.source_id end`
+
 const newestFirst = pageStatement('ledger.entries_newest_first', 'desc')
 const oldestFirst = pageStatement('ledger.entries_oldest_first', 'asc')
 
@@ -124,7 +134,7 @@ function pageStatement(name: string, direction: 'asc' | 'desc') {
        from (select s.*, $type::text is null or s.type = $type as is_wanted,
                     sum(s.effect) over (order by s.id ${direction} rows unbounded preceding) as running,
                     row_number() over (order by s.id ${direction}) as place
-               from (select t.id, t.source_id, t.description, case when t.debit = 'wallet' then t.credit else t.debit end as counter,
+               from (select t.id, ${source} as source_id, t.description, case when t.debit = 'wallet' then t.credit else t.debit end as counter,
                             ${wallets('t')} as is_mine, case ${type.join(' ')} end as type,
                             case when ${wallets('t')} then ${effect('t')} else 0 end as effect
                        from ledger.transfers t

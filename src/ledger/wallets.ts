@@ -104,6 +104,12 @@ const releaseHold = statement<StepParameters, { verdict: string }>(
   `select ledger.release($bucket::smallint, $account::uuid, $environment::text, $source::uuid, $step::text) as verdict`,
 )
 
+const releasePart = statement<StepParameters & { amount: bigint }, { verdict: string }>(
+  'ledger.release_part',
+  `select ledger.release_part($bucket::smallint, $account::uuid, $environment::text, $source::uuid, $step::text,
+                              $amount::bigint) as verdict`,
+)
+
 const makeWallet = statement<TenantParameters & { currency: string }, object>(
   'ledger.make_wallet',
   `insert into ledger.wallets (bucket, account_id, environment, currency)
@@ -227,6 +233,17 @@ export async function release(
 ): Promise<'released' | 'closed' | 'missing'> {
   const { verdict } = await one(tx.query(releaseHold, { ...tenant, source: sourceId, step }))
   return oneOf(verdict, ['released', 'closed', 'missing'])
+}
+
+/** Gives back a part of a hold. To be called by whoever won what can be won once: it has no key of its own. */
+export async function releaseSome(
+  tx: Tx,
+  tenant: Tenant,
+  { sourceId, step }: Step,
+  micros: bigint,
+): Promise<'released' | 'closed' | 'exceeds' | 'missing'> {
+  const { verdict } = await one(tx.query(releasePart, { ...tenant, source: sourceId, step, amount: micros }))
+  return oneOf(verdict, ['released', 'closed', 'exceeds', 'missing'])
 }
 
 function walletOf({ currency, balance, held, overdraft, updated_at }: WalletRow): Wallet {

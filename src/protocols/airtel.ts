@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Airtel Money's collections, both ends: the body of a payment, the answer to it, and the answer to the question how it
-// went. Every answer has a `status` of the call and, where the call reached a payment, the payment's own state.
+// Airtel Money, both ends: the body of a payment (a collection) or of a disbursement (a payout), the answer to it, and the
+// answer to the question how it went. Every answer has a `status` of the call and, where the call reached a payment, the payment's own state.
 import { membersOf, textOf } from './json.ts'
 
 /** The beginning of every code of a collection; what follows is what it means. */
@@ -23,6 +23,22 @@ export const airtelCodes = {
   expired: `${family}029`,
 } as const
 
+/** The same of a disbursement. */
+const payoutFamily = 'DP00900001'
+
+export const airtelPayoutCodes = {
+  ambiguous: `${payoutFamily}000`,
+  success: `${payoutFamily}001`,
+  overLimit: `${payoutFamily}003`,
+  badAmount: `${payoutFamily}004`,
+  inProcess: `${payoutFamily}006`,
+  notEnoughMoney: `${payoutFamily}007`,
+  repeated: `${payoutFamily}009`,
+  noRecipient: `${payoutFamily}012`,
+  failed: `${payoutFamily}014`,
+  notFound: `${payoutFamily}015`,
+} as const
+
 export interface AirtelPayment {
   /** Ours. */
   id: string
@@ -43,6 +59,20 @@ export function airtelPaymentBody({ id, reference, country, currency, msisdn, am
   }
 }
 
+export interface AirtelDisbursement extends Pick<AirtelPayment, 'id' | 'reference' | 'msisdn' | 'amount'> {
+  /** Encrypted for the provider. */
+  pin: string
+}
+
+export function airtelDisbursementBody({ id, reference, msisdn, amount, pin }: AirtelDisbursement) {
+  return {
+    payee: { msisdn },
+    reference: plainText(reference) || 'Payout',
+    pin,
+    transaction: { amount: Number(amount), id },
+  }
+}
+
 export type AirtelPaymentAnswer =
   | { kind: 'accepted' }
   | { kind: 'refused'; code: string }
@@ -52,13 +82,22 @@ export type AirtelPaymentAnswer =
   | { kind: 'token' }
   | { kind: 'strange' }
 
+const takenCodes: ReadonlySet<string> = new Set([
+  airtelCodes.inProcess,
+  airtelCodes.success,
+  airtelPayoutCodes.inProcess,
+  airtelPayoutCodes.success,
+])
+const ambiguousCodes: ReadonlySet<string> = new Set([airtelCodes.ambiguous, airtelPayoutCodes.ambiguous])
+const notFoundCodes: ReadonlySet<string> = new Set([airtelCodes.notFound, airtelPayoutCodes.notFound])
+
 export function readAirtelPaymentAnswer(status: number, body: unknown): AirtelPaymentAnswer {
   if (status === 401) return { kind: 'token' }
   if (status === 429) return { kind: 'busy', code: '429' }
   const { code, success } = callOf(body)
-  if (success && (code === airtelCodes.inProcess || code === airtelCodes.success)) return { kind: 'accepted' }
+  if (success && takenCodes.has(code)) return { kind: 'accepted' }
   // An ambiguous one may have been taken, and so may whatever a broken server speaks of.
-  if (success || code === airtelCodes.ambiguous || status >= 500 || code === '') return { kind: 'strange' }
+  if (success || ambiguousCodes.has(code) || status >= 500 || code === '') return { kind: 'strange' }
   return { kind: 'refused', code }
 }
 
@@ -88,7 +127,7 @@ export function readAirtelResult(status: number, body: unknown): AirtelResult {
       case 'TA':
         return { kind: 'pending' }
     }
-  return code === airtelCodes.notFound ? { kind: 'missing' } : { kind: 'strange' }
+  return notFoundCodes.has(code) ? { kind: 'missing' } : { kind: 'strange' }
 }
 
 /** A payment is given back whole, by the provider's own id of it. */
@@ -111,7 +150,7 @@ export function readAirtelRefundAnswer(status: number, body: unknown): AirtelRef
 
 /** Every answer, as the provider writes it. */
 export function airtelAnswerBody(code: string, transaction?: Record<string, string>): object {
-  const isTaken = code === airtelCodes.inProcess || code === airtelCodes.success || transaction !== undefined
+  const isTaken = takenCodes.has(code) || transaction !== undefined
   return {
     ...(transaction === undefined ? {} : { data: { transaction } }),
     status: {

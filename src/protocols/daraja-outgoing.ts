@@ -2,8 +2,9 @@
 // Daraja where money goes out, both ends: payouts to a phone (B2C) and the question what became of one. The answer to either
 // says only that it was taken; how it went comes later, as a `Result`, to an address that the request gave. A call to the
 // other address says that the provider gave up waiting for itself, which tells nothing of the money.
-import { constants, createPublicKey, type KeyObject, privateDecrypt, publicEncrypt } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
 import { membersOf, textOf } from './json.ts'
+import { decryptWith, encryptFor } from './rsa.ts'
 
 export interface Initiator {
   name: string
@@ -28,22 +29,14 @@ export interface B2cPayment extends OutgoingRequest {
   remarks: string
 }
 
-/** RSA, PKCS#1 v1.5, base64, as the provider wants it. */
+/** The initiator's password as the provider wants it. */
 export function securityCredential(password: string, certificate: string): string {
-  const key = createPublicKey(certificate)
-  return publicEncrypt({ key, padding: constants.RSA_PKCS1_PADDING }, Buffer.from(password)).toString('base64')
+  return encryptFor(certificate, password)
 }
 
 /** What a credential says to whoever has the key; null when it was not made for it. */
 export function readSecurityCredential(credential: string, key: KeyObject): string | null {
-  try {
-    // Some versions of Node do not take this padding off, so it is done by hand: 0, 2, at least eight bytes, 0, the text.
-    const padded = privateDecrypt({ key, padding: constants.RSA_NO_PADDING }, Buffer.from(credential, 'base64'))
-    const end = padded.indexOf(0, 2)
-    return padded[0] === 0 && padded[1] === 2 && end >= 10 ? padded.subarray(end + 1).toString() : null
-  } catch {
-    return null
-  }
+  return decryptWith(key, credential)
 }
 
 export function b2cBody({ id, initiator, shortcode, amount, phone, remarks, resultUrl, timeoutUrl }: B2cPayment) {

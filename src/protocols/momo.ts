@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MTN's MoMo collections, both ends: the body of a request to pay, the answer to it, and how it went, which is told in the
-// same words when it is asked for and when the provider calls back.
+// MTN's MoMo, both ends: the body of a request to pay (a collection) or of a transfer (a payout), the answer to it, and how
+// it went, which is told in the same words when it is asked for and when the provider calls back.
 import { membersOf, textOf } from './json.ts'
 
 /** The provider shows no more of a text. */
@@ -43,6 +43,12 @@ export function refundBody({ payerMessage, payeeNote, ...rest }: MomoRefund) {
   }
 }
 
+export function transferBody({ amount, currency, externalId, phone, payerMessage, payeeNote }: RequestToPay) {
+  const { payer: payee, ...rest } = requestToPayBody({ amount, currency, externalId, phone, payerMessage, payeeNote })
+  return { ...rest, payee }
+}
+
+/** The answer to a request to pay, and to one for a transfer. */
 export type RequestToPayAnswer =
   | { kind: 'accepted' }
   /** The same reference was accepted before. */
@@ -91,13 +97,14 @@ export function readPaymentResult(body: unknown): PaymentResult | null {
 export function paymentResultBody(
   { externalId, status, amount, financialTransactionId, reason }: PaymentResult,
   { currency, phone }: { currency: string; phone: string },
+  party: 'payer' | 'payee' = 'payer',
 ): object {
   return {
     ...(financialTransactionId === null ? {} : { financialTransactionId }),
     externalId,
     amount,
     currency,
-    payer: { partyIdType: 'MSISDN', partyId: phone.replace('+', '') },
+    [party]: { partyIdType: 'MSISDN', partyId: phone.replace('+', '') },
     status,
     ...(reason === null ? {} : { reason: { code: reason, message: reason } }),
   }

@@ -4,6 +4,7 @@
 import { randomBytes } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { airtelAnswerBody, airtelCodes } from '../protocols/airtel.ts'
+import { AirtelPayouts, disbursementsPath } from './airtel-outgoing.ts'
 import { type Ending, playOf, type RefundEnding, refundPlayOf } from './payer.ts'
 import { type Asked, ProviderServer, type ProviderServerOptions, say } from './provider-server.ts'
 
@@ -16,6 +17,8 @@ const refundsPath = '/standard/v1/payments/refund'
 export interface AirtelOptions extends ProviderServerOptions {
   clientId: string
   clientSecret: string
+  /** Of the account that pays. */
+  pin: string
 }
 
 const codes: Readonly<Record<Ending, string>> = {
@@ -47,6 +50,8 @@ interface Requested {
 }
 
 export class AirtelSimulator {
+  /** The half that pays. */
+  readonly payouts: AirtelPayouts
   readonly #options: AirtelOptions
   readonly #payments = new Map<string, Requested>()
   /** The provider's id of a payment that was given back -> its amount. */
@@ -57,6 +62,7 @@ export class AirtelSimulator {
 
   private constructor(options: AirtelOptions) {
     this.#options = options
+    this.payouts = new AirtelPayouts(options.pin, () => this.#server)
   }
 
   static async start(options: AirtelOptions): Promise<AirtelSimulator> {
@@ -86,6 +92,8 @@ export class AirtelSimulator {
       return say(response, 401, { error: 'invalid_token', error_description: 'The access token is invalid' })
     if (method === 'POST' && path === paymentsPath) return this.#take(asked, response)
     if (method === 'POST' && path === refundsPath) return this.#refund(asked, response)
+    if (method === 'POST' && path === disbursementsPath) return this.payouts.take(asked, response)
+    if (method === 'GET' && path.startsWith(disbursementsPath)) return this.payouts.tellState(asked, response)
     if (method === 'GET' && path.startsWith(statesPath)) return this.#tellState(asked, response)
     say(response, 404, airtelAnswerBody(airtelCodes.notFound))
   }

@@ -49,7 +49,12 @@ export class MomoRefunds {
     return new Map([...this.#refunds].filter(([, { status }]) => status === 'SUCCESSFUL'))
   }
 
-  take({ headers, body }: Asked, response: ServerResponse): void {
+  answer(asked: Asked, response: ServerResponse): void {
+    if (asked.method === 'POST' && asked.path === refundsPath) return this.#take(asked, response)
+    this.#tellState(asked.path.slice(refundsPath.length + 1), response)
+  }
+
+  #take({ headers, body }: Asked, response: ServerResponse): void {
     const reference = String(headers['x-reference-id'])
     const of = String(body?.referenceIdToRefund)
     const amount = String(body?.amount)
@@ -87,7 +92,7 @@ export class MomoRefunds {
     say(response, 202)
   }
 
-  tellState(reference: string, response: ServerResponse): void {
+  #tellState(reference: string, response: ServerResponse): void {
     const refund = this.#refunds.get(reference)
     if (!refund) return say(response, 404, refusal('RESOURCE_NOT_FOUND'))
     say(response, 200, paymentResultBody(refund, refund))

@@ -4,7 +4,8 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { type PaymentResult, paymentResultBody } from '../protocols/momo.ts'
-import { MomoRefunds, refundsPath } from './momo-refunds.ts'
+import { type MomoDisbursement, MomoTransfers } from './momo-outgoing.ts'
+import { MomoRefunds } from './momo-refunds.ts'
 import { type Ending, otherAmount, type Play, playOf } from './payer.ts'
 import { type Asked, forgedUrl, ProviderServer, type ProviderServerOptions, say } from './provider-server.ts'
 
@@ -17,8 +18,8 @@ export interface MomoOptions extends ProviderServerOptions {
   targetEnvironment: string
   apiUser: string
   apiKey: string
-  /** The same for the product that gives money back; without it there is none. */
-  disbursement?: { subscriptionKey: string; apiUser: string; apiKey: string }
+  /** Of the half that pays; the same unless given. */
+  disbursement?: MomoDisbursement
 }
 
 const reasons: Readonly<Record<Ending, string | null>> = {
@@ -30,8 +31,6 @@ const reasons: Readonly<Record<Ending, string | null>> = {
   unreachable: 'EXPIRED',
 }
 
-type Product = Pick<MomoOptions, 'subscriptionKey' | 'apiUser' | 'apiKey'>
-
 interface Requested extends PaymentResult {
   amount: string
   currency: string
@@ -40,11 +39,13 @@ interface Requested extends PaymentResult {
 }
 
 export class MomoSimulator {
+  /** The half that pays. */
+  readonly transfers: MomoTransfers
   readonly #options: MomoOptions
   readonly #requests = new Map<string, Requested>()
   /** References whose first request got lost. */
   readonly #lost = new Set<string>()
-  readonly #tokens = new Map<string, Product>()
+  readonly #tokens = new Set<string>()
   readonly #refunds = new MomoRefunds(
     (reference) => this.#requests.get(reference),
     () => this.#server,
@@ -53,6 +54,7 @@ export class MomoSimulator {
 
   private constructor(options: MomoOptions) {
     this.#options = options
+    this.transfers = new MomoTransfers(options.disbursement ?? options, () => this.#server, this.#refunds)
   }
 
   static async start(options: MomoOptions): Promise<MomoSimulator> {
@@ -82,31 +84,26 @@ export class MomoSimulator {
 
   #answer(asked: Asked, response: ServerResponse): void {
     const { method, path, headers } = asked
-    const product = path.startsWith('/disbursement/') ? this.#options.disbursement : this.#options
-    if (!product || headers['ocp-apim-subscription-key'] !== product.subscriptionKey)
+    if (path.startsWith('/disbursement/')) return this.transfers.answer(asked, response)
+    if (headers['ocp-apim-subscription-key'] !== this.#options.subscriptionKey)
       return say(response, 401, { statusCode: 401, message: 'Access denied due to invalid subscription key.' })
-    if (method === 'POST' && /^\/(collection|disbursement)\/token\/$/.test(path))
-      return this.#giveToken(product, headers.authorization, response)
-    // A token is good for the product it was given for.
-    if (this.#tokens.get(headers.authorization?.replace(/^Bearer /, '') ?? '') !== product)
+    if (method === 'POST' && path === '/collection/token/') return this.#giveToken(headers.authorization, response)
+    if (!this.#tokens.has(headers.authorization?.replace(/^Bearer /, '') ?? ''))
       return say(response, 401, { error: 'invalid_token' })
     if (headers['x-target-environment'] !== this.#options.targetEnvironment)
       return say(response, 400, refusal('NOT_ALLOWED_TARGET_ENVIRONMENT'))
     if (method === 'POST' && path === requestsPath) return this.#request(asked, response)
     if (method === 'GET' && path.startsWith(`${requestsPath}/`))
       return this.#tellState(path.slice(requestsPath.length + 1), response)
-    if (method === 'POST' && path === refundsPath) return this.#refunds.take(asked, response)
-    if (method === 'GET' && path.startsWith(`${refundsPath}/`))
-      return this.#refunds.tellState(path.slice(refundsPath.length + 1), response)
     say(response, 404, refusal('RESOURCE_NOT_FOUND'))
   }
 
-  #giveToken(product: Product, authorization: string | undefined, response: ServerResponse): void {
-    const { apiUser, apiKey } = product
+  #giveToken(authorization: string | undefined, response: ServerResponse): void {
+    const { apiUser, apiKey } = this.#options
     if (authorization !== `Basic ${Buffer.from(`${apiUser}:${apiKey}`).toString('base64')}`)
       return say(response, 401, { error: 'login_failed' })
     const token = randomBytes(21).toString('base64url')
-    this.#tokens.set(token, product)
+    this.#tokens.add(token)
     say(response, 200, { access_token: token, token_type: 'access_token', expires_in: tokenSeconds })
   }
 

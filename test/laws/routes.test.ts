@@ -162,8 +162,8 @@ async function realPath(route: Route, client: typeof world.demo): Promise<string
   const body = create?.examples?.[0]?.body
   if (create && body) {
     const made = await client.post(collection, body)
-    const { note_id, name, batch_id, phone, number } = made.body
-    const id = made.body.id ?? note_id ?? name ?? batch_id ?? phone ?? number
+    const { note_id, name, payout_id, batch_id, phone, number } = made.body
+    const id = made.body.id ?? note_id ?? name ?? payout_id ?? batch_id ?? phone ?? number
     assert.ok(id, `${collection}: ${JSON.stringify(made.body)}`)
     return `${collection}/${id}${rest}`
   }
@@ -174,6 +174,11 @@ async function realPath(route: Route, client: typeof world.demo): Promise<string
     const { body: key } = await client.post('/v1/api-keys', { name: 'short-lived' })
     await client.delete(`/v1/api-keys/${key.id}`)
     return `${collection}/${(await client.get('/v1/events')).body.data[0].id}`
+  }
+  if (collection === '/v1/refunds') {
+    const { body: payment } = await client.post('/v1/payments', { amount: 5, currency: 'KES', phone: '+254700000001' })
+    await client.get(`/v1/payments/${payment.payment_id}?wait=30`)
+    return `${collection}/${(await client.post(`/v1/payments/${payment.payment_id}/refund`)).body.refund_id}${rest}`
   }
   if (collection === '/v1/sms') {
     const message = { to: '+254711000001', from: 'PAMOJA', message: 'Habari' }

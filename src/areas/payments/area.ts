@@ -5,6 +5,10 @@ import { declareTaker, mountCallbacks } from './callbacks.ts'
 import { fraudEvents, paymentEvents, payoutEvents, refundEvents } from './events.ts'
 import { gatewayOf } from './gateway.ts'
 import { operatorRoutes } from './operator.ts'
+import { spreadJob } from './payouts/bulk.ts'
+import { takeResult } from './payouts/results.ts'
+import { payoutRoutes } from './payouts/routes.ts'
+import { batchedPayoutJob, payoutJob } from './payouts/submit.ts'
 import { mountReceipts } from './receipts/page.ts'
 import { takeRefund } from './refunds/callbacks.ts'
 import { refundRoutes } from './refunds/routes.ts'
@@ -14,11 +18,12 @@ import { watchJob } from './submit.ts'
 import { waitingOf } from './waiting.ts'
 
 declareTaker('refund', takeRefund)
+declareTaker('payout', takeResult)
 
 export const payments: Area = {
   name: 'payments',
-  routes: [...paymentRoutes, ...refundRoutes, ...operatorRoutes],
-  jobs: [watchJob, refundJob],
+  routes: [...paymentRoutes, ...refundRoutes, ...payoutRoutes, ...operatorRoutes],
+  jobs: [watchJob, refundJob, payoutJob, batchedPayoutJob, spreadJob],
   events: [paymentEvents, refundEvents, payoutEvents, fraudEvents].flatMap((group) => Object.values(group)),
   mount: (http, app) => {
     mountCallbacks(http, app)
@@ -37,6 +42,7 @@ export { accept, currencyOf, microsOf, PaymentCreate, sendNow } from './create.t
 export { Customer, completedPayment, moneyFields, moneyHead, Payment } from './events.ts'
 export { requireCollectable } from './methods.ts'
 export { paymentUuid, recordOf } from './payment.ts'
+export { findPayouts } from './payouts/store.ts'
 export { declarePurpose, type Purpose } from './purpose.ts'
 export { accepting, checkCallback } from './routes.ts'
 export { findPayments, type PaymentRow } from './store.ts'

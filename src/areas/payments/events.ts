@@ -150,9 +150,9 @@ const Recipient = Type.Object(
   { title: 'PayoutRecipient' },
 )
 
-const payoutStatus = OneOf(['pending', 'processing', 'completed', 'failed', 'cancelled', 'reversed'])
+export const payoutStatus = OneOf(['pending', 'processing', 'completed', 'failed', 'cancelled', 'reversed'])
 
-const Payout = Type.Object(
+export const Payout = Type.Object(
   {
     payout_id: Type.String(),
     status: payoutStatus,
@@ -166,6 +166,7 @@ const Payout = Type.Object(
     reference: word,
     batch_id: word,
     metadata: Metadata,
+    scheduled_at: moment,
     provider_reference: word,
     failure_reason: word,
     failure_message: word,
@@ -193,27 +194,28 @@ const PayoutEvent = Type.Object(
 
 const count = Type.Integer()
 
+export const batchFields = {
+  batch_id: Type.String(),
+  status: OneOf(['processing', 'completed', 'cancelled']),
+  total_count: count,
+  accepted_count: count,
+  completed_count: count,
+  failed_count: count,
+  total_amount: amount,
+  total_fee: amount,
+  currency,
+  created_at: At(),
+}
+
+const PayoutBatch = Type.Object(batchFields, { title: 'PayoutBatch' })
+
 const BatchCompleted = Type.Object(
   {
     ...moneyFields,
     batch_id: Type.String(),
     status: OneOf(['completed', 'cancelled']),
     counts: Type.Object({ total: count, accepted: count, completed: count, failed: count }),
-    batch: Type.Object(
-      {
-        batch_id: Type.String(),
-        status: OneOf(['processing', 'completed', 'cancelled']),
-        total_count: count,
-        accepted_count: count,
-        completed_count: count,
-        failed_count: count,
-        total_amount: amount,
-        total_fee: amount,
-        currency,
-        created_at: At(),
-      },
-      { title: 'PayoutBatch' },
-    ),
+    batch: PayoutBatch,
   },
   { title: 'PayoutBatchCompletedEvent' },
 )
@@ -332,6 +334,7 @@ const paidOut: Static<typeof Payout> = {
   reference: 'salary-9',
   batch_id: null,
   metadata: {},
+  scheduled_at: null,
   provider_reference: 'NLM4CD12RT',
   failure_reason: null,
   failure_message: null,

@@ -15,7 +15,10 @@ import { Payment } from './events.ts'
 import { gatewayOf } from './gateway.ts'
 import { feeBasisPoints, offered } from './methods.ts'
 import { noSuchPayment, paymentUuid, recordOf } from './payment.ts'
+import { payoutFeeBasisPoints, recordOf as payoutOf } from './payouts/payout.ts'
+import { listPayouts, type PayoutRow } from './payouts/store.ts'
 import { recordWithRefunds } from './refunds/refund.ts'
+import { listRefunds, type RefundOfPayment } from './refunds/store.ts'
 import { cancel } from './settle.ts'
 import { findPayment, listPayments, open, type PaymentRow } from './store.ts'
 import { waitingOf } from './waiting.ts'
@@ -146,11 +149,14 @@ const Method = Type.Object(
     name: Type.String(),
     countries: Type.Array(Type.String()),
     currencies: Type.Array(Type.String()),
-    directions: Type.Array(OneOf(['in', 'out'])),
+    directions: Type.Unsafe<readonly ('in' | 'out')[]>(Type.Array(OneOf(['in', 'out']))),
     min_amount: Type.Number(),
     max_amount: Type.Number(),
     whole_units_only: Type.Boolean(),
-    fee: Type.Object({ percent: Type.Number(), fixed: Type.Number(), currency: Type.String() }),
+    fee: Type.Object(
+      { percent: Type.Number(), fixed: Type.Number(), currency: Type.String() },
+      { description: 'Of a collection, or with `direction=out` of a payout' },
+    ),
     status: OneOf(['up', 'degraded', 'down']),
     ussd_code: Type.String({ description: 'What a payer dials to see what waits for approval' }),
   },
@@ -170,30 +176,49 @@ const methods = list({
   row: Method,
   examples: [{ name: 'In Kenya', query: { country: 'KE' } }],
   handle: async (app, { query }, { tenant }) => ({
-    rows: (query.direction === 'out' ? [] : offered(query)).map((one) => ({
-      method: 'mobile_money' as const,
-      provider: one.provider,
-      name: one.name,
-      countries: [one.country],
-      currencies: [one.currency],
-      directions: ['in' as const],
-      min_amount: one.min,
-      max_amount: one.max,
-      whole_units_only: one.wholeUnitsOnly,
-      fee: { percent: Number(feeBasisPoints) / 100, fixed: 0, currency: one.currency },
-      status: gatewayOf(app).status(one, tenant.environment),
-      ussd_code: one.ussdCode,
-    })),
+    rows: offered(query).flatMap((one) => {
+      const paysOut = gatewayOf(app).outgoing(one, tenant.environment) !== null
+      if (query.direction === 'out' && !paysOut) return []
+      const basisPoints = query.direction === 'out' ? payoutFeeBasisPoints : feeBasisPoints
+      return {
+        method: 'mobile_money' as const,
+        provider: one.provider,
+        name: one.name,
+        countries: [one.country],
+        currencies: [one.currency],
+        directions: paysOut ? (['in', 'out'] as const) : (['in'] as const),
+        min_amount: one.min,
+        max_amount: one.max,
+        whole_units_only: one.wholeUnitsOnly,
+        fee: { percent: Number(basisPoints) / 100, fixed: 0, currency: one.currency },
+        status: gatewayOf(app).status(one, tenant.environment),
+        ussd_code: one.ussdCode,
+      }
+    }),
     nextCursor: null,
   }),
 })
 
+const transactionType = OneOf(['payment', 'topup', 'refund', 'payout'])
+const transactionStatus = OneOf([
+  'pending',
+  'processing',
+  'requires_action',
+  'completed',
+  'failed',
+  'cancelled',
+  'expired',
+  'reversed',
+])
+
 const Transaction = Type.Object(
   {
     transaction_id: Type.String(),
-    type: OneOf(['payment', 'topup']),
-    payment_id: Type.String(),
-    status: Payment.properties.status,
+    type: transactionType,
+    payment_id: Nullable(Type.String()),
+    payout_id: Nullable(Type.String()),
+    refund_id: Nullable(Type.String()),
+    status: transactionStatus,
     amount: Amount(),
     fee: Amount(),
     net_amount: Amount(),
@@ -215,12 +240,13 @@ const Transaction = Type.Object(
 const transactions = list({
   path: '/v1/payments/transactions',
   operation: 'payments.transactions',
-  summary: 'List payments',
+  summary: 'List payments, refunds and payouts',
   scope: 'payments:read',
   query: Type.Object({
     ...listQuery,
     ...dayRangeQuery,
-    status: Type.Optional(Payment.properties.status),
+    type: Type.Optional(transactionType),
+    status: Type.Optional(transactionStatus),
     currency: Type.Optional(Type.String({ maxLength: 3 })),
     method: Type.Optional(Payment.properties.method),
     provider: Type.Optional(Type.String({ maxLength: 40 })),
@@ -232,7 +258,8 @@ const transactions = list({
   examples: [{ name: 'What was paid', query: { status: 'completed' } }],
   handle: async (app, { query }, { tenant }) => {
     const window = windowOf(query)
-    const rows = await app.db.query(listPayments, {
+    const { type } = query
+    const filter = {
       ...tenant,
       ...window,
       ...idBounds(query),
@@ -243,8 +270,21 @@ const transactions = list({
       reference: query.reference ?? null,
       // A plus sign in a query string is a blank.
       phone: query.phone?.replace(/^ ?(?=\d)/, '+') ?? null,
+    }
+    const purpose = type === 'payment' || type === 'topup' ? type : null
+    const wants = (...types: readonly string[]) => type === undefined || types.includes(type)
+    const payments = wants('payment', 'topup') ? await app.db.query(listPayments, { ...filter, purpose }) : []
+    const payouts = wants('payout') ? await app.db.query(listPayouts, filter) : []
+    const refunds = wants('refund') ? await app.db.query(listRefunds, { ...filter, payment: null }) : []
+    // Each list has a page and one more: so has what is the first of all.
+    const sign = window.descending ? -1 : 1
+    const rows = [...payments, ...payouts, ...refunds]
+      .sort((a, b) => (a.id < b.id ? -sign : sign))
+      .slice(0, window.limit + 1)
+    return pageOf(window, rows, (row) => {
+      if ('purpose' in row) return transactionOf(row)
+      return 'way' in row ? refundTransactionOf(row) : payoutTransactionOf(row)
     })
-    return pageOf(window, rows, transactionOf)
   },
 })
 
@@ -254,6 +294,8 @@ function transactionOf(row: PaymentRow): Static<typeof Transaction> {
     transaction_id: idOf('transaction', row.id),
     type: row.purpose,
     payment_id,
+    payout_id: null,
+    refund_id: null,
     status,
     amount,
     fee,
@@ -269,6 +311,60 @@ function transactionOf(row: PaymentRow): Static<typeof Transaction> {
     metadata: rest.metadata,
     created_at: rest.created_at,
     completed_at: rest.completed_at,
+  }
+}
+
+/** What leaves the wallet is the amount and the fee. */
+function payoutTransactionOf(row: PayoutRow): Static<typeof Transaction> {
+  const { payout_id, status, amount, fee, currency, method, provider, ...rest } = payoutOf(row)
+  return {
+    transaction_id: idOf('transaction', row.id),
+    type: 'payout',
+    payment_id: null,
+    payout_id,
+    refund_id: null,
+    status,
+    amount,
+    fee,
+    net_amount: amount + fee,
+    currency,
+    direction: 'debit',
+    method,
+    provider,
+    phone: masked(row.phone),
+    reference: rest.reference,
+    provider_reference: rest.provider_reference,
+    description: rest.description,
+    metadata: rest.metadata,
+    created_at: rest.created_at,
+    completed_at: rest.completed_at,
+  }
+}
+
+/** What leaves the wallet is the amount without the part of the fee that comes back. */
+function refundTransactionOf(row: RefundOfPayment): Static<typeof Transaction> {
+  const { amount, currency, status, method, provider, phone, created_at, completed_at } = row
+  return {
+    transaction_id: idOf('transaction', row.id),
+    type: 'refund',
+    payment_id: idOf('payment', row.payment_id),
+    payout_id: null,
+    refund_id: idOf('refund', row.id),
+    status,
+    amount,
+    fee: 0n,
+    net_amount: amount - row.fee_returned,
+    currency,
+    direction: 'debit',
+    method,
+    provider,
+    phone: phone && masked(phone),
+    reference: row.reference,
+    provider_reference: row.provider_reference,
+    description: row.description,
+    metadata: row.metadata,
+    created_at,
+    completed_at,
   }
 }
 

@@ -142,6 +142,7 @@ export interface PaymentFilter {
   method: string | null
   reference: string | null
   phone: string | null
+  purpose: string | null
 }
 
 export const listPayments = statement<
@@ -154,6 +155,7 @@ export const listPayments = statement<
       and ($status::text is null or status = $status) and ($currency::text is null or currency = $currency)
       and ($provider::text is null or provider = $provider) and ($method::text is null or method = $method)
       and ($reference::text is null or reference = $reference) and ($phone::text is null or phone = $phone)
+      and ($purpose::text is null or purpose = $purpose)
       and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
     order by case when $descending then id end desc, id
     limit $limit::int + 1`,

@@ -11,7 +11,7 @@ import { idBounds } from '../../platform/page.ts'
 import type { Page } from '../../platform/route.ts'
 import { Amount, At, dayRangeQuery, listQuery, Metadata, Nullable, OneOf } from '../../platform/schema.ts'
 import type { Tenant } from '../../platform/tenant.ts'
-import { currencyOf, findPayments } from '../payments/area.ts'
+import { currencyOf, findPayments, findPayouts } from '../payments/area.ts'
 
 const defaultLimit = 50
 /** The last row of the page before, and the balance there if it was final. */
@@ -33,7 +33,7 @@ export const WalletTransaction = Type.Object(
     currency: Type.String(),
     balance_after: Amount(),
     description: Nullable(Type.String()),
-    source: Type.Object({ type: OneOf(['sms', 'payment', 'refund', 'credit']), id: Type.String() }),
+    source: Type.Object({ type: OneOf(['sms', 'payment', 'payout', 'refund', 'credit']), id: Type.String() }),
     reference: Nullable(Type.String()),
     metadata: Metadata,
     created_at: At(),
@@ -106,21 +106,30 @@ function successor(uuid: string): string {
     .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
 
-/** What customers said of the payments on a page. */
+/** What customers said of the payments and payouts on a page. */
 async function notesOf(queryable: Queryable, tenant: Tenant, entries: readonly Entry[]) {
-  const ids = entries.filter(isPayment).map(({ sourceId }) => sourceId)
-  const rows = ids.length > 0 ? await queryable.query(findPayments, { ...tenant, ids }) : []
+  const idsOf = (is: (entry: Entry) => boolean) => entries.filter(is).map(({ sourceId }) => sourceId)
+  const [payments, payouts] = [idsOf(isPayment), idsOf(isPayout)]
+  const rows = [
+    ...(payments.length > 0 ? await queryable.query(findPayments, { ...tenant, ids: payments }) : []),
+    ...(payouts.length > 0 ? await queryable.query(findPayouts, { ...tenant, ids: payouts }) : []),
+  ]
   return new Map(rows.map(({ id, ...notes }) => [id, notes]))
 }
 
 function sourceOf(entry: Entry): {
-  type: 'sms' | 'payment' | 'refund' | 'credit'
-  id: Id<'sms' | 'payment' | 'refund' | 'walletTransaction'>
+  type: 'sms' | 'payment' | 'payout' | 'refund' | 'credit'
+  id: Id<'sms' | 'payment' | 'payout' | 'refund' | 'walletTransaction'>
 } {
   if (entry.counter === 'revenue:sms') return { type: 'sms', id: idOf('sms', entry.sourceId) }
   if (isPayment(entry)) return { type: 'payment', id: idOf('payment', entry.sourceId) }
+  if (isPayout(entry)) return { type: 'payout', id: idOf('payout', entry.sourceId) }
   if (entry.type === 'refund') return { type: 'refund', id: idOf('refund', entry.sourceId) }
   return { type: 'credit', id: idOf('walletTransaction', entry.sourceId) }
+}
+
+function isPayout({ type }: Entry): boolean {
+  return type === 'payout' || type === 'payout_fee' || type === 'payout_reversal'
 }
 
 function isPayment({ type }: Entry): boolean {

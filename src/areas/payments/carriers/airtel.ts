@@ -5,12 +5,13 @@
 import { formatMicros } from '../../../kernel/money.ts'
 import { factsOf } from '../../../kernel/phone.ts'
 import { airtelCodes, airtelPaymentBody, readAirtelPaymentAnswer, readAirtelResult } from '../../../protocols/airtel.ts'
-import { baseUrl, type ProviderKind, type Surroundings, secretText } from '../kind.ts'
+import { baseUrl, type ProviderKind, publicKeyText, type Surroundings, secretText } from '../kind.ts'
 import type { Collection, FailureReason, Market, MobileMoney, RefundCarrier, Verdict } from '../provider.ts'
+import { AirtelOutgoing, type DisbursementSettings } from './airtel-outgoing.ts'
 import { AirtelRefunds } from './airtel-refunds.ts'
 import { BearerClient } from './bearer.ts'
 
-type AirtelSettings = { base_url: string; client_id: string; client_secret: string }
+type AirtelSettings = Partial<DisbursementSettings> & { base_url: string; client_id: string; client_secret: string }
 
 const paymentMs = 30_000
 const queryMs = 10_000
@@ -33,13 +34,14 @@ class AirtelCarrier implements MobileMoney {
   readonly provider = 'airtel_money'
   readonly knownByAttempt = true
   readonly repeatable = false
-  readonly outgoing = null
+  readonly outgoing: AirtelOutgoing | null
   readonly thanks = {}
   readonly refunds: RefundCarrier
   readonly #baseUrl: string
   readonly #client: BearerClient
 
-  constructor({ base_url, client_id, client_secret }: AirtelSettings, { patienceMs }: Surroundings) {
+  constructor(settings: AirtelSettings, { patienceMs }: Surroundings) {
+    const { base_url, client_id, client_secret } = settings
     this.#baseUrl = base_url
     this.#client = new BearerClient({
       patienceMs,
@@ -52,7 +54,8 @@ class AirtelCarrier implements MobileMoney {
       tokenForMs,
       isRefused: ({ status }) => status === 401,
     })
-    this.refunds = new AirtelRefunds(base_url, this.#client)
+    this.outgoing = paysOut(settings) ? new AirtelOutgoing(settings, this.#client) : null
+    this.refunds = new AirtelRefunds(settings.base_url, this.#client)
   }
 
   async collect({ attempt, micros, country, currency, phone, reference }: Collection): Promise<Verdict> {
@@ -112,6 +115,10 @@ class AirtelCarrier implements MobileMoney {
   }
 }
 
+function paysOut(settings: AirtelSettings): settings is AirtelSettings & DisbursementSettings {
+  return settings.payout_pin !== undefined && settings.payout_public_key !== undefined
+}
+
 function headersOf({ country, currency }: Market): Record<string, string> {
   return { 'x-country': country, 'x-currency': currency }
 }
@@ -124,6 +131,9 @@ export const airtel: ProviderKind = {
   provider: 'airtel_money',
   open: { base_url: baseUrl },
   secret: { client_id: secretText('Of the application'), client_secret: secretText('Of the application') },
-  outgoing: { open: {}, secret: {} },
+  outgoing: {
+    open: { payout_public_key: publicKeyText('The provider’s, for which the PIN is encrypted') },
+    secret: { payout_pin: secretText('Of the account that pays') },
+  },
   connect: (settings: AirtelSettings, surroundings) => new AirtelCarrier(settings, surroundings),
 }

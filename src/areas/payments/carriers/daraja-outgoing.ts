@@ -91,6 +91,8 @@ export class DarajaOutgoing implements Outgoing {
   }
 
   readPayout(topic: keyof Addresses, body: unknown): Heard | null {
+    // That it gave up waiting for itself tells nothing of the money, whatever else it says.
+    if (topic === 'timeout') return { id: null, verdict: { kind: 'unknown', reason: 'the provider timed out' } }
     return topic === 'answer' ? readAnswer(body) : readResult(body, reasons)
   }
 

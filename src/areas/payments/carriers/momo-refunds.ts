@@ -5,6 +5,7 @@ import { formatMicros, microDecimals, parseAmount } from '../../../kernel/money.
 import { readPaymentResult, readRequestToPayAnswer, refundBody } from '../../../protocols/momo.ts'
 import type { FailureReason, Heard, RefundCarrier, RefundOrder, Verdict } from '../provider.ts'
 import type { BearerClient } from './bearer.ts'
+import type { TransferSettings } from './momo-outgoing.ts'
 
 const requestMs = 30_000
 const queryMs = 10_000
@@ -15,25 +16,18 @@ const reasons: Readonly<Record<string, FailureReason>> = {
   NOT_ENOUGH_FUNDS: 'PROVIDER_FLOAT_LOW',
   PAYEE_NOT_FOUND: 'RECIPIENT_NOT_FOUND',
   PAYEE_LIMIT_REACHED: 'RECIPIENT_LIMIT_REACHED',
-  PAYEE_NOT_ALLOWED_TO_RECEIVE: 'RECIPIENT_NOT_FOUND',
-}
-
-/** How the disbursements are reached, and what every request to them carries. */
-export interface Disbursements {
-  baseUrl: string
-  client: BearerClient
-  headers: Readonly<Record<string, string>>
-  /** The provider's own sandbox knows no other currency. */
-  currencyOf(currency: string): string
+  PAYEE_NOT_ALLOWED_TO_RECEIVE: 'RECIPIENT_LIMIT_REACHED',
 }
 
 export class MomoRefunds implements RefundCarrier {
   readonly repeatable = true
   readonly resultsAreFinal = false
-  readonly #disbursements: Disbursements
+  readonly #settings: TransferSettings
+  readonly #client: BearerClient
 
-  constructor(disbursements: Disbursements) {
-    this.#disbursements = disbursements
+  constructor(settings: TransferSettings, client: BearerClient) {
+    this.#settings = settings
+    this.#client = client
   }
 
   objection(): null {
@@ -41,19 +35,20 @@ export class MomoRefunds implements RefundCarrier {
   }
 
   async refund({ id, micros, currency, payment, reference, description, addresses }: RefundOrder) {
-    const { baseUrl, client, headers, currencyOf } = this.#disbursements
+    const { base_url, target_environment } = this.#settings
     const body = refundBody({
       amount: formatMicros(micros),
-      currency: currencyOf(currency),
+      // The provider's own sandbox knows no other currency.
+      currency: target_environment === 'sandbox' ? 'EUR' : currency,
       externalId: id,
       referenceIdToRefund: payment.providerId ?? '',
       payerMessage: description || reference,
       payeeNote: reference,
     })
-    const answer = await client.ask({
+    const answer = await this.#client.ask({
       method: 'POST',
-      url: `${baseUrl}${path}`,
-      headers: { ...headers, 'x-reference-id': id, 'x-callback-url': addresses.result },
+      url: `${base_url}${path}`,
+      headers: { ...this.#headers(), 'x-reference-id': id, 'x-callback-url': addresses.result },
       body,
       timeoutMs: requestMs,
     })
@@ -76,9 +71,8 @@ export class MomoRefunds implements RefundCarrier {
   }
 
   async queryRefund({ id }: RefundOrder): Promise<Verdict> {
-    const { baseUrl, client, headers } = this.#disbursements
-    const url = `${baseUrl}${path}/${id}`
-    const answer = await client.ask({ method: 'GET', url, headers, timeoutMs: queryMs })
+    const url = `${this.#settings.base_url}${path}/${id}`
+    const answer = await this.#client.ask({ method: 'GET', url, headers: this.#headers(), timeoutMs: queryMs })
     if (answer.kind !== 'answered') return { kind: 'unknown', reason: answer.reason }
     if (answer.status === 404) return { kind: 'missing' }
     const heard = answer.status === 200 ? heardOf(answer.body) : null
@@ -87,6 +81,11 @@ export class MomoRefunds implements RefundCarrier {
 
   readRefund(_topic: unknown, body: unknown): Heard | null {
     return heardOf(body)
+  }
+
+  #headers(): Record<string, string> {
+    const { payout_subscription_key, target_environment } = this.#settings
+    return { 'ocp-apim-subscription-key': payout_subscription_key, 'x-target-environment': target_environment }
   }
 }
 

@@ -6,19 +6,16 @@ import { readPaymentResult, readRequestToPayAnswer, requestToPayBody } from '../
 import { baseUrl, openText, type ProviderKind, type Surroundings, secretText } from '../kind.ts'
 import type { Collection, FailureReason, MobileMoney, RefundCarrier, Verdict } from '../provider.ts'
 import { BearerClient, basicAuthorization } from './bearer.ts'
+import { disbursementClient, MomoOutgoing, type TransferSettings } from './momo-outgoing.ts'
 import { MomoRefunds } from './momo-refunds.ts'
 import { noRefunds } from './no-refunds.ts'
 
-type MomoSettings = {
+type MomoSettings = Partial<TransferSettings> & {
   base_url: string
   target_environment: string
   subscription_key: string
   api_user: string
   api_key: string
-  /** Of the disbursements product, which gives money back. */
-  payout_subscription_key?: string
-  payout_api_user?: string
-  payout_api_key?: string
 }
 
 const requestMs = 30_000
@@ -44,29 +41,36 @@ class MomoCarrier implements MobileMoney {
   readonly provider = 'mtn_momo'
   readonly knownByAttempt = true
   readonly repeatable = true
-  readonly outgoing = null
+  readonly outgoing: MomoOutgoing | null
   readonly thanks = {}
   readonly refunds: RefundCarrier
   readonly #settings: MomoSettings
   readonly #client: BearerClient
-  readonly #disbursementClient: BearerClient | null = null
+  readonly #disbursementClient: BearerClient | null
 
   constructor(settings: MomoSettings, { patienceMs }: Surroundings) {
     this.#settings = settings
-    const { base_url, subscription_key, api_user, api_key, target_environment } = settings
-    this.#client = clientOf(`${base_url}/collection/token/`, subscription_key, api_user, api_key, patienceMs)
-    const { payout_subscription_key: key, payout_api_user: user, payout_api_key: userKey } = settings
-    if (key === undefined || user === undefined || userKey === undefined) {
-      this.refunds = noRefunds('gives nothing back until its operator has entered an account for disbursements')
-      return
-    }
-    this.#disbursementClient = clientOf(`${base_url}/disbursement/token/`, key, user, userKey, patienceMs)
-    this.refunds = new MomoRefunds({
-      baseUrl: base_url,
-      client: this.#disbursementClient,
-      headers: { 'ocp-apim-subscription-key': key, 'x-target-environment': target_environment },
-      currencyOf: (currency) => (target_environment === 'sandbox' ? 'EUR' : currency),
+    const { base_url, subscription_key, api_user, api_key } = settings
+    const authorization = basicAuthorization(api_user, api_key)
+    this.#client = new BearerClient({
+      patienceMs,
+      request: {
+        method: 'POST',
+        url: `${base_url}/collection/token/`,
+        headers: { authorization, 'ocp-apim-subscription-key': subscription_key },
+      },
+      tokenForMs,
+      isRefused: ({ status }) => status === 401,
     })
+    if (paysOut(settings)) {
+      this.#disbursementClient = disbursementClient(settings, patienceMs)
+      this.outgoing = new MomoOutgoing(settings, this.#disbursementClient)
+      this.refunds = new MomoRefunds(settings, this.#disbursementClient)
+    } else {
+      this.#disbursementClient = null
+      this.outgoing = null
+      this.refunds = noRefunds('gives nothing back until its operator has entered an account for disbursements')
+    }
   }
 
   async collect({ attempt, micros, currency, phone, reference, description, callbackUrl }: Collection) {
@@ -124,11 +128,8 @@ class MomoCarrier implements MobileMoney {
   }
 }
 
-/** Each product has a key, a user and tokens of its own. */
-function clientOf(url: string, key: string, user: string, userKey: string, patienceMs: number | undefined) {
-  const headers = { authorization: basicAuthorization(user, userKey), 'ocp-apim-subscription-key': key }
-  const request = { method: 'POST' as const, url, headers }
-  return new BearerClient({ patienceMs, request, tokenForMs, isRefused: ({ status }) => status === 401 })
+function paysOut(settings: MomoSettings): settings is MomoSettings & TransferSettings {
+  return settings.payout_api_user !== undefined && settings.payout_api_key !== undefined
 }
 
 function verdictOf(body: unknown): { providerId: string; verdict: Verdict } | null {
@@ -167,9 +168,9 @@ export const momo: ProviderKind = {
   outgoing: {
     open: {},
     secret: {
-      payout_subscription_key: secretText('Of the disbursements product; without it nothing is given back'),
+      payout_subscription_key: secretText('Of the disbursements product'),
       payout_api_user: secretText('Of the disbursements product'),
-      payout_api_key: secretText('Of its API user'),
+      payout_api_key: secretText('Of that API user'),
     },
   },
   connect: (settings: MomoSettings, surroundings) => new MomoCarrier(settings, surroundings),

@@ -21,6 +21,17 @@ import { submitRefund } from './submit.ts'
 /** How long the answer waits for the provider's first word. */
 const budgetMs = 8_000
 
+/** A filter that lets everything through. */
+const any = {
+  payment: null,
+  status: null,
+  currency: null,
+  provider: null,
+  method: null,
+  reference: null,
+  phone: null,
+}
+
 const create = write({
   method: 'POST',
   path: '/v1/payments/:transaction_id/refund',
@@ -88,7 +99,7 @@ const listAll = list({
   handle: async (app, { query }, { tenant }) => {
     const window = windowOf(query)
     const status = query.status ?? null
-    const rows = await app.db.query(listRefunds, { ...tenant, ...window, ...idBounds(query), payment: null, status })
+    const rows = await app.db.query(listRefunds, { ...any, ...tenant, ...window, ...idBounds(query), status })
     return pageOf(window, rows, shownOf)
   },
 })
@@ -106,7 +117,7 @@ const ofPayment = list({
     const payment = paymentUuid(params.payment_id)
     if (!(await maybe(app.db.query(findPayment, { ...tenant, id: payment })))) throw noSuchPayment()
     const window = windowOf(query)
-    const rows = await app.db.query(listRefunds, { ...tenant, ...window, ...idBounds({}), payment, status: null })
+    const rows = await app.db.query(listRefunds, { ...any, ...tenant, ...window, ...idBounds({}), payment })
     return pageOf(window, rows, shownOf)
   },
 })

@@ -83,10 +83,15 @@ export const insertRefund = statement<
    returning ${columns}`,
 )
 
-/** The refund, and how much of its payment was and may be refunded. */
-export type RefundOfPayment = RefundRow & { payment_amount: bigint; payment_refunded: bigint }
+/** The refund, and what belongs to its payment. */
+export type RefundOfPayment = RefundRow & {
+  payment_amount: bigint
+  payment_refunded: bigint
+  method: PaymentRow['method']
+  phone: string | null
+}
 
-const withPayment = `select ${columns}, p.amount as payment_amount, p.refunded as payment_refunded
+const withPayment = `select ${columns}, p.amount as payment_amount, p.refunded as payment_refunded, p.method, p.phone
      from payments.refunds r
      join payments.payments p on p.bucket = r.bucket and p.account_id = r.account_id and p.environment = r.environment
       and p.id = r.payment_id
@@ -108,6 +113,11 @@ export const listRefunds = statement<
   Owned & {
     payment: string | null
     status: string | null
+    currency: string | null
+    provider: string | null
+    method: string | null
+    reference: string | null
+    phone: string | null
     from: string
     to: string
     after: string | null
@@ -119,6 +129,9 @@ export const listRefunds = statement<
   'payments.list_refunds',
   `${withPayment} and r.id >= $from::uuid and r.id < $to::uuid
       and ($payment::uuid is null or r.payment_id = $payment) and ($status::text is null or r.status = $status)
+      and ($currency::text is null or r.currency = $currency) and ($provider::text is null or r.provider = $provider)
+      and ($method::text is null or p.method = $method) and ($reference::text is null or r.reference = $reference)
+      and ($phone::text is null or p.phone = $phone)
       and ($after::uuid is null or (case when $descending::boolean then r.id < $after else r.id > $after end))
     order by case when $descending then r.id end desc, r.id
     limit $limit::int + 1`,

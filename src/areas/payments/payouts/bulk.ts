@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+// Many payouts at once: what can be accepted shares one hold, and each takes its share of it or gives it back. A job hands
+// them on a few at a time, so that ten thousand take no more memory than a hundred.
+import { type Static, Type } from 'typebox'
+import { AppError, type ErrorCode } from '../../../kernel/errors.ts'
+import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import { maybe, one, type Tx } from '../../../platform/db.ts'
+import { Amount, Metadata, Nullable, OneOf } from '../../../platform/schema.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import { bodyChecker } from '../../../platform/validate.ts'
+import type { Job } from '../../../platform/work.ts'
+import { currencyOf, PaymentCreate } from '../create.ts'
+import { batchFields, payoutStatus } from '../events.ts'
+import { draftOf, holdMoney, insert, PayoutItem, shared } from './create.ts'
+import { batchOf } from './payout.ts'
+import { cancelMany } from './settle.ts'
+import {
+  type BatchItem,
+  type BatchRow,
+  findBatch,
+  findBatchReference,
+  findPayoutReferences,
+  insertBatch,
+  insertRefusals,
+  listItems,
+  type NewPayout,
+  takeUnqueued,
+} from './store.ts'
+import { batchedPayoutJob } from './submit.ts'
+
+const maxItems = 10_000
+/** So many payouts are handed to PostgreSQL at a time. */
+const chunkSize = 500
+/** So many are handed to workers at a time. */
+const spreadSize = 100
+/** So many items are named when a batch is refused for them. */
+const maxProblems = 100
+/** A callback address that many items name is checked once, and a batch may name so many. */
+const maxCallbackUrls = 20
+
+const { description, metadata, callback_url, reference } = PaymentCreate.properties
+
+// What is wrong with an item is said in its own verdict, so items are checked one by one.
+const Items = Type.Array(Type.Unsafe<Record<string, unknown>>({ type: 'object' }), {
+  rule: `must be a list of 1 to ${maxItems} payouts`,
+})
+
+export const BulkCreate = Type.Object({
+  items: Type.Optional(Items),
+  payouts: Type.Optional(Items),
+  currency: Type.Optional(shared.currency),
+  method: shared.method,
+  provider: shared.provider,
+  reference,
+  description,
+  metadata,
+  callback_url,
+  on_error: Type.Optional(
+    OneOf(['continue', 'abort'], { description: '`abort`: one item that cannot be accepted refuses all' }),
+  ),
+})
+
+const Item = Type.Object({
+  index: Type.Integer(),
+  payout_id: Nullable(Type.String()),
+  status: payoutStatus,
+  amount: Type.Optional(Amount()),
+  currency: Type.Optional(Type.String()),
+  reference: Type.Optional(Nullable(Type.String())),
+  failure_reason: Type.Optional(Nullable(Type.String())),
+  error: Type.Optional(Type.Object({ code: Type.String(), message: Type.String() })),
+})
+
+export const Batch = Type.Object(
+  {
+    ...batchFields,
+    reference: Nullable(Type.String()),
+    description: Nullable(Type.String()),
+    metadata: Metadata,
+    payouts: Type.Array(Item),
+    next_cursor: Nullable(Type.String({ description: 'Where the next items begin' })),
+  },
+  { title: 'PayoutBatchRecord' },
+)
+
+interface Refusal {
+  index: number
+  code: ErrorCode
+  details: string
+}
+
+const checkItem = bodyChecker(Type.Object({ ...PayoutItem.properties, currency: Type.Optional(shared.currency) }))
+
+type BulkInput = Static<typeof BulkCreate>
+
+/** What must be asked of others before: whether the addresses that are to be told may be. */
+export async function checkCallbacks(app: App, input: BulkInput, { tenant }: Caller): Promise<void> {
+  const urls = new Set<string>()
+  for (const { callback_url } of [input, ...itemsOf(input)])
+    if (typeof callback_url === 'string') urls.add(callback_url)
+  if (urls.size > maxCallbackUrls)
+    throw new AppError('VALIDATION_ERROR', `callback_url: a batch takes at most ${maxCallbackUrls} different ones`)
+  for (const url of urls) await app.outbound.checkUrl(url, 'callback', tenant.environment, 'callback_url')
+}
+
+export async function acceptMany(app: App, tx: Tx, input: BulkInput, caller: Caller): Promise<Static<typeof Batch>> {
+  const { tenant } = caller
+  const given = itemsOf(input)
+  const currency = currencyOf(currencyIn(input, given))
+  const { drafts, refusals } = await sorted(app, tx, input, given, currency, caller)
+  if (drafts.length === 0 || (refusals.length > 0 && input.on_error === 'abort')) throw refused(refusals)
+  const id = newUuid(caller.receivedMs)
+  const total = drafts.reduce((sum, draft) => sum + BigInt(draft.amount), 0n)
+  const fee = drafts.reduce((sum, draft) => sum + BigInt(draft.fee), 0n)
+  await holdMoney(tx, tenant, { id, batch_id: id }, total + fee, currency)
+  const batch = await maybe(
+    tx.query(insertBatch, {
+      ...tenant,
+      id,
+      currency,
+      total: given.length,
+      accepted: drafts.length,
+      amount: total,
+      fee,
+      reference: input.reference ?? null,
+      description: input.description ?? null,
+      metadata: JSON.stringify(input.metadata ?? {}),
+      callbackUrl: input.callback_url ?? null,
+      requestId: caller.requestId,
+      at: new Date(caller.nowMs),
+    }),
+  )
+  if (!batch) throw await usedBefore(tx, tenant, input.reference ?? '')
+  await store(tx, caller, id, currency, drafts, refusals)
+  await app.work.add(tx, app.work.prepare(spreadJob, tenant, { batch: id }, { delayMs: 1 }))
+  tx.afterCommit(() => app.work.poke())
+  return answerOf(batch, itemsFrom(drafts, refusals), null)
+}
+
+/** What is accepted, and what is not for a reason of its own. */
+async function sorted(
+  app: App,
+  tx: Tx,
+  input: BulkInput,
+  given: readonly Record<string, unknown>[],
+  currency: ReturnType<typeof currencyOf>,
+  caller: Caller,
+): Promise<{ drafts: NewPayout[]; refusals: Refusal[] }> {
+  const { method, provider } = input
+  const drafts: NewPayout[] = []
+  const refusals: Refusal[] = []
+  const wanted = given.flatMap(({ reference }) => (typeof reference === 'string' ? [reference] : []))
+  const used = await tx.query(findPayoutReferences, { ...caller.tenant, references: wanted })
+  const taken = new Set(used.map(({ reference }) => reference))
+  given.forEach((item, index) => {
+    try {
+      const { value } = checkItem({ ...(method ? { method } : {}), ...(provider ? { provider } : {}), ...item })
+      if (value.currency !== undefined && currencyOf(value.currency) !== currency)
+        throw new AppError('VALIDATION_ERROR', `currency: a batch has one, and this one ${currency}`)
+      if (value.reference !== undefined && taken.has(value.reference))
+        throw new AppError('DUPLICATE_REFERENCE', `the reference ${value.reference} was used before`)
+      drafts.push({ ...draftOf(app, value, currency, caller), batch_index: index, queued: false })
+      if (value.reference !== undefined) taken.add(value.reference)
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      refusals.push({ index, code: error.code, details: error.details })
+    }
+  })
+  return { drafts, refusals }
+}
+
+async function store(
+  tx: Tx,
+  caller: Caller,
+  batch: string,
+  currency: ReturnType<typeof currencyOf>,
+  drafts: readonly NewPayout[],
+  refusals: readonly Refusal[],
+): Promise<void> {
+  for (let start = 0; start < drafts.length; start += chunkSize) {
+    const chunk = drafts.slice(start, start + chunkSize)
+    const rows = await insert(tx, caller, batch, currency, chunk)
+    // Somebody else used a reference in this very moment.
+    if (rows.length < chunk.length)
+      throw new AppError('DUPLICATE_REFERENCE', 'a reference of the batch is being used by another request')
+  }
+  if (refusals.length === 0) return
+  await tx.query(insertRefusals, {
+    ...caller.tenant,
+    batch,
+    indexes: refusals.map(({ index }) => index),
+    codes: refusals.map(({ code }) => code),
+    details: refusals.map(({ details }) => details),
+  })
+}
+
+const Spread = Type.Object({ batch: Type.String() })
+
+/** Hands the payouts of a batch to workers. */
+export const spreadJob: Job<App, typeof Spread> = {
+  lane: 'payments.spread_batch',
+  role: 'carriers',
+  payload: Spread,
+  concurrency: 4,
+  leaseSeconds: 15,
+  retrySeconds: [1, 5, 30, 60, 300],
+  async handle(app, { tenant, payload: { batch } }) {
+    if (!tenant) throw new Error('a batch belongs to an account')
+    const taken = await app.db.tx(async (tx) => {
+      const rows = await tx.query(takeUnqueued, { ...tenant, batch, limit: spreadSize })
+      for (const { id } of rows) {
+        const job = app.work.prepare(batchedPayoutJob, tenant, { payout: id, inline: false })
+        await app.work.add(tx, job)
+        tx.afterCommit(() => app.work.begin(job))
+      }
+      return rows.length
+    })
+    return taken < spreadSize ? { kind: 'done' } : { kind: 'again', afterMs: 0 }
+  },
+}
+
+/** A batch with some of its items, from the one after the cursor on. */
+export async function readBatch(
+  app: App,
+  tenant: Tenant,
+  batchId: string,
+  { limit = 50, cursor }: { limit?: number; cursor?: string },
+): Promise<Static<typeof Batch>> {
+  const id = batchUuid(batchId)
+  const after = cursor === undefined ? -1 : Number(Buffer.from(cursor, 'base64url').toString())
+  if (!Number.isInteger(after) || after < -1 || after > maxItems)
+    throw new AppError('INVALID_REQUEST', 'cursor is not one this service gave out')
+  const batch = await maybe(app.db.query(findBatch, { ...tenant, id }))
+  if (!batch) throw noSuchBatch()
+  const rows = await app.db.query(listItems, { ...tenant, id, after, limit })
+  const page = rows.slice(0, limit)
+  const last = rows.length > limit ? page.at(-1) : undefined
+  return answerOf(batch, page, last ? Buffer.from(String(last.index)).toString('base64url') : null)
+}
+
+/** Withdraws those of a batch that are still pending. */
+export async function cancelBatch(app: App, tx: Tx, caller: Caller, batchId: string): Promise<BatchRow> {
+  const { tenant } = caller
+  const id = batchUuid(batchId)
+  const batch = await maybe(tx.query(findBatch, { ...tenant, id }))
+  if (!batch) throw noSuchBatch()
+  if ((await cancelMany(app, tx, caller, id)) === 0)
+    throw new AppError('INVALID_STATE', 'nothing of the batch is pending any more', { extra: { status: batch.status } })
+  return one(tx.query(findBatch, { ...tenant, id }))
+}
+
+export function answerOf(
+  batch: BatchRow,
+  items: readonly BatchItem[],
+  nextCursor: string | null,
+): Static<typeof Batch> {
+  return {
+    ...batchOf(batch),
+    reference: batch.reference,
+    description: batch.description,
+    metadata: batch.metadata,
+    payouts: items.map((item) => itemOf(item, batch.currency)),
+    next_cursor: nextCursor,
+  }
+}
+
+function itemOf(item: BatchItem, currency: string): Static<typeof Item> {
+  const { index, id, status, amount, reference, failure_reason, code, details } = item
+  if (id === null || amount === null)
+    return { index, payout_id: null, status, error: { code: code ?? '', message: details ?? '' } }
+  return { index, payout_id: idOf('payout', id), status, amount, currency, reference, failure_reason }
+}
+
+function itemsFrom(drafts: readonly NewPayout[], refusals: readonly Refusal[]): BatchItem[] {
+  const accepted = drafts.map(({ batch_index, id, status, amount, reference }) => {
+    const head = { index: batch_index ?? 0, id, status, amount: BigInt(amount), reference }
+    return { ...head, failure_reason: null, code: null, details: null }
+  })
+  const others = refusals.map((refusal) => {
+    const nothing = { id: null, amount: null, reference: null, failure_reason: null }
+    return { ...nothing, ...refusal, status: 'failed' as const }
+  })
+  return [...accepted, ...others].sort((a, b) => a.index - b.index)
+}
+
+function itemsOf({ items, payouts }: BulkInput): readonly Record<string, unknown>[] {
+  const given = items ?? payouts ?? []
+  if (given.length > maxItems)
+    throw new AppError('BATCH_TOO_LARGE', `the batch has ${given.length} payouts; at most ${maxItems} go at once`)
+  if (given.length === 0) throw new AppError('VALIDATION_ERROR', `items: must be a list of 1 to ${maxItems} payouts`)
+  return given
+}
+
+/** The one that is given for all, or the first item's. */
+function currencyIn({ currency }: BulkInput, given: readonly Record<string, unknown>[]): string {
+  const first = currency ?? given.map((item) => item.currency).find((one) => typeof one === 'string')
+  if (typeof first !== 'string') throw new AppError('VALIDATION_ERROR', 'currency: is needed')
+  return first
+}
+
+function refused(refusals: readonly Refusal[]): AppError {
+  return new AppError('VALIDATION_ERROR', `${refusals.length} of the payouts cannot be accepted; nothing was`, {
+    extra: { errors: refusals.slice(0, maxProblems) },
+  })
+}
+
+async function usedBefore(tx: Tx, tenant: Tenant, reference: string): Promise<AppError> {
+  const { id, status } = await one(tx.query(findBatchReference, { ...tenant, reference }))
+  return new AppError('DUPLICATE_REFERENCE', `the reference ${reference} was used before`, {
+    extra: { original_id: idOf('payoutBatch', id), original_status: status },
+  })
+}
+
+function batchUuid(id: string): string {
+  const uuid = uuidOf('payoutBatch', id)
+  if (uuid === null) throw noSuchBatch()
+  return uuid
+}
+
+function noSuchBatch(): AppError {
+  return new AppError('NOT_FOUND', 'there is no such batch; the ids of batches begin with pob_')
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// Accepting a payout: what it must be like, the money that is held for it, and the row that is there before anybody is asked.
+import { type Static, Type } from 'typebox'
+import { AppError } from '../../../kernel/errors.ts'
+import { idOf, newUuid } from '../../../kernel/ids.ts'
+import { type Currency, formatMicros, formatMoney } from '../../../kernel/money.ts'
+import { dayMs, parseMoment } from '../../../kernel/time.ts'
+import { hold, walletsOf } from '../../../ledger/wallets.ts'
+import type { App } from '../../../platform/app.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import { maybe, one, type Tx } from '../../../platform/db.ts'
+import type { Occasion } from '../../../platform/events.ts'
+import { Moment, OneOf } from '../../../platform/schema.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import { newToken } from '../callbacks.ts'
+import { currencyOf, microsOf, PaymentCreate } from '../create.ts'
+import { gatewayOf } from '../gateway.ts'
+import { requireCollectable } from '../methods.ts'
+import { holdOf, payoutFeeOf } from './payout.ts'
+import { findPayout, findPayoutReferences, insertPayouts, type NewPayout, type PayoutRow } from './store.ts'
+import { firstPollSeconds, payoutJob, submit } from './submit.ts'
+
+/** How long the answer waits for the provider's first word. */
+const budgetMs = 8_000
+const mostAheadMs = 365 * dayMs
+
+const { amount, currency, phone, description, metadata, callback_url, reference } = PaymentCreate.properties
+
+/** What may be given once for a whole batch. */
+export const shared = {
+  currency,
+  method: Type.Optional(OneOf(['mobile_money'])),
+  provider: Type.Optional(Type.String({ maxLength: 40, description: 'Found by the payee’s network unless given' })),
+}
+
+export const PayoutItem = Type.Object({
+  amount,
+  phone,
+  method: shared.method,
+  provider: shared.provider,
+  description,
+  recipient: Type.Optional(
+    Type.Object({
+      name: Type.Optional(Type.String({ maxLength: 100, rule: 'must have at most 100 characters' })),
+      email: Type.Optional(
+        Type.String({ pattern: '^[^@\\s]+@[^@\\s]+\\.[^@\\s]+$', maxLength: 254, rule: 'must be an email address' }),
+      ),
+    }),
+  ),
+  metadata,
+  callback_url,
+  reference,
+  scheduled_at: Type.Optional(Moment({ description: 'Not before then; until then it can be withdrawn' })),
+})
+
+export const PayoutCreate = Type.Object({ ...PayoutItem.properties, currency })
+
+export type NewPayoutInput = Static<typeof PayoutItem>
+
+/** Stores the payout, holds its money and adds the job that looks after it. Nothing has been asked of anybody yet. */
+export async function accept(
+  app: App,
+  tx: Tx,
+  input: Static<typeof PayoutCreate>,
+  occasion: Occasion,
+  sendsInline: boolean,
+  { inReview = false }: { inReview?: boolean } = {},
+): Promise<PayoutRow> {
+  const { tenant, nowMs } = occasion
+  const currency = currencyOf(input.currency)
+  const draft = { ...draftOf(app, input, currency, occasion), in_review: inReview }
+  const stored = inReview ? { ...draft, status: 'pending' as const } : draft
+  await holdMoney(tx, tenant, { id: draft.id, batch_id: null }, BigInt(draft.amount) + BigInt(draft.fee), currency)
+  const payout = await maybe(insert(tx, occasion, null, currency, [stored]))
+  if (!payout) throw await usedBefore(tx, tenant, input.reference ?? '')
+  if (!inReview) await watchFrom(app, tx, tenant, payout, sendsInline, nowMs)
+  return payout
+}
+
+/** Adds the job that looks after a payout. */
+async function watchFrom(
+  app: App,
+  tx: Tx,
+  tenant: Tenant,
+  payout: PayoutRow,
+  sendsInline: boolean,
+  nowMs: number,
+): Promise<void> {
+  const inline = sendsInline && payout.status === 'processing'
+  const pollMs = firstPollSeconds * 1_000 * gatewayOf(app).timeScale(tenant.environment)
+  const delayMs = inline ? pollMs : Math.max(0, payout.due_at.getTime() - nowMs)
+  const job = app.work.prepare(payoutJob, tenant, { payout: payout.id, inline }, delayMs > 0 ? { delayMs } : {})
+  await app.work.add(tx, job)
+  if (delayMs === 0) tx.afterCommit(() => app.work.begin(job))
+}
+
+/** A payout as it is to be stored; throws when it cannot be. */
+export function draftOf(
+  app: App,
+  input: NewPayoutInput,
+  currency: Currency,
+  { tenant, receivedMs, nowMs }: Occasion,
+): NewPayout {
+  const micros = microsOf('amount', input.amount, currency)
+  const { provider, country } = requireCollectable(currency, input.phone, input.provider, micros)
+  if (!gatewayOf(app).outgoing({ provider, country }, tenant.environment))
+    throw new AppError('PROVIDER_UNAVAILABLE', `${provider} does not take payouts here`, { retryAfterSeconds: 60 })
+  const scheduledAt = scheduledIn(input.scheduled_at, nowMs)
+  return {
+    id: newUuid(receivedMs),
+    batch_index: null,
+    status: scheduledAt === null ? 'processing' : 'pending',
+    provider,
+    country,
+    amount: micros.toString(),
+    fee: payoutFeeOf(micros, currency).toString(),
+    phone: input.phone,
+    recipient: input.recipient ?? {},
+    description: input.description ?? null,
+    reference: input.reference ?? null,
+    metadata: input.metadata ?? {},
+    callback_url: input.callback_url ?? null,
+    scheduled_at: scheduledAt?.toISOString() ?? null,
+    in_review: false,
+    token: `\\x${newToken().toString('hex')}`,
+    queued: true,
+    due_at: (scheduledAt ?? new Date(nowMs)).toISOString(),
+  }
+}
+
+export function insert(
+  tx: Tx,
+  { tenant, nowMs, receivedMs, requestId }: Occasion,
+  batch: string | null,
+  currency: Currency,
+  items: readonly NewPayout[],
+): Promise<PayoutRow[]> {
+  const times = { at: new Date(nowMs), realAt: new Date(receivedMs) }
+  return tx.query(insertPayouts, { ...tenant, batch, currency, items: JSON.stringify(items), requestId, ...times })
+}
+
+/** Sets the money aside that is to be paid; throws when it is not there. */
+export async function holdMoney(
+  tx: Tx,
+  tenant: Tenant,
+  payout: Pick<PayoutRow, 'id' | 'batch_id'>,
+  micros: bigint,
+  currency: Currency,
+): Promise<void> {
+  if ((await hold(tx, tenant, holdOf(payout), micros, currency)) === 'held') return
+  const wallet = (await walletsOf(tx, tenant)).find((one) => one.currency === currency)
+  const available = wallet?.availableMicros ?? 0n
+  throw new AppError(
+    'INSUFFICIENT_WALLET_BALANCE',
+    `${formatMoney({ micros, currency })} with the fee is more than the ${currency} wallet has available`,
+    { extra: { available: Number(formatMicros(available)), required: Number(formatMicros(micros)), currency } },
+  )
+}
+
+/** Asks the provider, and waits a while for its first word. */
+export async function sendNow(app: App, { tenant }: Caller, id: string): Promise<PayoutRow> {
+  const payout = await one(app.db.query(findPayout, { ...tenant, id }))
+  if (payout.status !== 'processing') return payout
+  let timer: NodeJS.Timeout | undefined
+  const enough = new Promise<PayoutRow>((resolve) => {
+    timer = setTimeout(resolve, budgetMs, payout)
+  })
+  const sent = submit(app, tenant, payout, true)
+  // What it comes to after the answer was given is found in the log and by polling.
+  sent.catch((error) => app.log.error({ error, payout: idOf('payout', id) }, 'a payout could not be sent'))
+  const known = await Promise.race([sent, enough])
+  clearTimeout(timer)
+  if (known.failure_reason === 'PROVIDER_UNAVAILABLE')
+    throw new AppError('PROVIDER_UNAVAILABLE', `${known.provider} does not take payouts just now`, {
+      retryAfterSeconds: 5,
+      extra: { payout_id: idOf('payout', known.id) },
+    })
+  return known
+}
+
+async function usedBefore(tx: Tx, tenant: Tenant, reference: string): Promise<AppError> {
+  const { id, status } = await one(tx.query(findPayoutReferences, { ...tenant, references: [reference] }))
+  return new AppError('DUPLICATE_REFERENCE', `the reference ${reference} was used before`, {
+    extra: { original_id: idOf('payout', id), original_status: status },
+  })
+}
+
+function scheduledIn(text: string | undefined, nowMs: number): Date | null {
+  const at = text === undefined ? null : parseMoment(text)
+  if (at === null) return null
+  if (at.getTime() <= nowMs || at.getTime() > nowMs + mostAheadMs)
+    throw new AppError('VALIDATION_ERROR', 'scheduled_at: must lie ahead, by at most 365 days')
+  return at
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// A payout as customers read it and are told of it, what it costs, and where its money is kept until it is over.
+import type { Static } from 'typebox'
+import { AppError } from '../../../kernel/errors.ts'
+import { idOf, uuidOf } from '../../../kernel/ids.ts'
+import { type Currency, currencies, divideHalfEven, isCurrency } from '../../../kernel/money.ts'
+import type { Step } from '../../../ledger/wallets.ts'
+import type { Payout } from '../events.ts'
+import { failureMessages } from '../provider.ts'
+import type { BatchRow, PayoutRow } from './store.ts'
+
+/** Of a payout over mobile money: hundredths of a percent, until the operator sets prices. */
+export const payoutFeeBasisPoints = 50n
+
+/** What a payout costs the account, to the minor unit, ties to even. */
+export function payoutFeeOf(micros: bigint, currency: Currency): bigint {
+  const minorUnit = 10n ** BigInt(6 - currencies[currency])
+  return divideHalfEven(micros * payoutFeeBasisPoints, 10_000n * minorUnit) * minorUnit
+}
+
+/** Where the money is kept: those of a batch share one hold. */
+export function holdOf({ id, batch_id }: Pick<PayoutRow, 'id' | 'batch_id'>): Step {
+  return { sourceId: batch_id ?? id, step: 'payout:hold' }
+}
+
+/** Names a step of a payout among those of its hold. */
+export function stepOf({ id, batch_id }: Pick<PayoutRow, 'id' | 'batch_id'>, step: 'settle' | 'fee'): string {
+  return batch_id === null ? `payout:${step}` : `payout:${step}:${id}`
+}
+
+export function recordOf(row: PayoutRow): Static<typeof Payout> {
+  return {
+    payout_id: idOf('payout', row.id),
+    status: row.status,
+    amount: row.amount,
+    currency: row.currency,
+    recipient: { name: row.recipient.name ?? null, phone: row.phone, bank: null },
+    fee: row.fee,
+    method: row.method,
+    provider: row.provider,
+    description: row.description,
+    reference: row.reference,
+    batch_id: row.batch_id && idOf('payoutBatch', row.batch_id),
+    metadata: row.metadata,
+    scheduled_at: row.scheduled_at,
+    provider_reference: row.provider_reference,
+    failure_reason: row.failure_reason,
+    failure_message: sentenceOf(row.failure_reason),
+    created_at: row.created_at,
+    completed_at: row.completed_at,
+    updated_at: row.updated_at,
+  }
+}
+
+/** What an event says: the main fields at the top, the whole payout below. */
+export function toldOf(row: PayoutRow) {
+  const payout = recordOf(row)
+  const { payout_id, status, amount, currency, recipient, metadata, failure_reason } = payout
+  const head = { livemode: row.environment === 'live', sequence: row.sequence }
+  return { ...head, payout_id, status, amount, currency, recipient, metadata, failure_reason, payout }
+}
+
+export function batchOf(row: BatchRow) {
+  const { status, total_count, accepted_count, completed_count, failed_count, total_amount, total_fee } = row
+  return {
+    batch_id: idOf('payoutBatch', row.id),
+    status,
+    total_count,
+    accepted_count,
+    completed_count,
+    failed_count,
+    total_amount,
+    total_fee,
+    currency: row.currency,
+    created_at: row.created_at,
+  }
+}
+
+export function payoutUuid(id: string): string {
+  const uuid = uuidOf('payout', id)
+  if (uuid === null) throw noSuchPayout()
+  return uuid
+}
+
+export function noSuchPayout(): AppError {
+  return new AppError('NOT_FOUND', 'there is no such payout; the ids of payouts begin with po_')
+}
+
+export function currencyIn(text: string): Currency {
+  if (!isCurrency(text)) throw new Error(`a payout in an unknown currency: ${text}`)
+  return text
+}
+
+function sentenceOf(reason: string | null): string | null {
+  const messages: Readonly<Record<string, string>> = failureMessages
+  return reason === null ? null : (messages[reason] ?? null)
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What providers say of payouts when they call. Whether it is good or bad news, it is a reason to ask and nothing else: what
+// is believed is the answer. Some providers give that by a call too, to an address that is for nothing but answers.
+import { timingSafeEqual } from 'node:crypto'
+import type { App } from '../../../platform/app.ts'
+import { maybe } from '../../../platform/db.ts'
+import type { Call } from '../callbacks.ts'
+import { gatewayOf } from '../gateway.ts'
+import { settle } from './settle.ts'
+import { findPayout, noteRefusal } from './store.ts'
+import { ask, topics } from './submit.ts'
+
+export async function takeResult(app: App, { tenant, id, token, topic, body }: Call): Promise<object | null> {
+  const payout = await maybe(app.db.query(findPayout, { ...tenant, id }))
+  const about = topics[topic]
+  // Of a payout that was never sent nobody can tell anything.
+  if (!payout || !about || payout.state === 'planned' || !timingSafeEqual(payout.token, token)) return null
+  const provider = gatewayOf(app).provider(payout, tenant.environment)
+  const heard = provider?.outgoing?.readPayout(about, body)
+  // Whoever knows the token and not what was agreed on is not the provider.
+  if (!provider?.outgoing || !heard || (heard.id !== null && heard.id !== id)) return null
+  const { verdict } = heard
+  if (about === 'result') {
+    if (verdict.kind === 'refused') await app.db.query(noteRefusal, { ...tenant, id, reason: verdict.reason })
+    await settle(app, tenant, id, await ask(app, tenant, payout, provider.outgoing))
+  } else await settle(app, tenant, id, verdict)
+  return provider.thanks
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// Routes of payouts.
+import { type Static, Type } from 'typebox'
+import type { App } from '../../../platform/app.ts'
+import { record } from '../../../platform/audit.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import { maybe } from '../../../platform/db.ts'
+import { idBounds, pageOf, windowOf } from '../../../platform/page.ts'
+import { list, type Route, read, write } from '../../../platform/route.ts'
+import { dayRangeQuery, listQuery } from '../../../platform/schema.ts'
+import { Payout, payoutStatus } from '../events.ts'
+import { accepting, checkCallback } from '../routes.ts'
+import { acceptMany, answerOf, Batch, BulkCreate, cancelBatch, checkCallbacks, readBatch } from './bulk.ts'
+import { accept, PayoutCreate, sendNow } from './create.ts'
+import { noSuchPayout, payoutUuid, recordOf } from './payout.ts'
+import { cancel } from './settle.ts'
+import { findPayout, listPayouts } from './store.ts'
+
+const bulkBodyBytes = 8 * 1024 * 1024
+
+const PayoutParam = Type.Object({ payout_id: Type.String({ description: 'Begins with po_' }) })
+const BatchParam = Type.Object({ batch_id: Type.String({ description: 'Begins with pob_' }) })
+
+const errors = [...accepting.errors, 'INSUFFICIENT_WALLET_BALANCE'] as const
+
+const create = write({
+  ...accepting,
+  method: 'POST',
+  scope: 'payouts:write',
+  path: '/v1/payouts',
+  aliases: ['/v1/payments/payout'],
+  operation: 'payouts.create',
+  summary: 'Pay somebody from the wallet',
+  description:
+    'The amount and the fee are held until it is certain what became of it, which is told as payout.completed or payout.failed.',
+  body: PayoutCreate,
+  reply: {
+    status: 201,
+    schema: Payout,
+    location: ({ payout_id }: Static<typeof Payout>) => `/v1/payouts/${payout_id}`,
+  },
+  errors,
+  examples: [{ name: 'To a phone', body: { amount: 10, currency: 'KES', phone: '+254700000001' } }],
+  prepare: (app, { body }, caller) => checkCallback(app, body, caller),
+  handle: async (app, tx, { query, body }, caller) => {
+    const payout = recordOf(await accept(app, tx, body, caller, query.wait !== 0))
+    const { payout_id, status, amount, currency } = payout
+    await record(tx, caller, 'payout.create', payout_id, { after: { status, amount: amount.toString(), currency } })
+    return payout
+  },
+  follow: async (app, { query }, caller, reply) =>
+    query.wait === 0 ? reply : recordOf(await sendNow(app, caller, payoutUuid(reply.payout_id))),
+})
+
+const createBulk = write({
+  limit: 'payments',
+  method: 'POST',
+  scope: 'payouts:write',
+  path: '/v1/payments/payout/bulk',
+  operation: 'payouts.createBulk',
+  summary: 'Pay up to 10,000 people from the wallet',
+  description:
+    'All are checked first, and one hold is made for those that can be accepted; each takes its share of it or gives it back.',
+  body: BulkCreate,
+  bodyLimitBytes: bulkBodyBytes,
+  reply: {
+    status: 201,
+    schema: Batch,
+    location: ({ batch_id }: Static<typeof Batch>) => `/v1/payments/payout/bulk/${batch_id}`,
+  },
+  errors: [...errors, 'BATCH_TOO_LARGE'],
+  examples: [
+    {
+      name: 'Two salaries',
+      body: {
+        currency: 'KES',
+        items: [
+          { amount: 10, phone: '+254700000001' },
+          { amount: 20, phone: '+254700000020' },
+        ],
+      },
+    },
+  ],
+  prepare: (app, { body }, caller) => checkCallbacks(app, body, caller),
+  handle: async (app, tx, { body }, caller) => {
+    const batch = await acceptMany(app, tx, body, caller)
+    const { batch_id, accepted_count, total_amount, currency } = batch
+    await record(tx, caller, 'payout.create_batch', batch_id, {
+      after: { accepted: accepted_count, amount: total_amount.toString(), currency },
+    })
+    return batch
+  },
+})
+
+const getBulk = read({
+  method: 'GET',
+  path: '/v1/payments/payout/bulk/:batch_id',
+  operation: 'payouts.getBulk',
+  summary: 'Read a batch of payouts, and some of them',
+  scope: 'payouts:read',
+  params: BatchParam,
+  query: Type.Object({ limit: listQuery.limit, cursor: listQuery.cursor }),
+  reply: { status: 200, schema: Batch },
+  errors: ['NOT_FOUND'],
+  handle: (app, { params, query }, { tenant }) => readBatch(app, tenant, params.batch_id, query),
+})
+
+const cancelBulk = write({
+  method: 'POST',
+  path: '/v1/payments/payout/bulk/:batch_id/cancel',
+  operation: 'payouts.cancelBulk',
+  summary: 'Withdraw what is still pending of a batch',
+  scope: 'payouts:write',
+  params: BatchParam,
+  reply: { status: 200, schema: Batch },
+  errors: ['NOT_FOUND', 'INVALID_STATE'],
+  handle: async (app, tx, { params }, caller) => {
+    const batch = await cancelBatch(app, tx, caller, params.batch_id)
+    await record(tx, caller, 'payout.cancel_batch', params.batch_id, { after: { cancelled: batch.cancelled_count } })
+    return answerOf(batch, [], null)
+  },
+})
+
+const get = read({
+  method: 'GET',
+  path: '/v1/payouts/:payout_id',
+  aliases: ['/v1/payments/payout/:payout_id'],
+  operation: 'payouts.get',
+  summary: 'Read a payout',
+  scope: 'payouts:read',
+  params: PayoutParam,
+  reply: { status: 200, schema: Payout },
+  errors: ['NOT_FOUND'],
+  handle: async (app, { params }, caller) => recordOf(await known(app, caller, params.payout_id)),
+})
+
+const cancelPayout = write({
+  method: 'POST',
+  path: '/v1/payouts/:payout_id/cancel',
+  operation: 'payouts.cancel',
+  summary: 'Withdraw a payout that waits for its time',
+  scope: 'payouts:write',
+  params: PayoutParam,
+  reply: { status: 200, schema: Payout },
+  errors: ['NOT_FOUND', 'INVALID_STATE'],
+  handle: async (app, tx, { params }, caller) => {
+    const payout = recordOf(await cancel(app, tx, caller.tenant, payoutUuid(params.payout_id)))
+    await record(tx, caller, 'payout.cancel', payout.payout_id, { after: { status: payout.status } })
+    return payout
+  },
+})
+
+const listAll = list({
+  path: '/v1/payouts',
+  operation: 'payouts.list',
+  summary: 'List payouts',
+  scope: 'payouts:read',
+  query: Type.Object({
+    ...listQuery,
+    ...dayRangeQuery,
+    status: Type.Optional(payoutStatus),
+    currency: Type.Optional(Type.String({ maxLength: 3 })),
+    provider: Type.Optional(Type.String({ maxLength: 40 })),
+    reference: Type.Optional(Type.String({ maxLength: 100 })),
+  }),
+  row: Payout,
+  errors: ['INVALID_DATE_RANGE'],
+  examples: [{ name: 'What was paid', query: { status: 'completed' } }],
+  handle: async (app, { query }, { tenant }) => {
+    const window = windowOf(query)
+    const rows = await app.db.query(listPayouts, {
+      ...tenant,
+      ...window,
+      ...idBounds(query),
+      status: query.status ?? null,
+      currency: query.currency?.toUpperCase() ?? null,
+      provider: query.provider?.toLowerCase() ?? null,
+      method: null,
+      reference: query.reference ?? null,
+      phone: null,
+    })
+    return pageOf(window, rows, (row) => recordOf({ ...row, phone: masked(row.phone) }))
+  },
+})
+
+/** `+2547****0001` */
+function masked(phone: string): string {
+  return `${phone.slice(0, 5)}****${phone.slice(-4)}`
+}
+
+async function known(app: App, { tenant }: Caller, id: string) {
+  const payout = await maybe(app.db.query(findPayout, { ...tenant, id: payoutUuid(id) }))
+  if (!payout) throw noSuchPayout()
+  return payout
+}
+
+export const payoutRoutes: readonly Route[] = [create, createBulk, getBulk, cancelBulk, listAll, get, cancelPayout]

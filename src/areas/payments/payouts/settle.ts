@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a verdict does to a payout: its state, the hold, the ledger and what is told of it, in one transaction. Whoever comes
+// second changes nothing, so that verdicts may come twice, late and in any order. Time alone fails nothing.
+import { AppError } from '../../../kernel/errors.ts'
+import { idOf } from '../../../kernel/ids.ts'
+import { capture, releaseSome, reverse } from '../../../ledger/wallets.ts'
+import type { App } from '../../../platform/app.ts'
+import { maybe, one, type Tx } from '../../../platform/db.ts'
+import type { Occasion } from '../../../platform/events.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import { payoutEvents } from '../events.ts'
+import { gatewayOf } from '../gateway.ts'
+import { failureMessages, type OutgoingVerdict } from '../provider.ts'
+import { batchOf, holdOf, noSuchPayout, stepOf, toldOf } from './payout.ts'
+import {
+  cancelOfBatch,
+  countInBatch,
+  lockPayout,
+  markOverdue,
+  movePayout,
+  moveState,
+  noteMissing,
+  type PayoutRow,
+  type PayoutStatus,
+} from './store.ts'
+
+/** A provider that says twice, so far apart, that it has never heard of a payout has not got it. */
+export const missedMs = 60_000
+
+/** Applies what the provider says of a payout; gives it as it is then. */
+export async function settle(app: App, tenant: Tenant, id: string, verdict: OutgoingVerdict): Promise<PayoutRow> {
+  return app.db.tx(async (tx) => {
+    const payout = await one(tx.query(lockPayout, { ...tenant, id }))
+    const at = new Date(app.clock.nowMs())
+    const stateIs = async (to: 'accepted' | 'unknown', from: readonly PayoutRow['state'][]): Promise<PayoutRow> =>
+      (await maybe(tx.query(moveState, { ...tenant, id, from, to, tries: 0, at }))) ?? payout
+    switch (verdict.kind) {
+      case 'accepted':
+      case 'pending':
+        return stateIs('accepted', ['sending', 'unknown'])
+      case 'unknown':
+      case 'asked':
+        return stateIs('unknown', ['sending'])
+      case 'missing': {
+        await stateIs('unknown', ['sending'])
+        const waitMs = missedMs * gatewayOf(app).timeScale(tenant.environment)
+        await tx.query(noteMissing, { ...tenant, id, before: new Date(at.getTime() - waitMs), at })
+        return payout
+      }
+      case 'unavailable':
+        // Only whoever sends it can know that it was not taken.
+        return payout.state === 'sending' ? failed(app, tx, payout, 'PROVIDER_UNAVAILABLE') : payout
+      case 'refused':
+        return refused(app, tx, payout, verdict.reason)
+      case 'reversed':
+        return payout.status === 'completed'
+          ? reversed(app, tx, payout)
+          : failed(app, tx, payout, 'REVERSED_BY_PROVIDER')
+      case 'paid':
+        return verdict.micros === null || verdict.micros === payout.amount
+          ? paid(app, tx, payout, verdict.receipt)
+          : doubtful(app, tx, payout, 'a provider paid another amount than it was asked to')
+    }
+  })
+}
+
+/** Withdraws a payout that waits for its time or for a person. */
+export async function cancel(app: App, tx: Tx, tenant: Tenant, id: string): Promise<PayoutRow> {
+  const payout = await maybe(tx.query(lockPayout, { ...tenant, id }))
+  if (!payout) throw noSuchPayout()
+  const after = await moved(app, tx, payout, { from: ['pending'], to: 'cancelled' })
+  if (after === payout)
+    throw new AppError('INVALID_STATE', `the payout is ${payout.status}; only one that is pending can be withdrawn`, {
+      extra: { status: payout.status },
+    })
+  await giveBack(tx, tenant, after, after.amount + after.fee)
+  await countOver(app, tx, after, { cancelled: 1 })
+  return after
+}
+
+/** Withdraws all of a batch that are pending; gives how many. */
+export async function cancelMany(app: App, tx: Tx, occasion: Occasion, batch: string): Promise<number> {
+  const { tenant, nowMs, receivedMs } = occasion
+  const times = { at: new Date(nowMs), realAt: new Date(receivedMs) }
+  const { cancelled, held } = await one(tx.query(cancelOfBatch, { ...tenant, id: batch, ...times }))
+  if (cancelled === 0) return 0
+  await giveBack(tx, tenant, { id: batch, batch_id: batch }, held)
+  await countInto(app, tx, occasion, batch, { cancelled })
+  return cancelled
+}
+
+/** Lets a payout go whose time has come. */
+export async function begin(app: App, tenant: Tenant, id: string): Promise<PayoutRow> {
+  return app.db.tx(async (tx) => {
+    const payout = await one(tx.query(lockPayout, { ...tenant, id }))
+    return payout.in_review ? payout : moved(app, tx, payout, { from: ['pending'], to: 'processing' })
+  })
+}
+
+async function paid(app: App, tx: Tx, payout: PayoutRow, receipt: string | null): Promise<PayoutRow> {
+  const after = await moved(app, tx, payout, { from: ['processing'], to: 'completed', providerReference: receipt })
+  if (after === payout)
+    return payout.status === 'failed'
+      ? doubtful(app, tx, payout, 'a provider paid what it said it had not; the books must be looked at')
+      : payout
+  const { tenant, receivedMs } = occasionOf(app, after)
+  const { provider, amount, fee } = after
+  const shares = [
+    { step: stepOf(after, 'settle'), micros: amount, credit: `float_out:${provider}` },
+    { step: stepOf(after, 'fee'), micros: fee, credit: 'revenue:payout_fees' },
+  ]
+  for (const { step, micros, credit } of shares.filter(({ micros }) => micros > 0n)) {
+    const verdict = await capture(tx, tenant, holdOf(after), step, micros, credit, receivedMs)
+    if (verdict !== 'captured') throw new Error(`the hold of a payout that was paid is ${verdict}`)
+  }
+  await countOver(app, tx, after, { completed: 1 })
+  return after
+}
+
+/** What a call said before is the better reason: the answer to a question has none. */
+async function refused(app: App, tx: Tx, payout: PayoutRow, reason: string): Promise<PayoutRow> {
+  if (payout.status === 'completed') return doubtful(app, tx, payout, 'a provider takes back its word on a payout')
+  return failed(app, tx, payout, reason === 'PROVIDER_ERROR' ? (payout.refusal ?? reason) : reason)
+}
+
+async function failed(app: App, tx: Tx, payout: PayoutRow, reason: string): Promise<PayoutRow> {
+  const after = await moved(app, tx, payout, { from: ['processing'], to: 'failed', reason })
+  if (after === payout) return payout
+  await giveBack(tx, occasionOf(app, after).tenant, after, after.amount + after.fee)
+  await countOver(app, tx, after, { failed: 1 })
+  return after
+}
+
+async function reversed(app: App, tx: Tx, payout: PayoutRow): Promise<PayoutRow> {
+  const after = await moved(app, tx, payout, { from: ['completed'], to: 'reversed', reason: 'REVERSED_BY_PROVIDER' })
+  if (after === payout) return payout
+  const { tenant, receivedMs } = occasionOf(app, after)
+  const { sourceId } = holdOf(after)
+  await reverse(tx, tenant, { sourceId, step: stepOf(after, 'settle') }, receivedMs)
+  if (after.fee > 0n) await reverse(tx, tenant, { sourceId, step: stepOf(after, 'fee') }, receivedMs)
+  await countOver(app, tx, after, { completed: -1, failed: 1 })
+  return after
+}
+
+/** Somebody has to look at it; nothing is moved until then. */
+async function doubtful(app: App, tx: Tx, payout: PayoutRow, why: string): Promise<PayoutRow> {
+  const { tenant, nowMs } = occasionOf(app, payout)
+  await tx.query(markOverdue, { ...tenant, id: payout.id, at: new Date(nowMs) })
+  app.log.error({ payout: idOf('payout', payout.id), provider: payout.provider }, why)
+  return payout
+}
+
+async function giveBack(tx: Tx, tenant: Tenant, held: Parameters<typeof holdOf>[0], micros: bigint): Promise<void> {
+  const verdict = await releaseSome(tx, tenant, holdOf(held), micros)
+  if (verdict !== 'released') throw new Error(`the hold of a payout that was not paid is ${verdict}`)
+}
+
+interface Counts {
+  completed?: number
+  failed?: number
+  cancelled?: number
+}
+
+async function countOver(app: App, tx: Tx, payout: PayoutRow, counts: Counts): Promise<void> {
+  if (payout.batch_id !== null) await countInto(app, tx, occasionOf(app, payout), payout.batch_id, counts)
+}
+
+/** Counts what is over in its batch; the last one ends the batch and tells so. */
+async function countInto(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  id: string,
+  { completed = 0, failed = 0, cancelled = 0 }: Counts,
+): Promise<void> {
+  const counts = { completed, failed, cancelled, at: new Date(occasion.nowMs) }
+  const batch = await one(tx.query(countInBatch, { ...occasion.tenant, id, ...counts }))
+  const { status, sequence } = batch
+  if (batch.open_count > 0 || status === 'processing' || completed + failed + cancelled === 0) return
+  const record = batchOf(batch)
+  await app.outbox.emit(
+    tx,
+    payoutEvents.batchCompleted,
+    { ...occasion, requestId: batch.request_id },
+    record.batch_id,
+    {
+      livemode: occasion.tenant.environment === 'live',
+      sequence,
+      batch_id: record.batch_id,
+      status,
+      counts: {
+        total: batch.total_count,
+        accepted: batch.accepted_count,
+        completed: batch.completed_count,
+        failed: batch.failed_count,
+      },
+      batch: record,
+    },
+    { callbackUrl: batch.callback_url },
+  )
+}
+
+interface Move {
+  from: readonly PayoutStatus[]
+  to: PayoutStatus
+  reason?: string
+  providerReference?: string | null
+}
+
+/** What is told of a status; of the others nothing is. */
+const eventOf = {
+  completed: payoutEvents.completed,
+  failed: payoutEvents.failed,
+  reversed: payoutEvents.reversed,
+  pending: null,
+  processing: null,
+  cancelled: null,
+} as const
+
+/** The payout after the move, or the very same when it cannot make it. */
+async function moved(
+  app: App,
+  tx: Tx,
+  payout: PayoutRow,
+  { from, to, reason, providerReference = null }: Move,
+): Promise<PayoutRow> {
+  const occasion = occasionOf(app, payout)
+  const event = eventOf[to]
+  const after = await maybe(
+    tx.query(movePayout, {
+      ...occasion.tenant,
+      id: payout.id,
+      from,
+      to,
+      reason: reason === undefined || reason in failureMessages ? (reason ?? null) : 'PROVIDER_ERROR',
+      providerReference,
+      told: event ? 1 : 0,
+      at: new Date(occasion.nowMs),
+      realAt: new Date(occasion.receivedMs),
+    }),
+  )
+  if (!after) return payout
+  const callbackUrl = after.callback_url
+  if (event) await app.outbox.emit(tx, event, occasion, idOf('payout', after.id), toldOf(after), { callbackUrl })
+  return after
+}
+
+/** Now, by the real clock and by the account's. */
+function occasionOf(app: App, payout: PayoutRow): Occasion {
+  const { bucket, account_id: account, environment, request_id: requestId, clock_offset_ms } = payout
+  const receivedMs = app.clock.nowMs()
+  return {
+    tenant: { bucket, account, environment },
+    receivedMs,
+    nowMs: receivedMs + Number(clock_offset_ms),
+    requestId,
+  }
+}

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+// All SQL of payouts. A status moves by guarded updates: the row that comes back belongs to whoever won.
+import { statement } from '../../../platform/db.ts'
+import type { Environment } from '../../../platform/tenant.ts'
+import type { AttemptState, PaymentFilter } from '../store.ts'
+
+export type PayoutStatus = 'pending' | 'processing' | 'completed' | 'failed' | 'cancelled' | 'reversed'
+
+export interface PayoutRow {
+  bucket: number
+  account_id: string
+  environment: Environment
+  id: string
+  batch_id: string | null
+  batch_index: number | null
+  status: PayoutStatus
+  method: 'mobile_money' | 'bank_transfer'
+  provider: string
+  country: string
+  amount: bigint
+  currency: string
+  fee: bigint
+  phone: string
+  recipient: { name?: string; email?: string }
+  description: string | null
+  reference: string | null
+  metadata: Record<string, string | number | boolean>
+  callback_url: string | null
+  scheduled_at: Date | null
+  in_review: boolean
+  state: AttemptState
+  token: Buffer
+  tries: number
+  polls: number
+  missed_at: Date | null
+  lost: boolean
+  refusal: string | null
+  provider_reference: string | null
+  failure_reason: string | null
+  sequence: number
+  request_id: string | null
+  /** From when on it may be sent, by the account's clock. */
+  due_at: Date
+  completed_at: Date | null
+  created_at: Date
+  updated_at: Date
+  /** When its state last moved, by the real clock. */
+  touched_at: Date
+  clock_offset_ms: bigint
+}
+
+export interface BatchRow {
+  id: string
+  status: 'processing' | 'completed' | 'cancelled'
+  currency: string
+  total_count: number
+  accepted_count: number
+  completed_count: number
+  failed_count: number
+  cancelled_count: number
+  open_count: number
+  total_amount: bigint
+  total_fee: bigint
+  reference: string | null
+  description: string | null
+  metadata: Record<string, string | number | boolean>
+  callback_url: string | null
+  sequence: number
+  request_id: string | null
+  created_at: Date
+}
+
+interface Owned {
+  bucket: number
+  account: string
+  environment: Environment
+}
+type One = Owned & { id: string }
+
+const columns = `bucket, account_id, environment, id, batch_id, batch_index, status, method, provider, country, amount, currency,
+  fee, phone, recipient, description, reference, metadata, callback_url, scheduled_at, in_review, state, token, tries, polls,
+  missed_at, lost, refusal, provider_reference, failure_reason, sequence, request_id, due_at, completed_at, created_at,
+  updated_at, touched_at, accounts.clock_offset_ms(account_id, environment) as clock_offset_ms`
+
+const batchColumns = `id, status, currency, total_count, accepted_count, completed_count, failed_count, cancelled_count,
+  open_count, total_amount, total_fee, reference, description, metadata, callback_url, sequence, request_id, created_at`
+
+const mine = 'bucket = $bucket and account_id = $account and environment = $environment'
+
+/** A payout about to be stored, as JSON carries it. */
+export interface NewPayout {
+  id: string
+  batch_index: number | null
+  status: PayoutStatus
+  provider: string
+  country: string
+  amount: string
+  fee: string
+  phone: string
+  recipient: object
+  description: string | null
+  reference: string | null
+  metadata: object
+  callback_url: string | null
+  scheduled_at: string | null
+  in_review: boolean
+  /** `\x` and hexadecimal digits. */
+  token: string
+  queued: boolean
+  due_at: string
+}
+
+/** Stores payouts in one currency; those whose reference was used before are left out. */
+export const insertPayouts = statement<
+  Owned & { batch: string | null; currency: string; items: string; requestId: string | null; at: Date; realAt: Date },
+  PayoutRow
+>(
+  'payments.insert_payouts',
+  `insert into payments.payouts (bucket, account_id, environment, id, batch_id, batch_index, status, method, provider, country,
+     amount, currency, fee, phone, recipient, description, reference, metadata, callback_url, scheduled_at, in_review, token,
+     queued, request_id, due_at, created_at, updated_at, touched_at)
+   select $bucket, $account, $environment, i.id, $batch::uuid, i.batch_index, i.status, 'mobile_money', i.provider, i.country,
+     i.amount, $currency, i.fee, i.phone, i.recipient, i.description, i.reference, i.metadata, i.callback_url, i.scheduled_at,
+     i.in_review, i.token, i.queued, $requestId, i.due_at, $at, $at, $realAt
+     from jsonb_to_recordset($items::jsonb) as i(id uuid, batch_index int, status text, provider text, country text,
+       amount bigint, fee bigint, phone text, recipient jsonb, description text, reference text, metadata jsonb,
+       callback_url text, scheduled_at timestamptz, in_review boolean, token bytea, queued boolean, due_at timestamptz)
+   on conflict (bucket, account_id, environment, reference) where reference is not null do nothing
+   returning ${columns}`,
+)
+
+export const findPayout = statement<One, PayoutRow>(
+  'payments.find_payout',
+  `select ${columns} from payments.payouts where ${mine} and id = $id`,
+)
+
+/** The payout, which nobody else changes until this transaction ends. */
+export const lockPayout = statement<One, PayoutRow>(
+  'payments.lock_payout',
+  `select ${columns} from payments.payouts where ${mine} and id = $id for update`,
+)
+
+export const findPayouts = statement<
+  Owned & { ids: readonly string[] },
+  Pick<PayoutRow, 'id' | 'reference' | 'description' | 'metadata'>
+>(
+  'payments.find_payouts',
+  `select id, reference, description, metadata from payments.payouts where ${mine} and id = any($ids::uuid[])`,
+)
+
+/** Which of the references were used before, and for what. */
+export const findPayoutReferences = statement<
+  Owned & { references: readonly string[] },
+  { id: string; status: PayoutStatus; reference: string }
+>(
+  'payments.find_payout_references',
+  `select id, status, reference from payments.payouts where ${mine} and reference = any($references::text[])`,
+)
+
+export const listPayouts = statement<
+  Owned & Omit<PaymentFilter, 'purpose'> & { after: string | null; descending: boolean; limit: number },
+  PayoutRow
+>(
+  'payments.list_payouts',
+  `select ${columns} from payments.payouts
+    where ${mine} and id >= $from::uuid and id < $to::uuid
+      and ($status::text is null or status = $status) and ($currency::text is null or currency = $currency)
+      and ($provider::text is null or provider = $provider) and ($method::text is null or method = $method)
+      and ($reference::text is null or reference = $reference) and ($phone::text is null or phone = $phone)
+      and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
+    order by case when $descending then id end desc, id
+    limit $limit::int + 1`,
+)
+
+/** Moves a payout on, if it is in one of the states it may leave. */
+export const movePayout = statement<
+  One & {
+    from: readonly PayoutStatus[]
+    to: PayoutStatus
+    reason: string | null
+    providerReference: string | null
+    told: number
+    at: Date
+    realAt: Date
+  },
+  PayoutRow
+>(
+  'payments.move_payout',
+  `update payments.payouts
+      set status = $to, failure_reason = $reason, sequence = sequence + $told::int, updated_at = $at,
+          provider_reference = coalesce($providerReference, provider_reference),
+          completed_at = case when $to = 'completed' then $at::timestamptz else completed_at end,
+          in_review = in_review and $to = 'cancelled',
+          state = case when $to = 'processing' then state else 'final' end, touched_at = $realAt,
+          overdue_at = null, reference = case when $reason = 'PROVIDER_UNAVAILABLE' then null else reference end
+    where ${mine} and id = $id and status = any($from::text[])
+   returning ${columns}`,
+)
+
+/** Moves the request for a payout on; none when somebody else did. */
+export const moveState = statement<
+  One & { from: readonly AttemptState[]; to: AttemptState; tries: number; at: Date },
+  PayoutRow
+>(
+  'payments.move_payout_state',
+  `update payments.payouts
+      set state = $to, tries = tries + $tries::int, touched_at = $at,
+          missed_at = case when $to = 'unknown' then missed_at end, lost = lost and $to = 'unknown'
+    where ${mine} and id = $id and status = 'processing' and state = any($from::text[])
+   returning ${columns}`,
+)
+
+/** The provider has never heard of it; lost it is when that was so a while before. */
+export const noteMissing = statement<One & { before: Date; at: Date }, object>(
+  'payments.note_missing_payout',
+  `update payments.payouts set lost = lost or coalesce(missed_at <= $before, false), missed_at = coalesce(missed_at, $at)
+    where ${mine} and id = $id and state = 'unknown'`,
+)
+
+/** What a call said that is not confirmed yet. */
+export const noteRefusal = statement<One & { reason: string }, object>(
+  'payments.note_payout_refusal',
+  `update payments.payouts set refusal = $reason where ${mine} and id = $id and status = 'processing'`,
+)
+
+export const countPayoutPoll = statement<One, object>(
+  'payments.count_payout_poll',
+  `update payments.payouts set polls = polls + 1 where ${mine} and id = $id`,
+)
+
+/** Nobody will be asked any more: a person has to find out. */
+export const markOverdue = statement<One & { at: Date }, { id: string }>(
+  'payments.mark_payout_overdue',
+  `update payments.payouts set overdue_at = $at
+    where ${mine} and id = $id and status = 'processing' and overdue_at is null
+   returning id`,
+)
+
+// Batches ----------------------------------------------------------------------------------------------------------
+
+/** None when the reference was used before. */
+export const insertBatch = statement<
+  One & {
+    currency: string
+    total: number
+    accepted: number
+    amount: bigint
+    fee: bigint
+    reference: string | null
+    description: string | null
+    metadata: string
+    callbackUrl: string | null
+    requestId: string | null
+    at: Date
+  },
+  BatchRow
+>(
+  'payments.insert_payout_batch',
+  `insert into payments.payout_batches (bucket, account_id, environment, id, status, currency, total_count, accepted_count,
+     failed_count, open_count, total_amount, total_fee, reference, description, metadata, callback_url, request_id, created_at)
+   values ($bucket, $account, $environment, $id, 'processing', $currency, $total::int, $accepted::int,
+     $total::int - $accepted::int, $accepted::int, $amount, $fee, $reference, $description, $metadata::jsonb, $callbackUrl,
+     $requestId, $at)
+   on conflict (bucket, account_id, environment, reference) where reference is not null do nothing
+   returning ${batchColumns}`,
+)
+
+export const findBatch = statement<One, BatchRow>(
+  'payments.find_payout_batch',
+  `select ${batchColumns} from payments.payout_batches where ${mine} and id = $id`,
+)
+
+export const findBatchReference = statement<Owned & { reference: string }, { id: string; status: BatchRow['status'] }>(
+  'payments.find_payout_batch_reference',
+  `select id, status from payments.payout_batches where ${mine} and reference = $reference`,
+)
+
+export const insertRefusals = statement<
+  Owned & { batch: string; indexes: readonly number[]; codes: readonly string[]; details: readonly string[] },
+  object
+>(
+  'payments.insert_payout_refusals',
+  `insert into payments.payout_refusals (bucket, account_id, environment, batch_id, batch_index, code, details)
+   select $bucket, $account, $environment, $batch, i.index, i.code, i.details
+     from unnest($indexes::int[], $codes::text[], $details::text[]) as i(index, code, details)`,
+)
+
+/** One of a batch is over, or was taken back after it; gives the batch as it is then. */
+export const countInBatch = statement<
+  One & { completed: number; failed: number; cancelled: number; at: Date },
+  BatchRow
+>(
+  'payments.count_in_payout_batch',
+  `update payments.payout_batches
+      set completed_count = completed_count + $completed::int, failed_count = failed_count + $failed::int,
+          cancelled_count = cancelled_count + $cancelled::int,
+          open_count = open_count - ($completed::int + $failed::int + $cancelled::int),
+          status = case when open_count > $completed::int + $failed::int + $cancelled::int then 'processing'
+                        when cancelled_count + $cancelled::int = accepted_count then 'cancelled' else 'completed' end,
+          sequence = case when open_count = $completed::int + $failed::int + $cancelled::int and open_count > 0
+                          then sequence + 1 else sequence end,
+          completed_at = case when open_count = $completed::int + $failed::int + $cancelled::int
+                              then coalesce(completed_at, $at) end
+    where ${mine} and id = $id
+   returning ${batchColumns}`,
+)
+
+export interface BatchItem {
+  index: number
+  id: string | null
+  status: PayoutStatus
+  amount: bigint | null
+  reference: string | null
+  failure_reason: string | null
+  code: string | null
+  details: string | null
+}
+
+/** The items of a batch in their order, accepted or not. */
+export const listItems = statement<One & { after: number; limit: number }, BatchItem>(
+  'payments.list_payout_items',
+  `select * from (
+     (select batch_index as index, id, status, amount, reference, failure_reason, null::text as code, null::text as details
+        from payments.payouts where ${mine} and batch_id = $id and batch_index > $after::int
+       order by batch_index limit $limit::int + 1)
+     union all
+     (select batch_index, null, 'failed', null, null, null, code, details
+        from payments.payout_refusals where ${mine} and batch_id = $id and batch_index > $after::int
+       order by batch_index limit $limit::int + 1)) items
+   order by index limit $limit::int + 1`,
+)
+
+/** Takes the next payouts of a batch that no job looks after; whoever took them makes the jobs in the same transaction. */
+export const takeUnqueued = statement<Owned & { batch: string; limit: number }, Pick<PayoutRow, 'id' | 'due_at'>>(
+  'payments.take_unqueued_payouts',
+  `update payments.payouts set queued = true
+    where ${mine} and id in (
+      select id from payments.payouts where ${mine} and batch_id = $batch and not queued
+       order by batch_index limit $limit::int for update skip locked)
+   returning id, due_at`,
+)
+
+/** Withdraws those of a batch that wait for their time; gives how many, and what was held for them. */
+export const cancelOfBatch = statement<One & { at: Date; realAt: Date }, { cancelled: number; held: bigint }>(
+  'payments.cancel_payouts_of_batch',
+  `with cancelled as (
+     update payments.payouts set status = 'cancelled', state = 'final', updated_at = $at, touched_at = $realAt
+      where ${mine} and batch_id = $id and status = 'pending'
+     returning amount + fee as held)
+   select count(*)::int as cancelled, coalesce(sum(held), 0)::bigint as held from cancelled`,
+)

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the stored payout to the provider, and after it until the payout is over: the provider is asked again and again,
+// because calls get lost. One that may have been sent is sent a second time only under the same id, to a provider that takes
+// an id once and has said twice, a minute apart, that it never heard of it. While a provider answers nobody, payouts wait.
+import { Type } from 'typebox'
+import { idOf } from '../../../kernel/ids.ts'
+import { dayMs } from '../../../kernel/time.ts'
+import type { App } from '../../../platform/app.ts'
+import { maybe, one } from '../../../platform/db.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import type { Job, Outcome } from '../../../platform/work.ts'
+import { callbackUrl } from '../callbacks.ts'
+import { gatewayOf } from '../gateway.ts'
+import type { Addresses, Outgoing, OutgoingVerdict, Sent } from '../provider.ts'
+import { marketOf } from '../store.ts'
+import { begin, missedMs, settle } from './settle.ts'
+import { countPayoutPoll, findPayout, markOverdue, moveState, type PayoutRow } from './store.ts'
+
+/** Which address says what. */
+export const topics = ['result', 'timeout', 'answer'] as const satisfies readonly (keyof Addresses)[]
+
+export const firstPollSeconds = 15
+/** When the provider is asked how it went: seconds after the payout was due. From the last on once a day. */
+const pollSeconds = [firstPollSeconds, 45, 120, 600, 3_600, 21_600, 86_400]
+/** By then nobody is asked any more, and the money stays where it is until a person has found out. */
+const overdueDays = 7
+/** By then whoever accepted a payout has begun to send it, or is dead; and whoever began has heard, or is dead. */
+const plannedMs = 10_000
+const sendingMs = 40_000
+/** How soon a job comes back that found somebody else at work. */
+const patienceMs = 1_000
+/** How soon one comes back that found the provider answering nobody. */
+const queuedMs = 30_000
+/** A provider that so often certainly did not take a payout has refused it. */
+const mostTries = 8
+
+const Payload = Type.Object({
+  payout: Type.String(),
+  /** The request that made it sends it; without that the job does. */
+  inline: Type.Boolean(),
+})
+
+const common = {
+  role: 'carriers',
+  payload: Payload,
+  leaseSeconds: 15,
+  retrySeconds: [1, 5, 30, 60, 300],
+} as const
+
+export const payoutJob: Job<App, typeof Payload> = {
+  ...common,
+  lane: 'payments.payout',
+  concurrency: 32,
+  handle: (app, { tenant, payload }) => look(app, tenant, payload.payout, payload.inline),
+}
+
+/** Payouts of batches have a lane of their own, so that nobody's single one waits behind ten thousand. */
+export const batchedPayoutJob: Job<App, typeof Payload> = {
+  ...common,
+  lane: 'payments.batched_payout',
+  concurrency: 32,
+  handle: (app, { tenant, payload }) => look(app, tenant, payload.payout, false),
+}
+
+async function look(app: App, tenant: Tenant | null, id: string, inline: boolean): Promise<Outcome> {
+  if (!tenant) throw new Error('a payout belongs to an account')
+  const found = await maybe(app.db.query(findPayout, { ...tenant, id }))
+  if (!found) return { kind: 'done' }
+  const waitMs = found.due_at.getTime() - nowOf(app, found)
+  if (found.status === 'pending' && !found.in_review && waitMs > 0) return { kind: 'again', afterMs: waitMs }
+  const payout = found.status === 'pending' ? await begin(app, tenant, id) : found
+  // One that waits for a person is given a job when the person has decided.
+  return payout.status === 'processing' ? watch(app, tenant, payout, inline) : { kind: 'done' }
+}
+
+async function watch(app: App, tenant: Tenant, payout: PayoutRow, inline: boolean): Promise<Outcome> {
+  const quietMs = app.clock.nowMs() - payout.touched_at.getTime()
+  const isAtWork =
+    (payout.state === 'planned' && inline && quietMs < plannedMs) || (payout.state === 'sending' && quietMs < sendingMs)
+  if (isAtWork) return { kind: 'again', afterMs: patienceMs }
+  const after = payout.state === 'planned' ? await submit(app, tenant, payout, false) : await poll(app, tenant, payout)
+  if (after.status !== 'processing') return { kind: 'done' }
+  const scale = gatewayOf(app).timeScale(tenant.environment)
+  if (after.state === 'planned') return { kind: 'again', afterMs: queuedMs * scale }
+  if (nowOf(app, after) - after.due_at.getTime() >= overdueDays * dayMs * scale) return overdue(app, tenant, after)
+  return { kind: 'again', afterMs: nextPollMs(app, after, scale) }
+}
+
+/** Sends a payout that nobody sent yet; gives it as it is then. */
+export async function submit(app: App, tenant: Tenant, { id }: PayoutRow, inline: boolean): Promise<PayoutRow> {
+  const at = new Date(app.clock.nowMs())
+  const payout = await maybe(app.db.query(moveState, { ...tenant, id, from: ['planned'], to: 'sending', tries: 0, at }))
+  if (!payout) return one(app.db.query(findPayout, { ...tenant, id }))
+  const verdict = await pay(app, tenant, payout)
+  const isQueued = verdict === null || (verdict.kind === 'unavailable' && !inline && payout.tries + 1 < mostTries)
+  if (!isQueued) return settle(app, tenant, id, verdict)
+  const tries = verdict === null ? 0 : 1
+  await app.db.query(moveState, { ...tenant, id, from: ['sending'], to: 'planned', tries, at })
+  return one(app.db.query(findPayout, { ...tenant, id }))
+}
+
+async function poll(app: App, tenant: Tenant, payout: PayoutRow): Promise<PayoutRow> {
+  const { id } = payout
+  const outgoing = gatewayOf(app).outgoing(payout, tenant.environment)
+  if (!outgoing) return payout
+  // Whoever was sending it is gone, and nobody knows how far it came.
+  if (payout.state === 'sending') await settle(app, tenant, id, { kind: 'unknown', reason: 'the node is gone' })
+  const isLost = payout.lost && payout.state === 'unknown' && outgoing.repeatable
+  const verdict = isLost ? await sendAgain(app, tenant, payout) : await ask(app, tenant, payout, outgoing)
+  await settle(app, tenant, id, verdict)
+  await app.db.query(countPayoutPoll, { ...tenant, id })
+  return one(app.db.query(findPayout, { ...tenant, id }))
+}
+
+/** Asks how a payout went. */
+export function ask(app: App, tenant: Tenant, payout: PayoutRow, outgoing: Outgoing): Promise<OutgoingVerdict> {
+  return outgoing.queryPayout(sentOf(app, tenant, payout))
+}
+
+/** Once more, under the same id. That it was not taken now does not say that it was not before. */
+async function sendAgain(app: App, tenant: Tenant, { id }: PayoutRow): Promise<OutgoingVerdict> {
+  const at = new Date(app.clock.nowMs())
+  const payout = await maybe(app.db.query(moveState, { ...tenant, id, from: ['unknown'], to: 'sending', tries: 0, at }))
+  const verdict = payout && (await pay(app, tenant, payout))
+  return verdict?.kind === 'accepted' ? verdict : { kind: 'unknown', reason: 'sent again' }
+}
+
+async function pay(app: App, tenant: Tenant, payout: PayoutRow): Promise<OutgoingVerdict | null> {
+  const { amount: micros, phone, description } = payout
+  const verdict = await gatewayOf(app).pay(payout, tenant.environment, (outgoing) =>
+    outgoing.payOut({ ...sentOf(app, tenant, payout), micros, phone, description: description ?? '' }),
+  )
+  if (verdict?.kind === 'unknown')
+    app.log.warn({ payout: idOf('payout', payout.id), reason: verdict.reason }, 'a provider did not answer')
+  return verdict
+}
+
+function sentOf(app: App, tenant: Tenant, payout: PayoutRow): Sent {
+  const address = (topic: keyof Addresses) => callbackUrl(app, tenant, payout, 'payout', topics.indexOf(topic))
+  return {
+    ...marketOf(payout),
+    id: payout.id,
+    addresses: { result: address('result'), timeout: address('timeout'), answer: address('answer') },
+  }
+}
+
+async function overdue(app: App, tenant: Tenant, { id }: PayoutRow): Promise<Outcome> {
+  const marked = await app.db.query(markOverdue, { ...tenant, id, at: new Date(app.clock.nowMs()) })
+  if (marked.length > 0)
+    app.log.error({ payout: idOf('payout', id) }, 'nobody knows what became of a payout; ask the provider')
+  return { kind: 'done' }
+}
+
+function nextPollMs(app: App, payout: PayoutRow, scale: number): number {
+  const last = pollSeconds.length - 1
+  const days = Math.max(0, payout.polls - last) * (dayMs / 1_000)
+  const dueMs = payout.due_at.getTime() + ((pollSeconds[Math.min(payout.polls, last)] ?? 0) + days) * 1_000 * scale
+  const waitMs = Math.max(100, dueMs - nowOf(app, payout))
+  // One that the provider does not know is asked about again as soon as that says something.
+  return payout.missed_at === null ? waitMs : Math.min(waitMs, missedMs * scale)
+}
+
+function nowOf(app: App, { clock_offset_ms }: PayoutRow): number {
+  return app.clock.nowMs() + Number(clock_offset_ms)
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// The half of the Airtel Money simulator that pays: disbursements, for whoever knows the PIN. It keeps books of what it paid,
+// by the id of the request, calls nobody, and has no words for money that was taken back.
+import { generateKeyPairSync, randomBytes } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
+import { airtelAnswerBody, airtelPayoutCodes } from '../protocols/airtel.ts'
+import { decryptWith } from '../protocols/rsa.ts'
+import { type PayoutEnding, payoutPlayOf } from './payee.ts'
+import { type Asked, type ProviderServer, say } from './provider-server.ts'
+
+const maxPayouts = 200_000
+const keyBits = 2_048
+export const disbursementsPath = '/standard/v1/disbursements/'
+
+const codes: Readonly<Record<PayoutEnding, string>> = {
+  paid: airtelPayoutCodes.success,
+  float_low: airtelPayoutCodes.notEnoughMoney,
+  no_recipient: airtelPayoutCodes.noRecipient,
+  over_limit: airtelPayoutCodes.overLimit,
+  failed: airtelPayoutCodes.failed,
+}
+
+interface Payout {
+  id: string
+  amount: number
+  country: string
+  currency: string
+  /** In process until it is decided. */
+  code: string
+  airtelMoneyId: string
+}
+
+export class AirtelPayouts {
+  /** As an operator enters it. */
+  readonly publicKey: string
+  readonly #key
+  readonly #pin: string
+  readonly #server: () => ProviderServer | null
+  readonly #payouts = new Map<string, Payout>()
+
+  constructor(pin: string, server: () => ProviderServer | null) {
+    const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: keyBits })
+    this.publicKey = publicKey.export({ type: 'spki', format: 'pem' }).toString()
+    this.#key = privateKey
+    this.#pin = pin
+    this.#server = server
+  }
+
+  /** What was paid, by the id of the request. */
+  get paid(): ReadonlyMap<string, string> {
+    const paid = [...this.#payouts.values()].filter(({ code }) => code === airtelPayoutCodes.success)
+    return new Map(paid.map(({ id, amount }) => [id, String(amount)]))
+  }
+
+  take({ headers, body }: Asked, response: ServerResponse): void {
+    const payee = Object(body?.payee)
+    const transaction = Object(body?.transaction)
+    const country = headers['x-country']
+    const currency = headers['x-currency']
+    const isRight =
+      typeof country === 'string' &&
+      typeof currency === 'string' &&
+      /^[1-9]\d{5,9}$/.test(String(payee.msisdn)) &&
+      typeof transaction.amount === 'number' &&
+      /^[A-Za-z0-9-]{1,64}$/.test(String(transaction.id)) &&
+      /^[A-Za-z0-9 ]{1,64}$/.test(String(body?.reference)) &&
+      decryptWith(this.#key, String(body?.pin)) === this.#pin
+    if (!isRight) return say(response, 400, airtelAnswerBody(airtelPayoutCodes.badAmount))
+    const id = String(transaction.id)
+    if (this.#payouts.has(id)) return say(response, 400, airtelAnswerBody(airtelPayoutCodes.repeated))
+    const play = payoutPlayOf(String(payee.msisdn))
+    if (play.lost) return void response.destroy()
+    if (play.unavailable || this.#payouts.size >= maxPayouts) return say(response, 429)
+    const payout: Payout = {
+      id,
+      amount: transaction.amount,
+      country,
+      currency,
+      code: airtelPayoutCodes.inProcess,
+      airtelMoneyId: `CI${randomBytes(6).toString('hex').toUpperCase()}`,
+    }
+    this.#payouts.set(id, payout)
+    this.#server()?.later(play.early ? 0 : play.afterMs, () => {
+      payout.code = codes[play.ending]
+    })
+    if (play.cut) return void response.destroy()
+    say(response, 200, airtelAnswerBody(airtelPayoutCodes.inProcess, { id, status: 'TIP' }))
+  }
+
+  tellState({ path, headers }: Asked, response: ServerResponse): void {
+    const payout = this.#payouts.get(path.slice(disbursementsPath.length))
+    const isTheirs = payout?.country === headers['x-country'] && payout?.currency === headers['x-currency']
+    if (!payout || !isTheirs) return say(response, 404, airtelAnswerBody(airtelPayoutCodes.notFound))
+    const { id, code, airtelMoneyId } = payout
+    const status = code === airtelPayoutCodes.success ? 'TS' : code === airtelPayoutCodes.inProcess ? 'TIP' : 'TF'
+    const receipt = status === 'TS' ? { airtel_money_id: airtelMoneyId } : {}
+    say(response, 200, airtelAnswerBody(code, { id, status, message: status, ...receipt }))
+  }
+}
