@@ -263,6 +263,32 @@ test('an M-Pesa payment whose receipt was never told is paid to the payer’s nu
   ])
 })
 
+test('an operator says how a refund went of which the provider cannot tell', async () => {
+  const { client, id } = await world.account({ balance: 1_000 })
+  const unsure = async () => {
+    const payment = await paid(client, airtel, '0024', 100)
+    return (await client.post(`/v1/payments/${payment.payment_id}/refund`)).body.refund_id
+  }
+  const path = (refund: string, verb: string) => `/v1/operator/accounts/${id}/refunds/${refund}/${verb}`
+  const [happened, not] = [await unsure(), await unsure()]
+  assert.deepEqual(await wallet(client), { balance: 1_197, held: 200 })
+  const completed = await world.operator.post(path(happened, 'complete'), { provider_reference: 'ST1' })
+  assert.deepEqual(
+    [completed.status, completed.body.status, completed.body.provider_reference],
+    [200, 'completed', 'ST1'],
+    completed.text,
+  )
+  const failed = await world.operator.post(path(not, 'fail'))
+  assert.deepEqual([failed.status, failed.body.status], [200, 'failed'], failed.text)
+  assert.deepEqual(await wallet(client), { balance: 1_097, held: 0 })
+  for (const refund of [happened, not])
+    for (const verb of ['complete', 'fail'])
+      assert.equal((await world.operator.post(path(refund, verb), {})).body.error.code, 'INVALID_STATE')
+  const other = await world.account()
+  assert.equal((await world.operator.post(path(happened, 'fail').replace(id, other.id))).status, 404)
+  assert.equal((await client.post(path(happened, 'fail'))).status, 403)
+})
+
 test('a provider that takes nothing for a day has given nothing back', async () => {
   const { client } = await world.account({ balance: 1_000 })
   const payment = await paid(client, mpesa, '0029', 1_000)

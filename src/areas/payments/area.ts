@@ -11,6 +11,7 @@ import { payoutRoutes } from './payouts/routes.ts'
 import { batchedPayoutJob, payoutJob } from './payouts/submit.ts'
 import { mountReceipts } from './receipts/page.ts'
 import { takeRefund } from './refunds/callbacks.ts'
+import { refundOperatorRoutes } from './refunds/operator.ts'
 import { refundRoutes } from './refunds/routes.ts'
 import { refundJob } from './refunds/submit.ts'
 import { paymentRoutes } from './routes.ts'
@@ -22,7 +23,7 @@ declareTaker('payout', takeResult)
 
 export const payments: Area = {
   name: 'payments',
-  routes: [...paymentRoutes, ...refundRoutes, ...payoutRoutes, ...operatorRoutes],
+  routes: [...paymentRoutes, ...refundRoutes, ...payoutRoutes, ...operatorRoutes, ...refundOperatorRoutes],
   jobs: [watchJob, refundJob, payoutJob, batchedPayoutJob, spreadJob],
   events: [paymentEvents, refundEvents, payoutEvents, fraudEvents].flatMap((group) => Object.values(group)),
   mount: (http, app) => {

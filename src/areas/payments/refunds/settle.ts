@@ -30,38 +30,40 @@ const statesBefore: Readonly<Record<'planned' | 'accepted' | 'unknown' | 'final'
 
 /** Applies what is known of a refund. */
 export async function settleRefund(app: App, refund: RefundRow, verdict: OutgoingVerdict): Promise<void> {
+  await app.db.tx((tx) => applyVerdict(app, tx, refund, verdict))
+}
+
+export async function applyVerdict(app: App, tx: Tx, refund: RefundRow, verdict: OutgoingVerdict): Promise<void> {
   const tenant = tenantOf(refund)
-  await app.db.tx(async (tx) => {
-    const payment = await one(tx.query(lockPayment, { ...tenant, id: refund.payment_id }))
-    const at = new Date(app.clock.nowMs())
-    const stateIs = async (to: keyof typeof statesBefore, providerId: string | null = null): Promise<void> => {
-      await tx.query(moveRefundState, { ...tenant, id: refund.id, from: statesBefore[to], to, providerId, at })
-    }
-    switch (verdict.kind) {
-      case 'accepted':
-      case 'pending':
-        await stateIs('accepted', verdict.kind === 'accepted' ? verdict.providerId : null)
-        return void (await moved(app, tx, refund, { from: ['pending'], to: 'processing' }))
-      case 'unknown':
-      case 'missing':
-        await stateIs('unknown')
-        return void (await moved(app, tx, refund, { from: ['pending'], to: 'processing' }))
-      case 'unavailable':
-        return stateIs('planned')
-      case 'asked':
-        return
-      case 'reversed':
-        // The payer does not have the money after all. What was told cannot be taken back: somebody has to look at it.
-        return void app.log.error({ refund: idOf('refund', refund.id) }, 'a provider took a refund back')
-      case 'refused':
-        await stateIs('final')
-        return failed(app, tx, payment, refund, verdict.reason)
-      case 'paid':
-        if (verdict.micros !== null && verdict.micros !== refund.amount) return mismatched(app, refund)
-        await stateIs('final')
-        return completed(app, tx, payment, refund, verdict.receipt)
-    }
-  })
+  const payment = await one(tx.query(lockPayment, { ...tenant, id: refund.payment_id }))
+  const at = new Date(app.clock.nowMs())
+  const stateIs = async (to: keyof typeof statesBefore, providerId: string | null = null): Promise<void> => {
+    await tx.query(moveRefundState, { ...tenant, id: refund.id, from: statesBefore[to], to, providerId, at })
+  }
+  switch (verdict.kind) {
+    case 'accepted':
+    case 'pending':
+      await stateIs('accepted', verdict.kind === 'accepted' ? verdict.providerId : null)
+      return void (await moved(app, tx, refund, { from: ['pending'], to: 'processing' }))
+    case 'unknown':
+    case 'missing':
+      await stateIs('unknown')
+      return void (await moved(app, tx, refund, { from: ['pending'], to: 'processing' }))
+    case 'unavailable':
+      return stateIs('planned')
+    case 'asked':
+      return
+    case 'reversed':
+      // The payer does not have the money after all. What was told cannot be taken back: somebody has to look at it.
+      return void app.log.error({ refund: idOf('refund', refund.id) }, 'a provider took a refund back')
+    case 'refused':
+      await stateIs('final')
+      return failed(app, tx, payment, refund, verdict.reason)
+    case 'paid':
+      if (verdict.micros !== null && verdict.micros !== refund.amount) return mismatched(app, refund)
+      await stateIs('final')
+      return completed(app, tx, payment, refund, verdict.receipt)
+  }
 }
 
 /** Gives up a refund that nobody was ever asked for. */
