@@ -179,7 +179,7 @@ export const moveRefundState = statement<
 
 export const countRefundPoll = statement<One, object>(
   'payments.count_refund_poll',
-  `update payments.refunds r set polls = polls + 1 where ${mine} and r.id = $id`,
+  `update payments.refunds r set polls = least(polls, 9999) + 1 where ${mine} and r.id = $id`,
 )
 
 export function tenantOf({ bucket, account_id: account, environment }: PaymentRow | RefundRow): Owned {

@@ -17,7 +17,7 @@ import { countRefundPoll, findRefund, moveRefundState, type RefundRow, tenantOf 
 
 export const firstLookSeconds = 10
 const daySeconds = 86_400
-/** When the provider is asked how it went: seconds after the refund was accepted. */
+/** When the provider is asked how it went: seconds after it was last heard of otherwise, however late it was sent. */
 const lookSeconds = [
   firstLookSeconds, 20, 45, 120, 600, 3_600, 21_600, daySeconds, 2 * daySeconds, 3 * daySeconds, 4 * daySeconds,
   5 * daySeconds, 6 * daySeconds, 7 * daySeconds,
@@ -58,23 +58,25 @@ async function watch(app: App, refund: RefundRow, inline: boolean): Promise<Outc
   const isAtWork = (isFirst && inline && quietMs < plannedMs) || (refund.state === 'sending' && quietMs < sendingMs)
   if (isAtWork) return { kind: 'again', afterMs: patienceMs }
   const tenant = tenantOf(refund)
+  let isUnsent = false
   if (refund.state === 'planned') {
     if (secondsOf(app, refund) > giveUpSeconds) {
       await giveUp(app, refund)
       return { kind: 'done' }
     }
     await submitRefund(app, refund)
-  } else await look(app, refund)
+  } else isUnsent = await look(app, refund)
   await app.db.query(countRefundPoll, { ...tenant, id: refund.id })
   const after = await one(app.db.query(findRefund, { ...tenant, id: refund.id }))
   if (after.state === 'final') return { kind: 'done' }
   const scale = gatewayOf(app).timeScale(tenant.environment)
-  if (after.state === 'planned') return { kind: 'again', afterMs: retrySeconds * 1_000 * scale }
-  const next = lookSeconds.find((seconds) => seconds > secondsOf(app, after))
+  if (after.state === 'planned' || isUnsent) return { kind: 'again', afterMs: retrySeconds * 1_000 * scale }
+  const quietSeconds = (app.clock.nowMs() - after.state_at.getTime()) / 1_000 / scale
+  const next = lookSeconds.find((seconds) => seconds > quietSeconds)
   // It is looked at a few days more, and then put aside for an operator; the money stays set aside.
   if (next === undefined)
     return { kind: 'retry', reason: 'the provider does not say what became of it', afterMs: daySeconds * 1_000 * scale }
-  return { kind: 'again', afterMs: Math.max(100, (next - secondsOf(app, after)) * 1_000 * scale) }
+  return { kind: 'again', afterMs: Math.max(100, (next - quietSeconds) * 1_000 * scale) }
 }
 
 /** Asks the provider for a refund that nobody asked for yet. */
@@ -93,18 +95,22 @@ export async function submitRefund(app: App, refund: RefundRow): Promise<void> {
   await settleRefund(app, refund, await send(app, desk, refund, order))
 }
 
-/** Asks the provider how it went; sends it again where that is safe. */
-async function look(app: App, refund: RefundRow): Promise<void> {
+/** Asks the provider how it went, and sends it again where that is safe; true when it would have been and was not taken. */
+async function look(app: App, refund: RefundRow): Promise<boolean> {
   const { desk, order } = await bothOf(app, refund)
   const carrier = desk.carrierOf(app, refund, refund.environment)
-  if (!carrier) return
+  if (!carrier) return false
   const told = await carrier.queryRefund(order)
   const isLost = told.kind === 'missing' && carrier.repeatable && refund.state !== 'accepted'
-  if (!isLost) return settleRefund(app, refund, told)
+  if (!isLost) {
+    await settleRefund(app, refund, told)
+    return false
+  }
   const verdict = await send(app, desk, refund, order)
   // That it was not taken now does not say that it was not before.
-  const isUnheard = verdict.kind === 'unavailable'
-  await settleRefund(app, refund, isUnheard ? { kind: 'unknown', reason: verdict.reason } : verdict)
+  const isUnsent = verdict.kind === 'unavailable'
+  await settleRefund(app, refund, isUnsent ? { kind: 'unknown', reason: verdict.reason } : verdict)
+  return isUnsent
 }
 
 async function send(app: App, desk: RefundDesk, refund: RefundRow, order: RefundOrder): Promise<OutgoingVerdict> {
