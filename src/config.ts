@@ -81,6 +81,10 @@ export const settings = {
     ...decimal(0.1, 0.001, 1, 'What a second of waiting takes in the sandbox, in seconds.'),
     also: ['SANDBOX_TIME_SCALE'],
   },
+  PAMOJA_REFUND_FEES: choice(
+    ['kept', 'proportional'],
+    'What becomes of the fee of a payment that is refunded: proportional gives its part back to the wallet.',
+  ),
   PAMOJA_EVENT_DAYS: integer(
     90,
     90,

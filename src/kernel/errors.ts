@@ -9,7 +9,10 @@ export const errors = {
   INVALID_DATE_RANGE: [400, 'The dates are malformed or the first is after the last. Use YYYY-MM-DD, oldest first.'],
   UNAUTHORIZED: [401, 'Send a valid API key or access token in the header Authorization: Bearer <key>.'],
   INSUFFICIENT_FUNDS: [402, 'The customer does not have enough money. Ask the customer to top up and try again.'],
-  INSUFFICIENT_WALLET_BALANCE: [402, 'Your wallet cannot cover this payout. Top up the wallet and try again.'],
+  INSUFFICIENT_WALLET_BALANCE: [
+    402,
+    'Your wallet cannot cover this payout or refund. Top up the wallet and try again.',
+  ],
   INSUFFICIENT_BALANCE: [402, 'Your account balance cannot cover this request. Top up the account and try again.'],
   CARD_DECLINED: [402, 'The card was declined. Ask the payer for another card, or another way to pay.'],
   CARD_EXPIRED: [402, 'The card has expired. Ask the payer for another card.'],
@@ -45,6 +48,7 @@ export const errors = {
   REQUEST_IN_PROGRESS: [409, 'The first request with this idempotency key is still running. Repeat this one shortly.'],
   INVALID_STATE: [409, 'The object is past the state in which this can be done. Read it to see its status.'],
   CONFLICT: [409, 'The object is not in a state that allows this. Read it again and decide anew.'],
+  REFUND_NOT_ALLOWED: [409, 'This payment cannot be refunded so. See details for the reason.'],
   MESSAGE_NOT_CANCELLABLE: [
     409,
     'The message is on its way or finished, and cannot be changed or cancelled any more. Read it to see its status.',
@@ -83,6 +87,10 @@ export const errors = {
   BATCH_TOO_LARGE: [422, 'A batch takes at most 10,000 payouts. Send the rest as another one.'],
   AMOUNT_TOO_LOW: [422, 'The amount is below what the provider takes. Ask for min_amount or more.'],
   AMOUNT_TOO_HIGH: [422, 'The amount is above what the provider takes. Ask for max_amount or less.'],
+  REFUND_EXCEEDS_PAYMENT: [
+    422,
+    'More than is left of the payment cannot be refunded. Ask for amount_refundable or less.',
+  ],
   WEBHOOK_LIMIT_REACHED: [
     422,
     'Your plan takes no more webhooks. Delete one that you no longer use, or ask for a larger plan.',
@@ -99,6 +107,7 @@ export const errors = {
     503,
     'The service cannot answer for this request just now. Repeat it shortly, with the same Idempotency-Key if it changes something.',
   ],
+  TRANSACTION_TIMEOUT: [503, 'The payment was not over when the time you gave had passed. Read it again later.'],
   PROVIDER_UNAVAILABLE: [503, 'The provider is out of reach just now. Nothing was done; repeat it shortly.'],
 } as const satisfies Record<string, readonly [status: number, message: string]>
 

@@ -26,6 +26,7 @@ const prefixes = {
   payoutBatch: 'pob',
   plan: 'plan',
   price: 'prc',
+  refund: 're',
   replay: 'rpl',
   request: 'req',
   riskCheck: 'rsk',

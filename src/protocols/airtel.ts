@@ -130,7 +130,25 @@ export function readAirtelResult(status: number, body: unknown): AirtelResult {
   return notFoundCodes.has(code) ? { kind: 'missing' } : { kind: 'strange' }
 }
 
-/** Both answers, as the provider writes them. */
+/** A payment is given back whole, by the provider's own id of it. */
+export function airtelRefundBody(airtelMoneyId: string) {
+  return { transaction: { airtel_money_id: airtelMoneyId } }
+}
+
+export type AirtelRefundAnswer =
+  | { kind: 'refunded'; receipt: string | null }
+  | Exclude<AirtelPaymentAnswer, { kind: 'accepted' }>
+
+/** The answer to a refund is all that is ever told of it. */
+export function readAirtelRefundAnswer(status: number, body: unknown): AirtelRefundAnswer {
+  const heard = readAirtelPaymentAnswer(status, body)
+  const transaction = membersOf(membersOf(membersOf(body).data).transaction)
+  const isDone = status === 200 && callOf(body).success && transaction.status === 'SUCCESS'
+  if (isDone) return { kind: 'refunded', receipt: textOf(transaction.airtel_money_id) || null }
+  return heard.kind === 'accepted' ? { kind: 'strange' } : heard
+}
+
+/** Every answer, as the provider writes it. */
 export function airtelAnswerBody(code: string, transaction?: Record<string, string>): object {
   const isTaken = takenCodes.has(code) || transaction !== undefined
   return {

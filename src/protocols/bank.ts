@@ -51,11 +51,8 @@ export interface VirtualAccountOrder extends Order {
   expires_at: string
 }
 
-export interface TransferOrder extends Order {
-  account: BankAccount
-  /** The debit or virtual account whose money goes back, if that is what it is. */
-  refund_of?: string
-}
+/** Money goes to an account, or back to where that of a debit or virtual account came from. */
+export type TransferOrder = Order & ({ account: BankAccount } | { refund_of: string })
 
 export type BankState = 'pending' | 'open' | 'paid' | 'failed' | 'expired'
 

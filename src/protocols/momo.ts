@@ -29,6 +29,20 @@ export function requestToPayBody({ amount, currency, externalId, phone, payerMes
   }
 }
 
+export interface MomoRefund extends Omit<RequestToPay, 'phone'> {
+  /** The reference of the request to pay. */
+  referenceIdToRefund: string
+}
+
+/** It is answered, asked about and told of as a request to pay is. */
+export function refundBody({ payerMessage, payeeNote, ...rest }: MomoRefund) {
+  return {
+    ...rest,
+    payerMessage: plainText(payerMessage) || 'Refund',
+    payeeNote: plainText(payeeNote) || 'Refund',
+  }
+}
+
 export function transferBody({ amount, currency, externalId, phone, payerMessage, payeeNote }: RequestToPay) {
   const { payer: payee, ...rest } = requestToPayBody({ amount, currency, externalId, phone, payerMessage, payeeNote })
   return { ...rest, payee }

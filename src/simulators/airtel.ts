@@ -5,13 +5,14 @@ import { randomBytes } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { airtelAnswerBody, airtelCodes } from '../protocols/airtel.ts'
 import { AirtelPayouts, disbursementsPath } from './airtel-outgoing.ts'
-import { type Ending, playOf } from './payer.ts'
+import { type Ending, playOf, type RefundEnding, refundPlayOf } from './payer.ts'
 import { type Asked, ProviderServer, type ProviderServerOptions, say } from './provider-server.ts'
 
 const maxPayments = 100_000
 const tokenSeconds = 180
 const paymentsPath = '/merchant/v1/payments/'
 const statesPath = '/standard/v1/payments/'
+const refundsPath = '/standard/v1/payments/refund'
 
 export interface AirtelOptions extends ProviderServerOptions {
   clientId: string
@@ -29,8 +30,18 @@ const codes: Readonly<Record<Ending, string>> = {
   unreachable: airtelCodes.timedOut,
 }
 
+const refundCodes: Readonly<Record<RefundEnding, string>> = {
+  refunded: airtelCodes.success,
+  no_account: airtelCodes.notPermitted,
+  no_float: airtelCodes.notEnoughMoney,
+}
+
 interface Requested {
   id: string
+  msisdn: string
+  amount: number
+  /** How often a refund was asked for and not taken. */
+  refusals: number
   country: string
   currency: string
   /** In process until the payer decided. */
@@ -43,6 +54,8 @@ export class AirtelSimulator {
   readonly payouts: AirtelPayouts
   readonly #options: AirtelOptions
   readonly #payments = new Map<string, Requested>()
+  /** The provider's id of a payment that was given back -> its amount. */
+  readonly #refunded = new Map<string, number>()
   /** Token -> when it is over. */
   readonly #tokens = new Map<string, number>()
   #server: ProviderServer | null = null
@@ -62,6 +75,11 @@ export class AirtelSimulator {
     return this.#server?.port ?? 0
   }
 
+  /** What was given back, by the provider's id of the payment: its own books. */
+  get refunded(): ReadonlyMap<string, number> {
+    return this.#refunded
+  }
+
   async stop(): Promise<void> {
     await this.#server?.stop()
   }
@@ -73,6 +91,7 @@ export class AirtelSimulator {
     if (untilMs <= this.#options.now())
       return say(response, 401, { error: 'invalid_token', error_description: 'The access token is invalid' })
     if (method === 'POST' && path === paymentsPath) return this.#take(asked, response)
+    if (method === 'POST' && path === refundsPath) return this.#refund(asked, response)
     if (method === 'POST' && path === disbursementsPath) return this.payouts.take(asked, response)
     if (method === 'GET' && path.startsWith(disbursementsPath)) return this.payouts.tellState(asked, response)
     if (method === 'GET' && path.startsWith(statesPath)) return this.#tellState(asked, response)
@@ -112,6 +131,9 @@ export class AirtelSimulator {
     if (play?.unavailable || this.#payments.size >= maxPayments) return say(response, 429)
     const requested: Requested = {
       id,
+      msisdn: String(subscriber.msisdn),
+      amount: transaction.amount,
+      refusals: 0,
       country,
       currency,
       code: airtelCodes.inProcess,
@@ -124,6 +146,23 @@ export class AirtelSimulator {
       })
     if (play?.cut) return void response.destroy()
     say(response, 200, airtelAnswerBody(airtelCodes.inProcess, { id, status: 'SUCCESS' }))
+  }
+
+  /** All of a payment, at once, and only once. */
+  #refund({ headers, body }: Asked, response: ServerResponse): void {
+    const receipt = String(Object(body?.transaction).airtel_money_id)
+    const requested = [...this.#payments.values()].find(({ airtelMoneyId }) => airtelMoneyId === receipt)
+    const isTheirs = requested?.country === headers['x-country'] && requested?.currency === headers['x-currency']
+    if (!requested || !isTheirs || requested.code !== airtelCodes.success)
+      return say(response, 404, airtelAnswerBody(airtelCodes.notFound))
+    if (this.#refunded.has(receipt)) return say(response, 400, airtelAnswerBody(airtelCodes.notHonoured))
+    const play = refundPlayOf(requested.msisdn)
+    if (play.lost) return void response.destroy()
+    if (requested.refusals++ < (play.unavailable ?? 0)) return say(response, 429)
+    if (play.ending !== 'refunded') return say(response, 400, airtelAnswerBody(refundCodes[play.ending]))
+    this.#refunded.set(receipt, requested.amount)
+    if (play.cut) return void response.destroy()
+    say(response, 200, airtelAnswerBody(airtelCodes.success, { airtel_money_id: receipt, status: 'SUCCESS' }))
   }
 
   #tellState({ path, headers }: Asked, response: ServerResponse): void {

@@ -95,7 +95,9 @@ export class BankSimulator {
   #order(kind: 'debits' | 'transfers', { body }: Asked, response: ServerResponse): void {
     const known = this.#objects.get(textOf(body?.id))
     if (known) return say(response, known.kind === kind ? 200 : 422, this.#shown(known))
-    const account = membersOf(body?.account)
+    const source = kind === 'transfers' ? this.#objects.get(textOf(body?.refund_of)) : undefined
+    // What came in over a virtual account goes back to whoever paid it in.
+    const account = source ? { ...source.account, bank_code: sandboxBank.code } : membersOf(body?.account)
     const held = this.#held(kind, body, {
       bank_code: textOf(account.bank_code),
       account_number: textOf(account.account_number),

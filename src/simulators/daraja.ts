@@ -4,6 +4,7 @@ import { randomBytes, randomInt } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { passwordOf, stkCallbackBody } from '../protocols/daraja.ts'
 import { type DarajaInitiator, DarajaPayouts } from './daraja-outgoing.ts'
+import { DarajaReversals } from './daraja-reversals.ts'
 import { type Ending, otherAmount, type Play, playOf } from './payer.ts'
 import { type Asked, forgedUrl, ProviderServer, type ProviderServerOptions, say } from './provider-server.ts'
 
@@ -50,6 +51,8 @@ interface Prompt {
 export class DarajaSimulator {
   /** The half that pays. */
   readonly payouts: DarajaPayouts
+  /** The part that takes payments back. */
+  readonly reversals: DarajaReversals
   readonly #options: DarajaOptions
   readonly #prompts = new Map<string, Prompt>()
   readonly #tokens = new Set<string>()
@@ -58,6 +61,12 @@ export class DarajaSimulator {
   private constructor(options: DarajaOptions) {
     this.#options = options
     this.payouts = new DarajaPayouts(options.initiator, () => this.#server)
+    this.reversals = new DarajaReversals({
+      shortcode: options.shortcode,
+      isInitiator: (name, credential) => this.payouts.isInitiator(name, credential),
+      find: (receipt) => [...this.#prompts.values()].find((prompt) => prompt.receipt === receipt),
+      server: () => this.#server,
+    })
   }
 
   static async start(options: DarajaOptions): Promise<DarajaSimulator> {
@@ -82,6 +91,9 @@ export class DarajaSimulator {
     if (path === '/mpesa/stkpush/v1/processrequest') return this.#push(body, response)
     if (path === '/mpesa/stkpushquery/v1/query') return this.#query(body, response)
     if (path === '/mpesa/b2c/v3/paymentrequest') return this.payouts.pay(body, response)
+    if (path === '/mpesa/reversal/v1/request') return this.reversals.take(body, response)
+    if (path === '/mpesa/transactionstatus/v1/query' && this.reversals.knows(body.OriginalConversationID))
+      return this.reversals.query(body, response)
     if (path === '/mpesa/transactionstatus/v1/query') return this.payouts.query(body, response)
     say(response, 404, refusal('404.001.01', 'Resource not found'))
   }

@@ -4,6 +4,7 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { type PaymentResult, paymentResultBody } from '../protocols/momo.ts'
+import { type MomoRefunds, refundsPath } from './momo-refunds.ts'
 import { type PayoutEnding, type PayoutPlay, payoutPlayOf } from './payee.ts'
 import { type Asked, forgedUrl, type ProviderServer, say } from './provider-server.ts'
 
@@ -35,14 +36,16 @@ interface Transfer extends PaymentResult {
 
 export class MomoTransfers {
   readonly #options: MomoDisbursement
+  readonly #refunds: MomoRefunds
   readonly #server: () => ProviderServer | null
   readonly #transfers = new Map<string, Transfer>()
   /** References whose first request got lost. */
   readonly #lost = new Set<string>()
   readonly #tokens = new Set<string>()
 
-  constructor(options: MomoDisbursement, server: () => ProviderServer | null) {
+  constructor(options: MomoDisbursement, server: () => ProviderServer | null, refunds: MomoRefunds) {
     this.#options = options
+    this.#refunds = refunds
     this.#server = server
   }
 
@@ -63,6 +66,7 @@ export class MomoTransfers {
     if (headers['x-target-environment'] !== targetEnvironment)
       return say(response, 400, refusal('NOT_ALLOWED_TARGET_ENVIRONMENT'))
     if (method === 'POST' && path === transfersPath) return this.#take(asked, response)
+    if (path.startsWith(refundsPath)) return this.#refunds.answer(asked, response)
     const transfer = this.#transfers.get(path.slice(transfersPath.length + 1))
     if (method !== 'GET' || !transfer) return say(response, 404, refusal('RESOURCE_NOT_FOUND'))
     say(response, 200, paymentResultBody(transfer, transfer, 'payee'))

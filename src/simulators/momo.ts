@@ -5,6 +5,7 @@ import { randomBytes, randomInt } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { type PaymentResult, paymentResultBody } from '../protocols/momo.ts'
 import { type MomoDisbursement, MomoTransfers } from './momo-outgoing.ts'
+import { MomoRefunds } from './momo-refunds.ts'
 import { type Ending, otherAmount, type Play, playOf } from './payer.ts'
 import { type Asked, forgedUrl, ProviderServer, type ProviderServerOptions, say } from './provider-server.ts'
 
@@ -45,11 +46,15 @@ export class MomoSimulator {
   /** References whose first request got lost. */
   readonly #lost = new Set<string>()
   readonly #tokens = new Set<string>()
+  readonly #refunds = new MomoRefunds(
+    (reference) => this.#requests.get(reference),
+    () => this.#server,
+  )
   #server: ProviderServer | null = null
 
   private constructor(options: MomoOptions) {
     this.#options = options
-    this.transfers = new MomoTransfers(options.disbursement ?? options, () => this.#server)
+    this.transfers = new MomoTransfers(options.disbursement ?? options, () => this.#server, this.#refunds)
   }
 
   static async start(options: MomoOptions): Promise<MomoSimulator> {
@@ -66,6 +71,11 @@ export class MomoSimulator {
   get paid(): ReadonlyMap<string, string> {
     const paid = [...this.#requests].filter(([, { status }]) => status === 'SUCCESSFUL')
     return new Map(paid.map(([reference, { amount }]) => [reference, amount]))
+  }
+
+  /** What was given back, by the reference of the refund. */
+  get refunded(): ReadonlyMap<string, { of: string; amount: string }> {
+    return this.#refunds.books
   }
 
   async stop(): Promise<void> {

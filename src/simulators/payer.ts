@@ -6,6 +6,7 @@
 const thinksMs = 2_000
 const promptMs = 120_000
 const lateMs = 90_000
+const slowMs = 60_000
 
 export type Ending = 'paid' | 'no_money' | 'declined' | 'wrong_pin' | 'over_limit' | 'unreachable'
 
@@ -55,6 +56,38 @@ export function playOf(phone: string): Play | null {
   const ending = phone.slice(-4)
   const known = Object.hasOwn(plays, ending) ? plays[ending] : undefined
   return known === undefined ? paying : known
+}
+
+export type RefundEnding = 'refunded' | 'no_account' | 'no_float'
+
+/** What becomes of a refund to a payer who paid: the digits are others than those of payers who do something else. */
+export interface RefundPlay {
+  ending: RefundEnding
+  afterMs: number
+  callbacks: number
+  forged?: boolean
+  cut?: boolean
+  lost?: boolean
+  /** So often nothing is accepted. */
+  unavailable?: number
+}
+
+const refunding: RefundPlay = { ending: 'refunded', afterMs: thinksMs, callbacks: 1 }
+
+const refundPlays: Readonly<Record<string, RefundPlay>> = {
+  '0021': { ...refunding, ending: 'no_account' },
+  '0022': { ...refunding, ending: 'no_float' },
+  '0023': { ...refunding, afterMs: slowMs },
+  '0024': { ...refunding, cut: true },
+  '0025': { ...refunding, lost: true },
+  '0026': { ...refunding, unavailable: 2 },
+  '0027': { ...refunding, callbacks: 0 },
+  '0028': { ...refunding, callbacks: 3, forged: true },
+  '0029': { ...refunding, unavailable: Number.POSITIVE_INFINITY },
+}
+
+export function refundPlayOf(phone: string): RefundPlay {
+  return refundPlays[phone.slice(-4)] ?? refunding
 }
 
 /** What is paid by somebody who pays another amount. */

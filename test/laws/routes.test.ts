@@ -201,6 +201,11 @@ async function realPath(route: Route, client: typeof world.demo): Promise<string
     const paid = await client.post('/v1/payments', { amount: 5, currency: 'KES', card, save_card: true })
     return `${collection}/${paid.body.card_token}${rest}`
   }
+  if (collection === '/v1/refunds') {
+    const { body: payment } = await client.post('/v1/payments', { amount: 5, currency: 'KES', phone: '+254700000001' })
+    await client.get(`/v1/payments/${payment.payment_id}?wait=30`)
+    return `${collection}/${(await client.post(`/v1/payments/${payment.payment_id}/refund`)).body.refund_id}${rest}`
+  }
   if (collection === '/v1/sms') {
     const message = { to: '+254711000001', from: 'PAMOJA', message: 'Habari' }
     return `${collection}/${(await client.post('/v1/sms/send', message)).body.message_id}${rest}`
@@ -227,7 +232,7 @@ function someBody(route: Route): unknown {
             ? { account_id: 'acc_x', payment_id: 'pay_x' }
             : route.path.startsWith('/v1/operator/payments/payouts/')
               ? { outcome: 'paid' }
-            : {})
+              : {})
   )
 }
 

@@ -18,16 +18,24 @@ import { payoutOperatorRoutes } from './payouts/operator.ts'
 import { takeResult } from './payouts/results.ts'
 import { payoutRoutes } from './payouts/routes.ts'
 import { batchedPayoutJob, payoutJob } from './payouts/submit.ts'
+import { mountReceipts } from './receipts/page.ts'
 import { reconciliation } from './reconciliation/reconciliation.ts'
+import { takeRefund } from './refunds/callbacks.ts'
+import { refundOperatorRoutes } from './refunds/operator.ts'
+import { refundRoutes } from './refunds/routes.ts'
+import { refundJob } from './refunds/submit.ts'
 import { paymentRoutes } from './routes.ts'
 import { watchJob } from './submit.ts'
+import { waitingOf } from './waiting.ts'
 
+declareTaker('refund', takeRefund)
 declareTaker('payout', takeResult)
 
 export const payments: Area = {
   name: 'payments',
   routes: [
     ...paymentRoutes,
+    ...refundRoutes,
     ...payoutRoutes,
     ...cardRoutes,
     ...riskRoutes,
@@ -36,19 +44,25 @@ export const payments: Area = {
     ...blacklistRoutes,
     ...bankSandboxRoutes,
     ...operatorRoutes,
+    ...refundOperatorRoutes,
     ...payoutOperatorRoutes,
     ...reconciliation.routes,
   ],
-  jobs: [watchJob, payoutJob, batchedPayoutJob, spreadJob, ...reconciliation.jobs],
+  jobs: [watchJob, refundJob, payoutJob, batchedPayoutJob, spreadJob, ...reconciliation.jobs],
   chores: [velocityChore],
   events: [paymentEvents, refundEvents, payoutEvents, fraudEvents].flatMap((group) => Object.values(group)),
   mount: (http, app) => {
     mountCallbacks(http, app)
     mountChallenges(http, app)
+    mountReceipts(http, app)
   },
-  start: (app) => {
+  start: async (app) => {
     reconciliation.measure(app)
-    return gatewayOf(app).start()
+    const stop = await gatewayOf(app).start()
+    return async () => {
+      waitingOf(app).stop()
+      await stop()
+    }
   },
 }
 

@@ -39,7 +39,7 @@ const risk = {
 
 const decision = OneOf(['allow', 'review', 'require_3ds', 'block'])
 
-const Refund = Type.Object(
+export const Refund = Type.Object(
   {
     refund_id: Type.String(),
     payment_id: Type.String(),
@@ -47,10 +47,14 @@ const Refund = Type.Object(
     amount,
     currency,
     reason: Nullable(OneOf(['duplicate', 'fraudulent', 'requested_by_customer', 'other'])),
-    amount_refunded: amount,
-    amount_refundable: amount,
+    amount_refunded: Amount({ description: 'Of the payment, by all refunds that did not fail' }),
+    amount_refundable: Amount({ description: 'What is left of the payment' }),
     provider_reference: word,
     failure_reason: word,
+    failure_message: word,
+    description: word,
+    reference: word,
+    metadata: Metadata,
     created_at: At(),
     completed_at: moment,
   },
@@ -319,6 +323,10 @@ const refund: Static<typeof Refund> = {
   amount_refundable: 1_000_000_000n,
   provider_reference: 'NLK2AB90QX',
   failure_reason: null,
+  failure_message: null,
+  description: 'One of three was sold out',
+  reference: 'refund-77',
+  metadata: {},
   created_at: new Date('2026-03-01T09:15:10Z'),
   completed_at: now,
 }
@@ -420,20 +428,21 @@ export const refundEvents = {
     payload: RefundFailed,
     sample: {
       livemode: false,
-      sequence: 2,
+      sequence: 1,
       refund_id: refund.refund_id,
       payment_id: refund.payment_id,
       status: 'failed',
       amount: refund.amount,
       currency: refund.currency,
-      failure_reason: 'PAYER_NOT_FOUND',
+      failure_reason: 'RECIPIENT_NOT_FOUND',
       refund: {
         ...refund,
         status: 'failed',
         amount_refunded: 0n,
         amount_refundable: pending.amount,
         provider_reference: null,
-        failure_reason: 'PAYER_NOT_FOUND',
+        failure_reason: 'RECIPIENT_NOT_FOUND',
+        failure_message: 'The number has no mobile-money account.',
         completed_at: null,
       },
     },

@@ -83,6 +83,11 @@ class Gateway {
     return carrier && serves(carrier, method) ? carrier : null
   }
 
+  /** Whoever is spoken to as a provider, whatever its method; null when nobody here does. */
+  speaksTo(named: Named, environment: Environment): Carrier | null {
+    return this.#connected(named, environment)?.carrier ?? null
+  }
+
   /** Asks a provider for something new; not at all while it does not answer anybody. */
   async ask<M extends Carrier['method']>(
     method: M,
@@ -116,6 +121,21 @@ class Gateway {
     const verdict = await what(outgoing)
     const answered = verdict.kind !== 'unknown' && verdict.kind !== 'unavailable'
     breaker.record(answered, performance.now())
+    return verdict
+  }
+
+  /** Asks a provider to give money back; not at all while it does not answer anybody. */
+  async giveBack(
+    named: Named,
+    environment: Environment,
+    what: (carrier: Carrier) => Promise<OutgoingVerdict>,
+  ): Promise<OutgoingVerdict> {
+    const connected = this.#connected(named, environment)
+    if (!connected?.outgoingBreaker.admits(performance.now()))
+      return { kind: 'unavailable', reason: 'it does not answer' }
+    const verdict = await what(connected.carrier)
+    const answered = verdict.kind !== 'unknown' && verdict.kind !== 'unavailable'
+    connected.outgoingBreaker.record(answered, performance.now())
     return verdict
   }
 

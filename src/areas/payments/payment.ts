@@ -4,12 +4,13 @@ import type { Static } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../kernel/ids.ts'
 import { maskedAccount } from './bank/banks.ts'
-import type { Payment } from './events.ts'
+import type { Payment, Refund } from './events.ts'
 import { failureMessages } from './provider.ts'
 import type { PaymentRow } from './store.ts'
 
-export function recordOf(row: PaymentRow): Static<typeof Payment> {
-  const { id, fee, amount, failure_reason } = row
+/** The newest of its refunds are shown where they were read. */
+export function recordOf(row: PaymentRow, refunds: readonly Static<typeof Refund>[] = []): Static<typeof Payment> {
+  const { id, fee, amount, refunded, failure_reason } = row
   return {
     payment_id: idOf('payment', id),
     status: row.status,
@@ -17,7 +18,7 @@ export function recordOf(row: PaymentRow): Static<typeof Payment> {
     currency: row.currency,
     provider: row.provider,
     completed_at: row.completed_at,
-    receipt_url: null,
+    receipt_url: row.receipt_url,
     method: row.method,
     phone: row.phone,
     reference: row.reference,
@@ -27,9 +28,9 @@ export function recordOf(row: PaymentRow): Static<typeof Payment> {
     fee,
     net_amount: amount - fee,
     provider_reference: row.provider_reference,
-    amount_refunded: 0n,
-    refund_status: 'none',
-    refunds: [],
+    amount_refunded: refunded,
+    refund_status: refunded === 0n ? 'none' : refunded < amount ? 'partial' : 'full',
+    refunds: [...refunds],
     failure_reason,
     failure_message: sentenceOf(failure_reason),
     risk: row.risk,
@@ -62,8 +63,8 @@ function shownOf({ status, details, amount, expires_at }: PaymentRow): Shown {
 }
 
 /** What an event says: the main fields at the top, the whole payment below. */
-export function toldOf(row: PaymentRow) {
-  const payment = recordOf(row)
+export function toldOf(row: PaymentRow, refunds: readonly Static<typeof Refund>[] = []) {
+  const payment = recordOf(row, refunds)
   const { payment_id, status, amount, currency, metadata, customer, failure_reason } = payment
   const { environment, sequence } = row
   const head = { livemode: environment === 'live', sequence }
@@ -80,7 +81,7 @@ export function noSuchPayment(): AppError {
   return new AppError('NOT_FOUND', 'there is no such payment; the ids of payments begin with pay_')
 }
 
-function sentenceOf(reason: string | null): string | null {
+export function sentenceOf(reason: string | null): string | null {
   const messages: Readonly<Record<string, string>> = failureMessages
   return reason === null ? null : (messages[reason] ?? null)
 }

@@ -117,6 +117,13 @@ export type OutgoingVerdict =
   /** It was paid, and the provider took it back. */
   | { kind: 'reversed' }
 
+/** The verdict of somebody who collects, about money that goes out. */
+export function outgoing(verdict: Verdict): OutgoingVerdict {
+  if (verdict.kind === 'action' || verdict.kind === 'authorised')
+    return { kind: 'unknown', reason: `${verdict.kind} was told of money that goes out` }
+  return verdict
+}
+
 /** What somebody who called an address says. The id is null where the provider does not repeat it. */
 export interface Heard {
   id: string | null
@@ -148,7 +155,39 @@ export interface MobileMoney {
   readCallback(body: unknown): { providerId: string; verdict: Verdict } | null
   /** Null when what is needed to pay was not entered. */
   readonly outgoing: Outgoing | null
+  readonly refunds: RefundCarrier
   /** What the provider wants to hear after a callback. */
   readonly thanks: object
   stop(): Promise<void>
+}
+
+/** Money of a completed payment that is to go back. */
+export interface RefundOrder extends Sent {
+  micros: bigint
+  payment: {
+    micros: bigint
+    /** As the provider knows the attempt that was paid. */
+    providerId: string | null
+    receipt: string | null
+  }
+  /** E.164; null when it was not paid by phone. */
+  phone: string | null
+  /** As the provider knows the refund, where it gives an id of its own; null until it has told. */
+  providerId: string | null
+  reference: string
+  description: string
+}
+
+/** Somebody who gives money back. `paid` is a refund that has happened. */
+export interface RefundCarrier {
+  /** Whether a refund that the provider has never heard of may be sent again: it gives the same money back once. */
+  readonly repeatable: boolean
+  /** Whether a result that it calls with is believed; otherwise a call is a reason to ask, and nothing else. */
+  readonly resultsAreFinal: boolean
+  /** Null when it gives this back, otherwise the reason why it does not, as the end of a sentence. */
+  objection(order: Pick<RefundOrder, 'micros' | 'payment' | 'phone'>): string | null
+  refund(order: RefundOrder): Promise<OutgoingVerdict>
+  queryRefund(order: RefundOrder): Promise<OutgoingVerdict>
+  /** What a call to one of the addresses says; null when it is none of the provider's. */
+  readRefund(topic: keyof Addresses, body: unknown): Heard | null
 }

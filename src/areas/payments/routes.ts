@@ -2,6 +2,7 @@
 // Routes of payments.
 import { type Static, Type } from 'typebox'
 import { cardBrands } from '../../kernel/card.ts'
+import { AppError } from '../../kernel/errors.ts'
 import { idOf } from '../../kernel/ids.ts'
 import { currencies, isCurrency } from '../../kernel/money.ts'
 import type { App } from '../../platform/app.ts'
@@ -25,19 +26,39 @@ import { noSuchPayment, paymentUuid, recordOf } from './payment.ts'
 import { methodOf } from './payment-methods.ts'
 import { payoutFeeBasisPoints, recordOf as payoutOf } from './payouts/payout.ts'
 import { listPayouts, type PayoutRow } from './payouts/store.ts'
+import { recordWithRefunds } from './refunds/refund.ts'
+import { listRefunds, type RefundOfPayment } from './refunds/store.ts'
 import { cancel } from './settle.ts'
-import { findPayment, listPayments, type PaymentRow } from './store.ts'
+import { findPayment, listPayments, open, type PaymentRow } from './store.ts'
+import { waitingOf } from './waiting.ts'
 import { watchWithdrawal, withdrawNow } from './withdraw.ts'
 
 const PaymentParam = Type.Object({ payment_id: Type.String({ description: 'Begins with pay_' }) })
 
-const WaitQuery = Type.Object({
+export const WaitQuery = Type.Object({
   wait: Type.Optional(
     Type.Integer({
       minimum: 0,
       maximum: 8,
       rule: 'must be 0 to 8 seconds',
       description: '0: answer before the provider is asked; otherwise its first word is waited for',
+    }),
+  ),
+})
+
+const ReadQuery = Type.Object({
+  wait: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 30,
+      rule: 'must be 0 to 30 seconds',
+      description: 'Answer when the payment is over, or so many seconds later',
+    }),
+  ),
+  fail_on_timeout: Type.Optional(
+    Type.Boolean({
+      rule: 'must be true or false',
+      description: 'With wait: TRANSACTION_TIMEOUT when the payment is not over by then',
     }),
   ),
 })
@@ -127,9 +148,11 @@ const get = read({
   summary: 'Read a payment',
   scope: 'payments:read',
   params: PaymentParam,
+  query: ReadQuery,
   reply: { status: 200, schema: Payment },
-  errors: ['NOT_FOUND'],
-  handle: async (app, { params }, caller) => recordOf(await known(app, caller, params.payment_id)),
+  errors: ['NOT_FOUND', 'TRANSACTION_TIMEOUT'],
+  handle: async (app, { params, query }, caller) =>
+    recordWithRefunds(app.db, await awaited(app, caller, params.payment_id, query)),
 })
 
 const getMobile = read({
@@ -287,7 +310,7 @@ async function bankRows(app: App, query: MethodQuery, { environment }: Tenant): 
   )
 }
 
-const transactionType = OneOf(['payment', 'topup', 'payout'])
+const transactionType = OneOf(['payment', 'topup', 'refund', 'payout'])
 const transactionStatus = OneOf([
   'pending',
   'processing',
@@ -305,6 +328,7 @@ const Transaction = Type.Object(
     type: transactionType,
     payment_id: Nullable(Type.String()),
     payout_id: Nullable(Type.String()),
+    refund_id: Nullable(Type.String()),
     status: transactionStatus,
     amount: Amount(),
     fee: Amount(),
@@ -327,7 +351,7 @@ const Transaction = Type.Object(
 const transactions = list({
   path: '/v1/payments/transactions',
   operation: 'payments.transactions',
-  summary: 'List payments and payouts',
+  summary: 'List payments, refunds and payouts',
   scope: 'payments:read',
   query: Type.Object({
     ...listQuery,
@@ -359,12 +383,19 @@ const transactions = list({
       phone: query.phone?.replace(/^ ?(?=\d)/, '+') ?? null,
     }
     const purpose = type === 'payment' || type === 'topup' ? type : null
-    const payments = type === 'payout' ? [] : await app.db.query(listPayments, { ...filter, purpose })
-    const payouts = purpose === null ? await app.db.query(listPayouts, filter) : []
-    // Each list has a page and one more: so has what is the first of both.
+    const wants = (...types: readonly string[]) => type === undefined || types.includes(type)
+    const payments = wants('payment', 'topup') ? await app.db.query(listPayments, { ...filter, purpose }) : []
+    const payouts = wants('payout') ? await app.db.query(listPayouts, filter) : []
+    const refunds = wants('refund') ? await app.db.query(listRefunds, { ...filter, payment: null }) : []
+    // Each list has a page and one more: so has what is the first of all.
     const sign = window.descending ? -1 : 1
-    const rows = [...payments, ...payouts].sort((a, b) => (a.id < b.id ? -sign : sign)).slice(0, window.limit + 1)
-    return pageOf(window, rows, (row) => ('purpose' in row ? transactionOf(row) : payoutTransactionOf(row)))
+    const rows = [...payments, ...payouts, ...refunds]
+      .sort((a, b) => (a.id < b.id ? -sign : sign))
+      .slice(0, window.limit + 1)
+    return pageOf(window, rows, (row) => {
+      if ('purpose' in row) return transactionOf(row)
+      return 'way' in row ? refundTransactionOf(row) : payoutTransactionOf(row)
+    })
   },
 })
 
@@ -375,6 +406,7 @@ function transactionOf(row: PaymentRow): Static<typeof Transaction> {
     type: row.purpose === 'topup' ? 'topup' : 'payment',
     payment_id,
     payout_id: null,
+    refund_id: null,
     status,
     amount,
     fee,
@@ -401,6 +433,7 @@ function payoutTransactionOf(row: PayoutRow): Static<typeof Transaction> {
     type: 'payout',
     payment_id: null,
     payout_id,
+    refund_id: null,
     status,
     amount,
     fee,
@@ -416,6 +449,33 @@ function payoutTransactionOf(row: PayoutRow): Static<typeof Transaction> {
     metadata: rest.metadata,
     created_at: rest.created_at,
     completed_at: rest.completed_at,
+  }
+}
+
+/** What leaves the wallet is the amount without the part of the fee that comes back. */
+function refundTransactionOf(row: RefundOfPayment): Static<typeof Transaction> {
+  const { amount, currency, status, method, provider, phone, created_at, completed_at } = row
+  return {
+    transaction_id: idOf('transaction', row.id),
+    type: 'refund',
+    payment_id: idOf('payment', row.payment_id),
+    payout_id: null,
+    refund_id: idOf('refund', row.id),
+    status,
+    amount,
+    fee: 0n,
+    net_amount: amount - row.fee_returned,
+    currency,
+    direction: 'debit',
+    method,
+    provider,
+    phone: phone && masked(phone),
+    reference: row.reference,
+    provider_reference: row.provider_reference,
+    description: row.description,
+    metadata: row.metadata,
+    created_at,
+    completed_at,
   }
 }
 
@@ -443,6 +503,20 @@ async function answer(
 /** Whether the answer is given before the provider is asked: never where nobody else could ask it. */
 export function isAnsweredAtOnce(wait: number | undefined, payment: Pick<PaymentRow, 'method'>): boolean {
   return wait === 0 && methodOf(payment).isQueued
+}
+
+/** The payment when it is over, or as it is when the time that was given for it has passed. */
+async function awaited(app: App, caller: Caller, id: string, { wait, fail_on_timeout }: Static<typeof ReadQuery>) {
+  const payment = await known(app, caller, id)
+  if (wait === undefined || !open.includes(payment.status)) return payment
+  await waitingOf(app).until(caller.tenant, payment.id, wait * 1_000)
+  const after = await known(app, caller, id)
+  if (fail_on_timeout && open.includes(after.status))
+    throw new AppError('TRANSACTION_TIMEOUT', `the payment is ${after.status} after ${wait} seconds`, {
+      extra: { payment_id: idOf('payment', after.id), status: after.status },
+      retryAfterSeconds: 1,
+    })
+  return after
 }
 
 async function known(app: App, { tenant }: Caller, id: string) {

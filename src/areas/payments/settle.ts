@@ -14,6 +14,7 @@ import { noteFate } from './fraud/assess.ts'
 import { noSuchPayment, toldOf } from './payment.ts'
 import type { FailureReason, PaymentDetails, Verdict } from './provider.ts'
 import { purposeOf } from './purpose.ts'
+import { newReceipt } from './receipts/address.ts'
 import {
   type AttemptRow,
   attemptOfPayment,
@@ -25,6 +26,7 @@ import {
   type PaymentRow,
   type Status,
 } from './store.ts'
+import { waitingOf } from './waiting.ts'
 
 /** A success that the provider itself confirmed also revives a payment that was given up. */
 const givenUp: readonly Status[] = ['expired', 'cancelled', 'failed']
@@ -230,10 +232,12 @@ async function moved(
       details: JSON.stringify(details),
       expiresAt: expiresAt ?? null,
       told: event || redirectUrl ? 1 : 0,
+      ...(to === 'completed' ? newReceipt(app, payment) : { receiptToken: null, receiptUrl: null }),
       at: new Date(occasion.nowMs),
     }),
   )
   if (!after) return payment
+  tx.afterCommit(() => waitingOf(app).over(after))
   if (event) {
     await tell(app, tx, event, occasion, after)
     await noteFate(tx, occasion, after.id, after.status)

@@ -36,6 +36,9 @@ export interface PaymentRow {
   failure_reason: string | null
   risk: Risk | null
   late: boolean
+  /** What its refunds that did not fail add up to. */
+  refunded: bigint
+  receipt_url: string | null
   sequence: number
   request_id: string | null
   expires_at: Date
@@ -78,7 +81,7 @@ type One = Owned & { id: string }
 
 const columns = `bucket, account_id, environment, id, purpose, status, method, provider, amount, currency, fee, phone,
   description, reference, customer, metadata, callback_url, details, invoice_id, provider_reference, failure_reason, risk, late,
-  sequence, request_id, expires_at, completed_at, created_at, updated_at`
+  refunded, receipt_url, sequence, request_id, expires_at, completed_at, created_at, updated_at`
 
 const mine = 'bucket = $bucket and account_id = $account and environment = $environment'
 
@@ -200,6 +203,8 @@ export const movePayment = statement<
     details: string
     expiresAt: Date | null
     told: number
+    receiptToken: Buffer | null
+    receiptUrl: string | null
     at: Date
   },
   PaymentRow
@@ -210,6 +215,7 @@ export const movePayment = statement<
           provider_reference = coalesce($providerReference, provider_reference), updated_at = $at,
           details = details || $details::jsonb, expires_at = coalesce($expiresAt::timestamptz, expires_at),
           completed_at = case when $to = 'completed' then $at::timestamptz end,
+          receipt_token = $receiptToken, receipt_url = $receiptUrl,
           reference = case when $reason = 'PROVIDER_UNAVAILABLE' then null else reference end
     where ${mine} and id = $id and status = any($from::text[]) and failure_reason is distinct from 'AMOUNT_MISMATCH'
    returning ${columns}`,
@@ -220,6 +226,15 @@ export const noteReceipt = statement<One & { receipt: string }, PaymentRow>(
   'payments.note_receipt',
   `update payments.payments set provider_reference = $receipt
     where ${mine} and id = $id and status = 'completed' and provider_reference is null
+   returning ${columns}`,
+)
+
+/** Counts a refund in, or one that failed out again. None when more would be refunded than was paid. */
+export const changeRefunded = statement<One & { by: bigint; told: number; at: Date }, PaymentRow>(
+  'payments.change_refunded',
+  `update payments.payments
+      set refunded = refunded + $by::bigint, sequence = sequence + $told::int, updated_at = $at
+    where ${mine} and id = $id and refunded + $by between 0 and amount
    returning ${columns}`,
 )
 

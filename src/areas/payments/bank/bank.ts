@@ -3,7 +3,7 @@
 // asked how that went.
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Currency } from '../../../kernel/money.ts'
-import type { Verdict } from '../provider.ts'
+import type { RefundCarrier, Verdict } from '../provider.ts'
 import type { BankAccountIn } from './banks.ts'
 
 /** Something that a bank is asked for, by our own id. */
@@ -20,13 +20,14 @@ export interface Bank {
   readonly method: 'bank_transfer'
   readonly provider: string
   readonly outgoing: null
+  readonly refunds: RefundCarrier
   debit(order: BankOrder & { account: BankAccountIn }): Promise<Verdict>
   queryDebit(id: string): Promise<Verdict>
   openAccount(order: BankOrder & { expiresAt: Date }): Promise<Verdict>
   /** `isOpen`: whether the payment still waits for its money. */
   queryAccount(id: string, isOpen: boolean): Promise<Verdict>
-  /** Sends money to an account; with `refundOf`, back to where it came from. */
-  payOut(order: BankOrder & { account: BankAccountIn; refundOf?: string }): Promise<Verdict>
+  /** Sends money to an account, or back to where that of a debit or one-time account came from. */
+  payOut(order: BankOrder & ({ account: BankAccountIn } | { refundOf: string })): Promise<Verdict>
   queryPayout(id: string): Promise<Verdict>
   /** The banks whose accounts it reaches; none while it does not say. */
   banks(): Promise<readonly { code: string; name: string }[]>

@@ -4,7 +4,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Currency } from '../../../kernel/money.ts'
 import type { CardData } from '../../../protocols/acquirer.ts'
-import type { FailureReason } from '../provider.ts'
+import type { FailureReason, RefundCarrier } from '../provider.ts'
 
 export type CardOutcome =
   /** The money is ours. */
@@ -52,6 +52,7 @@ export interface Acquirer {
   readonly provider: string
   /** Nobody is paid over it. */
   readonly outgoing: null
+  readonly refunds: RefundCarrier
   authorise(authorisation: Authorisation): Promise<CardOutcome>
   query(attempt: string, currency: Currency): Promise<CardOutcome>
   /** Takes what was set aside, or less: the rest is given up. */

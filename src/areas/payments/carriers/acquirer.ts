@@ -15,6 +15,7 @@ import {
   signatureHeader,
 } from '../../../protocols/acquirer.ts'
 import type { Acquirer, Authorisation, CardOutcome, Money, RefundOutcome } from '../cards/acquirer.ts'
+import { cardRefunds } from '../cards/refunds.ts'
 import { baseUrl, type ProviderKind, type Surroundings, secretText } from '../kind.ts'
 import type { FailureReason } from '../provider.ts'
 
@@ -39,6 +40,7 @@ class AcquirerCarrier implements Acquirer {
   readonly method = 'card'
   readonly provider = 'acquirer'
   readonly outgoing = null
+  readonly refunds = cardRefunds(this)
   readonly #settings: AcquirerSettings
   readonly #surroundings: Surroundings
   readonly #client = new ProviderClient()

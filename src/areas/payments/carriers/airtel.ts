@@ -6,8 +6,9 @@ import { formatMicros } from '../../../kernel/money.ts'
 import { factsOf } from '../../../kernel/phone.ts'
 import { airtelCodes, airtelPaymentBody, readAirtelPaymentAnswer, readAirtelResult } from '../../../protocols/airtel.ts'
 import { baseUrl, type ProviderKind, publicKeyText, type Surroundings, secretText } from '../kind.ts'
-import type { Collection, FailureReason, Market, MobileMoney, Verdict } from '../provider.ts'
+import type { Collection, FailureReason, Market, MobileMoney, RefundCarrier, Verdict } from '../provider.ts'
 import { AirtelOutgoing, type DisbursementSettings } from './airtel-outgoing.ts'
+import { AirtelRefunds } from './airtel-refunds.ts'
 import { BearerClient } from './bearer.ts'
 
 type AirtelSettings = Partial<DisbursementSettings> & { base_url: string; client_id: string; client_secret: string }
@@ -36,6 +37,7 @@ class AirtelCarrier implements MobileMoney {
   readonly repeatable = false
   readonly outgoing: AirtelOutgoing | null
   readonly thanks = {}
+  readonly refunds: RefundCarrier
   readonly #baseUrl: string
   readonly #client: BearerClient
 
@@ -54,6 +56,7 @@ class AirtelCarrier implements MobileMoney {
       isRefused: ({ status }) => status === 401,
     })
     this.outgoing = paysOut(settings) ? new AirtelOutgoing(settings, this.#client) : null
+    this.refunds = new AirtelRefunds(settings.base_url, this.#client)
   }
 
   async collect({ attempt, micros, country, currency, phone, reference }: Collection): Promise<Verdict> {

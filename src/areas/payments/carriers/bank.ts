@@ -20,6 +20,7 @@ import {
 } from '../../../protocols/bank.ts'
 import type { Bank, BankOrder } from '../bank/bank.ts'
 import type { BankAccountIn } from '../bank/banks.ts'
+import { bankRefunds } from '../bank/refunds.ts'
 import { baseUrl, type ProviderKind, type Surroundings, secretText } from '../kind.ts'
 import type { FailureReason, Verdict } from '../provider.ts'
 
@@ -42,6 +43,7 @@ class BankCarrier implements Bank {
   readonly method = 'bank_transfer'
   readonly provider = 'bank'
   readonly outgoing = null
+  readonly refunds = bankRefunds(this)
   readonly #settings: BankSettings
   readonly #clock: Clock
   readonly #patienceMs: number
@@ -76,13 +78,9 @@ class BankCarrier implements Bank {
     })
   }
 
-  async payOut({
-    account,
-    refundOf,
-    ...order
-  }: BankOrder & { account: BankAccountIn; refundOf?: string }): Promise<Verdict> {
-    const back = refundOf === undefined ? {} : { refund_of: refundOf }
-    const body: TransferOrder = { ...wireOf(order), account, ...back }
+  async payOut(order: BankOrder & ({ account: BankAccountIn } | { refundOf: string })): Promise<Verdict> {
+    const where = 'account' in order ? { account: order.account } : { refund_of: order.refundOf }
+    const body: TransferOrder = { ...wireOf(order), ...where }
     return ordered(await this.#order(bankPaths.transfers, body))
   }
 

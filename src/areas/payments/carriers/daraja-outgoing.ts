@@ -20,7 +20,7 @@ export interface InitiatorSettings {
   payout_shortcode: string
 }
 
-type Post = (path: string, body: Record<string, string>, timeoutMs: number) => Promise<ProviderAnswer>
+export type Post = (path: string, body: Record<string, string>, timeoutMs: number) => Promise<ProviderAnswer>
 
 const requestMs = 30_000
 const queryMs = 10_000

@@ -12,9 +12,11 @@ import {
   stkQueryBody,
 } from '../../../protocols/daraja.ts'
 import { baseUrl, openText, type ProviderKind, publicKeyText, type Surroundings, secretText } from '../kind.ts'
-import type { Collection, FailureReason, MobileMoney, Outgoing, Verdict } from '../provider.ts'
+import type { Collection, FailureReason, MobileMoney, Outgoing, RefundCarrier, Verdict } from '../provider.ts'
 import { BearerClient, basicAuthorization } from './bearer.ts'
-import { DarajaOutgoing, type InitiatorSettings } from './daraja-outgoing.ts'
+import { DarajaOutgoing, type InitiatorSettings, type Post } from './daraja-outgoing.ts'
+import { DarajaReversals } from './daraja-reversals.ts'
+import { noRefunds } from './no-refunds.ts'
 
 type DarajaSettings = Partial<InitiatorSettings> & {
   base_url: string
@@ -55,6 +57,7 @@ class DarajaCarrier implements MobileMoney {
   readonly knownByAttempt = false
   readonly repeatable = false
   readonly outgoing: Outgoing | null
+  readonly refunds: RefundCarrier
   readonly thanks = { ResultCode: 0, ResultDesc: 'Accepted' }
   readonly #settings: DarajaSettings
   readonly #clock: Clock
@@ -74,9 +77,11 @@ class DarajaCarrier implements MobileMoney {
       tokenForMs,
       isRefused: ({ status, body }) => readStkQueryAnswer(status, body).kind === 'token',
     })
-    this.outgoing = paysOut(settings)
-      ? new DarajaOutgoing(settings, (path, body, timeoutMs) => this.#post(path, body, timeoutMs))
-      : null
+    const post: Post = (path, body, timeoutMs) => this.#post(path, body, timeoutMs)
+    this.outgoing = paysOut(settings) ? new DarajaOutgoing(settings, post) : null
+    this.refunds = paysOut(settings)
+      ? new DarajaReversals(settings, settings.shortcode, post)
+      : noRefunds('gives nothing back until its operator has entered an initiator')
   }
 
   async collect({ micros, phone, reference, description, callbackUrl }: Collection): Promise<Verdict> {

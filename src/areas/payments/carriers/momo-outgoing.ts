@@ -28,27 +28,31 @@ const reasons: Readonly<Record<string, FailureReason>> = {
   PAYEE_NOT_ALLOWED_TO_RECEIVE: 'RECIPIENT_LIMIT_REACHED',
 }
 
+export function disbursementClient(settings: TransferSettings, patienceMs: number | undefined): BearerClient {
+  const { base_url, payout_subscription_key, payout_api_user, payout_api_key } = settings
+  return new BearerClient({
+    patienceMs,
+    request: {
+      method: 'POST',
+      url: `${base_url}/disbursement/token/`,
+      headers: {
+        authorization: basicAuthorization(payout_api_user, payout_api_key),
+        'ocp-apim-subscription-key': payout_subscription_key,
+      },
+    },
+    tokenForMs,
+    isRefused: ({ status }) => status === 401,
+  })
+}
+
 export class MomoOutgoing implements Outgoing {
   readonly repeatable = true
   readonly #settings: TransferSettings
   readonly #client: BearerClient
 
-  constructor(settings: TransferSettings, patienceMs: number | undefined) {
+  constructor(settings: TransferSettings, client: BearerClient) {
     this.#settings = settings
-    const { base_url, payout_subscription_key, payout_api_user, payout_api_key } = settings
-    this.#client = new BearerClient({
-      patienceMs,
-      request: {
-        method: 'POST',
-        url: `${base_url}/disbursement/token/`,
-        headers: {
-          authorization: basicAuthorization(payout_api_user, payout_api_key),
-          'ocp-apim-subscription-key': payout_subscription_key,
-        },
-      },
-      tokenForMs,
-      isRefused: ({ status }) => status === 401,
-    })
+    this.#client = client
   }
 
   async payOut({ id, micros, currency, phone, description, addresses }: Disbursement): Promise<OutgoingVerdict> {
@@ -94,10 +98,6 @@ export class MomoOutgoing implements Outgoing {
 
   readPayout(topic: keyof Addresses, body: unknown): Heard | null {
     return topic === 'result' ? read(body) : null
-  }
-
-  stop(): Promise<void> {
-    return this.#client.close()
   }
 
   #headers(): Record<string, string> {

@@ -4,9 +4,11 @@
 import { formatMicros, microDecimals, parseAmount } from '../../../kernel/money.ts'
 import { readPaymentResult, readRequestToPayAnswer, requestToPayBody } from '../../../protocols/momo.ts'
 import { baseUrl, openText, type ProviderKind, type Surroundings, secretText } from '../kind.ts'
-import type { Collection, FailureReason, MobileMoney, Verdict } from '../provider.ts'
+import type { Collection, FailureReason, MobileMoney, RefundCarrier, Verdict } from '../provider.ts'
 import { BearerClient, basicAuthorization } from './bearer.ts'
-import { MomoOutgoing, type TransferSettings } from './momo-outgoing.ts'
+import { disbursementClient, MomoOutgoing, type TransferSettings } from './momo-outgoing.ts'
+import { MomoRefunds } from './momo-refunds.ts'
+import { noRefunds } from './no-refunds.ts'
 
 type MomoSettings = Partial<TransferSettings> & {
   base_url: string
@@ -42,8 +44,10 @@ class MomoCarrier implements MobileMoney {
   readonly repeatable = true
   readonly outgoing: MomoOutgoing | null
   readonly thanks = {}
+  readonly refunds: RefundCarrier
   readonly #settings: MomoSettings
   readonly #client: BearerClient
+  readonly #disbursementClient: BearerClient | null
 
   constructor(settings: MomoSettings, { patienceMs }: Surroundings) {
     this.#settings = settings
@@ -59,7 +63,15 @@ class MomoCarrier implements MobileMoney {
       tokenForMs,
       isRefused: ({ status }) => status === 401,
     })
-    this.outgoing = paysOut(settings) ? new MomoOutgoing(settings, patienceMs) : null
+    if (paysOut(settings)) {
+      this.#disbursementClient = disbursementClient(settings, patienceMs)
+      this.outgoing = new MomoOutgoing(settings, this.#disbursementClient)
+      this.refunds = new MomoRefunds(settings, this.#disbursementClient)
+    } else {
+      this.#disbursementClient = null
+      this.outgoing = null
+      this.refunds = noRefunds('gives nothing back until its operator has entered an account for disbursements')
+    }
   }
 
   async collect({ attempt, micros, currency, phone, reference, description, callbackUrl }: Collection) {
@@ -108,7 +120,7 @@ class MomoCarrier implements MobileMoney {
   }
 
   async stop(): Promise<void> {
-    await Promise.all([this.#client.close(), this.outgoing?.stop()])
+    await Promise.all([this.#client.close(), this.#disbursementClient?.close()])
   }
 
   #headers(): Record<string, string> {

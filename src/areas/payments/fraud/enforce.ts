@@ -33,6 +33,8 @@ export async function block(
       late: false,
       details: '{}',
       expiresAt: null,
+      receiptToken: null,
+      receiptUrl: null,
       told: 1,
       at: new Date(occasion.nowMs),
     }),

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a provider tells of a refund: an address for each thing that it may have to say.
+import type { App } from '../../../platform/app.ts'
+import { callbackUrl } from '../callback-address.ts'
+import type { Addresses } from '../provider.ts'
+import { type RefundRow, tenantOf } from './store.ts'
+
+/** The number of each in its address. */
+export const topics = ['result', 'timeout', 'answer'] as const satisfies (keyof Addresses)[]
+
+export function addressesOf(app: App, refund: RefundRow): Addresses {
+  const [result, timeout, answer] = topics.map((_, topic) =>
+    callbackUrl(app, tenantOf(refund), refund, 'refund', topic),
+  )
+  if (!result || !timeout || !answer) throw new Error('a topic has no address')
+  return { result, timeout, answer }
+}

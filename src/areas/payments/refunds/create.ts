@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Accepting a refund: what it must be like, the money that is set aside for it and the intent, stored before anybody is
+// asked. The payment is locked meanwhile, so that refunds of one payment come one after the other.
+import { type Static, Type } from 'typebox'
+import { AppError } from '../../../kernel/errors.ts'
+import { idOf, newUuid } from '../../../kernel/ids.ts'
+import { type Currency, formatMicros } from '../../../kernel/money.ts'
+import { dayMs } from '../../../kernel/time.ts'
+import { hold, walletsOf } from '../../../ledger/wallets.ts'
+import type { App } from '../../../platform/app.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import { maybe, one, type Tx } from '../../../platform/db.ts'
+import { AmountIn, Metadata, OneOf } from '../../../platform/schema.ts'
+import { newToken } from '../callback-address.ts'
+import { gatewayOf } from '../gateway.ts'
+import { currencyOf, microsOf, PaymentCreate } from '../input.ts'
+import { offered } from '../methods.ts'
+import { noSuchPayment } from '../payment.ts'
+import { attemptOfPayment, changeRefunded, lockPayment, type PaymentRow } from '../store.ts'
+import { refunderOf } from './desks.ts'
+import { holdStep } from './settle.ts'
+import { findRefundReference, insertRefund, type RefundRow, tenantOf } from './store.ts'
+import { firstLookSeconds, refundJob } from './submit.ts'
+
+/** A payment can be refunded for so long after it was completed. */
+const refundableDays = 365
+/** How money is given back, the better way first. */
+const ways = ['refund', 'payout'] as const
+
+export const RefundCreate = Type.Object({
+  amount: Type.Optional(AmountIn({ description: 'Major units; all that is left unless given' })),
+  reason: Type.Optional(OneOf(['duplicate', 'fraudulent', 'requested_by_customer', 'other'])),
+  description: PaymentCreate.properties.description,
+  reference: Type.Optional(
+    Type.String({
+      pattern: '^[A-Za-z0-9._:/-]{1,100}$',
+      rule: 'must have 1 to 100 letters, digits or . _ : / -',
+      description: 'Your own id of the refund; each can be used once',
+    }),
+  ),
+  metadata: Type.Optional(Metadata),
+})
+
+/** Stores the refund and the job that looks after it, and sets the money aside. Nothing has been asked of anybody yet. */
+export async function acceptRefund(
+  app: App,
+  tx: Tx,
+  paymentId: string,
+  input: Static<typeof RefundCreate>,
+  caller: Caller,
+  sendsInline: boolean,
+): Promise<{ refund: RefundRow; payment: PaymentRow }> {
+  const { tenant, receivedMs, nowMs, requestId } = caller
+  const payment = await maybe(tx.query(lockPayment, { ...tenant, id: paymentId }))
+  if (!payment) throw noSuchPayment()
+  // Whoever repeats a refund is told so, also when there is nothing left to refund.
+  if (input.reference !== undefined) await requireUnused(tx, payment, input.reference)
+  requireRefundable(payment, nowMs)
+  const currency = currencyOf(payment.currency)
+  const micros = amountOf(payment, input.amount, currency)
+  const { country, way } = await waysOf(app, tx, payment, micros)
+  const after = await maybe(
+    tx.query(changeRefunded, { ...tenant, id: payment.id, by: micros, told: 0, at: new Date(nowMs) }),
+  )
+  if (!after) throw exceeds(payment)
+  const id = newUuid(receivedMs)
+  const refund = await maybe(
+    tx.query(insertRefund, {
+      ...tenant,
+      id,
+      payment: payment.id,
+      amount: micros,
+      currency,
+      reason: input.reason ?? null,
+      description: input.description ?? null,
+      reference: input.reference ?? null,
+      metadata: JSON.stringify(input.metadata ?? {}),
+      way,
+      provider: payment.provider,
+      country,
+      token: newToken(),
+      requestId,
+      at: new Date(nowMs),
+      realAt: new Date(receivedMs),
+    }),
+  )
+  // Another payment was refunded under the same reference in this very moment.
+  if (!refund) throw await usedBefore(tx, payment, input.reference ?? '')
+  if ((await hold(tx, tenant, { sourceId: id, step: holdStep }, micros, currency)) !== 'held')
+    throw await notCovered(tx, payment, micros)
+  const delayMs = firstLookSeconds * 1_000 * gatewayOf(app).timeScale(tenant.environment)
+  const job = app.work.prepare(refundJob, tenant, { refund: id, inline: sendsInline }, sendsInline ? { delayMs } : {})
+  await app.work.add(tx, job)
+  if (!sendsInline) tx.afterCommit(() => app.work.begin(job))
+  return { refund, payment: after }
+}
+
+function requireRefundable({ purpose, status, completed_at }: PaymentRow, nowMs: number): void {
+  if (purpose === 'topup')
+    throw notAllowed('a top-up is not refunded: it is money of your own, which is in your wallet')
+  if (status !== 'completed' || completed_at === null)
+    throw notAllowed(`the payment is ${status}; only a completed one is refunded`, { status })
+  if (nowMs - completed_at.getTime() > refundableDays * dayMs)
+    throw notAllowed(`the payment was completed more than ${refundableDays} days ago`)
+}
+
+/** What is asked for, or all that is left. */
+function amountOf(payment: PaymentRow, given: number | string | undefined, currency: Currency): bigint {
+  const left = payment.amount - payment.refunded
+  const micros = given === undefined ? left : microsOf('amount', given, currency)
+  if (micros > left || micros === 0n) throw exceeds(payment)
+  const isWholeOnly = offered({ currency }).some(
+    ({ provider, wholeUnitsOnly }) => provider === payment.provider && wholeUnitsOnly,
+  )
+  if (isWholeOnly && micros % 1_000_000n !== 0n)
+    throw new AppError('VALIDATION_ERROR', `amount: provider ${payment.provider} takes whole ${currency}`)
+  return micros
+}
+
+/** Where it was paid, and how it can be given back. */
+async function waysOf(
+  app: App,
+  tx: Tx,
+  payment: PaymentRow,
+  micros: bigint,
+): Promise<{ country: string; way: RefundRow['way'] }> {
+  const { provider, environment, amount, provider_reference: receipt } = payment
+  const attempt = await one(tx.query(attemptOfPayment, { ...tenantOf(payment), payment: payment.id }))
+  const { country, provider_id: providerId } = attempt
+  const order = { micros, payment: { micros: amount, providerId, receipt }, phone: payment.phone }
+  const objections: string[] = []
+  for (const way of ways) {
+    const carrier = refunderOf(app, { provider, country, way }, environment)
+    const objection = carrier?.objection(order)
+    if (objection === null) return { country, way }
+    if (objection !== undefined) objections.push(objection)
+  }
+  // The first way is the better one, so that its reason is told.
+  const [objection] = objections
+  if (objection !== undefined) throw notAllowed(`${provider} ${objection}`)
+  throw new AppError('PROVIDER_UNAVAILABLE', `${provider} does not take refunds just now`, { retryAfterSeconds: 5 })
+}
+
+async function requireUnused(tx: Tx, payment: PaymentRow, reference: string): Promise<void> {
+  const used = await maybe(tx.query(findRefundReference, { ...tenantOf(payment), reference }))
+  if (used) throw duplicate(reference, used)
+}
+
+async function usedBefore(tx: Tx, payment: PaymentRow, reference: string): Promise<AppError> {
+  return duplicate(reference, await one(tx.query(findRefundReference, { ...tenantOf(payment), reference })))
+}
+
+function duplicate(reference: string, { id, status }: Pick<RefundRow, 'id' | 'status'>): AppError {
+  return new AppError('DUPLICATE_REFERENCE', `the reference ${reference} was used before`, {
+    extra: { original_id: idOf('refund', id), original_status: status },
+  })
+}
+
+async function notCovered(tx: Tx, payment: PaymentRow, micros: bigint): Promise<AppError> {
+  const { currency } = payment
+  const wallet = (await walletsOf(tx, tenantOf(payment))).find((one) => one.currency === currency)
+  const available = formatMicros(wallet?.availableMicros ?? 0n)
+  const required = formatMicros(micros)
+  return new AppError(
+    'INSUFFICIENT_WALLET_BALANCE',
+    `the refund takes ${currency} ${required}, and ${available} can be spent`,
+    { extra: { available: Number(available), required: Number(required), currency } },
+  )
+}
+
+function exceeds({ amount, refunded, currency }: PaymentRow): AppError {
+  const left = formatMicros(amount - refunded)
+  return new AppError('REFUND_EXCEEDS_PAYMENT', `${currency} ${left} of the payment can be refunded`, {
+    extra: { amount_refundable: Number(left) },
+  })
+}
+
+function notAllowed(details: string, extra: Readonly<Record<string, string>> = {}): AppError {
+  return new AppError('REFUND_NOT_ALLOWED', details, { extra })
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// A refund as customers read it, and the arithmetic of fees that go back with it.
+import type { Static } from 'typebox'
+import { AppError } from '../../../kernel/errors.ts'
+import { idOf, uuidOf } from '../../../kernel/ids.ts'
+import { type Currency, currencies, divideHalfEven } from '../../../kernel/money.ts'
+import type { Queryable } from '../../../platform/db.ts'
+import type { Refund } from '../events.ts'
+import { recordOf, sentenceOf } from '../payment.ts'
+import type { PaymentRow } from '../store.ts'
+import { newestRefunds, type RefundRow } from './store.ts'
+
+/** So many refunds are shown with their payment; the list of its refunds has all. */
+const shownRefunds = 100
+
+export function refundOf(row: RefundRow, { amount, refunded }: Pick<PaymentRow, 'amount' | 'refunded'>) {
+  const shown: Static<typeof Refund> = {
+    refund_id: idOf('refund', row.id),
+    payment_id: idOf('payment', row.payment_id),
+    status: row.status,
+    amount: row.amount,
+    currency: row.currency,
+    reason: row.reason,
+    amount_refunded: refunded,
+    amount_refundable: amount - refunded,
+    provider_reference: row.provider_reference,
+    failure_reason: row.failure_reason,
+    failure_message: sentenceOf(row.failure_reason),
+    description: row.description,
+    reference: row.reference,
+    metadata: row.metadata,
+    created_at: row.created_at,
+    completed_at: row.completed_at,
+  }
+  return shown
+}
+
+/** The newest refunds of a payment. */
+export async function refundsOf(queryable: Queryable, payment: PaymentRow): Promise<Static<typeof Refund>[]> {
+  if (payment.status !== 'completed') return []
+  const { bucket, account_id: account, environment, id } = payment
+  const rows = await queryable.query(newestRefunds, { bucket, account, environment, payment: id, limit: shownRefunds })
+  return rows.map((row) => refundOf(row, payment))
+}
+
+/** A payment with its refunds. */
+export async function recordWithRefunds(queryable: Queryable, payment: PaymentRow) {
+  return recordOf(payment, await refundsOf(queryable, payment))
+}
+
+/** The part of a payment's fee that belongs to so much of it: to the minor unit, ties to even. */
+export function feePart({ amount, fee }: Pick<PaymentRow, 'amount' | 'fee'>, micros: bigint, currency: Currency) {
+  const minorUnit = 10n ** BigInt(6 - currencies[currency])
+  return divideHalfEven(fee * micros, amount * minorUnit) * minorUnit
+}
+
+export function refundUuid(id: string): string {
+  const uuid = uuidOf('refund', id)
+  if (uuid === null) throw noSuchRefund()
+  return uuid
+}
+
+export function noSuchRefund(): AppError {
+  return new AppError('NOT_FOUND', 'there is no such refund; the ids of refunds begin with re_')
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Routes of refunds.
+import { type Static, Type } from 'typebox'
+import { idOf } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import { record } from '../../../platform/audit.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import { maybe, one } from '../../../platform/db.ts'
+import { idBounds, pageOf, windowOf } from '../../../platform/page.ts'
+import { list, type Route, read, write } from '../../../platform/route.ts'
+import { dayRangeQuery, listQuery } from '../../../platform/schema.ts'
+import { Refund } from '../events.ts'
+import { noSuchPayment, paymentUuid } from '../payment.ts'
+import { WaitQuery } from '../routes.ts'
+import { findPayment } from '../store.ts'
+import { acceptRefund, RefundCreate } from './create.ts'
+import { noSuchRefund, refundOf, refundUuid } from './refund.ts'
+import { findRefund, listRefunds, type RefundOfPayment } from './store.ts'
+import { submitRefund } from './submit.ts'
+
+/** How long the answer waits for the provider's first word. */
+const budgetMs = 8_000
+
+/** A filter that lets everything through. */
+const any = {
+  payment: null,
+  status: null,
+  currency: null,
+  provider: null,
+  method: null,
+  reference: null,
+  phone: null,
+}
+
+const create = write({
+  method: 'POST',
+  path: '/v1/payments/:transaction_id/refund',
+  operation: 'refunds.create',
+  summary: 'Give a payment back, or part of it',
+  description:
+    'The money is set aside in your wallet at once and leaves it when the provider has paid it back, told as payment.refunded. When that fails, told as refund.failed, it is yours again.',
+  scope: 'payments:write',
+  limit: 'payments',
+  params: Type.Object({ transaction_id: Type.String({ description: 'Begins with pay_ or txn_' }) }),
+  query: WaitQuery,
+  body: RefundCreate,
+  reply: {
+    status: 201,
+    schema: Refund,
+    location: ({ refund_id }: Static<typeof Refund>) => `/v1/refunds/${refund_id}`,
+  },
+  errors: [
+    'NOT_FOUND',
+    'VALIDATION_ERROR',
+    'REFUND_NOT_ALLOWED',
+    'REFUND_EXCEEDS_PAYMENT',
+    'INSUFFICIENT_WALLET_BALANCE',
+    'DUPLICATE_REFERENCE',
+    'PROVIDER_UNAVAILABLE',
+  ],
+  handle: async (app, tx, { params, query, body }, caller) => {
+    const id = paymentUuid(params.transaction_id)
+    const { refund, payment } = await acceptRefund(app, tx, id, body, caller, query.wait !== 0)
+    const shown = refundOf(refund, payment)
+    const { refund_id, payment_id, reason } = shown
+    await record(tx, caller, 'refund.create', refund_id, {
+      after: { payment_id, amount: refund.amount.toString(), currency: refund.currency, reason },
+    })
+    return shown
+  },
+  follow: (app, { query }, caller, reply) => (query.wait === 0 ? Promise.resolve(reply) : sendNow(app, caller, reply)),
+})
+
+const get = read({
+  method: 'GET',
+  path: '/v1/refunds/:refund_id',
+  operation: 'refunds.get',
+  summary: 'Read a refund',
+  scope: 'payments:read',
+  params: Type.Object({ refund_id: Type.String({ description: 'Begins with re_' }) }),
+  reply: { status: 200, schema: Refund },
+  errors: ['NOT_FOUND'],
+  handle: async (app, { params }, { tenant }) => {
+    const row = await maybe(app.db.query(findRefund, { ...tenant, id: refundUuid(params.refund_id) }))
+    if (!row) throw noSuchRefund()
+    return shownOf(row)
+  },
+})
+
+const listAll = list({
+  path: '/v1/refunds',
+  operation: 'refunds.list',
+  summary: 'List refunds',
+  scope: 'payments:read',
+  query: Type.Object({ ...listQuery, ...dayRangeQuery, status: Type.Optional(Refund.properties.status) }),
+  row: Refund,
+  errors: ['INVALID_DATE_RANGE'],
+  examples: [{ name: 'What was given back', query: { status: 'completed' } }],
+  handle: async (app, { query }, { tenant }) => {
+    const window = windowOf(query)
+    const status = query.status ?? null
+    const rows = await app.db.query(listRefunds, { ...any, ...tenant, ...window, ...idBounds(query), status })
+    return pageOf(window, rows, shownOf)
+  },
+})
+
+const ofPayment = list({
+  path: '/v1/payments/:payment_id/refunds',
+  operation: 'refunds.listOfPayment',
+  summary: 'List the refunds of a payment',
+  scope: 'payments:read',
+  params: Type.Object({ payment_id: Type.String({ description: 'Begins with pay_' }) }),
+  query: Type.Object(listQuery),
+  row: Refund,
+  errors: ['NOT_FOUND'],
+  handle: async (app, { params, query }, { tenant }) => {
+    const payment = paymentUuid(params.payment_id)
+    if (!(await maybe(app.db.query(findPayment, { ...tenant, id: payment })))) throw noSuchPayment()
+    const window = windowOf(query)
+    const rows = await app.db.query(listRefunds, { ...any, ...tenant, ...window, ...idBounds({}), payment })
+    return pageOf(window, rows, shownOf)
+  },
+})
+
+function shownOf(row: RefundOfPayment): Static<typeof Refund> {
+  return refundOf(row, { amount: row.payment_amount, refunded: row.payment_refunded })
+}
+
+/** Asks the provider, waits a while for its first word, and gives the refund as it is then. */
+async function sendNow(app: App, { tenant }: Caller, { refund_id }: Static<typeof Refund>) {
+  const id = refundUuid(refund_id)
+  const refund = await one(app.db.query(findRefund, { ...tenant, id }))
+  let timer: NodeJS.Timeout | undefined
+  const enough = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, budgetMs)
+  })
+  const sent = submitRefund(app, refund).catch((error) =>
+    // What it comes to is found by the job that looks after it.
+    app.log.error({ error, refund: idOf('refund', id) }, 'a refund could not be sent'),
+  )
+  await Promise.race([sent, enough])
+  clearTimeout(timer)
+  return shownOf(await one(app.db.query(findRefund, { ...tenant, id })))
+}
+
+export const refundRoutes: readonly Route[] = [create, get, listAll, ofPayment]

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a verdict does to a refund: its state, the payment it is of, the ledger and what is told of it, in one transaction.
+// Whoever comes second changes nothing, so that verdicts may come twice, late and in any order.
+import { idOf } from '../../../kernel/ids.ts'
+import { capture, post, release } from '../../../ledger/wallets.ts'
+import type { App } from '../../../platform/app.ts'
+import { maybe, one, type Tx } from '../../../platform/db.ts'
+import type { Occasion } from '../../../platform/events.ts'
+import { paymentEvents, refundEvents } from '../events.ts'
+import { currencyOf } from '../input.ts'
+import { toldOf } from '../payment.ts'
+import type { FailureReason, OutgoingVerdict } from '../provider.ts'
+import { type AttemptState, changeRefunded, lockPayment, type PaymentRow } from '../store.ts'
+import { feePart, refundOf, refundsOf } from './refund.ts'
+import { completedRefunds, moveRefund, moveRefundState, type RefundRow, type RefundStatus, tenantOf } from './store.ts'
+
+/** What is held for a refund, until it is captured or released. */
+export const holdStep = 'refund:hold'
+
+const open: readonly RefundStatus[] = ['pending', 'processing']
+
+/** What the asking may have been before it is what a verdict makes it. */
+const statesBefore: Readonly<Record<'planned' | 'accepted' | 'unknown' | 'final', readonly AttemptState[]>> = {
+  // Nothing was taken, so that nothing was sent.
+  planned: ['sending'],
+  accepted: ['planned', 'sending', 'unknown'],
+  unknown: ['planned', 'sending'],
+  final: ['planned', 'sending', 'accepted', 'unknown'],
+}
+
+/** Applies what is known of a refund. */
+export async function settleRefund(app: App, refund: RefundRow, verdict: OutgoingVerdict): Promise<void> {
+  await app.db.tx((tx) => applyVerdict(app, tx, refund, verdict))
+}
+
+export async function applyVerdict(app: App, tx: Tx, refund: RefundRow, verdict: OutgoingVerdict): Promise<void> {
+  const tenant = tenantOf(refund)
+  const payment = await one(tx.query(lockPayment, { ...tenant, id: refund.payment_id }))
+  const at = new Date(app.clock.nowMs())
+  const stateIs = async (to: keyof typeof statesBefore, providerId: string | null = null): Promise<void> => {
+    await tx.query(moveRefundState, { ...tenant, id: refund.id, from: statesBefore[to], to, providerId, at })
+  }
+  switch (verdict.kind) {
+    case 'accepted':
+    case 'pending':
+      await stateIs('accepted', verdict.kind === 'accepted' ? verdict.providerId : null)
+      return void (await moved(app, tx, refund, { from: ['pending'], to: 'processing' }))
+    case 'unknown':
+    case 'missing':
+      await stateIs('unknown')
+      return void (await moved(app, tx, refund, { from: ['pending'], to: 'processing' }))
+    case 'unavailable':
+      return stateIs('planned')
+    case 'asked':
+      return
+    case 'reversed':
+      // The payer does not have the money after all. What was told cannot be taken back: somebody has to look at it.
+      return void app.log.error({ refund: idOf('refund', refund.id) }, 'a provider took a refund back')
+    case 'refused':
+      await stateIs('final')
+      return failed(app, tx, payment, refund, verdict.reason)
+    case 'paid':
+      if (verdict.micros !== null && verdict.micros !== refund.amount) return mismatched(app, refund)
+      await stateIs('final')
+      return completed(app, tx, payment, refund, verdict.receipt)
+  }
+}
+
+/** Gives up a refund that nobody was ever asked for. */
+export async function giveUp(app: App, refund: RefundRow): Promise<void> {
+  const tenant = tenantOf(refund)
+  await app.db.tx(async (tx) => {
+    const payment = await one(tx.query(lockPayment, { ...tenant, id: refund.payment_id }))
+    const moving = { ...tenant, id: refund.id, from: ['planned'] as const, to: 'final' as const, providerId: null }
+    const isMine = (await tx.query(moveRefundState, { ...moving, at: new Date(app.clock.nowMs()) })).length > 0
+    if (isMine) await failed(app, tx, payment, refund, 'PROVIDER_UNAVAILABLE')
+  })
+}
+
+async function completed(
+  app: App,
+  tx: Tx,
+  payment: PaymentRow,
+  refund: RefundRow,
+  providerReference: string | null,
+): Promise<void> {
+  const feeReturned = await feeOf(app, tx, payment, refund)
+  const after = await moved(app, tx, refund, { from: open, to: 'completed', providerReference, feeReturned })
+  if (!after) return
+  const { tenant, nowMs, receivedMs } = occasionOf(app, refund)
+  const { id, amount, currency } = after
+  const hold = { sourceId: id, step: holdStep }
+  const verdict = await capture(tx, tenant, hold, 'refund:capture', amount, floatOf(after), receivedMs)
+  if (verdict !== 'captured') throw new Error(`the money of ${idOf('refund', id)} is not held: ${verdict}`)
+  if (feeReturned > 0n) {
+    const leg = {
+      debit: 'revenue:payment_fees',
+      credit: 'wallet',
+      micros: feeReturned,
+      currency: currencyOf(currency),
+    }
+    await post(tx, tenant, { sourceId: id, step: 'refund:fee' }, [leg], receivedMs)
+  }
+  const told = { ...tenant, id: payment.id, by: 0n, told: 1, at: new Date(nowMs) }
+  await tellRefunded(app, tx, await one(tx.query(changeRefunded, told)), after)
+}
+
+async function failed(app: App, tx: Tx, payment: PaymentRow, refund: RefundRow, reason: FailureReason): Promise<void> {
+  const after = await moved(app, tx, refund, { from: open, to: 'failed', reason })
+  if (!after) return
+  const { tenant, nowMs } = occasionOf(app, refund)
+  const verdict = await release(tx, tenant, { sourceId: refund.id, step: holdStep })
+  if (verdict !== 'released') throw new Error(`the money of ${idOf('refund', refund.id)} is not held: ${verdict}`)
+  const back = { ...tenant, id: payment.id, by: -refund.amount, told: 0, at: new Date(nowMs) }
+  await tellFailed(app, tx, await one(tx.query(changeRefunded, back)), after, reason)
+}
+
+/** It gave back another amount than it was asked to: nothing is believed until somebody has looked at it. */
+function mismatched(app: App, { id, provider }: RefundRow): void {
+  app.log.error({ refund: idOf('refund', id), provider }, 'a provider gave back another amount than it was asked to')
+}
+
+/** Where the money of a refund leaves us. */
+function floatOf({ way, provider }: RefundRow): string {
+  return way === 'refund' ? `float:${provider}` : `float_out:${provider}`
+}
+
+/** What of the fee goes back, so that all refunds of a payment together give back no more than all of it. */
+async function feeOf(app: App, tx: Tx, payment: PaymentRow, refund: RefundRow): Promise<bigint> {
+  if (app.config.PAMOJA_REFUND_FEES !== 'proportional') return 0n
+  const before = await one(tx.query(completedRefunds, { ...tenantOf(payment), payment: payment.id }))
+  return feePart(payment, before.amount + refund.amount, currencyOf(payment.currency)) - before.fees
+}
+
+interface Move {
+  from: readonly RefundStatus[]
+  to: RefundStatus
+  reason?: FailureReason
+  providerReference?: string | null
+  feeReturned?: bigint
+}
+
+/** The refund after the move; null when it cannot make it. */
+async function moved(
+  app: App,
+  tx: Tx,
+  refund: RefundRow,
+  { from, to, reason, providerReference = null, feeReturned = 0n }: Move,
+): Promise<RefundRow | null> {
+  const { tenant, nowMs } = occasionOf(app, refund)
+  return maybe(
+    tx.query(moveRefund, {
+      ...tenant,
+      id: refund.id,
+      from,
+      to,
+      reason: reason ?? null,
+      providerReference,
+      feeReturned,
+      at: new Date(nowMs),
+    }),
+  )
+}
+
+async function tellRefunded(app: App, tx: Tx, payment: PaymentRow, row: RefundRow): Promise<void> {
+  const refund = refundOf(row, payment)
+  const told = toldOf(payment, await refundsOf(tx, payment))
+  const { amount_refunded, refund_status } = told.payment
+  const payload = { ...told, refund_id: refund.refund_id, amount_refunded, refund_status, refund }
+  const { callback_url: callbackUrl } = payment
+  const occasion = occasionOf(app, row)
+  await app.outbox.emit(tx, paymentEvents.refunded, occasion, told.payment_id, payload, { callbackUrl })
+}
+
+async function tellFailed(
+  app: App,
+  tx: Tx,
+  payment: PaymentRow,
+  row: RefundRow,
+  failure_reason: FailureReason,
+): Promise<void> {
+  const refund = refundOf(row, payment)
+  const { refund_id, payment_id, amount, currency } = refund
+  const payload = {
+    livemode: row.environment === 'live',
+    // By itself a refund is told of once: what became of a completed one is told of its payment.
+    sequence: 1,
+    refund_id,
+    payment_id,
+    status: 'failed' as const,
+    amount,
+    currency,
+    failure_reason,
+    refund,
+  }
+  const { callback_url: callbackUrl } = payment
+  await app.outbox.emit(tx, refundEvents.failed, occasionOf(app, row), refund_id, payload, { callbackUrl })
+}
+
+/** Now, by the real clock and by the account's. */
+function occasionOf(app: App, refund: RefundRow): Occasion & { tenant: ReturnType<typeof tenantOf> } {
+  const receivedMs = app.clock.nowMs()
+  const nowMs = receivedMs + Number(refund.clock_offset_ms)
+  return { tenant: tenantOf(refund), receivedMs, nowMs, requestId: refund.request_id }
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// All SQL of refunds. Status and state move by guarded updates: the row that comes back belongs to whoever won. Whoever
+// changes a status has locked the payment before.
+import { statement } from '../../../platform/db.ts'
+import type { Environment } from '../../../platform/tenant.ts'
+import type { AttemptState, PaymentRow } from '../store.ts'
+
+export type RefundStatus = 'pending' | 'processing' | 'completed' | 'failed'
+
+export interface RefundRow {
+  bucket: number
+  account_id: string
+  environment: Environment
+  id: string
+  payment_id: string
+  status: RefundStatus
+  amount: bigint
+  currency: string
+  fee_returned: bigint
+  reason: 'duplicate' | 'fraudulent' | 'requested_by_customer' | 'other' | null
+  description: string | null
+  reference: string | null
+  metadata: Record<string, string | number | boolean>
+  way: 'refund' | 'payout'
+  provider: string
+  country: string
+  state: AttemptState
+  provider_id: string | null
+  token: Buffer
+  polls: number
+  provider_reference: string | null
+  failure_reason: string | null
+  request_id: string | null
+  /** By the account's clock, as all times but one. */
+  created_at: Date
+  completed_at: Date | null
+  updated_at: Date
+  /** By the real one: when the state last changed. */
+  state_at: Date
+  clock_offset_ms: bigint
+}
+
+interface Owned {
+  bucket: number
+  account: string
+  environment: Environment
+}
+type One = Owned & { id: string }
+
+const columns = `r.bucket, r.account_id, r.environment, r.id, r.payment_id, r.status, r.amount, r.currency, r.fee_returned,
+  r.reason, r.description, r.reference, r.metadata, r.way, r.provider, r.country, r.state, r.provider_id, r.token, r.polls,
+  r.provider_reference, r.failure_reason, r.request_id, r.created_at, r.completed_at, r.updated_at, r.state_at,
+  accounts.clock_offset_ms(r.account_id, r.environment) as clock_offset_ms`
+
+const mine = 'r.bucket = $bucket and r.account_id = $account and r.environment = $environment'
+
+/** None when the reference was used before. */
+export const insertRefund = statement<
+  One & {
+    payment: string
+    amount: bigint
+    currency: string
+    reason: string | null
+    description: string | null
+    reference: string | null
+    metadata: string
+    way: string
+    provider: string
+    country: string
+    token: Buffer
+    requestId: string | null
+    at: Date
+    realAt: Date
+  },
+  RefundRow
+>(
+  'payments.insert_refund',
+  `insert into payments.refunds as r (bucket, account_id, environment, id, payment_id, status, amount, currency, reason,
+     description, reference, metadata, way, provider, country, state, token, request_id, created_at, updated_at, state_at)
+   values ($bucket, $account, $environment, $id, $payment, 'pending', $amount, $currency, $reason, $description, $reference,
+     $metadata::jsonb, $way, $provider, $country, 'planned', $token, $requestId, $at, $at, $realAt)
+   on conflict (bucket, account_id, environment, reference) where reference is not null do nothing
+   returning ${columns}`,
+)
+
+/** The refund, and what belongs to its payment. */
+export type RefundOfPayment = RefundRow & {
+  payment_amount: bigint
+  payment_refunded: bigint
+  method: PaymentRow['method']
+  phone: string | null
+}
+
+const withPayment = `select ${columns}, p.amount as payment_amount, p.refunded as payment_refunded, p.method, p.phone
+     from payments.refunds r
+     join payments.payments p on p.bucket = r.bucket and p.account_id = r.account_id and p.environment = r.environment
+      and p.id = r.payment_id
+    where ${mine}`
+
+export const findRefund = statement<One, RefundOfPayment>('payments.find_refund', `${withPayment} and r.id = $id`)
+
+export const findRefundReference = statement<Owned & { reference: string }, Pick<RefundRow, 'id' | 'status'>>(
+  'payments.find_refund_reference',
+  `select r.id, r.status from payments.refunds r where ${mine} and r.reference = $reference`,
+)
+
+export const newestRefunds = statement<Owned & { payment: string; limit: number }, RefundRow>(
+  'payments.newest_refunds',
+  `select ${columns} from payments.refunds r where ${mine} and r.payment_id = $payment order by r.id desc limit $limit`,
+)
+
+export const listRefunds = statement<
+  Owned & {
+    payment: string | null
+    status: string | null
+    currency: string | null
+    provider: string | null
+    method: string | null
+    reference: string | null
+    phone: string | null
+    from: string
+    to: string
+    after: string | null
+    descending: boolean
+    limit: number
+  },
+  RefundOfPayment
+>(
+  'payments.list_refunds',
+  `${withPayment} and r.id >= $from::uuid and r.id < $to::uuid
+      and ($payment::uuid is null or r.payment_id = $payment) and ($status::text is null or r.status = $status)
+      and ($currency::text is null or r.currency = $currency) and ($provider::text is null or r.provider = $provider)
+      and ($method::text is null or p.method = $method) and ($reference::text is null or r.reference = $reference)
+      and ($phone::text is null or p.phone = $phone)
+      and ($after::uuid is null or (case when $descending::boolean then r.id < $after else r.id > $after end))
+    order by case when $descending then r.id end desc, r.id
+    limit $limit::int + 1`,
+)
+
+/** What the completed refunds of a payment add up to. */
+export const completedRefunds = statement<Owned & { payment: string }, { amount: bigint; fees: bigint }>(
+  'payments.completed_refunds',
+  `select coalesce(sum(r.amount), 0)::bigint as amount, coalesce(sum(r.fee_returned), 0)::bigint as fees
+     from payments.refunds r where ${mine} and r.payment_id = $payment and r.status = 'completed'`,
+)
+
+/** Moves a refund on, if it is in one of the states it may leave. */
+export const moveRefund = statement<
+  One & {
+    from: readonly RefundStatus[]
+    to: RefundStatus
+    reason: string | null
+    providerReference: string | null
+    feeReturned: bigint
+    at: Date
+  },
+  RefundRow
+>(
+  'payments.move_refund',
+  `update payments.refunds r
+      set status = $to, failure_reason = $reason, provider_reference = coalesce($providerReference, provider_reference),
+          fee_returned = $feeReturned, updated_at = $at,
+          completed_at = case when $to = 'completed' then $at::timestamptz end
+    where ${mine} and r.id = $id and r.status = any($from::text[])
+   returning ${columns}`,
+)
+
+/** Moves the asking on; none when somebody else did. */
+export const moveRefundState = statement<
+  One & { from: readonly AttemptState[]; to: AttemptState; providerId: string | null; at: Date },
+  { id: string }
+>(
+  'payments.move_refund_state',
+  `update payments.refunds r
+      set state = $to, provider_id = coalesce(provider_id, $providerId), state_at = $at
+    where ${mine} and r.id = $id and r.state = any($from::text[])
+   returning r.id`,
+)
+
+export const countRefundPoll = statement<One, object>(
+  'payments.count_refund_poll',
+  `update payments.refunds r set polls = least(polls, 9999) + 1 where ${mine} and r.id = $id`,
+)
+
+export function tenantOf({ bucket, account_id: account, environment }: PaymentRow | RefundRow): Owned {
+  return { bucket, account, environment }
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the stored refund to the provider, and after it until it is certain what became of it. A refund that may have been
+// sent is sent a second time only where the provider has never heard of it and takes the same id once. It never fails
+// because time passed, unless nobody was asked: money that may have left stays set aside.
+import { Type } from 'typebox'
+import { idOf } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import { maybe, one } from '../../../platform/db.ts'
+import type { Job, Outcome } from '../../../platform/work.ts'
+import { gatewayOf } from '../gateway.ts'
+import type { OutgoingVerdict, RefundOrder } from '../provider.ts'
+import { attemptOfPayment, findPayment, marketOf } from '../store.ts'
+import { addressesOf } from './addresses.ts'
+import { askForRefund, refunderOf } from './desks.ts'
+import { giveUp, settleRefund } from './settle.ts'
+import { countRefundPoll, findRefund, moveRefundState, type RefundRow, tenantOf } from './store.ts'
+
+export const firstLookSeconds = 10
+const daySeconds = 86_400
+/** When the provider is asked how it went: seconds after it was last heard of otherwise, however late it was sent. */
+const lookSeconds = [
+  firstLookSeconds, 20, 45, 120, 600, 3_600, 21_600, daySeconds, 2 * daySeconds, 3 * daySeconds, 4 * daySeconds,
+  5 * daySeconds, 6 * daySeconds, 7 * daySeconds,
+] // biome-ignore format: a table reads better dense
+/** A provider that takes nothing is asked again so often, and for so long. */
+const retrySeconds = 15
+const giveUpSeconds = daySeconds
+/** By then whoever accepted a refund has begun to send it, or is dead; and whoever began has heard, or is dead. */
+const plannedMs = 10_000
+const sendingMs = 40_000
+/** How soon a job comes back that found somebody else at work. */
+const patienceMs = 1_000
+
+const Payload = Type.Object({
+  refund: Type.String(),
+  /** The request that made it sends it; without that the job does. */
+  inline: Type.Boolean(),
+})
+
+export const refundJob: Job<App, typeof Payload> = {
+  lane: 'payments.refund',
+  role: 'carriers',
+  payload: Payload,
+  concurrency: 32,
+  leaseSeconds: 15,
+  retrySeconds: [1, 5, 30, 60, 300],
+  async handle(app, { tenant, payload }) {
+    if (!tenant) throw new Error('a refund belongs to an account')
+    const refund = await maybe(app.db.query(findRefund, { ...tenant, id: payload.refund }))
+    if (!refund || refund.state === 'final') return { kind: 'done' }
+    return watch(app, refund, payload.inline)
+  },
+}
+
+async function watch(app: App, refund: RefundRow, inline: boolean): Promise<Outcome> {
+  const quietMs = app.clock.nowMs() - refund.state_at.getTime()
+  const isFirst = refund.state === 'planned' && refund.polls === 0
+  const isAtWork = (isFirst && inline && quietMs < plannedMs) || (refund.state === 'sending' && quietMs < sendingMs)
+  if (isAtWork) return { kind: 'again', afterMs: patienceMs }
+  const tenant = tenantOf(refund)
+  let isUnsent = false
+  if (refund.state === 'planned') {
+    if (secondsOf(app, refund) > giveUpSeconds) {
+      await giveUp(app, refund)
+      return { kind: 'done' }
+    }
+    await submitRefund(app, refund)
+  } else isUnsent = await look(app, refund)
+  await app.db.query(countRefundPoll, { ...tenant, id: refund.id })
+  const after = await one(app.db.query(findRefund, { ...tenant, id: refund.id }))
+  if (after.state === 'final') return { kind: 'done' }
+  const scale = gatewayOf(app).timeScale(tenant.environment)
+  if (after.state === 'planned' || isUnsent) return { kind: 'again', afterMs: retrySeconds * 1_000 * scale }
+  const quietSeconds = (app.clock.nowMs() - after.state_at.getTime()) / 1_000 / scale
+  const next = lookSeconds.find((seconds) => seconds > quietSeconds)
+  // It is looked at a few days more, and then put aside for an operator; the money stays set aside.
+  if (next === undefined)
+    return { kind: 'retry', reason: 'the provider does not say what became of it', afterMs: daySeconds * 1_000 * scale }
+  return { kind: 'again', afterMs: Math.max(100, (next - quietSeconds) * 1_000 * scale) }
+}
+
+/** Asks the provider for a refund that nobody asked for yet. */
+export async function submitRefund(app: App, refund: RefundRow): Promise<void> {
+  const order = await orderOf(app, refund)
+  const tenant = tenantOf(refund)
+  const sending = {
+    ...tenant,
+    id: refund.id,
+    from: ['planned'] as const,
+    to: 'sending' as const,
+    providerId: null,
+    at: new Date(app.clock.nowMs()),
+  }
+  if ((await app.db.query(moveRefundState, sending)).length === 0) return
+  await settleRefund(app, refund, await send(app, refund, order))
+}
+
+/** Asks the provider how it went, and sends it again where that is safe; true when it would have been and was not taken. */
+async function look(app: App, refund: RefundRow): Promise<boolean> {
+  const order = await orderOf(app, refund)
+  const carrier = refunderOf(app, refund, refund.environment)
+  if (!carrier) return false
+  const told = await carrier.queryRefund(order)
+  const isLost = told.kind === 'missing' && carrier.repeatable && refund.state !== 'accepted'
+  if (!isLost) {
+    await settleRefund(app, refund, told)
+    return false
+  }
+  const verdict = await send(app, refund, order)
+  // That it was not taken now does not say that it was not before.
+  const isUnsent = verdict.kind === 'unavailable'
+  await settleRefund(app, refund, isUnsent ? { kind: 'unknown', reason: verdict.reason } : verdict)
+  return isUnsent
+}
+
+async function send(app: App, refund: RefundRow, order: RefundOrder): Promise<OutgoingVerdict> {
+  const verdict = await askForRefund(app, refund, refund.environment, (carrier) => carrier.refund(order))
+  if (verdict.kind === 'unknown' || verdict.kind === 'unavailable')
+    app.log.warn({ refund: idOf('refund', refund.id), reason: verdict.reason }, 'a provider did not take a refund')
+  return verdict
+}
+
+/** What the provider is asked for. */
+export async function orderOf(app: App, refund: RefundRow): Promise<RefundOrder> {
+  const tenant = tenantOf(refund)
+  const payment = await one(app.db.query(findPayment, { ...tenant, id: refund.payment_id }))
+  const attempt = await one(app.db.query(attemptOfPayment, { ...tenant, payment: payment.id }))
+  return {
+    ...marketOf(attempt),
+    id: refund.id,
+    addresses: addressesOf(app, refund),
+    micros: refund.amount,
+    payment: { micros: payment.amount, providerId: attempt.provider_id, receipt: payment.provider_reference },
+    phone: payment.phone,
+    reference: refund.reference ?? idOf('refund', refund.id).slice(-12),
+    description: refund.description ?? '',
+    providerId: refund.provider_id,
+  }
+}
+
+/** How old a refund is, as time passes for its account. */
+function secondsOf(app: App, { created_at, clock_offset_ms, environment }: RefundRow): number {
+  const ageMs = app.clock.nowMs() + Number(clock_offset_ms) - created_at.getTime()
+  return ageMs / 1_000 / gatewayOf(app).timeScale(environment)
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Daraja where a payment is taken back, both ends: the request, and the id that the provider gives it. As with everything
+// that money goes out with, the answer says only that it was taken; how it went comes later, as a `Result`.
+import { type Initiator, type OutgoingAnswer, readOutgoingAnswer } from './daraja-outgoing.ts'
+import { membersOf, textOf } from './json.ts'
+
+export interface Reversal {
+  initiator: Initiator
+  /** Who was paid. */
+  shortcode: string
+  /** Of the payment. */
+  receipt: string
+  /** All of it, in whole shillings. */
+  amount: string
+  remarks: string
+  resultUrl: string
+  timeoutUrl: string
+}
+
+export const reversalCodes = {
+  done: '0',
+  noMoney: '1',
+  badAccount: '11',
+  notAllowed: '21',
+  badInitiator: '2001',
+  /** It was taken back before: the payer has the money. */
+  doneBefore: 'R000001',
+  unknownReceipt: 'R000002',
+} as const
+
+export function reversalBody({ initiator, shortcode, receipt, amount, remarks, resultUrl, timeoutUrl }: Reversal) {
+  return {
+    Initiator: initiator.name,
+    SecurityCredential: initiator.credential,
+    CommandID: 'TransactionReversal',
+    TransactionID: receipt,
+    Amount: amount,
+    ReceiverParty: shortcode,
+    // The provider's own spelling.
+    RecieverIdentifierType: '11',
+    ResultURL: resultUrl,
+    QueueTimeOutURL: timeoutUrl,
+    Remarks: plainText(remarks) || 'Refund',
+    Occasion: '',
+  }
+}
+
+/** The provider gives the reversal an id of its own, which its result repeats. */
+export function readReversalAnswer(status: number, body: unknown): OutgoingAnswer & { id: string | null } {
+  return { ...readOutgoingAnswer(status, body), id: textOf(membersOf(body).OriginatorConversationID) || null }
+}
+
+function plainText(text: string): string {
+  const plain = text
+    .replace(/[^A-Za-z0-9 .-]/g, '')
+    .slice(0, 100)
+    .trim()
+  return plain.length < 2 ? '' : plain
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of the Daraja simulator that takes payments back: all of a payment, once, named by its receipt. What became of
+// it, and of a question about it, is told by a call. It has no words for a payer without an account.
+import { randomBytes, randomInt } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
+import { outgoingResultBody } from '../protocols/daraja-outgoing.ts'
+import { reversalCodes } from '../protocols/daraja-reversals.ts'
+import { type RefundEnding, type RefundPlay, refundPlayOf } from './payer.ts'
+import { forgedUrl, type ProviderServer, say } from './provider-server.ts'
+
+const maxReversals = 100_000
+const answerMs = 200
+
+const codes: Readonly<Record<RefundEnding, string>> = {
+  refunded: reversalCodes.done,
+  no_account: reversalCodes.unknownReceipt,
+  no_float: reversalCodes.noMoney,
+}
+
+interface Paid {
+  phone: string
+  amount: string
+}
+
+interface Reversal {
+  id: string
+  conversationId: string
+  receipt: string
+  amount: string
+  resultUrl: string
+  /** Null until it is decided. */
+  code: string | null
+}
+
+export interface DarajaReversalsOptions {
+  shortcode: string
+  isInitiator(name: unknown, credential: unknown): boolean
+  /** The payment with a receipt. */
+  find(receipt: string): Paid | undefined
+  server(): ProviderServer | null
+}
+
+export class DarajaReversals {
+  readonly #options: DarajaReversalsOptions
+  readonly #reversals = new Map<string, Reversal>()
+  /** Receipt -> how often a reversal was asked for. */
+  readonly #asked = new Map<string, number>()
+
+  constructor(options: DarajaReversalsOptions) {
+    this.#options = options
+  }
+
+  /** What was taken back, by the receipt of the payment: the provider's own books. */
+  get books(): ReadonlyMap<string, string> {
+    const done = [...this.#reversals.values()].filter(({ code }) => code === reversalCodes.done)
+    return new Map(done.map(({ receipt, amount }) => [receipt, amount]))
+  }
+
+  knows(id: unknown): boolean {
+    return this.#reversals.has(String(id))
+  }
+
+  take(body: Record<string, unknown>, response: ServerResponse): void {
+    const problem = this.#problemOf(body)
+    if (problem) return say(response, 400, refusal('400.002.02', `Bad Request - Invalid ${problem}`))
+    const { find, server } = this.#options
+    const receipt = String(body.TransactionID)
+    const paid = find(receipt)
+    const play = refundPlayOf(paid?.phone ?? '')
+    const asked = this.#asked.get(receipt) ?? 0
+    this.#asked.set(receipt, asked + 1)
+    if (asked < (play.unavailable ?? 0) || this.#reversals.size >= maxReversals)
+      return say(response, 503, refusal('500.003.02', 'System is busy. Please try again'))
+    if (play.lost && asked === 0) return void response.destroy()
+    const reversal: Reversal = {
+      id: `${randomInt(1_000, 99_999)}-${randomInt(10_000_000, 99_999_999)}-1`,
+      conversationId: conversation(),
+      receipt,
+      amount: String(body.Amount),
+      resultUrl: String(body.ResultURL),
+      code: null,
+    }
+    this.#reversals.set(reversal.id, reversal)
+    server()?.later(play.afterMs, () => void this.#decide(reversal, paid, play))
+    if (play.cut && asked === 0) return void response.destroy()
+    say(response, 200, accepted(reversal.conversationId, reversal.id))
+  }
+
+  /** Takes a question; the answer comes as a call. */
+  query(body: Record<string, unknown>, response: ServerResponse): void {
+    const { isInitiator, server, shortcode } = this.#options
+    const reversal = this.#reversals.get(String(body.OriginalConversationID))
+    const isRight = isInitiator(body.Initiator, body.SecurityCredential) && body.PartyA === shortcode
+    if (!reversal || !isRight) return say(response, 400, refusal('400.002.02', 'Bad Request'))
+    const head = { originatorConversationId: conversation(), conversationId: conversation(), transactionId: null }
+    say(response, 200, accepted(head.conversationId, head.originatorConversationId))
+    server()?.later(answerMs, () => {
+      const { id, code, amount } = reversal
+      const parameters = new Map([
+        ['OriginatorConversationID', id],
+        ['TransactionStatus', code === null ? 'Pending' : code === reversalCodes.done ? 'Completed' : 'Failed'],
+        ['Amount', amount],
+        ['ReceiptNo', receiptOf(reversal)],
+      ])
+      void this.#call(String(body.ResultURL), { ...head, resultCode: '0', parameters })
+    })
+  }
+
+  #problemOf(body: Record<string, unknown>): string | null {
+    const { isInitiator, shortcode } = this.#options
+    if (!isInitiator(body.Initiator, body.SecurityCredential)) return 'SecurityCredential'
+    if (body.CommandID !== 'TransactionReversal') return 'CommandID'
+    if (body.ReceiverParty !== shortcode) return 'ReceiverParty'
+    if (body.RecieverIdentifierType !== '11') return 'RecieverIdentifierType'
+    if (!/^[1-9]\d{0,8}$/.test(String(body.Amount))) return 'Amount'
+    if (!/^.{2,100}$/.test(String(body.Remarks))) return 'Remarks'
+    return [body.ResultURL, body.QueueTimeOutURL].every((url) => /^https:\/\//.test(String(url))) ? null : 'ResultURL'
+  }
+
+  async #decide(reversal: Reversal, paid: Paid | undefined, play: RefundPlay): Promise<void> {
+    reversal.code = this.#codeOf(reversal, paid, play)
+    const { resultUrl, code } = reversal
+    if (play.forged) await this.#tell(reversal, reversalCodes.done, forgedUrl(resultUrl))
+    for (let i = 0; i < play.callbacks; i++) await this.#tell(reversal, code, resultUrl)
+  }
+
+  #codeOf({ receipt, amount }: Reversal, paid: Paid | undefined, { ending }: RefundPlay): string {
+    if (!paid || paid.amount !== amount) return reversalCodes.unknownReceipt
+    return this.books.has(receipt) ? reversalCodes.doneBefore : codes[ending]
+  }
+
+  async #tell(reversal: Reversal, resultCode: string, url: string): Promise<void> {
+    const { id, conversationId, amount, receipt } = reversal
+    const isDone = resultCode === reversalCodes.done
+    await this.#call(url, {
+      originatorConversationId: id,
+      conversationId,
+      transactionId: receiptOf(reversal),
+      resultCode,
+      parameters: new Map(
+        isDone
+          ? [
+              ['Amount', amount],
+              ['OriginalTransactionID', receipt],
+            ]
+          : [],
+      ),
+    })
+  }
+
+  async #call(url: string, result: Parameters<typeof outgoingResultBody>[0]): Promise<void> {
+    const description = result.resultCode === '0' ? 'The service request is processed successfully.' : 'Not processed.'
+    await this.#options.server()?.call('POST', url, outgoingResultBody(result, description))
+  }
+}
+
+/** Of the reversal itself. */
+function receiptOf({ conversationId }: Reversal): string {
+  return `R${conversationId.slice(-9).toUpperCase()}`
+}
+
+function accepted(conversationId: string, originator: string): object {
+  return {
+    OriginatorConversationID: originator,
+    ConversationID: conversationId,
+    ResponseCode: '0',
+    ResponseDescription: 'Accept the service request successfully.',
+  }
+}
+
+function conversation(): string {
+  return `AG_${randomBytes(12).toString('hex')}`
+}
+
+function refusal(errorCode: string, errorMessage: string): object {
+  return { requestId: randomBytes(8).toString('hex'), errorCode, errorMessage }
+}
