@@ -75,7 +75,7 @@ create table payments.statement_gaps (
   primary key (bucket, account_id, environment, statement_id, payment_id)
 );
 
-create index payments_receipt on payments.payments (environment, provider, provider_reference)
+create index payments_provider_reference on payments.payments (environment, provider, provider_reference)
   where provider_reference is not null;
 -- Payments that a line without a known receipt may belong to.
 create index payments_without_receipt on payments.payments (environment, provider, currency, amount)
