@@ -4,6 +4,7 @@
 import { stdout } from 'node:process'
 import { durableWrite } from './durable-write.ts'
 import { faults } from './faults.ts'
+import { faultsPayments } from './faults-payments.ts'
 import { faultsSms } from './faults-sms.ts'
 import { fraud } from './fraud.ts'
 import { ledger } from './ledger.ts'
@@ -34,6 +35,7 @@ const benchmarks: Readonly<Record<string, (options: { short: boolean }) => Promi
   fraud,
   renewals,
   faults,
+  'faults-payments': faultsPayments,
   'faults-sms': faultsSms,
 }
 

@@ -125,6 +125,11 @@ export class Installation {
 
   // Nodes -----------------------------------------------------------------------------------------------------------
 
+  /** The authority that has signed the nodes' certificates. */
+  get ca(): string {
+    return readFileSync(join(this.#dir, 'home/tls/ca.pem'), 'utf8')
+  }
+
   get nodeCount(): number {
     return this.#options.nodes
   }

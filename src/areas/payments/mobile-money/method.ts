@@ -59,15 +59,16 @@ export const mobileMoney: PaymentMethod = {
     // Whoever knows the token and not what was agreed on is not the provider.
     if (!carrier || !told || (attempt.provider_id !== null && attempt.provider_id !== told.providerId)) return null
     const { providerId, verdict } = told
-    const accepted = { kind: 'accepted', providerId } as const
+    const isNews = attempt.state !== 'accepted'
+    const accepted = isNews ? [{ kind: 'accepted', providerId } as const] : []
     const { thanks } = carrier
     // Whoever knows it by our id tells everything when asked, so that a callback is a reason to ask and nothing else.
     if (carrier.knownByAttempt)
-      return { verdicts: [accepted, await carrier.query(providerId, marketOf(attempt))], thanks }
-    if (verdict.kind !== 'paid') return { verdicts: [accepted, verdict], thanks }
+      return { verdicts: [...accepted, await carrier.query(providerId, marketOf(attempt))], thanks }
+    if (verdict.kind !== 'paid') return { verdicts: [...accepted, verdict], thanks }
     const confirmed = await carrier.query(providerId, marketOf(attempt))
     // What cannot be confirmed now is found by the next poll.
-    return { verdicts: confirmed.kind === 'paid' ? [accepted, verdict] : [accepted], thanks }
+    return { verdicts: confirmed.kind === 'paid' ? [...accepted, verdict] : accepted, thanks }
   },
 }
 
