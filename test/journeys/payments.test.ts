@@ -15,7 +15,7 @@ let receiver: Receiver
 let sql: pg.Client
 
 before(async () => {
-  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: 0.01 })
+  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: 0.02 })
   receiver = await startReceiver()
   sql = new pg.Client({ connectionString: world.databaseUrl })
   await sql.connect()
