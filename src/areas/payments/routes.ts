@@ -382,9 +382,10 @@ const transactions = list({
       // A plus sign in a query string is a blank.
       phone: query.phone?.replace(/^ ?(?=\d)/, '+') ?? null,
     }
-    const purpose = type === 'payment' || type === 'topup' ? type : null
+    const purposes =
+      type === 'payment' ? (['payment', 'invoice'] as const) : type === 'topup' ? (['topup'] as const) : null
     const wants = (...types: readonly string[]) => type === undefined || types.includes(type)
-    const payments = wants('payment', 'topup') ? await app.db.query(listPayments, { ...filter, purpose }) : []
+    const payments = wants('payment', 'topup') ? await app.db.query(listPayments, { ...filter, purposes }) : []
     const payouts = wants('payout') ? await app.db.query(listPayouts, filter) : []
     const refunds = wants('refund') ? await app.db.query(listRefunds, { ...filter, payment: null }) : []
     // Each list has a page and one more: so has what is the first of all.

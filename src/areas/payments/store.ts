@@ -173,7 +173,8 @@ export interface PaymentFilter {
   method: string | null
   reference: string | null
   phone: string | null
-  purpose: string | null
+  /** Null: all of them. */
+  purposes: readonly PaymentRow['purpose'][] | null
 }
 
 export const listPayments = statement<
@@ -186,7 +187,7 @@ export const listPayments = statement<
       and ($status::text is null or status = $status) and ($currency::text is null or currency = $currency)
       and ($provider::text is null or provider = $provider) and ($method::text is null or method = $method)
       and ($reference::text is null or reference = $reference) and ($phone::text is null or phone = $phone)
-      and ($purpose::text is null or purpose = $purpose)
+      and ($purposes::text[] is null or purpose = any($purposes::text[]))
       and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
     order by case when $descending then id end desc, id
     limit $limit::int + 1`,
