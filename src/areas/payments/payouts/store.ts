@@ -158,7 +158,7 @@ export const findPayoutReferences = statement<
 )
 
 export const listPayouts = statement<
-  Owned & Omit<PaymentFilter, 'purpose'> & { after: string | null; descending: boolean; limit: number },
+  Owned & Omit<PaymentFilter, 'purposes'> & { after: string | null; descending: boolean; limit: number },
   PayoutRow
 >(
   'payments.list_payouts',
