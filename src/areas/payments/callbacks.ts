@@ -2,11 +2,11 @@
 // Where providers call back. The address names what it is about, and whoever looks after that takes what is said there. Of a
 // collection it is a hint: that money came is believed when the provider says so itself, asked by us.
 import { timingSafeEqual } from 'node:crypto'
-import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../../platform/app.ts'
 import { maybe, one } from '../../platform/db.ts'
 import { type Address, addressOf, nothingHere, type Subject } from './callback-address.ts'
+import type { Callback } from './method.ts'
 import { methodOf } from './payment-methods.ts'
 import { settle } from './settle.ts'
 import { findAttempt, findPayment } from './store.ts'
@@ -14,12 +14,7 @@ import { findAttempt, findPayment } from './store.ts'
 const maxBodyBytes = 64 * 1024
 
 /** What somebody says who called an address. Whether it may be believed is for the taker to decide, by the token first. */
-export interface Call extends Address {
-  readonly bytes: Buffer
-  readonly headers: IncomingHttpHeaders
-  /** Null when it was no JSON. */
-  readonly body: unknown
-}
+export interface Call extends Address, Callback {}
 
 /** Gives what the provider wants to hear, or null when nothing like this is expected there. */
 export type Taker = (app: App, call: Call) => Promise<object | null>

@@ -28,9 +28,11 @@ interface Plan {
   readonly judged?: Pick<Subject, 'card' | 'bank' | 'riskHint'>
 }
 
-interface Callback {
+export interface Callback {
   readonly bytes: Buffer
   readonly headers: IncomingHttpHeaders
+  /** Null when it was no JSON. */
+  readonly body: unknown
 }
 
 export interface PaymentMethod {

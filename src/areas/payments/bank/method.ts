@@ -70,9 +70,9 @@ export const bankTransfer: PaymentMethod = {
     return bank && asked(bank, attempt, payment)
   },
 
-  async heard(app, tenant, attempt, { bytes, headers }) {
+  async heard(app, tenant, attempt, { bytes, headers, body }) {
     const bank = bankOf(app, tenant, attempt)
-    if (!bank?.isSigned(bytes, headers) || noticeIdIn(jsonOf(bytes)) !== attempt.id) return null
+    if (!bank?.isSigned(bytes, headers) || noticeIdIn(body) !== attempt.id) return null
     const payment = await one(app.db.query(findPayment, { ...tenant, id: attempt.payment_id }))
     return { verdicts: [await asked(bank, attempt, payment)], thanks: {} }
   },
@@ -84,12 +84,4 @@ function asked(bank: Bank, { id }: AttemptRow, { details, status }: PaymentRow):
 
 function bankOf(app: App, { environment }: Tenant, attempt: AttemptRow): Bank | null {
   return gatewayOf(app).carrier('bank_transfer', attempt, environment)
-}
-
-function jsonOf(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString())
-  } catch {
-    return null
-  }
 }

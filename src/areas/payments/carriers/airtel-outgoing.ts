@@ -13,6 +13,7 @@ import {
 import { encryptFor } from '../../../protocols/rsa.ts'
 import type { Disbursement, FailureReason, Market, Outgoing, OutgoingVerdict, Sent } from '../provider.ts'
 import type { BearerClient } from './bearer.ts'
+import { notTaken } from './not-taken.ts'
 
 export interface DisbursementSettings {
   base_url: string
@@ -61,14 +62,8 @@ export class AirtelOutgoing implements Outgoing {
     switch (heard.kind) {
       case 'accepted':
         return { kind: 'accepted', providerId: id }
-      case 'busy':
-        return { kind: 'unavailable', reason: heard.code }
-      case 'token':
-        return { kind: 'unavailable', reason: 'the provider does not take our credentials' }
-      case 'strange':
-        return { kind: 'unknown', reason: `an answer with status ${answer.status}` }
-      case 'refused':
-        return refused(heard.code)
+      default:
+        return notTaken(heard, answer.status, reasons)
     }
   }
 

@@ -4,6 +4,7 @@
 import { airtelCodes, airtelRefundBody, readAirtelRefundAnswer } from '../../../protocols/airtel.ts'
 import type { FailureReason, OutgoingVerdict, RefundCarrier, RefundOrder } from '../provider.ts'
 import type { BearerClient } from './bearer.ts'
+import { notTaken } from './not-taken.ts'
 
 const refundMs = 30_000
 
@@ -41,14 +42,8 @@ export class AirtelRefunds implements RefundCarrier {
     switch (heard.kind) {
       case 'refunded':
         return { kind: 'paid', receipt: heard.receipt, micros: null }
-      case 'busy':
-        return { kind: 'unavailable', reason: heard.code }
-      case 'token':
-        return { kind: 'unavailable', reason: 'the provider does not take our credentials' }
-      case 'strange':
-        return { kind: 'unknown', reason: `an answer with status ${answer.status}` }
-      case 'refused':
-        return { kind: 'refused', reason: reasons[heard.code] ?? 'PROVIDER_ERROR', code: heard.code }
+      default:
+        return notTaken(heard, answer.status, reasons)
     }
   }
 

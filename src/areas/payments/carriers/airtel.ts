@@ -10,6 +10,7 @@ import type { Collection, FailureReason, Market, MobileMoney, RefundCarrier, Ver
 import { AirtelOutgoing, type DisbursementSettings } from './airtel-outgoing.ts'
 import { AirtelRefunds } from './airtel-refunds.ts'
 import { BearerClient } from './bearer.ts'
+import { notTaken } from './not-taken.ts'
 
 type AirtelSettings = Partial<DisbursementSettings> & { base_url: string; client_id: string; client_secret: string }
 
@@ -78,14 +79,8 @@ class AirtelCarrier implements MobileMoney {
     switch (heard.kind) {
       case 'accepted':
         return { kind: 'accepted', providerId: attempt }
-      case 'busy':
-        return { kind: 'unavailable', reason: heard.code }
-      case 'token':
-        return { kind: 'unavailable', reason: 'the provider does not take our credentials' }
-      case 'strange':
-        return { kind: 'unknown', reason: `an answer with status ${answer.status}` }
-      case 'refused':
-        return refused(heard.code)
+      default:
+        return notTaken(heard, answer.status, reasons)
     }
   }
 

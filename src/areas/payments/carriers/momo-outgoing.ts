@@ -5,6 +5,7 @@ import { formatMicros, microDecimals, parseAmount } from '../../../kernel/money.
 import { readPaymentResult, readRequestToPayAnswer, transferBody } from '../../../protocols/momo.ts'
 import type { Addresses, Disbursement, FailureReason, Heard, Outgoing, OutgoingVerdict, Sent } from '../provider.ts'
 import { BearerClient, basicAuthorization } from './bearer.ts'
+import { notTaken } from './not-taken.ts'
 
 export interface TransferSettings {
   base_url: string
@@ -76,14 +77,8 @@ export class MomoOutgoing implements Outgoing {
       case 'accepted':
       case 'repeated':
         return { kind: 'accepted', providerId: id }
-      case 'busy':
-        return { kind: 'unavailable', reason: heard.code }
-      case 'token':
-        return { kind: 'unavailable', reason: 'the provider does not take our credentials' }
-      case 'strange':
-        return { kind: 'unknown', reason: `an answer with status ${answer.status}` }
-      case 'refused':
-        return refused(heard.code)
+      default:
+        return notTaken(heard, answer.status, reasons)
     }
   }
 

@@ -6,6 +6,7 @@ import { readPaymentResult, readRequestToPayAnswer, refundBody } from '../../../
 import type { FailureReason, Heard, OutgoingVerdict, RefundCarrier, RefundOrder } from '../provider.ts'
 import type { BearerClient } from './bearer.ts'
 import type { TransferSettings } from './momo-outgoing.ts'
+import { notTaken } from './not-taken.ts'
 
 const requestMs = 30_000
 const queryMs = 10_000
@@ -59,14 +60,8 @@ export class MomoRefunds implements RefundCarrier {
       case 'accepted':
       case 'repeated':
         return { kind: 'accepted' as const, providerId: id }
-      case 'busy':
-        return unavailable(heard.code)
-      case 'token':
-        return unavailable('the provider does not take our credentials')
-      case 'strange':
-        return { kind: 'unknown' as const, reason: `an answer with status ${answer.status}` }
-      case 'refused':
-        return refused(heard.code)
+      default:
+        return notTaken(heard, answer.status, reasons)
     }
   }
 

@@ -9,6 +9,7 @@ import { BearerClient, basicAuthorization } from './bearer.ts'
 import { disbursementClient, MomoOutgoing, type TransferSettings } from './momo-outgoing.ts'
 import { MomoRefunds } from './momo-refunds.ts'
 import { noRefunds } from './no-refunds.ts'
+import { notTaken } from './not-taken.ts'
 
 type MomoSettings = Partial<TransferSettings> & {
   base_url: string
@@ -95,14 +96,8 @@ class MomoCarrier implements MobileMoney {
       case 'accepted':
       case 'repeated':
         return { kind: 'accepted' as const, providerId: attempt }
-      case 'busy':
-        return unavailable(heard.code)
-      case 'token':
-        return unavailable('the provider does not take our credentials')
-      case 'strange':
-        return { kind: 'unknown' as const, reason: `an answer with status ${answer.status}` }
-      case 'refused':
-        return refused(heard.code)
+      default:
+        return notTaken(heard, answer.status, reasons)
     }
   }
 

@@ -53,9 +53,9 @@ export const mobileMoney: PaymentMethod = {
     return carrier.query(provider_id, marketOf(attempt))
   },
 
-  async heard(app, tenant, attempt, { bytes }) {
+  async heard(app, tenant, attempt, { body }) {
     const carrier = carrierOf(app, tenant, attempt)
-    const told = carrier?.readCallback(jsonOf(bytes)) ?? null
+    const told = carrier?.readCallback(body) ?? null
     // Whoever knows the token and not what was agreed on is not the provider.
     if (!carrier || !told || (attempt.provider_id !== null && attempt.provider_id !== told.providerId)) return null
     const { providerId, verdict } = told
@@ -74,12 +74,4 @@ export const mobileMoney: PaymentMethod = {
 
 function carrierOf(app: App, { environment }: Tenant, attempt: AttemptRow): MobileMoney | null {
   return gatewayOf(app).carrier('mobile_money', attempt, environment)
-}
-
-function jsonOf(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString())
-  } catch {
-    return null
-  }
 }
