@@ -14,6 +14,7 @@ export type CardPlay =
   | 'challenged_declined'
   | 'refund_late'
   | 'refund_fails'
+  | 'disputed'
   | 'cut'
   | 'down'
 
@@ -34,7 +35,7 @@ const plays: Readonly<Record<string, CardPlay>> = {
   '4000000000004954': 'approved',
   '4000000000007726': 'refund_late',
   '4000000000005126': 'refund_fails',
-  '4000000000000259': 'approved',
+  '4000000000000259': 'disputed',
   '4000000000000341': 'cut',
   '4000000000000333': 'down',
 }
