@@ -142,8 +142,8 @@ export class AcquirerSimulator {
     }
     const isKept = body?.setup_future_usage === 'off_session' && card !== undefined
     const id = `pi_${randomBytes(12).toString('hex')}`
-    const code = declines[play] ?? null
     const isMerchants = body?.off_session === true
+    const code = play === 'declined_later' && isMerchants ? 'card_declined' : (declines[play] ?? null)
     const wants3ds = membersOf(membersOf(body?.payment_method_options).card).request_three_d_secure === 'any'
     const isChallenged = play === 'challenged' || play === 'challenged_declined' || wants3ds
     const isManual = body?.capture_method === 'manual'
