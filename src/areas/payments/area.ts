@@ -80,5 +80,13 @@ export { paymentUuid, recordOf } from './payment.ts'
 export { findPayouts } from './payouts/store.ts'
 export { declarePurpose, type Purpose } from './purpose.ts'
 export { accepting, checkCallback, isAnsweredAtOnce } from './routes.ts'
-export { countOfInvoice, findPayment, findPayments, findUnderWay, open as underWay, type PaymentRow } from './store.ts'
-export { waysToPay } from './ways.ts'
+export {
+  countOfInvoice,
+  findPayment,
+  findPayments,
+  findUnderWay,
+  findUnderWayBy,
+  open as underWay,
+  type PaymentRow,
+} from './store.ts'
+export { takesCards, takesTransfers, waysToPay } from './ways.ts'

@@ -165,6 +165,17 @@ export const findUnderWay = statement<Owned & { invoice: string; phone: string }
     order by id desc limit 1`,
 )
 
+/** The newest payment of an invoice by a method, if it is in one of these states. */
+export const findUnderWayBy = statement<
+  Owned & { invoice: string; method: PaymentRow['method']; in: readonly Status[] },
+  { id: string }
+>(
+  'payments.find_under_way_by',
+  `select id from payments.payments
+    where ${mine} and invoice_id = $invoice and method = $method and status = any($in::text[])
+    order by id desc limit 1`,
+)
+
 export interface PaymentFilter {
   from: string
   to: string
