@@ -12,6 +12,7 @@ const prefixes = {
   cardToken: 'tok',
   customer: 'cus',
   delivery: 'dlv',
+  dispute: 'dsp',
   event: 'evt',
   fraudRule: 'frl',
   hook: 'hook',

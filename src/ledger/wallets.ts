@@ -110,6 +110,13 @@ const releasePart = statement<StepParameters & { amount: bigint }, { verdict: st
                               $amount::bigint) as verdict`,
 )
 
+const lockWallet = statement<TenantParameters & { currency: string }, { available: bigint }>(
+  'ledger.lock_wallet',
+  `select balance - held + overdraft as available from ledger.wallets
+    where bucket = $bucket and account_id = $account and environment = $environment and currency = $currency
+    for update`,
+)
+
 const makeWallet = statement<TenantParameters & { currency: string }, object>(
   'ledger.make_wallet',
   `insert into ledger.wallets (bucket, account_id, environment, currency)
@@ -207,6 +214,12 @@ export async function hold(
 ): Promise<'held' | 'replayed' | 'insufficient'> {
   const { verdict } = await one(tx.query(holdMoney, { ...tenant, source: sourceId, step, currency, amount: micros }))
   return oneOf(verdict, ['held', 'replayed', 'insufficient'])
+}
+
+/** What can be spent, which nobody else changes until this transaction ends. Below nothing there is nothing. */
+export async function lockAvailable(tx: Tx, tenant: Tenant, currency: Currency): Promise<bigint> {
+  const found = await maybe(tx.query(lockWallet, { ...tenant, currency }))
+  return found && found.available > 0n ? found.available : 0n
 }
 
 /** Pays out of a hold. `capture` names this payment among those of the hold. */

@@ -14,7 +14,8 @@ create table wallet.told (
   primary key (bucket, account_id, environment, currency)
 );
 
--- One row is how a wallet is filled by itself: when less than `threshold` is there, `amount` is asked of `phone`.
+-- One row is how a wallet is filled by itself: when less than `threshold` is there, `amount` is asked of `phone` or
+-- charged to the saved card `card_token`.
 -- `payment_id` is the top-up under way, at most one; `failures` counts those that failed one after the other; `day_count`
 -- and `day_amount` what was asked for on `day`.
 create table wallet.auto_recharges (
@@ -25,7 +26,8 @@ create table wallet.auto_recharges (
   enabled          boolean not null,
   threshold        bigint not null check (threshold > 0),
   amount           bigint not null check (amount > 0),
-  phone            text not null,
+  phone            text,
+  card_token       uuid,
   provider         text,
   max_per_day      smallint not null,
   daily_limit      bigint,
@@ -38,7 +40,8 @@ create table wallet.auto_recharges (
   day_amount       bigint not null default 0,
   created_at       timestamptz not null,
   updated_at       timestamptz not null,
-  primary key (bucket, account_id, environment, currency)
+  primary key (bucket, account_id, environment, currency),
+  constraint asked_of_one check ((phone is null) <> (card_token is null))
 );
 create index auto_recharges_ready on wallet.auto_recharges (bucket, account_id)
   where enabled and not paused and payment_id is null;

@@ -22,6 +22,7 @@ const names = `
   conference.started conference.ended conference.participant_joined conference.participant_left
   queue.sla_breached monitor.started monitor.ended voicemail.received
   payment.created payment.completed payment.failed payment.refunded payment.requires_action refund.failed
+  payment.disputed payment.dispute_closed
   payout.completed payout.failed payout.reversed payout.batch_completed
   invoice.payment_succeeded invoice.sent invoice.payment_failed invoice.overdue invoice.voided
   subscription.cancelled subscription.created subscription.renewed subscription.past_due subscription.trial_ending

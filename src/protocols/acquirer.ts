@@ -5,7 +5,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { membersOf, textOf } from './json.ts'
 
-export const acquirerPaths = { intents: '/v1/payment_intents', refunds: '/v1/refunds' } as const
+export const acquirerPaths = {
+  intents: '/v1/payment_intents',
+  refunds: '/v1/refunds',
+  disputes: '/v1/disputes',
+} as const
 export const signatureHeader = 'acquirer-signature'
 
 const intentStatuses = ['requires_action', 'requires_capture', 'succeeded', 'canceled', 'failed'] as const
@@ -133,6 +137,61 @@ export function readRefund(body: unknown): RefundResult | null {
   const { id, status, failure_reason } = Array.isArray(data) ? membersOf(data[0]) : single
   if (typeof id !== 'string' || (status !== 'pending' && status !== 'succeeded' && status !== 'failed')) return null
   return { id, status, code: textOf(failure_reason) || null }
+}
+
+export interface DisputeFound {
+  id: string
+  status: 'open' | 'won' | 'lost'
+  /** Minor units. */
+  amount: bigint
+  currency: string
+  reason: string
+}
+
+/** What the acquirer calls it -> what it is. An early warning moves no money, and is none. */
+const disputeStatuses: Readonly<Record<string, DisputeFound['status']>> = {
+  needs_response: 'open',
+  under_review: 'open',
+  won: 'won',
+  lost: 'lost',
+}
+
+/** The disputes that a search by reference finds, early warnings left out; null when it is no such answer. */
+export function readDisputes(status: number, body: unknown): DisputeFound[] | null {
+  const { data } = membersOf(body)
+  if (status !== 200 || !Array.isArray(data)) return null
+  const found: DisputeFound[] = []
+  for (const one of data) {
+    const { id, amount, currency, reason, ...rest } = membersOf(one)
+    const word = textOf(rest.status)
+    if (word.startsWith('warning_')) continue
+    const known = Object.hasOwn(disputeStatuses, word) ? disputeStatuses[word] : undefined
+    if (typeof id !== 'string' || id === '' || known === undefined || !isCount(amount) || amount === 0) return null
+    found.push({ id, status: known, amount: BigInt(amount), currency: textOf(currency), reason: textOf(reason) })
+  }
+  return found
+}
+
+/** Where a test account says how a dispute ends. */
+export function disputeHelperPath(id: string): string {
+  return `/v1/test_helpers/disputes/${encodeURIComponent(id)}/close`
+}
+
+const disputeNotices = 'charge.dispute.'
+
+/** What the acquirer calls a notice of a dispute that was opened, or is closed. */
+export function disputeNotice(moment: 'created' | 'closed'): string {
+  return `${disputeNotices}${moment}`
+}
+
+/** Whether a notice is of a dispute. What became of it is asked for. */
+export function isDisputeNotice(bytes: Buffer): boolean {
+  try {
+    const notice: unknown = JSON.parse(bytes.toString())
+    return textOf(membersOf(notice).type).startsWith(disputeNotices)
+  } catch {
+    return false
+  }
 }
 
 /** How old a notice may be. */

@@ -14,6 +14,8 @@ export type CardPlay =
   | 'challenged_declined'
   | 'refund_late'
   | 'refund_fails'
+  | 'disputed'
+  | 'declined_later'
   | 'cut'
   | 'down'
 
@@ -34,7 +36,8 @@ const plays: Readonly<Record<string, CardPlay>> = {
   '4000000000004954': 'approved',
   '4000000000007726': 'refund_late',
   '4000000000005126': 'refund_fails',
-  '4000000000000259': 'approved',
+  '4000000000000259': 'disputed',
+  '4000000000000317': 'declined_later',
   '4000000000000341': 'cut',
   '4000000000000333': 'down',
 }

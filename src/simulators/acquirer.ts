@@ -8,6 +8,7 @@ import { passesLuhn } from '../kernel/card.ts'
 import { acquirerPaths, signatureHeader, signNotice } from '../protocols/acquirer.ts'
 import { membersOf, textOf } from '../protocols/json.ts'
 import { type CardPlay, playOfCard } from '../protocols/test-cards.ts'
+import { DisputeDesk } from './acquirer-disputes.ts'
 import { type Asked, ProviderServer, type ProviderServerOptions, say } from './provider-server.ts'
 
 const maxIntents = 100_000
@@ -62,6 +63,11 @@ export class AcquirerSimulator {
   readonly #tokens = new Map<string, CardPlay>()
   /** Those that stumbled once. */
   readonly #stumbled = new Set<string>()
+  readonly #disputes = new DisputeDesk({
+    later: (ms, what) => this.#server?.later(ms, what),
+    leftOf: ({ id }) => this.#leftOf(id),
+    tell: (url, notice) => this.#tellNotice(url, notice),
+  })
   #server: ProviderServer | null = null
 
   private constructor(options: AcquirerOptions) {
@@ -87,7 +93,7 @@ export class AcquirerSimulator {
     if (method === 'POST' && path.startsWith(challengePath)) return this.#decide(path, body, response)
     if (headers.authorization !== `Bearer ${this.#options.secretKey}`)
       return say(response, 401, { error: { type: 'invalid_request_error', code: 'invalid_api_key' } })
-    const { intents, refunds } = acquirerPaths
+    const { intents, refunds, disputes } = acquirerPaths
     const isWrite = method === 'POST'
     if (isWrite && typeof headers['idempotency-key'] !== 'string')
       return refuse(response, 400, 'idempotency_key_missing')
@@ -102,10 +108,17 @@ export class AcquirerSimulator {
       return say(response, 200, {
         data: [this.#refunds.get(query.get('reference') ?? '')].filter(isThere).map(shownRefund),
       })
+    if (method === 'GET' && path === disputes)
+      return this.#disputes.answerSearch(query.get('reference') ?? '', response)
+    const [, dispute] = /^\/v1\/test_helpers\/disputes\/(dp_[0-9a-f]+)\/close$/.exec(path) ?? []
+    if (isWrite && dispute !== undefined) return this.#disputes.decide(dispute, body, response)
     const [, id = '', verb = ''] = /^\/v1\/payment_intents\/(pi_[0-9a-f]+)\/(capture|cancel)$/.exec(path) ?? []
     const intent = this.#intents.get(id)
     if (!isWrite || !intent) return refuse(response, 404, 'resource_missing')
-    if (verb === 'capture') return capture(intent, body, response)
+    if (verb === 'capture') {
+      capture(intent, body, response)
+      return this.#expectDispute(intent)
+    }
     if (intent.status === 'succeeded') return refuse(response, 400, 'payment_intent_unexpected_state')
     if (intent.status !== 'failed') intent.status = 'canceled'
     say(response, 200, shown(intent))
@@ -129,8 +142,8 @@ export class AcquirerSimulator {
     }
     const isKept = body?.setup_future_usage === 'off_session' && card !== undefined
     const id = `pi_${randomBytes(12).toString('hex')}`
-    const code = declines[play] ?? null
     const isMerchants = body?.off_session === true
+    const code = play === 'declined_later' && isMerchants ? 'card_declined' : (declines[play] ?? null)
     const wants3ds = membersOf(membersOf(body?.payment_method_options).card).request_three_d_secure === 'any'
     const isChallenged = play === 'challenged' || play === 'challenged_declined' || wants3ds
     const isManual = body?.capture_method === 'manual'
@@ -156,7 +169,12 @@ export class AcquirerSimulator {
     } else if (code === null) approve(intent)
     this.#intents.set(id, intent)
     this.#byReference.set(reference, intent)
+    this.#expectDispute(intent)
     this.#tell(intent, response)
+  }
+
+  #expectDispute(intent: Intent): void {
+    if (intent.play === 'disputed' && intent.status === 'succeeded') this.#disputes.expect(intent)
   }
 
   #tell(intent: Intent, response: ServerResponse): void {
@@ -175,26 +193,35 @@ export class AcquirerSimulator {
       intent.code = body?.decision === 'approve' ? 'card_declined' : 'authentication_failed'
     }
     intent.challenge = null
+    this.#expectDispute(intent)
     say(response, 200, {})
     this.#server?.later(0, () => this.#notify(intent))
   }
 
   #notify(intent: Intent): void {
-    if (!intent.notifyUrl.startsWith('https://')) return
-    const text = JSON.stringify({ type: `payment_intent.${intent.status}`, data: { object: shown(intent) } })
+    const notice = { type: `payment_intent.${intent.status}`, data: { object: shown(intent) } }
+    void this.#tellNotice(intent.notifyUrl, notice)
+  }
+
+  /** Whether it was taken. */
+  async #tellNotice(url: string, notice: object): Promise<boolean> {
+    if (!url.startsWith('https://')) return false
+    const text = JSON.stringify(notice)
     const { webhookSecret, now, ca } = this.#options
     const signature = signNotice(webhookSecret, text, Math.floor(now() / 1_000))
     const authority = ca()
-    const call = httpsRequest(intent.notifyUrl, {
+    const call = httpsRequest(url, {
       method: 'POST',
       headers: { 'content-type': 'application/json', [signatureHeader]: signature },
       timeout: noticeTimeoutMs,
       ...(authority === undefined ? {} : { ca: authority }),
     })
-    call.on('response', (answer) => answer.resume())
-    call.on('timeout', () => call.destroy())
-    call.on('error', () => undefined)
-    call.end(text)
+    return new Promise((resolve) => {
+      call.on('response', (answer) => answer.resume().once('close', () => resolve(answer.statusCode === 200)))
+      call.on('timeout', () => call.destroy())
+      call.on('error', () => resolve(false))
+      call.end(text)
+    })
   }
 
   #refund({ body }: Asked, response: ServerResponse): void {
@@ -204,8 +231,7 @@ export class AcquirerSimulator {
     const intent = this.#intents.get(textOf(body?.payment_intent))
     const amount = body?.amount
     if (!intent || reference === '') return refuse(response, 404, 'resource_missing')
-    const given = [...this.#refunds.values()].filter((one) => one.intent === intent.id && one.status !== 'failed')
-    const left = intent.received - given.reduce((sum, one) => sum + one.amount, 0)
+    const left = this.#leftOf(intent.id)
     if (typeof amount !== 'number' || amount <= 0 || amount > left || this.#refunds.size >= maxRefunds)
       return refuse(response, 400, 'charge_already_refunded')
     const isLate = intent.play === 'refund_late'
@@ -217,6 +243,12 @@ export class AcquirerSimulator {
         refund.status = 'succeeded'
       })
     say(response, 200, shownRefund(refund))
+  }
+
+  /** What was taken of an intent and not given back. */
+  #leftOf(id: string): number {
+    const given = [...this.#refunds.values()].filter((one) => one.intent === id && one.status !== 'failed')
+    return (this.#intents.get(id)?.received ?? 0) - given.reduce((sum, one) => sum + one.amount, 0)
   }
 
   /** What was taken and given back, in minor units, by currency. */

@@ -10,7 +10,7 @@ import fc from 'fast-check'
 import type { Acquirer, Authorisation, CardOutcome } from '../../src/areas/payments/cards/acquirer.ts'
 import { acquirer as kind } from '../../src/areas/payments/carriers/acquirer.ts'
 import { systemClock } from '../../src/platform/clock.ts'
-import { signNotice } from '../../src/protocols/acquirer.ts'
+import { disputeHelperPath, signNotice } from '../../src/protocols/acquirer.ts'
 import { simulatePayments } from '../../src/simulated-payments.ts'
 import { eventually } from '../world.ts'
 
@@ -109,6 +109,72 @@ test('what was paid is given back once, in parts, late or not at all, and never 
   assert.deepEqual(await carrier.refund(failing, await paidBy('4000000000005126'), half), refused)
   assert.deepEqual(await carrier.queryRefund(failing), refused)
   assert.equal((await carrier.refund(randomUUID(), randomUUID(), half)).kind, 'refused')
+})
+
+test('a payer of the card for it wants back what was not given back yet, and whoever asks is told how it stands', async () => {
+  const asked = authorisation({ number: '4000000000000259' })
+  assert.equal((await carrier.authorise(asked)).kind, 'paid')
+  const found = await eventually(async () => {
+    const outcome = await carrier.disputes(asked.attempt, 'KES')
+    return outcome.kind === 'found' && outcome.disputes[0]
+  }, 'the dispute')
+  const { id, ...rest } = found
+  assert.deepEqual(rest, { status: 'open', micros: 1_000_000_000n, reason: 'fraudulent' })
+  const decide = async (outcome: string, dispute = id) => {
+    const headers = { authorization: `Bearer ${settings.secret_key}`, 'idempotency-key': randomUUID() }
+    const body = JSON.stringify({ outcome })
+    return (await fetch(`${settings.base_url}${disputeHelperPath(dispute)}`, { method: 'POST', headers, body })).status
+  }
+  assert.equal(await decide('odd'), 400)
+  assert.equal(await decide('won', 'dp_00'), 404)
+  assert.equal(await decide('lost'), 200)
+  assert.equal(await decide('won'), 400)
+  const after = { kind: 'found', disputes: [{ ...found, status: 'lost' }] }
+  assert.deepEqual(await carrier.disputes(asked.attempt, 'KES'), after)
+  assert.deepEqual(await carrier.disputes(randomUUID(), 'KES'), { kind: 'found', disputes: [] })
+})
+
+test('what it says of disputes', async () => {
+  const dispute = { id: 'dp_1', status: 'needs_response', amount: 100, currency: 'kes', reason: 'duplicate' }
+  const listed = (...data: object[]): Answer => [200, { data }]
+  const known = { id: 'dp_1', status: 'open', micros: 1_000_000n, reason: 'duplicate' }
+  const found = (...disputes: object[]) => ({ kind: 'found', disputes })
+  const reasons = {
+    fraudulent: 'fraudulent',
+    product_not_received: 'not_received',
+    product_unacceptable: 'not_as_described',
+    credit_not_processed: 'not_credited',
+    a_new_word: 'other',
+  }
+  const rows: readonly (readonly [Answer, object])[] = [
+    [listed(), found()],
+    [listed(dispute), found(known)],
+    [listed({ ...dispute, status: 'under_review' }), found(known)],
+    [listed({ ...dispute, status: 'won' }), found({ ...known, status: 'won' })],
+    [listed({ ...dispute, status: 'lost' }), found({ ...known, status: 'lost' })],
+    [listed({ ...dispute, status: 'warning_needs_response' }), found()],
+    ...Object.entries(reasons).map(
+      ([word, reason]) => [listed({ ...dispute, reason: word }), found({ ...known, reason })] as const,
+    ),
+  ]
+  for (const [answer, expected] of rows) {
+    const { carrier } = await scripted([answer])
+    assert.deepEqual(await carrier.disputes('x', 'KES'), expected, JSON.stringify(answer))
+  }
+  const unclear: readonly Answer[] = [
+    ...strange,
+    [401, {}],
+    listed({}),
+    listed({ ...dispute, id: '' }),
+    listed({ ...dispute, amount: 0 }),
+    listed({ ...dispute, amount: -1 }),
+    listed({ ...dispute, currency: 'usd' }),
+    listed({ ...dispute, status: 'toString' }),
+  ]
+  for (const answer of unclear) {
+    const { carrier } = await scripted([answer])
+    assert.equal((await carrier.disputes('x', 'KES')).kind, 'unknown', JSON.stringify(answer))
+  }
 })
 
 test('amounts are told in the minor units of their currency', async () => {

@@ -79,6 +79,9 @@ test('cards are sent rightly: paid, confirmed, set aside, saved, repeated', asyn
     const page = asked.redirect_url.replace(serving.credentials.base_url.replace(/\/api.*$/, ''), '')
     const decided = await client.request('POST', page, { raw: 'decision=approve' })
     assert.ok(decided.status < 400, decided.text)
+    const { number, cvv } = newCard()
+    const paid = await sendForm(await invoicePage(), { method: 'card', number, expiry: '12/40', cvv })
+    assert.equal(paid.status, 303, paid.text)
   }
 })
 
@@ -126,6 +129,21 @@ test('cards are sent wrongly: in other fields, to other routes, and in bodies th
     const headers = { authorization: `Bearer ${newNumber()}`, 'x-request-id': newNumber(), cookie: newNumber() }
     await client.get('/v1/payments/methods', { headers })
     await client.request('POST', `/3ds/${newNumber()}`, { raw: `decision=${newNumber()}` })
+    const invoice = await invoicePage()
+    const { cvv } = newCard()
+    for (const fields of [
+      { method: 'card', number: newNumber(), expiry: '12/20', cvv },
+      { method: 'card', number: newNumber(), expiry: newNumber(), cvv },
+      { method: 'card', number: newNumber(), expiry: '12/40', cvv: newNumber() },
+      { method: 'card', number: `${newNumber()} ${newNumber()}`, expiry: '12/40', cvv },
+      { method: newNumber(), number: newNumber() },
+      { phone: newNumber(), provider: newNumber() },
+      { [newNumber()]: newNumber() },
+    ]) {
+      const refused = await sendForm(invoice, fields)
+      assert.ok(refused.status >= 400 && refused.status < 500, refused.text)
+    }
+    await client.get(`${invoice}/${newNumber()}?payment_id=${newNumber()}`)
     await client.request('POST', `/hooks/p/${newNumber()}`, { raw: `{"card":"${newNumber()}"}` })
   }
   for (const route of routes.filter(({ method, path }) => method !== 'GET' && path !== '/v1/payments')) {
@@ -176,6 +194,20 @@ test('and are nowhere afterwards', async () => {
       for (const hash of hashesOf(digits)) assert.ok(!text.includes(hash), `a bare hash in ${name}`)
   }
 })
+
+/** The page of an invoice that is to be paid. */
+async function invoicePage(): Promise<string> {
+  const items = [{ description: control, unit_amount: 100 }]
+  const asked = { customer: { name: 'Asha' }, currency: 'KES', items, send: true }
+  const { status, body, text } = await client.post('/v1/billing/invoices', asked)
+  assert.equal(status, 201, text)
+  return new URL(body.hosted_url).pathname
+}
+
+function sendForm(path: string, fields: Record<string, string>) {
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  return client.request('POST', path, { raw: new URLSearchParams(fields).toString(), headers })
+}
 
 function newNumber(): string {
   const start = `${beginning}${String(randomInt(1e9)).padStart(9, '0')}`

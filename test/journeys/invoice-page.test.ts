@@ -125,6 +125,119 @@ test('whoever has the address sees the invoice and pays it by phone, without scr
   assert.equal((await client.get('/v1/payments/transactions')).body.data.length, 1)
 })
 
+const visa = { number: '4242 4242 4242 4242', expiry: '12/40', cvv: '123' }
+
+test('an invoice is paid by bank transfer: the page shows where to, to everybody the same', async () => {
+  const account = await world.account()
+  const { path, invoice_id } = await sentInvoice(account)
+  assert.match((await world.stranger.get(path)).text, /By bank transfer/)
+  const form = { method: 'bank_transfer' }
+  const sent = await submit(world.stranger, path, form)
+  assert.equal(sent.status, 303, sent.text)
+  const status = sent.headers.location ?? ''
+  const text = await eventually(
+    async () => {
+      const page = (await world.stranger.get(status)).text
+      return page.includes('Pay into this account') && page
+    },
+    'the account',
+    90_000,
+  )
+  assert.match(text, /KES 3480\.00/)
+  assert.match(text, /http-equiv="refresh"/)
+  const [payment] = (await account.client.get('/v1/payments/transactions')).body.data
+  const { bank_transfer, invoice_id: paid } = (await account.client.get(`/v1/payments/${payment.payment_id}`)).body
+  assert.equal(paid, invoice_id)
+  for (const part of [bank_transfer.account_number, bank_transfer.bank_name, bank_transfer.account_name])
+    assert.ok(text.includes(part), part)
+  assert.equal((await submit(world.stranger, path, form)).headers.location, status)
+  const credit = { account_number: bank_transfer.account_number, amount: 3480 }
+  assert.equal((await account.client.post('/v1/sandbox/bank/credit', credit)).status, 200)
+  await eventually(async () => (await world.stranger.get(status)).text.includes('Paid, thank you'), 'the money', 90_000)
+  assert.equal((await account.client.get(`/v1/billing/invoices/${invoice_id}`)).body.status, 'paid')
+  assert.equal((await account.client.get('/v1/payments/transactions')).body.data.length, 1)
+})
+
+test('an invoice is paid by card, once however often the form is sent', async () => {
+  const account = await world.account()
+  const { path, invoice_id } = await sentInvoice(account)
+  assert.match((await world.stranger.get(path)).text, /<input name="number"[^>]*autocomplete="cc-number"/)
+  const sent = await Promise.all([1, 2, 3].map(() => submit(world.stranger, path, { method: 'card', ...visa })))
+  for (const { status, headers } of sent) {
+    assert.equal(status, 303)
+    assert.ok(headers.location?.startsWith(path))
+  }
+  await eventually(async () => (await world.stranger.get(path)).text.includes('Nothing more is due'), 'the money')
+  const rows = (await account.client.get('/v1/payments/transactions')).body.data
+  assert.deepEqual(
+    rows.map(({ method, status, amount }: Record<string, unknown>) => [method, status, amount]),
+    [['card', 'completed', 3480]],
+  )
+  assert.equal((await account.client.get(`/v1/billing/invoices/${invoice_id}`)).body.status, 'paid')
+  const { text } = await world.stranger.get(`${path}/${rows[0].payment_id}`)
+  assert.match(text, /Paid, thank you/)
+})
+
+test('a card that is refused or mistyped is said in the form, and not shown again', async () => {
+  const account = await world.account()
+  const { path } = await sentInvoice(account)
+  for (const [change, status, sentence] of [
+    [{ number: '4000000000000002' }, 402, /refused it/],
+    [{ number: '4000000000009995' }, 402, /not enough money/],
+    [{ number: '4000000000000069' }, 402, /has expired/],
+    [{ number: '4000000000000127' }, 402, /not that of the card/],
+    [{ number: '4000000000004954' }, 403, /cannot be used here/],
+    [{ number: '4242424242424241' }, 422, /Check the number/],
+    [{ number: '4111111111111111' }, 422, /Check the number/],
+    [{ number: '<b>' }, 422, /Check the number/],
+    [{ number: '' }, 422, /Check the number/],
+    [{ expiry: '13/40' }, 422, /Check the number/],
+    [{ expiry: '12/20' }, 422, /Check the number/],
+    [{ expiry: 'x' }, 422, /Check the number/],
+    [{ cvv: '12' }, 422, /Check the number/],
+    [{ cvv: '' }, 422, /Check the number/],
+  ] as const) {
+    const fields = { method: 'card', ...visa, ...change }
+    const refused = await submit(world.stranger, path, fields)
+    assert.equal(refused.status, status, `${JSON.stringify(change)}: ${refused.text}`)
+    assert.match(refused.text, sentence, JSON.stringify(change))
+    assert.match(refused.text, /<form method="post"/)
+    assert.ok(fields.number.length < 4 || !refused.text.includes(fields.number))
+  }
+  assert.equal((await submit(world.stranger, path, { method: 'card', number: '4'.repeat(17_000) })).status, 413)
+  assert.equal(
+    (await submit(world.stranger, path, { method: 'card', ...visa, number: '4000000000000333' })).status,
+    503,
+  )
+  const { data } = (await account.client.get('/v1/payments/transactions?status=completed')).body
+  assert.deepEqual(data, [])
+})
+
+test('a payer who must prove who it is goes to its bank and comes back to the page', async () => {
+  const account = await world.account()
+  const { path } = await sentInvoice(account)
+  const sent = await submit(world.stranger, path, { method: 'card', ...visa, number: '4000000000003220' })
+  assert.equal(sent.status, 303, sent.text)
+  const { text } = await world.stranger.get(sent.headers.location ?? '')
+  const [, bank = ''] = /http-equiv="refresh" content="0; url=(\/3ds\/[0-9a-f]+)"/.exec(text) ?? []
+  assert.ok(text.includes(`<a href="${bank}">`), text)
+  const decided = await world.stranger.request('POST', bank, { raw: 'decision=approve' })
+  assert.equal(decided.status, 303, decided.text)
+  const back = new URL(decided.headers.location ?? '')
+  assert.equal(back.pathname, path)
+  const there = await world.stranger.get(`${back.pathname}${back.search}`)
+  assert.deepEqual([there.status, there.headers.location], [303, sent.headers.location])
+  assert.match((await world.stranger.get(there.headers.location ?? '')).text, /Paid, thank you/)
+  // Whatever else stands there is ignored.
+  for (const query of [
+    'payment_id=x',
+    'payment_id=https://example.com',
+    'payment_id=a&payment_id=b',
+    'status=completed',
+  ])
+    assert.equal((await world.stranger.get(`${path}?${query}`)).status, 200, query)
+})
+
 test('a refused payment says why, and can be tried again', async () => {
   const { path } = await sentInvoice(await world.account())
   const sent = await submit(world.stranger, path, { phone: '+254700000002', provider: 'mpesa' })
@@ -230,8 +343,29 @@ test('only what takes the amount is offered', async () => {
   const { text } = await world.stranger.get(path)
   assert.ok(!text.includes('M-Pesa'), 'it takes whole shillings')
   assert.ok(text.includes('Airtel Money'))
-  const francs = await sentInvoice(account, { currency: 'EUR' })
-  assert.match((await world.stranger.get(francs.path)).text, /cannot be paid on this page/)
+  const euros = { currency: 'EUR', items: [{ description: 'x', unit_amount: 10 }] }
+  const { text: byCard } = await world.stranger.get((await sentInvoice(account, euros)).path)
+  assert.deepEqual(
+    [/By card/, /mobile money/, /bank transfer/].map((way) => way.test(byCard)),
+    [true, false, false],
+  )
+  const phoneOnly = await sentInvoice(account, { ...euros, payment_methods: ['mobile_money'] })
+  assert.match((await world.stranger.get(phoneOnly.path)).text, /cannot be paid on this page/)
+  const bankOnly = await sentInvoice(account, { payment_methods: ['bank_transfer'] })
+  const { text: byBank } = await world.stranger.get(bankOnly.path)
+  assert.deepEqual(
+    [/By card/, /mobile money/, /bank transfer/].map((way) => way.test(byBank)),
+    [false, false, true],
+  )
+  const card = { method: 'card', ...visa }
+  for (const [sent, code] of [
+    [submit(world.stranger, bankOnly.path, card), 422],
+    [submit(world.stranger, bankOnly.path, { phone: '+254700000001' }), 422],
+    [submit(world.stranger, phoneOnly.path, card), 422],
+    [submit(world.stranger, phoneOnly.path, { method: 'bank_transfer' }), 422],
+  ] as const)
+    assert.equal((await sent).status, code)
+  assert.equal((await account.client.get('/v1/payments/transactions')).body.data.length, 0)
 })
 
 test('an address that is none shows nothing, nor does that of a draft or of somebody else’s payment', async () => {

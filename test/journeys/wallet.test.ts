@@ -7,7 +7,7 @@ import pg from 'pg'
 import { rechargeAll } from '../../src/areas/wallet/auto-recharge.ts'
 import { watchBalances } from '../../src/areas/wallet/low-balance.ts'
 import { topup } from '../../src/areas/wallet/topup.ts'
-import { bucketOf, firstUuidAt, newUuid, uuidOf } from '../../src/kernel/ids.ts'
+import { bucketOf, firstUuidAt, idOf, newUuid, uuidOf } from '../../src/kernel/ids.ts'
 import { rollUp } from '../../src/ledger/rollups.ts'
 import type { Client } from '../client.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
@@ -302,6 +302,65 @@ test('a fall below the threshold is told once, and again after it was made good'
   )
 })
 
+test('a wallet fills itself from a saved card, and a card that is refused or gone is a failure', async () => {
+  const { client, id } = await world.account({ balance: 10 })
+  const path = '/v1/wallet/auto-recharge'
+  const saved = async (number: string): Promise<string> => {
+    const card = { number, exp_month: 12, exp_year: 2040, cvv: '123' }
+    const { status, body, text } = await client.post('/v1/wallet/topup', { amount: 10, card })
+    assert.equal(status, 201, text)
+    assert.equal(body.status, 'completed')
+    const paid = await client.post('/v1/payments', { amount: 10, currency: 'KES', card, save_card: true })
+    return paid.body.card_token
+  }
+  const recharge = async () => (await client.get(path)).body.data[0]
+  const topups = async () =>
+    (await client.get('/v1/payments/transactions?type=topup')).body.data.filter(
+      ({ description }: { description: string }) => description === 'Automatic top-up',
+    )
+  const card_token = await saved('4242424242424242')
+  const rule = { enabled: true, method: 'card', card_token, threshold: 500, amount: 1_000, max_per_day: 24 }
+  const set = await client.post(path, rule)
+  assert.deepEqual(
+    [set.status, set.body.method, set.body.card_token, set.body.phone, set.body.provider],
+    [200, 'card', card_token, null, null],
+    set.text,
+  )
+  await Promise.all([rechargeAll(world.app, topup), rechargeAll(world.app, topup)])
+  await eventually(async () => (await topups())[0]?.status === 'completed', 'the money of the card', 90_000)
+  const [filled] = await topups()
+  assert.deepEqual([(await topups()).length, filled.method, filled.fee, filled.amount], [1, 'card', 0, 1_000])
+
+  const refused = await saved('4000000000000317')
+  const changed = await client.post(path, { enabled: true, card_token: refused, threshold: 100_000 })
+  assert.deepEqual([changed.body.card_token, changed.body.amount], [refused, 1_000], changed.text)
+  await rechargeAll(world.app, topup)
+  await eventually(async () => (await recharge()).consecutive_failures === 1, 'a failure', 90_000)
+  const [declined] = await topups()
+  const { failure_reason } = (await client.get(`/v1/payments/${declined.payment_id}`)).body
+  assert.equal(failure_reason, 'CARD_DECLINED')
+  assert.equal((await client.delete(`/v1/payments/cards/${refused}`)).status, 200)
+  for (const [failures, status] of [
+    [2, 'active'],
+    [3, 'paused'],
+    [3, 'paused'],
+  ] as const) {
+    await rechargeAll(world.app, topup)
+    const after = await recharge()
+    assert.deepEqual([after.consecutive_failures, after.status], [failures, status])
+  }
+  assert.equal((await topups()).length, 2)
+  const { rows } = await sql.query(
+    `select body from events.events where account_id = $1 and environment = 'test' and type = 'wallet.auto_recharge_failed'`,
+    [uuidOf('account', id)],
+  )
+  const [told] = rows.map(({ body }) => JSON.parse(body))
+  assert.deepEqual([rows.length, told.failure_reason, told.payment_id], [1, 'INVALID_CARD', null])
+  assert.deepEqual(await refusal(client.post(path, { enabled: true })), [422, 'INVALID_CARD'])
+  const phoned = await client.post(path, { enabled: true, phone: '+254700000001' })
+  assert.deepEqual([phoned.body.method, phoned.body.card_token, phoned.body.status], ['mobile_money', null, 'active'])
+})
+
 test('a wallet that fills itself asks once at a time, so often a day, and stops after three failures', async () => {
   const { client, id } = await world.account({ balance: 10 })
   const path = '/v1/wallet/auto-recharge'
@@ -318,6 +377,19 @@ test('a wallet that fills itself asks once at a time, so often a day, and stops 
     [{ ...rule, daily_limit: 99 }, 422, 'VALIDATION_ERROR'],
   ]
   for (const [body, status, code] of bad)
+    assert.deepEqual(await refusal(client.post(path, body)), [status, code], JSON.stringify(body))
+  assert.deepEqual((await client.get(path)).body.data, [])
+  const cards: [object, number, string][] = [
+    [{ ...rule, card_token: 'tok_1' }, 422, 'VALIDATION_ERROR'],
+    [{ ...rule, method: 'card' }, 422, 'VALIDATION_ERROR'],
+    [{ ...rule, phone: undefined, method: 'card' }, 422, 'VALIDATION_ERROR'],
+    [{ ...rule, phone: undefined, method: 'mobile_money', card_token: 'tok_1' }, 422, 'VALIDATION_ERROR'],
+    [{ ...rule, phone: undefined, provider: 'mpesa', card_token: 'tok_1' }, 422, 'VALIDATION_ERROR'],
+    [{ ...rule, phone: undefined, card_token: 'tok_1' }, 422, 'INVALID_CARD'],
+    [{ ...rule, phone: undefined, card_token: idOf('cardToken', newUuid(0)) }, 422, 'INVALID_CARD'],
+    [{ ...rule, phone: undefined }, 422, 'VALIDATION_ERROR'],
+  ]
+  for (const [body, status, code] of cards)
     assert.deepEqual(await refusal(client.post(path, body)), [status, code], JSON.stringify(body))
   assert.deepEqual((await client.get(path)).body.data, [])
   const set = await client.post(path, rule)

@@ -9,7 +9,7 @@ import type { Route } from '../../src/platform/route.ts'
 import { isScope } from '../../src/platform/scopes.ts'
 import type { Reply } from '../client.ts'
 import { notes } from '../notes/area.ts'
-import { startWorld, type World } from '../world.ts'
+import { eventually, startWorld, type World } from '../world.ts'
 
 const routes = [...areas, notes].flatMap((area) => area.routes)
 let world: World
@@ -206,6 +206,16 @@ async function realPath(route: Route, client: typeof world.demo): Promise<string
     await client.get(`/v1/payments/${payment.payment_id}?wait=30`)
     return `${collection}/${(await client.post(`/v1/payments/${payment.payment_id}/refund`)).body.refund_id}${rest}`
   }
+  if (collection === '/v1/payments/disputes' || collection === '/v1/sandbox/disputes') {
+    const card = { number: '4000000000000259', exp_month: 12, exp_year: 2040, cvv: '123' }
+    await client.post('/v1/payments', { amount: 5, currency: 'KES', card })
+    const dispute = await eventually(
+      async () => (await client.get('/v1/payments/disputes')).body.data[0],
+      'the dispute',
+      90_000,
+    )
+    return `${collection}/${dispute.dispute_id}${rest}`
+  }
   if (collection === '/v1/sms') {
     const message = { to: '+254711000001', from: 'PAMOJA', message: 'Habari' }
     return `${collection}/${(await client.post('/v1/sms/send', message)).body.message_id}${rest}`
@@ -232,7 +242,9 @@ function someBody(route: Route): unknown {
             ? { account_id: 'acc_x', payment_id: 'pay_x' }
             : route.path.startsWith('/v1/operator/payments/payouts/')
               ? { outcome: 'paid' }
-              : {})
+              : route.path.startsWith('/v1/sandbox/disputes/')
+                ? { outcome: 'won' }
+                : {})
   )
 }
 

@@ -5,6 +5,9 @@ import { bankSandboxRoutes } from './bank/sandbox.ts'
 import { declareTaker, mountCallbacks } from './callbacks.ts'
 import { mountChallenges } from './cards/challenge.ts'
 import { cardRoutes } from './cards/routes.ts'
+import { disputeJob } from './disputes/follow.ts'
+import { disputeRoutes } from './disputes/routes.ts'
+import { disputeSandboxRoutes } from './disputes/sandbox.ts'
 import { fraudEvents, paymentEvents, payoutEvents, refundEvents } from './events.ts'
 import { backtestRoutes } from './fraud/backtest.ts'
 import { blacklistRoutes } from './fraud/entries.ts'
@@ -36,6 +39,8 @@ export const payments: Area = {
   routes: [
     ...paymentRoutes,
     ...refundRoutes,
+    ...disputeRoutes,
+    ...disputeSandboxRoutes,
     ...payoutRoutes,
     ...cardRoutes,
     ...riskRoutes,
@@ -48,7 +53,7 @@ export const payments: Area = {
     ...payoutOperatorRoutes,
     ...reconciliation.routes,
   ],
-  jobs: [watchJob, refundJob, payoutJob, batchedPayoutJob, spreadJob, ...reconciliation.jobs],
+  jobs: [watchJob, refundJob, disputeJob, payoutJob, batchedPayoutJob, spreadJob, ...reconciliation.jobs],
   chores: [velocityChore],
   events: [paymentEvents, refundEvents, payoutEvents, fraudEvents].flatMap((group) => Object.values(group)),
   mount: (http, app) => {
@@ -75,5 +80,13 @@ export { paymentUuid, recordOf } from './payment.ts'
 export { findPayouts } from './payouts/store.ts'
 export { declarePurpose, type Purpose } from './purpose.ts'
 export { accepting, checkCallback, isAnsweredAtOnce } from './routes.ts'
-export { countOfInvoice, findPayment, findPayments, findUnderWay, open as underWay, type PaymentRow } from './store.ts'
-export { waysToPay } from './ways.ts'
+export {
+  countOfInvoice,
+  findPayment,
+  findPayments,
+  findUnderWay,
+  findUnderWayBy,
+  open as underWay,
+  type PaymentRow,
+} from './store.ts'
+export { takesCards, takesTransfers, waysToPay } from './ways.ts'

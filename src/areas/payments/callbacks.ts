@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../../platform/app.ts'
 import { maybe, one } from '../../platform/db.ts'
 import { type Address, addressOf, nothingHere, type Subject } from './callback-address.ts'
+import { followDisputes } from './disputes/follow.ts'
 import type { Callback } from './method.ts'
 import { methodOf } from './payment-methods.ts'
 import { settle } from './settle.ts'
@@ -55,6 +56,8 @@ async function takeAttempt(app: App, call: Call): Promise<object | null> {
   const heard = await methodOf(payment).heard(app, tenant, attempt, call)
   if (!heard) return null
   for (const verdict of heard.verdicts) await settle(app, tenant, attempt, verdict)
+  // A notice that could not be followed is not taken, so that the provider tells it again.
+  if (heard.isDispute && !(await followDisputes(app, tenant, attempt))) return null
   return heard.thanks
 }
 

@@ -5,6 +5,7 @@ import { type Static, Type } from 'typebox'
 import { eventType, type Head } from '../../platform/events.ts'
 import { Amount, At, Metadata, Nullable, OneOf } from '../../platform/schema.ts'
 import { BankShown, BankTransfer } from './bank/banks.ts'
+import { disputeReasons } from './cards/acquirer.ts'
 import { CardShown } from './cards/card.ts'
 
 /** Everything that tells of money begins alike. */
@@ -61,6 +62,25 @@ export const Refund = Type.Object(
   { title: 'Refund' },
 )
 
+const disputeStatuses = ['open', 'won', 'lost'] as const
+
+export const Dispute = Type.Object(
+  {
+    dispute_id: Type.String(),
+    payment_id: Type.String(),
+    status: OneOf(disputeStatuses),
+    amount: Amount({ description: 'What the payer wants back' }),
+    currency,
+    amount_held: Amount({ description: 'What is set aside in your wallet until it is decided' }),
+    amount_owed: Amount({ description: 'What a lost dispute took that was not in your wallet' }),
+    reason: OneOf(disputeReasons),
+    provider_reference: Type.String({ description: 'The dispute as the acquirer names it' }),
+    created_at: At(),
+    closed_at: moment,
+  },
+  { title: 'Dispute' },
+)
+
 const paymentStatus = OneOf(['pending', 'processing', 'requires_action', 'completed', 'failed', 'cancelled', 'expired'])
 const refundStatus = OneOf(['none', 'partial', 'full'])
 
@@ -97,6 +117,7 @@ export const Payment = Type.Object(
     ),
     late: Type.Boolean({ description: 'The money came after the payment had been given up' }),
     invoice_id: word,
+    dispute_status: Type.Optional(OneOf(disputeStatuses, { description: 'Of a payment that was disputed' })),
     redirect_url: Type.Optional(Type.String({ description: 'Where to send the payer; while that is awaited' })),
     card: Type.Optional(CardShown),
     card_token: Type.Optional(Type.String({ description: 'The card as it was saved' })),
@@ -140,6 +161,17 @@ const Refunded = Type.Object(
     refund: Refund,
   },
   { title: 'PaymentRefundedEvent' },
+)
+
+const Disputed = Type.Object(
+  {
+    ...flatPayment,
+    dispute_id: Type.String(),
+    dispute_status: OneOf(disputeStatuses),
+    payment: Payment,
+    dispute: Dispute,
+  },
+  { title: 'PaymentDisputeEvent' },
 )
 
 const RefundFailed = Type.Object(
@@ -339,6 +371,29 @@ const refunded: Static<typeof Payment> = {
   refunds: [refund],
 }
 
+const dispute: Static<typeof Dispute> = {
+  dispute_id: 'dsp_01jb2c3d4e5f6g7h8j9kamnpqr',
+  payment_id: pending.payment_id,
+  status: 'open',
+  amount: pending.amount,
+  currency: 'KES',
+  amount_held: pending.amount,
+  amount_owed: 0n,
+  reason: 'fraudulent',
+  provider_reference: 'dp_5f0c1d',
+  created_at: now,
+  closed_at: null,
+}
+
+const disputed: Static<typeof Payment> = {
+  ...completedPayment,
+  method: 'card',
+  provider: 'acquirer',
+  phone: null,
+  dispute_status: 'open',
+  card: { brand: 'visa', last4: '0259', exp_month: 12, exp_year: 2030 },
+}
+
 const paidOut: Static<typeof Payout> = {
   payout_id: 'po_01jb2c3d4e5f6g7h8j9kamnpqr',
   status: 'completed',
@@ -416,6 +471,25 @@ export const paymentEvents = {
       amount_refunded: refund.amount,
       refund_status: 'partial',
       refund,
+    },
+  }),
+  disputed: eventType({
+    name: 'payment.disputed',
+    summary: 'A payer wants its money back over its bank',
+    head: moneyHead,
+    payload: Disputed,
+    sample: { ...flat(disputed), dispute_id: dispute.dispute_id, dispute_status: 'open', dispute },
+  }),
+  disputeClosed: eventType({
+    name: 'payment.dispute_closed',
+    summary: 'It is decided whose the money of a disputed payment is',
+    head: moneyHead,
+    payload: Disputed,
+    sample: {
+      ...flat({ ...disputed, dispute_status: 'won' }, { livemode: false, sequence: 4 }),
+      dispute_id: dispute.dispute_id,
+      dispute_status: 'won',
+      dispute: { ...dispute, status: 'won', amount_held: 0n, closed_at: now },
     },
   }),
 }

@@ -67,5 +67,5 @@ export interface PaymentMethod {
     tenant: Tenant,
     attempt: AttemptRow,
     callback: Callback,
-  ): Promise<{ verdicts: readonly Verdict[]; thanks: object } | null>
+  ): Promise<{ verdicts: readonly Verdict[]; thanks: object; isDispute?: boolean } | null>
 }

@@ -36,6 +36,7 @@ export function recordOf(row: PaymentRow, refunds: readonly Static<typeof Refund
     risk: row.risk,
     late: row.late,
     invoice_id: row.invoice_id && idOf('invoice', row.invoice_id),
+    ...(row.dispute_status === null ? {} : { dispute_status: row.dispute_status }),
     ...shownOf(row),
     expires_at: row.expires_at,
     created_at: row.created_at,

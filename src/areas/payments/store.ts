@@ -38,6 +38,7 @@ export interface PaymentRow {
   late: boolean
   /** What its refunds that did not fail add up to. */
   refunded: bigint
+  dispute_status: 'open' | 'won' | 'lost' | null
   receipt_url: string | null
   sequence: number
   request_id: string | null
@@ -81,7 +82,7 @@ type One = Owned & { id: string }
 
 const columns = `bucket, account_id, environment, id, purpose, status, method, provider, amount, currency, fee, phone,
   description, reference, customer, metadata, callback_url, details, invoice_id, provider_reference, failure_reason, risk, late,
-  refunded, receipt_url, sequence, request_id, expires_at, completed_at, created_at, updated_at`
+  refunded, dispute_status, receipt_url, sequence, request_id, expires_at, completed_at, created_at, updated_at`
 
 const mine = 'bucket = $bucket and account_id = $account and environment = $environment'
 
@@ -164,6 +165,17 @@ export const findUnderWay = statement<Owned & { invoice: string; phone: string }
     order by id desc limit 1`,
 )
 
+/** The newest payment of an invoice by a method, if it is in one of these states. */
+export const findUnderWayBy = statement<
+  Owned & { invoice: string; method: PaymentRow['method']; in: readonly Status[] },
+  { id: string }
+>(
+  'payments.find_under_way_by',
+  `select id from payments.payments
+    where ${mine} and invoice_id = $invoice and method = $method and status = any($in::text[])
+    order by id desc limit 1`,
+)
+
 export interface PaymentFilter {
   from: string
   to: string
@@ -236,6 +248,14 @@ export const changeRefunded = statement<One & { by: bigint; told: number; at: Da
   `update payments.payments
       set refunded = refunded + $by::bigint, sequence = sequence + $told::int, updated_at = $at
     where ${mine} and id = $id and refunded + $by between 0 and amount
+   returning ${columns}`,
+)
+
+/** Says how a dispute of a payment stands. */
+export const noteDispute = statement<One & { status: string; at: Date }, PaymentRow>(
+  'payments.note_dispute',
+  `update payments.payments set dispute_status = $status, sequence = sequence + 1, updated_at = $at
+    where ${mine} and id = $id
    returning ${columns}`,
 )
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wallets that fill themselves: when less than a threshold is left, a top-up is asked of the account's phone. One is under
-// way at a time, so many a day and no more; three failures in a row pause it until the account turns it on again.
+// Wallets that fill themselves: when less than a threshold is left, a top-up is asked of the account's phone or charged to
+// its saved card. One is under way at a time, so many a day and no more; three failures in a row pause it until the account turns it on again.
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
-import { bucketCount, bucketOf, idOf, nilUuid } from '../../kernel/ids.ts'
+import { bucketCount, bucketOf, idOf, nilUuid, uuidOf } from '../../kernel/ids.ts'
 import { type Currency, formatMicros } from '../../kernel/money.ts'
 import { dayOf } from '../../kernel/time.ts'
 import { walletsOfMany } from '../../ledger/wallets.ts'
@@ -23,12 +23,14 @@ import {
   type PaymentRow,
   type Purpose,
   requireCollectable,
+  requireSavedCard,
 } from '../payments/area.ts'
 import { walletEvents } from './events.ts'
 import {
   beginRecharge,
   clockOffset,
   endRecharge,
+  failRecharge,
   listRecharges,
   lockRecharge,
   nameRecharge,
@@ -51,15 +53,18 @@ const first = { account_id: nilUuid, environment: 'live', currency: '' } as cons
 
 const buckets = Array.from({ length: bucketCount }, (_, i) => i)
 
-const { phone, provider } = PaymentCreate.properties
+const { phone, provider, card_token } = PaymentCreate.properties
+
+const method = OneOf(['mobile_money', 'card'])
 
 export const RechargeSet = Type.Object({
   enabled: Type.Boolean({ description: '`false` alone turns it off' }),
   currency: Type.Optional(Type.String({ maxLength: 3, description: 'The account’s own unless given' })),
   threshold: Type.Optional(AmountIn({ description: 'Fill the wallet when less is available' })),
   amount: Type.Optional(AmountIn({ description: 'How much is asked for each time' })),
-  method: Type.Optional(OneOf(['mobile_money'])),
+  method: Type.Optional(method),
   phone: Type.Optional(phone),
+  card_token,
   provider,
   max_per_day: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 24, rule: 'must be 1 to 24', description: '3 unless given' }),
@@ -74,8 +79,9 @@ export const Recharge = Type.Object(
     status: OneOf(['active', 'paused', 'disabled']),
     threshold: Amount(),
     amount: Amount(),
-    method: OneOf(['mobile_money']),
-    phone: Type.String(),
+    method,
+    phone: Nullable(Type.String()),
+    card_token: Nullable(Type.String()),
     provider: Nullable(Type.String()),
     max_per_day: Type.Integer(),
     daily_limit: Nullable(Amount()),
@@ -98,7 +104,9 @@ export async function setRecharge(
   const at = new Date(nowMs)
   const before = await maybe(tx.query(lockRecharge, { ...tenant, currency }))
   const row = input.enabled
-    ? await one(tx.query(saveRecharge, { ...tenant, currency, ...wanted(input, before, currency), at }))
+    ? await one(
+        tx.query(saveRecharge, { ...tenant, currency, ...(await wanted(tx, tenant, input, before, currency)), at }),
+      )
     : await maybe(tx.query(stopRecharge, { ...tenant, currency, at }))
   if (!row) throw new AppError('NOT_FOUND', `the ${currency} wallet has never been filled by itself`)
   const after = rechargeOf(row)
@@ -108,25 +116,54 @@ export async function setRecharge(
   return after
 }
 
-function wanted(input: Static<typeof RechargeSet>, before: RechargeRow | null, currency: Currency) {
+async function wanted(
+  tx: Tx,
+  tenant: Tenant,
+  input: Static<typeof RechargeSet>,
+  before: RechargeRow | null,
+  currency: Currency,
+) {
   const threshold = given('threshold', input.threshold, currency) ?? before?.threshold
   const amount = given('amount', input.amount, currency) ?? before?.amount
-  const phone = input.phone ?? before?.phone
-  if (threshold === undefined || amount === undefined || phone === undefined)
-    throw new AppError('VALIDATION_ERROR', 'threshold, amount and phone must be given the first time')
-  const provider = input.provider ?? before?.provider ?? null
-  requireCollectable(currency, phone, provider ?? undefined, amount)
+  if (threshold === undefined || amount === undefined)
+    throw new AppError('VALIDATION_ERROR', 'threshold and amount must be given the first time')
+  const source = sourceOf(input, before)
+  if (source.phone !== null) requireCollectable(currency, source.phone, source.provider ?? undefined, amount)
+  else await requireSavedCard(tx, tenant, idOf('cardToken', source.cardToken), { currency, micros: amount })
   const dailyLimit = given('daily_limit', input.daily_limit, currency) ?? before?.daily_limit ?? null
   if (dailyLimit !== null && dailyLimit < amount)
     throw new AppError('VALIDATION_ERROR', 'daily_limit: must not be less than amount')
   return {
     threshold,
     amount,
-    phone,
-    provider,
+    ...source,
     maxPerDay: input.max_per_day ?? before?.max_per_day ?? defaultPerDay,
     dailyLimit,
   }
+}
+
+type Source =
+  | { phone: string; cardToken: null; provider: string | null }
+  | { phone: null; cardToken: string; provider: null }
+
+/** Whom the money is asked of: what is given, or as it was before. */
+function sourceOf(input: Static<typeof RechargeSet>, before: RechargeRow | null): Source {
+  const { phone, card_token, provider } = input
+  const isPhone = phone !== undefined || provider !== undefined || input.method === 'mobile_money'
+  const isCard = card_token !== undefined || input.method === 'card'
+  if (isPhone && isCard)
+    throw new AppError('VALIDATION_ERROR', 'a card is named by card_token alone, a phone by phone and provider')
+  const kept = isPhone || isCard ? null : before?.card_token
+  if (isCard || kept) {
+    const token = card_token === undefined ? (before?.card_token ?? null) : uuidOf('cardToken', card_token)
+    if (token === null && card_token === undefined)
+      throw new AppError('VALIDATION_ERROR', 'card_token must be given with method card')
+    if (token === null) throw new AppError('INVALID_CARD', 'card_token names no saved card')
+    return { phone: null, cardToken: token, provider: null }
+  }
+  const asked = phone ?? before?.phone ?? null
+  if (asked === null) throw new AppError('VALIDATION_ERROR', 'phone or card_token must be given the first time')
+  return { phone: asked, cardToken: null, provider: provider ?? before?.provider ?? null }
 }
 
 function given(field: string, value: number | string | undefined, currency: Currency): bigint | undefined {
@@ -140,7 +177,8 @@ export async function rechargesOf(queryable: Queryable, tenant: Tenant): Promise
 function rechargeOf(row: RechargeRow): Static<typeof Recharge> {
   const { currency, phone, provider, max_per_day, daily_limit, last_recharge_at, created_at, updated_at } = row
   const kept = { currency, phone, provider, max_per_day, daily_limit, last_recharge_at, created_at, updated_at }
-  return { ...kept, ...rechargeFacts(row), method: 'mobile_money' }
+  const card_token = row.card_token && idOf('cardToken', row.card_token)
+  return { ...kept, ...rechargeFacts(row), card_token, method: card_token ? 'card' : 'mobile_money' }
 }
 
 export function rechargeChore(topup: Purpose): Chore {
@@ -190,16 +228,37 @@ async function recharge(app: App, tenant: Tenant, currency: string, topup: Purpo
     if (!known || wallet.availableMicros >= known.threshold) return
     const row = await maybe(tx.query(beginRecharge, { ...tenant, currency, at, day: dayOf(at) }))
     if (!row) return
+    const occasion = { tenant, receivedMs, nowMs, requestId: null }
+    if (!(await isCardThere(tx, tenant, row))) return cardGone(app, tx, occasion, row)
     const input = {
       amount: formatMicros(row.amount),
       currency,
-      phone: row.phone,
+      ...(row.phone === null ? {} : { phone: row.phone }),
+      ...(row.card_token === null ? {} : { card_token: idOf('cardToken', row.card_token) }),
       ...(row.provider === null ? {} : { provider: row.provider }),
       description: 'Automatic top-up',
     }
-    const payment = await accept(app, tx, input, { tenant, receivedMs, nowMs, requestId: null }, false, topup)
+    const payment = await accept(app, tx, input, occasion, false, topup)
     await tx.query(nameRecharge, { ...tenant, currency, payment: payment.id })
   })
+}
+
+async function isCardThere(tx: Tx, tenant: Tenant, { card_token, amount: micros, currency }: RechargeRow) {
+  if (card_token === null) return true
+  try {
+    await requireSavedCard(tx, tenant, idOf('cardToken', card_token), { micros, currency: currencyOf(currency) })
+    return true
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'INVALID_CARD') return false
+    throw error
+  }
+}
+
+/** The account forgot the card: that is a failure like any other, though nobody was asked. */
+async function cardGone(app: App, tx: Tx, occasion: Occasion, { currency }: RechargeRow): Promise<void> {
+  const { tenant } = occasion
+  const row = await one(tx.query(failRecharge, { ...tenant, currency, most: pausedAfterFailures }))
+  if (row.paused) await tellFailed(app, tx, occasion, row, 'INVALID_CARD', null)
 }
 
 /** What became of a top-up, if it was one of these. */
@@ -211,12 +270,26 @@ export async function rechargeEnded(app: App, tx: Tx, occasion: Occasion, paymen
     tx.query(endRecharge, { ...tenant, currency, payment: payment.id, paid: isPaid, most: pausedAfterFailures }),
   )
   if (!row?.paused || isPaid) return
+  const reason = payment.failure_reason ?? 'USER_CANCELLED'
+  await tellFailed(app, tx, occasion, row, reason, idOf('payment', payment.id))
+}
+
+async function tellFailed(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  row: RechargeRow,
+  failure_reason: string,
+  payment_id: string | null,
+): Promise<void> {
+  const { tenant } = occasion
+  const currency = currencyOf(row.currency)
   const current = await currentWallet(tx, tenant, currency, occasion.receivedMs)
   const { sequence } = await one(tx.query(noteTopup, { ...tenant, currency, low: true }))
   await app.outbox.emit(tx, walletEvents.autoRechargeFailed, occasion, walletId(tenant, currency), {
     ...toldOf(tenant, current, sequence),
     threshold: row.threshold,
-    failure_reason: payment.failure_reason ?? 'USER_CANCELLED',
-    payment_id: idOf('payment', payment.id),
+    failure_reason,
+    payment_id,
   })
 }

@@ -91,12 +91,13 @@ const setAutoRecharge = write({
   operation: 'wallet.setAutoRecharge',
   summary: 'Have the wallet fill itself, or stop it',
   description:
-    'When less than the threshold is available, a top-up is asked of the phone: one at a time, at most `max_per_day`. Three failures in a row pause it, told as wallet.auto_recharge_failed; setting it again goes on.',
+    'When less than the threshold is available, a top-up is asked of the phone, or charged to the saved card: one at a time, at most `max_per_day`. Three failures in a row pause it, told as wallet.auto_recharge_failed; setting it again goes on.',
   scope: 'wallet:write',
   body: RechargeSet,
   reply: { status: 200, schema: Recharge },
   errors: [
     'INVALID_PHONE',
+    'INVALID_CARD',
     'UNSUPPORTED_CURRENCY',
     'UNSUPPORTED_METHOD',
     'UNSUPPORTED_PROVIDER',

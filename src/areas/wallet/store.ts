@@ -74,7 +74,9 @@ export interface RechargeRow {
   paused: boolean
   threshold: bigint
   amount: bigint
-  phone: string
+  /** Of these there is one. */
+  phone: string | null
+  card_token: string | null
   provider: string | null
   max_per_day: number
   daily_limit: bigint | null
@@ -84,7 +86,8 @@ export interface RechargeRow {
   updated_at: Date
 }
 
-const rechargeColumns = `currency, enabled, paused, threshold, amount, phone, provider, max_per_day, daily_limit, failures,
+const rechargeColumns = `currency, enabled, paused, threshold, amount, phone, card_token, provider, max_per_day,
+  daily_limit, failures,
   last_recharge_at, created_at, updated_at`
 
 const mine = 'bucket = $bucket and account_id = $account and environment = $environment'
@@ -110,7 +113,8 @@ export const saveRecharge = statement<
   Owned & {
     threshold: bigint
     amount: bigint
-    phone: string
+    phone: string | null
+    cardToken: string | null
     provider: string | null
     maxPerDay: number
     dailyLimit: bigint | null
@@ -119,12 +123,12 @@ export const saveRecharge = statement<
   RechargeRow
 >(
   'wallet.save_recharge',
-  `insert into wallet.auto_recharges (bucket, account_id, environment, currency, enabled, threshold, amount, phone, provider,
-     max_per_day, daily_limit, created_at, updated_at)
-   values ($bucket, $account, $environment, $currency, true, $threshold, $amount, $phone, $provider, $maxPerDay, $dailyLimit,
+  `insert into wallet.auto_recharges (bucket, account_id, environment, currency, enabled, threshold, amount, phone, card_token,
+     provider, max_per_day, daily_limit, created_at, updated_at)
+   values ($bucket, $account, $environment, $currency, true, $threshold, $amount, $phone, $cardToken, $provider, $maxPerDay, $dailyLimit,
      $at, $at)
    on conflict (bucket, account_id, environment, currency) do update
-     set enabled = true, threshold = excluded.threshold, amount = excluded.amount, phone = excluded.phone,
+     set enabled = true, threshold = excluded.threshold, amount = excluded.amount, phone = excluded.phone, card_token = excluded.card_token,
          provider = excluded.provider, max_per_day = excluded.max_per_day, daily_limit = excluded.daily_limit,
          failures = 0, paused = false, updated_at = excluded.updated_at
    returning ${rechargeColumns}`,
@@ -171,6 +175,14 @@ export const beginRecharge = statement<Owned & { at: Date; day: string }, Rechar
 export const nameRecharge = statement<Owned & { payment: string }, object>(
   'wallet.name_recharge',
   `update wallet.auto_recharges set payment_id = $payment where ${mine} and currency = $currency`,
+)
+
+/** One that could not even be asked for. */
+export const failRecharge = statement<Owned & { most: number }, RechargeRow>(
+  'wallet.fail_recharge',
+  `update wallet.auto_recharges set failures = failures + 1, paused = failures + 1 >= $most::int
+    where ${mine} and currency = $currency
+   returning ${rechargeColumns}`,
 )
 
 export const endRecharge = statement<Owned & { payment: string; paid: boolean; most: number }, RechargeRow>(

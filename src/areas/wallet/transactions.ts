@@ -33,7 +33,10 @@ export const WalletTransaction = Type.Object(
     currency: Type.String(),
     balance_after: Amount(),
     description: Nullable(Type.String()),
-    source: Type.Object({ type: OneOf(['sms', 'payment', 'payout', 'refund', 'credit']), id: Type.String() }),
+    source: Type.Object({
+      type: OneOf(['sms', 'payment', 'payout', 'refund', 'dispute', 'credit']),
+      id: Type.String(),
+    }),
     reference: Nullable(Type.String()),
     metadata: Metadata,
     created_at: At(),
@@ -118,13 +121,14 @@ async function notesOf(queryable: Queryable, tenant: Tenant, entries: readonly E
 }
 
 function sourceOf(entry: Entry): {
-  type: 'sms' | 'payment' | 'payout' | 'refund' | 'credit'
-  id: Id<'sms' | 'payment' | 'payout' | 'refund' | 'walletTransaction'>
+  type: 'sms' | 'payment' | 'payout' | 'refund' | 'dispute' | 'credit'
+  id: Id<'sms' | 'payment' | 'payout' | 'refund' | 'dispute' | 'walletTransaction'>
 } {
   if (entry.counter === 'revenue:sms') return { type: 'sms', id: idOf('sms', entry.sourceId) }
   if (isPayment(entry)) return { type: 'payment', id: idOf('payment', entry.sourceId) }
   if (isPayout(entry)) return { type: 'payout', id: idOf('payout', entry.sourceId) }
   if (entry.type === 'refund') return { type: 'refund', id: idOf('refund', entry.sourceId) }
+  if (entry.type === 'dispute') return { type: 'dispute', id: idOf('dispute', entry.sourceId) }
   return { type: 'credit', id: idOf('walletTransaction', entry.sourceId) }
 }
 

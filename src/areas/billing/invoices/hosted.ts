@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page at which an invoice is paid. Whoever has its address may see it and pay it: nobody is signed in, so that there is
 // nothing to be done in anybody's name, and a form that another site sends does no more than a link. What can be abused is
-// asking phones for money, so that is limited: for each invoice, for each address, and how much may be under way at once.
+// asking phones for money and trying cards, so that is limited: for each invoice, for each address, and how much may be
+// under way at once.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, errors } from '../../../kernel/errors.ts'
-import { firstUuidAt, idOf, uuidOf } from '../../../kernel/ids.ts'
-import { writtenIn } from '../../../kernel/phone.ts'
-import { hourMs, minuteMs } from '../../../kernel/time.ts'
+import { idOf, uuidOf } from '../../../kernel/ids.ts'
+import { minuteMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
-import { isUnavailable, maybe, type Tx } from '../../../platform/db.ts'
-import type { Occasion } from '../../../platform/events.ts'
+import { isUnavailable, maybe } from '../../../platform/db.ts'
 import type { Policy } from '../../../platform/limits.ts'
-import type { Tenant } from '../../../platform/tenant.ts'
-import { countOfInvoice, findPayment, findUnderWay, type Provider, waysToPay } from '../../payments/area.ts'
+import { findPayment } from '../../payments/area.ts'
+import { type Found, nothingHere, payByForm, waysOf } from './hosted-pay.ts'
 import { dueOf, placeOf } from './invoice.ts'
-import { invoicePage, refusalPage, type Shown, statusPage } from './page.ts'
-import { payInvoice } from './pay.ts'
+import { invoicePage, refusalPage, statusPage } from './page.ts'
 import { renderInvoice } from './pdf.ts'
-import { findInvoiceByToken, type InvoiceRow, lockInvoice } from './store.ts'
+import { findInvoiceByToken } from './store.ts'
 
 const maxFormBytes = 4 * 1_024
 /** Looks at one invoice a minute: a page that follows a payment looks twenty times. */
@@ -26,9 +24,6 @@ const pdfsPerMinute = 30
 /** Forms sent for one invoice a minute, and from one address: a whole network may share one. */
 const paymentsPerMinute = 6
 const paymentsPerAddress = 60
-/** How many payments of one invoice may wait for their payers at once, and how many there may be in an hour. */
-const mostUnderWay = 3
-const mostPerHour = 20
 
 const pageHeaders = {
   'content-type': 'text/html; charset=utf-8',
@@ -40,25 +35,25 @@ const pageHeaders = {
   'cache-control': 'no-store',
 }
 
-interface Found extends Shown {
-  readonly tenant: Tenant
-  readonly occasion: Occasion
-  /** The account may not collect just now. */
-  readonly isSuspended: boolean
-}
-
 export function mountHostedPage(http: FastifyInstance, app: App): void {
   http.register(async (scope) => {
     scope.removeAllContentTypeParsers()
-    const parseAs = { parseAs: 'string', bodyLimit: maxFormBytes } as const
-    scope.addContentTypeParser('application/x-www-form-urlencoded', parseAs, (_request, body, done) =>
-      done(null, new URLSearchParams(String(body))),
-    )
+    const parseAs = { parseAs: 'buffer', bodyLimit: maxFormBytes } as const
+    scope.addContentTypeParser('application/x-www-form-urlencoded', parseAs, (_request, body, done) => {
+      const form = new URLSearchParams(body.toString())
+      // What may hold a card is not left lying in a buffer that nobody has overwritten yet.
+      if (Buffer.isBuffer(body)) body.fill(0)
+      done(null, form)
+    })
     scope.setErrorHandler((error, request, reply) => refused(app, error, request, reply))
     const config = { open: true }
 
-    scope.get<Named>('/pay/:token', { config }, async (request, reply) => {
+    scope.get<Named & { Querystring: { payment_id?: unknown } }>('/pay/:token', { config }, async (request, reply) => {
       const found = await invoiceAt(app, request, 'view', viewsPerMinute)
+      // Whoever comes back from its bank wants to know how it went.
+      const { payment_id: payment } = request.query
+      if (typeof payment === 'string' && uuidOf('payment', payment) !== null)
+        return reply.code(303).headers(pageHeaders).header('location', `${found.path}/${payment}`).send()
       return reply.headers(pageHeaders).send(invoicePage(found, waysOf(app, found)))
     })
 
@@ -71,7 +66,7 @@ export function mountHostedPage(http: FastifyInstance, app: App): void {
       const form = request.body instanceof URLSearchParams ? request.body : new URLSearchParams()
       const phone = form.get('phone') ?? ''
       try {
-        const payment = await pay(app, found, phone, form.get('provider') ?? '')
+        const payment = await payByForm(app, found, form)
         return reply
           .code(303)
           .header('location', `${found.path}/${idOf('payment', payment)}`)
@@ -128,40 +123,6 @@ async function invoiceAt(app: App, request: FastifyRequest<Named>, what: string,
   return { invoice, accountName, tenant, occasion, isSuspended, path: `/pay/${token}` }
 }
 
-/** Stores a payment of all that is due, which a job then asks for; gives its id. The same phone is not asked twice at once. */
-async function pay(app: App, found: Found, written: string, provider: string): Promise<string> {
-  const { invoice, tenant, occasion } = found
-  const phone = writtenIn(
-    written,
-    waysOf(app, found).map(({ country }) => country),
-  )
-  if (phone === null) throw new AppError('INVALID_PHONE', 'phone is not a number that could be paid from')
-  return app.db.tx(async (tx) => {
-    const locked = await maybe(tx.query(lockInvoice, { ...tenant, id: invoice.id }))
-    if (!locked) throw nothingHere()
-    const waiting = await maybe(tx.query(findUnderWay, { ...tenant, invoice: invoice.id, phone }))
-    if (waiting) return waiting.id
-    await requireFewPayments(tx, occasion, locked)
-    const how = { phone, ...(provider === '' ? {} : { provider: provider.slice(0, 40) }) }
-    return (await payInvoice(app, tx, occasion, locked, how, false)).id
-  })
-}
-
-async function requireFewPayments(tx: Tx, { tenant, receivedMs }: Occasion, { id }: InvoiceRow): Promise<void> {
-  const since = firstUuidAt(receivedMs - hourMs)
-  const [count] = await tx.query(countOfInvoice, { ...tenant, invoice: id, since })
-  if (count && (count.under_way >= mostUnderWay || count.recent >= mostPerHour))
-    throw new AppError('RATE_LIMITED', 'this invoice was tried to be paid too often; wait a while', {
-      retryAfterSeconds: 60,
-    })
-}
-
-function waysOf(app: App, { invoice, isSuspended }: Found): readonly Provider[] {
-  const { payment_methods: wanted, environment, currency } = invoice
-  if (isSuspended || (wanted !== null && !wanted.includes('mobile_money'))) return []
-  return waysToPay(app, environment, currency, dueOf(invoice))
-}
-
 async function admit(app: App, policy: Pick<Policy, 'name' | 'key' | 'limit'>): Promise<void> {
   if (app.config.PAMOJA_RATE_LIMITS !== 'on') return
   const { admitted, tightest } = await app.limits.admit([{ ...policy, windowMs: minuteMs, shared: false }])
@@ -196,12 +157,15 @@ function sentenceOf({ code, details }: AppError): string {
   const sentences: Readonly<Record<string, string>> = {
     INVALID_PHONE: 'This is not a phone number that this invoice can be paid from.',
     UNSUPPORTED_PROVIDER: 'Choose the provider of your number.',
+    UNSUPPORTED_METHOD: 'This invoice cannot be paid in this way.',
+    INVALID_CARD: 'Check the number, the month and the security code of the card.',
+    CARD_DECLINED: 'The bank of the card refused it.',
+    CARD_EXPIRED: 'The card has expired.',
+    INCORRECT_CVV: 'The security code is not that of the card.',
+    INSUFFICIENT_FUNDS: 'There is not enough money on the card.',
+    PAYMENT_BLOCKED: 'This card cannot be used here.',
     NOT_FOUND: 'There is no invoice under this address. Check the link.',
     RATE_LIMITED: 'This was tried too often. Wait a minute and try again.',
   }
   return sentences[code] ?? (details || errors[code][1])
-}
-
-function nothingHere(): AppError {
-  return new AppError('NOT_FOUND', 'there is no such page')
 }

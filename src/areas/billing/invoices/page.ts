@@ -13,6 +13,7 @@ const shownCharacters = 100
 const shownNotes = 500
 /** How soon a page looks again how a payment is going. */
 const refreshSeconds = 3
+const transferRefreshSeconds = 10
 
 export interface Shown {
   readonly invoice: InvoiceRow
@@ -22,8 +23,15 @@ export interface Shown {
   readonly path: string
 }
 
+/** How an invoice can be paid now. */
+export interface Ways {
+  readonly phones: readonly Provider[]
+  readonly bank: boolean
+  readonly card: boolean
+}
+
 /** The invoice, and how it can be paid. `problem`: why what was sent is not taken; `phone`: what was sent. */
-export function invoicePage(shown: Shown, ways: readonly Provider[], problem = '', phone = ''): string {
+export function invoicePage(shown: Shown, ways: Ways, problem = '', phone = ''): string {
   const { invoice, path } = shown
   const money = moneyOf(invoice)
   const items = invoice.items.slice(0, shownItems).map((stored) => {
@@ -49,12 +57,7 @@ export function statusPage(shown: Shown, payment: PaymentRow): string {
   const { path } = shown
   const { status, failure_message, provider_reference } = recordOf(payment)
   const back = html`<p><a href="${path}">Back to the invoice</a></p>`
-  if (underWay.includes(status))
-    return page(
-      shown,
-      html`<h2>Look at your phone</h2><p>Approve ${moneyOf(shown.invoice)(payment.amount)} on ${endOf(payment)} with your PIN. This page follows by itself.</p>`,
-      html`<meta http-equiv="refresh" content="${String(refreshSeconds)}">`,
-    )
+  if (underWay.includes(status)) return waitingPage(shown, payment)
   if (status === 'completed')
     return page(
       shown,
@@ -66,24 +69,87 @@ export function statusPage(shown: Shown, payment: PaymentRow): string {
   )
 }
 
+/** What the payer has to do. */
+function waitingPage(shown: Shown, payment: PaymentRow): string {
+  const amount = moneyOf(shown.invoice)(payment.amount)
+  const again = html`<meta http-equiv="refresh" content="${String(refreshSeconds)}">`
+  const { redirect_url, bank_transfer } = recordOf(payment)
+  if (redirect_url !== undefined) {
+    // The path alone: whoever sees this page is on the machine that serves the other one.
+    const { pathname } = new URL(redirect_url)
+    return page(
+      shown,
+      html`<h2>Your bank wants to know that it is you</h2><p><a href="${pathname}">Go on to your bank</a>. It sends you back here.</p>`,
+      html`<meta http-equiv="refresh" content="0; url=${pathname}">`,
+    )
+  }
+  if (bank_transfer)
+    return page(
+      shown,
+      html`<h2>Pay into this account</h2><table><tr><td>Bank<td>${bank_transfer.bank_name}
+<tr><td>Account<td class="o">${bank_transfer.account_number}<tr><td>Name<td>${bank_transfer.account_name}
+<tr><td>Amount<td class="o">${amount}</table>
+<p>Pay exactly this amount, once, until ${bank_transfer.expires_at.toISOString().slice(0, 16).replace('T', ' ')} UTC. The account is for this invoice alone. This page follows by itself.</p>`,
+      html`<meta http-equiv="refresh" content="${String(transferRefreshSeconds)}">`,
+    )
+  if (payment.method === 'bank_transfer')
+    return page(
+      shown,
+      html`<h2>One moment</h2><p>The bank opens an account for you. This page follows by itself.</p>`,
+      again,
+    )
+  if (payment.method === 'card')
+    return page(
+      shown,
+      html`<h2>One moment</h2><p>Your bank is being asked for ${amount}. This page follows by itself.</p>`,
+      again,
+    )
+  return page(
+    shown,
+    html`<h2>Look at your phone</h2><p>Approve ${amount} on ${endOf(payment)} with your PIN. This page follows by itself.</p>`,
+    again,
+  )
+}
+
 /** Why there is nothing to see, or nothing can be done just now. */
 export function refusalPage(title: string, why: string): string {
   return document(title, html`<h1>${title}</h1><p>${why}</p>`)
 }
 
-function standing({ invoice, path }: Shown, ways: readonly Provider[], problem: string, phone: string): Html {
+function standing({ invoice, path }: Shown, ways: Ways, problem: string, phone: string): Html {
   const due = dueOf(invoice)
   if (invoice.status === 'paid') return html`<p class="o">Paid. Nothing more is due.</p>`
   if (invoice.status === 'void') return html`<p class="o">This invoice was withdrawn. Nothing is to be paid.</p>`
-  if (ways.length === 0)
+  if (ways.phones.length === 0 && !ways.bank && !ways.card)
     return html`<p>${moneyOf(invoice)(due)} is due. It cannot be paid on this page; ask who sent it to you.</p>`
-  const names = [...new Map(ways.map(({ provider, name }) => [provider, name]))]
-  const options = names.map(([provider, name]) => html`<option value="${provider}">${name}</option>`)
+  const amount = moneyOf(invoice)(due)
   return html`${problem === '' ? [] : html`<p class="e" role="alert">${problem}</p>`}
-<form method="post" action="${path}"><label>Phone number with mobile money
+${ways.phones.length > 0 ? phoneForm(path, ways.phones, amount, phone) : []}
+${ways.card ? cardForm(path, amount) : []}
+${ways.bank ? bankForm(path, amount) : []}`
+}
+
+function phoneForm(path: string, phones: readonly Provider[], amount: string, phone: string): Html {
+  const names = [...new Map(phones.map(({ provider, name }) => [provider, name]))]
+  const options = names.map(([provider, name]) => html`<option value="${provider}">${name}</option>`)
+  return html`<form method="post" action="${path}"><label>Phone number with mobile money
 <input name="phone" type="tel" autocomplete="tel" required maxlength="24" value="${phone}"></label>
 <label>Provider<select name="provider"><option value="">By my number</option>${options}</select></label>
-<button>Pay ${moneyOf(invoice)(due)}</button></form>`
+<button>Pay ${amount}</button></form>`
+}
+
+/** What was written into it is never shown again. */
+function cardForm(path: string, amount: string): Html {
+  return html`<form method="post" action="${path}"><h2>By card</h2><input type="hidden" name="method" value="card">
+<label>Card number<input name="number" inputmode="numeric" autocomplete="cc-number" required maxlength="30"></label>
+<label>Month and year<input name="expiry" placeholder="12/30" autocomplete="cc-exp" required maxlength="9"></label>
+<label>Security code<input name="cvv" inputmode="numeric" autocomplete="cc-csc" required maxlength="4"></label>
+<button>Pay ${amount} by card</button></form>`
+}
+
+function bankForm(path: string, amount: string): Html {
+  return html`<form method="post" action="${path}"><h2>By bank transfer</h2><input type="hidden" name="method" value="bank_transfer">
+<button>Show me where to transfer ${amount}</button></form>`
 }
 
 function page({ invoice, accountName }: Shown, body: Html, head: Html | readonly Html[] = []): string {

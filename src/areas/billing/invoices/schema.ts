@@ -51,10 +51,10 @@ export const InvoiceCreate = Type.Object({
   due_date: Type.Optional(Day({ description: 'UTC; 14 days ahead unless given' })),
   notes: Type.Optional(text(2_000, 'Shown on the invoice')),
   payment_methods: Type.Optional(
-    Type.Array(OneOf(['mobile_money']), {
+    Type.Array(OneOf(['mobile_money', 'bank_transfer', 'card']), {
       minItems: 1,
       maxItems: 3,
-      rule: 'must be a list of mobile_money',
+      rule: 'must be a list of mobile_money, bank_transfer, card',
       description: 'All that are offered, unless given',
     }),
   ),

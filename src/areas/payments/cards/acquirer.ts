@@ -42,6 +42,25 @@ export type RefundOutcome =
   | { kind: 'unavailable'; reason: string }
   | { kind: 'unknown'; reason: string }
 
+export const disputeReasons = [
+  'fraudulent',
+  'duplicate',
+  'not_received',
+  'not_as_described',
+  'not_credited',
+  'other',
+] as const
+
+export interface CardDispute {
+  /** As the acquirer names it. */
+  id: string
+  status: 'open' | 'won' | 'lost'
+  micros: bigint
+  reason: (typeof disputeReasons)[number]
+}
+
+export type DisputeOutcome = { kind: 'found'; disputes: readonly CardDispute[] } | { kind: 'unknown'; reason: string }
+
 export interface Money {
   micros: bigint
   currency: Currency
@@ -62,6 +81,8 @@ export interface Acquirer {
   /** Gives back what an attempt brought. `refund` is our own id of it, under which it is done once. */
   refund(refund: string, attempt: string, money: Money): Promise<RefundOutcome>
   queryRefund(refund: string): Promise<RefundOutcome>
+  /** What payers want back of what an attempt brought. */
+  disputes(attempt: string, currency: Currency): Promise<DisputeOutcome>
   /** Whether the acquirer itself has signed a notice. */
   isSigned(bytes: Buffer, headers: IncomingHttpHeaders): boolean
   stop(): Promise<void>

@@ -6,6 +6,7 @@ import type { Currency, Money } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
+import { isDisputeNotice } from '../../../protocols/acquirer.ts'
 import { largerBoundsOf, requireWithin } from '../bounds.ts'
 import { callbackUrl, secretNameOf } from '../callback-address.ts'
 import type { Subject } from '../fraud/fields.ts'
@@ -133,7 +134,8 @@ export const card: PaymentMethod = {
     const carrier = carrierOf(app, tenant, attempt)
     if (!carrier?.isSigned(bytes, headers)) return null
     const outcome = await carrier.query(attempt.id, marketOf(attempt).currency)
-    return { verdicts: [await verdictOf(app, tenant, attempt, outcome)], thanks: {} }
+    const verdicts = [await verdictOf(app, tenant, attempt, outcome)]
+    return { verdicts, thanks: {}, isDispute: isDisputeNotice(bytes) }
   },
 }
 

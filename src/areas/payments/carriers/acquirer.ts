@@ -9,12 +9,21 @@ import {
   type Intent,
   intentBody,
   isNoticeSigned,
+  readDisputes,
   readIntentAnswer,
   readIntentSearch,
   readRefund,
   signatureHeader,
 } from '../../../protocols/acquirer.ts'
-import type { Acquirer, Authorisation, CardOutcome, Money, RefundOutcome } from '../cards/acquirer.ts'
+import type {
+  Acquirer,
+  Authorisation,
+  CardDispute,
+  CardOutcome,
+  DisputeOutcome,
+  Money,
+  RefundOutcome,
+} from '../cards/acquirer.ts'
 import { cardRefunds } from '../cards/refunds.ts'
 import { baseUrl, type ProviderKind, type Surroundings, secretText } from '../kind.ts'
 import type { FailureReason } from '../provider.ts'
@@ -34,6 +43,15 @@ const reasons: Readonly<Record<string, FailureReason>> = {
   authentication_failed: 'AUTHENTICATION_FAILED',
   authentication_required: 'AUTHENTICATION_FAILED',
   payment_intent_authentication_failure: 'AUTHENTICATION_FAILED',
+}
+
+/** Why a payer wants its money back. Any other word is a reason that they do not tell. */
+const disputeReasons: Readonly<Record<string, CardDispute['reason']>> = {
+  fraudulent: 'fraudulent',
+  duplicate: 'duplicate',
+  product_not_received: 'not_received',
+  product_unacceptable: 'not_as_described',
+  credit_not_processed: 'not_credited',
 }
 
 class AcquirerCarrier implements Acquirer {
@@ -106,6 +124,21 @@ class AcquirerCarrier implements Acquirer {
 
   async queryRefund(refund: string): Promise<RefundOutcome> {
     return refundOutcome(await this.#get(`${acquirerPaths.refunds}?reference=${refund}`))
+  }
+
+  async disputes(attempt: string, currency: Currency): Promise<DisputeOutcome> {
+    const answer = await this.#get(`${acquirerPaths.disputes}?reference=${attempt}`)
+    if (answer.kind !== 'answered') return { kind: 'unknown', reason: answer.reason }
+    const found = readDisputes(answer.status, answer.body)
+    if (!found?.every((one) => one.currency.toUpperCase() === currency))
+      return { kind: 'unknown', reason: `an answer with status ${answer.status}` }
+    const disputes = found.map(({ id, status, amount, reason }) => ({
+      id,
+      status,
+      micros: amount * minorUnit(currency),
+      reason: disputeReasons[reason] ?? 'other',
+    }))
+    return { kind: 'found', disputes }
   }
 
   isSigned(bytes: Buffer, headers: IncomingHttpHeaders): boolean {

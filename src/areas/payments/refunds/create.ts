@@ -95,11 +95,14 @@ export async function acceptRefund(
   return { refund, payment: after }
 }
 
-function requireRefundable({ purpose, status, completed_at }: PaymentRow, nowMs: number): void {
+function requireRefundable({ purpose, status, completed_at, dispute_status }: PaymentRow, nowMs: number): void {
   if (purpose === 'topup')
     throw notAllowed('a top-up is not refunded: it is money of your own, which is in your wallet')
   if (status !== 'completed' || completed_at === null)
     throw notAllowed(`the payment is ${status}; only a completed one is refunded`, { status })
+  // Whoever gets its money back over its bank does not get it a second time.
+  if (dispute_status === 'open' || dispute_status === 'lost')
+    throw notAllowed(`the payment is disputed; the dispute is ${dispute_status}`, { dispute_status })
   if (nowMs - completed_at.getTime() > refundableDays * dayMs)
     throw notAllowed(`the payment was completed more than ${refundableDays} days ago`)
 }

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Routes of disputes. They are opened and decided by the banks of payers; here they are read.
+import { Type } from 'typebox'
+import { maybe } from '../../../platform/db.ts'
+import { idBounds, pageOf, windowOf } from '../../../platform/page.ts'
+import { list, type Route, read } from '../../../platform/route.ts'
+import { dayRangeQuery, listQuery } from '../../../platform/schema.ts'
+import { Dispute } from '../events.ts'
+import { disputeOf, disputeUuid, noSuchDispute } from './dispute.ts'
+import { findDispute, listDisputes } from './store.ts'
+
+const listAll = list({
+  path: '/v1/payments/disputes',
+  operation: 'disputes.list',
+  summary: 'List disputes',
+  scope: 'payments:read',
+  query: Type.Object({ ...listQuery, ...dayRangeQuery, status: Type.Optional(Dispute.properties.status) }),
+  row: Dispute,
+  errors: ['INVALID_DATE_RANGE'],
+  examples: [{ name: 'What is not decided yet', query: { status: 'open' } }],
+  handle: async (app, { query }, { tenant }) => {
+    const window = windowOf(query)
+    const status = query.status ?? null
+    const rows = await app.db.query(listDisputes, { ...tenant, ...window, ...idBounds(query), status })
+    return pageOf(window, rows, disputeOf)
+  },
+})
+
+const get = read({
+  method: 'GET',
+  path: '/v1/payments/disputes/:dispute_id',
+  operation: 'disputes.get',
+  summary: 'Read a dispute',
+  scope: 'payments:read',
+  params: Type.Object({ dispute_id: Type.String({ description: 'Begins with dsp_' }) }),
+  reply: { status: 200, schema: Dispute },
+  errors: ['NOT_FOUND'],
+  handle: async (app, { params }, { tenant }) => {
+    const row = await maybe(app.db.query(findDispute, { ...tenant, id: disputeUuid(params.dispute_id) }))
+    if (!row) throw noSuchDispute()
+    return disputeOf(row)
+  },
+})
+
+export const disputeRoutes: readonly Route[] = [listAll, get]

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a test account ends a dispute of its own: the simulated acquirer is told what the payer's bank decides, and tells it
+// as it would in earnest.
+import { Type } from 'typebox'
+import { AppError } from '../../../kernel/errors.ts'
+import { idOf } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import { record } from '../../../platform/audit.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import { maybe } from '../../../platform/db.ts'
+import { ProviderClient } from '../../../platform/provider-http.ts'
+import { type Route, write } from '../../../platform/route.ts'
+import { OneOf } from '../../../platform/schema.ts'
+import { disputeHelperPath } from '../../../protocols/acquirer.ts'
+import { cardProvider } from '../cards/method.ts'
+import { disputeUuid, noSuchDispute } from './dispute.ts'
+import { findDispute } from './store.ts'
+
+const decisionMs = 10_000
+
+const outcome = OneOf(['won', 'lost'])
+
+const close = write({
+  method: 'POST',
+  path: '/v1/sandbox/disputes/:dispute_id/close',
+  operation: 'sandbox.closeDispute',
+  summary: 'Decide a dispute as the payer’s bank',
+  description: 'What follows is told as payment.dispute_closed, a moment later.',
+  scope: 'sandbox:write',
+  params: Type.Object({ dispute_id: Type.String({ description: 'Begins with dsp_' }) }),
+  body: Type.Object({ outcome }),
+  reply: {
+    status: 200,
+    schema: Type.Object(
+      { dispute_id: Type.String(), payment_id: Type.String(), outcome },
+      { title: 'SandboxDisputeClose' },
+    ),
+  },
+  errors: ['NOT_FOUND', 'VALIDATION_ERROR', 'INVALID_STATE', 'PROVIDER_UNAVAILABLE'],
+  prepare: (app, { params, body }, caller) => decide(app, caller, params.dispute_id, body.outcome),
+  handle: async (_app, tx, { body }, caller, decided) => {
+    await record(tx, caller, 'sandbox.close_dispute', decided.dispute_id, { after: { outcome: body.outcome } })
+    return decided
+  },
+})
+
+async function decide(app: App, { tenant }: Caller, id: string, outcome: 'won' | 'lost') {
+  const dispute = await maybe(app.db.query(findDispute, { ...tenant, id: disputeUuid(id) }))
+  if (!dispute) throw noSuchDispute()
+  const { status, provider_id } = dispute
+  if (status !== 'open') throw new AppError('INVALID_STATE', `the dispute is ${status}`, { extra: { status } })
+  const settings = app.simulators.payments[cardProvider]
+  const client = new ProviderClient()
+  const answer = settings
+    ? await client.ask({
+        method: 'POST',
+        url: `${settings.base_url}${disputeHelperPath(provider_id)}`,
+        headers: { authorization: `Bearer ${settings.secret_key}`, 'idempotency-key': `${dispute.id}-${outcome}` },
+        body: { outcome },
+        timeoutMs: decisionMs,
+      })
+    : null
+  await client.close()
+  if (answer?.kind === 'answered' && (answer.status === 404 || answer.status === 400))
+    throw new AppError('INVALID_STATE', 'the simulated acquirer has no such dispute that is open', {
+      extra: { status },
+    })
+  if (answer?.kind !== 'answered' || answer.status !== 200)
+    throw new AppError('PROVIDER_UNAVAILABLE', 'the simulated acquirer does not answer', { retryAfterSeconds: 5 })
+  return { dispute_id: idOf('dispute', dispute.id), payment_id: idOf('payment', dispute.payment_id), outcome }
+}
+
+export const disputeSandboxRoutes: readonly Route[] = [close]

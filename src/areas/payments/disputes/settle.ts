@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a dispute does to a payment, the wallet and the ledger, and what is told of it, in one transaction. The payment is
+// locked meanwhile and whoever comes second changes nothing, so that the acquirer may tell it twice, late and in any order.
+import { idOf, newUuid } from '../../../kernel/ids.ts'
+import type { Currency } from '../../../kernel/money.ts'
+import { capture, hold, lockAvailable, post, release } from '../../../ledger/wallets.ts'
+import type { App } from '../../../platform/app.ts'
+import { maybe, one, type Tx } from '../../../platform/db.ts'
+import type { Occasion } from '../../../platform/events.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import type { CardDispute } from '../cards/acquirer.ts'
+import { paymentEvents } from '../events.ts'
+import { currencyOf } from '../input.ts'
+import { toldOf } from '../payment.ts'
+import { refundsOf } from '../refunds/refund.ts'
+import { type AttemptRow, lockPayment, noteDispute, type PaymentRow } from '../store.ts'
+import { disputeOf } from './dispute.ts'
+import { closeDispute, type DisputeRow, findProvidersDispute, insertDispute, statusOfDisputes } from './store.ts'
+
+/** What is held for a dispute, until it is captured or released. */
+const holdStep = 'dispute:hold'
+/** Where it stands what accounts owe because their wallets were empty when a dispute was lost. */
+const owedAccount = 'receivable:disputes'
+
+/** Applies what the acquirer says of a dispute; gives the dispute if it was not known before. */
+export async function applyDispute(
+  app: App,
+  tx: Tx,
+  tenant: Tenant,
+  attempt: AttemptRow,
+  told: CardDispute,
+): Promise<DisputeRow | null> {
+  const payment = await one(tx.query(lockPayment, { ...tenant, id: attempt.payment_id }))
+  const before = await maybe(tx.query(findProvidersDispute, { ...tenant, payment: payment.id, providerId: told.id }))
+  // Nobody can want back what was never paid: somebody has to look at it.
+  if (!before && (payment.status !== 'completed' || told.micros > payment.amount)) {
+    app.log.error({ payment: idOf('payment', payment.id) }, 'an acquirer tells of a dispute that cannot be')
+    return null
+  }
+  const occasion = occasionOf(app, tenant, payment, attempt)
+  const dispute = before ?? (await opened(app, tx, occasion, payment, attempt, told))
+  if (told.status !== 'open' && dispute.status === 'open') await closed(app, tx, occasion, dispute, told.status)
+  return before ? null : dispute
+}
+
+/**
+ * The issuer has taken the money already, so that the dispute is opened whatever the wallet holds: what can be spent is set
+ * aside, with the overdraft that the operator grants. A wallet never falls below that, so that a dispute cannot lend an
+ * account what nobody has decided to lend it; what is missing is asked for again when the dispute is lost.
+ */
+async function opened(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  payment: PaymentRow,
+  attempt: AttemptRow,
+  { id: providerId, micros: amount, reason }: CardDispute,
+): Promise<DisputeRow> {
+  const { tenant, receivedMs, nowMs } = occasion
+  const currency = currencyOf(payment.currency)
+  const id = newUuid(receivedMs)
+  const held = least(amount, await lockAvailable(tx, tenant, currency))
+  const dispute = await one(
+    tx.query(insertDispute, {
+      ...tenant,
+      id,
+      payment: payment.id,
+      attempt: attempt.id,
+      provider: payment.provider,
+      providerId,
+      amount,
+      held,
+      currency,
+      reason,
+      at: new Date(nowMs),
+    }),
+  )
+  if (held > 0n) requireDone(id, await hold(tx, tenant, { sourceId: id, step: holdStep }, held, currency), 'held')
+  await tell(app, tx, occasion, dispute, 'disputed')
+  return dispute
+}
+
+async function closed(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  dispute: DisputeRow,
+  status: 'won' | 'lost',
+): Promise<void> {
+  const { tenant, nowMs } = occasion
+  const owed = status === 'lost' ? await paid(tx, occasion, dispute) : await kept(tx, tenant, dispute)
+  const at = new Date(nowMs)
+  const after = await one(tx.query(closeDispute, { ...tenant, id: dispute.id, status, owed, at }))
+  await tell(app, tx, occasion, after, 'disputeClosed')
+}
+
+async function kept(tx: Tx, tenant: Tenant, { id, held }: DisputeRow): Promise<bigint> {
+  if (held > 0n) requireDone(id, await release(tx, tenant, { sourceId: id, step: holdStep }), 'released')
+  return 0n
+}
+
+/** The money leaves the wallet, as far as it is there; gives what is owed then. */
+async function paid(tx: Tx, { tenant, receivedMs }: Occasion, dispute: DisputeRow): Promise<bigint> {
+  const { id, amount, held } = dispute
+  const currency: Currency = currencyOf(dispute.currency)
+  const float = 'float:acquirer'
+  const step = { sourceId: id, step: holdStep }
+  if (held > 0n)
+    requireDone(id, await capture(tx, tenant, step, 'dispute:capture', held, float, receivedMs), 'captured')
+  const rest = amount - held
+  if (rest === 0n) return 0n
+  const there = least(rest, await lockAvailable(tx, tenant, currency))
+  const legs = [
+    { debit: 'wallet', credit: float, micros: there, currency },
+    { debit: owedAccount, credit: float, micros: rest - there, currency },
+  ].filter(({ micros }) => micros > 0n)
+  requireDone(id, await post(tx, tenant, { sourceId: id, step: 'dispute:rest' }, legs, receivedMs), 'posted')
+  return rest - there
+}
+
+async function tell(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  row: DisputeRow,
+  moment: 'disputed' | 'disputeClosed',
+): Promise<void> {
+  const { tenant, nowMs } = occasion
+  const { status } = await one(tx.query(statusOfDisputes, { ...tenant, payment: row.payment_id }))
+  const payment = await one(tx.query(noteDispute, { ...tenant, id: row.payment_id, status, at: new Date(nowMs) }))
+  const told = toldOf(payment, await refundsOf(tx, payment))
+  const dispute = disputeOf(row)
+  const payload = { ...told, dispute_id: dispute.dispute_id, dispute_status: dispute.status, dispute }
+  const { callback_url: callbackUrl } = payment
+  await app.outbox.emit(tx, paymentEvents[moment], occasion, told.payment_id, payload, { callbackUrl })
+}
+
+/** Now, by the real clock and by the account's. */
+function occasionOf(app: App, tenant: Tenant, payment: PaymentRow, { clock_offset_ms }: AttemptRow): Occasion {
+  const receivedMs = app.clock.nowMs()
+  return { tenant, receivedMs, nowMs: receivedMs + Number(clock_offset_ms), requestId: payment.request_id }
+}
+
+function requireDone(id: string, verdict: string, expected: string): void {
+  if (verdict !== expected) throw new Error(`the ledger says ${verdict} of ${idOf('dispute', id)}, not ${expected}`)
+}
+
+function least(a: bigint, b: bigint): bigint {
+  return a < b ? a : b
+}

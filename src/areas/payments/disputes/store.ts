@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// All SQL of disputes. A status moves by guarded updates: the row that comes back belongs to whoever won. Whoever changes
+// one has locked the payment before.
+import { statement } from '../../../platform/db.ts'
+import type { Environment } from '../../../platform/tenant.ts'
+import type { CardDispute } from '../cards/acquirer.ts'
+
+export interface DisputeRow {
+  id: string
+  payment_id: string
+  attempt_id: string
+  provider_id: string
+  status: CardDispute['status']
+  amount: bigint
+  /** What was set aside when it was opened. */
+  held: bigint
+  owed: bigint
+  currency: string
+  reason: CardDispute['reason']
+  polls: number
+  /** By the account's clock, as all times. */
+  created_at: Date
+  closed_at: Date | null
+}
+
+interface Owned {
+  bucket: number
+  account: string
+  environment: Environment
+}
+type One = Owned & { id: string }
+
+const columns = `id, payment_id, attempt_id, provider_id, status, amount, held, owed, currency, reason, polls, created_at,
+  closed_at`
+
+const mine = 'bucket = $bucket and account_id = $account and environment = $environment'
+
+export const insertDispute = statement<
+  One & {
+    payment: string
+    attempt: string
+    provider: string
+    providerId: string
+    amount: bigint
+    held: bigint
+    currency: string
+    reason: string
+    at: Date
+  },
+  DisputeRow
+>(
+  'payments.insert_dispute',
+  `insert into payments.disputes (bucket, account_id, environment, id, payment_id, attempt_id, provider, provider_id, status,
+     amount, held, currency, reason, created_at, updated_at)
+   values ($bucket, $account, $environment, $id, $payment, $attempt, $provider, $providerId, 'open', $amount, $held, $currency,
+     $reason, $at, $at)
+   returning ${columns}`,
+)
+
+export const findDispute = statement<One, DisputeRow>(
+  'payments.find_dispute',
+  `select ${columns} from payments.disputes where ${mine} and id = $id`,
+)
+
+/** By the name that the acquirer has for it. */
+export const findProvidersDispute = statement<Owned & { payment: string; providerId: string }, DisputeRow>(
+  'payments.find_providers_dispute',
+  `select ${columns} from payments.disputes where ${mine} and payment_id = $payment and provider_id = $providerId`,
+)
+
+/** Of all disputes of a payment: one that is open counts before one that was lost, and that before one that was won. */
+export const statusOfDisputes = statement<Owned & { payment: string }, { status: CardDispute['status'] }>(
+  'payments.status_of_disputes',
+  `select status from payments.disputes where ${mine} and payment_id = $payment
+    order by array_position(array['open', 'lost', 'won'], status) limit 1`,
+)
+
+export const listDisputes = statement<
+  Owned & {
+    status: string | null
+    from: string
+    to: string
+    after: string | null
+    descending: boolean
+    limit: number
+  },
+  DisputeRow
+>(
+  'payments.list_disputes',
+  `select ${columns} from payments.disputes
+    where ${mine} and id >= $from::uuid and id < $to::uuid and ($status::text is null or status = $status)
+      and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
+    order by case when $descending then id end desc, id
+    limit $limit::int + 1`,
+)
+
+/** None when somebody else has closed it. */
+export const closeDispute = statement<One & { status: string; owed: bigint; at: Date }, DisputeRow>(
+  'payments.close_dispute',
+  `update payments.disputes set status = $status, owed = $owed, closed_at = $at, updated_at = $at
+    where ${mine} and id = $id and status = 'open'
+   returning ${columns}`,
+)
+
+export const countDisputePoll = statement<One, object>(
+  'payments.count_dispute_poll',
+  `update payments.disputes set polls = least(polls, 9999) + 1 where ${mine} and id = $id`,
+)
