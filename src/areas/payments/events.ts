@@ -39,6 +39,15 @@ const risk = {
 
 const decision = OneOf(['allow', 'review', 'require_3ds', 'block'])
 
+const shownRisk = Nullable(
+  Type.Object({
+    ...risk,
+    decision: Type.Optional(decision),
+    rule_id: Type.Optional(Nullable(Type.String(), { description: 'The rule that decided it' })),
+    risk_check_id: Type.Optional(Type.String()),
+  }),
+)
+
 export const Refund = Type.Object(
   {
     refund_id: Type.String(),
@@ -87,14 +96,7 @@ export const Payment = Type.Object(
     refunds: Type.Array(Refund),
     failure_reason: word,
     failure_message: word,
-    risk: Nullable(
-      Type.Object({
-        ...risk,
-        decision: Type.Optional(decision),
-        rule_id: Type.Optional(Nullable(Type.String(), { description: 'The rule that decided it' })),
-        risk_check_id: Type.Optional(Type.String()),
-      }),
-    ),
+    risk: shownRisk,
     late: Type.Boolean({ description: 'The money came after the payment had been given up' }),
     invoice_id: word,
     redirect_url: Type.Optional(Type.String({ description: 'Where to send the payer; while that is awaited' })),
@@ -184,6 +186,8 @@ export const Payout = Type.Object(
     batch_id: word,
     metadata: Metadata,
     scheduled_at: moment,
+    in_review: Type.Boolean({ description: 'It waits for somebody to approve or reject it' }),
+    risk: shownRisk,
     provider_reference: word,
     failure_reason: word,
     failure_message: word,
@@ -353,6 +357,8 @@ const paidOut: Static<typeof Payout> = {
   batch_id: null,
   metadata: {},
   scheduled_at: null,
+  in_review: false,
+  risk: { risk_score: 5, risk_level: 'low', flags: ['new_recipient'] },
   provider_reference: 'NLM4CD12RT',
   failure_reason: null,
   failure_message: null,
@@ -492,7 +498,7 @@ export const fraudEvents = {
       payment_id: null,
       payout_id: paidOut.payout_id,
       risk: { risk_score: 72, risk_level: 'high', flags: ['new_recipient'], decision: 'review' },
-      payout: { ...paidOut, status: 'pending', provider_reference: null, completed_at: null },
+      payout: { ...paidOut, status: 'pending', in_review: true, provider_reference: null, completed_at: null },
     },
   }),
 }

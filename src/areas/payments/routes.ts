@@ -385,7 +385,7 @@ const transactions = list({
     const purpose = type === 'payment' || type === 'topup' ? type : null
     const wants = (...types: readonly string[]) => type === undefined || types.includes(type)
     const payments = wants('payment', 'topup') ? await app.db.query(listPayments, { ...filter, purpose }) : []
-    const payouts = wants('payout') ? await app.db.query(listPayouts, filter) : []
+    const payouts = wants('payout') ? await app.db.query(listPayouts, { ...filter, inReview: null }) : []
     const refunds = wants('refund') ? await app.db.query(listRefunds, { ...filter, payment: null }) : []
     // Each list has a page and one more: so has what is the first of all.
     const sign = window.descending ? -1 : 1

@@ -199,5 +199,5 @@ test('a new recipient weighs more than a new customer', () => {
     usualMicros: null,
     hint: null,
   })
-  assert.deepEqual([scored.score, scored.flags], [10, ['new_recipient']])
+  assert.deepEqual([scored.score, scored.flags], [5, ['new_recipient']])
 })

@@ -16,6 +16,7 @@ import { newToken } from '../callback-address.ts'
 import { gatewayOf } from '../gateway.ts'
 import { currencyOf, MobilePaymentCreate, microsOf, PaymentCreate } from '../input.ts'
 import { requireCollectable } from '../methods.ts'
+import { judge } from './judge.ts'
 import { holdOf, payoutFeeOf } from './payout.ts'
 import { findPayout, findPayoutReferences, insertPayouts, type NewPayout, type PayoutRow } from './store.ts'
 import { firstPollSeconds, payoutJob, submit } from './submit.ts'
@@ -58,24 +59,28 @@ export const PayoutCreate = Type.Object({ ...PayoutItem.properties, currency })
 
 export type NewPayoutInput = Static<typeof PayoutItem>
 
-/** Stores the payout, holds its money and adds the job that looks after it. Nothing has been asked of anybody yet. */
+/**
+ * Stores the payout, judges it, holds its money and adds the job that looks after it. Nothing has been asked of anybody yet. One
+ * that was blocked comes back failed.
+ */
 export async function accept(
   app: App,
   tx: Tx,
   input: Static<typeof PayoutCreate>,
   occasion: Occasion,
   sendsInline: boolean,
-  { inReview = false }: { inReview?: boolean } = {},
 ): Promise<PayoutRow> {
   const { tenant, nowMs } = occasion
   const currency = currencyOf(input.currency)
-  const draft = { ...draftOf(app, input, currency, occasion), in_review: inReview }
-  const stored = inReview ? { ...draft, status: 'pending' as const } : draft
-  // The row comes before the wallet, as whoever settles one takes them: the other way round two could wait for each other.
-  const payout = await maybe(insert(tx, occasion, null, currency, [stored]))
-  if (!payout) throw await usedBefore(tx, tenant, input.reference ?? '')
+  const draft = draftOf(app, input, currency, occasion)
+  // The row comes before what is counted and that before the wallet, as whoever settles one takes them: the other way round
+  // two could wait for each other.
+  const stored = await maybe(insert(tx, occasion, null, currency, [draft]))
+  if (!stored) throw await usedBefore(tx, tenant, input.reference ?? '')
+  const payout = await judge(app, tx, occasion, stored)
+  if (payout.status === 'failed') return payout
   await holdMoney(tx, tenant, payout, payout.amount + payout.fee, currency)
-  if (!inReview) await watchFrom(app, tx, tenant, payout, sendsInline, nowMs)
+  if (!payout.in_review) await watchFrom(app, tx, tenant, payout, sendsInline, nowMs)
   return payout
 }
 
@@ -125,7 +130,6 @@ export function draftOf(
     metadata: input.metadata ?? {},
     callback_url: input.callback_url ?? null,
     scheduled_at: scheduledAt?.toISOString() ?? null,
-    in_review: false,
     token: `\\x${newToken().toString('hex')}`,
     queued: true,
     due_at: (scheduledAt ?? new Date(nowMs)).toISOString(),

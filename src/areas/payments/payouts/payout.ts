@@ -43,6 +43,8 @@ export function recordOf(row: PayoutRow): Static<typeof Payout> {
     batch_id: row.batch_id && idOf('payoutBatch', row.batch_id),
     metadata: row.metadata,
     scheduled_at: row.scheduled_at,
+    in_review: row.in_review,
+    risk: row.risk,
     provider_reference: row.provider_reference,
     failure_reason: row.failure_reason,
     failure_message: sentenceOf(row.failure_reason),

@@ -13,6 +13,7 @@ import { callbackUrl } from '../callback-address.ts'
 import { gatewayOf } from '../gateway.ts'
 import type { Addresses, Outgoing, OutgoingVerdict, Sent } from '../provider.ts'
 import { marketOf } from '../store.ts'
+import { judgeOfBatch } from './judge.ts'
 import { begin, missedMs, settle } from './settle.ts'
 import { countPayoutPoll, findPayout, markOverdue, moveState, type PayoutRow } from './store.ts'
 
@@ -67,8 +68,9 @@ export const batchedPayoutJob: Job<App, typeof Payload> = {
 
 async function look(app: App, tenant: Tenant | null, id: string, inline: boolean): Promise<Outcome> {
   if (!tenant) throw new Error('a payout belongs to an account')
-  const found = await maybe(app.db.query(findPayout, { ...tenant, id }))
-  if (!found) return { kind: 'done' }
+  const stored = await maybe(app.db.query(findPayout, { ...tenant, id }))
+  if (!stored) return { kind: 'done' }
+  const found = stored.risk === null ? await judgeOfBatch(app, tenant, id) : stored
   const waitMs = found.due_at.getTime() - nowOf(app, found)
   if (found.status === 'pending' && !found.in_review && waitMs > 0) return { kind: 'again', afterMs: waitMs }
   const payout = found.status === 'pending' ? await begin(app, tenant, id) : found
