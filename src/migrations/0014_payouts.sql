@@ -6,7 +6,7 @@
 -- perhaps it was; `accepted`: the provider has it; `unknown`: it may have it; `final`: it is over. `missed_at` is when the
 -- provider first said that it had never heard of it, `lost` that it said so again later; `refusal` what a call said that is
 -- not confirmed. `overdue_at` is set when nobody is asked any more and a person has to find out. `sequence` counts what was told.
--- `risk` is what was found when it was judged, null until then; `in_review` that somebody has to let it go, while it is pending.
+-- `phone` or `bank` says where to: `bank` is the account as the bank needs it. `risk` is what was found when it was judged, null until then; `in_review` that somebody has to let it go, while it is pending.
 create table payments.payouts (
   bucket             smallint not null,
   account_id         uuid not null,
@@ -21,7 +21,8 @@ create table payments.payouts (
   amount             bigint not null check (amount > 0),
   currency           text not null,
   fee                bigint not null check (fee >= 0),
-  phone              text not null,
+  phone              text,
+  bank               jsonb,
   recipient          jsonb not null,
   description        text,
   reference          text,
@@ -48,7 +49,8 @@ create table payments.payouts (
   created_at         timestamptz not null,
   updated_at         timestamptz not null,
   touched_at         timestamptz not null,
-  primary key (bucket, account_id, environment, id)
+  primary key (bucket, account_id, environment, id),
+  check (num_nonnulls(phone, bank) = 1)
 );
 create unique index payouts_reference on payments.payouts (bucket, account_id, environment, reference)
   where reference is not null;

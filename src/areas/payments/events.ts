@@ -372,7 +372,7 @@ const unpaid: Static<typeof Payout> = {
   status: 'failed',
   provider_reference: null,
   failure_reason: 'RECIPIENT_NOT_FOUND',
-  failure_message: 'The number has no mobile-money account.',
+  failure_message: 'The recipient has no account of this number.',
   completed_at: null,
 }
 
@@ -448,7 +448,7 @@ export const refundEvents = {
         amount_refundable: pending.amount,
         provider_reference: null,
         failure_reason: 'RECIPIENT_NOT_FOUND',
-        failure_message: 'The number has no mobile-money account.',
+        failure_message: 'The recipient has no account of this number.',
         completed_at: null,
       },
     },

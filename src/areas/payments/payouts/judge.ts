@@ -19,7 +19,7 @@ import { lockPayout, noteRisk, type PayoutRow } from './store.ts'
 /** Judges a payout that is stored and was not sent; gives it as it is then. The row comes first, then what is counted. */
 export async function judge(app: App, tx: Tx, occasion: Occasion, payout: PayoutRow): Promise<PayoutRow> {
   const { tenant, nowMs, receivedMs } = occasion
-  const { id, amount, currency, method, provider, phone, recipient, metadata } = payout
+  const { id, amount, currency, method, provider, phone, bank, recipient, metadata } = payout
   const assessment = await assess(app, tx, occasion, {
     id,
     direction: 'payout',
@@ -30,6 +30,7 @@ export async function judge(app: App, tx: Tx, occasion: Occasion, payout: Payout
     phone,
     customer: recipient,
     metadata,
+    bank: bank && { code: bank.bank_code, accountNumber: bank.account_number },
   })
   const risk = riskOf(assessment)
   const inReview = risk.decision === 'review'

@@ -45,7 +45,17 @@ const create = write({
     location: ({ payout_id }: Static<typeof Payout>) => `/v1/payouts/${payout_id}`,
   },
   errors: [...errors, 'PAYMENT_BLOCKED'],
-  examples: [{ name: 'To a phone', body: { amount: 10, currency: 'KES', phone: '+254700000001' } }],
+  examples: [
+    { name: 'To a phone', body: { amount: 10, currency: 'KES', phone: '+254700000001' } },
+    {
+      name: 'To an account',
+      body: {
+        amount: 10,
+        currency: 'KES',
+        bank: { account_number: '0112230001', bank_code: '999', account_name: 'Asha Otieno' },
+      },
+    },
+  ],
   prepare: (app, { body }, caller) => checkCallback(app, body, caller),
   handle: async (app, tx, { query, body }, caller) => {
     const payout = recordOf(await accept(app, tx, body, caller, query.wait !== 0))
@@ -191,7 +201,7 @@ const listAll = list({
       phone: null,
       inReview: query.in_review ?? null,
     })
-    return pageOf(window, rows, (row) => recordOf({ ...row, phone: masked(row.phone) }))
+    return pageOf(window, rows, (row) => recordOf({ ...row, phone: row.phone && masked(row.phone) }))
   },
 })
 

@@ -2,6 +2,7 @@
 // All SQL of payouts. A status moves by guarded updates: the row that comes back belongs to whoever won.
 import { statement } from '../../../platform/db.ts'
 import type { Environment } from '../../../platform/tenant.ts'
+import type { BankAccountIn } from '../bank/banks.ts'
 import type { Risk } from '../fraud/assess.ts'
 import type { AttemptState, PaymentFilter } from '../store.ts'
 
@@ -21,7 +22,9 @@ export interface PayoutRow {
   amount: bigint
   currency: string
   fee: bigint
-  phone: string
+  /** Where to: one of the two. */
+  phone: string | null
+  bank: BankAccountIn | null
   recipient: { name?: string; email?: string }
   description: string | null
   reference: string | null
@@ -82,7 +85,7 @@ interface Owned {
 type One = Owned & { id: string }
 
 const columns = `bucket, account_id, environment, id, batch_id, batch_index, status, method, provider, country, amount, currency,
-  fee, phone, recipient, description, reference, metadata, callback_url, scheduled_at, in_review, risk, state, token, tries, polls,
+  fee, phone, bank, recipient, description, reference, metadata, callback_url, scheduled_at, in_review, risk, state, token, tries, polls,
   missed_at, lost, refusal, provider_reference, failure_reason, sequence, request_id, due_at, completed_at, created_at,
   updated_at, touched_at, accounts.clock_offset_ms(account_id, environment) as clock_offset_ms`
 
@@ -96,11 +99,13 @@ export interface NewPayout {
   id: string
   batch_index: number | null
   status: PayoutStatus
+  method: PayoutRow['method']
   provider: string
   country: string
   amount: string
   fee: string
-  phone: string
+  phone: string | null
+  bank: BankAccountIn | null
   recipient: object
   description: string | null
   reference: string | null
@@ -120,13 +125,13 @@ export const insertPayouts = statement<
 >(
   'payments.insert_payouts',
   `insert into payments.payouts (bucket, account_id, environment, id, batch_id, batch_index, status, method, provider, country,
-     amount, currency, fee, phone, recipient, description, reference, metadata, callback_url, scheduled_at, token,
+     amount, currency, fee, phone, bank, recipient, description, reference, metadata, callback_url, scheduled_at, token,
      queued, request_id, due_at, created_at, updated_at, touched_at)
-   select $bucket, $account, $environment, i.id, $batch::uuid, i.batch_index, i.status, 'mobile_money', i.provider, i.country,
-     i.amount, $currency, i.fee, i.phone, i.recipient, i.description, i.reference, i.metadata, i.callback_url, i.scheduled_at,
+   select $bucket, $account, $environment, i.id, $batch::uuid, i.batch_index, i.status, i.method, i.provider, i.country,
+     i.amount, $currency, i.fee, i.phone, i.bank, i.recipient, i.description, i.reference, i.metadata, i.callback_url, i.scheduled_at,
      i.token, i.queued, $requestId, i.due_at, $at, $at, $realAt
-     from jsonb_to_recordset($items::jsonb) as i(id uuid, batch_index int, status text, provider text, country text,
-       amount bigint, fee bigint, phone text, recipient jsonb, description text, reference text, metadata jsonb,
+     from jsonb_to_recordset($items::jsonb) as i(id uuid, batch_index int, status text, method text, provider text, country text,
+       amount bigint, fee bigint, phone text, bank jsonb, recipient jsonb, description text, reference text, metadata jsonb,
        callback_url text, scheduled_at timestamptz, token bytea, queued boolean, due_at timestamptz)
    on conflict (bucket, account_id, environment, reference) where reference is not null do nothing
    returning ${columns}`,

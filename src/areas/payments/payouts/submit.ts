@@ -118,7 +118,12 @@ async function poll(app: App, tenant: Tenant, payout: PayoutRow): Promise<Payout
 }
 
 /** Asks how a payout went. */
-export function ask(app: App, tenant: Tenant, payout: PayoutRow, outgoing: Outgoing): Promise<OutgoingVerdict> {
+export function ask(
+  app: App,
+  tenant: Tenant,
+  payout: PayoutRow,
+  outgoing: Pick<Outgoing, 'queryPayout'>,
+): Promise<OutgoingVerdict> {
   return outgoing.queryPayout(sentOf(app, tenant, payout))
 }
 
@@ -131,10 +136,14 @@ async function sendAgain(app: App, tenant: Tenant, { id }: PayoutRow): Promise<O
 }
 
 async function pay(app: App, tenant: Tenant, payout: PayoutRow): Promise<OutgoingVerdict | null> {
-  const { amount: micros, phone, description } = payout
-  const verdict = await gatewayOf(app).pay(payout, tenant.environment, (outgoing) =>
-    outgoing.payOut({ ...sentOf(app, tenant, payout), micros, phone, description: description ?? '' }),
-  )
+  const { amount: micros, phone, bank, description } = payout
+  const order = { ...sentOf(app, tenant, payout), micros, description: description ?? '' }
+  const verdict = await gatewayOf(app).pay(payout, tenant.environment, async (carrier) => {
+    if (carrier.method === 'mobile_money' && carrier.outgoing && phone !== null)
+      return carrier.outgoing.payOut({ ...order, phone })
+    if (carrier.method === 'bank_transfer' && bank !== null) return carrier.outgoing.payOut({ ...order, account: bank })
+    return { kind: 'unavailable', reason: 'it does not pay there' }
+  })
   if (verdict?.kind === 'unknown')
     app.log.warn({ payout: idOf('payout', payout.id), reason: verdict.reason }, 'a provider did not answer')
   return verdict
