@@ -90,6 +90,16 @@ test('of an account that ends in 0003 nothing is ever known: the money stays hel
   assert.deepEqual(await wallet(client), { balance: 2_000, held: 0 })
 })
 
+test('an account of a bank that is not reached is not found', async () => {
+  const { client } = await world.account({ balance: 2_000 })
+  const { body } = await client.post('/v1/payouts', {
+    ...payout('0001'),
+    bank: { ...account('0001'), bank_code: '01' },
+  })
+  const { status, failure_reason } = await over(client, body.payout_id)
+  assert.deepEqual([status, failure_reason], ['failed', 'RECIPIENT_NOT_FOUND'])
+})
+
 test('a bank that does not take it is told at once, and nothing is held', async () => {
   const { client } = await world.account({ balance: 2_000 })
   const { status, body } = await client.post('/v1/payouts', payout('0012'))
@@ -144,6 +154,16 @@ test('accounts are listed masked, alone and among the transactions, and the bank
   const live = world.stranger.as(key.key)
   assert.deepEqual((await live.get('/v1/payments/methods?currency=KES&direction=out')).body.data, [])
   assert.equal((await live.post('/v1/payouts', payout('0001'))).body.error.code, 'PROVIDER_UNAVAILABLE')
+  const path = '/v1/operator/payments/providers'
+  const { bank = {} } = world.app.simulators.payments
+  const entered = { provider: 'bank', environment: 'live', country: 'KE', ...bank }
+  assert.equal((await world.operator.post(path, entered)).status, 201)
+  const poor = await eventually(async () => {
+    const reply = await live.post('/v1/payouts', payout('0001'))
+    return reply.status !== 503 && reply
+  }, 'the bank to be known')
+  assert.equal(poor.body.error.code, 'INSUFFICIENT_WALLET_BALANCE')
+  assert.equal((await world.operator.delete(`${path}/bank-ke-live`)).status, 200)
 })
 
 test('only what the bank signed is a reason to ask', async () => {

@@ -95,7 +95,7 @@ test('a payout in review holds its money, is told of and not sent, and goes when
   const { payout_id, status, in_review, risk } = asked.body
   assert.deepEqual(
     [status, in_review, risk.decision, risk.rule_id, risk.risk_score],
-    ['pending', true, 'review', rule, 35],
+    ['pending', true, 'review', rule, 39],
   )
   assert.deepEqual(await wallet(client), { balance: 2_000, held: 502.5 })
   assert.deepEqual(await eventsOf(client, payout_id), ['fraud.review_required 1'])
@@ -105,7 +105,7 @@ test('a payout in review holds its money, is told of and not sent, and goes when
     [
       null,
       payout_id,
-      { risk_score: 35, risk_level: 'medium', flags: ['new_recipient'], decision: 'review' },
+      { risk_score: 39, risk_level: 'medium', flags: ['new_recipient'], decision: 'review' },
       'pending',
       true,
     ],

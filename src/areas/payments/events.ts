@@ -358,7 +358,7 @@ const paidOut: Static<typeof Payout> = {
   metadata: {},
   scheduled_at: null,
   in_review: false,
-  risk: { risk_score: 5, risk_level: 'low', flags: ['new_recipient'] },
+  risk: { risk_score: 9, risk_level: 'low', flags: ['new_recipient'] },
   provider_reference: 'NLM4CD12RT',
   failure_reason: null,
   failure_message: null,

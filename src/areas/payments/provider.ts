@@ -138,7 +138,7 @@ export interface Heard {
 }
 
 /** A call as it came, for those who sign what they say. */
-export interface Received {
+interface Received {
   readonly bytes: Buffer
   readonly headers: IncomingHttpHeaders
 }
