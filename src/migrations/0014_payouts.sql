@@ -6,6 +6,7 @@
 -- perhaps it was; `accepted`: the provider has it; `unknown`: it may have it; `final`: it is over. `missed_at` is when the
 -- provider first said that it had never heard of it, `lost` that it said so again later; `refusal` what a call said that is
 -- not confirmed. `overdue_at` is set when nobody is asked any more and a person has to find out. `sequence` counts what was told.
+-- `phone` or `bank` says where to: `bank` is the account as the bank needs it. `risk` is what was found when it was judged, null until then; `in_review` that somebody has to let it go, while it is pending.
 create table payments.payouts (
   bucket             smallint not null,
   account_id         uuid not null,
@@ -20,7 +21,8 @@ create table payments.payouts (
   amount             bigint not null check (amount > 0),
   currency           text not null,
   fee                bigint not null check (fee >= 0),
-  phone              text not null,
+  phone              text,
+  bank               jsonb,
   recipient          jsonb not null,
   description        text,
   reference          text,
@@ -28,6 +30,7 @@ create table payments.payouts (
   callback_url       text,
   scheduled_at       timestamptz,
   in_review          boolean not null default false,
+  risk               jsonb,
   state              text not null default 'planned' check (state in ('planned', 'sending', 'accepted', 'unknown', 'final')),
   token              bytea not null,
   queued             boolean not null,
@@ -46,12 +49,14 @@ create table payments.payouts (
   created_at         timestamptz not null,
   updated_at         timestamptz not null,
   touched_at         timestamptz not null,
-  primary key (bucket, account_id, environment, id)
+  primary key (bucket, account_id, environment, id),
+  check (num_nonnulls(phone, bank) = 1)
 );
 create unique index payouts_reference on payments.payouts (bucket, account_id, environment, reference)
   where reference is not null;
 create unique index payouts_of_batch on payments.payouts (bucket, account_id, environment, batch_id, batch_index)
   where batch_id is not null;
+create index payouts_in_review on payments.payouts (bucket, account_id, environment, id) where in_review;
 create index payouts_overdue on payments.payouts (bucket, id) where overdue_at is not null;
 create index payouts_unqueued on payments.payouts (bucket, account_id, environment, batch_id, batch_index) where not queued;
 

@@ -84,6 +84,46 @@ test('debits and transfers are paid, or not for a reason that is told', async ()
   assert.equal((await decided(() => bank.queryPayout(back.id))).kind, 'paid')
 })
 
+test('a payout goes to an account once, and is refused in words for a recipient', async () => {
+  const { outgoing } = connect()
+  assert.equal(outgoing.repeatable, true)
+  const url = 'https://127.0.0.1:9/hooks/p/00'
+  const addresses = { result: url, timeout: url, answer: url }
+  const payout = (ending: string) => {
+    const { notifyUrl: _, ...rest } = order()
+    return { ...rest, country: 'KE', addresses, account: holder(ending) }
+  }
+  const paid = payout('0001')
+  assert.deepEqual(await outgoing.payOut(paid), { kind: 'accepted', providerId: paid.id })
+  const told = await eventually(async () => {
+    const verdict = await outgoing.queryPayout(paid)
+    return verdict.kind === 'paid' && verdict
+  }, 'the bank to decide')
+  assert.equal(told.micros, paid.micros)
+  assert.deepEqual(await outgoing.payOut(paid), told, 'the same id is taken once')
+  const poor = payout('0002')
+  await outgoing.payOut(poor)
+  const refused = await eventually(async () => {
+    const verdict = await outgoing.queryPayout(poor)
+    return verdict.kind === 'refused' && verdict
+  }, 'the bank to refuse')
+  assert.deepEqual([refused.reason, refused.code], ['PROVIDER_FLOAT_LOW', 'INSUFFICIENT_FUNDS'])
+  const nobody = await outgoing.payOut(payout('0004'))
+  assert.equal(nobody.kind === 'refused' && nobody.reason, 'RECIPIENT_NOT_FOUND')
+  assert.equal((await outgoing.queryPayout(payout('0001'))).kind, 'missing')
+  const body = { id: paid.id, status: 'paid' }
+  const bytes = Buffer.from(JSON.stringify(body))
+  const at = Math.floor(systemClock.nowMs() / 1_000)
+  const headers = { [bankSignatureHeader]: signNotice(settings.webhook_secret ?? '', bytes.toString(), at) }
+  assert.deepEqual(outgoing.readPayout('result', body, { bytes, headers }), {
+    id: paid.id,
+    verdict: { kind: 'pending' },
+  })
+  assert.equal(outgoing.readPayout('result', body, { bytes, headers: {} }), null, 'not signed')
+  assert.equal(outgoing.readPayout('result', body), null, 'not as it came')
+  assert.equal(outgoing.readPayout('answer', body, { bytes, headers }), null, 'an address that it was not given')
+})
+
 test('a one-time account is opened once, and is over for us when we say so', async () => {
   const bank = connect()
   const wanted = { ...order(), expiresAt: new Date(systemClock.nowMs() + 60_000) }

@@ -207,7 +207,7 @@ test('bank transfers are listed with their banks', async () => {
       name: 'Bank transfer',
       countries: ['KE'],
       currencies: ['KES'],
-      directions: ['in'],
+      directions: ['in', 'out'],
       min_amount: 1,
       max_amount: 2_500_000,
       whole_units_only: false,

@@ -6,9 +6,7 @@ import { createHmac } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
 import { callbackUrl } from '../../src/areas/payments/callback-address.ts'
-import { accept } from '../../src/areas/payments/payouts/create.ts'
-import { approve } from '../../src/areas/payments/payouts/review.ts'
-import { bucketOf, idOf, uuidOf } from '../../src/kernel/ids.ts'
+import { bucketOf, uuidOf } from '../../src/kernel/ids.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import type { Client } from '../client.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
@@ -378,29 +376,6 @@ test('time fails nothing: after a week a person has to find out, and the money i
     assert.deepEqual(await wallet(client), { balance, held: 0 })
     assert.deepEqual(await events(client), [`payout.${status}`])
   }
-})
-
-test('a payout in review holds its money, is not sent, and is let go or withdrawn', async () => {
-  const { client } = await world.account({ balance: 2_000 })
-  const { body: known } = await client.post('/v1/payouts', { amount: 1, currency: 'KES', phone: '+254700000001' })
-  const { tenant } = await stored(known.payout_id)
-  await over(client, known.payout_id)
-  const { app } = world
-  const nowMs = app.clock.nowMs()
-  const occasion = { tenant, receivedMs: nowMs, nowMs, requestId: null }
-  const input = { amount: 100, currency: 'KES', phone: '+254700000001' }
-  const review = () => app.db.tx((tx) => accept(app, tx, input, occasion, true, { inReview: true }))
-  const [first, second] = [await review(), await review()]
-  assert.equal((await client.get(`/v1/payouts/${idOf('payout', first.id)}`)).body.status, 'pending')
-  assert.deepEqual(await wallet(client), { balance: 1_999, held: 201 })
-  assert.equal((await client.post(`/v1/payouts/${idOf('payout', first.id)}/cancel`)).body.status, 'cancelled')
-  await assert.rejects(
-    app.db.tx((tx) => approve(app, tx, occasion, first.id)),
-    { code: 'INVALID_STATE' },
-  )
-  await app.db.tx((tx) => approve(app, tx, occasion, second.id))
-  assert.equal((await over(client, idOf('payout', second.id))).status, 'completed')
-  assert.deepEqual(await wallet(client), { balance: 1_898.5, held: 0 })
 })
 
 test('live payouts need a provider that was entered with what it takes to pay, whole', async () => {

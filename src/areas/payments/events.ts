@@ -40,6 +40,15 @@ const risk = {
 
 const decision = OneOf(['allow', 'review', 'require_3ds', 'block'])
 
+const shownRisk = Nullable(
+  Type.Object({
+    ...risk,
+    decision: Type.Optional(decision),
+    rule_id: Type.Optional(Nullable(Type.String(), { description: 'The rule that decided it' })),
+    risk_check_id: Type.Optional(Type.String()),
+  }),
+)
+
 export const Refund = Type.Object(
   {
     refund_id: Type.String(),
@@ -107,14 +116,7 @@ export const Payment = Type.Object(
     refunds: Type.Array(Refund),
     failure_reason: word,
     failure_message: word,
-    risk: Nullable(
-      Type.Object({
-        ...risk,
-        decision: Type.Optional(decision),
-        rule_id: Type.Optional(Nullable(Type.String(), { description: 'The rule that decided it' })),
-        risk_check_id: Type.Optional(Type.String()),
-      }),
-    ),
+    risk: shownRisk,
     late: Type.Boolean({ description: 'The money came after the payment had been given up' }),
     invoice_id: word,
     dispute_status: Type.Optional(OneOf(disputeStatuses, { description: 'Of a payment that was disputed' })),
@@ -216,6 +218,8 @@ export const Payout = Type.Object(
     batch_id: word,
     metadata: Metadata,
     scheduled_at: moment,
+    in_review: Type.Boolean({ description: 'It waits for somebody to approve or reject it' }),
+    risk: shownRisk,
     provider_reference: word,
     failure_reason: word,
     failure_message: word,
@@ -408,6 +412,8 @@ const paidOut: Static<typeof Payout> = {
   batch_id: null,
   metadata: {},
   scheduled_at: null,
+  in_review: false,
+  risk: { risk_score: 9, risk_level: 'low', flags: ['new_recipient'] },
   provider_reference: 'NLM4CD12RT',
   failure_reason: null,
   failure_message: null,
@@ -421,7 +427,7 @@ const unpaid: Static<typeof Payout> = {
   status: 'failed',
   provider_reference: null,
   failure_reason: 'RECIPIENT_NOT_FOUND',
-  failure_message: 'The number has no mobile-money account.',
+  failure_message: 'The recipient has no account of this number.',
   completed_at: null,
 }
 
@@ -516,7 +522,7 @@ export const refundEvents = {
         amount_refundable: pending.amount,
         provider_reference: null,
         failure_reason: 'RECIPIENT_NOT_FOUND',
-        failure_message: 'The number has no mobile-money account.',
+        failure_message: 'The recipient has no account of this number.',
         completed_at: null,
       },
     },
@@ -566,7 +572,7 @@ export const fraudEvents = {
       payment_id: null,
       payout_id: paidOut.payout_id,
       risk: { risk_score: 72, risk_level: 'high', flags: ['new_recipient'], decision: 'review' },
-      payout: { ...paidOut, status: 'pending', provider_reference: null, completed_at: null },
+      payout: { ...paidOut, status: 'pending', in_review: true, provider_reference: null, completed_at: null },
     },
   }),
 }

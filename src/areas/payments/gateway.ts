@@ -7,7 +7,7 @@ import { Breaker } from './breaker.ts'
 import { kindOf, kinds } from './carriers/kinds.ts'
 import { selectEntered, settingsOf } from './entered.ts'
 import type { Carrier } from './kind.ts'
-import type { Outgoing, OutgoingVerdict, Verdict } from './provider.ts'
+import type { OutgoingVerdict, Verdict } from './provider.ts'
 
 /** Changes are told; this is for what was not heard. */
 const reloadMs = 30_000
@@ -105,7 +105,7 @@ class Gateway {
   }
 
   /** The half that pays; null when nobody here can pay there. */
-  outgoing(named: Named, environment: Environment): Outgoing | null {
+  outgoing(named: Named, environment: Environment): Carrier['outgoing'] {
     return this.#connected(named, environment)?.carrier.outgoing ?? null
   }
 
@@ -113,14 +113,13 @@ class Gateway {
   async pay(
     named: Named,
     environment: Environment,
-    what: (outgoing: Outgoing) => Promise<OutgoingVerdict>,
+    what: (carrier: Carrier) => Promise<OutgoingVerdict>,
   ): Promise<OutgoingVerdict | null> {
-    const outgoing = this.outgoing(named, environment)
-    const breaker = this.#connected(named, environment)?.outgoingBreaker
-    if (!outgoing || !breaker?.admits(performance.now())) return null
-    const verdict = await what(outgoing)
+    const connected = this.#connected(named, environment)
+    if (!connected?.carrier.outgoing || !connected.outgoingBreaker.admits(performance.now())) return null
+    const verdict = await what(connected.carrier)
     const answered = verdict.kind !== 'unknown' && verdict.kind !== 'unavailable'
-    breaker.record(answered, performance.now())
+    connected.outgoingBreaker.record(answered, performance.now())
     return verdict
   }
 

@@ -107,10 +107,12 @@ function cardRows(app: App, { currency, direction }: MethodQuery, { environment 
 }
 
 async function bankRows(app: App, query: MethodQuery, { environment }: Tenant): Promise<Static<typeof Method>[]> {
-  if (query.direction === 'out') return []
   const gateway = gatewayOf(app)
+  const paysOut = (country: string) => gateway.outgoing({ provider: bankProvider, country }, environment) !== null
+  const basisPoints = query.direction === 'out' ? payoutFeeBasisPoints : bankFeeBasisPoints
+  const markets = bankMarkets(query).filter(({ country }) => query.direction !== 'out' || paysOut(country))
   return Promise.all(
-    bankMarkets(query).map(async ({ country, currency }) => {
+    markets.map(async ({ country, currency }) => {
       const named = { provider: bankProvider, country }
       const { min, max } = largerBoundsOf(currency)
       return {
@@ -119,12 +121,12 @@ async function bankRows(app: App, query: MethodQuery, { environment }: Tenant): 
         name: 'Bank transfer',
         countries: [country],
         currencies: [currency],
-        directions: ['in' as const],
+        directions: paysOut(country) ? (['in', 'out'] as const) : (['in'] as const),
         min_amount: min,
         max_amount: max,
         whole_units_only: false,
-        fee: { percent: Number(bankFeeBasisPoints) / 100, fixed: 0, currency },
-        status: gateway.status(named, environment),
+        fee: { percent: Number(basisPoints) / 100, fixed: 0, currency },
+        status: gateway.status(named, environment, query.direction),
         banks: [...((await gateway.carrier('bank_transfer', named, environment)?.banks()) ?? [])],
       }
     }),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a provider is to this area: somebody who is asked to collect money, may be asked how that went, and calls back. Its
 // words are turned into one of a few verdicts; "unknown" is settled by asking or by its callback, never by guessing.
+import type { IncomingHttpHeaders } from 'node:http'
 import type { Currency } from '../../kernel/money.ts'
 import type { BankAccountIn, PayInto } from './bank/banks.ts'
 import type { CardShown } from './cards/card.ts'
@@ -24,7 +25,7 @@ export const failureMessages = {
   AUTHENTICATION_FAILED: 'The bank could not confirm who paid.',
   PROVIDER_UNAVAILABLE: 'The provider is out of reach just now.',
   PROVIDER_ERROR: 'The provider could not take the payment.',
-  RECIPIENT_NOT_FOUND: 'The number has no mobile-money account.',
+  RECIPIENT_NOT_FOUND: 'The recipient has no account of this number.',
   RECIPIENT_LIMIT_REACHED: 'The account cannot take so much.',
   PROVIDER_FLOAT_LOW: 'There is not enough money to pay out from just now.',
   REVERSED_BY_PROVIDER: 'The provider took the money back.',
@@ -103,11 +104,17 @@ export interface Sent extends Market {
   addresses: Addresses
 }
 
+/** Money for somebody's phone. */
 export interface Disbursement extends Sent {
   micros: bigint
   /** E.164. */
   phone: string
   description: string
+}
+
+/** Money for an account with a bank. */
+export interface BankDisbursement extends Omit<Disbursement, 'phone'> {
+  account: BankAccountIn
 }
 
 export type OutgoingVerdict =
@@ -130,14 +137,20 @@ export interface Heard {
   verdict: OutgoingVerdict
 }
 
-/** The half of a provider that pays. */
-export interface Outgoing {
+/** A call as it came, for those who sign what they say. */
+interface Received {
+  readonly bytes: Buffer
+  readonly headers: IncomingHttpHeaders
+}
+
+/** The half of a provider that pays: phones, or accounts. */
+export interface Outgoing<Payment extends Disbursement | BankDisbursement = Disbursement> {
   /** Whether one that the provider has never heard of may be sent again: it takes the same id once. */
   readonly repeatable: boolean
-  payOut(disbursement: Disbursement): Promise<OutgoingVerdict>
+  payOut(disbursement: Payment): Promise<OutgoingVerdict>
   queryPayout(sent: Sent): Promise<OutgoingVerdict>
   /** What a call to one of the addresses says; null when it is none of the provider's. */
-  readPayout(topic: keyof Addresses, body: unknown): Heard | null
+  readPayout(topic: keyof Addresses, body: unknown, received?: Received): Heard | null
 }
 
 export interface MobileMoney {

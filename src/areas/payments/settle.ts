@@ -240,7 +240,7 @@ async function moved(
   tx.afterCommit(() => waitingOf(app).over(after))
   if (event) {
     await tell(app, tx, event, occasion, after)
-    await noteFate(tx, occasion, after.id, after.status)
+    await noteFate(tx, occasion, [after.id], after.status)
   }
   if (redirectUrl !== undefined) await tellAction(app, tx, occasion, after, redirectUrl)
   if (event === paymentEvents.failed) await purposeOf(after).failed?.(app, tx, occasion, after)

@@ -88,7 +88,7 @@ export const transactions = list({
       type === 'payment' ? (['payment', 'invoice'] as const) : type === 'topup' ? (['topup'] as const) : null
     const wants = (...types: readonly string[]) => type === undefined || types.includes(type)
     const payments = wants('payment', 'topup') ? await app.db.query(listPayments, { ...filter, purposes }) : []
-    const payouts = wants('payout') ? await app.db.query(listPayouts, filter) : []
+    const payouts = wants('payout') ? await app.db.query(listPayouts, { ...filter, inReview: null }) : []
     const refunds = wants('refund') ? await app.db.query(listRefunds, { ...filter, payment: null }) : []
     // Each list has a page and one more: so has what is the first of all.
     const sign = window.descending ? -1 : 1
@@ -145,7 +145,7 @@ function payoutTransactionOf(row: PayoutRow): Static<typeof Transaction> {
     direction: 'debit',
     method,
     provider,
-    phone: masked(row.phone),
+    phone: row.phone && masked(row.phone),
     reference: rest.reference,
     provider_reference: rest.provider_reference,
     description: rest.description,

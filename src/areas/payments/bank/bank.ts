@@ -3,7 +3,7 @@
 // asked how that went.
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Currency } from '../../../kernel/money.ts'
-import type { RefundCarrier, Verdict } from '../provider.ts'
+import type { BankDisbursement, Outgoing, RefundCarrier, Verdict } from '../provider.ts'
 import type { BankAccountIn } from './banks.ts'
 
 /** Something that a bank is asked for, by our own id. */
@@ -19,7 +19,7 @@ export interface BankOrder {
 export interface Bank {
   readonly method: 'bank_transfer'
   readonly provider: string
-  readonly outgoing: null
+  readonly outgoing: Outgoing<BankDisbursement>
   readonly refunds: RefundCarrier
   debit(order: BankOrder & { account: BankAccountIn }): Promise<Verdict>
   queryDebit(id: string): Promise<Verdict>

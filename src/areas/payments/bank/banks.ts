@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Paying by bank: where it is offered, what is asked of whoever pays so, and what is shown of it.
 import { type Static, Type } from 'typebox'
+import { AppError } from '../../../kernel/errors.ts'
 import type { Currency } from '../../../kernel/money.ts'
 import { Amount, At } from '../../../platform/schema.ts'
+import { largerBoundsOf, requireWithin } from '../bounds.ts'
 
 export const bankProvider = 'bank'
 /** Hundredths of a percent, until the operator sets prices. */
@@ -22,6 +24,19 @@ export function bankMarkets({ currency, country }: { currency?: string | undefin
         (currency === undefined || one.currency === currency.toUpperCase()) &&
         (country === undefined || one.country === country.toUpperCase()),
     )
+}
+
+/** Where a bank takes or sends such an amount; throws when it does not. */
+export function requireBank(
+  provider: string | undefined,
+  money: { currency: Currency; micros: bigint },
+): { provider: string; country: string } {
+  if (provider !== undefined && provider.toLowerCase() !== bankProvider)
+    throw new AppError('UNSUPPORTED_PROVIDER', `bank transfers are made by ${bankProvider}`)
+  const [market] = bankMarkets({ currency: money.currency })
+  if (!market) throw new AppError('UNSUPPORTED_METHOD', `bank transfers are not offered in ${money.currency}`)
+  requireWithin('the bank', largerBoundsOf(money.currency), money)
+  return { provider: bankProvider, country: market.country }
 }
 
 /** The account that is debited. */

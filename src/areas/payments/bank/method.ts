@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Paying by bank: the payer's account is debited, or a one-time account is opened for the payer to pay into. Either way
 // the bank knows it by the attempt's id, and is asked whatever it tells.
-import { AppError } from '../../../kernel/errors.ts'
 import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { one } from '../../../platform/db.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { noticeIdIn } from '../../../protocols/bank.ts'
-import { largerBoundsOf, requireWithin } from '../bounds.ts'
 import { callbackUrl } from '../callback-address.ts'
 import { gatewayOf } from '../gateway.ts'
 import type { PaymentMethod } from '../method.ts'
@@ -15,7 +13,7 @@ import { feeOf } from '../methods.ts'
 import type { Verdict } from '../provider.ts'
 import { type AttemptRow, findPayment, marketOf, open, type PaymentRow } from '../store.ts'
 import type { Bank } from './bank.ts'
-import { bankFeeBasisPoints, bankMarkets, bankProvider } from './banks.ts'
+import { bankFeeBasisPoints, bankProvider, requireBank } from './banks.ts'
 
 const debitSeconds = 3_600
 const accountSeconds = 86_400
@@ -29,14 +27,8 @@ export const bankTransfer: PaymentMethod = {
   isMeant: ({ bank, provider }) => bank !== undefined || provider?.toLowerCase() === bankProvider,
 
   plan(_app, _tx, _occasion, { bank, provider }, money) {
-    if (provider !== undefined && provider.toLowerCase() !== bankProvider)
-      throw new AppError('UNSUPPORTED_PROVIDER', `bank transfers are taken by ${bankProvider}`)
-    const [market] = bankMarkets({ currency: money.currency })
-    if (!market) throw new AppError('UNSUPPORTED_METHOD', `bank transfers are not offered in ${money.currency}`)
-    requireWithin('the bank', largerBoundsOf(money.currency), money)
     return {
-      provider: bankProvider,
-      country: market.country,
+      ...requireBank(provider, money),
       fee: feeOf(money.micros, money.currency, bankFeeBasisPoints),
       phone: null,
       expirySeconds: bank ? debitSeconds : accountSeconds,

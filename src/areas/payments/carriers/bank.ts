@@ -20,6 +20,7 @@ import {
 } from '../../../protocols/bank.ts'
 import type { Bank, BankOrder } from '../bank/bank.ts'
 import type { BankAccountIn } from '../bank/banks.ts'
+import { bankOutgoing } from '../bank/payouts.ts'
 import { bankRefunds } from '../bank/refunds.ts'
 import { baseUrl, type ProviderKind, type Surroundings, secretText } from '../kind.ts'
 import type { FailureReason, Verdict } from '../provider.ts'
@@ -42,7 +43,7 @@ const reasons: Readonly<Record<string, FailureReason>> = {
 class BankCarrier implements Bank {
   readonly method = 'bank_transfer'
   readonly provider = 'bank'
-  readonly outgoing = null
+  readonly outgoing = bankOutgoing(this)
   readonly refunds = bankRefunds(this)
   readonly #settings: BankSettings
   readonly #clock: Clock

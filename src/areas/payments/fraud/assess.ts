@@ -103,14 +103,14 @@ export async function weigh(
   }
 }
 
-/** Counts what became of a payment or payout whose check asked for it, in the transaction that moved it there. */
+/** Counts what became of payments or payouts whose checks asked for it, in the transaction that moved them there. */
 export async function noteFate(
   tx: Tx,
   { tenant, nowMs, receivedMs }: Occasion,
-  id: string,
+  ids: readonly string[],
   status: string,
 ): Promise<void> {
-  await tx.query(countFate, { ...tenant, id, status, at: new Date(nowMs), realAt: new Date(receivedMs) })
+  await tx.query(countFate, { ...tenant, ids, status, at: new Date(nowMs), realAt: new Date(receivedMs) })
 }
 
 /** What was found, as it is stored with a payment or payout and read by customers. */

@@ -81,7 +81,7 @@ export function requirePassed({ id, failure_reason, risk }: PaymentRow): void {
 }
 
 /** What whoever asked is told of something that was blocked; null when it was not. `named` is its id, as customers know it. */
-function refusalOf(
+export function refusalOf(
   named: Readonly<Record<string, string>>,
   failureReason: string | null,
   risk: { rule_id?: string | null; risk_score: number } | null,

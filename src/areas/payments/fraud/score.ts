@@ -52,7 +52,8 @@ const mostForVelocity = 35
 const amountPoints = [[5n, 15], [2n, 10], [1n, 5]] as const // biome-ignore format: a table reads better dense
 const unusualPoints = 10
 const newCustomerPoints = 5
-const newRecipientPoints = 10
+/** As many as leave a phone alone, however often it is paid and fails, below what is looked at. */
+const newRecipientPoints = 9
 const disposablePoints = 10
 const cardCountryPoints = 15
 const countryPoints = 10

@@ -146,7 +146,7 @@ const entryAt = `select * from payments.blacklist e
   limit 1`
 
 const addUp = `on conflict (bucket, account_id, environment, tally, step, start, item)
-    do update set count = v.count + 1, total = v.total + excluded.total`
+    do update set count = v.count + excluded.count, total = v.total + excluded.total`
 
 /** Counts what is to be counted now and reads the rest. Rows that were just counted are taken as they are now. */
 export const look = statement<
@@ -274,23 +274,24 @@ export const checksBetween = statement<
     order by id limit $limit::int`,
 )
 
-/** Counts what became of a payment or payout, as its check says it should be. */
-export const countFate = statement<One & { status: string; at: Date; realAt: Date }, object>(
+/** Counts what became of payments or payouts, as their checks say it should be. */
+export const countFate = statement<Owned & { ids: readonly string[]; status: string; at: Date; realAt: Date }, object>(
   'payments.count_fate',
   `with fate as (
-     select payer, watched from payments.risk_checks where ${mine} and id = $id
+     select payer, watched from payments.risk_checks where ${mine} and id = any($ids::uuid[])
    ), known as (
      insert into payments.payers (bucket, account_id, environment, payer, first_at)
-     select $bucket::smallint, $account::uuid, $environment::text, payer, $at::timestamptz from fate
+     select distinct $bucket::smallint, $account::uuid, $environment::text, payer, $at::timestamptz from fate
       where payer is not null and $status::text = 'completed'
      on conflict do nothing
    )
    insert into payments.velocity as v (bucket, account_id, environment, tally, step, start, item, count, total, expires_at)
    select $bucket::smallint, $account::uuid, $environment::text, w.tally, w.step,
-          floor(extract(epoch from $at::timestamptz) / w.step)::bigint * w.step, w.item, 1, w.amount,
-          $realAt::timestamptz + w.keep * interval '1 second'
+          floor(extract(epoch from $at::timestamptz) / w.step)::bigint * w.step, w.item, count(*), sum(w.amount),
+          $realAt::timestamptz + max(w.keep) * interval '1 second'
      from fate, jsonb_to_recordset(fate.watched) as w(tally uuid, step int, item uuid, amount numeric, keep int, statuses text[])
     where $status::text = any(w.statuses)
+    group by w.tally, w.step, w.item
     order by w.tally, w.step, w.item
    ${addUp}`,
 )

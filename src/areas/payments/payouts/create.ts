@@ -12,10 +12,12 @@ import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import { Moment, OneOf } from '../../../platform/schema.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
+import { BankAccountIn, requireBank } from '../bank/banks.ts'
 import { newToken } from '../callback-address.ts'
 import { gatewayOf } from '../gateway.ts'
 import { currencyOf, MobilePaymentCreate, microsOf, PaymentCreate } from '../input.ts'
 import { requireCollectable } from '../methods.ts'
+import { judge } from './judge.ts'
 import { holdOf, payoutFeeOf } from './payout.ts'
 import { findPayout, findPayoutReferences, insertPayouts, type NewPayout, type PayoutRow } from './store.ts'
 import { firstPollSeconds, payoutJob, submit } from './submit.ts'
@@ -30,13 +32,16 @@ const { phone_number: phone } = MobilePaymentCreate.properties
 /** What may be given once for a whole batch. */
 export const shared = {
   currency,
-  method: Type.Optional(OneOf(['mobile_money'])),
+  method: Type.Optional(OneOf(['mobile_money', 'bank_transfer'], { description: 'bank_transfer where bank is given' })),
   provider: Type.Optional(Type.String({ maxLength: 40, description: 'Found by the payee’s network unless given' })),
 }
 
 export const PayoutItem = Type.Object({
   amount,
-  phone,
+  phone: Type.Optional(phone),
+  bank: Type.Optional(
+    Type.Object(BankAccountIn.properties, { description: 'The account to pay to, in place of a phone' }),
+  ),
   method: shared.method,
   provider: shared.provider,
   description,
@@ -58,24 +63,28 @@ export const PayoutCreate = Type.Object({ ...PayoutItem.properties, currency })
 
 export type NewPayoutInput = Static<typeof PayoutItem>
 
-/** Stores the payout, holds its money and adds the job that looks after it. Nothing has been asked of anybody yet. */
+/**
+ * Stores the payout, judges it, holds its money and adds the job that looks after it. Nothing has been asked of anybody yet. One
+ * that was blocked comes back failed.
+ */
 export async function accept(
   app: App,
   tx: Tx,
   input: Static<typeof PayoutCreate>,
   occasion: Occasion,
   sendsInline: boolean,
-  { inReview = false }: { inReview?: boolean } = {},
 ): Promise<PayoutRow> {
   const { tenant, nowMs } = occasion
   const currency = currencyOf(input.currency)
-  const draft = { ...draftOf(app, input, currency, occasion), in_review: inReview }
-  const stored = inReview ? { ...draft, status: 'pending' as const } : draft
-  // The row comes before the wallet, as whoever settles one takes them: the other way round two could wait for each other.
-  const payout = await maybe(insert(tx, occasion, null, currency, [stored]))
-  if (!payout) throw await usedBefore(tx, tenant, input.reference ?? '')
+  const draft = draftOf(app, input, currency, occasion)
+  // The row comes before what is counted and that before the wallet, as whoever settles one takes them: the other way round
+  // two could wait for each other.
+  const stored = await maybe(insert(tx, occasion, null, currency, [draft]))
+  if (!stored) throw await usedBefore(tx, tenant, input.reference ?? '')
+  const payout = await judge(app, tx, occasion, stored)
+  if (payout.status === 'failed') return payout
   await holdMoney(tx, tenant, payout, payout.amount + payout.fee, currency)
-  if (!inReview) await watchFrom(app, tx, tenant, payout, sendsInline, nowMs)
+  if (!payout.in_review) await watchFrom(app, tx, tenant, payout, sendsInline, nowMs)
   return payout
 }
 
@@ -104,8 +113,9 @@ export function draftOf(
   { tenant, receivedMs, nowMs }: Occasion,
 ): NewPayout {
   const micros = microsOf('amount', input.amount, currency)
-  const { provider, country } = requireCollectable(currency, input.phone, input.provider, micros)
-  const known = gatewayOf(app).carrier('mobile_money', { provider, country }, tenant.environment)
+  const to = recipientOf(input, currency, micros)
+  const { provider } = to
+  const known = gatewayOf(app).speaksTo(to, tenant.environment)
   // The simulators are not known to every node; whoever knows them sends it.
   if (known ? known.outgoing === null : tenant.environment === 'live')
     throw new AppError('PROVIDER_UNAVAILABLE', `${provider} does not take payouts here`, { retryAfterSeconds: 60 })
@@ -114,22 +124,34 @@ export function draftOf(
     id: newUuid(receivedMs),
     batch_index: null,
     status: scheduledAt === null ? 'processing' : 'pending',
-    provider,
-    country,
+    ...to,
     amount: micros.toString(),
     fee: payoutFeeOf(micros, currency).toString(),
-    phone: input.phone,
     recipient: input.recipient ?? {},
     description: input.description ?? null,
     reference: input.reference ?? null,
     metadata: input.metadata ?? {},
     callback_url: input.callback_url ?? null,
     scheduled_at: scheduledAt?.toISOString() ?? null,
-    in_review: false,
     token: `\\x${newToken().toString('hex')}`,
     queued: true,
     due_at: (scheduledAt ?? new Date(nowMs)).toISOString(),
   }
+}
+
+type To = Pick<NewPayout, 'method' | 'provider' | 'country' | 'phone' | 'bank'>
+
+/** Who is paid, and by whom: somebody's phone or account, and never both. */
+function recipientOf({ method, phone, bank, provider: named }: NewPayoutInput, currency: Currency, micros: bigint): To {
+  if ((method ?? (bank ? 'bank_transfer' : 'mobile_money')) === 'bank_transfer') {
+    if (!bank) throw new AppError('VALIDATION_ERROR', 'bank: is needed for a bank transfer')
+    if (phone !== undefined) throw new AppError('VALIDATION_ERROR', 'phone: an account is paid, or a phone, not both')
+    return { method: 'bank_transfer', ...requireBank(named, { currency, micros }), phone: null, bank }
+  }
+  if (bank) throw new AppError('VALIDATION_ERROR', 'bank: a phone is paid, or an account, not both')
+  if (phone === undefined) throw new AppError('VALIDATION_ERROR', 'phone: is needed, or bank')
+  const { provider, country } = requireCollectable(currency, phone, named, micros)
+  return { method: 'mobile_money', provider, country, phone, bank: null }
 }
 
 export function insert(

@@ -5,11 +5,12 @@ import { AppError } from '../../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../../kernel/ids.ts'
 import { type Currency, currencies, divideHalfEven } from '../../../kernel/money.ts'
 import type { Step } from '../../../ledger/wallets.ts'
+import { maskedAccount } from '../bank/banks.ts'
 import type { Payout } from '../events.ts'
 import { failureMessages } from '../provider.ts'
 import type { BatchRow, PayoutRow } from './store.ts'
 
-/** Of a payout over mobile money: hundredths of a percent, until the operator sets prices. */
+/** Of a payout: hundredths of a percent, until the operator sets prices. */
 export const payoutFeeBasisPoints = 50n
 
 /** What a payout costs the account, to the minor unit, ties to even. */
@@ -34,7 +35,7 @@ export function recordOf(row: PayoutRow): Static<typeof Payout> {
     status: row.status,
     amount: row.amount,
     currency: row.currency,
-    recipient: { name: row.recipient.name ?? null, phone: row.phone, bank: null },
+    recipient: { name: row.recipient.name ?? null, phone: row.phone, bank: row.bank && maskedAccount(row.bank) },
     fee: row.fee,
     method: row.method,
     provider: row.provider,
@@ -43,6 +44,8 @@ export function recordOf(row: PayoutRow): Static<typeof Payout> {
     batch_id: row.batch_id && idOf('payoutBatch', row.batch_id),
     metadata: row.metadata,
     scheduled_at: row.scheduled_at,
+    in_review: row.in_review,
+    risk: row.risk,
     provider_reference: row.provider_reference,
     failure_reason: row.failure_reason,
     failure_message: sentenceOf(row.failure_reason),

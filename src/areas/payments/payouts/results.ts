@@ -10,13 +10,14 @@ import { settle } from './settle.ts'
 import { findPayout, noteRefusal } from './store.ts'
 import { ask, topics } from './submit.ts'
 
-export async function takeResult(app: App, { tenant, id, token, topic, body }: Call): Promise<object | null> {
+export async function takeResult(app: App, call: Call): Promise<object | null> {
+  const { tenant, id, token, topic, body } = call
   const payout = await maybe(app.db.query(findPayout, { ...tenant, id }))
   const about = topics[topic]
   // Of a payout that was never sent nobody can tell anything.
   if (!payout || !about || payout.state === 'planned' || !timingSafeEqual(payout.token, token)) return null
-  const provider = gatewayOf(app).carrier('mobile_money', payout, tenant.environment)
-  const heard = provider?.outgoing?.readPayout(about, body)
+  const provider = gatewayOf(app).speaksTo(payout, tenant.environment)
+  const heard = provider?.outgoing?.readPayout(about, body, call)
   // Whoever knows the token and not what was agreed on is not the provider.
   if (!provider?.outgoing || !heard || (heard.id !== null && heard.id !== id)) return null
   const { verdict } = heard
@@ -24,5 +25,5 @@ export async function takeResult(app: App, { tenant, id, token, topic, body }: C
     if (verdict.kind === 'refused') await app.db.query(noteRefusal, { ...tenant, id, reason: verdict.reason })
     await settle(app, tenant, id, await ask(app, tenant, payout, provider.outgoing))
   } else await settle(app, tenant, id, verdict)
-  return provider.thanks
+  return provider.method === 'mobile_money' ? provider.thanks : {}
 }

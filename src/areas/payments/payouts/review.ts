@@ -1,22 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0
-// Payouts that wait for a person: they are accepted with `inReview`, their money is held, and nothing looks after them until
-// they are let go here or withdrawn like any other that is pending.
-import { AppError } from '../../../kernel/errors.ts'
+// Payouts that wait for a person: their money is held, and nothing looks after them until somebody lets them go here, rejects
+// them, or withdraws them like any other that is pending.
+import { type Static, Type } from 'typebox'
 import type { App } from '../../../platform/app.ts'
+import { record } from '../../../platform/audit.ts'
 import { maybe, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
+import { type Route, write } from '../../../platform/route.ts'
+import { Payout } from '../events.ts'
 import { watchFrom } from './create.ts'
-import { noSuchPayout } from './payout.ts'
+import { noSuchPayout, payoutUuid, recordOf } from './payout.ts'
+import { notInReview, reject } from './settle.ts'
 import { endReview, findPayout, type PayoutRow } from './store.ts'
 
+const common = {
+  method: 'POST',
+  scope: 'payouts:write',
+  params: Type.Object({ payout_id: Type.String({ description: 'Begins with po_' }) }),
+  reply: { status: 200, schema: Payout },
+  errors: ['NOT_FOUND', 'INVALID_STATE'],
+} as const
+
+const approveRoute = write({
+  ...common,
+  path: '/v1/payouts/:payout_id/approve',
+  operation: 'payouts.approve',
+  summary: 'Let a payout go that waits for a decision',
+  description: 'It is sent at once, or when its time has come. Your rules are not asked again.',
+  handle: async (app, tx, { params }, caller): Promise<Static<typeof Payout>> => {
+    const payout = recordOf(await approve(app, tx, caller, payoutUuid(params.payout_id)))
+    await record(tx, caller, 'payout.approve', payout.payout_id, { after: { status: payout.status } })
+    return payout
+  },
+})
+
+const rejectRoute = write({
+  ...common,
+  path: '/v1/payouts/:payout_id/reject',
+  operation: 'payouts.reject',
+  summary: 'Withdraw a payout that waits for a decision',
+  description: 'It is cancelled, and what was held for it is back in the wallet.',
+  handle: async (app, tx, { params }, caller): Promise<Static<typeof Payout>> => {
+    const payout = recordOf(await reject(app, tx, caller.tenant, payoutUuid(params.payout_id)))
+    await record(tx, caller, 'payout.reject', payout.payout_id, { after: { status: payout.status } })
+    return payout
+  },
+})
+
 /** Lets a payout go that waited for a person. */
-export async function approve(app: App, tx: Tx, { tenant, nowMs }: Occasion, id: string): Promise<PayoutRow> {
-  const payout = await maybe(tx.query(endReview, { ...tenant, id }))
+async function approve(app: App, tx: Tx, { tenant, nowMs, receivedMs }: Occasion, id: string): Promise<PayoutRow> {
+  const times = { at: new Date(nowMs), realAt: new Date(receivedMs) }
+  const payout = await maybe(tx.query(endReview, { ...tenant, id, ...times }))
   if (payout) {
     await watchFrom(app, tx, tenant, payout, false, nowMs)
     return payout
   }
   const found = await maybe(tx.query(findPayout, { ...tenant, id }))
-  if (!found) throw noSuchPayout()
-  throw new AppError('INVALID_STATE', 'the payout does not wait for anybody', { extra: { status: found.status } })
+  throw found ? notInReview(found) : noSuchPayout()
 }
+
+export const payoutReviewRoutes: readonly Route[] = [approveRoute, rejectRoute]

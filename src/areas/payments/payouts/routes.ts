@@ -12,9 +12,11 @@ import { Payout, payoutStatus } from '../events.ts'
 import { accepting, checkCallback } from '../routes.ts'
 import { acceptMany, answerOf, Batch, BulkCreate, cancelBatch, checkCallbacks, readBatch } from './bulk.ts'
 import { accept, PayoutCreate, sendNow } from './create.ts'
+import { passed } from './judge.ts'
 import { noSuchPayout, payoutUuid, recordOf } from './payout.ts'
+import { payoutReviewRoutes } from './review.ts'
 import { cancel } from './settle.ts'
-import { findPayout, listPayouts } from './store.ts'
+import { findPayout, listInReview, listPayouts } from './store.ts'
 
 const bulkBodyBytes = 8 * 1024 * 1024
 
@@ -22,6 +24,9 @@ const PayoutParam = Type.Object({ payout_id: Type.String({ description: 'Begins 
 const BatchParam = Type.Object({ batch_id: Type.String({ description: 'Begins with pob_' }) })
 
 const errors = [...accepting.errors, 'INSUFFICIENT_WALLET_BALANCE'] as const
+const inReview = Type.Optional(
+  Type.Boolean({ rule: 'must be true or false', description: 'Whether it waits for a decision' }),
+)
 
 const create = write({
   ...accepting,
@@ -32,15 +37,25 @@ const create = write({
   operation: 'payouts.create',
   summary: 'Pay somebody from the wallet',
   description:
-    'The amount and the fee are held until it is certain what became of it, which is told as payout.completed or payout.failed.',
+    'Your rules are asked first: what they block is refused, what they want looked at waits as pending. The amount and the fee are held until it is certain what became of it, which is told as payout.completed or payout.failed.',
   body: PayoutCreate,
   reply: {
     status: 201,
     schema: Payout,
     location: ({ payout_id }: Static<typeof Payout>) => `/v1/payouts/${payout_id}`,
   },
-  errors,
-  examples: [{ name: 'To a phone', body: { amount: 10, currency: 'KES', phone: '+254700000001' } }],
+  errors: [...errors, 'PAYMENT_BLOCKED'],
+  examples: [
+    { name: 'To a phone', body: { amount: 10, currency: 'KES', phone: '+254700000001' } },
+    {
+      name: 'To an account',
+      body: {
+        amount: 10,
+        currency: 'KES',
+        bank: { account_number: '0112230001', bank_code: '999', account_name: 'Asha Otieno' },
+      },
+    },
+  ],
   prepare: (app, { body }, caller) => checkCallback(app, body, caller),
   handle: async (app, tx, { query, body }, caller) => {
     const payout = recordOf(await accept(app, tx, body, caller, query.wait !== 0))
@@ -48,8 +63,10 @@ const create = write({
     await record(tx, caller, 'payout.create', payout_id, { after: { status, amount: amount.toString(), currency } })
     return payout
   },
-  follow: async (app, { query }, caller, reply) =>
-    query.wait === 0 ? reply : recordOf(await sendNow(app, caller, payoutUuid(reply.payout_id))),
+  follow: async (app, { query }, caller, reply) => {
+    const { payout_id } = passed(reply)
+    return query.wait === 0 ? reply : recordOf(await sendNow(app, caller, payoutUuid(payout_id)))
+  },
 })
 
 const createBulk = write({
@@ -60,7 +77,7 @@ const createBulk = write({
   operation: 'payouts.createBulk',
   summary: 'Pay up to 10,000 people from the wallet',
   description:
-    'All are checked first, and one hold is made for those that can be accepted; each takes its share of it or gives it back.',
+    'All are checked first, and one hold is made for those that can be accepted; each takes its share of it or gives it back. Your rules are asked when the turn of each has come.',
   body: BulkCreate,
   bodyLimitBytes: bulkBodyBytes,
   reply: {
@@ -162,13 +179,17 @@ const listAll = list({
     currency: Type.Optional(Type.String({ maxLength: 3 })),
     provider: Type.Optional(Type.String({ maxLength: 40 })),
     reference: Type.Optional(Type.String({ maxLength: 100 })),
+    in_review: inReview,
   }),
   row: Payout,
   errors: ['INVALID_DATE_RANGE'],
-  examples: [{ name: 'What was paid', query: { status: 'completed' } }],
+  examples: [
+    { name: 'What was paid', query: { status: 'completed' } },
+    { name: 'What waits for a decision', query: { in_review: true } },
+  ],
   handle: async (app, { query }, { tenant }) => {
     const window = windowOf(query)
-    const rows = await app.db.query(listPayouts, {
+    const rows = await app.db.query(query.in_review ? listInReview : listPayouts, {
       ...tenant,
       ...window,
       ...idBounds(query),
@@ -178,8 +199,9 @@ const listAll = list({
       method: null,
       reference: query.reference ?? null,
       phone: null,
+      inReview: query.in_review ?? null,
     })
-    return pageOf(window, rows, (row) => recordOf({ ...row, phone: masked(row.phone) }))
+    return pageOf(window, rows, (row) => recordOf({ ...row, phone: row.phone && masked(row.phone) }))
   },
 })
 
@@ -194,4 +216,13 @@ async function known(app: App, { tenant }: Caller, id: string) {
   return payout
 }
 
-export const payoutRoutes: readonly Route[] = [create, createBulk, getBulk, cancelBulk, listAll, get, cancelPayout]
+export const payoutRoutes: readonly Route[] = [
+  create,
+  createBulk,
+  getBulk,
+  cancelBulk,
+  listAll,
+  get,
+  cancelPayout,
+  ...payoutReviewRoutes,
+]

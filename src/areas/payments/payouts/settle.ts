@@ -9,6 +9,7 @@ import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { payoutEvents } from '../events.ts'
+import { noteFate } from '../fraud/assess.ts'
 import { gatewayOf } from '../gateway.ts'
 import { failureMessages, type OutgoingVerdict } from '../provider.ts'
 import { batchOf, holdOf, noSuchPayout, stepOf, toldOf } from './payout.ts'
@@ -77,12 +78,42 @@ export async function settleIn(
 export async function cancel(app: App, tx: Tx, tenant: Tenant, id: string): Promise<PayoutRow> {
   const payout = await maybe(tx.query(lockPayout, { ...tenant, id }))
   if (!payout) throw noSuchPayout()
+  return withdrawn(app, tx, payout)
+}
+
+/** Withdraws a payout that somebody should look at, and who did does not let it go. */
+export async function reject(app: App, tx: Tx, tenant: Tenant, id: string): Promise<PayoutRow> {
+  const payout = await maybe(tx.query(lockPayout, { ...tenant, id }))
+  if (!payout) throw noSuchPayout()
+  if (!payout.in_review) throw notInReview(payout)
+  return withdrawn(app, tx, payout)
+}
+
+export function notInReview({ status }: PayoutRow): AppError {
+  return new AppError('INVALID_STATE', 'the payout does not wait for a decision', { extra: { status } })
+}
+
+/** A payout that was not sent and must not be. Money is held for it only when it is one of a batch. */
+export async function block(
+  app: App,
+  tx: Tx,
+  payout: PayoutRow,
+  reason: 'BLOCKED_BY_RULE' | 'BLACKLISTED',
+): Promise<PayoutRow> {
+  const after = await moved(app, tx, payout, { from: ['pending', 'processing'], to: 'failed', reason })
+  if (after === payout || after.batch_id === null) return after
+  await giveBack(tx, occasionOf(app, after).tenant, after, after.amount + after.fee)
+  await countOver(app, tx, after, { failed: 1 })
+  return after
+}
+
+async function withdrawn(app: App, tx: Tx, payout: PayoutRow): Promise<PayoutRow> {
   const after = await moved(app, tx, payout, { from: ['pending'], to: 'cancelled' })
   if (after === payout)
     throw new AppError('INVALID_STATE', `the payout is ${payout.status}; only one that is pending can be withdrawn`, {
       extra: { status: payout.status },
     })
-  await giveBack(tx, tenant, after, after.amount + after.fee)
+  await giveBack(tx, occasionOf(app, after).tenant, after, after.amount + after.fee)
   await countOver(app, tx, after, { cancelled: 1 })
   return after
 }
@@ -94,9 +125,10 @@ export async function cancelMany(app: App, tx: Tx, occasion: Occasion, batch: st
   let [cancelled, held, isMore] = [0, 0n, true]
   while (isMore) {
     const some = await one(tx.query(cancelOfBatch, { ...tenant, id: batch, ...times, limit: mostAtOnce }))
-    cancelled += some.cancelled
+    cancelled += some.ids.length
     held += some.held
-    isMore = some.cancelled === mostAtOnce
+    isMore = some.ids.length === mostAtOnce
+    await noteFate(tx, occasion, some.ids, 'cancelled')
   }
   if (cancelled === 0) return 0
   await giveBack(tx, tenant, { id: batch, batch_id: batch }, held)
@@ -267,11 +299,14 @@ async function moved(
   if (!after) return payout
   const callbackUrl = after.callback_url
   if (event) await app.outbox.emit(tx, event, occasion, idOf('payout', after.id), toldOf(after), { callbackUrl })
+  // What was blocked never failed.
+  if (to !== 'processing' && reason !== 'BLOCKED_BY_RULE' && reason !== 'BLACKLISTED')
+    await noteFate(tx, occasion, [after.id], to)
   return after
 }
 
 /** Now, by the real clock and by the account's. */
-function occasionOf(app: App, payout: PayoutRow): Occasion {
+export function occasionOf(app: App, payout: PayoutRow): Occasion {
   const { bucket, account_id: account, environment, request_id: requestId, clock_offset_ms } = payout
   const receivedMs = app.clock.nowMs()
   return {

@@ -2,6 +2,8 @@
 // All SQL of payouts. A status moves by guarded updates: the row that comes back belongs to whoever won.
 import { statement } from '../../../platform/db.ts'
 import type { Environment } from '../../../platform/tenant.ts'
+import type { BankAccountIn } from '../bank/banks.ts'
+import type { Risk } from '../fraud/assess.ts'
 import type { AttemptState, PaymentFilter } from '../store.ts'
 
 export type PayoutStatus = 'pending' | 'processing' | 'completed' | 'failed' | 'cancelled' | 'reversed'
@@ -20,14 +22,19 @@ export interface PayoutRow {
   amount: bigint
   currency: string
   fee: bigint
-  phone: string
+  /** Where to: one of the two. */
+  phone: string | null
+  bank: BankAccountIn | null
   recipient: { name?: string; email?: string }
   description: string | null
   reference: string | null
   metadata: Record<string, string | number | boolean>
   callback_url: string | null
   scheduled_at: Date | null
+  /** Somebody has to let it go. */
   in_review: boolean
+  /** Null until it was judged. */
+  risk: Risk | null
   state: AttemptState
   token: Buffer
   tries: number
@@ -78,7 +85,7 @@ interface Owned {
 type One = Owned & { id: string }
 
 const columns = `bucket, account_id, environment, id, batch_id, batch_index, status, method, provider, country, amount, currency,
-  fee, phone, recipient, description, reference, metadata, callback_url, scheduled_at, in_review, state, token, tries, polls,
+  fee, phone, bank, recipient, description, reference, metadata, callback_url, scheduled_at, in_review, risk, state, token, tries, polls,
   missed_at, lost, refusal, provider_reference, failure_reason, sequence, request_id, due_at, completed_at, created_at,
   updated_at, touched_at, accounts.clock_offset_ms(account_id, environment) as clock_offset_ms`
 
@@ -92,18 +99,19 @@ export interface NewPayout {
   id: string
   batch_index: number | null
   status: PayoutStatus
+  method: PayoutRow['method']
   provider: string
   country: string
   amount: string
   fee: string
-  phone: string
+  phone: string | null
+  bank: BankAccountIn | null
   recipient: object
   description: string | null
   reference: string | null
   metadata: object
   callback_url: string | null
   scheduled_at: string | null
-  in_review: boolean
   /** `\x` and hexadecimal digits. */
   token: string
   queued: boolean
@@ -117,14 +125,14 @@ export const insertPayouts = statement<
 >(
   'payments.insert_payouts',
   `insert into payments.payouts (bucket, account_id, environment, id, batch_id, batch_index, status, method, provider, country,
-     amount, currency, fee, phone, recipient, description, reference, metadata, callback_url, scheduled_at, in_review, token,
+     amount, currency, fee, phone, bank, recipient, description, reference, metadata, callback_url, scheduled_at, token,
      queued, request_id, due_at, created_at, updated_at, touched_at)
-   select $bucket, $account, $environment, i.id, $batch::uuid, i.batch_index, i.status, 'mobile_money', i.provider, i.country,
-     i.amount, $currency, i.fee, i.phone, i.recipient, i.description, i.reference, i.metadata, i.callback_url, i.scheduled_at,
-     i.in_review, i.token, i.queued, $requestId, i.due_at, $at, $at, $realAt
-     from jsonb_to_recordset($items::jsonb) as i(id uuid, batch_index int, status text, provider text, country text,
-       amount bigint, fee bigint, phone text, recipient jsonb, description text, reference text, metadata jsonb,
-       callback_url text, scheduled_at timestamptz, in_review boolean, token bytea, queued boolean, due_at timestamptz)
+   select $bucket, $account, $environment, i.id, $batch::uuid, i.batch_index, i.status, i.method, i.provider, i.country,
+     i.amount, $currency, i.fee, i.phone, i.bank, i.recipient, i.description, i.reference, i.metadata, i.callback_url, i.scheduled_at,
+     i.token, i.queued, $requestId, i.due_at, $at, $at, $realAt
+     from jsonb_to_recordset($items::jsonb) as i(id uuid, batch_index int, status text, method text, provider text, country text,
+       amount bigint, fee bigint, phone text, bank jsonb, recipient jsonb, description text, reference text, metadata jsonb,
+       callback_url text, scheduled_at timestamptz, token bytea, queued boolean, due_at timestamptz)
    on conflict (bucket, account_id, environment, reference) where reference is not null do nothing
    returning ${columns}`,
 )
@@ -157,20 +165,28 @@ export const findPayoutReferences = statement<
   `select id, status, reference from payments.payouts where ${mine} and reference = any($references::text[])`,
 )
 
-export const listPayouts = statement<
-  Owned & Omit<PaymentFilter, 'purposes'> & { after: string | null; descending: boolean; limit: number },
-  PayoutRow
->(
-  'payments.list_payouts',
-  `select ${columns} from payments.payouts
-    where ${mine} and id >= $from::uuid and id < $to::uuid
+type Listed = Owned &
+  Omit<PaymentFilter, 'purposes'> & {
+    inReview: boolean | null
+    after: string | null
+    descending: boolean
+    limit: number
+  }
+
+const listing = (only: string) => `select ${columns} from payments.payouts
+    where ${mine} and id >= $from::uuid and id < $to::uuid ${only}
       and ($status::text is null or status = $status) and ($currency::text is null or currency = $currency)
       and ($provider::text is null or provider = $provider) and ($method::text is null or method = $method)
       and ($reference::text is null or reference = $reference) and ($phone::text is null or phone = $phone)
+      and ($inReview::boolean is null or in_review = $inReview)
       and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
     order by case when $descending then id end desc, id
-    limit $limit::int + 1`,
-)
+    limit $limit::int + 1`
+
+export const listPayouts = statement<Listed, PayoutRow>('payments.list_payouts', listing(''))
+
+/** A statement of its own, so that the few that wait are found by their own index. */
+export const listInReview = statement<Listed, PayoutRow>('payments.list_payouts_in_review', listing('and in_review'))
 
 /** Moves a payout on, if it is in one of the states it may leave. */
 export const movePayout = statement<
@@ -190,7 +206,7 @@ export const movePayout = statement<
       set status = $to, failure_reason = $reason, sequence = sequence + $told::int, updated_at = $at,
           provider_reference = coalesce($providerReference, provider_reference),
           completed_at = case when $to = 'completed' then $at::timestamptz else completed_at end,
-          in_review = in_review and $to = 'cancelled',
+          in_review = false,
           state = case when $to = 'processing' then state else 'final' end, touched_at = $realAt,
           overdue_at = null, reference = case when $reason = 'PROVIDER_UNAVAILABLE' then null else reference end
     where ${mine} and id = $id and status = any($from::text[])
@@ -278,10 +294,23 @@ export const findOverdue = statement<{ buckets: readonly number[]; id: string },
   `select ${columns} from payments.payouts where ${every} and id = $id and overdue_at is not null`,
 )
 
-/** Lets a payout go that waited for a person; none when it did not. */
-export const endReview = statement<One, PayoutRow>(
+/** Stores what was found when a payout was judged, once; one that is to be looked at waits. */
+export const noteRisk = statement<One & { risk: string; inReview: boolean; at: Date; realAt: Date }, PayoutRow>(
+  'payments.note_payout_risk',
+  `update payments.payouts
+      set risk = $risk::jsonb, in_review = $inReview, sequence = sequence + case when $inReview then 1 else 0 end,
+          status = case when $inReview then 'pending' else status end, updated_at = $at, touched_at = $realAt
+    where ${mine} and id = $id and status in ('pending', 'processing') and state = 'planned' and risk is null
+   returning ${columns}`,
+)
+
+/** Lets a payout go that waited for a person; none when it did not. One whose time has not come waits for that. */
+export const endReview = statement<One & { at: Date; realAt: Date }, PayoutRow>(
   'payments.end_payout_review',
-  `update payments.payouts set in_review = false where ${mine} and id = $id and status = 'pending' and in_review
+  `update payments.payouts
+      set in_review = false, status = case when due_at <= $at then 'processing' else status end, updated_at = $at,
+          touched_at = $realAt
+    where ${mine} and id = $id and status = 'pending' and in_review
    returning ${columns}`,
 )
 
@@ -391,18 +420,18 @@ export const takeUnqueued = statement<Owned & { batch: string; limit: number }, 
    returning id, due_at`,
 )
 
-/** Withdraws some of a batch that wait for their time; gives how many, and what was held for them. */
+/** Withdraws some of a batch that wait for their time or for a person; gives which, and what was held for them. */
 export const cancelOfBatch = statement<
   One & { at: Date; realAt: Date; limit: number },
-  { cancelled: number; held: bigint }
+  { ids: string[]; held: bigint }
 >(
   'payments.cancel_payouts_of_batch',
   `with next as materialized (
      select n.id from payments.payouts n where ${mine} and n.batch_id = $id and n.status = 'pending'
       order by n.batch_index limit $limit::int for update),
    cancelled as (
-     update payments.payouts set status = 'cancelled', state = 'final', updated_at = $at, touched_at = $realAt
+     update payments.payouts set status = 'cancelled', state = 'final', in_review = false, updated_at = $at, touched_at = $realAt
       where ${mine} and id = any(array(select next.id from next))
-     returning amount + fee as held)
-   select count(*)::int as cancelled, coalesce(sum(held), 0)::bigint as held from cancelled`,
+     returning id, amount + fee as held)
+   select coalesce(array_agg(id), '{}') as ids, coalesce(sum(held), 0)::bigint as held from cancelled`,
 )

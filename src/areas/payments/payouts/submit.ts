@@ -13,6 +13,7 @@ import { callbackUrl } from '../callback-address.ts'
 import { gatewayOf } from '../gateway.ts'
 import type { Addresses, Outgoing, OutgoingVerdict, Sent } from '../provider.ts'
 import { marketOf } from '../store.ts'
+import { judgeOfBatch } from './judge.ts'
 import { begin, missedMs, settle } from './settle.ts'
 import { countPayoutPoll, findPayout, markOverdue, moveState, type PayoutRow } from './store.ts'
 
@@ -67,8 +68,9 @@ export const batchedPayoutJob: Job<App, typeof Payload> = {
 
 async function look(app: App, tenant: Tenant | null, id: string, inline: boolean): Promise<Outcome> {
   if (!tenant) throw new Error('a payout belongs to an account')
-  const found = await maybe(app.db.query(findPayout, { ...tenant, id }))
-  if (!found) return { kind: 'done' }
+  const stored = await maybe(app.db.query(findPayout, { ...tenant, id }))
+  if (!stored) return { kind: 'done' }
+  const found = stored.risk === null ? await judgeOfBatch(app, tenant, id) : stored
   const waitMs = found.due_at.getTime() - nowOf(app, found)
   if (found.status === 'pending' && !found.in_review && waitMs > 0) return { kind: 'again', afterMs: waitMs }
   const payout = found.status === 'pending' ? await begin(app, tenant, id) : found
@@ -116,7 +118,12 @@ async function poll(app: App, tenant: Tenant, payout: PayoutRow): Promise<Payout
 }
 
 /** Asks how a payout went. */
-export function ask(app: App, tenant: Tenant, payout: PayoutRow, outgoing: Outgoing): Promise<OutgoingVerdict> {
+export function ask(
+  app: App,
+  tenant: Tenant,
+  payout: PayoutRow,
+  outgoing: Pick<Outgoing, 'queryPayout'>,
+): Promise<OutgoingVerdict> {
   return outgoing.queryPayout(sentOf(app, tenant, payout))
 }
 
@@ -129,10 +136,14 @@ async function sendAgain(app: App, tenant: Tenant, { id }: PayoutRow): Promise<O
 }
 
 async function pay(app: App, tenant: Tenant, payout: PayoutRow): Promise<OutgoingVerdict | null> {
-  const { amount: micros, phone, description } = payout
-  const verdict = await gatewayOf(app).pay(payout, tenant.environment, (outgoing) =>
-    outgoing.payOut({ ...sentOf(app, tenant, payout), micros, phone, description: description ?? '' }),
-  )
+  const { amount: micros, phone, bank, description } = payout
+  const order = { ...sentOf(app, tenant, payout), micros, description: description ?? '' }
+  const verdict = await gatewayOf(app).pay(payout, tenant.environment, async (carrier) => {
+    if (carrier.method === 'mobile_money' && carrier.outgoing && phone !== null)
+      return carrier.outgoing.payOut({ ...order, phone })
+    if (carrier.method === 'bank_transfer' && bank !== null) return carrier.outgoing.payOut({ ...order, account: bank })
+    return { kind: 'unavailable', reason: 'it does not pay there' }
+  })
   if (verdict?.kind === 'unknown')
     app.log.warn({ payout: idOf('payout', payout.id), reason: verdict.reason }, 'a provider did not answer')
   return verdict

@@ -34,8 +34,9 @@ export function askForRefund(
   })
 }
 
-function wayOf({ refunds, outgoing }: Carrier, { way }: Named): RefundCarrier | null {
-  return way === 'refund' ? refunds : outgoing && byPayout(outgoing)
+function wayOf(carrier: Carrier, { way }: Named): RefundCarrier | null {
+  if (way === 'refund') return carrier.refunds
+  return carrier.method === 'mobile_money' && carrier.outgoing ? byPayout(carrier.outgoing) : null
 }
 
 /** Gives money back by paying it to the payer's number. */
