@@ -25,7 +25,7 @@ export const errors = {
   ],
   PAYMENT_BLOCKED: [
     403,
-    'A fraud rule, a blacklist or the risk score does not let this payment through. See risk of the payment, and do not ask again for it as it is.',
+    'A rule, a blacklist or the risk score does not let this through. See its risk, and do not repeat it as it is.',
   ],
   ACCOUNT_SUSPENDED: [403, 'This account is suspended. Ask the operator of this installation to reactivate it.'],
   SENDER_NOT_ALLOWED: [

@@ -225,6 +225,23 @@ test('a retry that succeeds makes it active again; the account may keep what was
   assert.equal(again.current_period_end.slice(8, 10), '01')
 })
 
+test('a charge that the account’s own rules block fails like every other, and is tried again', async () => {
+  const { client } = await account()
+  const { plan_id } = await plan(client)
+  const { body: made } = await client.post(path, { plan_id, customer, payment_method: byPhone() })
+  await becomes(client, made, ({ status }) => status === 'active')
+  const conditions = [{ field: 'amount', operator: 'gte', value: 1 }]
+  const rule = await client.post('/v1/payments/fraud/rules', { name: 'Nobody', action: 'block', conditions })
+  await advance(client, 31 * dayS)
+  const due = await becomes(client, made, ({ status }) => status === 'past_due')
+  const open = `/v1/billing/invoices/${due.latest_invoice_id}/pay?wait=0`
+  const refused = await client.post(open, { phone: byPhone().phone })
+  assert.deepEqual([refused.status, refused.body.error.code], [403, 'PAYMENT_BLOCKED'], refused.text)
+  await client.delete(`/v1/payments/fraud/rules/${rule.body.rule_id}`)
+  await advance(client, 2 * dayS)
+  await becomes(client, made, ({ status }) => status === 'active')
+})
+
 test('an invoice that is taken back is not asked for, and whoever paid it at the link has paid', async () => {
   const { client } = await account()
   const made = await paying(client)

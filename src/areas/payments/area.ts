@@ -74,6 +74,7 @@ export const payments: Area = {
 export { requireSavedCard } from './cards/method.ts'
 export { accept, sendNow } from './create.ts'
 export { Customer, completedPayment, moneyFields, moneyHead, Payment } from './events.ts'
+export { passed, requirePassed } from './fraud/enforce.ts'
 export { currencyOf, microsOf, type NewPayment, PaymentCreate } from './input.ts'
 export { type Provider, providerFor, requireCollectable } from './methods.ts'
 export { paymentUuid, recordOf } from './payment.ts'

@@ -15,6 +15,7 @@ import {
   checkCallback,
   Payment,
   PaymentCreate,
+  passed,
   recordOf as paymentRecordOf,
   paymentUuid,
   sendNow,
@@ -231,7 +232,7 @@ const pay = write({
     schema: Payment,
     location: ({ payment_id }: Static<typeof Payment>) => `/v1/payments/${payment_id}`,
   },
-  errors: [...accepting.errors, 'NOT_FOUND', 'INVALID_STATE'],
+  errors: [...accepting.errors, 'NOT_FOUND', 'INVALID_STATE', 'PAYMENT_BLOCKED'],
   examples: [{ name: 'From a phone', body: { phone: '+254700000001' } }],
   prepare: (app, { body }, caller) => checkCallback(app, body, caller),
   handle: async (app, tx, { params, query, body }, caller) => {
@@ -239,7 +240,7 @@ const pay = write({
     return paymentRecordOf(await payInvoice(app, tx, caller, invoice, body, query.wait !== 0))
   },
   follow: async (app, { query }, caller, payment) =>
-    query.wait === 0 ? payment : paymentRecordOf(await sendNow(app, caller, paymentUuid(payment.payment_id))),
+    query.wait === 0 ? passed(payment) : paymentRecordOf(await sendNow(app, caller, paymentUuid(payment.payment_id))),
 })
 
 const writeOffOne = write({

@@ -9,7 +9,7 @@ import { zoneOf } from '../../../kernel/time-zones.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
-import { currencyOf, providerFor } from '../../payments/area.ts'
+import { currencyOf, providerFor, requirePassed } from '../../payments/area.ts'
 import { addCredit } from '../customers/customer.ts'
 import { lockCredit } from '../customers/store.ts'
 import { type Figures, type NewItem, reckon } from '../invoices/calculation.ts'
@@ -160,10 +160,11 @@ async function bill(
   }
   try {
     const payment = await payInvoice(app, tx, occasion, invoice, payerOf(row), false)
+    requirePassed(payment)
     await tx.query(insertCollection, { ...collecting, payment: payment.id, tryAt: null })
     return { changes, invoice, refusal: null }
   } catch (refusal) {
-    // Only what was refused before anything was stored can be gone on from.
+    // Only what nobody was asked for can be gone on from.
     if (!(refusal instanceof AppError)) throw refusal
     await tx.query(insertCollection, { ...collecting, payment: null, tryAt: null })
     return { changes, invoice, refusal }

@@ -7,7 +7,7 @@ import { dayMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
-import type { PaymentRow } from '../../payments/area.ts'
+import { type PaymentRow, requirePassed } from '../../payments/area.ts'
 import { subscriptionEvents } from '../events.ts'
 import { onInvoice } from '../invoices/hooks.ts'
 import { payInvoice } from '../invoices/pay.ts'
@@ -107,8 +107,9 @@ export async function retry(
   else if (tryAt > now) await tx.query(saveCollection, { ...collecting, payment: null, failures, failedAt, tryAt })
   else {
     try {
-      const { id: payment } = await payInvoice(app, tx, occasion, invoice, payerOf(row), false)
-      await tx.query(saveCollection, { ...collecting, payment, failures, failedAt, tryAt: null })
+      const payment = await payInvoice(app, tx, occasion, invoice, payerOf(row), false)
+      requirePassed(payment)
+      await tx.query(saveCollection, { ...collecting, payment: payment.id, failures, failedAt, tryAt: null })
     } catch (error) {
       if (!(error instanceof AppError)) throw error
       await chargeFailed(app, tx, occasion, row, collection)
