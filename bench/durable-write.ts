@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A durable write (auth, validation, limits, idempotency, charge, row, job, audit; fsync on) against a bare validated
-// Fastify route on the same machine in the same run, at several numbers of connections.
+// Fastify route on the same machine in the same run, at several numbers of connections. Beside them, what this machine
+// lets any durable write reach: the bare route with one row in a shared commit, and nothing else.
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { startPostgres } from '../src/platform/postgres.ts'
 import { Client } from '../test/client.ts'
 import { end, start, startNodeProcess } from './children.ts'
 import { type LoadResult, load, post } from './load.ts'
@@ -19,9 +21,11 @@ export async function durableWrite({ short }: { short: boolean }): Promise<Figur
   await chmod(home, 0o755)
   // What becomes of the note afterwards is the work of another role, and another benchmark's.
   const node = await startNodeProcess({ PAMOJA_HOME: home, PAMOJA_ROLES: 'api' })
+  // A server of its own, so that neither finds the other's rows in its way.
+  const postgres = await startPostgres({ dir: join(home, 'least') })
   const bare = await start<{ port: number }>(
     './bare-server.js',
-    [join(home, 'tls/server.pem'), join(home, 'tls/server-key.pem')],
+    [join(home, 'tls/server.pem'), join(home, 'tls/server-key.pem'), postgres.url],
     {},
   )
   try {
@@ -35,6 +39,7 @@ export async function durableWrite({ short }: { short: boolean }): Promise<Figur
     }
     const run = randomBytes(6).toString('hex')
     const plain = post('/v1/notes', keys[0] ?? '', body)
+    const least = post('/v1/least', keys[0] ?? '', body)
     const durationMs = short ? 1_000 : 5_000
     const settings = { ca, durationMs }
     await load({ ...settings, port: node.port, connections: 64, next: durable, durationMs: short ? 1_500 : 6_000 })
@@ -56,6 +61,15 @@ export async function durableWrite({ short }: { short: boolean }): Promise<Figur
         })
       figures.push(...compared('durable write', connections, pairs))
     }
+    const all = { ...settings, connections: 128 }
+    const leastPairs: { route: LoadResult; write: LoadResult }[] = []
+    for (let round = 0; round < (short ? 1 : 3); round++)
+      leastPairs.push({
+        route: await load({ ...all, port: bare.said.port, next: () => plain }),
+        write: await load({ ...all, port: bare.said.port, next: () => least }),
+      })
+    const ceiling = compared('one row in a shared commit', 128, leastPairs)
+    figures.push(...ceiling.slice(1, 2), ...ceiling.slice(2).map((figure) => ({ ...figure, name: 'ratio, one row' })))
     const most = figures.find(({ name }) => name === 'durable write, 128 connections')?.value ?? 1000
     const atHalf = { ...settings, connections: 128, rate: most / 2 }
     const half = await load({ ...atHalf, port: node.port, next: durable })
@@ -71,6 +85,7 @@ export async function durableWrite({ short }: { short: boolean }): Promise<Figur
   } finally {
     await end(bare.child)
     await end(node.child)
+    await postgres.stop()
     await rm(home, { recursive: true, force: true })
   }
 }
