@@ -4,6 +4,7 @@
 // is no timer: a free lane sends at the end of the current turn of the event loop, a busy one gathers meanwhile.
 import type pg from 'pg'
 import { AppError } from '../kernel/errors.ts'
+import { momentText } from '../kernel/time.ts'
 import { type Database, isUnavailable, sqlState } from './db.ts'
 
 /** PostgreSQL types a column of an operation may have, and what they are here. */
@@ -302,5 +303,5 @@ const encoders: Record<ColumnType, (cell: Cell) => string> = {
   text: quoted,
   jsonb: quoted,
   bytea: (cell) => (Buffer.isBuffer(cell) ? `\\"\\\\\\\\x${cell.toString('hex')}\\"` : quoted(cell)),
-  timestamptz: (cell) => (cell instanceof Date ? cell.toISOString() : quoted(cell)),
+  timestamptz: (cell) => (cell instanceof Date ? momentText(cell) : quoted(cell)),
 }

@@ -3,6 +3,7 @@
 // so that nothing that happened goes untold and nothing is told that did not happen.
 import type { Static, TSchema } from 'typebox'
 import { type Id, newIdAndUuid } from '../kernel/ids.ts'
+import { momentText } from '../kernel/time.ts'
 import { maybe, one, type Queryable, statement, type Tx } from './db.ts'
 import { serialiser } from './json.ts'
 import type { Window } from './page.ts'
@@ -43,7 +44,7 @@ export function eventType<S extends TSchema>(declaration: EventDeclaration<S>): 
     ...declaration,
     head,
     body: (eventId, at, payload) => {
-      const held = { name: nameText, action: actionText, id: `"${eventId}"`, at: `"${at.toISOString()}"` }
+      const held = { name: nameText, action: actionText, id: `"${eventId}"`, at: `"${momentText(at)}"` }
       const first = members.map(([member, holds]) => `"${member}":${held[holds]}`).join()
       const fields = write(payload).slice(1, -1)
       return `{${first}${fields && `,${fields}`}}`

@@ -6,6 +6,7 @@ import { isUtf8 } from 'node:buffer'
 import type { TSchema } from 'typebox'
 import { AppError } from '../kernel/errors.ts'
 import { formatMicros } from '../kernel/money.ts'
+import { momentText } from '../kernel/time.ts'
 
 const maxDepth = 32
 
@@ -121,7 +122,7 @@ function writer(schema: Readonly<Record<string, unknown>>): Write {
   if (schema.format === 'micros')
     return (value) => (typeof value === 'bigint' ? formatMicros(value) : JSON.stringify(value))
   if (schema.format === 'date-time')
-    return (value) => (value instanceof Date ? `"${value.toISOString()}"` : JSON.stringify(value))
+    return (value) => (value instanceof Date ? `"${momentText(value)}"` : JSON.stringify(value))
   if (Array.isArray(schema.anyOf)) return nullable(schema.anyOf.filter(isSchema))
   if (schema.type === 'object' && isSchema(schema.properties)) return objectWriter(schema, schema.properties)
   if (schema.type === 'array' && isSchema(schema.items)) return arrayWriter(writer(schema.items))

@@ -4,6 +4,7 @@
 import { stdout } from 'node:process'
 import pino from 'pino'
 import { lineWithoutCardNumbers } from '../kernel/card.ts'
+import { momentText } from '../kernel/time.ts'
 import { sqlState } from './db.ts'
 
 export interface Logger extends pino.Logger {
@@ -63,7 +64,7 @@ export function createLog({ level, pretty, file }: LogOptions): Logger {
   const options: pino.LoggerOptions = {
     level,
     base: null,
-    timestamp: pino.stdTimeFunctions.isoTime,
+    timestamp: time,
     // pino's own `redact` took six times as long as the line itself, because it copies what its wildcards look at.
     formatters: { level: (label) => ({ level: label }), log: masked },
     serializers: { error: described },
@@ -84,6 +85,8 @@ export function createLog({ level, pretty, file }: LogOptions): Logger {
   return withAnswered(pino(options, destination), destination)
 }
 
+const time = (): string => `,"time":"${momentText(new Date())}"`
+
 const terminal = { write: (line: string) => void stdout.write(readable(line)) }
 
 function withAnswered(log: pino.Logger, destination: { write(line: string): unknown }): Logger {
@@ -94,7 +97,7 @@ function withAnswered(log: pino.Logger, destination: { write(line: string): unkn
       const maker = accountId === null ? '' : `,"account":"${accountId}","key_id":"${keyId}"`
       const asked = `"request":"${id}","method":"${method}","path":${JSON.stringify(path)}`
       destination.write(
-        `{"level":"info"${pino.stdTimeFunctions.isoTime()},${asked},"status":${status},"ms":${ms}${error}${maker},"msg":"request"}\n`,
+        `{"level":"info"${time()},${asked},"status":${status},"ms":${ms}${error}${maker},"msg":"request"}\n`,
       )
     },
   })

@@ -3,6 +3,7 @@
 // when; here is what.
 import { Type } from 'typebox'
 import { type Id, idOf, newUuid, nilUuid } from '../../kernel/ids.ts'
+import { momentText } from '../../kernel/time.ts'
 import type { App } from '../../platform/app.ts'
 import { operation, type RowOf } from '../../platform/commit.ts'
 import { statement } from '../../platform/db.ts'
@@ -301,7 +302,7 @@ function logEntry(
   const entry: LogEntry = {
     attempt: attempts + 1,
     timestamp: Math.floor(sentMs / 1_000),
-    at: new Date(sentMs + clockOffsetMs).toISOString(),
+    at: momentText(new Date(sentMs + clockOffsetMs)),
     status: answered?.status ?? null,
     duration_ms: timing.durationMs,
     dns_ms: timing.dnsMs,
