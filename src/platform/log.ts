@@ -5,6 +5,7 @@ import { stdout } from 'node:process'
 import pino from 'pino'
 import { lineWithoutCardNumbers } from '../kernel/card.ts'
 import { momentText } from '../kernel/time.ts'
+import { systemClock } from './clock.ts'
 import { sqlState } from './db.ts'
 
 export interface Logger extends pino.Logger {
@@ -85,7 +86,7 @@ export function createLog({ level, pretty, file }: LogOptions): Logger {
   return withAnswered(pino(options, destination), destination)
 }
 
-const time = (): string => `,"time":"${momentText(new Date())}"`
+const time = (): string => `,"time":"${momentText(new Date(systemClock.nowMs()))}"`
 
 const terminal = { write: (line: string) => void stdout.write(readable(line)) }
 

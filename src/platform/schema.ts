@@ -69,6 +69,16 @@ export const Nullable = <T extends TSchema>(schema: T, notes: Notes = {}) =>
 export const OneOf = <const Words extends readonly string[]>(words: Words, notes: Notes = {}) =>
   Type.Unsafe<Words[number]>({ type: 'string', enum: [...words], rule: `must be one of ${words.join(', ')}`, ...notes })
 
+/** As `OneOf`, whether in capitals or not: whoever reads it makes it small. */
+export const OneOfAnyCase = (words: readonly string[], notes: Notes = {}) => {
+  const anyCase = (word: string) => word.replace(/[a-z]/g, (letter) => `[${letter}${letter.toUpperCase()}]`)
+  return Type.String({
+    pattern: `^(?:${words.map(anyCase).join('|')})$`,
+    rule: `must be one of ${words.join(', ')}`,
+    ...notes,
+  })
+}
+
 export const EnvironmentName = (notes: Notes = {}) => OneOf(['test', 'live'], notes)
 
 /** The customer's own notes on a thing, echoed in records and events. */

@@ -229,6 +229,8 @@ test('what cannot be collected is refused with a code, and nothing is stored', a
     [{ ...good, customer: { email: 'asha' } }, 422, 'VALIDATION_ERROR'],
     [{ ...good, callback_url: 'ftp://example.com' }, 400, 'INVALID_URL'],
     [{ ...good, method: 'cowries' }, 422, 'VALIDATION_ERROR'],
+    [{ ...good, capture: false }, 422, 'VALIDATION_ERROR'],
+    [{ ...good, settle_to: 'bank' }, 422, 'VALIDATION_ERROR'],
   ]
   for (const [body, status, code] of rows) {
     const refused = await client.post('/v1/payments', body)
@@ -315,6 +317,51 @@ test('transactions are listed newest first, filtered and with masked numbers', a
   assert.equal((await client.get(`/v1/payments/${first.transaction_id}`)).body.payment_id, ids[2])
   const bad = await client.get('/v1/payments/transactions?start_date=2026-02-02&end_date=2026-02-01')
   assert.equal(bad.body.error.code, 'INVALID_DATE_RANGE')
+})
+
+test('what a payment costs and how much may be paid at once is on the operator’s price list', async () => {
+  const { client, id } = await world.account()
+  const asked = { amount: 100, currency: 'kes', method: 'MOBILE_MONEY', phone: '+254700000001' }
+  const set = async (unit: string, amount: number, more: object = {}) => {
+    const price = { area: 'payments', unit: `mobile_money.${unit}`, country: 'KE', network: 'mpesa', currency: 'KES' }
+    const { status, text } = await world.operator.post('/v1/operator/prices', {
+      ...price,
+      amount,
+      account_id: id,
+      ...more,
+    })
+    assert.equal(status, 200, text)
+  }
+  for (const [unit, amount] of [
+    ['percent', 2.25],
+    ['fixed', 0.5],
+    ['min', 10],
+    ['max', 500],
+  ] as const)
+    await set(unit, amount)
+  await set('percent', 1, { area: 'payouts', network: undefined })
+  const offer = await eventually(async () => {
+    const [mpesa] = (await client.get('/v1/payments/methods?currency=KES')).body.data
+    return mpesa.max_amount === 500 && mpesa
+  }, 'the prices to be in force')
+  assert.deepEqual([offer.min_amount, offer.fee], [10, { percent: 2.25, fixed: 0.5, currency: 'KES' }])
+  const [out] = (await client.get('/v1/payments/methods?currency=KES&direction=out')).body.data
+  assert.deepEqual(out.fee, { percent: 1, fixed: 0, currency: 'KES' })
+
+  const paid = await client.post('/v1/payments', asked)
+  assert.equal(paid.status, 201, paid.text)
+  const { fee, net_amount } = await settled(client, paid.body.payment_id)
+  assert.deepEqual([fee, net_amount], [2.75, 97.25])
+  for (const [amount, code] of [
+    [9, 'AMOUNT_TOO_LOW'],
+    [501, 'AMOUNT_TOO_HIGH'],
+  ] as const)
+    assert.equal((await client.post('/v1/payments', { ...asked, amount })).body.error.code, code)
+  const payout = await client.post('/v1/payouts', { ...asked, amount: 50 })
+  assert.deepEqual([payout.status, payout.body.fee], [201, 0.5], payout.text)
+
+  const others = (await (await world.account()).client.get('/v1/payments/methods?currency=KES')).body.data[0]
+  assert.deepEqual([others.max_amount, others.fee.percent], [250_000, 1.5], 'the usual terms, for everybody else')
 })
 
 test('an operator enters a provider, and live payments go to it', async () => {

@@ -3,7 +3,7 @@
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { type Currency, currencies, isCurrency, parseAmount } from '../../kernel/money.ts'
-import { AmountIn, Metadata, OneOf } from '../../platform/schema.ts'
+import { AmountIn, Metadata, OneOf, OneOfAnyCase } from '../../platform/schema.ts'
 import { bankFields } from './bank/banks.ts'
 import { cardFields } from './cards/card.ts'
 import { riskFields } from './fraud/fields.ts'
@@ -26,6 +26,7 @@ const optionalFields = {
   metadata: Type.Optional(Metadata),
   callback_url: Type.Optional(Type.String({ maxLength: 2_048, description: 'Told of every change, signed' })),
   ...riskFields,
+  settle_to: Type.Optional(OneOf(['wallet'], { description: 'Where the money goes; there is no other place yet' })),
   reference: Type.Optional(
     Type.String({
       pattern: '^[A-Za-z0-9._:/-]{1,100}$',
@@ -56,7 +57,11 @@ const phone = Type.String({
 export const PaymentCreate = Type.Object({
   amount,
   currency,
-  method: Type.Optional(OneOf(['mobile_money', 'card', 'bank_transfer'])),
+  method: Type.Optional(
+    OneOfAnyCase(['mobile_money', 'card', 'bank_transfer'], {
+      description: 'Told by phone, card or bank unless given',
+    }),
+  ),
   provider,
   phone: Type.Optional(phone),
   ...cardFields,

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which providers take which currency, between which bounds, and what a collection costs. Only those that this program
-// speaks to are here.
+// Which providers of mobile money take which currency. Only those that this program speaks to are here.
 import { AppError } from '../../kernel/errors.ts'
-import { type Currency, currencies, divideHalfEven } from '../../kernel/money.ts'
+import type { Currency, Money } from '../../kernel/money.ts'
 import { factsOf } from '../../kernel/phone.ts'
-import { boundsOf, requireWithin } from './bounds.ts'
+import type { App } from '../../platform/app.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import { requireWithin, type Terms, termsOf, type Way } from './terms.ts'
 
 export interface Provider {
   readonly provider: string
@@ -13,9 +14,6 @@ export interface Provider {
   readonly currency: Currency
   /** The network whose subscribers have accounts with it. */
   readonly network: string
-  /** Major units. */
-  readonly min: number
-  readonly max: number
   readonly wholeUnitsOnly: boolean
   /** What a payer dials to see what waits for approval. */
   readonly ussdCode: string
@@ -57,10 +55,15 @@ function inCountries(
   rows: readonly Row[],
   { wholeUnitsOnly = false }: { wholeUnitsOnly?: boolean } = {},
 ): Provider[] {
-  return rows.map(([country, currency, network, ussdCode]) => {
-    const [min, max] = boundsOf(currency)
-    return { provider, name, country, currency, network, min, max, wholeUnitsOnly, ussdCode }
-  })
+  return rows.map(([country, currency, network, ussdCode]) => ({
+    provider,
+    name,
+    country,
+    currency,
+    network,
+    wholeUnitsOnly,
+    ussdCode,
+  }))
 }
 
 /** Where a provider is. */
@@ -77,25 +80,30 @@ export function offered({ currency, country }: { currency?: string; country?: st
   )
 }
 
-/** Of a collection over mobile money: hundredths of a percent, until the operator sets prices. */
-export const feeBasisPoints = 150n
-
-/** What a collection costs the account, to the minor unit, ties to even. */
-export function feeOf(micros: bigint, currency: Currency, basisPoints = feeBasisPoints): bigint {
-  const minorUnit = 10n ** BigInt(6 - currencies[currency])
-  return divideHalfEven(micros * basisPoints, 10_000n * minorUnit) * minorUnit
+/** The provider that takes such an amount from a phone, or pays it to one, and on what terms; throws when there is none. */
+export function requireProvider(
+  app: App,
+  tenant: Tenant,
+  direction: Way['direction'],
+  { phone, provider: named }: { phone: string; provider?: string | undefined },
+  money: Money,
+): Provider & { terms: Terms } {
+  const found = providerFor(money.currency, phone, named)
+  const { provider, wholeUnitsOnly } = found
+  if (wholeUnitsOnly && money.micros % 1_000_000n !== 0n)
+    throw new AppError('VALIDATION_ERROR', `amount: provider ${provider} takes whole ${money.currency}`)
+  const terms = mobileTermsOf(app, tenant, direction, found)
+  requireWithin(provider, terms, money)
+  return { ...found, terms }
 }
 
-/** The provider that takes such a payment; throws when there is none. */
-export function requireCollectable(
-  currency: Currency,
-  phone: string,
-  named: string | undefined,
-  micros: bigint,
-): Provider {
-  const provider = providerFor(currency, phone, named)
-  requireBounds(provider, micros)
-  return provider
+export function mobileTermsOf(
+  app: App,
+  tenant: Pick<Tenant, 'account'>,
+  direction: Way['direction'],
+  { provider, country, currency }: Provider,
+): Terms {
+  return termsOf(app, tenant, { direction, method: 'mobile_money', provider, country }, currency)
 }
 
 /** The provider that a payment goes to: the one that was named, or the one of the payer's network. */
@@ -116,11 +124,4 @@ export function providerFor(currency: Currency, phone: string, named: string | u
     throw new AppError('UNSUPPORTED_PROVIDER', `${currency} is collected by ${names}`)
   }
   return found
-}
-
-/** Throws when the provider does not take such an amount. */
-function requireBounds({ provider, min, max, wholeUnitsOnly, currency }: Provider, micros: bigint): void {
-  if (wholeUnitsOnly && micros % 1_000_000n !== 0n)
-    throw new AppError('VALIDATION_ERROR', `amount: provider ${provider} takes whole ${currency}`)
-  requireWithin(provider, { min, max }, { micros, currency })
 }

@@ -6,14 +6,13 @@ import { cardBrands } from '../../kernel/card.ts'
 import { currencies, isCurrency } from '../../kernel/money.ts'
 import type { App } from '../../platform/app.ts'
 import { list } from '../../platform/route.ts'
-import { OneOf } from '../../platform/schema.ts'
+import { Amount, OneOf } from '../../platform/schema.ts'
 import type { Tenant } from '../../platform/tenant.ts'
-import { bankFeeBasisPoints, bankMarkets, bankProvider } from './bank/banks.ts'
-import { largerBoundsOf } from './bounds.ts'
-import { cardCountry, cardFeeBasisPoints, cardProvider } from './cards/method.ts'
+import { bankMarkets, bankProvider, bankTermsOf } from './bank/banks.ts'
+import { cardCountry, cardProvider, cardTermsOf } from './cards/method.ts'
 import { gatewayOf } from './gateway.ts'
-import { feeBasisPoints, offered } from './methods.ts'
-import { payoutFeeBasisPoints } from './payouts/payout.ts'
+import { mobileTermsOf, offered } from './methods.ts'
+import type { Terms } from './terms.ts'
 
 const Method = Type.Object(
   {
@@ -23,12 +22,14 @@ const Method = Type.Object(
     countries: Type.Array(Type.String()),
     currencies: Type.Array(Type.String()),
     directions: Type.Unsafe<readonly ('in' | 'out')[]>(Type.Array(OneOf(['in', 'out']))),
-    min_amount: Type.Optional(Type.Number({ description: 'In the one currency' })),
-    max_amount: Type.Optional(Type.Number()),
+    min_amount: Type.Optional(Amount({ description: 'In the one currency; for cards where `currency` is asked for' })),
+    max_amount: Type.Optional(Amount()),
     whole_units_only: Type.Boolean(),
-    fee: Type.Object(
-      { percent: Type.Number(), fixed: Type.Number(), currency: Type.Optional(Type.String()) },
-      { description: 'Of a collection, or with `direction=out` of a payout' },
+    fee: Type.Optional(
+      Type.Object(
+        { percent: Amount(), fixed: Amount(), currency: Type.String() },
+        { description: 'Of a collection, or with `direction=out` of a payout' },
+      ),
     ),
     status: OneOf(['up', 'degraded', 'down']),
     ussd_code: Type.Optional(Type.String({ description: 'What a payer dials to see what waits for approval' })),
@@ -59,11 +60,11 @@ export const methods = list({
 
 type MethodQuery = { currency?: string; country?: string; direction?: 'in' | 'out' }
 
-function mobileRows(app: App, query: MethodQuery, { environment }: Tenant): Static<typeof Method>[] {
+function mobileRows(app: App, query: MethodQuery, tenant: Tenant): Static<typeof Method>[] {
+  const { environment } = tenant
   return offered(query).flatMap((one) => {
     const paysOut = gatewayOf(app).outgoing(one, environment) !== null
     if (query.direction === 'out' && !paysOut) return []
-    const basisPoints = query.direction === 'out' ? payoutFeeBasisPoints : feeBasisPoints
     return {
       method: 'mobile_money' as const,
       provider: one.provider,
@@ -71,22 +72,23 @@ function mobileRows(app: App, query: MethodQuery, { environment }: Tenant): Stat
       countries: [one.country],
       currencies: [one.currency],
       directions: paysOut ? (['in', 'out'] as const) : (['in'] as const),
-      min_amount: one.min,
-      max_amount: one.max,
+      ...shownTerms(mobileTermsOf(app, tenant, query.direction ?? 'in', one), one.currency),
       whole_units_only: one.wholeUnitsOnly,
-      fee: { percent: Number(basisPoints) / 100, fixed: 0, currency: one.currency },
       status: gatewayOf(app).status(one, environment, query.direction),
       ussd_code: one.ussdCode,
     }
   })
 }
 
+function shownTerms({ percent, fixed, min, max }: Terms, currency: string) {
+  return { min_amount: min, max_amount: max, fee: { percent, fixed, currency } }
+}
+
 /** Cards come from any country, and pay in every currency. */
-function cardRows(app: App, { currency, direction }: MethodQuery, { environment }: Tenant): Static<typeof Method>[] {
+function cardRows(app: App, { currency, direction }: MethodQuery, tenant: Tenant): Static<typeof Method>[] {
   if (direction === 'out') return []
   const only = currency?.toUpperCase()
   if (only !== undefined && !isCurrency(only)) return []
-  const bounds = only && largerBoundsOf(only)
   const named = { provider: cardProvider, country: cardCountry }
   return [
     {
@@ -96,25 +98,23 @@ function cardRows(app: App, { currency, direction }: MethodQuery, { environment 
       countries: [],
       currencies: only ? [only] : Object.keys(currencies),
       directions: ['in'],
-      ...(bounds ? { min_amount: bounds.min, max_amount: bounds.max } : {}),
+      ...(only ? shownTerms(cardTermsOf(app, tenant, only), only) : {}),
       whole_units_only: false,
-      fee: { percent: Number(cardFeeBasisPoints) / 100, fixed: 0, ...(only ? { currency: only } : {}) },
-      status: gatewayOf(app).status(named, environment),
+      status: gatewayOf(app).status(named, tenant.environment),
       brands: [...cardBrands],
       supports_3ds: true,
     },
   ]
 }
 
-async function bankRows(app: App, query: MethodQuery, { environment }: Tenant): Promise<Static<typeof Method>[]> {
+async function bankRows(app: App, query: MethodQuery, tenant: Tenant): Promise<Static<typeof Method>[]> {
+  const { environment } = tenant
   const gateway = gatewayOf(app)
   const paysOut = (country: string) => gateway.outgoing({ provider: bankProvider, country }, environment) !== null
-  const basisPoints = query.direction === 'out' ? payoutFeeBasisPoints : bankFeeBasisPoints
   const markets = bankMarkets(query).filter(({ country }) => query.direction !== 'out' || paysOut(country))
   return Promise.all(
     markets.map(async ({ country, currency }) => {
       const named = { provider: bankProvider, country }
-      const { min, max } = largerBoundsOf(currency)
       return {
         method: 'bank_transfer' as const,
         provider: bankProvider,
@@ -122,10 +122,8 @@ async function bankRows(app: App, query: MethodQuery, { environment }: Tenant): 
         countries: [country],
         currencies: [currency],
         directions: paysOut(country) ? (['in', 'out'] as const) : (['in'] as const),
-        min_amount: min,
-        max_amount: max,
+        ...shownTerms(bankTermsOf(app, tenant, query.direction ?? 'in', { country, currency }), currency),
         whole_units_only: false,
-        fee: { percent: Number(basisPoints) / 100, fixed: 0, currency },
         status: gateway.status(named, environment, query.direction),
         banks: [...((await gateway.carrier('bank_transfer', named, environment)?.banks()) ?? [])],
       }

@@ -19,14 +19,14 @@ export function methodOf({ method }: Pick<PaymentRow, 'method'>): PaymentMethod 
 
 /** The method that a request asks for: by name, or by what only that one needs. */
 export function methodFor(input: NewPayment): PaymentMethod {
-  const method =
-    input.method === undefined
-      ? (methods.find((one) => one.isMeant(input)) ?? mobileMoney)
-      : methodOf({ method: input.method })
+  const named = input.method?.toLowerCase()
+  const method = methods.find((one) => (named === undefined ? one.isMeant(input) : one.name === named)) ?? mobileMoney
   // A card that is not charged was sent by mistake, and whoever did so must hear of it.
   if (method !== card && (input.card !== undefined || input.card_token !== undefined))
     throw new AppError('VALIDATION_ERROR', `method: a card is not charged by ${method.name}`)
   if (method !== bankTransfer && input.bank !== undefined)
     throw new AppError('VALIDATION_ERROR', `method: a bank account is not debited by ${method.name}`)
+  if (method !== card && input.capture === false)
+    throw new AppError('VALIDATION_ERROR', `capture: money is set aside on cards only, not by ${method.name}`)
   return method
 }

@@ -22,7 +22,7 @@ import {
   PaymentCreate,
   type PaymentRow,
   type Purpose,
-  requireCollectable,
+  requireProvider,
   requireSavedCard,
 } from '../payments/area.ts'
 import { walletEvents } from './events.ts'
@@ -95,6 +95,7 @@ export const Recharge = Type.Object(
 
 /** Sets how a wallet is filled; what is not given stays as it was. Turned on again, it forgets its failures. */
 export async function setRecharge(
+  app: App,
   tx: Tx,
   input: Static<typeof RechargeSet>,
   caller: Caller,
@@ -105,7 +106,12 @@ export async function setRecharge(
   const before = await maybe(tx.query(lockRecharge, { ...tenant, currency }))
   const row = input.enabled
     ? await one(
-        tx.query(saveRecharge, { ...tenant, currency, ...(await wanted(tx, tenant, input, before, currency)), at }),
+        tx.query(saveRecharge, {
+          ...tenant,
+          currency,
+          ...(await wanted(app, tx, tenant, input, before, currency)),
+          at,
+        }),
       )
     : await maybe(tx.query(stopRecharge, { ...tenant, currency, at }))
   if (!row) throw new AppError('NOT_FOUND', `the ${currency} wallet has never been filled by itself`)
@@ -117,6 +123,7 @@ export async function setRecharge(
 }
 
 async function wanted(
+  app: App,
   tx: Tx,
   tenant: Tenant,
   input: Static<typeof RechargeSet>,
@@ -128,8 +135,10 @@ async function wanted(
   if (threshold === undefined || amount === undefined)
     throw new AppError('VALIDATION_ERROR', 'threshold and amount must be given the first time')
   const source = sourceOf(input, before)
-  if (source.phone !== null) requireCollectable(currency, source.phone, source.provider ?? undefined, amount)
-  else await requireSavedCard(tx, tenant, idOf('cardToken', source.cardToken), { currency, micros: amount })
+  const money = { currency, micros: amount }
+  if (source.phone !== null)
+    requireProvider(app, tenant, 'in', { phone: source.phone, provider: source.provider ?? undefined }, money)
+  else await requireSavedCard(app, tx, tenant, idOf('cardToken', source.cardToken), money)
   const dailyLimit = given('daily_limit', input.daily_limit, currency) ?? before?.daily_limit ?? null
   if (dailyLimit !== null && dailyLimit < amount)
     throw new AppError('VALIDATION_ERROR', 'daily_limit: must not be less than amount')
@@ -229,7 +238,7 @@ async function recharge(app: App, tenant: Tenant, currency: string, topup: Purpo
     const row = await maybe(tx.query(beginRecharge, { ...tenant, currency, at, day: dayOf(at) }))
     if (!row) return
     const occasion = { tenant, receivedMs, nowMs, requestId: null }
-    if (!(await isCardThere(tx, tenant, row))) return cardGone(app, tx, occasion, row)
+    if (!(await isCardThere(app, tx, tenant, row))) return cardGone(app, tx, occasion, row)
     const input = {
       amount: formatMicros(row.amount),
       currency,
@@ -243,10 +252,10 @@ async function recharge(app: App, tenant: Tenant, currency: string, topup: Purpo
   })
 }
 
-async function isCardThere(tx: Tx, tenant: Tenant, { card_token, amount: micros, currency }: RechargeRow) {
+async function isCardThere(app: App, tx: Tx, tenant: Tenant, { card_token, amount: micros, currency }: RechargeRow) {
   if (card_token === null) return true
   try {
-    await requireSavedCard(tx, tenant, idOf('cardToken', card_token), { micros, currency: currencyOf(currency) })
+    await requireSavedCard(app, tx, tenant, idOf('cardToken', card_token), { micros, currency: currencyOf(currency) })
     return true
   } catch (error) {
     if (error instanceof AppError && error.code === 'INVALID_CARD') return false

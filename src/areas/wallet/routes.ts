@@ -106,7 +106,7 @@ const setAutoRecharge = write({
     'NOT_FOUND',
   ],
   examples: [{ name: 'From a phone', body: { enabled: true, threshold: 50, amount: 5000, phone: '+254700000001' } }],
-  handle: (_app, tx, { body }, caller) => setRecharge(tx, body, caller),
+  handle: (app, tx, { body }, caller) => setRecharge(app, tx, body, caller),
 })
 
 const autoRecharges = list({

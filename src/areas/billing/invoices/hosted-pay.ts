@@ -37,14 +37,14 @@ export interface Found extends Shown {
 }
 
 /** How an invoice can be paid now. */
-export function waysOf(app: App, { invoice, isSuspended }: Found): Ways {
-  const { payment_methods: wanted, environment, currency } = invoice
+export function waysOf(app: App, { tenant, invoice, isSuspended }: Found): Ways {
+  const { payment_methods: wanted, currency } = invoice
   const due = dueOf(invoice)
   const wants = (method: string) => !isSuspended && (wanted === null || wanted.includes(method))
   return {
-    phones: wants('mobile_money') ? waysToPay(app, environment, currency, due) : [],
-    bank: wants('bank_transfer') && takesTransfers(app, environment, currency, due),
-    card: wants('card') && takesCards(app, environment, currency, due),
+    phones: wants('mobile_money') ? waysToPay(app, tenant, currency, due) : [],
+    bank: wants('bank_transfer') && takesTransfers(app, tenant, currency, due),
+    card: wants('card') && takesCards(app, tenant, currency, due),
   }
 }
 

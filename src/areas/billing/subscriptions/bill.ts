@@ -9,7 +9,7 @@ import { zoneOf } from '../../../kernel/time-zones.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
-import { currencyOf, providerFor, requirePassed } from '../../payments/area.ts'
+import { currencyOf, mobileTermsOf, providerFor, requirePassed } from '../../payments/area.ts'
 import { addCredit } from '../customers/customer.ts'
 import { lockCredit } from '../customers/store.ts'
 import { type Figures, type NewItem, reckon } from '../invoices/calculation.ts'
@@ -137,7 +137,7 @@ async function bill(
 ): Promise<Billed> {
   const { tenant, nowMs } = occasion
   const reckoning = reckoningOf(row, plan, items)
-  if (row.phone !== null) await giveUncollectable(tx, occasion, row, row.phone, reckon(reckoning).total)
+  if (row.phone !== null) await giveUncollectable(app, tx, occasion, row, row.phone, reckon(reckoning).total)
   const invoice = await createInvoice(app, tx, occasion, {
     ...reckoning,
     customer: { customer_id: idOf('customer', row.customer_id) },
@@ -176,6 +176,7 @@ async function bill(
  * the customer: it is less than anybody could be asked for.
  */
 async function giveUncollectable(
+  app: App,
   tx: Tx,
   occasion: Occasion,
   { customer_id: customerId, currency: name, provider, cycle, id }: SubscriptionRow,
@@ -188,8 +189,8 @@ async function giveUncollectable(
   const inHand = await maybe(tx.query(lockCredit, { ...occasion.tenant, customer: customerId, currency }))
   const due = total - (inHand?.balance ?? 0n)
   if (due <= 0n) return
-  const least = BigInt(Math.round(found.min * 1_000_000))
-  const left = due < least ? due : found.wholeUnitsOnly ? due % 1_000_000n : 0n
+  const { min } = mobileTermsOf(app, occasion.tenant, 'in', found)
+  const left = due < min ? due : found.wholeUnitsOnly ? due % 1_000_000n : 0n
   const step = `rounding:${cycle}:${occasion.receivedMs}`
   await addCredit(tx, occasion, { customerId, currency, sourceId: id, step }, left)
 }

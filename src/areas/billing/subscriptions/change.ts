@@ -36,7 +36,7 @@ export async function changeSubscription(
   const plan = input.plan_id === undefined ? old : await requireOther(tx, occasion, before, old, input.plan_id)
   const count = input.quantity ?? before.quantity
   const method = input.payment_method ? methodOf(input.payment_method, before.customer.phone) : before
-  await requirePayable(tx, occasion.tenant, method, plan, count, before.cycle === 0)
+  await requirePayable(app, tx, occasion.tenant, method, plan, count, before.cycle === 0)
   let row = before
   if (input.cancel_at_period_end !== undefined)
     row = await save(app, tx, occasion, row, {

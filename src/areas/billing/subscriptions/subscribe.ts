@@ -10,7 +10,7 @@ import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import { Day, Metadata, OneOf } from '../../../platform/schema.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import { currencyOf, PaymentCreate, requireCollectable, requireSavedCard } from '../../payments/area.ts'
+import { currencyOf, PaymentCreate, requireProvider, requireSavedCard } from '../../payments/area.ts'
 import { CustomerIn, customerFacts, customerFor } from '../customers/customer.ts'
 import { subscriptionEvents } from '../events.ts'
 import { requirePlan, trialDays } from '../plans/plan.ts'
@@ -84,7 +84,7 @@ export async function subscribe(
   const count = input.quantity ?? 1
   const amount = priceOf(plan, count)
   const method = methodOf(input.payment_method, input.customer.phone)
-  await requirePayable(tx, tenant, method, plan, count, true)
+  await requirePayable(app, tx, tenant, method, plan, count, true)
   const { time_zone: timeZone } = await one(tx.query(timeZoneOf, { account: tenant.account }))
   const trialEnd = trialEndOf(input, plan, timeZone, nowMs)
   const start = wholeSecond(nowMs)
@@ -162,6 +162,7 @@ export function methodOf(
 
 /** Refuses what nobody could collect, each time anew. */
 export async function requirePayable(
+  app: App,
   tx: Tx,
   tenant: Tenant,
   { card_token, phone: asked, provider: named }: Method,
@@ -174,8 +175,9 @@ export async function requirePayable(
   const first = withFee ? grossOf({ currency, quantity: count }, plan, true) : each
   for (const micros of new Set([each, first])) {
     if (micros === 0n) continue
-    if (asked !== null) requireCollectable(currency, asked, named ?? undefined, micros)
-    if (card_token !== null) await requireSavedCard(tx, tenant, card_token, { currency, micros })
+    const money = { currency, micros }
+    if (asked !== null) requireProvider(app, tenant, 'in', { phone: asked, provider: named ?? undefined }, money)
+    if (card_token !== null) await requireSavedCard(app, tx, tenant, card_token, money)
   }
 }
 

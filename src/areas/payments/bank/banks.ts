@@ -2,13 +2,13 @@
 // Paying by bank: where it is offered, what is asked of whoever pays so, and what is shown of it.
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
-import type { Currency } from '../../../kernel/money.ts'
+import type { Currency, Money } from '../../../kernel/money.ts'
+import type { App } from '../../../platform/app.ts'
 import { Amount, At } from '../../../platform/schema.ts'
-import { largerBoundsOf, requireWithin } from '../bounds.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import { requireWithin, type Terms, termsOf, type Way } from '../terms.ts'
 
 export const bankProvider = 'bank'
-/** Hundredths of a percent, until the operator sets prices. */
-export const bankFeeBasisPoints = 100n
 
 const markets: readonly (readonly [country: string, currency: Currency])[] = [
   ['KE', 'KES'], ['UG', 'UGX'], ['TZ', 'TZS'], ['RW', 'RWF'], ['NG', 'NGN'], ['GH', 'GHS'], ['ZA', 'ZAR'], ['ZM', 'ZMW'],
@@ -26,17 +26,30 @@ export function bankMarkets({ currency, country }: { currency?: string | undefin
     )
 }
 
-/** Where a bank takes or sends such an amount; throws when it does not. */
+/** Where a bank takes or sends such an amount, and on what terms; throws when it does not. */
 export function requireBank(
+  app: App,
+  tenant: Tenant,
+  direction: Way['direction'],
   provider: string | undefined,
-  money: { currency: Currency; micros: bigint },
-): { provider: string; country: string } {
+  money: Money,
+): { provider: string; country: string; terms: Terms } {
   if (provider !== undefined && provider.toLowerCase() !== bankProvider)
     throw new AppError('UNSUPPORTED_PROVIDER', `bank transfers are made by ${bankProvider}`)
   const [market] = bankMarkets({ currency: money.currency })
   if (!market) throw new AppError('UNSUPPORTED_METHOD', `bank transfers are not offered in ${money.currency}`)
-  requireWithin('the bank', largerBoundsOf(money.currency), money)
-  return { provider: bankProvider, country: market.country }
+  const terms = bankTermsOf(app, tenant, direction, market)
+  requireWithin('the bank', terms, money)
+  return { provider: bankProvider, country: market.country, terms }
+}
+
+export function bankTermsOf(
+  app: App,
+  tenant: Pick<Tenant, 'account'>,
+  direction: Way['direction'],
+  { country, currency }: { country: string; currency: Currency },
+): Terms {
+  return termsOf(app, tenant, { direction, method: 'bank_transfer', provider: bankProvider, country }, currency)
 }
 
 /** The account that is debited. */

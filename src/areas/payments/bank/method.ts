@@ -9,11 +9,11 @@ import { noticeIdIn } from '../../../protocols/bank.ts'
 import { callbackUrl } from '../callback-address.ts'
 import { gatewayOf } from '../gateway.ts'
 import type { PaymentMethod } from '../method.ts'
-import { feeOf } from '../methods.ts'
 import type { Verdict } from '../provider.ts'
 import { type AttemptRow, findPayment, marketOf, open, type PaymentRow } from '../store.ts'
+import { collectionFeeOf } from '../terms.ts'
 import type { Bank } from './bank.ts'
-import { bankFeeBasisPoints, bankProvider, requireBank } from './banks.ts'
+import { bankProvider, requireBank } from './banks.ts'
 
 const debitSeconds = 3_600
 const accountSeconds = 86_400
@@ -26,10 +26,12 @@ export const bankTransfer: PaymentMethod = {
   refusals: {},
   isMeant: ({ bank, provider }) => bank !== undefined || provider?.toLowerCase() === bankProvider,
 
-  plan(_app, _tx, _occasion, { bank, provider }, money) {
+  plan(app, _tx, { tenant }, { bank, provider: named }, money) {
+    const { provider, country, terms } = requireBank(app, tenant, 'in', named, money)
     return {
-      ...requireBank(provider, money),
-      fee: feeOf(money.micros, money.currency, bankFeeBasisPoints),
+      provider,
+      country,
+      fee: collectionFeeOf(terms, money),
       phone: null,
       expirySeconds: bank ? debitSeconds : accountSeconds,
       details: bank ? { bank } : {},

@@ -7,15 +7,14 @@ import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { isDisputeNotice } from '../../../protocols/acquirer.ts'
-import { largerBoundsOf, requireWithin } from '../bounds.ts'
 import { callbackUrl, secretNameOf } from '../callback-address.ts'
 import type { Subject } from '../fraud/fields.ts'
 import { gatewayOf } from '../gateway.ts'
 import { missing, type NewPayment } from '../input.ts'
 import type { PaymentMethod } from '../method.ts'
-import { feeOf } from '../methods.ts'
 import type { Verdict } from '../provider.ts'
 import { type AttemptRow, marketOf, type PaymentRow } from '../store.ts'
+import { collectionFeeOf, requireWithin, type Terms, termsOf } from '../terms.ts'
 import type { Acquirer, CardOutcome } from './acquirer.ts'
 import { dataOf, invalid, type KeptCard, keptOf } from './card.ts'
 import { checkReturnUrl } from './return-url.ts'
@@ -24,8 +23,6 @@ import { findCard, findToken, insertCard, noteChallenge, saveCard, type TokenRow
 export const cardProvider = 'acquirer'
 /** A card is charged wherever it comes from: the acquirer has one account for all. */
 export const cardCountry = 'ZZ'
-/** Hundredths of a percent, until the operator sets prices. */
-export const cardFeeBasisPoints = 290n
 /** How long a payer may take to prove who it is. */
 export const challengeSeconds = 900
 /** How long issuers set money aside. */
@@ -50,12 +47,13 @@ export const card: PaymentMethod = {
   async plan(app, tx, { tenant, nowMs, receivedMs }, input, money) {
     const kept = await cardOf(app, tx, tenant, input, nowMs)
     checkReturnUrl(input.return_url, tenant.environment)
-    requireWithin('the acquirer', largerBoundsOf(money.currency), money)
+    const terms = cardTermsOf(app, tenant, money.currency)
+    requireWithin('the acquirer', terms, money)
     const { brand, last4, exp_month, exp_year } = kept
     return {
       provider: cardProvider,
       country: cardCountry,
-      fee: cardFeeOf(money.micros, money.currency),
+      fee: collectionFeeOf(terms, money),
       phone: null,
       expirySeconds: challengeSeconds,
       details: {
@@ -152,16 +150,23 @@ export async function capture(
   return verdictOf(app, tenant, attempt, await carrier.capture(attempt.id, { micros, currency }))
 }
 
-export function cardFeeOf(micros: bigint, currency: Currency): bigint {
-  return feeOf(micros, currency, cardFeeBasisPoints)
+export function cardTermsOf(app: App, tenant: Pick<Tenant, 'account'>, currency: Currency): Terms {
+  const way = { direction: 'in', method: 'card', provider: cardProvider, country: cardCountry } as const
+  return termsOf(app, tenant, way, currency)
 }
 
 /** Throws when a card is not among those that the account saved, or is not charged such an amount. */
-export async function requireSavedCard(tx: Tx, tenant: Tenant, card_token: string, money: Money): Promise<void> {
+export async function requireSavedCard(
+  app: App,
+  tx: Tx,
+  tenant: Tenant,
+  card_token: string,
+  money: Money,
+): Promise<void> {
   const id = uuidOf('cardToken', card_token)
   const known = id === null ? null : await maybe(tx.query(findToken, { ...tenant, id }))
   if (!known) throw invalid('card_token', 'names no saved card')
-  requireWithin('the acquirer', largerBoundsOf(money.currency), money)
+  requireWithin('the acquirer', cardTermsOf(app, tenant, money.currency), money)
 }
 
 /** Where the payer of an attempt proves who it is. */

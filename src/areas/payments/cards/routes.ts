@@ -19,8 +19,9 @@ import { noSuchPayment, paymentUuid, recordOf } from '../payment.ts'
 import { settle } from '../settle.ts'
 import { attemptOfPayment, findPayment, lockPayment, type PaymentRow } from '../store.ts'
 import { watchJob } from '../submit.ts'
+import { collectionFeeOf } from '../terms.ts'
 import { CardShown } from './card.ts'
-import { capture, card, cardFeeOf } from './method.ts'
+import { capture, card, cardTermsOf } from './method.ts'
 import { amendAmount, askCapture, deleteToken, listTokens, type TokenRow } from './store.ts'
 
 const capturePayment = write({
@@ -69,7 +70,8 @@ async function planCapture(
     throw new AppError('AMOUNT_TOO_HIGH', `${currency} ${formatMicros(authorised)} is set aside`, {
       extra: { max_amount: Number(formatMicros(authorised)), currency },
     })
-  const fee = payment.fee === 0n ? 0n : cardFeeOf(amount, currency)
+  const fee =
+    payment.fee === 0n ? 0n : collectionFeeOf(cardTermsOf(app, tenant, currency), { micros: amount, currency })
   const changed = { authorised_until: null, amount_authorised: String(authorised) }
   await tx.query(amendAmount, { ...tenant, payment: id, amount, fee, details: JSON.stringify(changed), at })
   const { id: attempt } = await one(tx.query(attemptOfPayment, { ...tenant, payment: id }))

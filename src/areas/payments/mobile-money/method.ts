@@ -7,9 +7,10 @@ import { callbackUrl } from '../callback-address.ts'
 import { gatewayOf } from '../gateway.ts'
 import { missing } from '../input.ts'
 import type { PaymentMethod } from '../method.ts'
-import { feeOf, requireCollectable } from '../methods.ts'
+import { requireProvider } from '../methods.ts'
 import type { MobileMoney } from '../provider.ts'
 import { type AttemptRow, marketOf } from '../store.ts'
+import { collectionFeeOf } from '../terms.ts'
 
 const defaultExpirySeconds = 120
 
@@ -21,10 +22,11 @@ export const mobileMoney: PaymentMethod = {
   refusals: {},
   isMeant: ({ phone }) => phone !== undefined,
 
-  plan(_app, _tx, _occasion, { phone, provider: named }, { currency, micros }) {
+  plan(app, _tx, { tenant }, { phone, provider: named }, money) {
     if (phone === undefined) throw missing('phone')
-    const { provider, country } = requireCollectable(currency, phone, named, micros)
-    return { provider, country, fee: feeOf(micros, currency), phone, expirySeconds: defaultExpirySeconds, details: {} }
+    const { provider, country, terms } = requireProvider(app, tenant, 'in', { phone, provider: named }, money)
+    const fee = collectionFeeOf(terms, money)
+    return { provider, country, fee, phone, expirySeconds: defaultExpirySeconds, details: {} }
   },
 
   isKnownByAttempt: (app, tenant, attempt) => carrierOf(app, tenant, attempt)?.knownByAttempt === true,

@@ -3,22 +3,23 @@
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, newUuid } from '../../../kernel/ids.ts'
-import { type Currency, formatMicros, formatMoney } from '../../../kernel/money.ts'
+import { type Currency, formatMicros, formatMoney, type Money } from '../../../kernel/money.ts'
 import { dayMs, parseMoment } from '../../../kernel/time.ts'
 import { hold, walletsOf } from '../../../ledger/wallets.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
-import { Moment, OneOf } from '../../../platform/schema.ts'
+import { Moment, OneOfAnyCase } from '../../../platform/schema.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { BankAccountIn, requireBank } from '../bank/banks.ts'
 import { newToken } from '../callback-address.ts'
 import { gatewayOf } from '../gateway.ts'
 import { currencyOf, MobilePaymentCreate, microsOf, PaymentCreate } from '../input.ts'
-import { requireCollectable } from '../methods.ts'
+import { requireProvider } from '../methods.ts'
+import { feeOf, type Terms } from '../terms.ts'
 import { judge } from './judge.ts'
-import { holdOf, payoutFeeOf } from './payout.ts'
+import { holdOf } from './payout.ts'
 import { findPayout, findPayoutReferences, insertPayouts, type NewPayout, type PayoutRow } from './store.ts'
 import { firstPollSeconds, payoutJob, submit } from './submit.ts'
 
@@ -32,7 +33,9 @@ const { phone_number: phone } = MobilePaymentCreate.properties
 /** What may be given once for a whole batch. */
 export const shared = {
   currency,
-  method: Type.Optional(OneOf(['mobile_money', 'bank_transfer'], { description: 'bank_transfer where bank is given' })),
+  method: Type.Optional(
+    OneOfAnyCase(['mobile_money', 'bank_transfer'], { description: 'bank_transfer where bank is given' }),
+  ),
   provider: Type.Optional(Type.String({ maxLength: 40, description: 'Found by the payee’s network unless given' })),
 }
 
@@ -113,7 +116,7 @@ export function draftOf(
   { tenant, receivedMs, nowMs }: Occasion,
 ): NewPayout {
   const micros = microsOf('amount', input.amount, currency)
-  const to = recipientOf(input, currency, micros)
+  const { terms, ...to } = recipientOf(app, tenant, input, { currency, micros })
   const { provider } = to
   const known = gatewayOf(app).speaksTo(to, tenant.environment)
   // The simulators are not known to every node; whoever knows them sends it.
@@ -126,7 +129,7 @@ export function draftOf(
     status: scheduledAt === null ? 'processing' : 'pending',
     ...to,
     amount: micros.toString(),
-    fee: payoutFeeOf(micros, currency).toString(),
+    fee: feeOf(terms, { currency, micros }).toString(),
     recipient: input.recipient ?? {},
     description: input.description ?? null,
     reference: input.reference ?? null,
@@ -141,17 +144,22 @@ export function draftOf(
 
 type To = Pick<NewPayout, 'method' | 'provider' | 'country' | 'phone' | 'bank'>
 
-/** Who is paid, and by whom: somebody's phone or account, and never both. */
-function recipientOf({ method, phone, bank, provider: named }: NewPayoutInput, currency: Currency, micros: bigint): To {
-  if ((method ?? (bank ? 'bank_transfer' : 'mobile_money')) === 'bank_transfer') {
+/** Who is paid, by whom and on what terms: somebody's phone or account, and never both. */
+function recipientOf(
+  app: App,
+  tenant: Tenant,
+  { method, phone, bank, provider: named }: NewPayoutInput,
+  money: Money,
+): To & { terms: Terms } {
+  if ((method?.toLowerCase() ?? (bank ? 'bank_transfer' : 'mobile_money')) === 'bank_transfer') {
     if (!bank) throw new AppError('VALIDATION_ERROR', 'bank: is needed for a bank transfer')
     if (phone !== undefined) throw new AppError('VALIDATION_ERROR', 'phone: an account is paid, or a phone, not both')
-    return { method: 'bank_transfer', ...requireBank(named, { currency, micros }), phone: null, bank }
+    return { method: 'bank_transfer', ...requireBank(app, tenant, 'out', named, money), phone: null, bank }
   }
   if (bank) throw new AppError('VALIDATION_ERROR', 'bank: a phone is paid, or an account, not both')
   if (phone === undefined) throw new AppError('VALIDATION_ERROR', 'phone: is needed, or bank')
-  const { provider, country } = requireCollectable(currency, phone, named, micros)
-  return { method: 'mobile_money', provider, country, phone, bank: null }
+  const { provider, country, terms } = requireProvider(app, tenant, 'out', { phone, provider: named }, money)
+  return { method: 'mobile_money', provider, country, terms, phone, bank: null }
 }
 
 export function insert(

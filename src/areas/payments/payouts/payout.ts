@@ -1,23 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A payout as customers read it and are told of it, what it costs, and where its money is kept until it is over.
+// A payout as customers read it and are told of it, and where its money is kept until it is over.
 import type { Static } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../../kernel/ids.ts'
-import { type Currency, currencies, divideHalfEven } from '../../../kernel/money.ts'
 import type { Step } from '../../../ledger/wallets.ts'
 import { maskedAccount } from '../bank/banks.ts'
 import type { Payout } from '../events.ts'
 import { failureMessages } from '../provider.ts'
 import type { BatchRow, PayoutRow } from './store.ts'
-
-/** Of a payout: hundredths of a percent, until the operator sets prices. */
-export const payoutFeeBasisPoints = 50n
-
-/** What a payout costs the account, to the minor unit, ties to even. */
-export function payoutFeeOf(micros: bigint, currency: Currency): bigint {
-  const minorUnit = 10n ** BigInt(6 - currencies[currency])
-  return divideHalfEven(micros * payoutFeeBasisPoints, 10_000n * minorUnit) * minorUnit
-}
 
 /** Where the money is kept: those of a batch share one hold. */
 export function holdOf({ id, batch_id }: Pick<PayoutRow, 'id' | 'batch_id'>): Step {
