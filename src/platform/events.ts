@@ -172,7 +172,7 @@ export class Outbox {
     resourceId: string,
     payload: Static<S>,
     options: EmitOptions = {},
-  ): Promise<void> {
+  ): Promise<NewEvent> {
     const event = this.prepare(type, occasion, resourceId, payload, options)
     const { columns } = event
     const { deliveries } = await one(
@@ -190,6 +190,7 @@ export class Outbox {
       }),
     )
     tx.afterCommit(() => this.begin(event, deliveries))
+    return event
   }
 
   /** Describes an event to be written in the caller's group commit; call `begin` with what that gave for it. */

@@ -10,6 +10,7 @@ import { idBounds, type ListQuery, pageOf, type Window, windowOf } from '../../p
 import { IdParam, list, read } from '../../platform/route.ts'
 import { At, dayRangeQuery, listQuery, Nullable } from '../../platform/schema.ts'
 import { eventsStream } from './stream.ts'
+import { eventsTrigger } from './trigger.ts'
 
 const EventRecord = Type.Object(
   {
@@ -83,4 +84,4 @@ function eventRecord({ id, type, resource_id, body, request_id }: EventRow) {
   }
 }
 
-export const events: Area = { name: 'events', routes: [eventsList, eventsStream, eventGet] }
+export const events: Area = { name: 'events', routes: [eventsList, eventsStream, eventGet, eventsTrigger] }

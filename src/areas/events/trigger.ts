@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// An event on demand: a sample that travels as a real one does, to every webhook and stream that wants it, so that a
+// receiver can be written before anything has happened. It is stored as an event, and marked as a test in its body.
+import { Type } from 'typebox'
+import { AppError } from '../../kernel/errors.ts'
+import { idOf, nilUuid } from '../../kernel/ids.ts'
+import { record } from '../../platform/audit.ts'
+import type { Catalogue } from '../../platform/catalogue.ts'
+import type { EventType } from '../../platform/events.ts'
+import { write } from '../../platform/route.ts'
+import { At } from '../../platform/schema.ts'
+
+const maxOverrides = 50
+
+const Trigger = Type.Object({
+  event: Type.String({ maxLength: 60, description: 'A name of the catalogue, such as payment.completed' }),
+  override: Type.Optional(
+    Type.Record(Type.String({ maxLength: 60 }), Type.Unknown(), {
+      maxProperties: maxOverrides,
+      rule: `must be an object of at most ${maxOverrides} fields`,
+      description: 'Fields of the payload in place of the sample’s, each of the same JSON type',
+    }),
+  ),
+})
+
+const Triggered = Type.Object(
+  {
+    id: Type.String(),
+    event: Type.String(),
+    created_at: At(),
+    payload: Type.Unknown({ description: 'What subscribers receive' }),
+  },
+  { title: 'TriggeredEvent' },
+)
+
+export const eventsTrigger = write({
+  method: 'POST',
+  path: '/v1/events/trigger',
+  operation: 'events.trigger',
+  summary: 'Send a sample event to whoever wants it',
+  description:
+    'Test keys only. The sample of the catalogue, with your own values where you give some, goes to every webhook that subscribes to the event and to the streams, signed and repeated like every other.',
+  scope: 'sandbox:write',
+  body: Trigger,
+  reply: { status: 201, schema: Triggered, location: ({ id }) => `/v1/events/${id}` },
+  errors: ['INVALID_EVENT', 'VALIDATION_ERROR'],
+  examples: [
+    { name: 'A payment', body: { event: 'payment.completed' } },
+    { name: 'A text that failed', body: { event: 'sms.status', override: { status: 'failed' } } },
+  ],
+  handle: async (app, tx, { body }, caller) => {
+    const type = eventNamed(app.catalogue, body.event)
+    const payload = overridden(type, body.override ?? {})
+    const { id, columns } = await app.outbox.emit(tx, marked(type), caller, resourceOf(payload), payload)
+    await record(tx, caller, 'events.trigger', id, { after: { event: type.name } })
+    return { id, event: type.name, created_at: columns.event_at, payload: JSON.parse(columns.event_body) }
+  },
+})
+
+/** The event of a name; an alias of several stands for the first of them. */
+function eventNamed(catalogue: Catalogue, name: string): EventType {
+  const resolved = catalogue.resolve([name])
+  const [word = ''] = resolved.kind === 'accepted' ? resolved.events : []
+  const type = catalogue.find(word)
+  if (type) return type
+  throw new AppError('INVALID_EVENT', `${JSON.stringify(name)} is no event; GET /v1/webhooks/events lists the names`)
+}
+
+/** The sample's payload with some of its fields replaced; refuses fields that it has not, and values of another kind. */
+function overridden(type: EventType, override: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const sample = { ...Object(type.sample) }
+  const shown = JSON.parse(bodyOf(type, sample))
+  for (const [name, value] of Object.entries(override)) {
+    if (!Object.hasOwn(sample, name))
+      throw new AppError('VALIDATION_ERROR', `override.${name}: is no field of ${type.name}'s payload`)
+    const [given, known] = [kindOf(value), kindOf(shown[name])]
+    if (given !== known && given !== 'null' && known !== 'null')
+      throw new AppError('VALIDATION_ERROR', `override.${name}: must be of the type ${known}, as in the sample`)
+  }
+  return { ...sample, ...override }
+}
+
+function kindOf(value: unknown): string {
+  return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value
+}
+
+/** The same event, marked so that nobody takes it for something that happened. */
+function marked(type: EventType): EventType {
+  return { ...type, body: (...args) => `${type.body(...args).slice(0, -1)},"test":true}` }
+}
+
+/** What the sample says that it happened to: the first of its ids. */
+function resourceOf(payload: Readonly<Record<string, unknown>>): string {
+  const found = Object.entries(payload).find(([name, value]) => name.endsWith('_id') && typeof value === 'string')
+  return String(found?.[1] ?? 'sample')
+}
+
+function bodyOf(type: EventType, payload: unknown): string {
+  return type.body(idOf('event', nilUuid), new Date(0), payload)
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Events on demand: whoever writes a receiver need not wait until something happens.
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import { after, before, test } from 'node:test'
+import { type Receiver, startReceiver } from '../receiver.ts'
+import { startWorld, type World } from '../world.ts'
+
+let world: World
+let receiver: Receiver
+before(async () => {
+  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off' })
+  receiver = await startReceiver()
+})
+after(async () => {
+  await receiver.stop()
+  await world.stop()
+})
+
+test('a sample reaches whoever subscribes to its event, signed, with the values that were asked for', async () => {
+  const { client } = await world.account()
+  const { body: hook } = await client.post('/v1/webhooks', { url: receiver.url('/paid'), events: ['payment.*'] })
+  const override = { amount: 77.5, metadata: { order: '12' }, customer: { name: 'Asha' } }
+  const made = await client.post('/v1/events/trigger', { event: 'payment.completed', override })
+  assert.equal(made.status, 201, made.text)
+  const { body, headers } = await receiver.next('/paid')
+  assert.equal(headers['x-service-signature'], createHmac('sha256', hook.secret).update(body).digest('hex'))
+  assert.deepEqual(JSON.parse(body), made.body.payload)
+  const { event, event_id, amount, metadata, customer, status, test: isTest } = JSON.parse(body)
+  assert.deepEqual([event, event_id, status, isTest], ['payment.completed', made.body.id, 'completed', true])
+  assert.deepEqual({ amount, metadata, customer }, override)
+  assert.equal(made.headers.location, `/api/v1/events/${made.body.id}`)
+  assert.deepEqual((await client.get(`/v1/events/${made.body.id}`)).body.payload, made.body.payload)
+})
+
+test('every event of the catalogue can be had', async () => {
+  const { client } = await world.account()
+  const { data } = (await client.get('/v1/webhooks/events')).body
+  for (const { name } of data) {
+    const made = await client.post('/v1/events/trigger', { event: name })
+    assert.deepEqual([made.status, made.body.event], [201, name], made.text)
+  }
+  assert.ok(data.length > 50)
+})
+
+test('what is no event, no field of it, or of another type is refused, and a live key too', async () => {
+  const { client } = await world.account()
+  const rows: [body: object, status: number, code: string][] = [
+    [{}, 422, 'VALIDATION_ERROR'],
+    [{ event: 'payment.*' }, 400, 'INVALID_EVENT'],
+    [{ event: '*' }, 400, 'INVALID_EVENT'],
+    [{ event: 'payment.lost' }, 400, 'INVALID_EVENT'],
+    [{ event: 'payment.completed', override: [] }, 422, 'VALIDATION_ERROR'],
+    [{ event: 'payment.completed', override: { colour: 'red' } }, 422, 'VALIDATION_ERROR'],
+    [{ event: 'payment.completed', override: { amount: 'much' } }, 422, 'VALIDATION_ERROR'],
+    [{ event: 'payment.completed', override: { customer: [] } }, 422, 'VALIDATION_ERROR'],
+    [{ event: 'payment.completed', override: { event_id: 'evt_1' } }, 422, 'VALIDATION_ERROR'],
+  ]
+  for (const [body, status, code] of rows) {
+    const refused = await client.post('/v1/events/trigger', body)
+    assert.deepEqual([refused.status, refused.body.error?.code], [status, code], JSON.stringify(body))
+  }
+  assert.equal((await client.get('/v1/events')).body.data.length, 0)
+  const { body: key } = await client.post('/v1/api-keys', { name: 'live', environment: 'live' })
+  const live = await client.as(key.key).post('/v1/events/trigger', { event: 'payment.completed' })
+  assert.equal(live.status, 403)
+})
