@@ -4,6 +4,11 @@
 -- Which job looks after an attempt: it goes when the attempt is over.
 alter table payments.attempts add column job uuid;
 
+-- Without the columns that lead the primary key: with them the planner believes this index as good as the key for finding one
+-- attempt, and reads all of the tenant's with it.
+drop index payments.attempts_of_payment;
+create index attempts_of_payment on payments.attempts (payment_id);
+
 -- Money that came -------------------------------------------------------------------------------------------------
 
 -- A leg of a step that takes nothing out of a wallet, so that it cannot be refused.
@@ -135,44 +140,42 @@ create type payments.accept_item as (
 -- stored then.
 create function payments.accept(node uuid, items payments.accept_item[])
   returns table (version text, deliveries text) language plpgsql
-  set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+  set plan_cache_mode = force_generic_plan as $$
 declare
-  wanted   payments.accept_item[];
-  versions jsonb;
-  told     text[];
+  i payments.accept_item;
 begin
-  with made as (
+  foreach i in array items loop
+    version := null;
+    deliveries := null;
     insert into payments.payments (bucket, account_id, environment, id, purpose, status, method, provider, amount, currency,
            fee, phone, description, reference, customer, metadata, callback_url, details, invoice_id, risk, sequence,
            request_id, expires_at, created_at, updated_at)
-    select i.bucket, i.account, i.environment, i.id, i.purpose, 'pending', i.method, i.provider, i.amount, i.currency,
+    values (i.bucket, i.account, i.environment, i.id, i.purpose, 'pending', i.method, i.provider, i.amount, i.currency,
            i.fee, i.phone, i.description, i.reference, i.customer, i.metadata, i.callback_url, i.details, i.invoice, i.risk,
-           i.sequence, i.request, i.expires_at, i.at, i.at
-      from unnest(items) i
+           i.sequence, i.request, i.expires_at, i.at, i.at)
     on conflict (bucket, account_id, environment, reference) where reference is not null do nothing
-    returning payments.id, payments.xmin::text as version)
-  select coalesce(jsonb_object_agg(m.id, m.version), '{}') into versions from made m;
-  wanted := array(select i from unnest(items) i where versions ? i.id::text);
-  insert into payments.risk_checks (bucket, account_id, environment, id, direction, enforced, currency, amount, score,
-         decision, inputs, matched, payer, watched, created_at)
-  select i.bucket, i.account, i.environment, i.id, 'payment', true, i.currency, i.amount, i.score, i.decision, i.inputs,
-         array(select m::uuid from jsonb_array_elements_text(i.matched) m), i.payer, i.watched, i.at
-    from unnest(wanted) i where i.score is not null;
-  insert into payments.attempts (bucket, account_id, environment, id, payment_id, provider, country, currency, state, token,
-         job, created_at, updated_at)
-  select i.bucket, i.account, i.environment, i.attempt, i.id, i.provider, i.country, i.currency, 'planned', i.token, i.job,
-         i.at, i.real_at
-    from unnest(wanted) i where i.attempt is not null;
-  perform work.add(array(
-    select row(i.bucket, i.job, i.lane, i.account, i.environment, null, i.owner, i.delay_ms, i.job_payload)::work.job_item
-      from unnest(wanted) i where i.attempt is not null));
-  told := events.emit(array(
-    select row(i.bucket, i.account, i.environment, i.event_id, i.event_type, i.event_resource, i.event_body, i.event_request,
-               i.event_within, i.event_callback, i.event_at, i.event_owner)::events.event_item
-      from unnest(wanted) i));
-  return query
-    select versions ->> items[n].id::text, told[array_position(array(select w.id from unnest(wanted) w), items[n].id)]
-      from generate_subscripts(items, 1) n order by n;
+    returning payments.xmin::text into version;
+    if version is not null then
+      if i.score is not null then
+        insert into payments.risk_checks (bucket, account_id, environment, id, direction, enforced, currency, amount, score,
+               decision, inputs, matched, payer, watched, created_at)
+        values (i.bucket, i.account, i.environment, i.id, 'payment', true, i.currency, i.amount, i.score, i.decision, i.inputs,
+               array(select m::uuid from jsonb_array_elements_text(i.matched) m), i.payer, i.watched, i.at);
+      end if;
+      if i.attempt is not null then
+        insert into payments.attempts (bucket, account_id, environment, id, payment_id, provider, country, currency, state,
+               token, job, created_at, updated_at)
+        values (i.bucket, i.account, i.environment, i.attempt, i.id, i.provider, i.country, i.currency, 'planned', i.token,
+               i.job, i.at, i.real_at);
+        perform work.add(array[row(i.bucket, i.job, i.lane, i.account, i.environment, null, i.owner, i.delay_ms,
+                                   i.job_payload)::work.job_item]);
+      end if;
+      deliveries := (events.emit(array[row(i.bucket, i.account, i.environment, i.event_id, i.event_type, i.event_resource,
+                                           i.event_body, i.event_request, i.event_within, i.event_callback, i.event_at,
+                                           i.event_owner)::events.event_item]))[1];
+    end if;
+    return next;
+  end loop;
 end $$;
 
 -- Sending ---------------------------------------------------------------------------------------------------------

@@ -212,7 +212,10 @@ export const attemptOfPayment = statement<Owned & { payment: string }, AttemptRo
      from payments.attempts where ${mine} and payment_id = $payment order by id desc limit 1`,
 )
 
-/** The attempt together with its payment: what is needed to go on with either. */
+/**
+ * The attempt together with its payment: what is needed to go on with either. The limit keeps it two looks into an index: as
+ * a plain join, all payments of the account may be walked through instead.
+ */
 const findBoth = statement<One, PaymentRow & Aliased>(
   'payments.find_attempt_and_payment',
   `select p.*, a.id as attempt_id, a.provider as attempt_provider, a.country, a.currency as attempt_currency, a.state,
@@ -221,7 +224,7 @@ const findBoth = statement<One, PaymentRow & Aliased>(
      from payments.attempts a
     cross join lateral (
       select ${columns} from payments.payments
-       where bucket = a.bucket and account_id = a.account_id and environment = a.environment and id = a.payment_id) p
+       where bucket = a.bucket and account_id = a.account_id and environment = a.environment and id = a.payment_id limit 1) p
     where a.bucket = $bucket and a.account_id = $account and a.environment = $environment and a.id = $id`,
 )
 
