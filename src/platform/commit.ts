@@ -5,7 +5,7 @@
 import type pg from 'pg'
 import { AppError } from '../kernel/errors.ts'
 import { momentText } from '../kernel/time.ts'
-import { type Database, isUnavailable, sqlState } from './db.ts'
+import { type Database, isUnavailable, one, type Statement, sqlState, type Tx } from './db.ts'
 
 /** PostgreSQL types a column of an operation may have, and what they are here. */
 interface Cells {
@@ -49,6 +49,18 @@ export function operation<Item extends Columns, Verdict extends Columns>(
   }
   operations.set(sqlFunction, made)
   return made
+}
+
+/** The same inside a transaction, for a verb that has more to do in it than the function does. */
+export async function commitIn<Item extends Columns, Verdict extends Columns>(
+  tx: Tx,
+  node: string,
+  operation: Operation<Item, Verdict>,
+  item: RowOf<Item>,
+): Promise<RowOf<Verdict>> {
+  const { name, text } = operation
+  const call: Statement<{ node: string; items: string }, RowOf<Verdict>> = { name, text, parameters: ['node', 'items'] }
+  return one(tx.query(call, { node, items: itemsLiteral(operation, [item]) }))
 }
 
 /** How many items one commit takes, and how many may wait for it before callers are told to come back later. */

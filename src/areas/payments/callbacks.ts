@@ -4,13 +4,12 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../../platform/app.ts'
-import { maybe, one } from '../../platform/db.ts'
 import { type Address, addressOf, nothingHere, type Subject } from './callback-address.ts'
 import { followDisputes } from './disputes/follow.ts'
 import type { Callback } from './method.ts'
 import { methodOf } from './payment-methods.ts'
 import { settle } from './settle.ts'
-import { findAttempt, findPayment } from './store.ts'
+import { attemptAndPayment } from './store.ts'
 
 const maxBodyBytes = 64 * 1024
 
@@ -50,12 +49,13 @@ export function mountCallbacks(http: FastifyInstance, app: App): void {
 /** What is said of an attempt to collect. */
 async function takeAttempt(app: App, call: Call): Promise<object | null> {
   const { tenant, id, token } = call
-  const attempt = await maybe(app.db.query(findAttempt, { ...tenant, id }))
-  if (!attempt || !timingSafeEqual(attempt.token, token)) return null
-  const payment = await one(app.db.query(findPayment, { ...tenant, id: attempt.payment_id }))
+  const found = await attemptAndPayment(app.db, tenant, id)
+  if (!found || !timingSafeEqual(found.attempt.token, token)) return null
+  const { attempt, payment } = found
   const heard = await methodOf(payment).heard(app, tenant, attempt, call)
   if (!heard) return null
-  for (const verdict of heard.verdicts) await settle(app, tenant, attempt, verdict)
+  let after = payment
+  for (const verdict of heard.verdicts) after = await settle(app, tenant, attempt, verdict, after)
   // A notice that could not be followed is not taken, so that the provider tells it again.
   if (heard.isDispute && !(await followDisputes(app, tenant, attempt))) return null
   return heard.thanks

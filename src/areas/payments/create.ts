@@ -4,21 +4,20 @@ import { AppError } from '../../kernel/errors.ts'
 import { idOf, newUuid } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
-import { maybe, one, type Tx } from '../../platform/db.ts'
+import { one, type Tx } from '../../platform/db.ts'
 import type { Occasion } from '../../platform/events.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { newToken } from './callback-address.ts'
 import { refuseCardNumbers } from './cards/card.ts'
-import { paymentEvents } from './events.ts'
-import { assess, riskOf } from './fraud/assess.ts'
+import { riskOf, weigh } from './fraud/assess.ts'
 import { block, requirePassed, tellReview } from './fraud/enforce.ts'
 import { gatewayOf } from './gateway.ts'
 import { currencyOf, microsOf, type NewPayment } from './input.ts'
+import { insert } from './insert.ts'
 import { methodFor, methodOf } from './payment-methods.ts'
 import { isFailureReason } from './provider.ts'
 import { collection, type Purpose } from './purpose.ts'
-import { tell } from './settle.ts'
-import { attemptOfPayment, findPayment, findReference, insertAttempt, insertPayment, type PaymentRow } from './store.ts'
+import { attemptOfPayment, findPayment, findReference, type PaymentRow } from './store.ts'
 import { submit, watchJob } from './submit.ts'
 
 /** Stores the payment, the attempt and the job that looks after them. Nothing has been asked of anybody yet. */
@@ -43,71 +42,78 @@ export async function accept(
   const id = newUuid(receivedMs)
   const scale = gatewayOf(app).timeScale(tenant.environment)
   const expiresAt = new Date(nowMs + (input.expires_in ?? expirySeconds) * 1_000 * scale)
-  const assessment = purpose.isOwn
+  const weighed = purpose.isOwn
     ? null
-    : await assess(app, tx, occasion, {
-        id,
-        direction: 'payment',
-        micros,
-        currency,
-        method: method.name,
-        provider,
-        phone,
-        customer: input.customer ?? {},
-        metadata: input.metadata ?? {},
-        ipAddress: input.ip_address ?? null,
-        deviceId: input.device_id ?? null,
-        country: input.country ?? null,
-        ...judged,
-      })
+    : await weigh(
+        app,
+        tx,
+        occasion,
+        {
+          id,
+          direction: 'payment',
+          micros,
+          currency,
+          method: method.name,
+          provider,
+          phone,
+          customer: input.customer ?? {},
+          metadata: input.metadata ?? {},
+          ipAddress: input.ip_address ?? null,
+          deviceId: input.device_id ?? null,
+          country: input.country ?? null,
+          ...judged,
+        },
+        'enforced',
+      )
+  const assessment = weighed?.assessment ?? null
   const risk = assessment && riskOf(assessment)
+  const isBlocked = risk?.decision === 'block'
   const isReviewed = risk?.decision === 'review'
-  const payment = await maybe(
-    tx.query(insertPayment, {
-      ...tenant,
-      id,
-      purpose: purpose.name,
-      method: method.name,
-      provider,
-      amount: micros,
-      currency,
-      fee: purpose.isFree ? 0n : fee,
-      phone,
-      description: input.description ?? null,
-      reference: input.reference ?? null,
-      customer: JSON.stringify(input.customer ?? {}),
-      metadata: JSON.stringify(input.metadata ?? {}),
-      callbackUrl: input.callback_url ?? null,
-      details: JSON.stringify(details),
-      invoice: purpose.invoiceId ?? null,
-      risk: risk && JSON.stringify(risk),
-      sequence: isReviewed ? 2 : 1,
-      requestId,
-      expiresAt,
-      at: new Date(nowMs),
-    }),
-  )
-  if (!payment) throw await usedBefore(tx, tenant, input.reference ?? '')
-  await tell(app, tx, paymentEvents.created, occasion, { ...payment, sequence: 1 })
-  if (assessment?.decision === 'block') return block(app, tx, occasion, payment, assessment)
-  if (risk && isReviewed) await tellReview(app, tx, occasion, payment, risk)
-  const attempt = newUuid(receivedMs)
-  await tx.query(insertAttempt, {
-    ...tenant,
-    id: attempt,
-    payment: id,
+  const payment: PaymentRow = {
+    bucket: tenant.bucket,
+    account_id: tenant.account,
+    environment: tenant.environment,
+    id,
+    purpose: purpose.name,
+    status: 'pending',
+    method: method.name,
     provider,
-    country,
+    amount: micros,
     currency,
-    token: newToken(),
-    at: new Date(nowMs),
-    realAt: new Date(receivedMs),
-  })
-  const proved = risk?.decision === 'require_3ds' ? { ...input, require_3ds: true } : input
-  await method.store?.(app, tx, occasion, proved, payment)
+    fee: purpose.isFree ? 0n : fee,
+    phone,
+    description: input.description ?? null,
+    reference: input.reference ?? null,
+    customer: asStored(input.customer),
+    metadata: asStored(input.metadata),
+    callback_url: input.callback_url ?? null,
+    details: asStored(details),
+    invoice_id: purpose.invoiceId ?? null,
+    provider_reference: null,
+    failure_reason: null,
+    risk,
+    late: false,
+    refunded: 0n,
+    dispute_status: null,
+    receipt_url: null,
+    sequence: isReviewed ? 2 : 1,
+    request_id: requestId,
+    expires_at: expiresAt,
+    completed_at: null,
+    created_at: new Date(nowMs),
+    updated_at: new Date(nowMs),
+    version: '',
+  }
+  const attempt = newUuid(receivedMs)
   const delayMs = method.pollSeconds[0] * 1_000 * scale
   const job = app.work.prepare(watchJob, tenant, { attempt, inline: isInline }, isInline ? { delayMs } : {})
-  await app.work.add(tx, job)
+  const asked = isBlocked ? null : { attempt, country, token: newToken(), job }
+  if (!(await insert(app, tx, occasion, payment, weighed?.check ?? null, asked)))
+    throw await usedBefore(tx, tenant, input.reference ?? '')
+  if (assessment && isBlocked) return block(app, tx, occasion, payment, assessment)
+  if (risk && isReviewed) await tellReview(app, tx, occasion, payment, risk)
+  const proved = risk?.decision === 'require_3ds' ? { ...input, require_3ds: true } : input
+  await method.store?.(app, tx, occasion, proved, payment)
   if (!isInline) tx.afterCommit(() => app.work.begin(job))
   return payment
 }
@@ -139,10 +145,16 @@ export async function sendNow(
 async function submitFirst(
   app: App,
   tenant: Tenant,
-  { id }: PaymentRow,
+  payment: PaymentRow,
   input: NewPayment | null,
 ): Promise<PaymentRow> {
-  return submit(app, tenant, await one(app.db.query(attemptOfPayment, { ...tenant, payment: id })), input)
+  return submit(
+    app,
+    tenant,
+    await one(app.db.query(attemptOfPayment, { ...tenant, payment: payment.id })),
+    payment,
+    input,
+  )
 }
 
 /** The error that whoever asked for a payment is told, when it is certain that there will be none. */
@@ -154,6 +166,11 @@ function refusalOf(payment: PaymentRow): AppError | null {
     return new AppError(reason, `${provider} does not take payments just now`, { retryAfterSeconds: 5, extra })
   const code = methodOf(payment).refusals[reason]
   return code === undefined ? null : new AppError(code, `${provider} refused the payment`, { extra })
+}
+
+/** As it comes back from where it is stored: without what is not there. */
+function asStored(value: object = {}) {
+  return JSON.parse(JSON.stringify(value))
 }
 
 async function usedBefore(tx: Tx, tenant: Tenant, reference: string): Promise<AppError> {

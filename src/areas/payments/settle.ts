@@ -1,97 +1,93 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a verdict does to a payment: its state, the ledger and what is told of it, in one transaction. Whoever comes second
-// changes nothing, so that verdicts may come twice, late and in any order.
+// What a verdict does to a payment: its state, the ledger and what is told of it, in one commit that is shared with other
+// payments. It is decided on the payment as it was read, and stored if nobody has changed it since; otherwise it is read
+// and decided anew.
 import { AppError } from '../../kernel/errors.ts'
-import { idOf } from '../../kernel/ids.ts'
-import { isCurrency } from '../../kernel/money.ts'
-import { post } from '../../ledger/wallets.ts'
+import { idOf, newUuid } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
+import { commitIn, operation, type RowOf } from '../../platform/commit.ts'
 import { maybe, one, type Tx } from '../../platform/db.ts'
-import type { EventType, Occasion } from '../../platform/events.ts'
+import { type EventType, eventColumns, type NewEvent, type Occasion } from '../../platform/events.ts'
 import type { Tenant } from '../../platform/tenant.ts'
+import { type Change, changeOf, ended } from './change.ts'
 import { paymentEvents } from './events.ts'
-import { noteFate } from './fraud/assess.ts'
 import { noSuchPayment, toldOf } from './payment.ts'
-import type { FailureReason, PaymentDetails, Verdict } from './provider.ts'
+import type { Verdict } from './provider.ts'
 import { purposeOf } from './purpose.ts'
 import { newReceipt } from './receipts/address.ts'
 import {
   type AttemptRow,
+  type AttemptState,
   attemptOfPayment,
+  findPayment,
   lockPayment,
-  moveAttempt,
-  movePayment,
-  noteReceipt,
   open,
   type PaymentRow,
-  type Status,
+  withdrawAttempt,
 } from './store.ts'
 import { waitingOf } from './waiting.ts'
 
-/** A success that the provider itself confirmed also revives a payment that was given up. */
-const givenUp: readonly Status[] = ['expired', 'cancelled', 'failed']
+/** Every change takes a payment a step on, and there are few steps: somebody who loses so often is not looking at it. */
+const mostTries = 100
 
-/** What an attempt may have been before it is what a verdict makes it. */
-const attemptsBefore = {
-  accepted: ['planned', 'sending', 'unknown'],
-  unknown: ['planned', 'sending'],
-  final: ['planned', 'sending', 'accepted', 'unknown'],
-} as const
+const settleOperation = operation(
+  'payments.settle',
+  {
+    bucket: 'smallint',
+    account: 'uuid',
+    environment: 'text',
+    payment: 'uuid',
+    attempt: 'uuid',
+    attempt_state: 'text',
+    provider_id: 'text',
+    real_at: 'timestamptz',
+    version: 'text',
+    status: 'text',
+    failure_reason: 'text',
+    late: 'boolean',
+    sequence: 'int',
+    reference: 'text',
+    provider_reference: 'text',
+    details: 'jsonb',
+    expires_at: 'timestamptz',
+    completed_at: 'timestamptz',
+    receipt_token: 'bytea',
+    receipt_url: 'text',
+    at: 'timestamptz',
+    step: 'text',
+    debit: 'text',
+    credit: 'text',
+    amount: 'bigint',
+    transfer: 'uuid',
+    fee: 'bigint',
+    fee_transfer: 'uuid',
+    currency: 'text',
+    ...eventColumns,
+  },
+  { stored: 'boolean', version: 'text', deliveries: 'text' },
+)
 
-/** Applies what is known of an attempt; gives the payment as it is then. */
-export async function settle(app: App, tenant: Tenant, attempt: AttemptRow, verdict: Verdict): Promise<PaymentRow> {
-  return app.db.tx(async (tx) => {
-    const payment = await one(tx.query(lockPayment, { ...tenant, id: attempt.payment_id }))
-    const at = new Date(app.clock.nowMs())
-    const attemptIs = async (to: 'accepted' | 'unknown' | 'final', providerId: string | null = null): Promise<void> => {
-      const from = attemptsBefore[to]
-      await tx.query(moveAttempt, { ...tenant, id: attempt.id, from, to, providerId, at })
-    }
-    switch (verdict.kind) {
-      case 'accepted':
-      case 'pending':
-        await attemptIs('accepted', verdict.kind === 'accepted' ? verdict.providerId : null)
-        return moved(app, tx, payment, attempt, {
-          from: ['pending'],
-          to: 'processing',
-          ...(verdict.kind === 'accepted' && verdict.details ? { details: verdict.details } : {}),
-        })
-      case 'action':
-        await attemptIs('accepted', verdict.providerId)
-        return moved(app, tx, payment, attempt, {
-          from: ['pending'],
-          to: 'requires_action',
-          details: verdict.details,
-        })
-      case 'authorised':
-        await attemptIs('accepted')
-        return moved(app, tx, payment, attempt, {
-          from: ['pending', 'requires_action'],
-          to: 'processing',
-          details: verdict.details,
-          expiresAt: verdict.until,
-        })
-      case 'unknown':
-      case 'missing':
-        await attemptIs('unknown')
-        return payment
-      case 'unavailable':
-        await attemptIs('final')
-        return moved(app, tx, payment, attempt, { from: open, to: 'failed', reason: 'PROVIDER_UNAVAILABLE' })
-      case 'refused':
-        await attemptIs('final')
-        return moved(app, tx, payment, attempt, {
-          from: open,
-          to: verdict.reason === 'USER_CANCELLED' ? 'cancelled' : 'failed',
-          reason: verdict.reason,
-        })
-      case 'paid':
-        await attemptIs('final')
-        return verdict.micros === null || verdict.micros === payment.amount
-          ? paid(app, tx, payment, attempt, verdict.receipt)
-          : mismatched(app, tx, payment, attempt, verdict.micros, verdict.receipt)
-    }
-  })
+/** Applies what is known of an attempt; gives the payment as it is then. `known` is the payment as it was read last. */
+export async function settle(
+  app: App,
+  tenant: Tenant,
+  attempt: AttemptRow,
+  verdict: Verdict,
+  known: PaymentRow | null = null,
+): Promise<PaymentRow> {
+  const find = () => one(app.db.query(findPayment, { ...tenant, id: attempt.payment_id }))
+  for (let tries = 0, payment = known ?? (await find()); tries < mostTries; tries++, payment = await find()) {
+    const occasion = occasionOf(app, payment, attempt)
+    const change = changeOf(payment, verdict, new Date(occasion.nowMs))
+    if (verdict.kind === 'paid' && verdict.micros !== null && verdict.micros !== payment.amount)
+      app.log.error(
+        { payment: idOf('payment', payment.id), provider: payment.provider },
+        'a provider collected another amount than was asked for',
+      )
+    const after = await store(app, occasion, payment, attempt, change)
+    if (after) return after
+  }
+  throw new Error(`payment ${attempt.payment_id} changes faster than it can be read`)
 }
 
 /** Withdraws a payment that nobody was asked for yet, or whose payer has not decided, or whose money is only set aside. */
@@ -108,7 +104,7 @@ export async function cancel(app: App, tx: Tx, tenant: Tenant, id: string): Prom
     throw new AppError('INVALID_STATE', `the payment is ${payment.status}; the payer may have been asked already`, {
       extra: { status: payment.status },
     })
-  return moved(app, tx, payment, attempt, { from: open, to: 'cancelled' })
+  return end(app, tx, payment, attempt, 'cancelled')
 }
 
 /** The time is over, and nobody has heard of a success. */
@@ -116,141 +112,159 @@ export async function expire(app: App, tenant: Tenant, attempt: AttemptRow): Pro
   return app.db.tx(async (tx) => {
     const payment = await one(tx.query(lockPayment, { ...tenant, id: attempt.payment_id }))
     if (attempt.state === 'planned' && !(await withdrawn(app, tx, tenant, attempt))) return payment
-    return moved(app, tx, payment, attempt, { from: open, to: 'expired', reason: 'TRANSACTION_TIMEOUT' })
+    return end(app, tx, payment, attempt, 'expired')
   })
+}
+
+/** Ends a payment that is locked. */
+async function end(
+  app: App,
+  tx: Tx,
+  payment: PaymentRow,
+  attempt: AttemptRow,
+  to: 'cancelled' | 'expired',
+): Promise<PaymentRow> {
+  const occasion = occasionOf(app, payment, attempt)
+  const reason = to === 'expired' ? 'TRANSACTION_TIMEOUT' : null
+  const after = ended(payment, to, new Date(occasion.nowMs), reason)
+  const change: Change = { attempt: null, providerId: null, after, posting: null }
+  const stored = await storeIn(app, tx, occasion, payment, attempt, change)
+  if (!stored) throw new Error('a payment was changed while it was locked')
+  return stored
 }
 
 /** Whether an attempt that nobody sent will not be sent by anybody. */
 async function withdrawn(app: App, tx: Tx, tenant: Tenant, { id }: AttemptRow): Promise<boolean> {
   const at = new Date(app.clock.nowMs())
-  const from = ['planned'] as const
-  return (await tx.query(moveAttempt, { ...tenant, id, from, to: 'final', providerId: null, at })).length > 0
+  return (await tx.query(withdrawAttempt, { ...tenant, id, at })).length > 0
 }
 
-async function paid(
+/** Gives the payment after the change; null when somebody else has changed it meanwhile. */
+async function store(
   app: App,
-  tx: Tx,
+  occasion: Occasion,
   payment: PaymentRow,
   attempt: AttemptRow,
-  receipt: string | null,
-): Promise<PaymentRow> {
-  const late = givenUp.includes(payment.status)
-  const after = await moved(app, tx, payment, attempt, {
-    from: late ? givenUp : open,
-    to: 'completed',
-    providerReference: receipt,
-    late,
-  })
-  const { provider, amount, fee } = payment
-  const legs = [
-    { debit: `float:${provider}`, credit: 'wallet', micros: amount - fee },
-    { debit: `float:${provider}`, credit: 'revenue:payment_fees', micros: fee },
-  ]
-  if (after !== payment) {
-    await postLegs(app, tx, payment, 'settle', legs)
-    await purposeOf(after).completed?.(app, tx, occasionOf(app, after, attempt), after)
-  }
-  if (after !== payment || receipt === null) return after
-  const { bucket, account_id: account, environment, id } = payment
-  return (await maybe(tx.query(noteReceipt, { bucket, account, environment, id, receipt }))) ?? payment
-}
-
-/** Money came, but not what was asked for: it is kept apart until somebody has looked at it. */
-async function mismatched(
-  app: App,
-  tx: Tx,
-  payment: PaymentRow,
-  attempt: AttemptRow,
-  micros: bigint,
-  receipt: string | null,
-): Promise<PaymentRow> {
-  const after = await moved(app, tx, payment, attempt, {
-    from: open,
-    to: 'failed',
-    reason: 'AMOUNT_MISMATCH',
-    providerReference: receipt,
-  })
-  const { provider } = payment
-  app.log.error(
-    { payment: idOf('payment', payment.id), provider },
-    'a provider collected another amount than was asked for',
-  )
-  // It was believed before: the books must be looked at by somebody.
-  if (after === payment) return payment
-  await postLegs(app, tx, payment, 'mismatch', [{ debit: `float:${provider}`, credit: `suspense:${provider}`, micros }])
+  change: Change,
+): Promise<PaymentRow | null> {
+  const { completed, failed } = purposeOf(payment)
+  // What follows for others is done in a transaction of its own.
+  if (change.after && !open.includes(change.after.status) && (completed || failed))
+    return app.db.tx((tx) => storeIn(app, tx, occasion, payment, attempt, change))
+  if (!change.after && isAsFar(attempt, change)) return payment
+  const { after, event, item } = itemOf(app, occasion, payment, attempt, change)
+  const verdict = await app.commit(settleOperation, item)
+  if (!verdict.stored) return null
+  told(app, after, event, verdict)
   return after
 }
 
-async function postLegs(
+async function storeIn(
   app: App,
   tx: Tx,
-  { bucket, account_id: account, environment, id, purpose, currency }: PaymentRow,
-  step: string,
-  legs: readonly { debit: string; credit: string; micros: bigint }[],
-): Promise<void> {
-  if (!isCurrency(currency)) throw new Error(`a payment in an unknown currency: ${currency}`)
-  const moving = legs.filter(({ micros }) => micros > 0n).map((leg) => ({ ...leg, currency }))
-  await post(
-    tx,
-    { bucket, account, environment },
-    { sourceId: id, step: `${purpose}:${step}` },
-    moving,
-    app.clock.nowMs(),
-  )
-}
-
-interface Move {
-  from: readonly Status[]
-  to: Status
-  reason?: FailureReason
-  providerReference?: string | null
-  late?: boolean
-  details?: PaymentDetails
-  expiresAt?: Date
-}
-
-/** The payment after the move, or the very same when it cannot make it. */
-async function moved(
-  app: App,
-  tx: Tx,
+  occasion: Occasion,
   payment: PaymentRow,
   attempt: AttemptRow,
-  { from, to, reason, providerReference = null, late = false, details = {}, expiresAt }: Move,
-): Promise<PaymentRow> {
-  const occasion = occasionOf(app, payment, attempt)
-  const event = eventOf(to)
-  const redirectUrl = to === 'requires_action' ? details.redirect_url : undefined
-  const after = await maybe(
-    tx.query(movePayment, {
-      ...occasion.tenant,
-      id: payment.id,
-      from,
-      to,
-      reason: reason ?? null,
-      providerReference,
-      late,
-      details: JSON.stringify(details),
-      expiresAt: expiresAt ?? null,
-      told: event || redirectUrl ? 1 : 0,
-      ...(to === 'completed' ? newReceipt(app, payment) : { receiptToken: null, receiptUrl: null }),
-      at: new Date(occasion.nowMs),
-    }),
-  )
-  if (!after) return payment
-  tx.afterCommit(() => waitingOf(app).over(after))
-  if (event) {
-    await tell(app, tx, event, occasion, after)
-    await noteFate(tx, occasion, [after.id], after.status)
-  }
-  if (redirectUrl !== undefined) await tellAction(app, tx, occasion, after, redirectUrl)
-  if (event === paymentEvents.failed) await purposeOf(after).failed?.(app, tx, occasion, after)
+  change: Change,
+): Promise<PaymentRow | null> {
+  const { after, event, item } = itemOf(app, occasion, payment, attempt, change)
+  const verdict = await commitIn(tx, app.nodeId, settleOperation, item)
+  if (!verdict.stored) return null
+  tx.afterCommit(() => told(app, after, event, verdict))
+  const { completed, failed } = purposeOf(after)
+  if (event?.columns.event_type === paymentEvents.completed.name) await completed?.(app, tx, occasion, after)
+  if (event?.columns.event_type === paymentEvents.failed.name) await failed?.(app, tx, occasion, after)
   return after
 }
 
-/** What is told of a payment that comes to a state. */
-function eventOf(status: Status): typeof paymentEvents.completed | null {
-  if (status === 'completed') return paymentEvents.completed
-  return open.includes(status) ? null : paymentEvents.failed
+/** An attempt goes on and never back. */
+const progress: readonly AttemptState[] = ['planned', 'sending', 'unknown', 'accepted', 'final']
+
+function isAsFar({ state }: AttemptRow, { attempt }: Change): boolean {
+  return attempt === null || progress.indexOf(state) >= progress.indexOf(attempt)
+}
+
+function told(
+  app: App,
+  after: PaymentRow,
+  event: NewEvent | null,
+  { version, deliveries }: RowOf<typeof settleOperation.gives>,
+): void {
+  after.version = version ?? after.version
+  waitingOf(app).over(after)
+  if (event) app.outbox.begin(event, deliveries)
+}
+
+interface Item {
+  after: PaymentRow
+  event: NewEvent | null
+  item: RowOf<typeof settleOperation.takes>
+}
+
+function itemOf(app: App, occasion: Occasion, payment: PaymentRow, attempt: AttemptRow, change: Change): Item {
+  const { tenant, receivedMs } = occasion
+  const after = change.after ?? payment
+  const isPaid = after.status === 'completed' && payment.status !== 'completed'
+  const receipt = isPaid ? newReceipt(app, payment) : null
+  if (receipt) after.receipt_url = receipt.receiptUrl
+  const event = after.sequence > payment.sequence ? eventOf(app, occasion, after) : null
+  const { posting } = change
+  const item = {
+    ...tenant,
+    payment: payment.id,
+    attempt: attempt.id,
+    attempt_state: change.attempt,
+    provider_id: change.providerId,
+    real_at: new Date(receivedMs),
+    version: change.after && payment.version,
+    status: after.status,
+    failure_reason: after.failure_reason,
+    late: after.late,
+    sequence: after.sequence,
+    reference: after.reference,
+    provider_reference: after.provider_reference,
+    details: JSON.stringify(after.details),
+    expires_at: after.expires_at,
+    completed_at: after.completed_at,
+    receipt_token: receipt?.receiptToken ?? null,
+    receipt_url: after.receipt_url,
+    at: after.updated_at,
+    step: posting && `${payment.purpose}:${posting.step}`,
+    debit: posting && `float:${payment.provider}`,
+    credit: posting?.credit ?? null,
+    amount: posting?.micros ?? null,
+    transfer: posting && newUuid(receivedMs),
+    fee: posting?.fee ?? null,
+    fee_transfer: posting && newUuid(receivedMs),
+    currency: payment.currency,
+  }
+  return { after, event, item: Object.assign(item, event?.columns ?? noEvent) }
+}
+
+const noEvent = {
+  event_id: null,
+  event_type: null,
+  event_resource: null,
+  event_body: null,
+  event_request: null,
+  event_within: null,
+  event_callback: null,
+  event_at: null,
+  event_owner: null,
+}
+
+/** What is told of a payment that has come to a state. */
+function eventOf(app: App, occasion: Occasion, payment: PaymentRow): NewEvent {
+  const { id, callback_url: callbackUrl, status, details } = payment
+  const told = toldOf(payment)
+  const { completed, failed, requiresAction } = paymentEvents
+  if (status === 'requires_action') {
+    const { redirect_url = '' } = details
+    const payload = { ...told, redirect_url }
+    return app.outbox.prepare(requiresAction, occasion, idOf('payment', id), payload, { callbackUrl })
+  }
+  const type = status === 'completed' ? completed : failed
+  return app.outbox.prepare(type, occasion, idOf('payment', id), told, { callbackUrl })
 }
 
 /** Now, by the real clock and by the account's. */
@@ -270,16 +284,4 @@ export async function tell(
 ): Promise<void> {
   const callbackUrl = payment.callback_url
   await app.outbox.emit(tx, event, occasion, idOf('payment', payment.id), toldOf(payment), { callbackUrl })
-}
-
-async function tellAction(
-  app: App,
-  tx: Tx,
-  occasion: Occasion,
-  payment: PaymentRow,
-  redirect_url: string,
-): Promise<void> {
-  const told = { ...toldOf(payment), redirect_url }
-  const callbackUrl = payment.callback_url
-  await app.outbox.emit(tx, paymentEvents.requiresAction, occasion, idOf('payment', payment.id), told, { callbackUrl })
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// All SQL of payments. A status moves by guarded updates: the row that comes back belongs to whoever won.
+// All SQL of payments but for the group commits, which are SQL functions. A row moves by guarded updates: what comes back
+// belongs to whoever won.
 import { isCurrency } from '../../kernel/money.ts'
-import { statement } from '../../platform/db.ts'
+import { maybe, type Queryable, statement } from '../../platform/db.ts'
 import type { Environment } from '../../platform/tenant.ts'
 import type { Risk } from './fraud/assess.ts'
 import type { Market, PaymentDetails } from './provider.ts'
@@ -46,6 +47,8 @@ export interface PaymentRow {
   completed_at: Date | null
   created_at: Date
   updated_at: Date
+  /** Another one after every change, whoever makes it. */
+  version: string
 }
 
 export type AttemptState = 'planned' | 'sending' | 'accepted' | 'unknown' | 'final'
@@ -82,45 +85,10 @@ type One = Owned & { id: string }
 
 const columns = `bucket, account_id, environment, id, purpose, status, method, provider, amount, currency, fee, phone,
   description, reference, customer, metadata, callback_url, details, invoice_id, provider_reference, failure_reason, risk, late,
-  refunded, dispute_status, receipt_url, sequence, request_id, expires_at, completed_at, created_at, updated_at`
+  refunded, dispute_status, receipt_url, sequence, request_id, expires_at, completed_at, created_at, updated_at,
+  payments.xmin::text as version`
 
 const mine = 'bucket = $bucket and account_id = $account and environment = $environment'
-
-/** None when the reference was used before. */
-export const insertPayment = statement<
-  One & {
-    purpose: string
-    method: string
-    provider: string
-    amount: bigint
-    currency: string
-    fee: bigint
-    phone: string | null
-    description: string | null
-    reference: string | null
-    customer: string
-    metadata: string
-    callbackUrl: string | null
-    details: string
-    invoice: string | null
-    risk: string | null
-    sequence: number
-    requestId: string | null
-    expiresAt: Date
-    at: Date
-  },
-  PaymentRow
->(
-  'payments.insert',
-  `insert into payments.payments (bucket, account_id, environment, id, purpose, status, method, provider, amount, currency, fee,
-     phone, description, reference, customer, metadata, callback_url, details, invoice_id, risk, sequence, request_id, expires_at,
-     created_at, updated_at)
-   values ($bucket, $account, $environment, $id, $purpose, 'pending', $method, $provider, $amount, $currency, $fee,
-     $phone, $description, $reference, $customer::jsonb, $metadata::jsonb, $callbackUrl, $details::jsonb, $invoice, $risk::jsonb,
-     $sequence, $requestId, $expiresAt, $at, $at)
-   on conflict (bucket, account_id, environment, reference) where reference is not null do nothing
-   returning ${columns}`,
-)
 
 export const findPayment = statement<One, PaymentRow>(
   'payments.find',
@@ -205,40 +173,11 @@ export const listPayments = statement<
     limit $limit::int + 1`,
 )
 
-/** Moves a payment on, if it is in one of the states it may leave. */
-export const movePayment = statement<
-  One & {
-    from: readonly Status[]
-    to: Status
-    reason: string | null
-    providerReference: string | null
-    late: boolean
-    details: string
-    expiresAt: Date | null
-    told: number
-    receiptToken: Buffer | null
-    receiptUrl: string | null
-    at: Date
-  },
-  PaymentRow
->(
-  'payments.move',
-  `update payments.payments
-      set status = $to, failure_reason = $reason, late = late or $late::boolean, sequence = sequence + $told::int,
-          provider_reference = coalesce($providerReference, provider_reference), updated_at = $at,
-          details = details || $details::jsonb, expires_at = coalesce($expiresAt::timestamptz, expires_at),
-          completed_at = case when $to = 'completed' then $at::timestamptz end,
-          receipt_token = $receiptToken, receipt_url = $receiptUrl,
-          reference = case when $reason = 'PROVIDER_UNAVAILABLE' then null else reference end
-    where ${mine} and id = $id and status = any($from::text[]) and failure_reason is distinct from 'AMOUNT_MISMATCH'
-   returning ${columns}`,
-)
-
-/** The provider's receipt, when the money was known of before it. */
-export const noteReceipt = statement<One & { receipt: string }, PaymentRow>(
-  'payments.note_receipt',
-  `update payments.payments set provider_reference = $receipt
-    where ${mine} and id = $id and status = 'completed' and provider_reference is null
+/** Fails a payment that was stored a moment ago, and tells so. */
+export const blockPayment = statement<One & { reason: string | null; at: Date }, PaymentRow>(
+  'payments.block',
+  `update payments.payments set status = 'failed', failure_reason = $reason, sequence = sequence + 1, updated_at = $at
+    where ${mine} and id = $id and status = 'pending'
    returning ${columns}`,
 )
 
@@ -259,24 +198,6 @@ export const noteDispute = statement<One & { status: string; at: Date }, Payment
    returning ${columns}`,
 )
 
-export const insertAttempt = statement<
-  One & {
-    payment: string
-    provider: string
-    country: string
-    currency: string
-    token: Buffer
-    at: Date
-    realAt: Date
-  },
-  object
->(
-  'payments.insert_attempt',
-  `insert into payments.attempts (bucket, account_id, environment, id, payment_id, provider, country, currency, state, token,
-     created_at, updated_at)
-   values ($bucket, $account, $environment, $id, $payment, $provider, $country, $currency, 'planned', $token, $at, $realAt)`,
-)
-
 export const findAttempt = statement<One, AttemptRow>(
   'payments.find_attempt',
   `select id, payment_id, provider, country, currency, state, provider_id, token, polls, created_at, updated_at,
@@ -291,15 +212,64 @@ export const attemptOfPayment = statement<Owned & { payment: string }, AttemptRo
      from payments.attempts where ${mine} and payment_id = $payment order by id desc limit 1`,
 )
 
-/** Moves an attempt on; none when somebody else did. */
-export const moveAttempt = statement<
-  One & { from: readonly AttemptState[]; to: AttemptState; providerId: string | null; at: Date },
-  { id: string }
->(
-  'payments.move_attempt',
-  `update payments.attempts
-      set state = $to, provider_id = coalesce(provider_id, $providerId), updated_at = $at
-    where ${mine} and id = $id and state = any($from::text[])
+/**
+ * The attempt together with its payment: what is needed to go on with either. The limit keeps it two looks into an index: as
+ * a plain join, all payments of the account may be walked through instead.
+ */
+const findBoth = statement<One, PaymentRow & Aliased>(
+  'payments.find_attempt_and_payment',
+  `select p.*, a.id as attempt_id, a.provider as attempt_provider, a.country, a.currency as attempt_currency, a.state,
+          a.provider_id, a.token, a.polls, a.created_at as attempt_created_at, a.updated_at as attempt_updated_at,
+          accounts.clock_offset_ms(a.account_id, a.environment) as clock_offset_ms
+     from payments.attempts a
+    cross join lateral (
+      select ${columns} from payments.payments
+       where bucket = a.bucket and account_id = a.account_id and environment = a.environment and id = a.payment_id limit 1) p
+    where a.bucket = $bucket and a.account_id = $account and a.environment = $environment and a.id = $id`,
+)
+
+interface Aliased {
+  attempt_id: string
+  attempt_provider: string
+  country: string
+  attempt_currency: string
+  state: AttemptState
+  provider_id: string | null
+  token: Buffer
+  polls: number
+  attempt_created_at: Date
+  attempt_updated_at: Date
+  clock_offset_ms: bigint
+}
+
+export async function attemptAndPayment(
+  queryable: Queryable,
+  tenant: Owned,
+  id: string,
+): Promise<{ attempt: AttemptRow; payment: PaymentRow } | null> {
+  const row = await maybe(queryable.query(findBoth, { ...tenant, id }))
+  if (!row) return null
+  const attempt = {
+    id: row.attempt_id,
+    payment_id: row.id,
+    provider: row.attempt_provider,
+    country: row.country,
+    currency: row.attempt_currency,
+    state: row.state,
+    provider_id: row.provider_id,
+    token: row.token,
+    polls: row.polls,
+    created_at: row.attempt_created_at,
+    updated_at: row.attempt_updated_at,
+    clock_offset_ms: row.clock_offset_ms,
+  }
+  return { attempt, payment: row }
+}
+
+/** Whoever gets it back has taken an attempt that nobody sent away from whoever would. */
+export const withdrawAttempt = statement<One & { at: Date }, { id: string }>(
+  'payments.withdraw_attempt',
+  `update payments.attempts set state = 'final', updated_at = $at where ${mine} and id = $id and state = 'planned'
    returning id`,
 )
 

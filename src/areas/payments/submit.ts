@@ -5,7 +5,8 @@
 import { Type } from 'typebox'
 import { idOf } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
-import { maybe, one } from '../../platform/db.ts'
+import { operation } from '../../platform/commit.ts'
+import { one } from '../../platform/db.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { Job, Outcome } from '../../platform/work.ts'
 import { gatewayOf } from './gateway.ts'
@@ -13,7 +14,7 @@ import type { NewPayment } from './input.ts'
 import { methodOf } from './payment-methods.ts'
 import type { Verdict } from './provider.ts'
 import { expire, settle } from './settle.ts'
-import { type AttemptRow, countPoll, findAttempt, findPayment, moveAttempt, open, type PaymentRow } from './store.ts'
+import { type AttemptRow, attemptAndPayment, countPoll, findPayment, open, type PaymentRow } from './store.ts'
 
 /** A payment is given up so long after its time, when the provider was asked once more. */
 const graceMs = 30_000
@@ -22,6 +23,13 @@ const plannedMs = 10_000
 const sendingMs = 40_000
 /** How soon a job comes back that found somebody else at work. */
 const patienceMs = 1_000
+
+/** Only one may send an attempt. */
+const beginSending = operation(
+  'payments.begin_sending',
+  { bucket: 'smallint', account: 'uuid', environment: 'text', id: 'uuid', provider_id: 'text', at: 'timestamptz' },
+  { begun: 'boolean' },
+)
 
 const Payload = Type.Object({
   attempt: Type.String(),
@@ -38,19 +46,24 @@ export const watchJob: Job<App, typeof Payload> = {
   retrySeconds: [1, 5, 30, 60, 300],
   async handle(app, { tenant, payload }) {
     if (!tenant) throw new Error('a payment belongs to an account')
-    const attempt = await maybe(app.db.query(findAttempt, { ...tenant, id: payload.attempt }))
-    if (!attempt || attempt.state === 'final') return { kind: 'done' }
-    return watch(app, tenant, attempt, payload.inline)
+    const found = await attemptAndPayment(app.db, tenant, payload.attempt)
+    if (!found || found.attempt.state === 'final') return { kind: 'done' }
+    return watch(app, tenant, found.attempt, found.payment, payload.inline)
   },
 }
 
-async function watch(app: App, tenant: Tenant, attempt: AttemptRow, inline: boolean): Promise<Outcome> {
+async function watch(
+  app: App,
+  tenant: Tenant,
+  attempt: AttemptRow,
+  payment: PaymentRow,
+  inline: boolean,
+): Promise<Outcome> {
   const quietMs = app.clock.nowMs() - attempt.updated_at.getTime()
   const isAtWork =
     (attempt.state === 'planned' && inline && quietMs < plannedMs) ||
     (attempt.state === 'sending' && quietMs < sendingMs)
   if (isAtWork) return { kind: 'again', afterMs: patienceMs }
-  const payment = await one(app.db.query(findPayment, { ...tenant, id: attempt.payment_id }))
   const method = methodOf(payment)
   const again = (polls: number): Outcome => ({
     kind: 'again',
@@ -62,14 +75,14 @@ async function watch(app: App, tenant: Tenant, attempt: AttemptRow, inline: bool
       await expire(app, tenant, attempt)
       return { kind: 'done' }
     }
-    const { status } = await submit(app, tenant, attempt, null)
+    const { status } = await submit(app, tenant, attempt, payment, null)
     return open.includes(status) ? again(0) : { kind: 'done' }
   }
   const told = await method.query(app, tenant, attempt, payment)
   if (!told) return { kind: 'again', afterMs: patienceMs }
   const isLost = told.kind === 'missing' && attempt.state !== 'accepted' && method.isRepeatable(app, tenant, attempt)
   let verdict = isLost ? await sendAgain(app, tenant, attempt) : told
-  let after = await settle(app, tenant, attempt, verdict)
+  let after = await settle(app, tenant, attempt, verdict, payment)
   await app.db.query(countPoll, { ...tenant, id: attempt.id })
   if (open.includes(after.status) && isOver(app, tenant, after, attempt)) after = await expire(app, tenant, attempt)
   // Whoever pays a payment that was given up pays late, unless the provider can be told in time.
@@ -96,21 +109,15 @@ export async function submit(
   app: App,
   tenant: Tenant,
   attempt: AttemptRow,
+  payment: PaymentRow,
   input: NewPayment | null,
 ): Promise<PaymentRow> {
-  const payment = await one(app.db.query(findPayment, { ...tenant, id: attempt.payment_id }))
+  const { id } = attempt
+  const provider_id = methodOf(payment).isKnownByAttempt(app, tenant, attempt) ? id : null
   const at = new Date(app.clock.nowMs())
-  const isKnownByAttempt = methodOf(payment).isKnownByAttempt(app, tenant, attempt)
-  const sending = {
-    ...tenant,
-    id: attempt.id,
-    from: ['planned'] as const,
-    to: 'sending' as const,
-    providerId: isKnownByAttempt ? attempt.id : null,
-    at,
-  }
-  if ((await app.db.query(moveAttempt, sending)).length === 0) return payment
-  return settle(app, tenant, attempt, await send(app, tenant, attempt, payment, input))
+  const { begun } = await app.commit(beginSending, { ...tenant, id, provider_id, at })
+  if (!begun) return payment
+  return settle(app, tenant, attempt, await send(app, tenant, attempt, payment, input), payment)
 }
 
 /** Once more, if the payer may still be asked. That it was not taken now does not say that it was not before. */

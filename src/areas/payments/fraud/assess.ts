@@ -4,6 +4,7 @@
 import { idOf } from '../../../kernel/ids.ts'
 import { dayMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
+import { itemsLiteral } from '../../../platform/commit.ts'
 import { one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import { type BlacklistType, type Candidate, candidatesOf, placesOf } from './blacklist.ts'
@@ -11,7 +12,7 @@ import { type Action, type Decision, decide } from './decide.ts'
 import { type Facts, factsOf, type Subject, storedFacts } from './fields.ts'
 import { type Policy, policyOf, usualKey } from './policy.ts'
 import { failedOfDay, type Level, scoreOf } from './score.ts'
-import { countFate, insertCheck, type Looked, look } from './store.ts'
+import { countFates, insertCheck, type Looked, look, tallyColumns } from './store.ts'
 import { hashed, type Tally, tallyOf, totalOf, velocityName } from './velocity.ts'
 
 export interface Assessment extends Decision {
@@ -29,11 +30,33 @@ export interface Assessment extends Decision {
  */
 type Mode = 'enforced' | 'asked' | 'repeated'
 
-/** Decides about something that is about to happen. The caller does what the decision says. */
-export function assess(app: App, tx: Tx, occasion: Occasion, subject: Subject): Promise<Assessment> {
-  return weigh(app, tx, occasion, subject, 'enforced')
+/** Decides about something that is about to happen, and stores the decision. The caller does what it says. */
+export async function assess(app: App, tx: Tx, occasion: Occasion, subject: Subject): Promise<Assessment> {
+  const { assessment, check } = await weigh(app, tx, occasion, subject, 'enforced')
+  await storeCheck(tx, occasion, check)
+  return assessment
 }
 
+/** A decision and all that it rests on, as it is stored. */
+export interface Check {
+  id: string
+  direction: Subject['direction']
+  enforced: boolean
+  currency: string
+  amount: bigint
+  score: number
+  decision: Action
+  inputs: string
+  matched: readonly string[]
+  payer: string | null
+  watched: string
+}
+
+export async function storeCheck(tx: Tx, { tenant, nowMs }: Occasion, check: Check): Promise<void> {
+  await tx.query(insertCheck, { ...tenant, ...check, at: new Date(nowMs) })
+}
+
+/** Counts and decides; the check is for the caller to store. */
 export async function weigh(
   app: App,
   tx: Tx,
@@ -41,7 +64,7 @@ export async function weigh(
   subject: Subject,
   mode: Mode,
   known: Facts = new Map(),
-): Promise<Assessment> {
+): Promise<{ assessment: Assessment; check: Check }> {
   const { direction, currency, method, micros } = subject
   const facts = new Map([...known, ...factsOf(subject, nowMs)])
   const payer = payerOf(subject)
@@ -75,8 +98,7 @@ export async function weigh(
   const listed = (type: BlacklistType, value: string) =>
     placesOf(type, value).some((place) => entries.has(placeText(place)))
   const decision = decide(policy.rules, { facts, totals, listed, direction, method, scored, isBlacklisted })
-  await tx.query(insertCheck, {
-    ...tenant,
+  const check: Check = {
     id: subject.id,
     direction,
     enforced: mode === 'enforced',
@@ -92,15 +114,15 @@ export async function weigh(
     matched: decision.matched.map(({ id }) => id),
     payer,
     watched: JSON.stringify(mode === 'enforced' ? watched(tallies) : []),
-    at,
-  })
-  return {
+  }
+  const assessment: Assessment = {
     ...decision,
     checkId: subject.id,
     flags: [...scored.flags, ...(isBlacklisted ? ['blacklisted'] : [])],
     blacklistHits: blacklistHits.map(({ id, type, shown }) => ({ id, type, shown })),
     failureReason: decision.decision !== 'block' ? null : isBlacklisted ? 'BLACKLISTED' : 'BLOCKED_BY_RULE',
   }
+  return { assessment, check }
 }
 
 /** Counts what became of payments or payouts whose checks asked for it, in the transaction that moved them there. */
@@ -110,7 +132,7 @@ export async function noteFate(
   ids: readonly string[],
   status: string,
 ): Promise<void> {
-  await tx.query(countFate, { ...tenant, ids, status, at: new Date(nowMs), realAt: new Date(receivedMs) })
+  await tx.query(countFates, { ...tenant, ids, status, at: new Date(nowMs), realAt: new Date(receivedMs) })
 }
 
 /** What was found, as it is stored with a payment or payout and read by customers. */
@@ -176,16 +198,19 @@ async function lookUp(app: App, tx: Tx, looking: Looking): Promise<Seen> {
     const looked = await one(
       tx.query(look, {
         ...tenant,
-        tallies: now.map(({ tally }) => tally),
-        steps: now.map(({ step }) => step),
-        starts: now.map(({ start }) => String(start)),
-        items: now.map(({ item }) => item),
-        amounts: now.map(({ amount }) => String(amount)),
-        keeps: now.map(({ keepSeconds }) => keepSeconds),
-        askedTallies: tallies.map(({ tally }) => tally),
-        askedSteps: tallies.map(({ step }) => step),
-        askedSince: tallies.map(({ since }) => String(since)),
-        askedItems: tallies.map(({ item }) => item),
+        tallies: itemsLiteral(
+          { takes: tallyColumns },
+          tallies.map((tally) => ({
+            tally: tally.tally,
+            step: tally.step,
+            start: BigInt(tally.start),
+            since: BigInt(tally.since),
+            item: tally.item,
+            amount: tally.amount,
+            keep: tally.keepSeconds,
+            counts: now.includes(tally),
+          })),
+        ),
         types: places.map(({ type }) => type),
         values: places.map(({ value }) => value),
         payer,

@@ -11,7 +11,7 @@ import { fraudEvents, type Payment, paymentEvents } from '../events.ts'
 import { toldOf } from '../payment.ts'
 import { purposeOf } from '../purpose.ts'
 import { tell } from '../settle.ts'
-import { movePayment, type PaymentRow } from '../store.ts'
+import { blockPayment, type PaymentRow } from '../store.ts'
 import type { Assessment, Risk } from './assess.ts'
 
 /** A payment that was stored a moment ago and must not go ahead. */
@@ -22,23 +22,8 @@ export async function block(
   payment: PaymentRow,
   { failureReason }: Assessment,
 ): Promise<PaymentRow> {
-  const after = await one(
-    tx.query(movePayment, {
-      ...occasion.tenant,
-      id: payment.id,
-      from: ['pending'],
-      to: 'failed',
-      reason: failureReason,
-      providerReference: null,
-      late: false,
-      details: '{}',
-      expiresAt: null,
-      receiptToken: null,
-      receiptUrl: null,
-      told: 1,
-      at: new Date(occasion.nowMs),
-    }),
-  )
+  const at = new Date(occasion.nowMs)
+  const after = await one(tx.query(blockPayment, { ...occasion.tenant, id: payment.id, reason: failureReason, at }))
   await tell(app, tx, paymentEvents.failed, occasion, after)
   await purposeOf(after).failed?.(app, tx, occasion, after)
   return after

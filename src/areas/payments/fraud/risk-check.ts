@@ -13,7 +13,7 @@ import { At, OneOf } from '../../../platform/schema.ts'
 import { currencyOf, microsOf, PaymentCreate } from '../input.ts'
 import { noSuchPayment, paymentUuid } from '../payment.ts'
 import { findPayment } from '../store.ts'
-import { type Assessment, weigh } from './assess.ts'
+import { type Assessment, storeCheck, weigh } from './assess.ts'
 import { blacklistTypes } from './blacklist.ts'
 import { cardOf, isCardNumber, riskHintOf } from './card.ts'
 import { actions } from './decide.ts'
@@ -122,7 +122,9 @@ const riskCheck = write({
       body.payment_id === undefined
         ? { subject: asked(body, caller, prepared), known: undefined }
         : await existing(tx, body.payment_id, caller)
-    return shown(await weigh(app, tx, caller, subject, known ? 'repeated' : 'asked', known), caller)
+    const { assessment, check } = await weigh(app, tx, caller, subject, known ? 'repeated' : 'asked', known)
+    await storeCheck(tx, caller, check)
+    return shown(assessment, caller)
   },
 })
 

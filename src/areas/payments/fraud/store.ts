@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All SQL of decisions. One statement counts a subject and reads everything that the decision needs: the rows that it counts
-// itself in are locked in one order and come back as they are then, so that those who ask at the same moment see each other.
+// All SQL of decisions. One statement counts a subject and reads everything that the decision needs; what is counted when is
+// in the SQL functions.
 import { statement } from '../../../platform/db.ts'
 import type { Environment } from '../../../platform/tenant.ts'
 import type { BlacklistType } from './blacklist.ts'
@@ -145,22 +145,22 @@ const entryAt = `select * from payments.blacklist e
   where e.bucket = $bucket and e.account_id = $account and e.environment = $environment and e.type = c.type and e.value = c.value
   limit 1`
 
-const addUp = `on conflict (bucket, account_id, environment, tally, step, start, item)
-    do update set count = v.count + excluded.count, total = v.total + excluded.total`
+/** A payments.tally, in its order. */
+export const tallyColumns = {
+  tally: 'uuid',
+  step: 'int',
+  start: 'bigint',
+  since: 'bigint',
+  item: 'uuid',
+  amount: 'bigint',
+  keep: 'int',
+  counts: 'boolean',
+} as const
 
-/** Counts what is to be counted now and reads the rest. Rows that were just counted are taken as they are now. */
+/** Counts what is to be counted now and reads the rest. */
 export const look = statement<
   Owned & {
-    tallies: readonly string[]
-    steps: readonly number[]
-    starts: readonly string[]
-    items: readonly string[]
-    amounts: readonly string[]
-    keeps: readonly number[]
-    askedTallies: readonly string[]
-    askedSteps: readonly number[]
-    askedSince: readonly string[]
-    askedItems: readonly string[]
+    tallies: string
     types: readonly string[]
     values: readonly string[]
     payer: string | null
@@ -170,41 +170,9 @@ export const look = statement<
   Looked
 >(
   'payments.look_for_fraud',
-  `with counted as (
-     insert into payments.velocity as v (bucket, account_id, environment, tally, step, start, item, count, total, expires_at)
-     select $bucket::smallint, $account::uuid, $environment::text, w.tally, w.step, w.start, w.item, 1, w.amount,
-            $realAt::timestamptz + w.keep * interval '1 second'
-       from unnest($tallies::uuid[], $steps::int[], $starts::bigint[], $items::uuid[], $amounts::numeric[], $keeps::int[])
-            as w(tally, step, start, item, amount, keep)
-      order by w.tally, w.step, w.start, w.item
-     ${addUp}
-     returning tally, step, start, item, count, total
-   ), asked as (
-     select * from unnest($askedTallies::uuid[], $askedSteps::int[], $askedSince::bigint[], $askedItems::uuid[])
-       with ordinality as a(tally, step, since, item, n)
-   ), found as (
-     select a.n, coalesce(sum(c.count), 0)::text as count, coalesce(sum(c.total), 0)::text as total,
-            count(distinct c.item)::int as items, coalesce(bool_or(c.item = a.item), false) as has_item
-       from asked a
-       left join lateral (
-         select v.item, v.count, v.total from payments.velocity v
-          where v.bucket = $bucket and v.account_id = $account and v.environment = $environment and v.tally = a.tally
-            and v.step = a.step and v.start >= a.since
-            and not exists (select from counted k
-                             where k.tally = v.tally and k.step = v.step and k.start = v.start and k.item = v.item)
-         union all
-         select k.item, k.count, k.total from counted k where k.tally = a.tally and k.step = a.step and k.start >= a.since
-       ) c on true
-      group by a.n
-   )
-   select coalesce((select version from payments.fraud_policies where ${mine}), 0) as version,
-          (select first_at from payments.payers where ${mine} and payer = $payer::uuid) as first_at,
-          (select jsonb_agg(jsonb_build_array(count, total, items, has_item) order by n) from found) as totals,
-          (select jsonb_agg(jsonb_build_object('id', b.id, 'type', b.type, 'value', b.value, 'shown', b.shown,
-                                               'applies_to', b.applies_to) order by b.id)
-             from unnest($types::text[], $values::text[]) as c(type, value)
-            cross join lateral (${entryAt}) b
-            where b.expires_at is null or b.expires_at > $at::timestamptz) as hits`,
+  `select version, first_at, totals, hits
+     from payments.look_for_fraud($bucket::smallint, $account::uuid, $environment::text, $tallies::payments.tally[],
+            $types::text[], $values::text[], $payer::uuid, $at::timestamptz, $realAt::timestamptz)`,
 )
 
 /** What 95 of 100 of the latest amounts stayed below, where there are enough to say so. */
@@ -275,25 +243,12 @@ export const checksBetween = statement<
 )
 
 /** Counts what became of payments or payouts, as their checks say it should be. */
-export const countFate = statement<Owned & { ids: readonly string[]; status: string; at: Date; realAt: Date }, object>(
-  'payments.count_fate',
-  `with fate as (
-     select payer, watched from payments.risk_checks where ${mine} and id = any($ids::uuid[])
-   ), known as (
-     insert into payments.payers (bucket, account_id, environment, payer, first_at)
-     select distinct $bucket::smallint, $account::uuid, $environment::text, payer, $at::timestamptz from fate
-      where payer is not null and $status::text = 'completed'
-     on conflict do nothing
-   )
-   insert into payments.velocity as v (bucket, account_id, environment, tally, step, start, item, count, total, expires_at)
-   select $bucket::smallint, $account::uuid, $environment::text, w.tally, w.step,
-          floor(extract(epoch from $at::timestamptz) / w.step)::bigint * w.step, w.item, count(*), sum(w.amount),
-          $realAt::timestamptz + max(w.keep) * interval '1 second'
-     from fate, jsonb_to_recordset(fate.watched) as w(tally uuid, step int, item uuid, amount numeric, keep int, statuses text[])
-    where $status::text = any(w.statuses)
-    group by w.tally, w.step, w.item
-    order by w.tally, w.step, w.item
-   ${addUp}`,
+export const countFates = statement<Owned & { ids: readonly string[]; status: string; at: Date; realAt: Date }, object>(
+  'payments.count_fates',
+  `select payments.count_fates(array(
+     select row($bucket::smallint, $account::uuid, $environment::text, i.id, $status::text, $at::timestamptz,
+                $realAt::timestamptz)::payments.fate
+       from unnest($ids::uuid[]) as i(id)))`,
 )
 
 /** Forgets what no window reaches any more, a part at a time. */
