@@ -81,6 +81,12 @@ export const settings = {
     ...decimal(0.1, 0.001, 1, 'What a second of waiting takes in the sandbox, in seconds.'),
     also: ['SANDBOX_TIME_SCALE'],
   },
+  PAMOJA_CARD_SETTLEMENT_DAYS: integer(
+    0,
+    0,
+    60,
+    'Days after which the acquirer pays out live card payments; until then they are pending in the wallet.',
+  ),
   PAMOJA_REFUND_FEES: choice(
     ['kept', 'proportional'],
     'What becomes of the fee of a payment that is refunded: proportional gives its part back to the wallet.',

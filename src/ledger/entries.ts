@@ -24,7 +24,7 @@ const kinds = {
   dispute: `t.step in ('dispute:capture', 'dispute:rest')`,
   usage_reversal: `t.debit like 'revenue:%'`,
   topup: `t.step = 'topup:settle'`,
-  payment: `t.step in ('payment:settle', 'invoice:settle')`,
+  payment: `t.step in ('payment:settle', 'invoice:settle', 'payment:release', 'invoice:release')`,
   adjustment: 'true',
 } as const
 

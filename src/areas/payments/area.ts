@@ -28,6 +28,7 @@ import { refundOperatorRoutes } from './refunds/operator.ts'
 import { refundRoutes } from './refunds/routes.ts'
 import { refundJob } from './refunds/submit.ts'
 import { paymentRoutes } from './routes.ts'
+import { settlementJob } from './settlement.ts'
 import { watchJob } from './submit.ts'
 import { waitingOf } from './waiting.ts'
 
@@ -53,7 +54,16 @@ export const payments: Area = {
     ...payoutOperatorRoutes,
     ...reconciliation.routes,
   ],
-  jobs: [watchJob, refundJob, disputeJob, payoutJob, batchedPayoutJob, spreadJob, ...reconciliation.jobs],
+  jobs: [
+    watchJob,
+    settlementJob,
+    refundJob,
+    disputeJob,
+    payoutJob,
+    batchedPayoutJob,
+    spreadJob,
+    ...reconciliation.jobs,
+  ],
   chores: [velocityChore],
   events: [paymentEvents, refundEvents, payoutEvents, fraudEvents].flatMap((group) => Object.values(group)),
   mount: (http, app) => {
@@ -81,6 +91,7 @@ export { paymentUuid, recordOf } from './payment.ts'
 export { findPayouts } from './payouts/store.ts'
 export { declarePurpose, type Purpose } from './purpose.ts'
 export { accepting, checkCallback, isAnsweredAtOnce } from './routes.ts'
+export { pendingOf } from './settlement.ts'
 export {
   countOfInvoice,
   findPayment,

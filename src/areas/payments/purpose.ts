@@ -14,7 +14,7 @@ export interface Purpose {
   readonly invoiceId?: string
   /** The account's own money: its rules and blacklists are about those who pay it. */
   readonly isOwn?: boolean
-  /** Done in the transaction that makes the payment completed, when the money is in the wallet. */
+  /** Done in the transaction that makes the payment completed, when the money has come. */
   completed?(app: App, tx: Tx, occasion: Occasion, payment: PaymentRow): Promise<void>
   /** The same when it failed, was cancelled or expired. Late money may still complete it. */
   failed?(app: App, tx: Tx, occasion: Occasion, payment: PaymentRow): Promise<void>
@@ -29,7 +29,7 @@ export function declarePurpose(purpose: Purpose): Purpose {
   return purpose
 }
 
-export function purposeOf({ purpose }: PaymentRow): Purpose {
+export function purposeOf({ purpose }: Pick<PaymentRow, 'purpose'>): Purpose {
   const found = purposes.get(purpose)
   if (!found) throw new Error(`nobody knows what a payment for ${purpose} is`)
   return found

@@ -15,6 +15,7 @@ import { noSuchPayment, toldOf } from './payment.ts'
 import type { Verdict } from './provider.ts'
 import { purposeOf } from './purpose.ts'
 import { newReceipt } from './receipts/address.ts'
+import { notePending, pendingAccount, settlementMs } from './settlement.ts'
 import {
   type AttemptRow,
   type AttemptState,
@@ -149,7 +150,7 @@ async function store(
 ): Promise<PaymentRow | null> {
   const { completed, failed } = purposeOf(payment)
   // What follows for others is done in a transaction of its own.
-  if (change.after && !open.includes(change.after.status) && (completed || failed))
+  if (change.after && !open.includes(change.after.status) && (completed || failed || isPending(app, payment, change)))
     return app.db.tx((tx) => storeIn(app, tx, occasion, payment, attempt, change))
   if (!change.after && isAsFar(attempt, change)) return payment
   const { after, event, item } = itemOf(app, occasion, payment, attempt, change)
@@ -171,10 +172,16 @@ async function storeIn(
   const verdict = await commitIn(tx, app.nodeId, settleOperation, item)
   if (!verdict.stored) return null
   tx.afterCommit(() => told(app, after, event, verdict))
+  if (isPending(app, payment, change)) await notePending(app, tx, occasion, after)
   const { completed, failed } = purposeOf(after)
   if (event?.columns.event_type === paymentEvents.completed.name) await completed?.(app, tx, occasion, after)
   if (event?.columns.event_type === paymentEvents.failed.name) await failed?.(app, tx, occasion, after)
   return after
+}
+
+/** Whether the money that came can be spent later only. */
+function isPending(app: App, payment: PaymentRow, { posting }: Change): boolean {
+  return posting?.step === 'settle' && settlementMs(app, payment) > 0
 }
 
 /** An attempt goes on and never back. */
@@ -231,7 +238,7 @@ function itemOf(app: App, occasion: Occasion, payment: PaymentRow, attempt: Atte
     at: after.updated_at,
     step: posting && `${payment.purpose}:${posting.step}`,
     debit: posting && `float:${payment.provider}`,
-    credit: posting?.credit ?? null,
+    credit: isPending(app, payment, change) ? pendingAccount : (posting?.credit ?? null),
     amount: posting?.micros ?? null,
     transfer: posting && newUuid(receivedMs),
     fee: posting?.fee ?? null,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Routes of the wallet.
 import { type Static, Type } from 'typebox'
-import { walletsOf } from '../../ledger/wallets.ts'
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { list, type Route, read, write } from '../../platform/route.ts'
@@ -11,7 +10,7 @@ import { Recharge, RechargeSet, rechargesOf, setRecharge } from './auto-recharge
 import { RechargeFacts } from './events.ts'
 import { acceptTopup, sendTopup, Topup, TopupCreate } from './topup.ts'
 import { listTransactions, TransactionQuery, WalletTransaction } from './transactions.ts'
-import { currentWallet, figuresOf, isLow, rechargeFacts, walletId } from './wallet.ts'
+import { allFigures, currentWallet, figuresOf, isLow, rechargeFacts, walletId } from './wallet.ts'
 
 const figures = {
   currency: Type.String(),
@@ -122,13 +121,14 @@ const autoRecharges = list({
 async function readBalance(app: App, asked: string | undefined, caller: Caller): Promise<Static<typeof Balance>> {
   const { tenant, principal, nowMs } = caller
   const currency = currencyOf(asked ?? principal.facts.currency)
-  const { wallet, threshold, recharge } = await currentWallet(app.db, tenant, currency, nowMs)
+  const current = await currentWallet(app.db, tenant, currency, nowMs)
+  const { wallet, pending, threshold, recharge } = current
   return {
     wallet_id: walletId(tenant, currency),
     currency,
-    ...figuresOf(wallet),
+    ...figuresOf(wallet, pending),
     credit_limit: wallet.overdraftMicros,
-    balances: (await walletsOf(app.db, tenant)).map((one) => ({ currency: one.currency, ...figuresOf(one) })),
+    balances: allFigures(current, nowMs),
     low_balance: isLow(wallet, threshold),
     auto_recharge: recharge && rechargeFacts(recharge),
     updated_at: wallet.updatedAt,

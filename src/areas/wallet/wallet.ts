@@ -6,6 +6,7 @@ import { type Currency, microDecimals, parseAmount } from '../../kernel/money.ts
 import { type Wallet, walletsOf } from '../../ledger/wallets.ts'
 import { maybe, type Queryable } from '../../platform/db.ts'
 import type { Tenant } from '../../platform/tenant.ts'
+import { currencyOf, pendingOf } from '../payments/area.ts'
 import { findRecharge, type RechargeRow, type Threshold, thresholdOfAccount } from './store.ts'
 
 /** The same for ever, though nobody stores it: a UUIDv8 out of what there is one wallet of. */
@@ -34,6 +35,9 @@ export function isLow({ availableMicros }: Wallet, threshold: bigint | null): bo
 
 interface Current {
   wallet: Wallet
+  /** All of them, as they were read together with this one. */
+  wallets: readonly Wallet[]
+  pending: ReadonlyMap<string, bigint>
   threshold: bigint | null
   recharge: RechargeRow | null
 }
@@ -48,17 +52,28 @@ export async function currentWallet(
   const { account } = tenant
   const threshold = thresholdIn(await maybe(queryable.query(thresholdOfAccount, { account })), currency)
   const recharge = await maybe(queryable.query(findRecharge, { ...tenant, currency }))
-  return { wallet: walletIn(await walletsOf(queryable, tenant), currency, atMs), threshold, recharge }
+  const wallets = await walletsOf(queryable, tenant)
+  // Afterwards, so that what moves from the one to the other in between is not told twice.
+  const pending = await pendingOf(queryable, tenant)
+  return { wallet: walletIn(wallets, currency, atMs), wallets, pending, threshold, recharge }
 }
 
-export function figuresOf(wallet: Wallet) {
+export function figuresOf(wallet: Wallet, pending: ReadonlyMap<string, bigint>) {
   return {
     balance: wallet.balanceMicros,
     available: wallet.availableMicros,
     held: wallet.heldMicros,
-    // Providers pay at once here; what they would still owe stands apart.
-    pending: 0n,
+    pending: pending.get(wallet.currency) ?? 0n,
   }
+}
+
+/** The figures of all currencies that there is money in, or that some will come in. */
+export function allFigures({ wallets, pending }: Current, atMs: number) {
+  const codes = new Set([...wallets.map(({ currency }) => currency), ...[...pending.keys()].map(currencyOf)])
+  return [...codes].sort().map((currency) => ({
+    currency,
+    ...figuresOf(walletIn(wallets, currency, atMs), pending),
+  }))
 }
 
 export function rechargeFacts({ enabled, paused, threshold, amount, failures }: RechargeRow) {
@@ -67,7 +82,7 @@ export function rechargeFacts({ enabled, paused, threshold, amount, failures }: 
 }
 
 /** What every event of a wallet says. */
-export function toldOf(tenant: Tenant, { wallet, threshold, recharge }: Current, sequence: number) {
+export function toldOf(tenant: Tenant, { wallet, pending, threshold, recharge }: Current, sequence: number) {
   const { currency, availableMicros: available, updatedAt: updated_at } = wallet
   return {
     livemode: tenant.environment === 'live',
@@ -78,7 +93,7 @@ export function toldOf(tenant: Tenant, { wallet, threshold, recharge }: Current,
     wallet: {
       wallet_id: walletId(tenant, currency),
       currency,
-      ...figuresOf(wallet),
+      ...figuresOf(wallet, pending),
       low_balance: isLow(wallet, threshold),
       auto_recharge: recharge && rechargeFacts(recharge),
       updated_at,

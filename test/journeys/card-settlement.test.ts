@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// What cards bring, where the acquirer pays out some days later: the account's own, and not to be spent before.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import pg from 'pg'
+import { verifyLedger } from '../../src/ledger/verify.ts'
+import type { Client } from '../client.ts'
+import { eventually, startWorld, type World } from '../world.ts'
+
+const visa = { number: '4242424242424242', exp_month: 12, exp_year: 2099, cvv: '123' }
+
+let world: World
+let sql: pg.Client
+before(async () => {
+  world = await startWorld({ PAMOJA_CARD_SETTLEMENT_DAYS: 2, PAMOJA_RATE_LIMITS: 'off' })
+  sql = new pg.Client({ connectionString: world.databaseUrl })
+  await sql.connect()
+  const { acquirer = {} } = world.app.simulators.payments
+  const entered = await world.operator.post('/v1/operator/payments/providers', {
+    provider: 'acquirer',
+    environment: 'live',
+    ...acquirer,
+  })
+  assert.equal(entered.status, 201, entered.text)
+})
+after(async () => {
+  assert.deepEqual((await verifyLedger(world.app.db)).problems, [])
+  await sql.end()
+  await world.stop()
+})
+
+test('a live card payment is pending for as long as the acquirer keeps it, and then in the wallet', async () => {
+  const { client } = await world.account()
+  const { body: key } = await client.post('/v1/api-keys', { name: 'live', environment: 'live' })
+  const live = client.as(key.key)
+  const paid = await eventually(async () => {
+    const { status, body } = await live.post('/v1/payments', { amount: 1000, currency: 'KES', card: visa })
+    return status === 201 && body
+  }, 'the acquirer to be asked')
+  assert.deepEqual([paid.status, paid.fee, paid.net_amount], ['completed', 29, 971])
+  assert.deepEqual(await figures(live), { balance: 0, available: 0, held: 0, pending: 971 })
+  assert.deepEqual((await live.get('/v1/wallet/transactions')).body.data, [], 'nothing has come into the wallet')
+  const early = await live.post(`/v1/payments/${paid.payment_id}/refund`, {})
+  assert.equal(early.body.error.code, 'INSUFFICIENT_WALLET_BALANCE', 'nothing of it can be spent')
+
+  const { rowCount } = await sql.query(
+    `update work.jobs set run_at = now() where lane = 'payments.settlement'
+        and run_at between now() + interval '47 hours' and now() + interval '48 hours'`,
+  )
+  assert.equal(rowCount, 1)
+  await eventually(async () => (await figures(live)).pending === 0, 'the money to be paid out')
+  assert.deepEqual(await figures(live), { balance: 971, available: 971, held: 0, pending: 0 })
+  const [row, ...more] = (await live.get('/v1/wallet/transactions')).body.data
+  assert.deepEqual([row.type, row.amount, row.source.id, more.length], ['payment', 971, paid.payment_id, 0])
+})
+
+test('test cards, and what is paid into the wallet itself, are there at once', async () => {
+  const { client } = await world.account()
+  const tested = await client.post('/v1/payments', { amount: 1000, currency: 'KES', card: visa })
+  assert.equal(tested.body.status, 'completed', tested.text)
+  assert.equal((await figures(client)).pending, 0)
+  const { body: key } = await client.post('/v1/api-keys', { name: 'live', environment: 'live' })
+  const live = client.as(key.key)
+  const topup = await live.post('/v1/wallet/topup', { amount: 500, currency: 'KES', card: visa })
+  assert.equal(topup.body.status, 'completed', topup.text)
+  assert.deepEqual(await figures(live), { balance: 500, available: 500, held: 0, pending: 0 })
+})
+
+async function figures(client: Client) {
+  const { body } = await client.get('/v1/wallet/balance?currency=KES')
+  const { balance, available, held, pending } = body
+  const [own] = body.balances.filter(({ currency }: { currency: string }) => currency === 'KES')
+  assert.deepEqual(own, { currency: 'KES', balance, available, held, pending })
+  return { balance, available, held, pending }
+}
