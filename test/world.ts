@@ -12,7 +12,7 @@ import type { App } from '../src/platform/app.ts'
 import { type RunningNode, startNode } from '../src/server.ts'
 import { type Credentials, credentials } from '../src/welcome.ts'
 import { Client } from './client.ts'
-import { createTestDatabase } from './database.ts'
+import { createMigratedDatabase } from './database.ts'
 import { notes, notesMigrations } from './notes/area.ts'
 
 export interface Account {
@@ -38,7 +38,7 @@ export interface World {
 }
 
 export async function startWorld(overrides: Partial<Config> = {}): Promise<World> {
-  const database = await createTestDatabase()
+  const database = await createMigratedDatabase()
   const home = await mkdtemp(join(tmpdir(), 'pamoja-home-'))
   const { config } = loadConfig({}, { ...quiet, PAMOJA_HOME: home, DATABASE_URL: database.url, ...overrides })
   const node = await startNode({ config, areas: [...areas, notes], extraMigrations: notesMigrations })
