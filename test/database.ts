@@ -22,12 +22,14 @@ export interface TestDatabase {
   sql<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>
   /** A pool as the program uses it; closed by `drop`. */
   connect(): Database
+  /** Another database on the same server with all that this one holds, which nobody may be connected to; its pools end. */
+  copy(): Promise<TestDatabase>
   drop(): Promise<void>
 }
 
 /** Makes a database and runs the named migrations in it (none by default). */
 export async function createTestDatabase(files: readonly string[] = []): Promise<TestDatabase> {
-  const database = await createCopy('template1')
+  const database = await create(await chooseServer(), 'template1')
   for (const file of files) await database.sql(readFileSync(new URL(file, migrations), 'utf8'))
   return database
 }
@@ -35,8 +37,8 @@ export async function createTestDatabase(files: readonly string[] = []): Promise
 /** Makes a database with all migrations, those of the notes too. */
 export async function createMigratedDatabase(): Promise<TestDatabase> {
   const template = process.env.PAMOJA_TEST_TEMPLATE
-  if (template) return createCopy(template)
-  const database = await createCopy('template1')
+  if (template) return create(await chooseServer(), template)
+  const database = await createTestDatabase()
   await migrateAll(database.url)
   return database
 }
@@ -57,13 +59,12 @@ async function migrateAll(url: string): Promise<void> {
   await pool.close()
 }
 
-function inServer(serverUrl: string, name: string): string {
-  return serverUrl.replace(/^([a-z]+:\/\/[^/]*\/)[^?]*/, `$1${name}`)
+interface Server {
+  url: string
+  stop(): Promise<void>
 }
 
-async function createCopy(template: string): Promise<TestDatabase> {
-  const given = process.env.PAMOJA_TEST_DATABASE_URL
-  const server = given ? { url: given, stop: async () => undefined } : await ownServer()
+async function create(server: Server, template: string): Promise<TestDatabase> {
   const name = `pamoja_test_${randomBytes(6).toString('hex')}`
   // Copied as files: writing everything to the log instead, as PostgreSQL does by itself, is three times the work.
   await run(server.url, `create database ${name} template ${template} strategy file_copy`)
@@ -80,12 +81,20 @@ async function createCopy(template: string): Promise<TestDatabase> {
       pools.push(pool)
       return pool
     },
+    async copy() {
+      await Promise.all(pools.splice(0).map((pool) => pool.close()))
+      return create({ url: server.url, stop: async () => undefined }, name)
+    },
     async drop() {
       await Promise.all(pools.map((pool) => pool.close()))
       await run(server.url, `drop database if exists ${name} with (force)`)
       await server.stop()
     },
   }
+}
+
+function inServer(serverUrl: string, name: string): string {
+  return serverUrl.replace(/^([a-z]+:\/\/[^/]*\/)[^?]*/, `$1${name}`)
 }
 
 async function run<Row extends object>(url: string, text: string, values?: unknown[]): Promise<Row[]> {
@@ -98,7 +107,12 @@ async function run<Row extends object>(url: string, text: string, values?: unkno
   }
 }
 
-async function ownServer(): Promise<{ url: string; stop(): Promise<void> }> {
+async function chooseServer(): Promise<Server> {
+  const given = process.env.PAMOJA_TEST_DATABASE_URL
+  return given ? { url: given, stop: async () => undefined } : ownServer()
+}
+
+async function ownServer(): Promise<Server> {
   const dir = await mkdtemp(join(tmpdir(), 'pamoja-test-'))
   // The database may run as another user, who must be able to come in.
   await chmod(dir, 0o755)
