@@ -4,13 +4,16 @@
 
 import { spawn } from 'node:child_process'
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { prepare, sourceFiles } from './bootstrap.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const say = (line) => process.stderr.write(`${line}\n`)
+
+/** Tests of faults and of timers wait more than they work, so there are more files at once than processors; bounded by memory. */
+const filesAtOnce = Math.min(2 * availableParallelism(), 8)
 
 /** Ctrl-C reaches the tests by itself; here it only must not end this process before it has cleaned up. */
 let interruptedBy = null
@@ -44,7 +47,7 @@ async function runTests() {
     await chmod(dir, 0o755)
     const postgres = await startPostgres({
       dir,
-      settings: { ...unsynced, shared_buffers: '128MB', max_connections: '300' },
+      settings: { ...unsynced, shared_buffers: '128MB', max_connections: '500' },
     })
     try {
       return await testOn(postgres.url, files, options)
@@ -111,7 +114,7 @@ function testRun(files, options, settings, failedFiles) {
   const command = [
     '--enable-source-maps',
     '--test',
-    ...(options.some((option) => option.startsWith('--test-concurrency')) ? [] : ['--test-concurrency=2']),
+    ...(options.some((option) => option.startsWith('--test-concurrency')) ? [] : [`--test-concurrency=${filesAtOnce}`]),
     '--test-reporter=spec',
     '--test-reporter-destination=stdout',
     `--test-reporter=${join(root, 'tools/failed-files.mjs')}`,
