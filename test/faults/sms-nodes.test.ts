@@ -22,7 +22,11 @@ before(async () => {
     arrivals.set(text, [...(arrivals.get(text) ?? []), systemId])
   first = await SmscSimulator.start({ accounts: { first: 'secret' }, delayMs: 50, onMessage })
   second = await SmscSimulator.start({ accounts: { second: 'secret' }, delayMs: 50, onMessage })
-  installation = await startInstallation({ nodes: 2, environment: { PAMOJA_RATE_LIMITS: 'off' } })
+  installation = await startInstallation({
+    nodes: 2,
+    database: 'shared',
+    environment: { PAMOJA_RATE_LIMITS: 'off' },
+  })
   for (const [name, { port }] of Object.entries({ first, second })) {
     const bind = { name, host: '127.0.0.1', port, system_id: name, password: 'secret', sessions, window }
     const made = await installation.operator().post('/v1/operator/sms/binds', {

@@ -57,7 +57,11 @@ export class Texts {
       accounts: { pamoja: 'secret' },
       onMessage: ({ text }) => arrivals.set(text, (arrivals.get(text) ?? 0) + 1),
     })
-    const installation = await startInstallation({ nodes: 1, environment: { PAMOJA_RATE_LIMITS: 'off' } })
+    const installation = await startInstallation({
+      nodes: 1,
+      database: 'shared',
+      environment: { PAMOJA_RATE_LIMITS: 'off' },
+    })
     const operator = installation.operator()
     const bind = { name: 'centre', host: '127.0.0.1', port: smsc.port, system_id: 'pamoja', password: 'secret', window }
     await operator.post('/v1/operator/sms/binds', bind)

@@ -12,7 +12,7 @@ const seed = chooseSeed()
 const random = randomFrom(seed)
 let installation: Installation
 before(async () => {
-  installation = await startInstallation({ nodes: 2 })
+  installation = await startInstallation({ nodes: 2, database: 'shared' })
 })
 after(() => installation.stop())
 
