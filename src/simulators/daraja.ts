@@ -125,7 +125,7 @@ export class DarajaSimulator {
       receipt: null,
     }
     this.#prompts.set(prompt.checkoutId, prompt)
-    if (play) this.#server?.later(play.afterMs, () => void this.#decide(prompt, play))
+    if (play) this.#server?.later(play.afterMs, () => this.#decide(prompt, play))
     if (play?.cut) return void response.destroy()
     say(response, 200, {
       MerchantRequestID: prompt.merchantRequestId,
@@ -165,12 +165,10 @@ export class DarajaSimulator {
     })
   }
 
-  async #decide(prompt: Prompt, play: Play): Promise<void> {
-    if (play.ending === 'paid') prompt.receipt = `S${randomBytes(5).toString('hex').toUpperCase().slice(0, 9)}`
-    // Whoever asks is told no amount: that it is another is known to nobody who asked before the call came.
-    if (play.otherAmount) await this.#tell(prompt, play)
+  #decide(prompt: Prompt, play: Play): void {
     prompt.resultCode = codes[play.ending]
-    if (!play.otherAmount) await this.#tell(prompt, play)
+    if (play.ending === 'paid') prompt.receipt = `S${randomBytes(5).toString('hex').toUpperCase().slice(0, 9)}`
+    void this.#tell(prompt, play)
   }
 
   async #tell(prompt: Prompt, { ending, callbacks, forged, thenTold, otherAmount: isOther }: Play): Promise<void> {

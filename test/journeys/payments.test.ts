@@ -9,7 +9,8 @@ import type { Client } from '../client.ts'
 import { startMarket } from '../market.ts'
 import { eventually, startWorld } from '../world.ts'
 
-const { world, sql, receiver } = await startMarket(0.02)
+// Slow enough that a call comes before the question that would be asked without it, on a busy machine too.
+const { world, sql, receiver } = await startMarket(0.04)
 
 test('a payment is confirmed on the phone, reaches the wallet, and its webhook is signed', async () => {
   const { client, id } = await world.account()
