@@ -15,7 +15,7 @@ import {
 } from './momo-product.ts'
 import { MomoRefunds } from './momo-refunds.ts'
 import { type Ending, otherAmount, type Play, playOf } from './payer.ts'
-import { type Asked, forgedUrl, ProviderServer, type ProviderServerOptions, say } from './provider-server.ts'
+import { type Asked, forgedUrl, type ProviderServerOptions, SimulatedProvider, say } from './provider-server.ts'
 
 const maxRequests = 100_000
 const requestsPath = '/collection/v1_0/requesttopay'
@@ -34,7 +34,7 @@ const reasons: Readonly<Record<Ending, string | null>> = {
   unreachable: 'EXPIRED',
 }
 
-export class MomoSimulator {
+export class MomoSimulator extends SimulatedProvider {
   /** The half that pays. */
   readonly transfers: MomoTransfers
   readonly #door: MomoDoor
@@ -43,23 +43,17 @@ export class MomoSimulator {
   readonly #lost = new Set<string>()
   readonly #refunds = new MomoRefunds(
     (reference) => this.#requests.get(reference),
-    () => this.#server,
+    () => this.server,
   )
-  #server: ProviderServer | null = null
 
   private constructor(options: MomoOptions) {
+    super(options)
     this.#door = new MomoDoor(options, '/collection/token/')
-    this.transfers = new MomoTransfers(options.disbursement ?? options, () => this.#server, this.#refunds)
+    this.transfers = new MomoTransfers(options.disbursement ?? options, () => this.server, this.#refunds)
   }
 
-  static async start(options: MomoOptions): Promise<MomoSimulator> {
-    const simulator = new MomoSimulator(options)
-    simulator.#server = await ProviderServer.start(options, (asked, response) => simulator.#answer(asked, response))
-    return simulator
-  }
-
-  get port(): number {
-    return this.#server?.port ?? 0
+  static start(options: MomoOptions): Promise<MomoSimulator> {
+    return new MomoSimulator(options).listening()
   }
 
   /** What was paid, by the reference of the request: the provider's own books. */
@@ -72,11 +66,7 @@ export class MomoSimulator {
     return this.#refunds.books
   }
 
-  async stop(): Promise<void> {
-    await this.#server?.stop()
-  }
-
-  #answer(asked: Asked, response: ServerResponse): void {
+  protected override answer(asked: Asked, response: ServerResponse): void {
     const { method, path } = asked
     if (path.startsWith('/disbursement/')) return this.transfers.answer(asked, response)
     if (!this.#door.admits(asked, response)) return
@@ -101,7 +91,7 @@ export class MomoSimulator {
       return void response.destroy()
     }
     this.#requests.set(reference, order)
-    if (play) this.#server?.later(play.afterMs, () => this.#decide(order, play))
+    if (play) this.server.later(play.afterMs, () => this.#decide(order, play))
     if (play?.cut) return void response.destroy()
     say(response, 202)
   }
@@ -129,6 +119,6 @@ export class MomoSimulator {
   async #call(requested: MomoOrder, ending: Ending, url: string): Promise<void> {
     const { financialTransactionId } = requested
     const told = { ...requested, ...momoOutcome(reasons[ending]), financialTransactionId }
-    await this.#server?.call('PUT', url, paymentResultBody(told, requested))
+    await this.server.call('PUT', url, paymentResultBody(told, requested))
   }
 }
