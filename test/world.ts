@@ -15,6 +15,8 @@ import { Client } from './client.ts'
 import { createMigratedDatabase } from './database.ts'
 import { notes, notesMigrations } from './notes/area.ts'
 
+export { eventually } from './eventually.ts'
+
 export interface Account {
   id: string
   key: string
@@ -85,19 +87,4 @@ async function openAccount(
       reference: randomBytes(8).toString('hex'),
     })
   return { id: body.id, key: body.test_api_key, client: stranger.as(body.test_api_key) }
-}
-
-/** Waits until `look` gives something, asking again and again; gives up loudly. */
-export async function eventually<T>(
-  look: () => Promise<T | null | undefined | false>,
-  what: string,
-  withinMs = 30_000,
-): Promise<T> {
-  const until = performance.now() + withinMs
-  for (;;) {
-    const found = await look()
-    if (found) return found
-    if (performance.now() > until) throw new Error(`waited in vain for ${what}`)
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
 }

@@ -9,7 +9,7 @@ import type { Acquirer, Authorisation } from '../../src/areas/payments/cards/acq
 import { acquirer as kind } from '../../src/areas/payments/carriers/acquirer.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { disputeHelperPath, signNotice } from '../../src/protocols/acquirer.ts'
-import { eventually } from '../world.ts'
+import { eventually } from '../eventually.ts'
 import { type Answer, connectTo, matches, type Settings, startScripted, startSimulators } from './provider.ts'
 
 const { acquirer: settings = {} } = await startSimulators()

@@ -10,7 +10,7 @@ import type { Verdict } from '../../src/areas/payments/provider.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { signNotice } from '../../src/protocols/acquirer.ts'
 import { bankSignatureHeader } from '../../src/protocols/bank.ts'
-import { eventually } from '../world.ts'
+import { eventually } from '../eventually.ts'
 import { type Answer, connectTo, type Settings, startScripted, startSimulators } from './provider.ts'
 
 const { bank: settings = {} } = await startSimulators()

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { kinds } from '../../src/areas/payments/carriers/kinds.ts'
 import type { Disbursement, Outgoing } from '../../src/areas/payments/provider.ts'
-import { eventually } from '../world.ts'
+import { eventually } from '../eventually.ts'
 import { type Answer, connectTo, matches, type Settings, startScripted, startSimulators, strange } from './provider.ts'
 
 type Expected = Partial<Record<'kind' | 'reason' | 'code' | 'receipt', string>>

@@ -13,7 +13,7 @@ import { Database } from '../../src/platform/db.ts'
 import { type EmbeddedPostgres, startPostgres } from '../../src/platform/postgres.ts'
 import { Client } from '../client.ts'
 import { createMigratedDatabase, type TestDatabase } from '../database.ts'
-import { eventually } from '../world.ts'
+import { eventually } from '../eventually.ts'
 
 export interface InstallationOptions {
   nodes: number

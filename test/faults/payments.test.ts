@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { verifyLedger } from '../../src/ledger/verify.ts'
-import { eventually } from '../world.ts'
+import { eventually } from '../eventually.ts'
 import { chooseSeed, randomFrom } from './harness.ts'
 import { patienceMs, startTrade } from './provider.ts'
 

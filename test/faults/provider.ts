@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { after } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { MomoSimulator } from '../../src/simulators/momo.ts'
-import { eventually } from '../world.ts'
+import { eventually } from '../eventually.ts'
 import { type Account, type Installation, startInstallation } from './harness.ts'
 
 const timeScale = 0.05

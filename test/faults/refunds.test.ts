@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
-import { eventually } from '../world.ts'
+import { eventually } from '../eventually.ts'
 import { chooseSeed, randomFrom } from './harness.ts'
 import { patienceMs, startTrade } from './provider.ts'
 

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { SmscSimulator } from '../../src/simulators/smsc.ts'
-import { eventually } from '../world.ts'
+import { eventually } from '../eventually.ts'
 import { type Account, type Installation, startInstallation } from './harness.ts'
 
 const sessions = 2

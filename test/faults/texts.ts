@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { SmscSimulator } from '../../src/simulators/smsc.ts'
-import { eventually } from '../world.ts'
+import { eventually } from '../eventually.ts'
 import { type Account, type Installation, startInstallation } from './harness.ts'
 
 const messagesPerRound = 100

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { eventually } from '../world.ts'
+import { eventually } from '../eventually.ts'
 import { examine } from './examine.ts'
 import { chooseSeed, type Installation, randomFrom, startInstallation } from './harness.ts'
 import { Load, notePrice } from './load.ts'
