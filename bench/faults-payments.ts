@@ -6,8 +6,8 @@ import { randomUUID } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import { verifyLedger } from '../src/ledger/verify.ts'
 import { MomoSimulator } from '../src/simulators/momo.ts'
+import { eventually } from '../test/eventually.ts'
 import { startInstallation } from '../test/faults/harness.ts'
-import { eventually } from '../test/world.ts'
 import type { Figure } from './report.ts'
 
 const timeScale = 0.1

@@ -6,8 +6,8 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from '../test/client.ts'
+import { eventually } from '../test/eventually.ts'
 import { kannelAccounts } from '../test/interop/kannel.ts'
-import { eventually } from '../test/world.ts'
 import { end, type NodeProcess, start, startNodeProcess } from './children.ts'
 
 export interface SmsInstallation {

@@ -3,7 +3,7 @@
 // long queue of another account drains through the same bind, which takes a hundred messages a second.
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Client } from '../test/client.ts'
-import { eventually } from '../test/world.ts'
+import { eventually } from '../test/eventually.ts'
 import type { Figure } from './report.ts'
 import { startSmsInstallation } from './sms-installation.ts'
 

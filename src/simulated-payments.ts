@@ -48,7 +48,9 @@ export async function simulatePayments(
       initiator_name: initiator.name,
       initiator_password: initiator.password,
       payout_shortcode: initiator.shortcode,
-      certificate: daraja.payouts.certificate,
+      get certificate() {
+        return daraja.payouts.certificate
+      },
     },
     mtn_momo: {
       base_url: urlOf(momo),
@@ -65,7 +67,9 @@ export async function simulatePayments(
       client_id: clientId,
       client_secret: clientSecret,
       payout_pin: pin,
-      payout_public_key: airtel.payouts.publicKey,
+      get payout_public_key() {
+        return airtel.payouts.publicKey
+      },
     },
     bank: { base_url: urlOf(bank), api_key: bankKeys.apiKey, webhook_secret: bankKeys.webhookSecret },
     acquirer: { base_url: urlOf(acquirer), secret_key: secretKey, webhook_secret: webhookSecret },

@@ -8,8 +8,8 @@ import { after, afterEach, before, test } from 'node:test'
 import { settings } from '../src/config.ts'
 import { Client } from './client.ts'
 import { createTestDatabase, type TestDatabase } from './database.ts'
+import { eventually } from './eventually.ts'
 import { type Ended, endAll, freePort, newHome, node, Program, run, type Serving, serve, serveNode } from './program.ts'
-import { eventually } from './world.ts'
 
 type Home = Awaited<ReturnType<typeof newHome>>
 

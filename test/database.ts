@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // A database of its own for each test file: on the server the test run started, on DATABASE_URL's, or on one started here.
+// A test run migrates one database, and those of the files are copies of it.
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
+import { prepareSchema } from '../src/database.ts'
 import { Database } from '../src/platform/db.ts'
 import { startPostgres } from '../src/platform/postgres.ts'
 
 const migrations = new URL('../../src/migrations/', import.meta.url)
+
+/** A server for tests alone does not wait for the disk: what it holds may be lost with the machine, not with a process. */
+export const unsynced = { fsync: 'off', full_page_writes: 'off' } as const
 
 export interface TestDatabase {
   url: string
@@ -17,18 +22,54 @@ export interface TestDatabase {
   sql<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>
   /** A pool as the program uses it; closed by `drop`. */
   connect(): Database
+  /** Another database on the same server with all that this one holds, which nobody may be connected to; its pools end. */
+  copy(): Promise<TestDatabase>
   drop(): Promise<void>
 }
 
 /** Makes a database and runs the named migrations in it (none by default). */
 export async function createTestDatabase(files: readonly string[] = []): Promise<TestDatabase> {
-  const given = process.env.PAMOJA_TEST_DATABASE_URL
-  const server = given ? { url: given, stop: async () => undefined } : await ownServer()
+  const database = await create(await chooseServer(), 'template1')
+  for (const file of files) await database.sql(readFileSync(new URL(file, migrations), 'utf8'))
+  return database
+}
+
+/** Makes a database with all migrations, those of the notes too. */
+export async function createMigratedDatabase(): Promise<TestDatabase> {
+  const template = process.env.PAMOJA_TEST_TEMPLATE
+  if (template) return create(await chooseServer(), template)
+  const database = await createTestDatabase()
+  await migrateAll(database.url)
+  return database
+}
+
+/** Makes, once for a test run, what `createMigratedDatabase` copies. */
+export async function createTemplate(serverUrl: string): Promise<{ name: string; drop(): Promise<void> }> {
+  const name = `pamoja_template_${randomBytes(6).toString('hex')}`
+  await run(serverUrl, `create database ${name}`)
+  await migrateAll(inServer(serverUrl, name))
+  return { name, drop: async () => void (await run(serverUrl, `drop database ${name}`)) }
+}
+
+async function migrateAll(url: string): Promise<void> {
+  // Read here, since the small tests that need a database do not need half of the program.
+  const { notesMigrations } = await import('./notes/area.ts')
+  const pool = new Database({ url, poolSize: 1, statementTimeoutMs: 0, applicationName: 'test' }, () => undefined)
+  await prepareSchema(pool, 'migrate', notesMigrations)
+  await pool.close()
+}
+
+interface Server {
+  url: string
+  stop(): Promise<void>
+}
+
+async function create(server: Server, template: string): Promise<TestDatabase> {
   const name = `pamoja_test_${randomBytes(6).toString('hex')}`
-  await run(server.url, `create database ${name}`)
-  const url = server.url.replace(/^([a-z]+:\/\/[^/]*\/)[^?]*/, `$1${name}`)
+  // Copied as files: writing everything to the log instead, as PostgreSQL does by itself, is three times the work.
+  await run(server.url, `create database ${name} template ${template} strategy file_copy`)
+  const url = inServer(server.url, name)
   const pools: Database[] = []
-  for (const file of files) await run(url, readFileSync(new URL(file, migrations), 'utf8'))
   return {
     url,
     sql: (text, values) => run(url, text, values),
@@ -40,12 +81,20 @@ export async function createTestDatabase(files: readonly string[] = []): Promise
       pools.push(pool)
       return pool
     },
+    async copy() {
+      await Promise.all(pools.splice(0).map((pool) => pool.close()))
+      return create({ url: server.url, stop: async () => undefined }, name)
+    },
     async drop() {
       await Promise.all(pools.map((pool) => pool.close()))
       await run(server.url, `drop database if exists ${name} with (force)`)
       await server.stop()
     },
   }
+}
+
+function inServer(serverUrl: string, name: string): string {
+  return serverUrl.replace(/^([a-z]+:\/\/[^/]*\/)[^?]*/, `$1${name}`)
 }
 
 async function run<Row extends object>(url: string, text: string, values?: unknown[]): Promise<Row[]> {
@@ -58,11 +107,16 @@ async function run<Row extends object>(url: string, text: string, values?: unkno
   }
 }
 
-async function ownServer(): Promise<{ url: string; stop(): Promise<void> }> {
+async function chooseServer(): Promise<Server> {
+  const given = process.env.PAMOJA_TEST_DATABASE_URL
+  return given ? { url: given, stop: async () => undefined } : ownServer()
+}
+
+async function ownServer(): Promise<Server> {
   const dir = await mkdtemp(join(tmpdir(), 'pamoja-test-'))
   // The database may run as another user, who must be able to come in.
   await chmod(dir, 0o755)
-  const postgres = await startPostgres({ dir, settings: { shared_buffers: '64MB' } })
+  const postgres = await startPostgres({ dir, settings: { ...unsynced, shared_buffers: '64MB' } })
   return {
     url: postgres.url,
     async stop() {

@@ -14,8 +14,8 @@ import { promisify } from 'node:util'
 import type { Credentials } from '../src/welcome.ts'
 import { Client } from './client.ts'
 import { createTestDatabase, type TestDatabase } from './database.ts'
+import { eventually } from './eventually.ts'
 import { endAll, freePort, newHome, Program, processesIn, root, serve } from './program.ts'
-import { eventually } from './world.ts'
 
 let home: Awaited<ReturnType<typeof newHome>>
 let database: TestDatabase

@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
-import { eventually } from './world.ts'
+import { eventually } from './eventually.ts'
 
 interface StreamMessage {
   id: string

@@ -12,8 +12,10 @@ import type { App } from '../src/platform/app.ts'
 import { type RunningNode, startNode } from '../src/server.ts'
 import { type Credentials, credentials } from '../src/welcome.ts'
 import { Client } from './client.ts'
-import { createTestDatabase } from './database.ts'
+import { createMigratedDatabase } from './database.ts'
 import { notes, notesMigrations } from './notes/area.ts'
+
+export { eventually } from './eventually.ts'
 
 export interface Account {
   id: string
@@ -38,7 +40,7 @@ export interface World {
 }
 
 export async function startWorld(overrides: Partial<Config> = {}): Promise<World> {
-  const database = await createTestDatabase()
+  const database = await createMigratedDatabase()
   const home = await mkdtemp(join(tmpdir(), 'pamoja-home-'))
   const { config } = loadConfig({}, { ...quiet, PAMOJA_HOME: home, DATABASE_URL: database.url, ...overrides })
   const node = await startNode({ config, areas: [...areas, notes], extraMigrations: notesMigrations })
@@ -85,19 +87,4 @@ async function openAccount(
       reference: randomBytes(8).toString('hex'),
     })
   return { id: body.id, key: body.test_api_key, client: stranger.as(body.test_api_key) }
-}
-
-/** Waits until `look` gives something, asking again and again; gives up loudly. */
-export async function eventually<T>(
-  look: () => Promise<T | null | undefined | false>,
-  what: string,
-  withinMs = 30_000,
-): Promise<T> {
-  const until = performance.now() + withinMs
-  for (;;) {
-    const found = await look()
-    if (found) return found
-    if (performance.now() > until) throw new Error(`waited in vain for ${what}`)
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
 }

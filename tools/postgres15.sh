@@ -15,7 +15,7 @@ start_postgres15() {
   if [ "$(id -u)" = 0 ]; then chown "$postgres15_user" "$postgres15_dir/data" "$postgres15_dir/socket"; fi
   (cd / && postgres15_as_user "$postgres15_bin/initdb" -D "$postgres15_dir/data" -U pamoja -A trust -E UTF8 --locale=C.UTF-8 >/dev/null)
   (cd / && postgres15_as_user "$postgres15_bin/pg_ctl" -D "$postgres15_dir/data" -w -l "$postgres15_dir/data/log" -o \
-    "-c listen_addresses='' -c unix_socket_directories='$postgres15_dir/socket' -c max_connections=300 -c shared_buffers=128MB" start >/dev/null)
+    "-c listen_addresses='' -c unix_socket_directories='$postgres15_dir/socket' -c max_connections=500 -c shared_buffers=128MB -c fsync=off -c full_page_writes=off" start >/dev/null)
   POSTGRES15_URL="postgres://pamoja@/postgres?host=$(printf %s "$postgres15_dir/socket" | sed 's|/|%2F|g')&port=5432"
 }
 

@@ -4,13 +4,16 @@
 
 import { spawn } from 'node:child_process'
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { prepare, sourceFiles } from './bootstrap.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const say = (line) => process.stderr.write(`${line}\n`)
+
+/** Tests of faults and of timers wait more than they work, so there are more files at once than processors; bounded by memory. */
+const filesAtOnce = Math.min(2 * availableParallelism(), 8)
 
 /** Ctrl-C reaches the tests by itself; here it only must not end this process before it has cleaned up. */
 let interruptedBy = null
@@ -34,21 +37,37 @@ async function runTests() {
   const chosen = process.argv.slice(2).filter((argument) => !argument.startsWith('-'))
   const options = process.argv.slice(2).filter((argument) => argument.startsWith('-'))
   const files = testFiles(chosen)
-  if (process.env.DATABASE_URL) return testTwice(files, options, process.env.DATABASE_URL)
+  if (process.env.DATABASE_URL) return testOn(process.env.DATABASE_URL, files, options)
 
   const { startPostgres } = await import('../dist/src/platform/postgres.js')
+  const { unsynced } = await import('../dist/test/database.js')
   const dir = await mkdtemp(join(tmpdir(), 'pamoja-test-'))
   try {
     // Started by root, PostgreSQL runs as another user, who has to reach its data in here.
     await chmod(dir, 0o755)
-    const postgres = await startPostgres({ dir, settings: { shared_buffers: '128MB', max_connections: '300' } })
+    const postgres = await startPostgres({
+      dir,
+      settings: { ...unsynced, shared_buffers: '128MB', max_connections: '500' },
+    })
     try {
-      return await testTwice(files, options, postgres.url)
+      return await testOn(postgres.url, files, options)
     } finally {
       await postgres.stop()
     }
   } finally {
     await rm(dir, { recursive: true, force: true })
+  }
+}
+
+/** The tables are made once; each file of tests copies them. */
+async function testOn(databaseUrl, files, options) {
+  const { createTemplate } = await import('../dist/test/database.js')
+  const template = await createTemplate(databaseUrl)
+  const settings = { PAMOJA_TEST_DATABASE_URL: databaseUrl, PAMOJA_TEST_TEMPLATE: template.name }
+  try {
+    return await testTwice(files, options, settings)
+  } finally {
+    await template.drop()
   }
 }
 
@@ -74,28 +93,28 @@ function isMeant(file, part) {
  * On a shared machine that checks changes, files in which something failed are run once more, one at a time: what fails
  * twice has failed. Everywhere else the first failure counts.
  */
-async function testTwice(files, options, databaseUrl) {
+async function testTwice(files, options, settings) {
   const scratch = await mkdtemp(join(tmpdir(), 'pamoja-failed-'))
   const list = join(scratch, 'files')
   try {
-    const code = await testRun(files, options, databaseUrl, list)
+    const code = await testRun(files, options, settings, list)
     if (code === 0 || interruptedBy || process.env.CI !== 'true') return code
     const named = (await readFile(list, 'utf8').catch(() => '')).split('\n').filter(Boolean)
     const again = testFiles(named.map((file) => relative(root, file)))
     if (named.length === 0 || again.length === files.length) return code
     say(`\nOnce more, because something in them failed: ${named.map((file) => relative(root, file)).join(', ')}\n`)
-    return await testRun(again, ['--test-concurrency=1', ...options], databaseUrl, list)
+    return await testRun(again, ['--test-concurrency=1', ...options], settings, list)
   } finally {
     await rm(scratch, { recursive: true, force: true })
   }
 }
 
-function testRun(files, options, databaseUrl, failedFiles) {
+function testRun(files, options, settings, failedFiles) {
   if (interruptedBy) return 1
   const command = [
     '--enable-source-maps',
     '--test',
-    ...(options.some((option) => option.startsWith('--test-concurrency')) ? [] : ['--test-concurrency=2']),
+    ...(options.some((option) => option.startsWith('--test-concurrency')) ? [] : [`--test-concurrency=${filesAtOnce}`]),
     '--test-reporter=spec',
     '--test-reporter-destination=stdout',
     `--test-reporter=${join(root, 'tools/failed-files.mjs')}`,
@@ -104,17 +123,17 @@ function testRun(files, options, databaseUrl, failedFiles) {
     ...files,
   ]
   return new Promise((resolve, reject) => {
-    tests = spawn(process.execPath, command, { cwd: root, env: testEnvironment(databaseUrl), stdio: 'inherit' })
+    tests = spawn(process.execPath, command, { cwd: root, env: testEnvironment(settings), stdio: 'inherit' })
     tests.on('error', reject)
     tests.on('close', (code) => resolve(interruptedBy ? 130 : (code ?? 1)))
   })
 }
 
 /** Settings of the developer's own server must not leak into the tests, nor those of a surrounding test run. */
-function testEnvironment(databaseUrl) {
+function testEnvironment(settings) {
   const outside = ['DATABASE_URL', 'PORT', 'NODE_TEST_CONTEXT']
   const kept = Object.entries(process.env).filter(
     ([name]) => !outside.includes(name) && (!name.startsWith('PAMOJA_') || name.startsWith('PAMOJA_TEST_')),
   )
-  return { ...Object.fromEntries(kept), NODE_ENV: 'test', PAMOJA_TEST_DATABASE_URL: databaseUrl }
+  return { ...Object.fromEntries(kept), NODE_ENV: 'test', ...settings }
 }

@@ -51,14 +51,14 @@ interface Installation {
   db: Database
 }
 
-let server: TestDatabase
+/** Migrated once; the databases of the tests are copies of it. */
+let template: TestDatabase
 let folder = ''
 let file = ''
 
 before(async () => {
-  // Where the suite has not given a server, the databases below share the one that was started for the first.
-  server = await createTestDatabase([])
-  process.env.PAMOJA_TEST_DATABASE_URL ??= server.url
+  template = await createTestDatabase()
+  await migrate(template.connect(), migrations)
   folder = await fs.mkdtemp(path.join(os.tmpdir(), 'pamoja-backup-'))
 })
 
@@ -68,7 +68,7 @@ beforeEach(() => {
 
 after(async () => {
   await fs.rm(folder, { recursive: true, force: true })
-  await server.drop()
+  await template.drop()
 })
 
 test('a restored database holds every row of every table, whatever is in them', patient, async (t) => {
@@ -399,23 +399,17 @@ const waiting = `from pg_locks join pg_database d on d.oid = database where not 
 const uuidOf2020 = '016f5e66-e800-7000-8000-000000000000'
 
 async function install(t: TestContext): Promise<Installation> {
-  const database = await createTestDatabase([])
+  const database = await template.copy()
   t.after(() => database.drop())
-  return migrated(database)
-}
-
-async function migrated(database: TestDatabase): Promise<Installation> {
-  const db = database.connect()
-  await migrate(db, migrations)
-  return { database, db }
+  return { database, db: database.connect() }
 }
 
 /** The bytes of a good backup, made once for the tests that damage it. */
 function goodBackup(): Promise<Buffer> {
   good ??= (async () => {
-    const database = await createTestDatabase([])
+    const database = await template.copy()
     try {
-      const source = await migrated(database)
+      const source = { database, db: database.connect() }
       await fillWithNastyRows(source)
       await backup(source.db, file)
       return await fs.readFile(file)

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict'
-import { after, afterEach, before, test } from 'node:test'
+import { test } from 'node:test'
 import { Type } from 'typebox'
-import { createTestDatabase, type TestDatabase } from '../../test/database.ts'
-import { eventually } from '../../test/world.ts'
+import { eventually } from '../../test/eventually.ts'
+import { startWorkers } from '../../test/workers.ts'
 import { bucketOf, newUuid } from '../kernel/ids.ts'
 import { systemClock } from './clock.ts'
-import { Committer } from './commit.ts'
-import type { Database } from './db.ts'
 import { createLog } from './log.ts'
 import { type Job, type Outcome, type Run, Work } from './work.ts'
 
@@ -30,24 +28,7 @@ const done: Outcome = { kind: 'done' }
 
 const log = createLog({ level: 'silent', pretty: false, file: '/dev/null' })
 const [ada = '', ben = ''] = Array.from({ length: 2 }, () => newUuid(systemClock.nowMs()))
-let database: TestDatabase
-let db: Database
-let committer: Committer
-const nodes: Work<Context>[] = []
-
-before(async () => {
-  database = await createTestDatabase(['0001_platform.sql'])
-  db = database.connect()
-  committer = new Committer(db, newUuid(systemClock.nowMs()), 2)
-})
-afterEach(async () => {
-  await Promise.all(nodes.splice(0).map((node) => node.stop(0)))
-  await database.sql('delete from work.jobs')
-})
-after(async () => {
-  await committer.stop()
-  await database.drop()
-})
+const { database, db, committer, nodes } = await startWorkers<Context>()
 
 test('who has little does not wait behind who has much, although that waited longer', async () => {
   await waiting('here', ada, 500)

@@ -7,9 +7,10 @@ import fs from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { after, before, type TestContext, test } from 'node:test'
-import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
 import pg from 'pg'
+import { eventually } from '../../test/eventually.ts'
 import { Database, isUnavailable } from './db.ts'
 import { type Admission, Limits, type LimitsOptions, type Policy, type PolicyState, rateHeaders } from './limits.ts'
 import { startPostgres } from './postgres.ts'
@@ -490,7 +491,7 @@ function atOnce(admission: Admission | Promise<Admission>): Admission {
 }
 
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await pause(5)
+  await eventually(async () => condition(), 'it to come true')
 }
 
 /** Who holds slots of a key, as the database sees it. */

@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, type TestContext, test } from 'node:test'
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls'
+import { eventually } from '../../test/eventually.ts'
 import { serverIdentity } from './certificates.ts'
 import { createListener, type Listener, type ListenerOptions } from './listener.ts'
 
@@ -526,7 +527,7 @@ async function bytewisePipe(t: TestContext, target: number): Promise<{ port: num
 }
 
 async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5))
+  await eventually(async () => condition(), 'it to come true')
 }
 
 function signal(): { promise: Promise<void>; resolve: () => void } {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts'
-import { eventually } from '../../test/world.ts'
+import { eventually } from '../../test/eventually.ts'
 import { createLog, type Logger, messageOf, readable } from './log.ts'
 
 let folder: string

@@ -23,21 +23,30 @@ export type Checker<S extends TSchema> = (value: unknown) => Checked<Static<S>>
 
 /** Compiles the check of a JSON body: 422 when it breaks a rule. */
 export function bodyChecker<S extends TSchema>(schema: S): Checker<S> {
-  const compiled = Compile(schema)
+  const compiled = whenNeeded(() => Compile(schema))
   return (given) => {
     const value = holdsNull(given) ? withoutNulls(schema, given) : given
-    if (!compiled.Check(value)) throw refusal(schema, compiled.Errors(value), 'VALIDATION_ERROR')
+    if (!compiled().Check(value)) throw refusal(schema, compiled().Errors(value), 'VALIDATION_ERROR')
     return { value, unknown: unknownFields(schema, value, '') }
   }
 }
 
 /** Compiles the check of a query string: its texts become numbers, booleans and lists; 400 when it breaks a rule. */
 export function queryChecker<S extends TSchema>(schema: S): Checker<S> {
-  const compiled = Compile(schema)
+  const compiled = whenNeeded(() => Compile(schema))
   return (given) => {
     const value = isPlain(given) ? coerced(schema, given) : given
-    if (!compiled.Check(value)) throw refusal(schema, compiled.Errors(value), 'INVALID_REQUEST')
+    if (!compiled().Check(value)) throw refusal(schema, compiled().Errors(value), 'INVALID_REQUEST')
     return { value, unknown: unknownFields(schema, value, '') }
+  }
+}
+
+/** Hundreds of schemas would keep a node from starting for a while; most of them nobody ever asks for. */
+function whenNeeded<T>(make: () => T): () => T {
+  let made: T | undefined
+  return () => {
+    made ??= make()
+    return made
   }
 }
 

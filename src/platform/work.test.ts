@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict'
-import { after, afterEach, before, test } from 'node:test'
+import { afterEach, test } from 'node:test'
 import { Type } from 'typebox'
-import { createTestDatabase, type TestDatabase } from '../../test/database.ts'
+import { startWorkers } from '../../test/workers.ts'
 import { eventually, startWorld } from '../../test/world.ts'
 import { bucketOf, idOf, newUuid } from '../kernel/ids.ts'
 import { systemClock } from './clock.ts'
-import { Committer } from './commit.ts'
-import type { Database } from './db.ts'
 import { createLog } from './log.ts'
 import { failedJobs } from './queues.ts'
 import type { Tenant } from './tenant.ts'
@@ -47,25 +45,8 @@ const trial: Trial = {
 const log = createLog({ level: 'silent', pretty: false, file: '/dev/null' })
 const account = newUuid(systemClock.nowMs())
 const tenant: Tenant = { bucket: bucketOf(account), account, environment: 'test' }
-let database: TestDatabase
-let db: Database
-let committer: Committer
-const nodes: Work<Context>[] = []
-
-before(async () => {
-  database = await createTestDatabase(['0001_platform.sql'])
-  db = database.connect()
-  committer = new Committer(db, newUuid(systemClock.nowMs()), 2)
-})
-afterEach(async () => {
-  await Promise.all(nodes.splice(0).map((node) => node.stop(0)))
-  await database.sql('delete from work.jobs')
-  handlers.clear()
-})
-after(async () => {
-  await committer.stop()
-  await database.drop()
-})
+const { database, db, committer, nodes } = await startWorkers<Context>()
+afterEach(() => handlers.clear())
 
 test('a job starts on the node that made it, from memory, as soon as it is written', async () => {
   const { work, node } = newNode()

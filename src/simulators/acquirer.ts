@@ -9,7 +9,7 @@ import { acquirerPaths, signatureHeader, signNotice } from '../protocols/acquire
 import { membersOf, textOf } from '../protocols/json.ts'
 import { type CardPlay, playOfCard } from '../protocols/test-cards.ts'
 import { DisputeDesk } from './acquirer-disputes.ts'
-import { type Asked, ProviderServer, type ProviderServerOptions, say } from './provider-server.ts'
+import { type Asked, type ProviderServerOptions, SimulatedProvider, say } from './provider-server.ts'
 
 const maxIntents = 100_000
 const maxRefunds = 100_000
@@ -54,7 +54,7 @@ interface Refund {
   status: 'pending' | 'succeeded' | 'failed'
 }
 
-export class AcquirerSimulator {
+export class AcquirerSimulator extends SimulatedProvider {
   readonly #options: AcquirerOptions
   readonly #intents = new Map<string, Intent>()
   readonly #byReference = new Map<string, Intent>()
@@ -64,31 +64,21 @@ export class AcquirerSimulator {
   /** Those that stumbled once. */
   readonly #stumbled = new Set<string>()
   readonly #disputes = new DisputeDesk({
-    later: (ms, what) => this.#server?.later(ms, what),
+    later: (ms, what) => this.server.later(ms, what),
     leftOf: ({ id }) => this.#leftOf(id),
     tell: (url, notice) => this.#tellNotice(url, notice),
   })
-  #server: ProviderServer | null = null
 
   private constructor(options: AcquirerOptions) {
+    super(options)
     this.#options = options
   }
 
-  static async start(options: AcquirerOptions): Promise<AcquirerSimulator> {
-    const simulator = new AcquirerSimulator(options)
-    simulator.#server = await ProviderServer.start(options, (asked, response) => simulator.#answer(asked, response))
-    return simulator
+  static start(options: AcquirerOptions): Promise<AcquirerSimulator> {
+    return new AcquirerSimulator(options).listening()
   }
 
-  get port(): number {
-    return this.#server?.port ?? 0
-  }
-
-  async stop(): Promise<void> {
-    await this.#server?.stop()
-  }
-
-  #answer(asked: Asked, response: ServerResponse): void {
+  protected override answer(asked: Asked, response: ServerResponse): void {
     const { method, path, query, headers, body } = asked
     if (method === 'POST' && path.startsWith(challengePath)) return this.#decide(path, body, response)
     if (headers.authorization !== `Bearer ${this.#options.secretKey}`)
@@ -195,7 +185,7 @@ export class AcquirerSimulator {
     intent.challenge = null
     this.#expectDispute(intent)
     say(response, 200, {})
-    this.#server?.later(0, () => this.#notify(intent))
+    this.server.later(0, () => this.#notify(intent))
   }
 
   #notify(intent: Intent): void {
@@ -239,7 +229,7 @@ export class AcquirerSimulator {
     const refund: Refund = { id: `re_${randomBytes(12).toString('hex')}`, reference, intent: intent.id, amount, status }
     this.#refunds.set(reference, refund)
     if (isLate)
-      this.#server?.later(refundLateMs, () => {
+      this.server.later(refundLateMs, () => {
         refund.status = 'succeeded'
       })
     say(response, 200, shownRefund(refund))

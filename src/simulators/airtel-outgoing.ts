@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The half of the Airtel Money simulator that pays: disbursements, for whoever knows the PIN. It keeps books of what it paid,
 // by the id of the request, calls nobody, and has no words for money that was taken back.
-import { generateKeyPairSync, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { airtelAnswerBody, airtelPayoutCodes } from '../protocols/airtel.ts'
 import { decryptWith } from '../protocols/rsa.ts'
 import { type PayoutEnding, payoutPlayOf } from './payee.ts'
+import { ProviderKey } from './provider-key.ts'
 import { type Asked, type ProviderServer, say } from './provider-server.ts'
 
 const maxPayouts = 200_000
-const keyBits = 2_048
 export const disbursementsPath = '/standard/v1/disbursements/'
 
 const codes: Readonly<Record<PayoutEnding, string>> = {
@@ -31,19 +31,19 @@ interface Payout {
 }
 
 export class AirtelPayouts {
-  /** As an operator enters it. */
-  readonly publicKey: string
-  readonly #key
+  readonly #key = new ProviderKey()
   readonly #pin: string
   readonly #server: () => ProviderServer | null
   readonly #payouts = new Map<string, Payout>()
 
   constructor(pin: string, server: () => ProviderServer | null) {
-    const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: keyBits })
-    this.publicKey = publicKey.export({ type: 'spki', format: 'pem' }).toString()
-    this.#key = privateKey
     this.#pin = pin
     this.#server = server
+  }
+
+  /** As an operator enters it. */
+  get publicKey(): string {
+    return this.#key.publicPem
   }
 
   /** What was paid, by the id of the request. */
@@ -64,7 +64,7 @@ export class AirtelPayouts {
       typeof transaction.amount === 'number' &&
       /^[A-Za-z0-9-]{1,64}$/.test(String(transaction.id)) &&
       /^[A-Za-z0-9 ]{1,64}$/.test(String(body?.reference)) &&
-      decryptWith(this.#key, String(body?.pin)) === this.#pin
+      decryptWith(this.#key.private, String(body?.pin)) === this.#pin
     if (!isRight) return say(response, 400, airtelAnswerBody(airtelPayoutCodes.badAmount))
     const id = String(transaction.id)
     if (this.#payouts.has(id)) return say(response, 400, airtelAnswerBody(airtelPayoutCodes.repeated))

@@ -6,7 +6,7 @@ import type { ServerResponse } from 'node:http'
 import { airtelAnswerBody, airtelCodes } from '../protocols/airtel.ts'
 import { AirtelPayouts, disbursementsPath } from './airtel-outgoing.ts'
 import { type Ending, playOf, type RefundEnding, refundPlayOf } from './payer.ts'
-import { type Asked, ProviderServer, type ProviderServerOptions, say } from './provider-server.ts'
+import { type Asked, type ProviderServerOptions, SimulatedProvider, say } from './provider-server.ts'
 
 const maxPayments = 100_000
 const tokenSeconds = 180
@@ -49,7 +49,7 @@ interface Requested {
   airtelMoneyId: string
 }
 
-export class AirtelSimulator {
+export class AirtelSimulator extends SimulatedProvider {
   /** The half that pays. */
   readonly payouts: AirtelPayouts
   readonly #options: AirtelOptions
@@ -58,21 +58,15 @@ export class AirtelSimulator {
   readonly #refunded = new Map<string, number>()
   /** Token -> when it is over. */
   readonly #tokens = new Map<string, number>()
-  #server: ProviderServer | null = null
 
   private constructor(options: AirtelOptions) {
+    super(options)
     this.#options = options
-    this.payouts = new AirtelPayouts(options.pin, () => this.#server)
+    this.payouts = new AirtelPayouts(options.pin, () => this.server)
   }
 
-  static async start(options: AirtelOptions): Promise<AirtelSimulator> {
-    const simulator = new AirtelSimulator(options)
-    simulator.#server = await ProviderServer.start(options, (asked, response) => simulator.#answer(asked, response))
-    return simulator
-  }
-
-  get port(): number {
-    return this.#server?.port ?? 0
+  static start(options: AirtelOptions): Promise<AirtelSimulator> {
+    return new AirtelSimulator(options).listening()
   }
 
   /** What was given back, by the provider's id of the payment: its own books. */
@@ -80,11 +74,7 @@ export class AirtelSimulator {
     return this.#refunded
   }
 
-  async stop(): Promise<void> {
-    await this.#server?.stop()
-  }
-
-  #answer(asked: Asked, response: ServerResponse): void {
+  protected override answer(asked: Asked, response: ServerResponse): void {
     const { method, path, headers, body } = asked
     if (method === 'POST' && path === '/auth/oauth2/token') return this.#giveToken(body, response)
     const untilMs = this.#tokens.get(headers.authorization?.replace(/^Bearer /, '') ?? '') ?? 0
@@ -141,7 +131,7 @@ export class AirtelSimulator {
     }
     this.#payments.set(id, requested)
     if (play)
-      this.#server?.later(play.afterMs, () => {
+      this.server.later(play.afterMs, () => {
         requested.code = codes[play.ending]
       })
     if (play?.cut) return void response.destroy()

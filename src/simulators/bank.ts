@@ -8,7 +8,7 @@ import { parseMoment } from '../kernel/time.ts'
 import { signNotice } from '../protocols/acquirer.ts'
 import { type BankState, bankCodes, bankPaths, bankSignatureHeader } from '../protocols/bank.ts'
 import { membersOf, textOf } from '../protocols/json.ts'
-import { type Asked, ProviderServer, type ProviderServerOptions, say } from './provider-server.ts'
+import { type Asked, type ProviderServerOptions, SimulatedProvider, say } from './provider-server.ts'
 
 export interface BankOptions extends ProviderServerOptions {
   apiKey: string
@@ -45,34 +45,24 @@ const cut = '0011'
 const lost = '0016'
 const busy = '0012'
 
-export class BankSimulator {
+export class BankSimulator extends SimulatedProvider {
   readonly #options: BankOptions
   readonly #objects = new Map<string, Held>()
   /** Number of a virtual account -> what is held of it. */
   readonly #virtual = new Map<string, Held>()
   /** Orders that were not taken the first time. */
   readonly #lost = new Set<string>()
-  #server: ProviderServer | null = null
 
   private constructor(options: BankOptions) {
+    super(options)
     this.#options = options
   }
 
-  static async start(options: BankOptions): Promise<BankSimulator> {
-    const simulator = new BankSimulator(options)
-    simulator.#server = await ProviderServer.start(options, (asked, response) => simulator.#answer(asked, response))
-    return simulator
+  static start(options: BankOptions): Promise<BankSimulator> {
+    return new BankSimulator(options).listening()
   }
 
-  get port(): number {
-    return this.#server?.port ?? 0
-  }
-
-  async stop(): Promise<void> {
-    await this.#server?.stop()
-  }
-
-  #answer(asked: Asked, response: ServerResponse): void {
+  protected override answer(asked: Asked, response: ServerResponse): void {
     const { method, path, headers } = asked
     if (headers.authorization !== `Bearer ${this.#options.apiKey}`) return say(response, 401, { code: 'UNAUTHORIZED' })
     if (method === 'GET' && path === bankPaths.banks) return say(response, 200, { banks: [sandboxBank] })
@@ -116,7 +106,7 @@ export class BankSimulator {
     if (number.endsWith(cut)) response.destroy()
     else say(response, 202, this.#shown(held))
     const [, ending = endings['0001']] = Object.entries(endings).find(([digits]) => number.endsWith(digits)) ?? []
-    if (ending) this.#server?.later(decidesMs, () => this.#decide(held, ending))
+    if (ending) this.server.later(decidesMs, () => this.#decide(held, ending))
   }
 
   #decide(held: Held, { status, code }: { status: 'paid' | 'failed'; code: string | null }): void {
@@ -208,6 +198,6 @@ export class BankSimulator {
     const body = this.#shown(held)
     const { webhookSecret, now } = this.#options
     const signature = signNotice(webhookSecret, JSON.stringify(body), Math.floor(now() / 1_000))
-    void this.#server?.call('POST', held.notifyUrl, body, { [bankSignatureHeader]: signature })
+    void this.server.call('POST', held.notifyUrl, body, { [bankSignatureHeader]: signature })
   }
 }

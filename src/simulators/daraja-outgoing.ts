@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The half of the Daraja simulator that pays: B2C payouts, and questions about them, which are answered by a call. It keeps
 // books of what it paid, by the id that it was given.
-import { generateKeyPairSync, randomBytes, randomInt } from 'node:crypto'
+import { randomBytes, randomInt } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { outgoingResultBody, readSecurityCredential } from '../protocols/daraja-outgoing.ts'
 import { type PayoutEnding, type PayoutPlay, payoutPlayOf } from './payee.ts'
+import { ProviderKey } from './provider-key.ts'
 import { forgedUrl, type ProviderServer, say } from './provider-server.ts'
 
 const maxPayouts = 200_000
 const answerMs = 200
 const reversalMs = 10_000
-const keyBits = 2_048
 
 export interface DarajaInitiator {
   name: string
@@ -40,9 +40,7 @@ interface Payout {
 }
 
 export class DarajaPayouts {
-  /** As an operator enters it: the provider's public key. */
-  readonly certificate: string
-  readonly #key
+  readonly #key = new ProviderKey()
   readonly #initiator: DarajaInitiator
   readonly #server: () => ProviderServer | null
   readonly #payouts = new Map<string, Payout>()
@@ -50,11 +48,13 @@ export class DarajaPayouts {
   readonly #lost = new Set<string>()
 
   constructor(initiator: DarajaInitiator, server: () => ProviderServer | null) {
-    const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: keyBits })
-    this.certificate = publicKey.export({ type: 'spki', format: 'pem' }).toString()
-    this.#key = privateKey
     this.#initiator = initiator
     this.#server = server
+  }
+
+  /** As an operator enters it: the provider's public key. */
+  get certificate(): string {
+    return this.#key.publicPem
   }
 
   /** What was paid and not taken back, by the id of the request. */
@@ -66,7 +66,7 @@ export class DarajaPayouts {
   /** Whether a request comes from an initiator who may have money sent. */
   isInitiator(name: unknown, credential: unknown): boolean {
     const { name: wanted, password } = this.#initiator
-    return name === wanted && readSecurityCredential(String(credential), this.#key) === password
+    return name === wanted && readSecurityCredential(String(credential), this.#key.private) === password
   }
 
   pay(body: Record<string, unknown>, response: ServerResponse): void {

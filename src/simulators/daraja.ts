@@ -6,7 +6,7 @@ import { passwordOf, stkCallbackBody } from '../protocols/daraja.ts'
 import { type DarajaInitiator, DarajaPayouts } from './daraja-outgoing.ts'
 import { DarajaReversals } from './daraja-reversals.ts'
 import { type Ending, otherAmount, type Play, playOf } from './payer.ts'
-import { type Asked, forgedUrl, ProviderServer, type ProviderServerOptions, say } from './provider-server.ts'
+import { type Asked, forgedUrl, type ProviderServerOptions, SimulatedProvider, say } from './provider-server.ts'
 
 const maxPrompts = 100_000
 const tokenSeconds = 3_599
@@ -48,7 +48,7 @@ interface Prompt {
   receipt: string | null
 }
 
-export class DarajaSimulator {
+export class DarajaSimulator extends SimulatedProvider {
   /** The half that pays. */
   readonly payouts: DarajaPayouts
   /** The part that takes payments back. */
@@ -56,34 +56,24 @@ export class DarajaSimulator {
   readonly #options: DarajaOptions
   readonly #prompts = new Map<string, Prompt>()
   readonly #tokens = new Set<string>()
-  #server: ProviderServer | null = null
 
   private constructor(options: DarajaOptions) {
+    super(options)
     this.#options = options
-    this.payouts = new DarajaPayouts(options.initiator, () => this.#server)
+    this.payouts = new DarajaPayouts(options.initiator, () => this.server)
     this.reversals = new DarajaReversals({
       shortcode: options.shortcode,
       isInitiator: (name, credential) => this.payouts.isInitiator(name, credential),
       find: (receipt) => [...this.#prompts.values()].find((prompt) => prompt.receipt === receipt),
-      server: () => this.#server,
+      server: () => this.server,
     })
   }
 
-  static async start(options: DarajaOptions): Promise<DarajaSimulator> {
-    const simulator = new DarajaSimulator(options)
-    simulator.#server = await ProviderServer.start(options, (asked, response) => simulator.#answer(asked, response))
-    return simulator
+  static start(options: DarajaOptions): Promise<DarajaSimulator> {
+    return new DarajaSimulator(options).listening()
   }
 
-  get port(): number {
-    return this.#server?.port ?? 0
-  }
-
-  async stop(): Promise<void> {
-    await this.#server?.stop()
-  }
-
-  #answer({ method, path, headers, body }: Asked, response: ServerResponse): void {
+  protected override answer({ method, path, headers, body }: Asked, response: ServerResponse): void {
     if (body === null) return say(response, 400, refusal('400.002.02', 'Bad Request - Invalid body'))
     if (method === 'GET' && path === '/oauth/v1/generate') return this.#giveToken(headers.authorization, response)
     if (!this.#tokens.has(headers.authorization?.replace(/^Bearer /, '') ?? ''))
@@ -125,7 +115,7 @@ export class DarajaSimulator {
       receipt: null,
     }
     this.#prompts.set(prompt.checkoutId, prompt)
-    if (play) this.#server?.later(play.afterMs, () => this.#decide(prompt, play))
+    if (play) this.server.later(play.afterMs, () => this.#decide(prompt, play))
     if (play?.cut) return void response.destroy()
     say(response, 200, {
       MerchantRequestID: prompt.merchantRequestId,
@@ -184,7 +174,7 @@ export class DarajaSimulator {
       { checkoutId, resultCode, amount, receipt },
       { merchantRequestId, description: descriptions[resultCode] ?? '', phone, at: new Date(this.#options.now()) },
     )
-    await this.#server?.call('POST', url, body)
+    await this.server.call('POST', url, body)
   }
 }
 

@@ -35,7 +35,7 @@ export class ProviderServer {
   readonly #server: Server
   readonly #timers = new Set<NodeJS.Timeout>()
 
-  private constructor(options: ProviderServerOptions, answer: (asked: Asked, response: ServerResponse) => void) {
+  constructor(options: ProviderServerOptions, answer: (asked: Asked, response: ServerResponse) => void) {
     this.#options = options
     this.#server = createServer(async (request, response) => {
       const { method = '', url = '', headers } = request
@@ -44,14 +44,9 @@ export class ProviderServer {
     })
   }
 
-  static async start(
-    options: ProviderServerOptions,
-    answer: (asked: Asked, response: ServerResponse) => void,
-  ): Promise<ProviderServer> {
-    const server = new ProviderServer(options, answer)
-    server.#server.listen(0, options.host)
-    await once(server.#server, 'listening')
-    return server
+  async listen(): Promise<void> {
+    this.#server.listen(0, this.#options.host)
+    await once(this.#server, 'listening')
   }
 
   get port(): number {
@@ -89,6 +84,30 @@ export class ProviderServer {
       call.on('error', () => resolve())
       call.end(JSON.stringify(body))
     })
+  }
+}
+
+/** A provider on its port. Each kind says how it answers. */
+export abstract class SimulatedProvider {
+  protected readonly server: ProviderServer
+
+  protected constructor(options: ProviderServerOptions) {
+    this.server = new ProviderServer(options, (asked, response) => this.answer(asked, response))
+  }
+
+  protected abstract answer(asked: Asked, response: ServerResponse): void
+
+  get port(): number {
+    return this.server.port
+  }
+
+  async stop(): Promise<void> {
+    await this.server.stop()
+  }
+
+  protected async listening(): Promise<this> {
+    await this.server.listen()
+    return this
   }
 }
 

@@ -3,28 +3,17 @@
 // against an acquirer that says whatever a row of the table tells it to.
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import fc from 'fast-check'
-import type { Acquirer, Authorisation, CardOutcome } from '../../src/areas/payments/cards/acquirer.ts'
+import type { Acquirer, Authorisation } from '../../src/areas/payments/cards/acquirer.ts'
 import { acquirer as kind } from '../../src/areas/payments/carriers/acquirer.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { disputeHelperPath, signNotice } from '../../src/protocols/acquirer.ts'
-import { simulatePayments } from '../../src/simulated-payments.ts'
-import { eventually } from '../world.ts'
+import { eventually } from '../eventually.ts'
+import { type Answer, connectTo, matches, type Settings, startScripted, startSimulators } from './provider.ts'
 
-const stops: (() => unknown)[] = []
-let settings: Readonly<Record<string, string>> = {}
-let carrier: Acquirer
-
-before(async () => {
-  settings = (await simulatePayments(0.01, systemClock, null, stops)).acquirer ?? {}
-  carrier = connect(settings)
-})
-after(async () => {
-  for (const stop of stops.reverse()) await stop()
-})
+const { acquirer: settings = {} } = await startSimulators()
+const carrier = connect(settings)
 
 test('what a card does is told, and asked again it is the same', async () => {
   const rows: [number: string, expected: object][] = [
@@ -188,7 +177,6 @@ test('amounts are told in the minor units of their currency', async () => {
   }
 })
 
-type Answer = readonly [status: number, body?: object | string]
 const intent = (status: string, more: object = {}) => ({ id: 'pi_1', status, amount: 100, amount_received: 0, ...more })
 const failed = (code: string) => ({ error: { payment_intent: intent('failed', { last_payment_error: { code } }) } })
 
@@ -282,9 +270,8 @@ test('only what the acquirer has signed, and not long ago, is a notice of its', 
   for (const nonsense of [undefined, '', 'x', 't=1', 't=1,v1=zz']) assert.ok(!isSigned(nonsense))
 })
 
-function connect(given: Readonly<Record<string, string>>): Acquirer {
-  const made = kind.connect(given, { clock: systemClock })
-  stops.push(() => made.stop())
+function connect(given: Settings): Acquirer {
+  const made = connectTo(kind, given)
   assert.ok(made.method === 'card')
   return made
 }
@@ -304,37 +291,13 @@ function authorisation({ number = '4242424242424242', captures = true } = {}): A
   }
 }
 
-/** A carrier of an acquirer that gives these answers one after the other, and then cuts the connection. */
 async function scripted(answers: readonly Answer[]) {
-  const left = [...answers]
-  const asked: string[] = []
-  const server = createServer((request, response) => {
-    request.resume()
-    asked.push(String(request.headers['idempotency-key']))
-    const next = left.shift()
-    if (!next) return void response.destroy()
-    const [status, body] = next
-    response.writeHead(status).end(typeof body === 'object' ? JSON.stringify(body) : body)
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const close = (): void => {
-    server.closeAllConnections()
-    server.close()
-  }
-  stops.push(close)
-  const address = server.address()
-  const port = typeof address === 'object' && address ? address.port : 0
-  return { asked, close, carrier: connect({ ...settings, base_url: `http://127.0.0.1:${port}` }) }
+  const { baseUrl, keys, close } = await startScripted(answers)
+  return { asked: keys, close, carrier: connect({ ...settings, base_url: baseUrl }) }
 }
 
 async function books() {
   const headers = { authorization: `Bearer ${settings.secret_key}` }
   const reply = await fetch(`${settings.base_url}/v1/payment_intents/books`, { headers })
   return JSON.parse(await reply.text())
-}
-
-function matches(outcome: CardOutcome, expected: object, what: string): void {
-  const shown = Object.fromEntries(Object.entries(outcome).filter(([name]) => Object.hasOwn(expected, name)))
-  assert.deepEqual(shown, expected, `${what} was ${outcome.kind}`)
 }

@@ -3,31 +3,20 @@
 // of the table tells it to.
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import type { Bank } from '../../src/areas/payments/bank/bank.ts'
 import { bank as kind } from '../../src/areas/payments/carriers/bank.ts'
 import type { Verdict } from '../../src/areas/payments/provider.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { signNotice } from '../../src/protocols/acquirer.ts'
 import { bankSignatureHeader } from '../../src/protocols/bank.ts'
-import { simulatePayments } from '../../src/simulated-payments.ts'
-import { eventually } from '../world.ts'
+import { eventually } from '../eventually.ts'
+import { type Answer, connectTo, type Settings, startScripted, startSimulators } from './provider.ts'
 
-const stops: (() => unknown)[] = []
-let settings: Readonly<Record<string, string>> = {}
+const { bank: settings = {} } = await startSimulators()
 
-before(async () => {
-  settings = (await simulatePayments(0.01, systemClock, null, stops)).bank ?? {}
-})
-after(async () => {
-  for (const stop of stops.reverse()) await stop()
-})
-
-function connect(more: Readonly<Record<string, string>> = {}, patienceMs = 5_000): Bank {
-  const carrier = kind.connect({ ...settings, ...more }, { clock: systemClock, patienceMs })
-  stops.push(() => carrier.stop())
+function connect(more: Settings = {}, patienceMs = 5_000): Bank {
+  const carrier = connectTo(kind, { ...settings, ...more }, patienceMs)
   assert.ok(carrier.method === 'bank_transfer')
   return carrier
 }
@@ -163,7 +152,7 @@ test('only what the bank signed, lately and as it stands, is heard', () => {
 })
 
 test('what a bank says that is not well is unknown, and what it never took unavailable', async () => {
-  const rows: [answer: readonly [number, string] | 'cut' | 'silence', ordered: string, asked: string][] = [
+  const rows: [answer: Answer | 'cut' | 'silence', ordered: string, asked: string][] = [
     [[200, '[]'], 'unknown', 'unknown'],
     [[200, '{"status":'], 'unknown', 'unknown'],
     [[502, '<html>'], 'unknown', 'unknown'],
@@ -177,20 +166,8 @@ test('what a bank says that is not well is unknown, and what it never took unava
     ['silence', 'unknown', 'unknown'],
   ]
   for (const [answer, ordered, asked] of rows) {
-    const server = createServer((request, response) => {
-      request.resume()
-      if (answer === 'cut') response.destroy()
-      else if (answer !== 'silence') response.writeHead(answer[0]).end(answer[1])
-    })
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    stops.push(() => {
-      server.closeAllConnections()
-      server.close()
-    })
-    const address = server.address()
-    const port = typeof address === 'object' && address ? address.port : 0
-    const bank = connect({ base_url: `http://127.0.0.1:${port}` }, answer === 'silence' ? 200 : 5_000)
+    const { baseUrl } = await startScripted(answer === 'cut' ? [] : [answer, answer, answer, answer])
+    const bank = connect({ base_url: baseUrl }, answer === 'silence' ? 200 : 5_000)
     assert.equal((await bank.debit({ ...order(), account: holder('0001') })).kind, ordered, String(answer))
     assert.equal((await bank.openAccount({ ...order(), expiresAt: new Date(0) })).kind, ordered, String(answer))
     assert.equal((await bank.queryDebit('x')).kind, asked, String(answer))

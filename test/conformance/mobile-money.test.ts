@@ -3,16 +3,12 @@
 // whatever a row of the table tells it to. What callbacks may do wrong is in the journey of payments, for each of them.
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { kinds } from '../../src/areas/payments/carriers/kinds.ts'
-import type { Collection, MobileMoney, Verdict } from '../../src/areas/payments/provider.ts'
-import { systemClock } from '../../src/platform/clock.ts'
-import { simulatePayments } from '../../src/simulated-payments.ts'
-import { eventually } from '../world.ts'
+import type { Collection, MobileMoney } from '../../src/areas/payments/provider.ts'
+import { eventually } from '../eventually.ts'
+import { type Answer, connectTo, matches, type Settings, startScripted, startSimulators, strange } from './provider.ts'
 
-type Answer = readonly [status: number, body?: object | string]
 type Told = readonly [answer: Answer, expected: Partial<Record<'kind' | 'reason' | 'code' | 'receipt', string>>]
 
 interface Facts {
@@ -153,19 +149,8 @@ const facts: Readonly<Record<string, Facts>> = {
   },
 }
 
-/** Answers that no provider gives when it is well: nobody knows what they mean. */
-const strange: readonly Answer[] = [[502, '<html>'], [200, '[]'], [200, '{"status":'], [500]]
-
-const stops: (() => unknown)[] = []
 const mobileKinds = kinds.filter(({ method }) => method === 'mobile_money')
-let simulated: Readonly<Record<string, Readonly<Record<string, string>>>> = {}
-
-before(async () => {
-  simulated = await simulatePayments(0.01, systemClock, null, stops)
-})
-after(async () => {
-  for (const stop of stops.reverse()) await stop()
-})
+const simulated = await startSimulators()
 
 test('every kind of provider is in this suite', () => {
   assert.deepEqual(mobileKinds.map(({ provider }) => provider).sort(), Object.keys(facts).sort())
@@ -177,9 +162,8 @@ for (const kind of mobileKinds) {
   assert.ok(known, provider)
   const market = { country: known.country, currency: known.currency }
 
-  const connect = (settings: Readonly<Record<string, string>>, patienceMs?: number): MobileMoney => {
-    const carrier = kind.connect(settings, { clock: systemClock, ...(patienceMs === undefined ? {} : { patienceMs }) })
-    stops.push(() => carrier.stop())
+  const connect = (settings: Settings, patienceMs?: number): MobileMoney => {
+    const carrier = connectTo(kind, settings, patienceMs)
     assert.ok(carrier.method === 'mobile_money')
     return carrier
   }
@@ -194,35 +178,9 @@ for (const kind of mobileKinds) {
     callbackUrl: 'https://127.0.0.1:9/hooks/p/AAAA',
   })
 
-  /** A carrier of a provider that gives tokens, and then these answers, one after the other; then it cuts the connection. */
   const scripted = async (answers: readonly (Answer | 'silence')[], patienceMs?: number) => {
-    const left = [...answers]
-    const asked = { tokens: 0, requests: 0 }
-    const server = createServer((request, response) => {
-      request.resume()
-      if (/oauth|token/.test(request.url ?? '')) {
-        asked.tokens++
-        return void response.end('{"access_token":"t"}')
-      }
-      asked.requests++
-      const answer = left.shift()
-      if (!answer) return void response.destroy()
-      if (answer === 'silence') return
-      const [status, body] = answer
-      const text = typeof body === 'object' ? JSON.stringify(body) : body
-      response.writeHead(status, { 'content-type': 'application/json' }).end(text)
-    })
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const close = () => {
-      server.closeAllConnections()
-      server.close()
-    }
-    stops.push(close)
-    const address = server.address()
-    const port = typeof address === 'object' && address ? address.port : 0
-    const carrier = connect({ ...simulated[provider], base_url: `http://127.0.0.1:${port}` }, patienceMs)
-    return { carrier, asked, close }
+    const { baseUrl, asked, close } = await startScripted(answers)
+    return { carrier: connect({ ...simulated[provider], base_url: baseUrl }, patienceMs), asked, close }
   }
 
   const decided = (carrier: MobileMoney, providerId: string) =>
@@ -316,9 +274,4 @@ for (const kind of mobileKinds) {
     for (const nonsense of [null, 1, 'x', [], {}, { Body: 1 }, { status: 'PAID' }, { transaction: {} }])
       assert.equal(carrier.readCallback(nonsense), null, JSON.stringify(nonsense))
   })
-}
-
-function matches(verdict: Verdict, expected: Told[1], answer: Answer): void {
-  const shown = Object.fromEntries(Object.entries(verdict).filter(([name]) => Object.hasOwn(expected, name)))
-  assert.deepEqual(shown, expected, `${JSON.stringify(answer)} was ${verdict.kind}`)
 }

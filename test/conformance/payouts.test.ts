@@ -3,16 +3,12 @@
 // row of the table tells it to. What calls may do wrong is in the journey of payouts, for each of them.
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { kinds } from '../../src/areas/payments/carriers/kinds.ts'
-import type { Disbursement, Outgoing, OutgoingVerdict } from '../../src/areas/payments/provider.ts'
-import { systemClock } from '../../src/platform/clock.ts'
-import { simulatePayments } from '../../src/simulated-payments.ts'
-import { eventually } from '../world.ts'
+import type { Disbursement, Outgoing } from '../../src/areas/payments/provider.ts'
+import { eventually } from '../eventually.ts'
+import { type Answer, connectTo, matches, type Settings, startScripted, startSimulators, strange } from './provider.ts'
 
-type Answer = readonly [status: number, body?: object | string]
 type Expected = Partial<Record<'kind' | 'reason' | 'code' | 'receipt', string>>
 type Told = readonly [answer: Answer, expected: Expected]
 
@@ -144,18 +140,7 @@ const facts: Readonly<Record<string, Facts>> = {
   },
 }
 
-/** Answers that no provider gives when it is well: nobody knows what they mean. */
-const strange: readonly Answer[] = [[502, '<html>'], [200, '[]'], [200, '{"status":'], [500]]
-
-const stops: (() => unknown)[] = []
-let simulated: Readonly<Record<string, Readonly<Record<string, string>>>> = {}
-
-before(async () => {
-  simulated = await simulatePayments(0.01, systemClock, null, stops)
-})
-after(async () => {
-  for (const stop of stops.reverse()) await stop()
-})
+const simulated = await startSimulators()
 
 /** Those that can pay at all. */
 const paying = kinds.filter(({ outgoing }) => Object.keys(outgoing.secret).length > 0)
@@ -169,9 +154,8 @@ for (const kind of paying) {
   const known = facts[provider]
   assert.ok(known, provider)
 
-  const connect = (settings: Readonly<Record<string, string>>, patienceMs?: number): Outgoing => {
-    const carrier = kind.connect(settings, { clock: systemClock, ...(patienceMs === undefined ? {} : { patienceMs }) })
-    stops.push(() => carrier.stop())
+  const connect = (settings: Settings, patienceMs?: number): Outgoing => {
+    const carrier = connectTo(kind, settings, patienceMs)
     assert.ok(carrier.method === 'mobile_money' && carrier.outgoing, `${provider} pays`)
     return carrier.outgoing
   }
@@ -190,35 +174,9 @@ for (const kind of paying) {
     },
   })
 
-  /** A carrier of a provider that gives tokens, and then these answers, one after the other; then it cuts the connection. */
   const scripted = async (answers: readonly (Answer | 'silence')[], patienceMs?: number) => {
-    const left = [...answers]
-    const asked = { tokens: 0, requests: 0 }
-    const server = createServer((request, response) => {
-      request.resume()
-      if (/oauth|token/.test(request.url ?? '')) {
-        asked.tokens++
-        return void response.end('{"access_token":"t"}')
-      }
-      asked.requests++
-      const answer = left.shift()
-      if (!answer) return void response.destroy()
-      if (answer === 'silence') return
-      const [code, body] = answer
-      const text = typeof body === 'object' ? JSON.stringify(body) : body
-      response.writeHead(code, { 'content-type': 'application/json' }).end(text)
-    })
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const close = () => {
-      server.closeAllConnections()
-      server.close()
-    }
-    stops.push(close)
-    const address = server.address()
-    const port = typeof address === 'object' && address ? address.port : 0
-    const outgoing = connect({ ...simulated[provider], base_url: `http://127.0.0.1:${port}` }, patienceMs)
-    return { outgoing, asked, close }
+    const { baseUrl, asked, close } = await startScripted(answers)
+    return { outgoing: connect({ ...simulated[provider], base_url: baseUrl }, patienceMs), asked, close }
   }
 
   test(`${provider}: a payout is accepted, refused or unavailable, and its id is taken once`, async () => {
@@ -308,9 +266,7 @@ for (const kind of paying) {
   test(`${provider}: whoever has not entered what it takes to pay cannot`, () => {
     const toPay = Object.keys({ ...kind.outgoing.open, ...kind.outgoing.secret })
     const left = Object.entries(simulated[provider] ?? {}).filter(([name]) => !toPay.includes(name))
-    const carrier = kind.connect(Object.fromEntries(left), { clock: systemClock })
-    stops.push(() => carrier.stop())
-    assert.equal(carrier.outgoing, null)
+    assert.equal(connectTo(kind, Object.fromEntries(left)).outgoing, null)
   })
 
   test(`${provider}: what its calls say, and what is none of its`, () => {
@@ -332,9 +288,4 @@ for (const kind of paying) {
     const timeout = outgoing.readPayout('timeout', result(1))
     assert.ok(timeout === null || timeout.verdict.kind === 'unknown', 'a time-out tells nothing of the money')
   })
-}
-
-function matches(verdict: OutgoingVerdict, expected: Expected, answer: Answer): void {
-  const shown = Object.fromEntries(Object.entries(verdict).filter(([name]) => Object.hasOwn(expected, name)))
-  assert.deepEqual(shown, expected, `${JSON.stringify(answer)} was ${verdict.kind}`)
 }

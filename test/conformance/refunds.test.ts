@@ -3,15 +3,11 @@
 // says whatever a row of the table tells it to.
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { kinds as allKinds } from '../../src/areas/payments/carriers/kinds.ts'
-import type { OutgoingVerdict, RefundCarrier, RefundOrder } from '../../src/areas/payments/provider.ts'
-import { systemClock } from '../../src/platform/clock.ts'
-import { simulatePayments } from '../../src/simulated-payments.ts'
+import type { RefundOrder } from '../../src/areas/payments/provider.ts'
+import { type Answer, connectTo, matches, startScripted, startSimulators, strange } from './provider.ts'
 
-type Answer = readonly [status: number, body?: object | string]
 type Expected = Partial<Record<'kind' | 'reason' | 'code' | 'receipt' | 'providerId', string | null>>
 
 interface Facts {
@@ -128,18 +124,7 @@ const facts: Readonly<Record<string, Facts>> = {
   },
 }
 
-/** Answers that no provider gives when it is well: nobody knows what they mean. */
-const strange: readonly Answer[] = [[502, '<html>'], [200, '[]'], [200, '{"status":'], [500]]
-
-const stops: (() => unknown)[] = []
-let simulated: Readonly<Record<string, Readonly<Record<string, string>>>> = {}
-
-before(async () => {
-  simulated = await simulatePayments(0.01, systemClock, null, stops)
-})
-after(async () => {
-  for (const stop of stops.reverse()) await stop()
-})
+const simulated = await startSimulators()
 
 /** Cards and banks have words of their own. */
 const kinds = allKinds.filter(({ method }) => method === 'mobile_money')
@@ -166,36 +151,10 @@ for (const kind of kinds) {
     addresses: { result: 'https://127.0.0.1:9/r', timeout: 'https://127.0.0.1:9/t', answer: 'https://127.0.0.1:9/a' },
   })
 
-  /** Of a provider that gives tokens, and then these answers, one after the other; then it cuts the connection. */
   const scripted = async (answers: readonly Answer[]) => {
-    const left = [...answers]
-    const asked = { tokens: 0, requests: 0 }
-    const server = createServer((request, response) => {
-      request.resume()
-      if (/oauth|token/.test(request.url ?? '')) {
-        asked.tokens++
-        return void response.end('{"access_token":"t"}')
-      }
-      asked.requests++
-      const answer = left.shift()
-      if (!answer) return void response.destroy()
-      const [status, body] = answer
-      const text = typeof body === 'object' ? JSON.stringify(body) : body
-      response.writeHead(status, { 'content-type': 'application/json' }).end(text)
-    })
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const close = () => {
-      server.closeAllConnections()
-      server.close()
-    }
-    stops.push(close)
-    const address = server.address()
-    const port = typeof address === 'object' && address ? address.port : 0
-    const settings = { ...simulated[provider], base_url: `http://127.0.0.1:${port}` }
-    const carrier = kind.connect(settings, { clock: systemClock })
-    stops.push(() => carrier.stop())
-    return { refunds: carrier.refunds, asked, close }
+    const { baseUrl, asked, close } = await startScripted(answers)
+    const { refunds } = connectTo(kind, { ...simulated[provider], base_url: baseUrl })
+    return { refunds, asked, close }
   }
 
   test(`${provider}: what it says to a refund`, async () => {
@@ -243,9 +202,8 @@ for (const kind of kinds) {
 }
 
 test('a reversal whose id got lost with the answer is asked for again', async () => {
-  const mpesa: RefundCarrier | undefined = kinds
-    .find(({ provider }) => provider === 'mpesa')
-    ?.connect(simulated.mpesa ?? {}, { clock: systemClock }).refunds
+  const kind = kinds.find(({ provider }) => provider === 'mpesa')
+  const mpesa = kind && connectTo(kind, simulated.mpesa ?? {}).refunds
   const lost = { providerId: null, addresses: { result: '', timeout: '', answer: '' } }
   assert.equal(mpesa?.repeatable, true)
   assert.deepEqual(
@@ -263,8 +221,3 @@ test('a reversal whose id got lost with the answer is asked for again', async ()
     { kind: 'missing' },
   )
 })
-
-function matches(verdict: OutgoingVerdict, expected: Expected, answer: unknown): void {
-  const shown = Object.fromEntries(Object.entries(verdict).filter(([name]) => Object.hasOwn(expected, name)))
-  assert.deepEqual(shown, expected, `${JSON.stringify(answer)} was ${verdict.kind}`)
-}

@@ -3,7 +3,7 @@
 // operator (jobs) would: nothing acknowledged is lost, nothing is charged twice, everything begun is finished.
 import { uuidOf } from '../../src/kernel/ids.ts'
 import { type Verification, verifyLedger } from '../../src/ledger/verify.ts'
-import { eventually } from '../world.ts'
+import { eventually } from '../eventually.ts'
 import type { Installation } from './harness.ts'
 import { type Load, notePrice, type Rename, type Write } from './load.ts'
 

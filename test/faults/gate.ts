@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A gate in the database at which jobs wait before they are finished, so that a test can strike while some surely run.
 import pg from 'pg'
-import { eventually } from '../world.ts'
+import { eventually } from '../eventually.ts'
 import type { Installation } from './harness.ts'
 
 export interface Gate {

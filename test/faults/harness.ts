@@ -12,10 +12,13 @@ import { end, type NodeProcess, startNodeProcess } from '../../bench/children.ts
 import { Database } from '../../src/platform/db.ts'
 import { type EmbeddedPostgres, startPostgres } from '../../src/platform/postgres.ts'
 import { Client } from '../client.ts'
-import { eventually } from '../world.ts'
+import { createMigratedDatabase, type TestDatabase } from '../database.ts'
+import { eventually } from '../eventually.ts'
 
 export interface InstallationOptions {
   nodes: number
+  /** Its own PostgreSQL, which can be killed, unless it shares the server of the test run. */
+  database?: 'own' | 'shared'
   /** Where PostgreSQL keeps its data, instead of beside everything else. */
   postgresDir?: string
   postgresSettings?: Record<string, string>
@@ -62,6 +65,7 @@ export class Installation {
   readonly #options: InstallationOptions
   readonly #nodes: Node[] = []
   #postgres: EmbeddedPostgres | null = null
+  #shared: TestDatabase | null = null
   #pool: Database | null = null
   #operatorKey: string | null = null
   #stopped = false
@@ -78,6 +82,10 @@ export class Installation {
   // PostgreSQL ------------------------------------------------------------------------------------------------------
 
   async startPostgres(): Promise<void> {
+    if (this.#options.database === 'shared') {
+      this.#shared = await createMigratedDatabase()
+      return
+    }
     const { postgresDir: dir = join(this.#dir, 'postgres'), postgresSettings = {} } = this.#options
     this.#postgres = await startPostgres({ dir, settings: { ...smallServer, ...postgresSettings } })
   }
@@ -107,8 +115,9 @@ export class Installation {
   }
 
   get databaseUrl(): string {
-    if (!this.#postgres) throw new Error('PostgreSQL was not started')
-    return this.#postgres.url
+    const database = this.#shared ?? this.#postgres
+    if (!database) throw new Error('PostgreSQL was not started')
+    return database.url
   }
 
   /** Runs plain SQL on a connection of its own. */
@@ -265,6 +274,7 @@ export class Installation {
     await Promise.allSettled(this.resumptions)
     await this.#pool?.close()
     await this.#postgres?.stop()
+    await this.#shared?.drop()
     await rm(this.#dir, { recursive: true, force: true })
   }
 

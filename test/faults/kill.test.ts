@@ -3,7 +3,7 @@
 // PAMOJA_TEST_SEED=<seed> chooses the same moments and victims again.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { eventually } from '../world.ts'
+import { eventually } from '../eventually.ts'
 import { examine, type Findings } from './examine.ts'
 import { closeGate } from './gate.ts'
 import { chooseSeed, type Installation, randomFrom, startInstallation } from './harness.ts'

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { SmscSimulator } from '../../src/simulators/smsc.ts'
-import { eventually } from '../world.ts'
+import { eventually } from '../eventually.ts'
 import { type Account, type Installation, startInstallation } from './harness.ts'
 
 const sessions = 2
@@ -22,7 +22,11 @@ before(async () => {
     arrivals.set(text, [...(arrivals.get(text) ?? []), systemId])
   first = await SmscSimulator.start({ accounts: { first: 'secret' }, delayMs: 50, onMessage })
   second = await SmscSimulator.start({ accounts: { second: 'secret' }, delayMs: 50, onMessage })
-  installation = await startInstallation({ nodes: 2, environment: { PAMOJA_RATE_LIMITS: 'off' } })
+  installation = await startInstallation({
+    nodes: 2,
+    database: 'shared',
+    environment: { PAMOJA_RATE_LIMITS: 'off' },
+  })
   for (const [name, { port }] of Object.entries({ first, second })) {
     const bind = { name, host: '127.0.0.1', port, system_id: name, password: 'secret', sessions, window }
     const made = await installation.operator().post('/v1/operator/sms/binds', {

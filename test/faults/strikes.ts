@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The faults themselves: something is killed at a random moment, started again, and customers are served again.
 import { setTimeout as pause } from 'node:timers/promises'
-import { eventually } from '../world.ts'
+import { eventually } from '../eventually.ts'
 import type { Installation } from './harness.ts'
 import type { Load } from './load.ts'
 

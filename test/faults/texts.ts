@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { SmscSimulator } from '../../src/simulators/smsc.ts'
-import { eventually } from '../world.ts'
+import { eventually } from '../eventually.ts'
 import { type Account, type Installation, startInstallation } from './harness.ts'
 
 const messagesPerRound = 100
@@ -57,7 +57,11 @@ export class Texts {
       accounts: { pamoja: 'secret' },
       onMessage: ({ text }) => arrivals.set(text, (arrivals.get(text) ?? 0) + 1),
     })
-    const installation = await startInstallation({ nodes: 1, environment: { PAMOJA_RATE_LIMITS: 'off' } })
+    const installation = await startInstallation({
+      nodes: 1,
+      database: 'shared',
+      environment: { PAMOJA_RATE_LIMITS: 'off' },
+    })
     const operator = installation.operator()
     const bind = { name: 'centre', host: '127.0.0.1', port: smsc.port, system_id: 'pamoja', password: 'secret', window }
     await operator.post('/v1/operator/sms/binds', bind)

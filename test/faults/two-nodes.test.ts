@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { eventually } from '../world.ts'
+import { eventually } from '../eventually.ts'
 import { examine } from './examine.ts'
 import { chooseSeed, type Installation, randomFrom, startInstallation } from './harness.ts'
 import { Load, notePrice } from './load.ts'
@@ -12,7 +12,7 @@ const seed = chooseSeed()
 const random = randomFrom(seed)
 let installation: Installation
 before(async () => {
-  installation = await startInstallation({ nodes: 2 })
+  installation = await startInstallation({ nodes: 2, database: 'shared' })
 })
 after(() => installation.stop())
 

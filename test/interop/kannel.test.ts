@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { after, before, describe, test } from 'node:test'
 import { type HandsetMessage, SmscSimulator } from '../../src/simulators/smsc.ts'
-import { eventually } from '../world.ts'
+import { eventually } from '../eventually.ts'
 import { type Kannel, kannelAccounts, kannelMissing, startKannel } from './kannel.ts'
 
 const isRequired = process.env.PAMOJA_TEST_KANNEL === 'required'

@@ -7,7 +7,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { eventually } from '../world.ts'
+import { eventually } from '../eventually.ts'
 
 const account = { systemId: 'kannel', password: 'secret' }
 /** What the message centre has to let in. */

@@ -2,8 +2,7 @@
 // Payouts to accounts, over the bank's real protocol: every row of the sandbox's table of accounts, what is shown of an
 // account, who is believed, and the rules that stop one.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import pg from 'pg'
+import { test } from 'node:test'
 import { callbackUrl } from '../../src/areas/payments/callback-address.ts'
 import { bucketOf, uuidOf } from '../../src/kernel/ids.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
@@ -11,20 +10,10 @@ import type { Tenant } from '../../src/platform/tenant.ts'
 import { signNotice } from '../../src/protocols/acquirer.ts'
 import { bankSignatureHeader } from '../../src/protocols/bank.ts'
 import type { Client } from '../client.ts'
-import { eventually, startWorld, type World } from '../world.ts'
+import { startMarket } from '../market.ts'
+import { eventually } from '../world.ts'
 
-let world: World
-let sql: pg.Client
-
-before(async () => {
-  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: 0.01 })
-  sql = new pg.Client({ connectionString: world.databaseUrl })
-  await sql.connect()
-})
-after(async () => {
-  await sql.end()
-  await world.stop()
-})
+const { world, sql } = await startMarket(0.01)
 
 const bulk = '/v1/payments/payout/bulk'
 const account = (ending: string) => ({

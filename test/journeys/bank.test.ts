@@ -2,30 +2,16 @@
 // Payments by bank, over the bank's real protocol: every row of the sandbox's table of accounts, and one-time accounts
 // that a payer pays into.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import pg from 'pg'
+import { test } from 'node:test'
 import { secretNameOf } from '../../src/areas/payments/callback-address.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
-import { verifyLedger } from '../../src/ledger/verify.ts'
 import { signNotice } from '../../src/protocols/acquirer.ts'
 import { bankSignatureHeader } from '../../src/protocols/bank.ts'
 import type { Client } from '../client.ts'
-import { eventually, startWorld, type World } from '../world.ts'
+import { startMarket } from '../market.ts'
+import { eventually } from '../world.ts'
 
-let world: World
-let sql: pg.Client
-
-before(async () => {
-  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: 0.01 })
-  sql = new pg.Client({ connectionString: world.databaseUrl })
-  await sql.connect()
-})
-after(async () => {
-  const { ok, problems } = await verifyLedger(world.app.db)
-  await sql.end()
-  await world.stop()
-  assert.ok(ok, problems.join('\n'))
-})
+const { world, sql } = await startMarket(0.01)
 
 const holder = (account_number: string) => ({ account_number, bank_code: '999', account_name: 'Asha Otieno' })
 

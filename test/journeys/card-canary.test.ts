@@ -13,9 +13,9 @@ import { areas } from '../../src/areas.ts'
 import { passesLuhn } from '../../src/kernel/card.ts'
 import type { Route } from '../../src/platform/route.ts'
 import type { Client } from '../client.ts'
+import { eventually } from '../eventually.ts'
 import { endAll, newHome, type Serving, serve } from '../program.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
-import { eventually } from '../world.ts'
 
 const routes = areas.flatMap((area) => area.routes)
 const beginning = '424242'

@@ -2,7 +2,7 @@
 // What becomes of a card payment when something dies on the way, nobody decides, or the acquirer says things twice, late
 // and in any order: the card is charged at most once, and the money comes at most once.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import fc from 'fast-check'
 import pg from 'pg'
 import { accept } from '../../src/areas/payments/create.ts'
@@ -12,14 +12,10 @@ import { attemptOfPayment, findAttempt } from '../../src/areas/payments/store.ts
 import { bucketOf, idOf, uuidOf } from '../../src/kernel/ids.ts'
 import { intentOf } from '../acquirer.ts'
 import type { Client } from '../client.ts'
+import { startMarket } from '../market.ts'
 import { eventually, startWorld, type World } from '../world.ts'
 
-let world: World
-
-before(async () => {
-  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: 0.1 })
-})
-after(() => world.stop())
+const { world } = await startMarket(0.1)
 
 const visa = { number: '4242424242424242', exp_month: 12, exp_year: 2040, cvv: '123' }
 const order = { amount: 1_000, currency: 'KES' }

@@ -3,30 +3,15 @@
 // 3-D Secure as a payer's browser sees it, money that is set aside and captured, and cards that are saved.
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
-import { after, before, test } from 'node:test'
-import pg from 'pg'
+import { test } from 'node:test'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import { charged, intentOf } from '../acquirer.ts'
 import type { Client } from '../client.ts'
-import { type Receiver, startReceiver } from '../receiver.ts'
-import { eventually, startWorld, type World } from '../world.ts'
+import { startMarket } from '../market.ts'
+import { eventually } from '../world.ts'
 
-let world: World
-let receiver: Receiver
-let sql: pg.Client
-
-before(async () => {
-  // Slow enough that a payer who goes to its bank is not too late.
-  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: 0.1 })
-  receiver = await startReceiver()
-  sql = new pg.Client({ connectionString: world.databaseUrl })
-  await sql.connect()
-})
-after(async () => {
-  await sql.end()
-  await receiver.stop()
-  await world.stop()
-})
+// Slow enough that a payer who goes to its bank is not too late.
+const { world, sql, receiver } = await startMarket(0.1)
 
 const good = { exp_month: 12, exp_year: 2040, cvv: '123' }
 const visa = { number: '4242424242424242', ...good }

@@ -2,41 +2,24 @@
 // Payers who want their money back over their bank: the acquirer tells it, the wallet sets it aside, and whoever decides
 // gives it back or takes it, however often and in whatever order it is told.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import fc from 'fast-check'
-import pg from 'pg'
 import { callbackUrl } from '../../src/areas/payments/callback-address.ts'
 import { disputeJob } from '../../src/areas/payments/disputes/follow.ts'
 import { applyDispute } from '../../src/areas/payments/disputes/settle.ts'
 import { type AttemptRow, attemptOfPayment } from '../../src/areas/payments/store.ts'
 import { bucketOf, uuidOf } from '../../src/kernel/ids.ts'
-import { verifyLedger } from '../../src/ledger/verify.ts'
 import { one } from '../../src/platform/db.ts'
 import type { Tenant } from '../../src/platform/tenant.ts'
 import { disputeNotice, signatureHeader, signNotice } from '../../src/protocols/acquirer.ts'
 import type { Client } from '../client.ts'
-import { type Receiver, startReceiver } from '../receiver.ts'
-import { type Account, eventually, startWorld, type World } from '../world.ts'
+import { startMarket } from '../market.ts'
+import { type Account, eventually } from '../world.ts'
 
 /** What a busy machine may need for everything that follows from a request. */
 const patienceMs = 90_000
 
-let world: World
-let receiver: Receiver
-let sql: pg.Client
-
-before(async () => {
-  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: 0.01 })
-  receiver = await startReceiver()
-  sql = new pg.Client({ connectionString: world.databaseUrl })
-  await sql.connect()
-})
-after(async () => {
-  assert.deepEqual((await verifyLedger(world.app.db)).problems, [])
-  await sql.end()
-  await receiver.stop()
-  await world.stop()
-})
+const { world, sql, receiver } = await startMarket(0.01)
 
 const disputed = { number: '4000000000000259', exp_month: 12, exp_year: 2040, cvv: '123' }
 const plain = { ...disputed, number: '4242424242424242' }

@@ -1,25 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an account lets pass: rules, blacklists and the score, on payments over the provider's real protocol.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import pg from 'pg'
+import { test } from 'node:test'
 import { forgetOld } from '../../src/areas/payments/fraud/retention.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import type { Client, Reply } from '../client.ts'
-import { eventually, startWorld, type World } from '../world.ts'
+import { startMarket } from '../market.ts'
+import { eventually } from '../world.ts'
 
-let world: World
-let sql: pg.Client
-
-before(async () => {
-  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: 0.01 })
-  sql = new pg.Client({ connectionString: world.databaseUrl })
-  await sql.connect()
-})
-after(async () => {
-  await sql.end()
-  await world.stop()
-})
+const { world, sql } = await startMarket(0.01)
 
 const phone = '+254700000001'
 const payment = { amount: 1000, currency: 'KES', phone }

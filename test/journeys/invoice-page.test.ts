@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
 import { payUrl } from '../../src/areas/billing/invoices/invoice.ts'
 import { pdfOf, plain, renderInvoice } from '../../src/areas/billing/invoices/pdf.ts'
@@ -12,20 +12,10 @@ import { findInvoice, type InvoiceRow } from '../../src/areas/billing/invoices/s
 import { bucketOf, uuidOf } from '../../src/kernel/ids.ts'
 import { one } from '../../src/platform/db.ts'
 import type { Client, Reply } from '../client.ts'
-import { type Receiver, startReceiver } from '../receiver.ts'
-import { type Account, eventually, startWorld, type World } from '../world.ts'
+import { startMarket } from '../market.ts'
+import { type Account, eventually, startWorld } from '../world.ts'
 
-let world: World
-let receiver: Receiver
-
-before(async () => {
-  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: 0.05 })
-  receiver = await startReceiver()
-})
-after(async () => {
-  await receiver.stop()
-  await world.stop()
-})
+const { world, receiver } = await startMarket(0.05)
 
 const maxPageBytes = 30 * 1_024
 const work = {

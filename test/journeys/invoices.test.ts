@@ -2,9 +2,8 @@
 // Invoices as an account and its customers meet them: reckoned, numbered, sent, paid in full, in part or too much, taken
 // back, given up and overdue.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import fc from 'fast-check'
-import pg from 'pg'
 import { createInvoice, openInvoice } from '../../src/areas/billing/invoices/create.ts'
 import { onInvoice } from '../../src/areas/billing/invoices/hooks.ts'
 import { tellOverdue } from '../../src/areas/billing/invoices/overdue.ts'
@@ -12,24 +11,10 @@ import { findInvoice } from '../../src/areas/billing/invoices/store.ts'
 import { bucketOf, uuidOf } from '../../src/kernel/ids.ts'
 import { one } from '../../src/platform/db.ts'
 import type { Client, Reply } from '../client.ts'
-import { type Receiver, startReceiver } from '../receiver.ts'
-import { eventually, startWorld, type World } from '../world.ts'
+import { startMarket } from '../market.ts'
+import { eventually } from '../world.ts'
 
-let world: World
-let receiver: Receiver
-let sql: pg.Client
-
-before(async () => {
-  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: 0.05 })
-  receiver = await startReceiver()
-  sql = new pg.Client({ connectionString: world.databaseUrl })
-  await sql.connect()
-})
-after(async () => {
-  await sql.end()
-  await receiver.stop()
-  await world.stop()
-})
+const { world, sql, receiver } = await startMarket(0.05)
 
 const payer = '+254700000001'
 const asha = { name: 'Asha', email: 'asha@example.com' }

@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is read of payments beside the payment itself: waiting for its end, its receipt, and the list as a file.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import type { Client } from '../client.ts'
-import { startWorld, type World } from '../world.ts'
+import { startMarket } from '../market.ts'
 
 const maxReceiptBytes = 30 * 1024
 
-let world: World
-
-before(async () => {
-  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: 0.01 })
-})
-after(() => world.stop())
+const { world } = await startMarket(0.01)
 
 test('whoever waits for a payment is answered when it is over', async () => {
   const { client } = await world.account()

@@ -3,28 +3,14 @@
 // row of the sandbox's table of collections is here.
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
-import { after, before, test } from 'node:test'
-import pg from 'pg'
+import { test } from 'node:test'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import type { Client } from '../client.ts'
-import { type Receiver, startReceiver } from '../receiver.ts'
-import { eventually, startWorld, type World } from '../world.ts'
+import { startMarket } from '../market.ts'
+import { eventually, startWorld } from '../world.ts'
 
-let world: World
-let receiver: Receiver
-let sql: pg.Client
-
-before(async () => {
-  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: 0.02 })
-  receiver = await startReceiver()
-  sql = new pg.Client({ connectionString: world.databaseUrl })
-  await sql.connect()
-})
-after(async () => {
-  await sql.end()
-  await receiver.stop()
-  await world.stop()
-})
+// Slow enough that a call comes before the question that would be asked without it, on a busy machine too.
+const { world, sql, receiver } = await startMarket(0.04)
 
 test('a payment is confirmed on the phone, reaches the wallet, and its webhook is signed', async () => {
   const { client, id } = await world.account()

@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Many payouts at once: what is accepted of them, the one hold that they share, and how the batch ends.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import type { Client } from '../client.ts'
-import { eventually, startWorld, type World } from '../world.ts'
+import { startMarket } from '../market.ts'
+import { eventually } from '../world.ts'
 
 const path = '/v1/payments/payout/bulk'
 
-let world: World
-
-before(async () => {
-  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: 0.01 })
-})
-after(() => world.stop())
+const { world } = await startMarket(0.01)
 
 test('those that can be paid are, the others come back failed, and the batch tells its end', async () => {
   const { client } = await world.account({ balance: 5_000 })

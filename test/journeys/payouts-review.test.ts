@@ -2,26 +2,15 @@
 // What an account's rules and blacklists do to payouts: what is blocked is never sent and holds nothing, what is to be looked
 // at waits with its money held until somebody lets it go or does not, alone and in batches.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import fc from 'fast-check'
-import pg from 'pg'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import type { Client, Reply } from '../client.ts'
-import { eventually, startWorld, type World } from '../world.ts'
+import { startMarket } from '../market.ts'
+import { eventually } from '../world.ts'
 
-let world: World
-let sql: pg.Client
-
-before(async () => {
-  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: 0.01 })
-  sql = new pg.Client({ connectionString: world.databaseUrl })
-  await sql.connect()
-})
-after(async () => {
-  await sql.end()
-  await world.stop()
-})
+const { world, sql } = await startMarket(0.01)
 
 const bulk = '/v1/payments/payout/bulk'
 const payout = { amount: 100, currency: 'KES', phone: '+254700000001' }

@@ -3,30 +3,15 @@
 // sandbox's table of payouts is here, and what becomes of the money that was held for it.
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
-import { after, before, test } from 'node:test'
-import pg from 'pg'
+import { test } from 'node:test'
 import { callbackUrl } from '../../src/areas/payments/callback-address.ts'
 import { bucketOf, uuidOf } from '../../src/kernel/ids.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import type { Client } from '../client.ts'
-import { type Receiver, startReceiver } from '../receiver.ts'
-import { eventually, startWorld, type World } from '../world.ts'
+import { startMarket } from '../market.ts'
+import { eventually, startWorld } from '../world.ts'
 
-let world: World
-let receiver: Receiver
-let sql: pg.Client
-
-before(async () => {
-  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: 0.01 })
-  receiver = await startReceiver()
-  sql = new pg.Client({ connectionString: world.databaseUrl })
-  await sql.connect()
-})
-after(async () => {
-  await sql.end()
-  await receiver.stop()
-  await world.stop()
-})
+const { world, sql, receiver } = await startMarket(0.01)
 
 test('a payout is held, paid, taken from the wallet with its fee, and its webhook is signed', async () => {
   const { client } = await world.account({ balance: 5_000 })

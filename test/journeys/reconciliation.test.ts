@@ -2,29 +2,16 @@
 // Providers' statements against the books: each line finds its payment, is booked for what it is, or is put before
 // somebody; the ledger proves itself throughout.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import fc from 'fast-check'
-import pg from 'pg'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import type { Client } from '../client.ts'
-import { type Account, eventually, startWorld, type World } from '../world.ts'
+import { startMarket } from '../market.ts'
+import { type Account, eventually } from '../world.ts'
 
-let world: World
-let sql: pg.Client
+const { world, sql } = await startMarket(0.01)
 const path = '/v1/operator/payments/statements'
-
-before(async () => {
-  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: 0.01 })
-  sql = new pg.Client({ connectionString: world.databaseUrl })
-  await sql.connect()
-})
-after(async () => {
-  const { ok, problems } = await verifyLedger(world.app.db)
-  await sql.end()
-  await world.stop()
-  assert.ok(ok, problems.join('\n'))
-})
 
 /** One row of an M-Pesa organisation statement. */
 interface Row {

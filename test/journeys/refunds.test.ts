@@ -2,33 +2,17 @@
 // Money that goes back: from a completed payment to the payer, over the provider's real protocol, with the wallet, the
 // ledger and the webhooks as they are at every step.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import pg from 'pg'
+import { test } from 'node:test'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import type { Client } from '../client.ts'
-import { type Receiver, startReceiver } from '../receiver.ts'
-import { eventually, startWorld, type World } from '../world.ts'
+import { startMarket } from '../market.ts'
+import { eventually, startWorld } from '../world.ts'
 
 /** What a busy machine may need for everything that follows from a request. */
 const patienceMs = 90_000
 
-let world: World
-let receiver: Receiver
-let sql: pg.Client
-
-before(async () => {
-  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: 0.01 })
-  receiver = await startReceiver()
-  sql = new pg.Client({ connectionString: world.databaseUrl })
-  await sql.connect()
-})
-after(async () => {
-  assert.deepEqual((await verifyLedger(world.app.db)).problems, [])
-  await sql.end()
-  await receiver.stop()
-  await world.stop()
-})
+const { world, sql, receiver } = await startMarket(0.01)
 
 const airtel = { currency: 'KES', beginning: '+25473300' }
 const mpesa = { currency: 'KES', beginning: '+25470000' }

@@ -7,7 +7,8 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { AggregatorSimulator } from '../../src/simulators/aggregator.ts'
 import { root } from '../program.ts'
-import { type Account, eventually, startWorld, type World } from '../world.ts'
+import { balance, ended, inForce, send, statusOf, toldOf } from '../texting.ts'
+import { eventually, startWorld, type World } from '../world.ts'
 
 /** The profile that the documentation shows. */
 const [, documented = ''] =
@@ -37,7 +38,7 @@ describe('over an aggregator', () => {
     })
     assert.equal(made.status, 201, JSON.stringify(made.body))
     route = made.body
-    await inForce(route.id)
+    await inForce(world, route.id)
   })
   after(async () => {
     await aggregator.stop()
@@ -178,7 +179,7 @@ describe('over an aggregator', () => {
   test('who does not know the token changes nothing', async () => {
     const ada = await world.account({ balance: 100 })
     const id = await send(ada, '+254711000005', 'no receipt')
-    await eventually(async () => (await status(ada, id)) === 'sent', 'the message to be sent')
+    await eventually(async () => (await statusOf(ada, id)) === 'sent', 'the message to be sent')
     const taken = aggregator.taken.find(({ text }) => text === 'no receipt')
     const receipt = { id: taken?.id, status: 'DELIVERED', error: '0' }
     const real = new URL((await bind('aggregator')).receipts_url)
@@ -194,7 +195,7 @@ describe('over an aggregator', () => {
       const { status: answered, body } = await world.stranger.post(path, receipt)
       assert.deepEqual([answered, body.error.code], [401, 'UNAUTHORIZED'], path)
     }
-    assert.equal(await status(ada, id), 'sent')
+    assert.equal(await statusOf(ada, id), 'sent')
     const path = `${real.pathname}${real.search}`
     for (const [raw, type] of [
       ['{"id":', 'application/json'],
@@ -212,7 +213,7 @@ describe('over an aggregator', () => {
     }
     assert.equal((await world.stranger.post(path, { ...receipt, status: 'BUFFERED' })).status, 200)
     assert.equal((await world.stranger.post(path, { ...receipt, status: 'WHO KNOWS' })).status, 200)
-    assert.equal(await status(ada, id), 'sent')
+    assert.equal(await statusOf(ada, id), 'sent')
     const header = { 'x-carrier-token': real.searchParams.get('token') ?? '' }
     assert.equal((await world.stranger.post(real.pathname, receipt, { headers: header })).status, 200)
     assert.equal((await ended(ada, id)).status, 'delivered')
@@ -227,7 +228,7 @@ describe('over an aggregator', () => {
       account_id: ada.id,
       tiers: [[{ bind: 'old' }]],
     })
-    await inForce(own.body.id)
+    await inForce(world, own.body.id)
     const text = `${'Habari ya asubuhi, 50% & zaidi? '.repeat(40)}😀`
     assert.equal((await ended(ada, await send(ada, '+254711000098', text))).status, 'delivered')
     assert.deepEqual(
@@ -266,14 +267,7 @@ describe('over an aggregator', () => {
 
   async function changeRoute(change: object): Promise<void> {
     assert.equal((await world.operator.patch(`/v1/operator/sms/routes/${route.id}`, change)).status, 200)
-    await inForce(route.id)
-  }
-
-  async function inForce(id: string): Promise<void> {
-    await eventually(async () => {
-      const { body } = await world.operator.get('/v1/operator/sms/routes')
-      return body.data.find((one: { id: string }) => one.id === id).in_force
-    }, 'the route to be in force')
+    await inForce(world, route.id)
   }
 
   async function bind(name: string) {
@@ -332,32 +326,4 @@ interface Changes {
 
 function profileOf({ url }: { url: string }, { request = {} }: Changes) {
   return { ...profile, request: { ...profile.request, url, ...request } }
-}
-
-async function send(account: Account, to: string, message = 'Habari', from = 'PAMOJA'): Promise<string> {
-  const { status: answered, body } = await account.client.post('/v1/sms/send', { to, from, message })
-  assert.equal(answered, 200, JSON.stringify(body))
-  return body.message_id
-}
-
-async function status(account: Account, id: string): Promise<string> {
-  return (await account.client.get(`/v1/sms/${id}`)).body.status
-}
-
-/** The record of a message once it is delivered or failed. */
-async function ended(account: Account, id: string) {
-  return eventually(async () => {
-    const { body } = await account.client.get(`/v1/sms/${id}`)
-    return ['delivered', 'failed'].includes(body.status) && body
-  }, `the end of ${id}`)
-}
-
-/** The changes of a message that subscribers of sms.status were told of, in their order. */
-async function toldOf(account: Account, id: string): Promise<string[]> {
-  const { body } = await account.client.get(`/v1/events?event=sms.status&resource_id=${id}&order=asc`)
-  return body.data.map((event: { payload: { status: string } }) => event.payload.status)
-}
-
-async function balance(account: Account): Promise<number> {
-  return (await account.client.get('/v1/sms/balance')).body.balance
 }

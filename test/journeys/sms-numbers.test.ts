@@ -7,6 +7,7 @@ import { after, before, beforeEach, describe, it, test } from 'node:test'
 import { SmscSimulator } from '../../src/simulators/smsc.ts'
 import type { Client } from '../client.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
+import { balance } from '../texting.ts'
 import { type Account, eventually, startWorld, type World } from '../world.ts'
 
 let world: World
@@ -280,10 +281,6 @@ async function deliveries({ client }: Account, hook: string): Promise<Listed[]> 
 
 function isDelivered({ status }: Listed): boolean {
   return status === 'delivered'
-}
-
-async function balance({ client }: Account): Promise<number> {
-  return (await client.get('/v1/sms/balance')).body.balance
 }
 
 /** An account with ten shillings in its live wallet, and its live key. */

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { joinings } from '../../src/protocols/smpp/charset.ts'
 import { type HandsetMessage, SmscSimulator } from '../../src/simulators/smsc.ts'
+import { ended, inForce, send, toldOf } from '../texting.ts'
 import { type Account, eventually, startWorld, type World } from '../world.ts'
 
 const inbox: HandsetMessage[] = []
@@ -86,31 +87,10 @@ async function customerOver(bind: string): Promise<Account> {
   const account = await world.account({ balance: 100 })
   const route = { environment: 'test', account_id: account.id, tiers: [[{ bind }]] }
   const { body: made } = await world.operator.post('/v1/operator/sms/routes', route)
-  await eventually(async () => {
-    const { body } = await world.operator.get('/v1/operator/sms/routes')
-    return body.data.find((one: { id: string }) => one.id === made.id).in_force
-  }, 'the route to be in force')
+  await inForce(world, made.id)
   await eventually(async () => {
     const { body } = await world.operator.get('/v1/operator/sms/binds')
     return body.data.find((one: { name: string }) => one.name === bind).bound === 1
   }, 'the bind to be up')
   return account
-}
-
-async function send(account: Account, to: string, message: string, from = 'PAMOJA'): Promise<string> {
-  const { status, body } = await account.client.post('/v1/sms/send', { to, from, message })
-  assert.equal(status, 200, JSON.stringify(body))
-  return body.message_id
-}
-
-async function ended(account: Account, id: string) {
-  return eventually(async () => {
-    const { body } = await account.client.get(`/v1/sms/${id}`)
-    return ['delivered', 'failed'].includes(body.status) && body
-  }, `the end of ${id}`)
-}
-
-async function toldOf(account: Account, id: string): Promise<string[]> {
-  const { body } = await account.client.get(`/v1/events?event=sms.status&resource_id=${id}&order=asc`)
-  return body.data.map((event: { payload: { status: string } }) => event.payload.status)
 }

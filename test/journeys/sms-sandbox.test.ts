@@ -3,6 +3,7 @@
 // back. One customer's network is nobody else's.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { ended, send, statusOf } from '../texting.ts'
 import { type Account, eventually, startWorld, type World } from '../world.ts'
 
 let world: World
@@ -46,14 +47,14 @@ test('messages to a handset out of coverage arrive when it is back, long ones to
   await behave(ada, { delay_ms: 0, out_of_coverage: [far] })
   const waiting = await send(ada, far, 'Habari '.repeat(60))
   assert.equal((await ended(ada, await send(ada, near, 'here'))).status, 'delivered')
-  await eventually(async () => (await status(ada, waiting)) === 'sent', 'the message to be sent')
+  await eventually(async () => (await statusOf(ada, waiting)) === 'sent', 'the message to be sent')
   const all = await behave(ada, { out_of_coverage: ['*'] })
   assert.deepEqual(all.out_of_coverage, ['*'])
   const other = await send(ada, near, 'gone too')
-  await eventually(async () => (await status(ada, other)) === 'sent', 'the message to be sent')
+  await eventually(async () => (await statusOf(ada, other)) === 'sent', 'the message to be sent')
   await behave(ada, { out_of_coverage: [near] })
   assert.equal((await ended(ada, waiting)).status, 'delivered')
-  assert.equal(await status(ada, other), 'sent')
+  assert.equal(await statusOf(ada, other), 'sent')
   await behave(ada, { out_of_coverage: [] })
   assert.equal((await ended(ada, other)).status, 'delivered')
 })
@@ -62,11 +63,11 @@ test('a slow network delivers late', async () => {
   const ada = await world.account({ balance: 100 })
   await behave(ada, { delay_ms: 600_000 })
   const late = await send(ada, '+254722900004', 'later')
-  await eventually(async () => (await status(ada, late)) === 'sent', 'the message to be sent')
+  await eventually(async () => (await statusOf(ada, late)) === 'sent', 'the message to be sent')
   await behave(ada, { delay_ms: 0 })
   const soon = await send(ada, '+254722900004', 'now')
   assert.equal((await ended(ada, soon)).status, 'delivered')
-  assert.equal(await status(ada, late), 'sent')
+  assert.equal(await statusOf(ada, late), 'sent')
 })
 
 test('what the network cannot do is refused and changes nothing', async () => {
@@ -95,21 +96,4 @@ async function behave(account: Account, change: object) {
   const { status: answered, body } = await account.client.patch('/v1/sandbox/sms/behaviour', change)
   assert.equal(answered, 200, JSON.stringify(body))
   return body
-}
-
-async function send(account: Account, to: string, message: string): Promise<string> {
-  const { status: answered, body } = await account.client.post('/v1/sms/send', { to, from: 'PAMOJA', message })
-  assert.equal(answered, 200, JSON.stringify(body))
-  return body.message_id
-}
-
-async function status(account: Account, id: string): Promise<string> {
-  return (await account.client.get(`/v1/sms/${id}`)).body.status
-}
-
-async function ended(account: Account, id: string) {
-  return eventually(async () => {
-    const { body } = await account.client.get(`/v1/sms/${id}`)
-    return ['delivered', 'failed'].includes(body.status) && body
-  }, `the end of ${id}`)
 }

@@ -12,7 +12,8 @@ import { type HandsetMessage, SmscSimulator } from '../../src/simulators/smsc.ts
 import { Client } from '../client.ts'
 import { notes, notesMigrations } from '../notes/area.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
-import { type Account, eventually, quiet, startWorld, type World } from '../world.ts'
+import { balance, ended, inForce, send, toldOf } from '../texting.ts'
+import { eventually, quiet, startWorld, type World } from '../world.ts'
 
 let world: World
 let receiver: Receiver
@@ -99,7 +100,7 @@ describe('out of the box', () => {
     })
     const way = { country: 'LS', tiers: [[{ bind: 'nowhere' }]] }
     const { body: route } = await world.operator.post('/v1/operator/sms/routes', way)
-    await inForce(route.id)
+    await inForce(world, route.id)
     const id = await send(account, body.to)
     assert.ok((await balance(account)) < 10)
     await world.operator.delete(`/v1/operator/sms/routes/${route.id}`)
@@ -150,7 +151,7 @@ describe('over binds of the operator', () => {
     })
     assert.equal(made.status, 201, JSON.stringify(made.body))
     route = made.body
-    await inForce(route.id)
+    await inForce(world, route.id)
     await bound('first', 2)
     await bound('second', 2)
   })
@@ -379,7 +380,7 @@ describe('over binds of the operator', () => {
       account_id: ada.id,
       tiers: [[{ bind: 'mute' }], [{ bind: 'second' }]],
     })
-    await inForce(own.body.id)
+    await inForce(world, own.body.id)
     const ids = await Promise.all(Array.from({ length: 40 }, (_, i) => send(ada, `+2547224${10_000 + i}`, `mute ${i}`)))
     for (const id of ids) assert.equal((await ended(ada, id)).status, 'delivered')
     for (let i = 0; i < 40; i++) assert.equal(inbox.filter(({ text }) => text === `mute ${i}`).length, 1)
@@ -425,7 +426,7 @@ describe('over binds of the operator', () => {
   async function changeRoute(change: object): Promise<void> {
     const { status, body } = await world.operator.patch(`/v1/operator/sms/routes/${route.id}`, change)
     assert.equal(status, 200, JSON.stringify(body))
-    await inForce(route.id)
+    await inForce(world, route.id)
   }
 
   async function bind(name: string) {
@@ -438,37 +439,6 @@ describe('over binds of the operator', () => {
   }
 })
 
-async function send(account: Account, to: string, message = 'Habari', from = 'PAMOJA'): Promise<string> {
-  const { status, body } = await account.client.post('/v1/sms/send', { to, from, message })
-  assert.equal(status, 200, JSON.stringify(body))
-  return body.message_id
-}
-
-/** The record of a message once it is delivered or failed. */
-async function ended(account: Account, id: string) {
-  return eventually(async () => {
-    const { body } = await account.client.get(`/v1/sms/${id}`)
-    return ['delivered', 'failed'].includes(body.status) && body
-  }, `the end of ${id}`)
-}
-
-/** The changes of a message that subscribers of sms.status were told of, in their order. */
-async function toldOf(account: Account, id: string): Promise<string[]> {
-  const { body } = await account.client.get(`/v1/events?event=sms.status&resource_id=${id}&order=asc`)
-  return body.data.map((event: { payload: { status: string } }) => event.payload.status)
-}
-
-async function balance(account: Account): Promise<number> {
-  return (await account.client.get('/v1/sms/balance')).body.balance
-}
-
 function signature(secret: string, body: string): string {
   return createHmac('sha256', secret).update(body).digest('hex')
-}
-
-async function inForce(id: string): Promise<void> {
-  await eventually(async () => {
-    const { body } = await world.operator.get('/v1/operator/sms/routes')
-    return body.data.find((one: { id: string }) => one.id === id).in_force
-  }, 'the route to be in force')
 }

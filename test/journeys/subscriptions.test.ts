@@ -2,30 +2,19 @@
 // Subscriptions from the first bill to the last, by the clock of a test account that is moved: every state, every way into
 // it and out of it, and what is refused.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import fc from 'fast-check'
-import pg from 'pg'
 import { step } from '../../src/areas/billing/subscriptions/renew.ts'
 import { areas } from '../../src/areas.ts'
 import { loadConfig } from '../../src/config.ts'
 import { bucketOf, uuidOf } from '../../src/kernel/ids.ts'
 import { type RunningNode, startNode } from '../../src/server.ts'
 import type { Client, Reply } from '../client.ts'
+import { startMarket } from '../market.ts'
 import { notes, notesMigrations } from '../notes/area.ts'
-import { type Account, eventually, quiet, startWorld, type World } from '../world.ts'
+import { type Account, eventually, quiet } from '../world.ts'
 
-let world: World
-let sql: pg.Client
-
-before(async () => {
-  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: 0.05 })
-  sql = new pg.Client({ connectionString: world.databaseUrl })
-  await sql.connect()
-})
-after(async () => {
-  await sql.end()
-  await world.stop()
-})
+const { world, sql } = await startMarket(0.05)
 
 const path = '/v1/billing/subscriptions'
 const customer = { name: 'Asha', email: 'asha@example.com' }

@@ -2,32 +2,17 @@
 // The wallet as its owner sees it: what it holds, what moved it and what it held after each movement, how it is filled, and
 // who is told when it runs low.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import pg from 'pg'
+import { test } from 'node:test'
 import { rechargeAll } from '../../src/areas/wallet/auto-recharge.ts'
 import { watchBalances } from '../../src/areas/wallet/low-balance.ts'
 import { topup } from '../../src/areas/wallet/topup.ts'
 import { bucketOf, firstUuidAt, idOf, newUuid, uuidOf } from '../../src/kernel/ids.ts'
 import { rollUp } from '../../src/ledger/rollups.ts'
 import type { Client } from '../client.ts'
-import { type Receiver, startReceiver } from '../receiver.ts'
-import { type Account, eventually, startWorld, type World } from '../world.ts'
+import { startMarket } from '../market.ts'
+import { type Account, eventually } from '../world.ts'
 
-let world: World
-let receiver: Receiver
-let sql: pg.Client
-
-before(async () => {
-  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: 0.05 })
-  receiver = await startReceiver()
-  sql = new pg.Client({ connectionString: world.databaseUrl })
-  await sql.connect()
-})
-after(async () => {
-  await sql.end()
-  await receiver.stop()
-  await world.stop()
-})
+const { world, sql, receiver } = await startMarket(0.05)
 
 interface Row {
   transaction_id: string

@@ -6,17 +6,13 @@ import { readFileSync } from 'node:fs'
 import { after, test } from 'node:test'
 import '../../src/server.ts'
 import '../../src/areas.ts'
-import { migrationsFolder } from '../../src/database.ts'
 import { operations } from '../../src/platform/commit.ts'
 import { statements } from '../../src/platform/db.ts'
-import { migrate, migrationsIn } from '../../src/platform/migrate.ts'
-import { createTestDatabase } from '../database.ts'
-import { notesMigrations } from '../notes/area.ts'
+import { createMigratedDatabase } from '../database.ts'
 import { sourceFiles } from './sources.ts'
 
-const database = await createTestDatabase()
+const database = await createMigratedDatabase()
 const db = database.connect()
-await migrate(db, [...migrationsIn(migrationsFolder), ...migrationsIn(notesMigrations)])
 after(() => database.drop())
 
 const schemas = [

@@ -4,7 +4,7 @@
 import type { App } from '../../platform/app.ts'
 import type { Environment } from '../../platform/tenant.ts'
 import { Breaker } from './breaker.ts'
-import { kindOf, kinds } from './carriers/kinds.ts'
+import { kindOf } from './carriers/kinds.ts'
 import { selectEntered, settingsOf } from './entered.ts'
 import type { Carrier } from './kind.ts'
 import type { OutgoingVerdict, Verdict } from './provider.ts'
@@ -58,12 +58,6 @@ class Gateway {
 
   constructor(app: App) {
     this.#app = app
-    for (const kind of kinds) {
-      const settings = app.simulators.payments[kind.provider]
-      if (!settings) continue
-      const carrier = kind.connect(settings, { clock: app.clock })
-      this.#simulated.set(kind.provider, connectedTo(carrier, ''))
-    }
   }
 
   /** Follows what operators enter. Gives the way to stop. */
@@ -150,7 +144,18 @@ class Gateway {
 
   #connected({ provider, country }: Named, environment: Environment): Connected | undefined {
     const entered = this.#entered.get(`${environment} ${provider} ${country}`)
-    return entered ?? (environment === 'test' ? this.#simulated.get(provider) : undefined)
+    return entered ?? (environment === 'test' ? this.#simulatedBy(provider) : undefined)
+  }
+
+  /** Connected when somebody first asks, so that a node does not make what it may never need. */
+  #simulatedBy(provider: string): Connected | undefined {
+    const settings = this.#app.simulators.payments[provider]
+    const kind = kindOf(provider)
+    if (!settings || !kind) return undefined
+    const connected =
+      this.#simulated.get(provider) ?? connectedTo(kind.connect(settings, { clock: this.#app.clock }), '')
+    this.#simulated.set(provider, connected)
+    return connected
   }
 
   /** One after the other, so that the last one has seen the last change. */

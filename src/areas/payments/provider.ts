@@ -117,8 +117,11 @@ export interface BankDisbursement extends Omit<Disbursement, 'phone'> {
   account: BankAccountIn
 }
 
+/** What may be said of money whichever way it goes. */
+export type OrderVerdict = Exclude<Verdict, { kind: 'action' | 'authorised' }>
+
 export type OutgoingVerdict =
-  | Exclude<Verdict, { kind: 'action' | 'authorised' }>
+  | OrderVerdict
   /** It was asked; what it has to say comes to its address. */
   | { kind: 'asked' }
   /** It was paid, and the provider took it back. */

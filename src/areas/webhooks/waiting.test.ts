@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
 import pg from 'pg'
 import { createTestDatabase, type TestDatabase } from '../../../test/database.ts'
-import { eventually } from '../../../test/world.ts'
+import { eventually } from '../../../test/eventually.ts'
 import { bucketOf, newUuid } from '../../kernel/ids.ts'
 import { systemClock } from '../../platform/clock.ts'
 

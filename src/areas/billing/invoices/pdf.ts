@@ -2,7 +2,6 @@
 // An invoice as a PDF, made when it is asked for: the same invoice gives the same bytes. The fonts that every reader has know
 // Western European letters only. Other letters lose their marks where that helps, and are a question mark where it does not;
 // the page at which the invoice is paid shows them as they are.
-import PDFDocument from 'pdfkit'
 import { AppError } from '../../../kernel/errors.ts'
 import { formatMicros, formatMoney } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
@@ -33,6 +32,8 @@ export async function renderInvoice(app: App, invoice: InvoiceRow, accountName: 
 
 export async function pdfOf(invoice: InvoiceRow, accountName: string): Promise<Buffer> {
   const title = `Invoice ${invoice.number}`
+  // Read when the first one is made: it is the slowest part of the program to load, and few nodes need it.
+  const { default: PDFDocument } = await import('pdfkit')
   const document = new PDFDocument({
     size: 'A4',
     margin,

@@ -3,17 +3,11 @@
 // can be asked about whatever became of the answer. What the provider says to an id that comes twice is not certain, so
 // nothing is sent again; and nobody calls, so that it is asked.
 import { formatMicros } from '../../../kernel/money.ts'
-import { factsOf } from '../../../kernel/phone.ts'
-import {
-  airtelDisbursementBody,
-  airtelPayoutCodes,
-  readAirtelPaymentAnswer,
-  readAirtelResult,
-} from '../../../protocols/airtel.ts'
+import { airtelDisbursementBody, airtelPayoutCodes } from '../../../protocols/airtel.ts'
 import { encryptFor } from '../../../protocols/rsa.ts'
-import type { Disbursement, FailureReason, Market, Outgoing, OutgoingVerdict, Sent } from '../provider.ts'
+import type { Disbursement, Outgoing, OutgoingVerdict, Sent } from '../provider.ts'
+import { type AirtelReasons, marketHeaders, msisdnOf, orderVerdict, stateVerdict } from './airtel-orders.ts'
 import type { BearerClient } from './bearer.ts'
-import { notTaken } from './not-taken.ts'
 
 export interface DisbursementSettings {
   base_url: string
@@ -26,7 +20,7 @@ const queryMs = 10_000
 const path = '/standard/v1/disbursements/'
 
 /** What the provider's codes mean. Any other is its own trouble. */
-const reasons: Readonly<Record<string, FailureReason>> = {
+const reasons: AirtelReasons = {
   [airtelPayoutCodes.overLimit]: 'RECIPIENT_LIMIT_REACHED',
   [airtelPayoutCodes.badAmount]: 'RECIPIENT_LIMIT_REACHED',
   [airtelPayoutCodes.notEnoughMoney]: 'PROVIDER_FLOAT_LOW',
@@ -45,56 +39,27 @@ export class AirtelOutgoing implements Outgoing {
 
   async payOut({ id, micros, country, currency, phone, description }: Disbursement): Promise<OutgoingVerdict> {
     const { base_url, payout_pin, payout_public_key } = this.#settings
-    const callingCode = factsOf(phone).callingCode ?? ''
     const body = airtelDisbursementBody({
       id,
       reference: description,
-      msisdn: phone.slice(1 + callingCode.length),
+      msisdn: msisdnOf(phone),
       amount: formatMicros(micros),
       pin: encryptFor(payout_public_key, payout_pin),
     })
-    const headers = headersOf({ country, currency })
+    const headers = marketHeaders({ country, currency })
     const url = `${base_url}${path}`
     const answer = await this.#client.ask({ method: 'POST', url, headers, body, timeoutMs: requestMs })
-    if (answer.kind === 'unsent') return { kind: 'unavailable', reason: answer.reason }
-    if (answer.kind === 'unknown') return answer
-    const heard = readAirtelPaymentAnswer(answer.status, answer.body)
-    switch (heard.kind) {
-      case 'accepted':
-        return { kind: 'accepted', providerId: id }
-      default:
-        return notTaken(heard, answer.status, reasons)
-    }
+    return orderVerdict(id, answer, reasons)
   }
 
   async queryPayout({ id, country, currency }: Sent): Promise<OutgoingVerdict> {
     const url = `${this.#settings.base_url}${path}${id}`
-    const headers = headersOf({ country, currency })
+    const headers = marketHeaders({ country, currency })
     const answer = await this.#client.ask({ method: 'GET', url, headers, timeoutMs: queryMs })
-    if (answer.kind !== 'answered') return { kind: 'unknown', reason: answer.reason }
-    const heard = readAirtelResult(answer.status, answer.body)
-    switch (heard.kind) {
-      case 'pending':
-      case 'missing':
-        return { kind: heard.kind }
-      case 'paid':
-        return { kind: 'paid', receipt: heard.receipt, micros: null }
-      case 'failed':
-        return refused(heard.code)
-      default:
-        return { kind: 'unknown', reason: `an answer with status ${answer.status}` }
-    }
+    return stateVerdict(answer, reasons)
   }
 
   readPayout(): null {
     return null
   }
-}
-
-function headersOf({ country, currency }: Market): Record<string, string> {
-  return { 'x-country': country, 'x-currency': currency }
-}
-
-function refused(code: string): OutgoingVerdict {
-  return { kind: 'refused', reason: reasons[code] ?? 'PROVIDER_ERROR', code }
 }

@@ -3,6 +3,7 @@
 // nothing can be asked afterwards: when the answer gets lost, somebody has to look at the provider's statement.
 import { airtelCodes, airtelRefundBody, readAirtelRefundAnswer } from '../../../protocols/airtel.ts'
 import type { FailureReason, OutgoingVerdict, RefundCarrier, RefundOrder } from '../provider.ts'
+import { marketHeaders } from './airtel-orders.ts'
 import type { BearerClient } from './bearer.ts'
 import { notTaken } from './not-taken.ts'
 
@@ -33,7 +34,7 @@ export class AirtelRefunds implements RefundCarrier {
 
   async refund({ payment, country, currency }: RefundOrder): Promise<OutgoingVerdict> {
     const url = `${this.#baseUrl}/standard/v1/payments/refund`
-    const headers = { 'x-country': country, 'x-currency': currency }
+    const headers = marketHeaders({ country, currency })
     const body = airtelRefundBody(payment.receipt ?? '')
     const answer = await this.#client.ask({ method: 'POST', url, headers, body, timeoutMs: refundMs })
     if (answer.kind === 'unsent') return { kind: 'unavailable', reason: answer.reason }

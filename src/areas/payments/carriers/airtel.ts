@@ -3,14 +3,13 @@
 // the provider says to an id that comes twice is not certain, so nothing is sent again. It calls one address for a whole
 // app, which cannot tell that it was the provider who called: nobody listens there, it is asked instead.
 import { formatMicros } from '../../../kernel/money.ts'
-import { factsOf } from '../../../kernel/phone.ts'
-import { airtelCodes, airtelPaymentBody, readAirtelPaymentAnswer, readAirtelResult } from '../../../protocols/airtel.ts'
+import { airtelCodes, airtelPaymentBody } from '../../../protocols/airtel.ts'
 import { baseUrl, type ProviderKind, publicKeyText, type Surroundings, secretText } from '../kind.ts'
-import type { Collection, FailureReason, Market, MobileMoney, RefundCarrier, Verdict } from '../provider.ts'
+import type { Collection, Market, MobileMoney, RefundCarrier, Verdict } from '../provider.ts'
+import { type AirtelReasons, marketHeaders, msisdnOf, orderVerdict, stateVerdict } from './airtel-orders.ts'
 import { AirtelOutgoing, type DisbursementSettings } from './airtel-outgoing.ts'
 import { AirtelRefunds } from './airtel-refunds.ts'
 import { BearerClient } from './bearer.ts'
-import { notTaken } from './not-taken.ts'
 
 type AirtelSettings = Partial<DisbursementSettings> & { base_url: string; client_id: string; client_secret: string }
 
@@ -20,7 +19,7 @@ const queryMs = 10_000
 const tokenForMs = 2 * 60_000
 
 /** What the provider's codes mean. Any other is its own trouble. */
-const reasons: Readonly<Record<string, FailureReason>> = {
+const reasons: AirtelReasons = {
   [airtelCodes.wrongPin]: 'WRONG_PIN',
   [airtelCodes.overLimit]: 'PAYER_LIMIT_REACHED',
   [airtelCodes.badAmount]: 'PAYER_LIMIT_REACHED',
@@ -61,45 +60,24 @@ class AirtelCarrier implements MobileMoney {
   }
 
   async collect({ attempt, micros, country, currency, phone, reference }: Collection): Promise<Verdict> {
-    const callingCode = factsOf(phone).callingCode ?? ''
     const body = airtelPaymentBody({
       id: attempt,
       reference,
       country,
       currency,
-      msisdn: phone.slice(1 + callingCode.length),
+      msisdn: msisdnOf(phone),
       amount: formatMicros(micros),
     })
     const url = `${this.#baseUrl}/merchant/v1/payments/`
-    const headers = headersOf({ country, currency })
+    const headers = marketHeaders({ country, currency })
     const answer = await this.#client.ask({ method: 'POST', url, headers, body, timeoutMs: paymentMs })
-    if (answer.kind === 'unsent') return { kind: 'unavailable', reason: answer.reason }
-    if (answer.kind === 'unknown') return answer
-    const heard = readAirtelPaymentAnswer(answer.status, answer.body)
-    switch (heard.kind) {
-      case 'accepted':
-        return { kind: 'accepted', providerId: attempt }
-      default:
-        return notTaken(heard, answer.status, reasons)
-    }
+    return orderVerdict(attempt, answer, reasons)
   }
 
   async query(providerId: string, market: Market): Promise<Verdict> {
     const url = `${this.#baseUrl}/standard/v1/payments/${providerId}`
-    const answer = await this.#client.ask({ method: 'GET', url, headers: headersOf(market), timeoutMs: queryMs })
-    if (answer.kind !== 'answered') return { kind: 'unknown', reason: answer.reason }
-    const heard = readAirtelResult(answer.status, answer.body)
-    switch (heard.kind) {
-      case 'pending':
-      case 'missing':
-        return { kind: heard.kind }
-      case 'paid':
-        return { kind: 'paid', receipt: heard.receipt, micros: null }
-      case 'failed':
-        return refused(heard.code)
-      default:
-        return { kind: 'unknown', reason: `an answer with status ${answer.status}` }
-    }
+    const answer = await this.#client.ask({ method: 'GET', url, headers: marketHeaders(market), timeoutMs: queryMs })
+    return stateVerdict(answer, reasons)
   }
 
   readCallback(): null {
@@ -112,15 +90,8 @@ class AirtelCarrier implements MobileMoney {
 }
 
 function paysOut(settings: AirtelSettings): settings is AirtelSettings & DisbursementSettings {
-  return settings.payout_pin !== undefined && settings.payout_public_key !== undefined
-}
-
-function headersOf({ country, currency }: Market): Record<string, string> {
-  return { 'x-country': country, 'x-currency': currency }
-}
-
-function refused(code: string): Verdict {
-  return { kind: 'refused', reason: reasons[code] ?? 'PROVIDER_ERROR', code }
+  // Whether it is there, without reading it: the simulator makes its own when it is first read.
+  return settings.payout_pin !== undefined && 'payout_public_key' in settings
 }
 
 export const airtel: ProviderKind = {

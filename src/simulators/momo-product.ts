@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every product of the simulated MoMo does alike, whether money comes in, goes out or goes back: who is let in, how an
+// order is read, and how its end is told.
+import { randomBytes, randomInt } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
+import type { PaymentResult } from '../protocols/momo.ts'
+import { type Asked, say } from './provider-server.ts'
+
+const tokenSeconds = 3_600
+
+export interface MomoProduct {
+  subscriptionKey: string
+  targetEnvironment: string
+  apiUser: string
+  apiKey: string
+}
+
+/** Lets those in who have the product's subscription key and a token of its own. */
+export class MomoDoor {
+  readonly #product: MomoProduct
+  readonly #tokenPath: string
+  readonly #tokens = new Set<string>()
+
+  constructor(product: MomoProduct, tokenPath: string) {
+    this.#product = product
+    this.#tokenPath = tokenPath
+  }
+
+  /** False when it has answered by itself: with a token, or with what keeps somebody out. */
+  admits({ method, path, headers }: Asked, response: ServerResponse): boolean {
+    if (headers['ocp-apim-subscription-key'] !== this.#product.subscriptionKey)
+      say(response, 401, { statusCode: 401, message: 'Access denied due to invalid subscription key.' })
+    else if (method === 'POST' && path === this.#tokenPath) this.#giveToken(headers.authorization, response)
+    else if (!this.#tokens.has(headers.authorization?.replace(/^Bearer /, '') ?? ''))
+      say(response, 401, { error: 'invalid_token' })
+    else if (headers['x-target-environment'] !== this.#product.targetEnvironment)
+      say(response, 400, momoRefusal('NOT_ALLOWED_TARGET_ENVIRONMENT'))
+    else return true
+    return false
+  }
+
+  #giveToken(authorization: string | undefined, response: ServerResponse): void {
+    const { apiUser, apiKey } = this.#product
+    if (authorization !== `Basic ${Buffer.from(`${apiUser}:${apiKey}`).toString('base64')}`)
+      return say(response, 401, { error: 'login_failed' })
+    const token = randomBytes(21).toString('base64url')
+    this.#tokens.add(token)
+    say(response, 200, { access_token: token, token_type: 'access_token', expires_in: tokenSeconds })
+  }
+}
+
+/** A payment, a transfer or a refund, from when it was taken on. */
+export interface MomoOrder extends PaymentResult {
+  amount: string
+  currency: string
+  phone: string
+  callbackUrl: string | null
+}
+
+/** What was ordered, between us and somebody with a phone; null when it is not well formed. */
+export function readMomoOrder(asked: Asked, party: 'payer' | 'payee'): { reference: string; order: MomoOrder } | null {
+  const other = Object(asked.body?.[party])
+  const phone = String(other.partyId)
+  const isRight = other.partyIdType === 'MSISDN' && /^[1-9]\d{7,14}$/.test(phone)
+  return isRight ? readMomoTerms(asked, `+${phone}`) : null
+}
+
+/** The same where the phone is known already. */
+export function readMomoTerms({ headers, body }: Asked, phone: string): { reference: string; order: MomoOrder } | null {
+  const reference = String(headers['x-reference-id'])
+  const isRight =
+    /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(reference) &&
+    /^\d{1,12}(\.\d{1,2})?$/.test(String(body?.amount)) &&
+    /^[A-Z]{3}$/.test(String(body?.currency)) &&
+    [body?.payerMessage, body?.payeeNote].every((text) => /^[A-Za-z0-9 .-]{0,160}$/.test(String(text)))
+  if (!isRight) return null
+  const callbackUrl = headers['x-callback-url']
+  const order: MomoOrder = {
+    externalId: String(body?.externalId),
+    status: 'PENDING',
+    amount: String(body?.amount),
+    currency: String(body?.currency),
+    phone,
+    callbackUrl: callbackUrl === undefined ? null : String(callbackUrl),
+    financialTransactionId: null,
+    reason: null,
+  }
+  return { reference, order }
+}
+
+/** How an order ended: paid, unless there is a reason. */
+export function momoOutcome(
+  reason: string | null,
+): Pick<PaymentResult, 'status' | 'reason' | 'financialTransactionId'> {
+  const isPaid = reason === null
+  return {
+    status: isPaid ? 'SUCCESSFUL' : 'FAILED',
+    reason,
+    financialTransactionId: isPaid ? String(randomInt(1_000_000_000, 9_999_999_999)) : null,
+  }
+}
+
+/** What was paid, by the reference of the order: the provider's own books. */
+export function momoBooks(orders: ReadonlyMap<string, MomoOrder>): ReadonlyMap<string, string> {
+  const paid = [...orders].filter(([, { status }]) => status === 'SUCCESSFUL')
+  return new Map(paid.map(([reference, { amount }]) => [reference, amount]))
+}
+
+export function momoRefusal(code: string): object {
+  return { code, message: code }
+}
