@@ -12,9 +12,11 @@ import { acquirer as kind } from '../../src/areas/payments/carriers/acquirer.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { disputeHelperPath, signNotice } from '../../src/protocols/acquirer.ts'
 import { simulatePayments } from '../../src/simulated-payments.ts'
+import { carrierSurroundings } from '../carrier-surroundings.ts'
 import { eventually } from '../world.ts'
 
 const stops: (() => unknown)[] = []
+const surroundings = carrierSurroundings(stops)
 let settings: Readonly<Record<string, string>> = {}
 let carrier: Acquirer
 
@@ -283,7 +285,7 @@ test('only what the acquirer has signed, and not long ago, is a notice of its', 
 })
 
 function connect(given: Readonly<Record<string, string>>): Acquirer {
-  const made = kind.connect(given, { clock: systemClock })
+  const made = kind.connect(given, surroundings)
   stops.push(() => made.stop())
   assert.ok(made.method === 'card')
   return made

@@ -13,9 +13,11 @@ import { systemClock } from '../../src/platform/clock.ts'
 import { signNotice } from '../../src/protocols/acquirer.ts'
 import { bankSignatureHeader } from '../../src/protocols/bank.ts'
 import { simulatePayments } from '../../src/simulated-payments.ts'
+import { carrierSurroundings } from '../carrier-surroundings.ts'
 import { eventually } from '../world.ts'
 
 const stops: (() => unknown)[] = []
+const surroundings = carrierSurroundings(stops)
 let settings: Readonly<Record<string, string>> = {}
 
 before(async () => {
@@ -26,7 +28,7 @@ after(async () => {
 })
 
 function connect(more: Readonly<Record<string, string>> = {}, patienceMs = 5_000): Bank {
-  const carrier = kind.connect({ ...settings, ...more }, { clock: systemClock, patienceMs })
+  const carrier = kind.connect({ ...settings, ...more }, { ...surroundings, patienceMs })
   stops.push(() => carrier.stop())
   assert.ok(carrier.method === 'bank_transfer')
   return carrier

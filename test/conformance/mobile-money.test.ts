@@ -10,6 +10,7 @@ import { kinds } from '../../src/areas/payments/carriers/kinds.ts'
 import type { Collection, MobileMoney, Verdict } from '../../src/areas/payments/provider.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { simulatePayments } from '../../src/simulated-payments.ts'
+import { carrierSurroundings } from '../carrier-surroundings.ts'
 import { eventually } from '../world.ts'
 
 type Answer = readonly [status: number, body?: object | string]
@@ -157,6 +158,7 @@ const facts: Readonly<Record<string, Facts>> = {
 const strange: readonly Answer[] = [[502, '<html>'], [200, '[]'], [200, '{"status":'], [500]]
 
 const stops: (() => unknown)[] = []
+const surroundings = carrierSurroundings(stops)
 const mobileKinds = kinds.filter(({ method }) => method === 'mobile_money')
 let simulated: Readonly<Record<string, Readonly<Record<string, string>>>> = {}
 
@@ -178,7 +180,7 @@ for (const kind of mobileKinds) {
   const market = { country: known.country, currency: known.currency }
 
   const connect = (settings: Readonly<Record<string, string>>, patienceMs?: number): MobileMoney => {
-    const carrier = kind.connect(settings, { clock: systemClock, ...(patienceMs === undefined ? {} : { patienceMs }) })
+    const carrier = kind.connect(settings, { ...surroundings, ...(patienceMs === undefined ? {} : { patienceMs }) })
     stops.push(() => carrier.stop())
     assert.ok(carrier.method === 'mobile_money')
     return carrier

@@ -10,6 +10,7 @@ import { kinds } from '../../src/areas/payments/carriers/kinds.ts'
 import type { Disbursement, Outgoing, OutgoingVerdict } from '../../src/areas/payments/provider.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { simulatePayments } from '../../src/simulated-payments.ts'
+import { carrierSurroundings } from '../carrier-surroundings.ts'
 import { eventually } from '../world.ts'
 
 type Answer = readonly [status: number, body?: object | string]
@@ -148,6 +149,7 @@ const facts: Readonly<Record<string, Facts>> = {
 const strange: readonly Answer[] = [[502, '<html>'], [200, '[]'], [200, '{"status":'], [500]]
 
 const stops: (() => unknown)[] = []
+const surroundings = carrierSurroundings(stops)
 let simulated: Readonly<Record<string, Readonly<Record<string, string>>>> = {}
 
 before(async () => {
@@ -170,7 +172,7 @@ for (const kind of paying) {
   assert.ok(known, provider)
 
   const connect = (settings: Readonly<Record<string, string>>, patienceMs?: number): Outgoing => {
-    const carrier = kind.connect(settings, { clock: systemClock, ...(patienceMs === undefined ? {} : { patienceMs }) })
+    const carrier = kind.connect(settings, { ...surroundings, ...(patienceMs === undefined ? {} : { patienceMs }) })
     stops.push(() => carrier.stop())
     assert.ok(carrier.method === 'mobile_money' && carrier.outgoing, `${provider} pays`)
     return carrier.outgoing
@@ -308,7 +310,7 @@ for (const kind of paying) {
   test(`${provider}: whoever has not entered what it takes to pay cannot`, () => {
     const toPay = Object.keys({ ...kind.outgoing.open, ...kind.outgoing.secret })
     const left = Object.entries(simulated[provider] ?? {}).filter(([name]) => !toPay.includes(name))
-    const carrier = kind.connect(Object.fromEntries(left), { clock: systemClock })
+    const carrier = kind.connect(Object.fromEntries(left), surroundings)
     stops.push(() => carrier.stop())
     assert.equal(carrier.outgoing, null)
   })

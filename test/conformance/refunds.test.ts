@@ -10,6 +10,7 @@ import { kinds as allKinds } from '../../src/areas/payments/carriers/kinds.ts'
 import type { OutgoingVerdict, RefundCarrier, RefundOrder } from '../../src/areas/payments/provider.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { simulatePayments } from '../../src/simulated-payments.ts'
+import { carrierSurroundings } from '../carrier-surroundings.ts'
 
 type Answer = readonly [status: number, body?: object | string]
 type Expected = Partial<Record<'kind' | 'reason' | 'code' | 'receipt' | 'providerId', string | null>>
@@ -132,6 +133,7 @@ const facts: Readonly<Record<string, Facts>> = {
 const strange: readonly Answer[] = [[502, '<html>'], [200, '[]'], [200, '{"status":'], [500]]
 
 const stops: (() => unknown)[] = []
+const surroundings = carrierSurroundings(stops)
 let simulated: Readonly<Record<string, Readonly<Record<string, string>>>> = {}
 
 before(async () => {
@@ -193,7 +195,7 @@ for (const kind of kinds) {
     const address = server.address()
     const port = typeof address === 'object' && address ? address.port : 0
     const settings = { ...simulated[provider], base_url: `http://127.0.0.1:${port}` }
-    const carrier = kind.connect(settings, { clock: systemClock })
+    const carrier = kind.connect(settings, surroundings)
     stops.push(() => carrier.stop())
     return { refunds: carrier.refunds, asked, close }
   }
@@ -245,7 +247,7 @@ for (const kind of kinds) {
 test('a reversal whose id got lost with the answer is asked for again', async () => {
   const mpesa: RefundCarrier | undefined = kinds
     .find(({ provider }) => provider === 'mpesa')
-    ?.connect(simulated.mpesa ?? {}, { clock: systemClock }).refunds
+    ?.connect(simulated.mpesa ?? {}, surroundings).refunds
   const lost = { providerId: null, addresses: { result: '', timeout: '', answer: '' } }
   assert.equal(mpesa?.repeatable, true)
   assert.deepEqual(

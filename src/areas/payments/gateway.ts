@@ -61,7 +61,7 @@ class Gateway {
     for (const kind of kinds) {
       const settings = app.simulators.payments[kind.provider]
       if (!settings) continue
-      const carrier = kind.connect(settings, { clock: app.clock })
+      const carrier = kind.connect(settings, { clock: app.clock, http: app.carrierOutbound })
       this.#simulated.set(kind.provider, connectedTo(carrier, ''))
     }
   }
@@ -161,7 +161,7 @@ class Gateway {
   }
 
   async #load(): Promise<void> {
-    const { db, clock, log } = this.#app
+    const { db, clock, carrierOutbound: http, log } = this.#app
     const before = this.#entered
     const now = new Map<string, Connected>()
     for (const row of await db.query(selectEntered, {})) {
@@ -173,7 +173,7 @@ class Gateway {
         const version = JSON.stringify(settings)
         const known = before.get(name)
         const isSame = known?.version === version
-        now.set(name, isSame ? known : connectedTo(kind.connect(settings, { clock }), version))
+        now.set(name, isSame ? known : connectedTo(kind.connect(settings, { clock, http }), version))
       } catch (error) {
         log.error({ error, provider: row.provider }, 'the secrets of a provider cannot be opened; enter them again')
       }

@@ -3,6 +3,7 @@
 // reference, so that it can be asked about whatever became of the answer, and is taken once.
 import { formatMicros, microDecimals, parseAmount } from '../../../kernel/money.ts'
 import { readPaymentResult, readRequestToPayAnswer, transferBody } from '../../../protocols/momo.ts'
+import type { Surroundings } from '../kind.ts'
 import type { Addresses, Disbursement, FailureReason, Heard, Outgoing, OutgoingVerdict, Sent } from '../provider.ts'
 import { BearerClient, basicAuthorization } from './bearer.ts'
 import { notTaken } from './not-taken.ts'
@@ -29,10 +30,10 @@ const reasons: Readonly<Record<string, FailureReason>> = {
   PAYEE_NOT_ALLOWED_TO_RECEIVE: 'RECIPIENT_LIMIT_REACHED',
 }
 
-export function disbursementClient(settings: TransferSettings, patienceMs: number | undefined): BearerClient {
+export function disbursementClient(settings: TransferSettings, surroundings: Surroundings): BearerClient {
   const { base_url, payout_subscription_key, payout_api_user, payout_api_key } = settings
   return new BearerClient({
-    patienceMs,
+    surroundings,
     request: {
       method: 'POST',
       url: `${base_url}/disbursement/token/`,

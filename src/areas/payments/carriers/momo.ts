@@ -50,12 +50,12 @@ class MomoCarrier implements MobileMoney {
   readonly #client: BearerClient
   readonly #disbursementClient: BearerClient | null
 
-  constructor(settings: MomoSettings, { patienceMs }: Surroundings) {
+  constructor(settings: MomoSettings, surroundings: Surroundings) {
     this.#settings = settings
     const { base_url, subscription_key, api_user, api_key } = settings
     const authorization = basicAuthorization(api_user, api_key)
     this.#client = new BearerClient({
-      patienceMs,
+      surroundings,
       request: {
         method: 'POST',
         url: `${base_url}/collection/token/`,
@@ -65,7 +65,7 @@ class MomoCarrier implements MobileMoney {
       isRefused: ({ status }) => status === 401,
     })
     if (paysOut(settings)) {
-      this.#disbursementClient = disbursementClient(settings, patienceMs)
+      this.#disbursementClient = disbursementClient(settings, surroundings)
       this.outgoing = new MomoOutgoing(settings, this.#disbursementClient)
       this.refunds = new MomoRefunds(settings, this.#disbursementClient)
     } else {
