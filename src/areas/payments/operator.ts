@@ -127,11 +127,12 @@ const createProvider = write({
   scope: 'operator',
   body: ProviderCreate,
   reply: { status: 201, schema: ProviderRecord, location: ({ id }) => `/v1/operator/payments/providers/${id}` },
-  errors: ['VALIDATION_ERROR', 'CONFLICT'],
+  errors: ['VALIDATION_ERROR', 'INVALID_URL', 'CONFLICT'],
   examples: [
     { name: 'M-Pesa, in earnest', body: mpesaExample },
     { name: 'MTN MoMo in Uganda', body: momoExample },
   ],
+  prepare: (app, { body }) => checkBaseUrl(app, body),
   handle: async (app, tx, { body }, caller) => {
     const { provider, environment, enabled = true } = body
     const kind = knownKind(provider)
@@ -162,7 +163,8 @@ const changeProvider = write({
   params: IdParam,
   body: ProviderChange,
   reply: { status: 200, schema: ProviderRecord },
-  errors: ['NOT_FOUND', 'VALIDATION_ERROR'],
+  errors: ['NOT_FOUND', 'VALIDATION_ERROR', 'INVALID_URL'],
+  prepare: (app, { body }) => checkBaseUrl(app, body),
   handle: async (app, tx, { params, body }, caller) => {
     const before = await maybe(tx.query(lockProvider, namedBy(params.id)))
     if (!before) throw noSuchProvider()
@@ -208,6 +210,12 @@ const removeProvider = write({
     return { id: params.id, deleted: true as const }
   },
 })
+
+/** What could never be called is told now, rather than by a provider that seems to be down. */
+async function checkBaseUrl({ carrierOutbound }: App, body: object): Promise<void> {
+  if ('base_url' in body && typeof body.base_url === 'string')
+    await carrierOutbound.checkUrl(body.base_url, 'callback', 'live', 'base_url')
+}
 
 /** Those settings of a kind that a body has; it may have no others. */
 function settingsIn(kind: ProviderKind, body: object): { open: Settings; secret: Settings } {
