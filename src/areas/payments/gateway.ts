@@ -2,6 +2,7 @@
 // The providers that this node speaks to, and how each of them is doing: those that operators entered, followed as they
 // change, and for test payments the simulators.
 import type { App } from '../../platform/app.ts'
+import { onePerApp } from '../../platform/one-per-app.ts'
 import type { Environment } from '../../platform/tenant.ts'
 import { Breaker } from './breaker.ts'
 import { kindOf, kinds } from './carriers/kinds.ts'
@@ -12,16 +13,7 @@ import type { OutgoingVerdict, Verdict } from './provider.ts'
 /** Changes are told; this is for what was not heard. */
 const reloadMs = 30_000
 
-const gateways = new WeakMap<App, Gateway>()
-
-export function gatewayOf(app: App): Gateway {
-  let gateway = gateways.get(app)
-  if (!gateway) {
-    gateway = new Gateway(app)
-    gateways.set(app, gateway)
-  }
-  return gateway
-}
+export const gatewayOf = onePerApp((app) => new Gateway(app))
 
 interface Connected {
   carrier: Carrier

@@ -7,7 +7,7 @@ import { record } from '../../platform/audit.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { maybe, one, statement, type Tx } from '../../platform/db.ts'
 import { IdParam, list, type Route, write } from '../../platform/route.ts'
-import { At, CountryCode, EnvironmentName, OneOf } from '../../platform/schema.ts'
+import { At, CountryCode, Deleted, EnvironmentName, OneOf } from '../../platform/schema.ts'
 import type { Environment } from '../../platform/tenant.ts'
 import { bankCountries } from './bank/banks.ts'
 import { cardCountry } from './cards/method.ts'
@@ -197,10 +197,7 @@ const removeProvider = write({
   description: 'Payments that it knows of and that are not over stay as they are until they expire.',
   scope: 'operator',
   params: IdParam,
-  reply: {
-    status: 200,
-    schema: Type.Object({ id: Type.String(), deleted: Type.Literal(true) }, { title: 'Deleted' }),
-  },
+  reply: { status: 200, schema: Deleted },
   errors: ['NOT_FOUND'],
   handle: async (app, tx, { params }, caller) => {
     const gone = await maybe(tx.query(deleteProvider, namedBy(params.id)))
