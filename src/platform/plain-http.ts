@@ -8,7 +8,7 @@ import { errorBody } from './answer.ts'
 import type { App } from './app.ts'
 import { hashOf, isWellFormedKey } from './auth.ts'
 import { addressPolicy } from './entrance.ts'
-import { rateHeaders } from './limits.ts'
+import { rateHeaders } from './rate-headers.ts'
 
 /** Answers a request that came without TLS. A key that came with it has been seen by everyone on the way. */
 export function refusePlain(app: App): RequestListener {

@@ -15,7 +15,8 @@ import { createInterface } from 'node:readline'
 import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import { type EmbeddedPostgres, PostgresStartError, startPostgres } from './postgres.ts'
+import { PostgresStartError } from './postgres/failures.ts'
+import { type EmbeddedPostgres, startPostgres } from './postgres.ts'
 
 const settings = { shared_buffers: '16MB', max_connections: '20', max_wal_size: '128MB' }
 const isRoot = process.getuid?.() === 0
@@ -311,6 +312,9 @@ async function installElsewhere(root: string, withBinaries: boolean, version?: s
   await fs.mkdir(path.join(root, 'node_modules'), { recursive: true })
   await fs.writeFile(path.join(root, 'package.json'), '{ "type": "module" }')
   await fs.copyFile(fileURLToPath(new URL('./postgres.js', import.meta.url)), source)
+  await fs.cp(fileURLToPath(new URL('./postgres', import.meta.url)), path.join(root, 'src/postgres'), {
+    recursive: true,
+  })
   await fs.copyFile(fileURLToPath(new URL('../config.js', import.meta.url)), path.join(root, 'config.js'))
   const driver = path.join(root, 'node_modules/pg')
   if (!existsSync(driver)) await fs.symlink(path.dirname(path.dirname(require.resolve('pg'))), driver)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests to providers that an operator configured. What matters afterwards is whether the provider can have taken the
-// request: `unsent` is certain that it cannot, `unknown` is not. Nothing is ever sent a second time from here.
-import { Agent, request } from 'undici'
+// JSON to providers that an operator configured, through the one door to the outside. What matters afterwards is whether
+// the provider can have taken the request: `unsent` is certain that it cannot, `unknown` is not. Nothing is ever sent a
+// second time from here.
+import type { Outbound } from './outbound.ts'
+import type { Outcome } from './outbound-exchange.ts'
 
 export type ProviderAnswer =
   | { kind: 'answered'; status: number; body: unknown }
@@ -13,55 +15,66 @@ export interface ProviderRequest {
   url: string
   headers: Record<string, string>
   body?: object
+  /** For all of it, from now to the end of the answer. */
   timeoutMs: number
 }
 
-const connectMs = 3_000
-const maxBodyBytes = 256 * 1024
-const connectionsPerProvider = 64
-
-/** Before any of these, no byte of the request can have arrived. */
-const unsentCodes = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
-  'ERR_TLS_CERT_ALTNAME_INVALID',
-  'CERT_HAS_EXPIRED',
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-])
+const connectTimeoutMs = 3_000
+const maxAnswerBytes = 256 * 1024
+/** To one provider, whichever of its accounts are asked for; further requests wait. */
+const connections = 64
 
 export class ProviderClient {
-  readonly #agent = new Agent({
-    connect: { timeout: connectMs },
-    connections: connectionsPerProvider,
-    maxResponseSize: maxBodyBytes,
-  })
+  readonly #door: Outbound
+  readonly #running = new Set<Promise<ProviderAnswer>>()
 
-  async ask({ method, url, headers, body, timeoutMs }: ProviderRequest): Promise<ProviderAnswer> {
-    const text = body === undefined ? undefined : JSON.stringify(body)
+  constructor(door: Outbound) {
+    this.#door = door
+  }
+
+  ask(request: ProviderRequest): Promise<ProviderAnswer> {
+    const asking = this.#ask(request).finally(() => this.#running.delete(asking))
+    this.#running.add(asking)
+    return asking
+  }
+
+  /** Waits for what is under way, which its time bounds. */
+  async close(): Promise<void> {
+    await Promise.all(this.#running)
+  }
+
+  async #ask({ method, url, headers, body, timeoutMs }: ProviderRequest): Promise<ProviderAnswer> {
+    const isJson = body === undefined ? {} : { 'content-type': 'application/json' }
     try {
-      const answer = await request(url, {
-        dispatcher: this.#agent,
+      const outcome = await this.#door.send({
+        pool: 'provider',
+        url,
         method,
-        headers: { ...headers, accept: 'application/json', ...(text ? { 'content-type': 'application/json' } : {}) },
-        ...(text === undefined ? {} : { body: text }),
-        signal: AbortSignal.timeout(timeoutMs),
+        headers: { ...headers, accept: 'application/json', ...isJson },
+        body: body === undefined ? null : JSON.stringify(body),
+        use: 'callback',
+        environment: 'live',
+        timeoutMs,
+        isTimedWhole: true,
+        connectTimeoutMs,
+        maxAnswerBytes,
+        once: true,
+        connections,
       })
-      return { kind: 'answered', status: answer.statusCode, body: parsed(await answer.body.text()) }
+      return answerOf(outcome)
     } catch (error) {
-      const code = codeOf(error)
-      return { kind: unsentCodes.has(code) ? 'unsent' : 'unknown', reason: code }
+      // Too many wait already, or it is a request that cannot be written.
+      return { kind: 'unsent', reason: error instanceof Error ? error.message : String(error) }
     }
   }
+}
 
-  close(): Promise<void> {
-    return this.#agent.close()
-  }
+function answerOf(outcome: Outcome): ProviderAnswer {
+  if (outcome.kind === 'failed')
+    return { kind: outcome.mayHaveArrived ? 'unknown' : 'unsent', reason: `${outcome.error}: ${outcome.reason}` }
+  // Half an answer may have said anything.
+  if (outcome.truncated) return { kind: 'unknown', reason: `an answer with status ${outcome.status} did not end` }
+  return { kind: 'answered', status: outcome.status, body: parsed(outcome.body) }
 }
 
 function parsed(text: string): unknown {
@@ -70,10 +83,4 @@ function parsed(text: string): unknown {
   } catch {
     return null
   }
-}
-
-function codeOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'UNKNOWN'
-  if ('code' in error && typeof error.code === 'string') return error.code
-  return error.cause instanceof Error ? codeOf(error.cause) : error.name
 }

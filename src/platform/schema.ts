@@ -114,3 +114,6 @@ function timeZones(): Set<string> {
   zones ??= new Set([...Intl.supportedValuesOf('timeZone'), 'UTC'])
   return zones
 }
+
+/** The reply to the removal of something that has an id. */
+export const Deleted = Type.Object({ id: Type.String(), deleted: Type.Literal(true) }, { title: 'Deleted' })

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { decodeMessage, encodeMessage } from '../protocols/smpp/charset.ts'
+import { SessionError } from '../protocols/smpp/link.ts'
 import { addressTypes, type DeliverSm, newShortMessage } from '../protocols/smpp/pdu.ts'
 import { isReceipt, parseReceipt } from '../protocols/smpp/receipts.ts'
-import { type BindMode, Esme, SessionError, type SubmitAnswer } from '../protocols/smpp/session.ts'
+import { type BindMode, Esme, type SubmitAnswer } from '../protocols/smpp/session.ts'
 import { commandStatus, statusName } from '../protocols/smpp/status.ts'
 import { type HandsetMessage, SmscSimulator, type SmscSimulatorOptions } from './smsc.ts'
 

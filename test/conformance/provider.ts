@@ -8,6 +8,7 @@ import { after } from 'node:test'
 import type { Surroundings } from '../../src/areas/payments/kind.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { simulatePayments } from '../../src/simulated-payments.ts'
+import { carrierSurroundings } from '../carrier-surroundings.ts'
 
 export type Settings = Readonly<Record<string, string>>
 export type Answer = readonly [status: number, body?: object | string]
@@ -16,6 +17,7 @@ export type Answer = readonly [status: number, body?: object | string]
 export const strange: readonly Answer[] = [[502, '<html>'], [200, '[]'], [200, '{"status":'], [500]]
 
 const stops: (() => unknown)[] = []
+const surroundings = carrierSurroundings(stops)
 
 /** Gives, by provider, what an operator would enter for an account with its simulator. */
 export async function startSimulators(): Promise<Readonly<Record<string, Settings>>> {
@@ -31,7 +33,7 @@ export function connectTo<C extends { stop(): Promise<void> }>(
   settings: Settings,
   patienceMs?: number,
 ): C {
-  const carrier = kind.connect(settings, { clock: systemClock, ...(patienceMs === undefined ? {} : { patienceMs }) })
+  const carrier = kind.connect(settings, { ...surroundings, ...(patienceMs === undefined ? {} : { patienceMs }) })
   stops.push(() => carrier.stop())
   return carrier
 }

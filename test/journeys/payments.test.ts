@@ -386,6 +386,13 @@ test('an operator enters a provider, and live payments go to it', async () => {
   for (const secret of [mpesa.passkey, mpesa.consumer_secret]) assert.ok(!rows[0].kept.includes(secret))
   for (const bad of [{ base_url: 'ftp://x' }, { shortcode: 'x' }, { passkey: '' }, { api_key: 'x' }, { enabled: 'no' }])
     assert.equal((await world.operator.patch(`${path}/mpesa-ke-live`, bad)).status, 422, JSON.stringify(bad))
+  // What a cloud tells its machines only, a port of other services, and credentials where they would be logged.
+  for (const base_url of ['http://169.254.169.254/latest', 'https://127.0.0.1:25', 'https://me:secret@127.0.0.1:8443'])
+    for (const refused of [
+      await world.operator.patch(`${path}/mpesa-ke-live`, { base_url }),
+      await world.operator.post(path, { ...account, environment: 'test', base_url }),
+    ])
+      assert.equal(refused.body.error.code, 'INVALID_URL', base_url)
   assert.equal((await world.operator.delete(`${path}/mpesa-ke-live`)).status, 200)
   assert.equal((await world.operator.delete(`${path}/mpesa-ke-live`)).status, 404)
   assert.equal((await world.operator.get(path)).body.data.length, 0)

@@ -8,7 +8,7 @@ import { auditEntries } from '../../platform/audit.ts'
 import { idBounds, pageOf, windowOf } from '../../platform/page.ts'
 import { findRequest, type LoggedRequest, listRequests } from '../../platform/request-log.ts'
 import { IdParam, list, type Route, read, write } from '../../platform/route.ts'
-import { EnvironmentName, listQuery } from '../../platform/schema.ts'
+import { Deleted, EnvironmentName, listQuery } from '../../platform/schema.ts'
 import { changeAccount, currentAccount } from './account.ts'
 import { changeKey, createKey, deleteKey, getKey, rotateKey } from './keys.ts'
 import {
@@ -16,7 +16,6 @@ import {
   AccountUpdate,
   AuditQuery,
   AuditRecord,
-  Deleted,
   KeyCreate,
   KeyRecord,
   KeyRotate,

@@ -82,8 +82,6 @@ export const KeyRotate = Type.Object({
   ),
 })
 
-export const Deleted = Type.Object({ id: Type.String(), deleted: Type.Literal(true) }, { title: 'Deleted' })
-
 export const TokenRequest = Type.Object({
   scope: Type.Optional(
     Type.String({ maxLength: 1000, description: 'Space-separated; a part of what the key carries' }),

@@ -12,7 +12,17 @@ import type { Caller } from '../../platform/auth.ts'
 import type { Tx } from '../../platform/db.ts'
 import { pageOf, windowOf } from '../../platform/page.ts'
 import { IdParam, list, type Route, write } from '../../platform/route.ts'
-import { Amount, AmountIn, At, CountryCode, CurrencyCode, listQuery, Moment, Nullable } from '../../platform/schema.ts'
+import {
+  Amount,
+  AmountIn,
+  At,
+  CountryCode,
+  CurrencyCode,
+  Deleted,
+  listQuery,
+  Moment,
+  Nullable,
+} from '../../platform/schema.ts'
 
 const maxImportRows = 10_000
 
@@ -139,7 +149,7 @@ const remove = write({
   summary: 'Remove a price',
   scope: 'operator',
   params: IdParam,
-  reply: { status: 200, schema: Type.Object({ id: Type.String(), deleted: Type.Literal(true) }, { title: 'Deleted' }) },
+  reply: { status: 200, schema: Deleted },
   errors: ['NOT_FOUND'],
   handle: async (app, tx, { params }, caller) => {
     const uuid = uuidOf('price', params.id)

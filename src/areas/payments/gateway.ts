@@ -2,26 +2,18 @@
 // The providers that this node speaks to, and how each of them is doing: those that operators entered, followed as they
 // change, and for test payments the simulators.
 import type { App } from '../../platform/app.ts'
+import { onePerApp } from '../../platform/one-per-app.ts'
 import type { Environment } from '../../platform/tenant.ts'
 import { Breaker } from './breaker.ts'
 import { kindOf } from './carriers/kinds.ts'
 import { selectEntered, settingsOf } from './entered.ts'
-import type { Carrier } from './kind.ts'
+import type { Carrier, Surroundings } from './kind.ts'
 import type { OutgoingVerdict, Verdict } from './provider.ts'
 
 /** Changes are told; this is for what was not heard. */
 const reloadMs = 30_000
 
-const gateways = new WeakMap<App, Gateway>()
-
-export function gatewayOf(app: App): Gateway {
-  let gateway = gateways.get(app)
-  if (!gateway) {
-    gateway = new Gateway(app)
-    gateways.set(app, gateway)
-  }
-  return gateway
-}
+export const gatewayOf = onePerApp((app) => new Gateway(app))
 
 interface Connected {
   carrier: Carrier
@@ -50,6 +42,7 @@ function serves<M extends Carrier['method']>(carrier: Carrier, method: M): carri
 
 class Gateway {
   readonly #app: App
+  readonly #surroundings: Surroundings
   readonly #simulated = new Map<string, Connected>()
   /** Environment, provider and country -> the one that an operator entered. */
   #entered: ReadonlyMap<string, Connected> = new Map()
@@ -58,6 +51,7 @@ class Gateway {
 
   constructor(app: App) {
     this.#app = app
+    this.#surroundings = { clock: app.clock, http: app.carrierOutbound }
   }
 
   /** Follows what operators enter. Gives the way to stop. */
@@ -153,7 +147,7 @@ class Gateway {
     const kind = kindOf(provider)
     if (!settings || !kind) return undefined
     const connected =
-      this.#simulated.get(provider) ?? connectedTo(kind.connect(settings, { clock: this.#app.clock }), '')
+      this.#simulated.get(provider) ?? connectedTo(kind.connect(settings, this.#surroundings), '')
     this.#simulated.set(provider, connected)
     return connected
   }
@@ -166,7 +160,7 @@ class Gateway {
   }
 
   async #load(): Promise<void> {
-    const { db, clock, log } = this.#app
+    const { db, log } = this.#app
     const before = this.#entered
     const now = new Map<string, Connected>()
     for (const row of await db.query(selectEntered, {})) {
@@ -178,7 +172,7 @@ class Gateway {
         const version = JSON.stringify(settings)
         const known = before.get(name)
         const isSame = known?.version === version
-        now.set(name, isSame ? known : connectedTo(kind.connect(settings, { clock }), version))
+        now.set(name, isSame ? known : connectedTo(kind.connect(settings, this.#surroundings), version))
       } catch (error) {
         log.error({ error, provider: row.provider }, 'the secrets of a provider cannot be opened; enter them again')
       }

@@ -4,6 +4,7 @@ import { createPublicKey } from 'node:crypto'
 import { type TString, Type } from 'typebox'
 import Format from 'typebox/format'
 import type { Clock } from '../../platform/clock.ts'
+import type { Outbound } from '../../platform/outbound.ts'
 import type { Bank } from './bank/bank.ts'
 import type { Acquirer } from './cards/acquirer.ts'
 import type { MobileMoney } from './provider.ts'
@@ -13,6 +14,8 @@ export type Carrier = MobileMoney | Acquirer | Bank
 
 export interface Surroundings {
   clock: Clock
+  /** The door through which a provider is asked. */
+  http: Outbound
   /** No request is waited for longer than this; each kind of request has a time of its own below it. */
   patienceMs?: number
 }

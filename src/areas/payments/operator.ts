@@ -7,7 +7,7 @@ import { record } from '../../platform/audit.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { maybe, one, statement, type Tx } from '../../platform/db.ts'
 import { IdParam, list, type Route, write } from '../../platform/route.ts'
-import { At, CountryCode, EnvironmentName, OneOf } from '../../platform/schema.ts'
+import { At, CountryCode, Deleted, EnvironmentName, OneOf } from '../../platform/schema.ts'
 import type { Environment } from '../../platform/tenant.ts'
 import { bankCountries } from './bank/banks.ts'
 import { cardCountry } from './cards/method.ts'
@@ -127,11 +127,12 @@ const createProvider = write({
   scope: 'operator',
   body: ProviderCreate,
   reply: { status: 201, schema: ProviderRecord, location: ({ id }) => `/v1/operator/payments/providers/${id}` },
-  errors: ['VALIDATION_ERROR', 'CONFLICT'],
+  errors: ['VALIDATION_ERROR', 'INVALID_URL', 'CONFLICT'],
   examples: [
     { name: 'M-Pesa, in earnest', body: mpesaExample },
     { name: 'MTN MoMo in Uganda', body: momoExample },
   ],
+  prepare: (app, { body }) => checkBaseUrl(app, body),
   handle: async (app, tx, { body }, caller) => {
     const { provider, environment, enabled = true } = body
     const kind = knownKind(provider)
@@ -162,7 +163,8 @@ const changeProvider = write({
   params: IdParam,
   body: ProviderChange,
   reply: { status: 200, schema: ProviderRecord },
-  errors: ['NOT_FOUND', 'VALIDATION_ERROR'],
+  errors: ['NOT_FOUND', 'VALIDATION_ERROR', 'INVALID_URL'],
+  prepare: (app, { body }) => checkBaseUrl(app, body),
   handle: async (app, tx, { params, body }, caller) => {
     const before = await maybe(tx.query(lockProvider, namedBy(params.id)))
     if (!before) throw noSuchProvider()
@@ -195,10 +197,7 @@ const removeProvider = write({
   description: 'Payments that it knows of and that are not over stay as they are until they expire.',
   scope: 'operator',
   params: IdParam,
-  reply: {
-    status: 200,
-    schema: Type.Object({ id: Type.String(), deleted: Type.Literal(true) }, { title: 'Deleted' }),
-  },
+  reply: { status: 200, schema: Deleted },
   errors: ['NOT_FOUND'],
   handle: async (app, tx, { params }, caller) => {
     const gone = await maybe(tx.query(deleteProvider, namedBy(params.id)))
@@ -208,6 +207,12 @@ const removeProvider = write({
     return { id: params.id, deleted: true as const }
   },
 })
+
+/** What could never be called is told now, rather than by a provider that seems to be down. */
+async function checkBaseUrl({ carrierOutbound }: App, body: object): Promise<void> {
+  if ('base_url' in body && typeof body.base_url === 'string')
+    await carrierOutbound.checkUrl(body.base_url, 'callback', 'live', 'base_url')
+}
 
 /** Those settings of a kind that a body has; it may have no others. */
 function settingsIn(kind: ProviderKind, body: object): { open: Settings; secret: Settings } {

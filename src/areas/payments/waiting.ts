@@ -3,6 +3,7 @@
 // that is waited for is looked at together, once a second, however many wait.
 import type { App } from '../../platform/app.ts'
 import { statement } from '../../platform/db.ts'
+import { onePerApp } from '../../platform/one-per-app.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { open, type PaymentRow } from './store.ts'
 
@@ -20,16 +21,7 @@ const overAmong = statement<
       and id = any($ids::uuid[]) and status <> all($open::text[])`,
 )
 
-const all = new WeakMap<App, Waiting>()
-
-export function waitingOf(app: App): Waiting {
-  let waiting = all.get(app)
-  if (!waiting) {
-    waiting = new Waiting(app)
-    all.set(app, waiting)
-  }
-  return waiting
-}
+export const waitingOf = onePerApp((app) => new Waiting(app))
 
 interface Waiter {
   tenant: Tenant

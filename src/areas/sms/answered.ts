@@ -2,7 +2,7 @@
 // Messages that a carrier has taken and whose commit is under way. A receipt often comes sooner than that commit is done:
 // it waits for it here, which saves it the way through the database. What is not found here waits there.
 import type { App } from '../../platform/app.ts'
-import { onePerApp } from './gather.ts'
+import { onePerApp } from '../../platform/one-per-app.ts'
 import type { Stored } from './outcome.ts'
 
 /** A part of a message: which of how many in which it was handed over, and to whom. */

@@ -4,8 +4,8 @@
 import { AppError } from '../../kernel/errors.ts'
 import { minuteMs } from '../../kernel/time.ts'
 import type { App } from '../../platform/app.ts'
+import { onePerApp } from '../../platform/one-per-app.ts'
 import type { Tenant } from '../../platform/tenant.ts'
-import { onePerApp } from './gather.ts'
 
 const goodForMs = minuteMs
 const maxRemembered = 10_000

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Looks into the database, gathered: what is asked while a look is under way goes together into the next one.
-import type { App } from '../../platform/app.ts'
 
 /** How many one look takes, and how many looks may be under way. */
 const maxTogether = 256
@@ -50,17 +49,4 @@ export function gathered<Question, Answer>(
       asked.push({ question, resolve, reject })
       schedule()
     })
-}
-
-/** Something that each running program has one of, made when it is first asked for. */
-export function onePerApp<T>(make: (app: App) => T): (app: App) => T {
-  const made = new WeakMap<App, T>()
-  return (app) => {
-    let one = made.get(app)
-    if (one === undefined) {
-      one = make(app)
-      made.set(app, one)
-    }
-    return one
-  }
 }

@@ -6,13 +6,13 @@
 import { AppError } from '../../kernel/errors.ts'
 import type { App } from '../../platform/app.ts'
 import { isUnavailable, type Queryable, statement } from '../../platform/db.ts'
+import { onePerApp } from '../../platform/one-per-app.ts'
 import { returnStrays } from '../../platform/queues.ts'
 import type { Environment } from '../../platform/tenant.ts'
 import type { Job } from '../../platform/work.ts'
 import { type Bind, type BindRow, bindColumns, bindOf } from './bind.ts'
 import { type Carrier, type Destination, type Intake, inOrder, type Member, type Route, routeFor } from './carrier.ts'
 import { carrierKinds } from './carriers/kinds.ts'
-import { onePerApp } from './gather.ts'
 import { Ownership } from './ownership.ts'
 
 /** Changes are told; this is for what was not heard. */

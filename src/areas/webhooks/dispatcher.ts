@@ -9,11 +9,11 @@ import type { App } from '../../platform/app.ts'
 import { one, statement } from '../../platform/db.ts'
 import type { Courier, Due, NewEvent } from '../../platform/events.ts'
 import type { Admission } from '../../platform/limits.ts'
-import type { Outcome } from '../../platform/outbound.ts'
+import type { Outcome } from '../../platform/outbound-exchange.ts'
 import type { Environment, Tenant } from '../../platform/tenant.ts'
 import { bornLeaseSeconds, settle } from '../../platform/work.ts'
 import { type Answers, sendAndHear } from './answers.ts'
-import { Breaker, probeEveryMs } from './breaker.ts'
+import { probeEveryMs } from './breaker.ts'
 import {
   callbackKey,
   cancelled,
@@ -28,7 +28,7 @@ import {
   type StoredDelivery,
 } from './delivery.ts'
 import { disableEndpoint } from './disabling.ts'
-import { Pace } from './pace.ts'
+import { adopt, type Line, Lines } from './lines.ts'
 import { retryForMs } from './retries.ts'
 import { loadCallbackTarget, loadTargets, type Target } from './targets.ts'
 
@@ -37,8 +37,6 @@ const maxInFlight = 512
 /** Deliveries that wait in memory, of one endpoint and of all. */
 const maxWaitingInLine = 2_000
 const maxWaiting = 20_000
-/** Lines that are remembered while nothing waits in them. */
-const maxLines = 10_000
 /** What an attempt may take, its storing included: a delivery begins only while so much of its lease is left. */
 const attemptMs = 7_000
 /** How long a target is used without looking again. Changes are told, so this is for what was not heard. */
@@ -75,50 +73,11 @@ const wake = statement<
                         $since::uuid, $onlyOldest::boolean, $most::int) as woken`,
 )
 
-/** The deliveries to one endpoint, or to the callbacks of an account on one host, and how that host has been doing. */
-interface Line {
-  readonly key: string
-  readonly group: Group
-  readonly tenant: Tenant
-  readonly endpoint: string | null
-  readonly waiting: Queue
-  readonly breaker: Breaker
-  readonly pace: Pace
-  inFlight: number
-  /** Undefined: not looked up yet. Null: there is no such endpoint any more. */
-  target: Target | null | undefined
-  targetUntilMs: number
-  isLoading: boolean
-  /** It has its turn coming. */
-  isQueued: boolean
-  /** Waits for the rate limit. */
-  isPaused: boolean
-  /** The rate limit has admitted the next one. */
-  isAdmitted: boolean
-  /** More than fits was put back; it is fetched when the line is empty. */
-  hasMore: boolean
-  /** As of the latest delivery. */
-  clockOffsetMs: number
-  /** The database says so too: when it no longer does, another node has seen it work. */
-  isKnownToFail: boolean
-  probeTimer: NodeJS.Timeout | null
-}
-
-/** The lines of one account that have something to send, in turn. */
-interface Group {
-  readonly lines: Queue<Line>
-  /** How many lines it has, with or without something to send. */
-  members: number
-  isQueued: boolean
-}
-
 export class Dispatcher implements Courier {
   readonly #roles: readonly string[]
   readonly #answers: Answers
   #app: App | null = null
-  readonly #lines = new Map<string, Line>()
-  readonly #groups = new Map<string, Group>()
-  readonly #turns = new Queue<Group>()
+  readonly #lines = new Lines()
   /** Deliveries this node has, waiting or under way. */
   readonly #held = new Map<string, Delivery>()
   readonly #sending = new Set<string>()
@@ -137,10 +96,8 @@ export class Dispatcher implements Courier {
 
   start(app: App): void {
     this.#app = app
-    app.signals.on('webhooks', (text) => this.#forget(text))
-    app.signals.onGap(() => {
-      for (const line of this.#lines.values()) line.targetUntilMs = 0
-    })
+    app.signals.on('webhooks', (text) => this.#lines.forget(text))
+    app.signals.onGap(() => this.#lines.forgetAll())
     app.metrics.gauge('pamoja_webhooks_in_flight', 'Webhook requests under way.', () => this.#inFlight)
     app.metrics.gauge('pamoja_webhooks_waiting', 'Deliveries waiting in memory.', () => this.#waiting())
     app.metrics.totals('pamoja_webhooks_attempts_total', 'Attempts by what came of them.', ['outcome'], () =>
@@ -170,7 +127,7 @@ export class Dispatcher implements Courier {
       const [id = '', endpoint = '', version = ''] = begun.split('/')
       const isCallback = endpoint === callbackKey
       const url = isCallback ? columns.event_callback : null
-      const line = this.#line(tenant, isCallback ? null : endpoint, url)
+      const line = this.#lines.of(tenant, isCallback ? null : endpoint, url)
       if (line.target && line.target.version < Number(version)) line.targetUntilMs = 0
       const delivery = {
         tenant,
@@ -232,60 +189,7 @@ export class Dispatcher implements Courier {
     return this.#app
   }
 
-  // Lines ----------------------------------------------------------------------------------------------------------
-
-  #line(tenant: Tenant, endpoint: string | null, url: string | null): Line {
-    const key = endpoint ?? `callback:${tenant.account}:${tenant.environment}:${originOf(url ?? '')}`
-    const known = this.#lines.get(key)
-    if (known) return known
-    if (this.#lines.size >= maxLines) this.#forgetIdleLine()
-    let group = this.#groups.get(tenant.account)
-    if (!group) {
-      group = { lines: new Queue(), members: 0, isQueued: false }
-      this.#groups.set(tenant.account, group)
-    }
-    group.members++
-    const line: Line = {
-      key,
-      group,
-      tenant,
-      endpoint,
-      waiting: new Queue(),
-      breaker: new Breaker(),
-      pace: new Pace(),
-      inFlight: 0,
-      target: undefined,
-      targetUntilMs: 0,
-      isLoading: false,
-      isQueued: false,
-      isPaused: false,
-      isAdmitted: false,
-      hasMore: false,
-      clockOffsetMs: 0,
-      isKnownToFail: false,
-      probeTimer: null,
-    }
-    this.#lines.set(key, line)
-    return line
-  }
-
-  /** The first that has nothing to do; one whose breaker is open is worth remembering. */
-  #forgetIdleLine(): void {
-    for (const [key, line] of this.#lines) {
-      if (line.waiting.length > 0 || line.inFlight > 0 || line.isQueued || line.breaker.state !== 'closed') continue
-      this.#lines.delete(key)
-      line.group.members--
-      if (line.group.members === 0) this.#groups.delete(line.tenant.account)
-      return
-    }
-  }
-
-  #forget(text: string): void {
-    const line = this.#lines.get(text)
-    if (line) line.targetUntilMs = 0
-    if (!text.startsWith('callback:')) return
-    for (const [key, callback] of this.#lines) if (key.startsWith(`${text}:`)) callback.targetUntilMs = 0
-  }
+  // Waiting --------------------------------------------------------------------------------------------------------
 
   #enqueue(line: Line, delivery: Delivery): boolean {
     if (this.#stopped || line.waiting.length >= maxWaitingInLine || this.#waiting() >= maxWaiting) return false
@@ -300,11 +204,7 @@ export class Dispatcher implements Courier {
     if (line.isQueued || line.isPaused || line.waiting.length === 0) return
     if (line.target === undefined || line.targetUntilMs < performance.now()) return this.#resolve(line)
     if (line.inFlight >= line.pace.within(line.target?.limit ?? 1)) return
-    line.isQueued = true
-    line.group.lines.push(line)
-    if (line.group.isQueued) return
-    line.group.isQueued = true
-    this.#turns.push(line.group)
+    this.#lines.giveTurn(line)
   }
 
   /** Looks targets up, those of one turn of the event loop together. */
@@ -376,7 +276,7 @@ export class Dispatcher implements Courier {
         row.resource_id,
       )
     const endpoint = job.key === callbackKey ? null : row.endpoint_id
-    const line = this.#line(job.tenant, endpoint, row.url)
+    const line = this.#lines.of(job.tenant, endpoint, row.url)
     const fits = this.#enqueue(line, {
       tenant: job.tenant,
       id: row.id,
@@ -439,25 +339,15 @@ export class Dispatcher implements Courier {
   /** Gives places to lines in turn until none is left that may have one. */
   #pump(): void {
     let refused = 0
-    while (!this.#stopped && this.#inFlight < maxInFlight && this.#turns.length > refused) {
-      const group = this.#turns.shift()
-      const line = group?.lines.shift()
-      if (!group || !line) continue
-      // As many places as are free, and no more: with k lines that want them all, each has one part of k + 1.
-      const hasRoom = line.inFlight < maxInFlight - this.#inFlight
-      line.isQueued = false
-      if (hasRoom) this.#next(line)
-      else {
-        line.isQueued = true
-        group.lines.push(line)
-        refused++
-      }
-      if (group.lines.length > 0) this.#turns.push(group)
-      else group.isQueued = false
-      if (hasRoom) {
-        refused = 0
+    while (!this.#stopped && this.#inFlight < maxInFlight && this.#lines.accountsInTurn > refused) {
+      const isServed = this.#lines.nextTurn((line) => {
+        // As many places as are free, and no more: with k lines that want them all, each has one part of k + 1.
+        if (line.inFlight >= maxInFlight - this.#inFlight) return false
+        this.#next(line)
         this.#offer(line)
-      }
+        return true
+      })
+      refused = isServed ? 0 : refused + 1
     }
   }
 
@@ -666,51 +556,5 @@ export class Dispatcher implements Courier {
       )
     }, probeEveryMs)
     line.probeTimer.unref()
-  }
-}
-
-/** Takes what was looked up; what others found out about an endpoint counts here too. */
-function adopt(line: Line, target: Target | null): void {
-  line.target = target
-  if (target?.isFailing && line.breaker.state === 'closed') line.breaker.open(0)
-  if (target && !target.isFailing && line.isKnownToFail) line.breaker.close()
-  line.isKnownToFail = target?.isFailing ?? false
-}
-
-function originOf(url: string): string {
-  const end = url.indexOf('/', url.indexOf('//') + 2)
-  return end < 0 ? url : url.slice(0, end)
-}
-
-/** First in, first out, without moving what is behind. */
-class Queue<T = Delivery> {
-  #items: (T | undefined)[] = []
-  #head = 0
-
-  get length(): number {
-    return this.#items.length - this.#head
-  }
-
-  push(item: T): void {
-    this.#items.push(item)
-  }
-
-  first(): T | undefined {
-    return this.#items[this.#head]
-  }
-
-  shift(): T | undefined {
-    const item = this.#items[this.#head]
-    if (this.#head < this.#items.length) this.#items[this.#head++] = undefined
-    if (this.#head === this.#items.length || this.#head > 1_024) {
-      this.#items = this.#items.slice(this.#head)
-      this.#head = 0
-    }
-    return item
-  }
-
-  clear(): void {
-    this.#items = []
-    this.#head = 0
   }
 }

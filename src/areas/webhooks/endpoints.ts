@@ -3,7 +3,7 @@
 import { Type } from 'typebox'
 import { pageOf, windowOf } from '../../platform/page.ts'
 import { IdParam, list, type Route, read, write } from '../../platform/route.ts'
-import { Nullable } from '../../platform/schema.ts'
+import { Deleted, Nullable } from '../../platform/schema.ts'
 import { endpointUuid, subscriptionOf, webhookOf, wordsThatTake } from './endpoint.ts'
 import { healthOf } from './health.ts'
 import {
@@ -26,7 +26,6 @@ import {
 import {
   CallbackSecret,
   CatalogueRecord,
-  Deleted,
   NewWebhookRecord,
   RotatedCallbackSecret,
   RotatedSecret,

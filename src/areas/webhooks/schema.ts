@@ -114,8 +114,6 @@ const recordFields = {
 
 export const WebhookRecord = Type.Object(recordFields, { title: 'Webhook' })
 
-export const Deleted = Type.Object({ id: Type.String(), deleted: Type.Literal(true) }, { title: 'Deleted' })
-
 const Secret = Type.String({ sensitive: true, description: 'Signs every delivery; shown this once' })
 
 export const NewWebhookRecord = Type.Object({ ...recordFields, secret: Secret }, { title: 'NewWebhook' })

@@ -4,8 +4,9 @@ import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { Framer } from './framer.ts'
+import { SessionError } from './link.ts'
 import { type DeliverSm, decode, encode, newShortMessage, type Pdu, type SubmitSm } from './pdu.ts'
-import { Esme, type EsmeOptions, SessionError, Smsc, type SmscOptions, type SmscSession } from './session.ts'
+import { Esme, type EsmeOptions, Smsc, type SmscOptions, type SmscSession } from './session.ts'
 import { commandStatus, PduError, statusName } from './status.ts'
 
 const patienceMs = 30_000

@@ -60,7 +60,7 @@ async function payIn(app: App, { tenant }: Caller, number: string, given: number
   const currency = currencyOf(payment.currency)
   const micros = microsOf('amount', given, currency)
   const settings = app.simulators.payments[bankProvider]
-  const client = new ProviderClient()
+  const client = new ProviderClient(app.carrierOutbound)
   const answer = settings
     ? await client.ask({
         method: 'POST',
@@ -70,7 +70,6 @@ async function payIn(app: App, { tenant }: Caller, number: string, given: number
         timeoutMs: counterMs,
       })
     : null
-  await client.close()
   if (answer?.kind === 'answered' && (answer.status === 409 || answer.status === 404))
     throw new AppError('INVALID_STATE', 'the account was paid into, or its time is over')
   if (answer?.kind !== 'answered' || answer.status !== 200)

@@ -94,9 +94,8 @@ async function decide(app: App, challenge: Challenge, form: string, reply: Fasti
   const at = new Date(app.clock.nowMs())
   const isFirst = (await app.db.query(decideChallenge, { ...tenant, payment: payment.id, at })).length > 0
   if (!isFirst) return over(reply)
-  const client = new ProviderClient()
+  const client = new ProviderClient(app.carrierOutbound)
   await client.ask({ method: 'POST', url, headers: {}, body: { decision }, timeoutMs: decisionMs })
-  await client.close()
   return comeBack(app, challenge, reply)
 }
 

@@ -61,11 +61,12 @@ class AcquirerCarrier implements Acquirer {
   readonly refunds = cardRefunds(this)
   readonly #settings: AcquirerSettings
   readonly #surroundings: Surroundings
-  readonly #client = new ProviderClient()
+  readonly #client: ProviderClient
 
   constructor(settings: AcquirerSettings, surroundings: Surroundings) {
     this.#settings = settings
     this.#surroundings = surroundings
+    this.#client = new ProviderClient(surroundings.http)
   }
 
   async authorise(authorisation: Authorisation): Promise<CardOutcome> {

@@ -41,11 +41,11 @@ class AirtelCarrier implements MobileMoney {
   readonly #baseUrl: string
   readonly #client: BearerClient
 
-  constructor(settings: AirtelSettings, { patienceMs }: Surroundings) {
+  constructor(settings: AirtelSettings, surroundings: Surroundings) {
     const { base_url, client_id, client_secret } = settings
     this.#baseUrl = base_url
     this.#client = new BearerClient({
-      patienceMs,
+      surroundings,
       request: {
         method: 'POST',
         url: `${base_url}/auth/oauth2/token`,

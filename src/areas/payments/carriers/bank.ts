@@ -48,11 +48,12 @@ class BankCarrier implements Bank {
   readonly #settings: BankSettings
   readonly #clock: Clock
   readonly #patienceMs: number
-  readonly #client = new ProviderClient()
+  readonly #client: ProviderClient
   #banks: { list: readonly { code: string; name: string }[]; untilMs: number } = { list: [], untilMs: 0 }
 
-  constructor(settings: BankSettings, { clock, patienceMs = Number.POSITIVE_INFINITY }: Surroundings) {
+  constructor(settings: BankSettings, { clock, http, patienceMs = Number.POSITIVE_INFINITY }: Surroundings) {
     this.#settings = settings
+    this.#client = new ProviderClient(http)
     this.#clock = clock
     this.#patienceMs = patienceMs
   }

@@ -2,12 +2,12 @@
 // Requests to a provider that wants a token with each: the token is asked for when there is none, kept while it is good,
 // and replaced once when the provider no longer knows it.
 import { type ProviderAnswer, ProviderClient, type ProviderRequest } from '../../../platform/provider-http.ts'
+import type { Surroundings } from '../kind.ts'
 
 const tokenMs = 10_000
 
 export interface BearerOptions {
-  /** No request is waited for longer. */
-  patienceMs?: number | undefined
+  surroundings: Surroundings
   /** How a token is asked for. */
   request: Omit<ProviderRequest, 'timeoutMs'>
   /** How long one is used: well below what it is good for. */
@@ -18,11 +18,12 @@ export interface BearerOptions {
 
 export class BearerClient {
   readonly #options: BearerOptions
-  readonly #client = new ProviderClient()
+  readonly #client: ProviderClient
   #token: { text: string; untilMs: number } | null = null
 
   constructor(options: BearerOptions) {
     this.#options = options
+    this.#client = new ProviderClient(options.surroundings.http)
   }
 
   async ask(request: ProviderRequest): Promise<ProviderAnswer> {
@@ -42,7 +43,7 @@ export class BearerClient {
   }
 
   #within(timeoutMs: number): number {
-    return Math.min(timeoutMs, this.#options.patienceMs ?? timeoutMs)
+    return Math.min(timeoutMs, this.#options.surroundings.patienceMs ?? timeoutMs)
   }
 
   async #freshToken(): Promise<string | ProviderAnswer> {

@@ -63,12 +63,12 @@ class DarajaCarrier implements MobileMoney {
   readonly #clock: Clock
   readonly #client: BearerClient
 
-  constructor(settings: DarajaSettings, { clock, patienceMs }: Surroundings) {
+  constructor(settings: DarajaSettings, surroundings: Surroundings) {
     this.#settings = settings
-    this.#clock = clock
+    this.#clock = surroundings.clock
     const { base_url, consumer_key, consumer_secret } = settings
     this.#client = new BearerClient({
-      patienceMs,
+      surroundings,
       request: {
         method: 'GET',
         url: `${base_url}/oauth/v1/generate?grant_type=client_credentials`,

@@ -4,6 +4,7 @@
 // reference is taken once.
 import { microDecimals, parseAmount } from '../../../kernel/money.ts'
 import { readPaymentResult, readRequestToPayAnswer } from '../../../protocols/momo.ts'
+import type { Surroundings } from '../kind.ts'
 import type { FailureReason, OrderVerdict } from '../provider.ts'
 import { BearerClient, basicAuthorization } from './bearer.ts'
 import { notTaken } from './not-taken.ts'
@@ -25,10 +26,10 @@ const tokenForMs = 50 * 60_000
 export function momoClient(
   product: 'collection' | 'disbursement',
   { base_url, subscription_key, api_user, api_key }: MomoAccess,
-  patienceMs: number | undefined,
+  surroundings: Surroundings,
 ): BearerClient {
   return new BearerClient({
-    patienceMs,
+    surroundings,
     request: {
       method: 'POST',
       url: `${base_url}/${product}/token/`,

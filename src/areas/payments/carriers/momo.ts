@@ -45,12 +45,12 @@ class MomoCarrier implements MobileMoney {
   readonly #client: BearerClient
   readonly #disbursementClient: BearerClient | null
 
-  constructor(settings: MomoSettings, { patienceMs }: Surroundings) {
-    this.#client = momoClient('collection', settings, patienceMs)
+  constructor(settings: MomoSettings, surroundings: Surroundings) {
+    this.#client = momoClient('collection', settings, surroundings)
     this.#orders = new MomoOrders(settings, this.#client, path, reasons)
     if (paysOut(settings)) {
       const access = disbursementsOf(settings)
-      this.#disbursementClient = momoClient('disbursement', access, patienceMs)
+      this.#disbursementClient = momoClient('disbursement', access, surroundings)
       this.outgoing = new MomoOutgoing(access, this.#disbursementClient)
       this.refunds = new MomoRefunds(access, this.#disbursementClient)
     } else {

@@ -50,7 +50,7 @@ async function decide(app: App, { tenant }: Caller, id: string, outcome: 'won' |
   const { status, provider_id } = dispute
   if (status !== 'open') throw new AppError('INVALID_STATE', `the dispute is ${status}`, { extra: { status } })
   const settings = app.simulators.payments[cardProvider]
-  const client = new ProviderClient()
+  const client = new ProviderClient(app.carrierOutbound)
   const answer = settings
     ? await client.ask({
         method: 'POST',
@@ -60,7 +60,6 @@ async function decide(app: App, { tenant }: Caller, id: string, outcome: 'won' |
         timeoutMs: decisionMs,
       })
     : null
-  await client.close()
   if (answer?.kind === 'answered' && (answer.status === 404 || answer.status === 400))
     throw new AppError('INVALID_STATE', 'the simulated acquirer has no such dispute that is open', {
       extra: { status },

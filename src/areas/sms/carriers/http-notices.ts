@@ -9,11 +9,11 @@ import { AppError } from '../../../kernel/errors.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe } from '../../../platform/db.ts'
 import { parseJson } from '../../../platform/json.ts'
+import { onePerApp } from '../../../platform/one-per-app.ts'
 import { bodyChecker } from '../../../platform/validate.ts'
 import { isGsm } from '../../../protocols/smpp/charset.ts'
 import { bindOf, findBind } from '../bind.ts'
 import type { Intake } from '../carrier.ts'
-import { onePerApp } from '../gather.ts'
 import { messagesOf, Profile, receiptsOf } from './http-profile.ts'
 
 const maxBodyBytes = 256 * 1024

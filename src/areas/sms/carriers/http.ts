@@ -173,10 +173,9 @@ class HttpCarrier implements Carrier {
     })
     if (outcome.kind === 'failed') {
       this.#doubt(outcome.reason)
-      // Without a connection nothing went out; with one, nobody knows.
-      return outcome.ip === null || outcome.error === 'TLS_FAILED'
-        ? { kind: 'reroute', code: 'CARRIER_ERROR', carrierCode: outcome.error }
-        : { kind: 'unknown', reason: outcome.reason }
+      return outcome.mayHaveArrived
+        ? { kind: 'unknown', reason: outcome.reason }
+        : { kind: 'reroute', code: 'CARRIER_ERROR', carrierCode: outcome.error }
     }
     this.#doubtedMs = null
     const answer = answerOf(this.#profile, message.id, outcome)

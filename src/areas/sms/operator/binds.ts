@@ -10,7 +10,7 @@ import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one, statement, type Tx } from '../../../platform/db.ts'
 import { redact } from '../../../platform/json.ts'
 import { IdParam, list, type Route, write } from '../../../platform/route.ts'
-import { At, Nullable, OneOf } from '../../../platform/schema.ts'
+import { At, Deleted, Nullable, OneOf } from '../../../platform/schema.ts'
 import { type BindRow, bindColumns, bindOf, type CarrierKind, newToken, noticeUrl, sealSecret } from '../bind.ts'
 import { carrierKinds } from '../carriers/kinds.ts'
 import { isSandbox, networkOf } from '../network.ts'
@@ -237,10 +237,7 @@ const removeBind = write({
   summary: 'Give up a connection to a carrier that no route uses',
   scope: 'operator',
   params: IdParam,
-  reply: {
-    status: 200,
-    schema: Type.Object({ id: Type.String(), deleted: Type.Literal(true) }, { title: 'Deleted' }),
-  },
+  reply: { status: 200, schema: Deleted },
   errors: ['NOT_FOUND', 'CONFLICT'],
   handle: async (app, tx, { params }, caller) => {
     if (!(await maybe(tx.query(lockBind, { name: params.id })))) throw noSuchBind()

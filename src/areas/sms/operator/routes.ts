@@ -9,7 +9,7 @@ import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, type Queryable, statement, type Tx } from '../../../platform/db.ts'
 import { IdParam, list, type Route, write } from '../../../platform/route.ts'
-import { At, CountryCode, EnvironmentName, Nullable, OneOf } from '../../../platform/schema.ts'
+import { At, CountryCode, Deleted, EnvironmentName, Nullable, OneOf } from '../../../platform/schema.ts'
 import { networkOf, type RouteRow } from '../network.ts'
 import { BindName, bindRoutes } from './binds.ts'
 
@@ -79,8 +79,6 @@ const RouteRecord = Type.Object(
   },
   { title: 'SmsRoute' },
 )
-
-const Deleted = Type.Object({ id: Type.String(), deleted: Type.Literal(true) }, { title: 'Deleted' })
 
 // Statements -------------------------------------------------------------------------------------------------------
 

@@ -8,11 +8,11 @@ import { e164 } from '../../../kernel/phone.ts'
 import type { App } from '../../../platform/app.ts'
 import { record } from '../../../platform/audit.ts'
 import { maybe, one, statement } from '../../../platform/db.ts'
+import { onePerApp } from '../../../platform/one-per-app.ts'
 import { type Route, read, write } from '../../../platform/route.ts'
 import { Nullable, OneOf } from '../../../platform/schema.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { Wish } from '../../../protocols/smpp/wish.ts'
-import { onePerApp } from '../gather.ts'
 
 const mostDelayMs = 600_000
 const maxOutOfCoverage = 100

@@ -4,8 +4,8 @@
 import { AppError } from '../../../kernel/errors.ts'
 import type { App } from '../../../platform/app.ts'
 import { one, statement, type Tx } from '../../../platform/db.ts'
+import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import { onePerApp } from '../gather.ts'
 import { type SenderRegistration, usualRegistration } from './countries.ts'
 
 /** Changes are told; this is for what was not heard. */

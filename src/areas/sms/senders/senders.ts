@@ -8,7 +8,7 @@ import { record } from '../../../platform/audit.ts'
 import { maybe, statement } from '../../../platform/db.ts'
 import { pageOf, windowOf } from '../../../platform/page.ts'
 import { IdParam, list, type Route, read, write } from '../../../platform/route.ts'
-import { At, CountryCode, EnvironmentName, listQuery, Nullable, OneOf } from '../../../platform/schema.ts'
+import { At, CountryCode, Deleted, EnvironmentName, listQuery, Nullable, OneOf } from '../../../platform/schema.ts'
 import { Sender } from '../schema.ts'
 import { isCountry } from './countries.ts'
 import { announcePermission } from './permissions.ts'
@@ -51,8 +51,6 @@ const senderFields = {
 }
 
 export const SenderRecord = Type.Object(senderFields, { title: 'SmsSenderId' })
-
-const SenderDeleted = Type.Object({ id: Type.String(), deleted: Type.Literal(true) }, { title: 'Deleted' })
 
 export interface SenderRow {
   bucket: number
@@ -207,7 +205,7 @@ const remove = write({
   summary: 'Give up a name you registered',
   scope: 'sms:write',
   params: IdParam,
-  reply: { status: 200, schema: SenderDeleted },
+  reply: { status: 200, schema: Deleted },
   errors: ['NOT_FOUND'],
   handle: async (app, tx, { params }, caller) => {
     const row = await maybe(tx.query(deleteSender, { ...caller.tenant, id: senderUuid(params.id) }))
