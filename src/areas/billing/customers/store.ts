@@ -42,6 +42,11 @@ export const findCustomer = statement<Owned & { id: string }, CustomerRow>(
   `select ${columns} from billing.customers where ${mine} and id = $id`,
 )
 
+export const findCustomers = statement<Owned & { ids: readonly string[] }, CustomerRow>(
+  'billing.find_customers',
+  `select ${columns} from billing.customers where ${mine} and id = any($ids::uuid[])`,
+)
+
 export const listCustomers = statement<
   Owned & { contact: string | null; after: string | null; descending: boolean; limit: number },
   CustomerRow

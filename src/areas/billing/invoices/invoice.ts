@@ -141,7 +141,18 @@ export async function tellPaid(
 
 async function toldOf(app: App, tx: Tx, occasion: Occasion, row: InvoiceRow, payment: PaymentRow | null) {
   const { sequence } = await one(tx.query(countTold, { ...occasion.tenant, id: row.id }))
-  const invoice = invoiceOf(app, row, occasion.nowMs)
+  return toldAs(app, occasion, row, payment, sequence)
+}
+
+/** What is told of an invoice, as the `sequence`th of all that is. */
+export function toldAs(
+  app: App,
+  { nowMs }: Pick<Occasion, 'nowMs'>,
+  row: InvoiceRow,
+  payment: PaymentRow | null,
+  sequence: number,
+) {
+  const invoice = invoiceOf(app, row, nowMs)
   const { invoice_id, number, status, amount_paid, total, currency, customer, metadata, subscription_id } = invoice
   const facts = { invoice_id, number, status, amount_paid, total, currency, customer, metadata, subscription_id }
   const payment_id = payment && idOf('payment', payment.id)

@@ -155,13 +155,30 @@ export const listInvoices = statement<
     limit $limit::int + 1`,
 )
 
-/** The next number of an account. Whoever asks after this waits until this transaction ends. */
-export const nextNumber = statement<Owned, { last: bigint; pattern: string | null }>(
-  'billing.next_number',
-  `insert into billing.counters as c (bucket, account_id, environment, last) values ($bucket, $account, $environment, 1)
-   on conflict (bucket, account_id, environment) do update set last = c.last + 1
+/** The next numbers of an account; gives the last of them. Whoever asks after this waits until this transaction ends. */
+export const nextNumbers = statement<Owned & { count: number }, { last: bigint; pattern: string | null }>(
+  'billing.next_numbers',
+  `insert into billing.counters as c (bucket, account_id, environment, last)
+   values ($bucket, $account, $environment, $count::int)
+   on conflict (bucket, account_id, environment) do update set last = c.last + $count::int
    returning last, (select s.value #>> '{}' from accounts.with_setting('invoice_number_pattern') s
                      where s.account_id = c.account_id) as pattern`,
+)
+
+/** Invoices that are open from the start, of one moment. `sequence` says whether they are told of as sent. */
+export const insertOpenInvoices = statement<Owned & { invoices: string; dueDate: string; at: Date }, InvoiceRow>(
+  'billing.insert_open_invoices',
+  `insert into billing.invoices (bucket, account_id, environment, id, status, number, customer_id, customer, currency, items,
+     tax_inclusive, subtotal, discount_total, tax_total, total, due_date, subscription_id, callback_url, metadata, token,
+     sequence, opened_at, sent_at, created_at, updated_at)
+   select $bucket, $account, $environment, n.id, 'open', n.number, n.customer_id, n.customer, n.currency, n.items,
+          n.tax_inclusive, n.subtotal, n.discount_total, n.tax_total, n.total, $dueDate::date, n.subscription_id,
+          n.callback_url, '{}', n.token, n.sequence, $at::timestamptz, case when n.sequence > 0 then $at::timestamptz end, $at,
+          $at
+     from jsonb_to_recordset($invoices::jsonb) as n (id uuid, number text, customer_id uuid, customer jsonb, currency text,
+            items jsonb, tax_inclusive boolean, subtotal bigint, discount_total bigint, tax_total bigint, total bigint,
+            subscription_id uuid, callback_url text, token bytea, sequence int)
+   returning ${columns}`,
 )
 
 export const openDraft = statement<One & { number: string; credit: bigint; at: Date }, InvoiceRow>(

@@ -18,7 +18,7 @@ import { type InvoicePayment, payInvoice } from '../invoices/pay.ts'
 import { noteInvoiceSent } from '../invoices/send.ts'
 import type { InvoiceRow } from '../invoices/store.ts'
 import type { PlanRow } from '../plans/store.ts'
-import { intervalAt, wallClock, withinHours } from './calendar.ts'
+import { intervalAt, type Period, wallClock, withinHours } from './calendar.ts'
 import { priceOfPart } from './proration.ts'
 import { insertCollection, insertPeriod, type SubscriptionRow, type SubscriptionState } from './store.ts'
 import { calendarOf } from './subscription.ts'
@@ -69,6 +69,28 @@ export async function beginPeriod(
   const paid_amount = isFree ? 0n : grossOfFirst(figures, plan)
   const billed = await bill(app, tx, occasion, row, plan, items, { renews: !isFirst, isExpected })
   return { ...billed, changes: { ...begun, paid_amount, ...billed.changes } }
+}
+
+/** The next period of a subscription, and what it comes to. */
+export interface PlainPeriod extends Period {
+  cycle: number
+  figures: Figures
+  paidAmount: bigint
+}
+
+/**
+ * The next period where that is whole, costs something and can be asked for as it is, whoever pays; null where billing it
+ * takes more than that.
+ */
+export function plainPeriodOf(row: SubscriptionRow, plan: PlanRow): PlainPeriod | null {
+  const { period_end: start } = row
+  const { start: boundary, end } = intervalAt(calendarOf(row), start)
+  if (boundary.getTime() !== start.getTime()) return null
+  const figures = reckon(reckoningOf(row, plan, [wholeOf(row, plan, start, end)]))
+  if (figures.total === 0n) return null
+  if (row.phone !== null && uncollectableOf(currencyOf(row.currency), row.phone, row.provider, figures.total) > 0n)
+    return null
+  return { cycle: row.cycle + 1, start, end, figures, paidAmount: grossOfFirst(figures, plan) }
 }
 
 /** Bills the rest of the current period by another price. */
@@ -183,15 +205,19 @@ async function giveUncollectable(
   total: bigint,
 ): Promise<void> {
   const currency = currencyOf(name)
-  const found = providerOf(currency, phone, provider ?? undefined)
-  if (!found) return
   const inHand = await maybe(tx.query(lockCredit, { ...occasion.tenant, customer: customerId, currency }))
-  const due = total - (inHand?.balance ?? 0n)
-  if (due <= 0n) return
-  const least = BigInt(Math.round(found.min * 1_000_000))
-  const left = due < least ? due : found.wholeUnitsOnly ? due % 1_000_000n : 0n
+  const left = uncollectableOf(currency, phone, provider, total - (inHand?.balance ?? 0n))
   const step = `rounding:${cycle}:${occasion.receivedMs}`
   await addCredit(tx, occasion, { customerId, currency, sourceId: id, step }, left)
+}
+
+/** What of an amount that is due nobody can be asked for. */
+function uncollectableOf(currency: Currency, phone: string, provider: string | null, due: bigint): bigint {
+  const found = due > 0n ? providerOf(currency, phone, provider ?? undefined) : null
+  if (!found) return 0n
+  const least = BigInt(Math.round(found.min * 1_000_000))
+  if (due < least) return due
+  return found.wholeUnitsOnly ? due % 1_000_000n : 0n
 }
 
 /** Null when nobody collects from such a phone any more: asking for the money will say so. */
