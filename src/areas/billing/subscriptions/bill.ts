@@ -18,7 +18,7 @@ import { type InvoicePayment, payInvoice } from '../invoices/pay.ts'
 import { noteInvoiceSent } from '../invoices/send.ts'
 import type { InvoiceRow } from '../invoices/store.ts'
 import type { PlanRow } from '../plans/store.ts'
-import { intervalAt, type Period, wallClock, withinHours } from './calendar.ts'
+import { intervalAt, type Period, wallDay, withinHours } from './calendar.ts'
 import { priceOfPart } from './proration.ts'
 import { insertCollection, insertPeriod, type SubscriptionRow, type SubscriptionState } from './store.ts'
 import { calendarOf } from './subscription.ts'
@@ -262,6 +262,5 @@ function grossOfFirst({ items: [first] }: Figures, { tax_inclusive }: PlanRow): 
 
 /** Days as the account's calendar shows them. */
 function span({ time_zone }: SubscriptionRow, start: Date, end: Date): string {
-  const day = (at: Date) => wallClock(at, time_zone).slice(0, 10)
-  return `${day(start)} to ${day(end)}`
+  return `${wallDay(start, time_zone)} to ${wallDay(end, time_zone)}`
 }
