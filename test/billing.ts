@@ -31,6 +31,11 @@ export async function advance(client: Client, seconds: number): Promise<void> {
   assert.equal(status, 200, text)
 }
 
+export async function advanceTo(client: Client, moment: string): Promise<void> {
+  const { body } = await client.get('/v1/sandbox/clock')
+  await advance(client, Math.max(0, (Date.parse(moment) - Date.parse(body.now)) / 1_000))
+}
+
 export async function plan(client: Client, more: object = {}): Promise<string> {
   const body = { name: 'Monthly', amount: 1500, currency: 'KES', interval: 'month', ...more }
   const made = await client.post('/v1/billing/plans', body)

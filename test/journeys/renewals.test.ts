@@ -86,7 +86,7 @@ test('whatever else falls due among them goes its own way', async () => {
   const phone = (ending: string) => ({ payment_method: { type: 'mobile_money', phone: `+25470000${ending}` } })
   const plain = await subscribed({})
   const payer = await subscribed(phone('0001'))
-  const refuser = await subscribed(phone('0012'))
+  const refuser = await subscribed(phone('2001'))
   const trial = await subscribed({ trial_days: 31 })
   const gone = await subscribed({ cancel_at_period_end: true })
   const last = await subscribed({ max_cycles: 1 })

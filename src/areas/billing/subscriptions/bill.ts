@@ -135,7 +135,7 @@ export function grossOf(row: Pick<SubscriptionRow, 'currency' | 'quantity'>, pla
 }
 
 /** The first moment, from one on, at which the payer may be asked. */
-export function askableAt({ phone, time_zone }: SubscriptionRow, at: Date): Date {
+export function askableAt({ phone, time_zone }: Pick<SubscriptionRow, 'phone' | 'time_zone'>, at: Date): Date {
   // A card is charged without waking anybody.
   if (phone === null) return at
   return withinHours(at, zoneOf(placeOf(phone).country) ?? time_zone, firstHour, lastHour)

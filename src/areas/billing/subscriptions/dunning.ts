@@ -14,6 +14,7 @@ import { payInvoice } from '../invoices/pay.ts'
 import type { InvoiceRow } from '../invoices/store.ts'
 import { askableAt, payerOf } from './bill.ts'
 import { end } from './cancel.ts'
+import { remind } from './remind.ts'
 import { save } from './schedule.ts'
 import {
   type CollectionRow,
@@ -144,7 +145,10 @@ export async function chargeFailed(
   const isPastDue = row.status === 'active'
   const after = await save(app, tx, occasion, row, isPastDue ? { status: 'past_due' } : {})
   if (isPastDue) await tellSubscription(app, tx, subscriptionEvents.pastDue, occasion, after)
-  if (wait === undefined && !isKept && after.status === 'past_due') await end(app, tx, occasion, after, 'dunning')
+  const isOver = wait === undefined && !isKept && after.status === 'past_due'
+  if (isOver) await end(app, tx, occasion, after, 'dunning')
+  const next = { failure: failures, tryAt, isLast: failures === days.length, isOver }
+  await remind(app, tx, occasion, after, collection.invoice_id, next)
 }
 
 async function dunning(tx: Tx, account: string): Promise<{ days: readonly number[]; isKept: boolean }> {
