@@ -86,6 +86,11 @@ export const insertCreditEntry = statement<
    on conflict do nothing returning step`,
 )
 
+export const findCreditEntry = statement<Owned & { source: string; step: string }, { amount: bigint }>(
+  'billing.find_credit_entry',
+  `select amount from billing.credit_entries where ${mine} and source_id = $source and step = $step`,
+)
+
 export const moveCredit = statement<Owned & { customer: string; currency: string; amount: bigint }, object>(
   'billing.move_credit',
   `insert into billing.credits as c (bucket, account_id, environment, customer_id, currency, balance)

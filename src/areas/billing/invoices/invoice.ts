@@ -43,6 +43,7 @@ export function invoiceOf(app: App, row: InvoiceRow, nowMs: number): Static<type
     amount_paid: row.amount_paid,
     amount_due: dueOf(row),
     credit_applied: row.credit_applied,
+    amount_refunded: row.amount_refunded,
     overdue: isOverdue(row, nowMs),
     due_date: row.due_date,
     hosted_url: url,

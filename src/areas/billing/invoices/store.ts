@@ -36,6 +36,7 @@ export interface InvoiceRow {
   /** What came in payments, and what was taken from the customer's credit. */
   amount_paid: bigint
   credit_applied: bigint
+  amount_refunded: bigint
   /** Those that brought money. */
   payments: string[]
   due_date: string
@@ -60,7 +61,7 @@ type Owned = { bucket: number; account: string; environment: Environment }
 type One = Owned & { id: string }
 
 const columns = `bucket, account_id, environment, id, status, number, customer_id, customer, currency, items, tax_inclusive,
-  subtotal, discount_total, tax_total, total, amount_paid, credit_applied, payments::text[] as payments, due_date,
+  subtotal, discount_total, tax_total, total, amount_paid, credit_applied, amount_refunded, payments::text[] as payments, due_date,
   payment_methods, notes, reference, subscription_id, callback_url, metadata, token, sequence, void_reason, opened_at, sent_at,
   paid_at, voided_at, created_at, updated_at`
 
@@ -199,6 +200,16 @@ export const addPayment = statement<
   `update billing.invoices
       set amount_paid = amount_paid + $applied::bigint, payments = payments || $payment::uuid, updated_at = $at
     where ${mine} and id = $id and status = any($from::text[]) and not ($payment::uuid = any(payments))
+   returning ${columns}`,
+)
+
+/** Money that was given back: unless all of the invoice was paid, it is due again. */
+export const addRefund = statement<One & { amount: bigint; at: Date }, InvoiceRow>(
+  'billing.add_refund',
+  `update billing.invoices
+      set amount_refunded = amount_refunded + case when status = 'paid' then $amount::bigint else 0 end,
+          amount_paid = amount_paid - case when status = 'paid' then 0 else $amount end, updated_at = $at
+    where ${mine} and id = $id
    returning ${columns}`,
 )
 

@@ -127,6 +127,12 @@ export function unusedOf(
   return priceOfPart(paid_amount, currencyOf(currency), billed, from, period_end)
 }
 
+/** A refusal with which everything is undone: the payment that it names is not there either. */
+export function undone({ code, details, extras }: AppError): AppError {
+  const { payment_id: _, ...extra } = extras.extra ?? {}
+  return new AppError(code, details, { ...extras, extra })
+}
+
 /** What a whole period costs, tax included. */
 export function grossOf(row: Pick<SubscriptionRow, 'currency' | 'quantity'>, plan: PlanRow, withFee: boolean): bigint {
   const items: NewItem[] = [{ ...taxed(plan), description: '', ...quantityOf(row, plan) }]

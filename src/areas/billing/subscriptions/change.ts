@@ -9,7 +9,7 @@ import { one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import { addCredit } from '../customers/customer.ts'
 import { findPlan, type PlanRow } from '../plans/store.ts'
-import { beginPeriod, billRest, unusedOf } from './bill.ts'
+import { beginPeriod, billRest, undone, unusedOf } from './bill.ts'
 import { wallClock } from './calendar.ts'
 import { save } from './schedule.ts'
 import { type SubscriptionRow, type SubscriptionState, tryAgain } from './store.ts'
@@ -94,7 +94,7 @@ async function reprice(
     ? await billRest(app, tx, occasion, priced, plan, now)
     : await beginPeriod(app, tx, occasion, priced, plan, now, { isExpected: true })
   if (!billed) throw new Error('a period was begun without the subscription’s lock')
-  if (billed.refusal) throw billed.refusal
+  if (billed.refusal) throw undone(billed.refusal)
   return save(app, tx, occasion, row, { ...stateOf(priced), ...billed.changes })
 }
 

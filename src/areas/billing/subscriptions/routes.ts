@@ -30,6 +30,7 @@ const payable = [
   'AMOUNT_TOO_HIGH',
   'NOT_FOUND',
   'INVALID_STATE',
+  'PAYMENT_BLOCKED',
 ] as const
 
 const create = write({

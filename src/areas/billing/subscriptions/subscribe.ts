@@ -15,7 +15,7 @@ import { CustomerIn, customerFacts, customerFor } from '../customers/customer.ts
 import { subscriptionEvents } from '../events.ts'
 import { requirePlan, trialDays } from '../plans/plan.ts'
 import type { PlanRow } from '../plans/store.ts'
-import { beginPeriod, grossOf } from './bill.ts'
+import { beginPeriod, grossOf, undone } from './bill.ts'
 import { type Calendar, daysAfter, intervalAt, nextDayOfMonth, onDay, startOfDay, wallClock } from './calendar.ts'
 import { save } from './schedule.ts'
 import { findSubscriptionReference, insertSubscription, type SubscriptionRow, timeZoneOf } from './store.ts'
@@ -129,7 +129,7 @@ async function beginFirst(app: App, tx: Tx, occasion: Occasion, row: Subscriptio
   const how = { isFirst: true, isExpected: true }
   const billed = await beginPeriod(app, tx, occasion, row, plan, row.period_start, how)
   if (!billed) throw new Error('a new subscription had a period already')
-  if (billed.refusal) throw billed.refusal
+  if (billed.refusal) throw undone(billed.refusal)
   const isPaid = billed.invoice === null || billed.invoice.status === 'paid'
   return save(app, tx, occasion, row, { ...billed.changes, ...(isPaid ? { status: 'active' } : {}) })
 }
