@@ -83,14 +83,14 @@ export async function subscribe(
   const plan = await requireOffered(tx, tenant, input.plan_id)
   const count = input.quantity ?? 1
   const amount = priceOf(plan, count)
-  const method = methodOf(input.payment_method, input.customer.phone)
+  const customer = await customerFor(tx, occasion, input.customer, { needsContact: true })
+  const method = methodOf(input.payment_method, input.customer.phone ?? customer.phone)
   await requirePayable(tx, tenant, method, plan, count, true)
   const { time_zone: timeZone } = await one(tx.query(timeZoneOf, { account: tenant.account }))
   const trialEnd = trialEndOf(input, plan, timeZone, nowMs)
   const start = wholeSecond(nowMs)
   const firstBilled = trialEnd ?? start
   const calendar = calendarFor(plan, input.billing_anchor, firstBilled, timeZone, nowMs)
-  const customer = await customerFor(tx, occasion, input.customer, { needsContact: true })
   const row = await maybe(
     tx.query(insertSubscription, {
       ...tenant,
@@ -145,10 +145,7 @@ export async function requireOffered(tx: Tx, tenant: Tenant, id: string, has?: P
 export type Method = Pick<SubscriptionRow, 'method' | 'card_token' | 'phone' | 'provider'>
 
 /** How a subscription is paid; the customer's own phone unless another is given. */
-export function methodOf(
-  given: Static<typeof PaymentMethodIn> | undefined,
-  customersPhone: string | undefined,
-): Method {
+export function methodOf(given: Static<typeof PaymentMethodIn> | undefined, customersPhone: string | null): Method {
   if (given === undefined || given.type === 'invoice')
     return { method: 'invoice', card_token: null, phone: null, provider: null }
   if (given.type === 'card') {
@@ -156,7 +153,7 @@ export function methodOf(
     return { method: 'card', card_token: given.card_token, phone: null, provider: null }
   }
   const asked = given.phone ?? customersPhone
-  if (asked === undefined) throw new AppError('VALIDATION_ERROR', 'payment_method.phone: is missing')
+  if (asked === null) throw new AppError('VALIDATION_ERROR', 'payment_method.phone: is missing')
   return { method: 'mobile_money', card_token: null, phone: asked, provider: given.provider?.toLowerCase() ?? null }
 }
 
