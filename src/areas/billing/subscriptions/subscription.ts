@@ -124,7 +124,7 @@ export async function tellSubscription(
   await app.outbox.emit(tx, event, occasion, subscription_id, told, { callbackUrl: row.callback_url })
 }
 
-export function subscriptionUuid(id: string): string {
+function subscriptionUuid(id: string): string {
   const uuid = uuidOf('subscription', id)
   if (uuid === null) throw noSuchSubscription()
   return uuid
