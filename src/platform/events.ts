@@ -153,6 +153,11 @@ const insert = statement<
             $owner::uuid)::events.event_item]))[1] as deliveries`,
 )
 
+const insertAll = statement<{ items: string }, { deliveries: (string | null)[] }>(
+  'events.emit_all',
+  `select events.emit(array(select i from jsonb_populate_recordset(null::events.event_item, $items::jsonb) i)) as deliveries`,
+)
+
 /** Where areas put what happened. One way for plain transactions, one for group commits. */
 export class Outbox {
   readonly #courier: Courier
@@ -191,6 +196,31 @@ export class Outbox {
     )
     tx.afterCommit(() => this.begin(event, deliveries))
     return event
+  }
+
+  /** The same for many prepared events, with one statement. */
+  async emitAll(tx: Tx, events: readonly NewEvent[]): Promise<void> {
+    if (events.length === 0) return
+    const items = events.map(({ tenant, columns }) => ({
+      bucket: tenant.bucket,
+      account_id: tenant.account,
+      environment: tenant.environment,
+      id: columns.event_id,
+      type: columns.event_type,
+      resource_id: columns.event_resource,
+      body: columns.event_body,
+      request_id: columns.event_request,
+      within: columns.event_within,
+      callback_url: columns.event_callback,
+      created_at: columns.event_at,
+      owner: columns.event_owner,
+    }))
+    const { deliveries } = await one(tx.query(insertAll, { items: JSON.stringify(items) }))
+    tx.afterCommit(() => {
+      events.forEach((event, i) => {
+        this.begin(event, deliveries[i] ?? null)
+      })
+    })
   }
 
   /** Describes an event to be written in the caller's group commit; call `begin` with what that gave for it. */

@@ -226,6 +226,18 @@ test('a charge that the account’s own rules block fails like every other, and 
   const open = `/v1/billing/invoices/${due.latest_invoice_id}/pay?wait=0`
   const refused = await client.post(open, { phone: byPhone().phone })
   assert.deepEqual([refused.status, refused.body.error.code], [403, 'PAYMENT_BLOCKED'], refused.text)
+  // Whoever subscribes now is refused with everything that was to follow: no payment is named that is not there.
+  const count = async () => (await client.get('/v1/payments/transactions')).body.data.length
+  const before = await count()
+  for (const reply of [
+    await client.post(path, { plan_id, customer, payment_method: byPhone() }),
+    await client.post(path, { plan_id, customer, payment_method: byPhone(), reference: 'again' }),
+  ]) {
+    assert.deepEqual([reply.status, reply.body.error.code], [403, 'PAYMENT_BLOCKED'], reply.text)
+    assert.deepEqual([reply.body.error.rule_id, 'payment_id' in reply.body.error], [rule.body.rule_id, false])
+  }
+  assert.equal(await count(), before)
+  assert.equal((await client.get(path)).body.data.length, 1)
   await client.delete(`/v1/payments/fraud/rules/${rule.body.rule_id}`)
   await advance(client, 2 * dayS)
   await becomes(client, made, ({ status }) => status === 'active')

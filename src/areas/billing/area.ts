@@ -7,13 +7,15 @@ import { mountHostedPage } from './invoices/hosted.ts'
 import { overdueChore } from './invoices/overdue.ts'
 import { invoiceRoutes } from './invoices/routes.ts'
 import { planRoutes } from './plans/routes.ts'
-import { renewJob } from './subscriptions/renew.ts'
+import { remindJob } from './subscriptions/remind.ts'
+import { renewAloneJob } from './subscriptions/renew.ts'
+import { renewJob } from './subscriptions/renew-many.ts'
 import { subscriptionRoutes } from './subscriptions/routes.ts'
 
 export const billing: Area = {
   name: 'billing',
   routes: [...invoiceRoutes, ...customerRoutes, ...planRoutes, ...subscriptionRoutes],
-  jobs: [renewJob],
+  jobs: [renewJob, renewAloneJob, remindJob],
   events: [...Object.values(invoiceEvents), ...Object.values(subscriptionEvents)],
   chores: [overdueChore],
   mount: mountHostedPage,

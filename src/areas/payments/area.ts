@@ -89,7 +89,7 @@ export { currencyOf, microsOf, type NewPayment, PaymentCreate } from './input.ts
 export { mobileTermsOf, type Provider, providerFor, requireProvider } from './methods.ts'
 export { paymentUuid, recordOf } from './payment.ts'
 export { findPayouts } from './payouts/store.ts'
-export { declarePurpose, type Purpose } from './purpose.ts'
+export { declarePurpose, type Purpose, type Refunded } from './purpose.ts'
 export { accepting, checkCallback, isAnsweredAtOnce } from './routes.ts'
 export { pendingOf } from './settlement.ts'
 export {

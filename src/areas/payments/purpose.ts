@@ -18,6 +18,15 @@ export interface Purpose {
   completed?(app: App, tx: Tx, occasion: Occasion, payment: PaymentRow): Promise<void>
   /** The same when it failed, was cancelled or expired. Late money may still complete it. */
   failed?(app: App, tx: Tx, occasion: Occasion, payment: PaymentRow): Promise<void>
+  /** The same when some of its money, or all of it, was given back. */
+  refunded?(app: App, tx: Tx, occasion: Occasion, payment: PaymentRow, refund: Refunded): Promise<void>
+}
+
+/** A refund of a payment that is completed; `total` is what all of them come to, with this one. */
+export interface Refunded {
+  readonly id: string
+  readonly amount: bigint
+  readonly total: bigint
 }
 
 export const collection: Purpose = { name: 'payment', isFree: false }

@@ -61,5 +61,6 @@ function intakeOf(app: App): Intake {
   }
 }
 
-/** How another area sends one text for an account: what the account itself could send, at its price. */
-export { send as sendText } from './send.ts'
+export type { Sending } from './draft.ts'
+/** How another area sends one text for an account. */
+export { sendNotice } from './notice.ts'

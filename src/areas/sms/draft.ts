@@ -134,7 +134,10 @@ export function lengthChecked(message: string): string {
 }
 
 /** The API's own answers of the sandbox. */
-export function refusalOf({ to }: Draft, { tenant }: Caller): 'INSUFFICIENT_BALANCE' | 'OPTED_OUT' | null {
+export function refusalOf(
+  { to }: Draft,
+  { tenant }: Pick<Caller, 'tenant'>,
+): 'INSUFFICIENT_BALANCE' | 'OPTED_OUT' | null {
   return tenant.environment === 'test' ? sandboxRefusal(to) : null
 }
 

@@ -42,6 +42,11 @@ export const findCustomer = statement<Owned & { id: string }, CustomerRow>(
   `select ${columns} from billing.customers where ${mine} and id = $id`,
 )
 
+export const findCustomers = statement<Owned & { ids: readonly string[] }, CustomerRow>(
+  'billing.find_customers',
+  `select ${columns} from billing.customers where ${mine} and id = any($ids::uuid[])`,
+)
+
 export const listCustomers = statement<
   Owned & { contact: string | null; after: string | null; descending: boolean; limit: number },
   CustomerRow
@@ -79,6 +84,11 @@ export const insertCreditEntry = statement<
      created_at)
    values ($bucket, $account, $environment, $source, $step, $customer, $currency, $amount, $at)
    on conflict do nothing returning step`,
+)
+
+export const findCreditEntry = statement<Owned & { source: string; step: string }, { amount: bigint }>(
+  'billing.find_credit_entry',
+  `select amount from billing.credit_entries where ${mine} and source_id = $source and step = $step`,
 )
 
 export const moveCredit = statement<Owned & { customer: string; currency: string; amount: bigint }, object>(

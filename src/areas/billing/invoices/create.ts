@@ -14,7 +14,7 @@ import { customerFacts, customerFor, type NewCustomer, takeCredit } from '../cus
 import { type Discount, type NewItem, reckon } from './calculation.ts'
 import { settled } from './hooks.ts'
 import { notWhile, stored, tokenBytes } from './invoice.ts'
-import { findInvoiceReference, type InvoiceRow, insertInvoice, nextNumber, openDraft } from './store.ts'
+import { findInvoiceReference, type InvoiceRow, insertInvoice, nextNumbers, openDraft } from './store.ts'
 
 const usualDueDays = 14
 const maxMetadataBytes = 16 * 1_024
@@ -45,7 +45,7 @@ export async function createInvoice(app: App, tx: Tx, occasion: Occasion, wanted
   const { currency, items, discount, taxInclusive = false, reference = null, metadata = {} } = wanted
   const figures = reckon({ currency, items, taxInclusive, ...(discount ? { discount } : {}) })
   const today = dayOf(new Date(nowMs))
-  const dueDate = wanted.dueDate ?? dayOf(new Date(nowMs + usualDueDays * dayMs))
+  const dueDate = wanted.dueDate ?? usualDueDate(nowMs)
   if (dueDate < today) throw new AppError('VALIDATION_ERROR', `due_date: must not be before today, ${today}`)
   const metadataText = JSON.stringify(metadata)
   if (Buffer.byteLength(metadataText) > maxMetadataBytes)
@@ -79,12 +79,17 @@ export async function createInvoice(app: App, tx: Tx, occasion: Occasion, wanted
   return wanted.open ? openInvoice(app, tx, occasion, draft) : draft
 }
 
+/** By when an invoice is to be paid that says nothing else. */
+export function usualDueDate(nowMs: number): string {
+  return dayOf(new Date(nowMs + usualDueDays * dayMs))
+}
+
 /** Makes a draft an invoice. The row is locked, or new. */
 export async function openInvoice(app: App, tx: Tx, occasion: Occasion, draft: InvoiceRow): Promise<InvoiceRow> {
   const { tenant, nowMs } = occasion
   const { id, customer_id: customerId, currency, total } = draft
   const credit = await takeCredit(tx, occasion, { customerId, currency, sourceId: id, step: 'apply' }, total)
-  const { last, pattern } = await one(tx.query(nextNumber, { ...tenant }))
+  const { last, pattern } = await one(tx.query(nextNumbers, { ...tenant, count: 1 }))
   const at = new Date(nowMs)
   const number = numberOf(pattern ?? usualPattern, last, at)
   const open = await maybe(tx.query(openDraft, { ...tenant, id, number, credit, at }))

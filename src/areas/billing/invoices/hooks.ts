@@ -16,6 +16,8 @@ interface InvoiceHooks {
   invoiceVoided?(app: App, tx: Tx, occasion: Occasion, invoice: InvoiceRow): Promise<void>
   /** A payment for it failed, was cancelled or expired. Late money may still pay it. */
   invoicePaymentFailed?(app: App, tx: Tx, occasion: Occasion, invoice: InvoiceRow, payment: PaymentRow): Promise<void>
+  /** So much of what was paid for it was given back. */
+  invoiceRefunded?(app: App, tx: Tx, occasion: Occasion, invoice: InvoiceRow, micros: bigint): Promise<void>
 }
 
 const hooks = new Set<InvoiceHooks>()
@@ -55,4 +57,14 @@ export async function paymentFailed(
 
 export async function voided(app: App, tx: Tx, occasion: Occasion, invoice: InvoiceRow): Promise<void> {
   for (const { invoiceVoided } of hooks) await invoiceVoided?.(app, tx, occasion, invoice)
+}
+
+export async function refunded(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  invoice: InvoiceRow,
+  micros: bigint,
+): Promise<void> {
+  for (const { invoiceRefunded } of hooks) await invoiceRefunded?.(app, tx, occasion, invoice, micros)
 }

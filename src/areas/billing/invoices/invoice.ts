@@ -43,6 +43,7 @@ export function invoiceOf(app: App, row: InvoiceRow, nowMs: number): Static<type
     amount_paid: row.amount_paid,
     amount_due: dueOf(row),
     credit_applied: row.credit_applied,
+    amount_refunded: row.amount_refunded,
     overdue: isOverdue(row, nowMs),
     due_date: row.due_date,
     hosted_url: url,
@@ -141,7 +142,18 @@ export async function tellPaid(
 
 async function toldOf(app: App, tx: Tx, occasion: Occasion, row: InvoiceRow, payment: PaymentRow | null) {
   const { sequence } = await one(tx.query(countTold, { ...occasion.tenant, id: row.id }))
-  const invoice = invoiceOf(app, row, occasion.nowMs)
+  return toldAs(app, occasion, row, payment, sequence)
+}
+
+/** What is told of an invoice, as the `sequence`th of all that is. */
+export function toldAs(
+  app: App,
+  { nowMs }: Pick<Occasion, 'nowMs'>,
+  row: InvoiceRow,
+  payment: PaymentRow | null,
+  sequence: number,
+) {
+  const invoice = invoiceOf(app, row, nowMs)
   const { invoice_id, number, status, amount_paid, total, currency, customer, metadata, subscription_id } = invoice
   const facts = { invoice_id, number, status, amount_paid, total, currency, customer, metadata, subscription_id }
   const payment_id = payment && idOf('payment', payment.id)

@@ -45,7 +45,8 @@ export function invoicePage(shown: Shown, ways: Ways, problem = '', phone = ''):
 ${invoice.discount_total > 0n ? html`<tr><td>Discount<td class="n">-${money(invoice.discount_total)}` : []}
 ${invoice.tax_total > 0n ? html`<tr><td>Tax${invoice.tax_inclusive ? ' (included)' : ''}<td class="n">${money(invoice.tax_total)}` : []}
 <tr class="t"><td>Total<td class="n">${money(invoice.total)}
-${invoice.amount_paid > 0n ? html`<tr><td>Paid<td class="n">${money(invoice.amount_paid)}` : []}</table>
+${invoice.amount_paid > 0n ? html`<tr><td>Paid<td class="n">${money(invoice.amount_paid)}` : []}
+${invoice.amount_refunded > 0n ? html`<tr><td>Refunded<td class="n">${money(invoice.amount_refunded)}` : []}</table>
 ${invoice.notes === null ? [] : html`<p>${cut(invoice.notes, shownNotes)}</p>`}
 ${standing(shown, ways, problem, phone)}
 <p><a href="${path}/invoice.pdf">PDF</a></p>`,

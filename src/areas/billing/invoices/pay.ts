@@ -11,6 +11,7 @@ import { accept, currencyOf, declarePurpose, microsOf, type NewPayment, type Pay
 import { addCredit } from '../customers/customer.ts'
 import { paymentFailed, settled } from './hooks.ts'
 import { dueOf, notWhile } from './invoice.ts'
+import { refundInvoice } from './refund.ts'
 import { addPayment, type InvoiceRow, type InvoiceStatus, lockInvoice } from './store.ts'
 
 /** Where money still counts towards an invoice. */
@@ -22,6 +23,8 @@ const invoicePurpose = declarePurpose({
   isFree: false,
   completed: paymentCompleted,
   failed: paymentLost,
+  refunded: async (app, tx, occasion, payment, refund) =>
+    refundInvoice(app, tx, occasion, await invoicePaidBy(tx, occasion, payment), payment, refund),
 })
 
 /** How it is to be paid. All that is due, unless an amount is given. */

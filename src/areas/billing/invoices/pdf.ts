@@ -111,12 +111,13 @@ function facts({ customer, created_at, opened_at, due_date, status, environment 
 }
 
 function sums(invoice: InvoiceRow): [string, bigint][] {
-  const { subtotal, discount_total, tax_total, tax_inclusive, total, amount_paid } = invoice
+  const { subtotal, discount_total, tax_total, tax_inclusive, total, amount_paid, amount_refunded } = invoice
   const rows: [string, bigint][] = [['Subtotal', subtotal]]
   if (discount_total > 0n) rows.push(['Discount', -discount_total])
   if (tax_total > 0n) rows.push([tax_inclusive ? 'Tax, included' : 'Tax', tax_total])
   rows.push(['Total', total])
   if (amount_paid > 0n) rows.push(['Paid', amount_paid])
+  if (amount_refunded > 0n) rows.push(['Refunded', amount_refunded])
   rows.push(['Due', dueOf(invoice)])
   return rows
 }

@@ -21,6 +21,7 @@ import {
   sendNow,
 } from '../../payments/area.ts'
 import { Invoice } from '../events.ts'
+import { requireSubscription } from '../subscriptions/subscription.ts'
 import { createInvoice } from './create.ts'
 import { invoiceOf, invoiceUuid, noSuchInvoice, notWhile } from './invoice.ts'
 import { payInvoice } from './pay.ts'
@@ -76,7 +77,9 @@ const create = write({
   ],
   prepare: (app, { body }, caller) => checkCallback(app, body, caller),
   handle: async (app, tx, { body }, caller) => {
-    const made = await createInvoice(app, tx, caller, newInvoice(body))
+    const { subscription_id: of } = body
+    const goesWith = of === undefined ? {} : { subscriptionId: (await requireSubscription(tx, caller.tenant, of)).id }
+    const made = await createInvoice(app, tx, caller, { ...newInvoice(body), ...goesWith })
     const invoice = body.send === true ? await noteInvoiceSent(app, tx, caller, made) : made
     return recorded(app, tx, caller, 'invoice.create', invoice)
   },

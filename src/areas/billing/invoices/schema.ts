@@ -59,6 +59,9 @@ export const InvoiceCreate = Type.Object({
     }),
   ),
   reference: PaymentCreate.properties.reference,
+  subscription_id: Type.Optional(
+    Type.String({ maxLength: 40, description: 'One that it goes with; begins with sub_' }),
+  ),
   metadata: Type.Optional(Metadata),
   callback_url: PaymentCreate.properties.callback_url,
   send: Type.Optional(

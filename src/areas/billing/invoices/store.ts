@@ -36,6 +36,7 @@ export interface InvoiceRow {
   /** What came in payments, and what was taken from the customer's credit. */
   amount_paid: bigint
   credit_applied: bigint
+  amount_refunded: bigint
   /** Those that brought money. */
   payments: string[]
   due_date: string
@@ -60,7 +61,7 @@ type Owned = { bucket: number; account: string; environment: Environment }
 type One = Owned & { id: string }
 
 const columns = `bucket, account_id, environment, id, status, number, customer_id, customer, currency, items, tax_inclusive,
-  subtotal, discount_total, tax_total, total, amount_paid, credit_applied, payments::text[] as payments, due_date,
+  subtotal, discount_total, tax_total, total, amount_paid, credit_applied, amount_refunded, payments::text[] as payments, due_date,
   payment_methods, notes, reference, subscription_id, callback_url, metadata, token, sequence, void_reason, opened_at, sent_at,
   paid_at, voided_at, created_at, updated_at`
 
@@ -155,13 +156,30 @@ export const listInvoices = statement<
     limit $limit::int + 1`,
 )
 
-/** The next number of an account. Whoever asks after this waits until this transaction ends. */
-export const nextNumber = statement<Owned, { last: bigint; pattern: string | null }>(
-  'billing.next_number',
-  `insert into billing.counters as c (bucket, account_id, environment, last) values ($bucket, $account, $environment, 1)
-   on conflict (bucket, account_id, environment) do update set last = c.last + 1
+/** The next numbers of an account; gives the last of them. Whoever asks after this waits until this transaction ends. */
+export const nextNumbers = statement<Owned & { count: number }, { last: bigint; pattern: string | null }>(
+  'billing.next_numbers',
+  `insert into billing.counters as c (bucket, account_id, environment, last)
+   values ($bucket, $account, $environment, $count::int)
+   on conflict (bucket, account_id, environment) do update set last = c.last + $count::int
    returning last, (select s.value #>> '{}' from accounts.with_setting('invoice_number_pattern') s
                      where s.account_id = c.account_id) as pattern`,
+)
+
+/** Invoices that are open from the start, of one moment. `sequence` says whether they are told of as sent. */
+export const insertOpenInvoices = statement<Owned & { invoices: string; dueDate: string; at: Date }, InvoiceRow>(
+  'billing.insert_open_invoices',
+  `insert into billing.invoices (bucket, account_id, environment, id, status, number, customer_id, customer, currency, items,
+     tax_inclusive, subtotal, discount_total, tax_total, total, due_date, subscription_id, callback_url, metadata, token,
+     sequence, opened_at, sent_at, created_at, updated_at)
+   select $bucket, $account, $environment, n.id, 'open', n.number, n.customer_id, n.customer, n.currency, n.items,
+          n.tax_inclusive, n.subtotal, n.discount_total, n.tax_total, n.total, $dueDate::date, n.subscription_id,
+          n.callback_url, '{}', n.token, n.sequence, $at::timestamptz, case when n.sequence > 0 then $at::timestamptz end, $at,
+          $at
+     from jsonb_to_recordset($invoices::jsonb) as n (id uuid, number text, customer_id uuid, customer jsonb, currency text,
+            items jsonb, tax_inclusive boolean, subtotal bigint, discount_total bigint, tax_total bigint, total bigint,
+            subscription_id uuid, callback_url text, token bytea, sequence int)
+   returning ${columns}`,
 )
 
 export const openDraft = statement<One & { number: string; credit: bigint; at: Date }, InvoiceRow>(
@@ -182,6 +200,16 @@ export const addPayment = statement<
   `update billing.invoices
       set amount_paid = amount_paid + $applied::bigint, payments = payments || $payment::uuid, updated_at = $at
     where ${mine} and id = $id and status = any($from::text[]) and not ($payment::uuid = any(payments))
+   returning ${columns}`,
+)
+
+/** Money that was given back: unless all of the invoice was paid, it is due again. */
+export const addRefund = statement<One & { amount: bigint; at: Date }, InvoiceRow>(
+  'billing.add_refund',
+  `update billing.invoices
+      set amount_refunded = amount_refunded + case when status = 'paid' then $amount::bigint else 0 end,
+          amount_paid = amount_paid - case when status = 'paid' then 0 else $amount end, updated_at = $at
+    where ${mine} and id = $id
    returning ${columns}`,
 )
 

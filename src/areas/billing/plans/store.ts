@@ -68,6 +68,11 @@ export const findPlan = statement<One, PlanRow>(
   `select ${columns} from billing.plans where ${mine} and id = $id`,
 )
 
+export const findPlans = statement<Owned & { ids: readonly string[] }, PlanRow>(
+  'billing.find_plans',
+  `select ${columns} from billing.plans where ${mine} and id = any($ids::uuid[])`,
+)
+
 export const findCode = statement<Owned & { code: string }, { id: string; active: boolean }>(
   'billing.find_plan_code',
   `select id, active from billing.plans where ${mine} and code = $code`,

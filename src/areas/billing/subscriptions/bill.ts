@@ -9,6 +9,7 @@ import { zoneOf } from '../../../kernel/time-zones.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
 import { currencyOf, mobileTermsOf, providerFor, requirePassed } from '../../payments/area.ts'
 import { addCredit } from '../customers/customer.ts'
 import { lockCredit } from '../customers/store.ts'
@@ -18,7 +19,7 @@ import { type InvoicePayment, payInvoice } from '../invoices/pay.ts'
 import { noteInvoiceSent } from '../invoices/send.ts'
 import type { InvoiceRow } from '../invoices/store.ts'
 import type { PlanRow } from '../plans/store.ts'
-import { intervalAt, wallClock, withinHours } from './calendar.ts'
+import { intervalAt, type Period, wallDay, withinHours } from './calendar.ts'
 import { priceOfPart } from './proration.ts'
 import { insertCollection, insertPeriod, type SubscriptionRow, type SubscriptionState } from './store.ts'
 import { calendarOf } from './subscription.ts'
@@ -71,6 +72,27 @@ export async function beginPeriod(
   return { ...billed, changes: { ...begun, paid_amount, ...billed.changes } }
 }
 
+/** The next period of a subscription, and what it comes to. */
+export interface PlainPeriod extends Period {
+  cycle: number
+  figures: Figures
+  paidAmount: bigint
+}
+
+/**
+ * The next period where that is whole, costs something and can be asked for as it is, whoever pays; null where billing it
+ * takes more than that.
+ */
+export function plainPeriodOf(app: App, tenant: Tenant, row: SubscriptionRow, plan: PlanRow): PlainPeriod | null {
+  const { period_end: start } = row
+  const { start: boundary, end } = intervalAt(calendarOf(row), start)
+  if (boundary.getTime() !== start.getTime()) return null
+  const figures = reckon(reckoningOf(row, plan, [wholeOf(row, plan, start, end)]))
+  if (figures.total === 0n) return null
+  if (row.phone !== null && uncollectableOf(app, tenant, { ...row, phone: row.phone }, figures.total) > 0n) return null
+  return { cycle: row.cycle + 1, start, end, figures, paidAmount: grossOfFirst(figures, plan) }
+}
+
 /** Bills the rest of the current period by another price. */
 export async function billRest(
   app: App,
@@ -105,6 +127,12 @@ export function unusedOf(
   return priceOfPart(paid_amount, currencyOf(currency), billed, from, period_end)
 }
 
+/** A refusal with which everything is undone: the payment that it names is not there either. */
+export function undone({ code, details, extras }: AppError): AppError {
+  const { payment_id: _, ...extra } = extras.extra ?? {}
+  return new AppError(code, details, { ...extras, extra })
+}
+
 /** What a whole period costs, tax included. */
 export function grossOf(row: Pick<SubscriptionRow, 'currency' | 'quantity'>, plan: PlanRow, withFee: boolean): bigint {
   const items: NewItem[] = [{ ...taxed(plan), description: '', ...quantityOf(row, plan) }]
@@ -113,7 +141,7 @@ export function grossOf(row: Pick<SubscriptionRow, 'currency' | 'quantity'>, pla
 }
 
 /** The first moment, from one on, at which the payer may be asked. */
-export function askableAt({ phone, time_zone }: SubscriptionRow, at: Date): Date {
+export function askableAt({ phone, time_zone }: Pick<SubscriptionRow, 'phone' | 'time_zone'>, at: Date): Date {
   // A card is charged without waking anybody.
   if (phone === null) return at
   return withinHours(at, zoneOf(placeOf(phone).country) ?? time_zone, firstHour, lastHour)
@@ -184,15 +212,23 @@ async function giveUncollectable(
   total: bigint,
 ): Promise<void> {
   const currency = currencyOf(name)
-  const found = providerOf(currency, phone, provider ?? undefined)
-  if (!found) return
   const inHand = await maybe(tx.query(lockCredit, { ...occasion.tenant, customer: customerId, currency }))
-  const due = total - (inHand?.balance ?? 0n)
-  if (due <= 0n) return
-  const { min } = mobileTermsOf(app, occasion.tenant, 'in', found)
-  const left = due < min ? due : found.wholeUnitsOnly ? due % 1_000_000n : 0n
+  const left = uncollectableOf(app, occasion.tenant, { currency, phone, provider }, total - (inHand?.balance ?? 0n))
   const step = `rounding:${cycle}:${occasion.receivedMs}`
   await addCredit(tx, occasion, { customerId, currency, sourceId: id, step }, left)
+}
+
+/** What of an amount that is due nobody can be asked for. */
+function uncollectableOf(
+  app: App,
+  tenant: Tenant,
+  { currency, phone, provider }: { currency: string; phone: string; provider: string | null },
+  due: bigint,
+): bigint {
+  const found = due > 0n ? providerOf(currencyOf(currency), phone, provider ?? undefined) : null
+  if (!found) return 0n
+  if (due < mobileTermsOf(app, tenant, 'in', found).min) return due
+  return found.wholeUnitsOnly ? due % 1_000_000n : 0n
 }
 
 /** Null when nobody collects from such a phone any more: asking for the money will say so. */
@@ -237,6 +273,5 @@ function grossOfFirst({ items: [first] }: Figures, { tax_inclusive }: PlanRow): 
 
 /** Days as the account's calendar shows them. */
 function span({ time_zone }: SubscriptionRow, start: Date, end: Date): string {
-  const day = (at: Date) => wallClock(at, time_zone).slice(0, 10)
-  return `${day(start)} to ${day(end)}`
+  return `${wallDay(start, time_zone)} to ${wallDay(end, time_zone)}`
 }

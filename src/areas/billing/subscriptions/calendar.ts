@@ -25,11 +25,11 @@ export interface Period {
 /** The boundary so many intervals after the anchor, or before it. */
 export function boundary(calendar: Calendar, index: number): Date {
   const { interval, intervalCount, anchor, anchorDay, timeZone } = calendar
-  const from = Temporal.PlainDateTime.from(anchor)
+  const from = readWall(anchor)
   const count = index * intervalCount
   return instantOf(
     interval === 'day' || interval === 'week'
-      ? from.add({ days: count * (interval === 'week' ? 7 : 1) })
+      ? new Date(from.getTime() + count * (interval === 'week' ? 7 : 1) * dayMs)
       : inMonth(from, count * (interval === 'year' ? 12 : 1), anchorDay),
     timeZone,
   )
@@ -37,22 +37,36 @@ export function boundary(calendar: Calendar, index: number): Date {
 
 /** The whole interval that a moment lies in; a moment that is a boundary begins one. */
 export function intervalAt(calendar: Calendar, at: Date): Period {
-  const index = indexAt(calendar, at)
-  return { start: boundary(calendar, index), end: boundary(calendar, index + 1) }
+  const { start, end } = around(calendar, at)
+  return { start, end }
 }
 
 /** The index of the last boundary that is not after a moment. */
 export function indexAt(calendar: Calendar, at: Date): number {
-  // Counted in intervals as long as they can be, the guess lies near, on the side of the anchor.
-  let index = Math.floor((at.getTime() - boundary(calendar, 0).getTime()) / (longestDays(calendar) * dayMs))
-  while (boundary(calendar, index) > at) index--
-  while (boundary(calendar, index + 1) <= at) index++
-  return index
+  return around(calendar, at).index
+}
+
+/** Counted in intervals as long as they usually are, the guess lies near. */
+function around(calendar: Calendar, at: Date): Period & { index: number } {
+  let index = Math.floor((at.getTime() - readWall(calendar.anchor).getTime()) / (usualDays(calendar) * dayMs))
+  let start = boundary(calendar, index)
+  while (start > at) start = boundary(calendar, --index)
+  for (;;) {
+    const end = boundary(calendar, index + 1)
+    if (end > at) return { start, end, index }
+    start = end
+    index++
+  }
 }
 
 /** A moment by the wall clock of a time zone, without parts of a second. */
 export function wallClock(at: Date, timeZone: string): string {
   return zoned(at, timeZone).toPlainDateTime().round({ smallestUnit: 'second', roundingMode: 'floor' }).toString()
+}
+
+/** The day that a moment lies in by the wall clock of a time zone. */
+export function wallDay(at: Date, timeZone: string): string {
+  return zoned(at, timeZone).toPlainDate().toString()
 }
 
 /** The first moment of a day in a time zone. */
@@ -67,10 +81,10 @@ export function onDay(wall: string, day: string): string {
 
 /** The next time, from a moment on, that a day of the month comes round: the last of a month that does not have it. */
 export function nextDayOfMonth(wall: string, day: number): string {
-  const from = Temporal.PlainDateTime.from(wall)
+  const from = readWall(wall)
   const inThisMonth = inMonth(from, 0, day)
-  const next = Temporal.PlainDateTime.compare(inThisMonth, from) < 0 ? inMonth(from, 1, day) : inThisMonth
-  return next.toString()
+  const next = inThisMonth < from ? inMonth(from, 1, day) : inThisMonth
+  return next.toISOString().slice(0, 19)
 }
 
 /** So many days later by the wall clock of a time zone. */
@@ -88,18 +102,36 @@ export function withinHours(at: Date, timeZone: string, from: number, to: number
 
 const dayMs = 86_400_000
 
-function longestDays({ interval, intervalCount }: Calendar): number {
-  return { day: 1, week: 7, month: 31, year: 366 }[interval] * intervalCount
+function usualDays({ interval, intervalCount }: Calendar): number {
+  return { day: 1, week: 7, month: 30.436875, year: 365.2425 }[interval] * intervalCount
 }
 
-function inMonth(from: Temporal.PlainDateTime, months: number, day: number): Temporal.PlainDateTime {
-  const first = from.with({ day: 1 }).add({ months })
-  return first.with({ day: Math.min(day, first.daysInMonth) })
+/** A wall clock as though it were in UTC: what is reckoned with it knows no time zone. */
+function readWall(wall: string): Date {
+  return new Date(`${wall}Z`)
+}
+
+function inMonth(from: Date, months: number, day: number): Date {
+  const date = new Date(from)
+  date.setUTCDate(1)
+  date.setUTCMonth(date.getUTCMonth() + months)
+  const month = new Date(date)
+  month.setUTCMonth(month.getUTCMonth() + 1, 0)
+  date.setUTCDate(Math.min(day, month.getUTCDate()))
+  return date
 }
 
 /** A time of day that a clock skips is as much later; of one that it shows twice, the first counts. */
-function instantOf(wall: Temporal.PlainDateTime, timeZone: string): Date {
-  return new Date(wall.toZonedDateTime(timeZone, { disambiguation: 'compatible' }).epochMilliseconds)
+function instantOf(wall: Date, timeZone: string): Date {
+  const plain = new Temporal.PlainDateTime(
+    wall.getUTCFullYear(),
+    wall.getUTCMonth() + 1,
+    wall.getUTCDate(),
+    wall.getUTCHours(),
+    wall.getUTCMinutes(),
+    wall.getUTCSeconds(),
+  )
+  return new Date(plain.toZonedDateTime(timeZone, { disambiguation: 'compatible' }).epochMilliseconds)
 }
 
 function zoned(at: Date, timeZone: string): Temporal.ZonedDateTime {

@@ -10,15 +10,8 @@ import { type InvoiceRow, lockInvoice } from '../invoices/store.ts'
 import { voidInvoice } from '../invoices/void.ts'
 import { unusedOf } from './bill.ts'
 import { save } from './schedule.ts'
-import {
-  countUnpaid,
-  endCollections,
-  findSubscription,
-  firstCollection,
-  lockSubscription,
-  type SubscriptionRow,
-} from './store.ts'
-import { noSuchSubscription, requireStatus, subscriptionUuid, tellSubscription, wholeSecond } from './subscription.ts'
+import { countUnpaid, endCollections, firstCollection, lockSubscription, type SubscriptionRow } from './store.ts'
+import { requireStatus, requireSubscription, tellSubscription, wholeSecond } from './subscription.ts'
 
 export interface Cancelling {
   atPeriodEnd: boolean
@@ -35,9 +28,8 @@ export async function cancelSubscription(
   { atPeriodEnd, reason, prorates }: Cancelling,
 ): Promise<SubscriptionRow> {
   const { tenant, nowMs } = occasion
-  const id = subscriptionUuid(given)
-  const seen = await maybe(tx.query(findSubscription, { ...tenant, id }))
-  if (!seen) throw noSuchSubscription()
+  const seen = await requireSubscription(tx, tenant, given)
+  const { id } = seen
   const invoice = await firstBill(tx, occasion, seen)
   const row = await one(tx.query(lockSubscription, { ...tenant, id }))
   if (row.status === 'cancelled') return row

@@ -8,13 +8,14 @@ import type { App } from '../../../platform/app.ts'
 import { one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import { addCredit } from '../customers/customer.ts'
+import { subscriptionEvents } from '../events.ts'
 import { findPlan, type PlanRow } from '../plans/store.ts'
-import { beginPeriod, billRest, unusedOf } from './bill.ts'
+import { beginPeriod, billRest, undone, unusedOf } from './bill.ts'
 import { wallClock } from './calendar.ts'
 import { save } from './schedule.ts'
-import { type SubscriptionRow, type SubscriptionState, tryAgain } from './store.ts'
+import { countUnpaid, type SubscriptionRow, type SubscriptionState, tryAgain } from './store.ts'
 import { dayIn, type Method, methodOf, PaymentMethodIn, quantity, requireOffered, requirePayable } from './subscribe.ts'
-import { locked, priceOf, requireStatus, sinceNow, wholeSecond } from './subscription.ts'
+import { locked, priceOf, requireStatus, sinceNow, tellSubscription, wholeSecond } from './subscription.ts'
 
 export const SubscriptionUpdate = Type.Object({
   plan_id: Type.Optional(Type.String({ maxLength: 40, description: 'Of the same currency' })),
@@ -35,8 +36,10 @@ export async function changeSubscription(
   const old = await one(tx.query(findPlan, { ...occasion.tenant, id: before.plan_id }))
   const plan = input.plan_id === undefined ? old : await requireOther(tx, occasion, before, old, input.plan_id)
   const count = input.quantity ?? before.quantity
-  const method = input.payment_method ? methodOf(input.payment_method, before.customer.phone) : before
-  await requirePayable(app, tx, occasion.tenant, method, plan, count, before.cycle === 0)
+  const method = input.payment_method ? methodOf(input.payment_method, before.customer.phone ?? null) : before
+  // Whoever only wants it to end may have nothing left to pay with.
+  if (input.payment_method || plan.id !== before.plan_id || count !== before.quantity)
+    await requirePayable(app, tx, occasion.tenant, method, plan, count, before.cycle === 0)
   let row = before
   if (input.cancel_at_period_end !== undefined)
     row = await save(app, tx, occasion, row, {
@@ -94,7 +97,7 @@ async function reprice(
     ? await billRest(app, tx, occasion, priced, plan, now)
     : await beginPeriod(app, tx, occasion, priced, plan, now, { isExpected: true })
   if (!billed) throw new Error('a period was begun without the subscription’s lock')
-  if (billed.refusal) throw billed.refusal
+  if (billed.refusal) throw undone(billed.refusal)
   return save(app, tx, occasion, row, { ...stateOf(priced), ...billed.changes })
 }
 
@@ -128,9 +131,18 @@ export async function pauseSubscription(app: App, tx: Tx, occasion: Occasion, id
   return save(app, tx, occasion, row, { status: 'paused' })
 }
 
-/** What was billed goes on; if that is over, a new period begins now. */
+/**
+ * What was billed goes on; if that is over, a new period begins now. But while a charge that failed meanwhile is owed nothing
+ * more is billed: it is asked for at once.
+ */
 export async function resumeSubscription(app: App, tx: Tx, occasion: Occasion, id: string): Promise<SubscriptionRow> {
-  const row = await locked(tx, occasion.tenant, id)
+  const { tenant, nowMs } = occasion
+  const row = await locked(tx, tenant, id)
   requireStatus(row, ['paused'])
-  return save(app, tx, occasion, row, { status: 'active', ...sinceNow(row, occasion.nowMs) })
+  const { failed } = await one(tx.query(countUnpaid, { ...tenant, subscription: row.id }))
+  if (failed === 0) return save(app, tx, occasion, row, { status: 'active', ...sinceNow(row, nowMs) })
+  await tx.query(tryAgain, { ...tenant, subscription: row.id, at: new Date(nowMs) })
+  const owing = await save(app, tx, occasion, row, { status: 'past_due' })
+  await tellSubscription(app, tx, subscriptionEvents.pastDue, occasion, owing)
+  return owing
 }

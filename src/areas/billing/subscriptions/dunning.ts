@@ -14,6 +14,7 @@ import { payInvoice } from '../invoices/pay.ts'
 import type { InvoiceRow } from '../invoices/store.ts'
 import { askableAt, payerOf } from './bill.ts'
 import { end } from './cancel.ts'
+import { remind } from './remind.ts'
 import { save } from './schedule.ts'
 import {
   type CollectionRow,
@@ -34,6 +35,7 @@ onInvoice({
   invoicePaid: (app, tx, occasion, invoice) => over(app, tx, occasion, invoice, true),
   invoiceVoided: (app, tx, occasion, invoice) => over(app, tx, occasion, invoice, false),
   invoicePaymentFailed,
+  invoiceRefunded,
 })
 
 /** A bill is paid, or nobody has to pay it any more. */
@@ -51,6 +53,21 @@ async function over(app: App, tx: Tx, occasion: Occasion, invoice: InvoiceRow, i
   const changes = isWell ? { status: 'active' as const, ...sinceNow(row, nowMs) } : {}
   const after = await save(app, tx, occasion, row, changes)
   if (isPaid && ended.renews) await tellSubscription(app, tx, subscriptionEvents.renewed, occasion, after)
+}
+
+/** What was given back is not credited once more when the rest of its period is not used. */
+async function invoiceRefunded(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  { id: invoice, subscription_id: id }: InvoiceRow,
+  micros: bigint,
+): Promise<void> {
+  if (id === null) return
+  const row = await maybe(tx.query(lockSubscription, { ...occasion.tenant, id }))
+  if (row?.latest_invoice_id !== invoice) return
+  const left = row.paid_amount - micros
+  await save(app, tx, occasion, row, { paid_amount: left > 0n ? left : 0n })
 }
 
 async function invoicePaymentFailed(
@@ -144,7 +161,10 @@ export async function chargeFailed(
   const isPastDue = row.status === 'active'
   const after = await save(app, tx, occasion, row, isPastDue ? { status: 'past_due' } : {})
   if (isPastDue) await tellSubscription(app, tx, subscriptionEvents.pastDue, occasion, after)
-  if (wait === undefined && !isKept && after.status === 'past_due') await end(app, tx, occasion, after, 'dunning')
+  const isOver = wait === undefined && !isKept && after.status === 'past_due'
+  if (isOver) await end(app, tx, occasion, after, 'dunning')
+  const next = { failure: failures, tryAt, isLast: failures === days.length, isOver }
+  await remind(app, tx, occasion, after, collection.invoice_id, next)
 }
 
 async function dunning(tx: Tx, account: string): Promise<{ days: readonly number[]; isKept: boolean }> {

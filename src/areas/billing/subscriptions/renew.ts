@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The job that looks at a subscription when something is due: the end of a trial or a period, a bill to be asked for again,
-// a first payment that never came. Each step is one transaction under the subscription's lock, and finds out by itself what
+// The job that looks at one subscription when something is due: the end of a trial or a period, a bill to be asked for, or
+// asked for again, a first payment that never came. Each step is one transaction under the subscription's lock, and finds out by itself what
 // is due: run twice, or on two nodes at once, it bills once.
 import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
@@ -13,7 +13,7 @@ import { findPlan } from '../plans/store.ts'
 import { beginPeriod } from './bill.ts'
 import { end, firstBill } from './cancel.ts'
 import { chargeFailed, retry } from './dunning.ts'
-import { renewal, save } from './schedule.ts'
+import { renewalAlone, save } from './schedule.ts'
 import {
   findCollection,
   findSubscription,
@@ -26,17 +26,18 @@ import { endsWithPeriod, lookAt, tellSubscription } from './subscription.ts'
 
 /** A clock that was moved by years has many periods fall due: so many steps are taken before others have their turn. */
 const stepsAtOnce = 24
-/** How many wait in memory while some run: the first of a month has many due at one moment. */
-const claimedAtOnce = 400
+/** How many wait in memory while some run. */
+const claimedAtOnce = 100
 /** A suspended account bills nobody; what fell due meanwhile is done when it is not suspended any more. */
-const suspendedMs = 60_000
+export const suspendedMs = 60_000
+export const retrySeconds = [1, 5, 30, 60, 300, 900, 3_600, 3_600, 21_600, 86_400]
 
-export const renewJob: Job<App, typeof renewal.payload> = {
-  ...renewal,
+export const renewAloneJob: Job<App, typeof renewalAlone.payload> = {
+  ...renewalAlone,
   role: 'timers',
   concurrency: 8,
   leaseSeconds: 30,
-  retrySeconds: [1, 5, 30, 60, 300, 900, 3_600, 3_600, 21_600, 86_400],
+  retrySeconds,
   // The table is looked at four times a second: with no more in hand than run at once, 32 would be done in that time.
   room: () => claimedAtOnce,
   async handle(app, { tenant, payload: { subscription, at } }) {

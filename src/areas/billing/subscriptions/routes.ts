@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox'
 import { uuidOf } from '../../../kernel/ids.ts'
 import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
-import { maybe, type Tx } from '../../../platform/db.ts'
+import type { Tx } from '../../../platform/db.ts'
 import { idBounds, pageOf, windowOf } from '../../../platform/page.ts'
 import { list, type Route, read, write } from '../../../platform/route.ts'
 import { dayRangeQuery, listQuery } from '../../../platform/schema.ts'
@@ -12,9 +12,9 @@ import { checkCallback } from '../../payments/area.ts'
 import { Subscription, subscriptionStatus } from '../events.ts'
 import { cancelSubscription } from './cancel.ts'
 import { changeSubscription, pauseSubscription, resumeSubscription, SubscriptionUpdate } from './change.ts'
-import { findSubscription, listSubscriptions, type SubscriptionRow } from './store.ts'
+import { listSubscriptions, type SubscriptionRow } from './store.ts'
 import { SubscriptionCreate, subscribe } from './subscribe.ts'
-import { noSuchSubscription, recordOf, subscriptionUuid } from './subscription.ts'
+import { recordOf, requireSubscription } from './subscription.ts'
 
 const SubscriptionParam = Type.Object({ subscription_id: Type.String({ description: 'Begins with sub_' }) })
 const reply = { status: 200, schema: Subscription } as const
@@ -30,6 +30,7 @@ const payable = [
   'AMOUNT_TOO_HIGH',
   'NOT_FOUND',
   'INVALID_STATE',
+  'PAYMENT_BLOCKED',
 ] as const
 
 const create = write({
@@ -61,11 +62,8 @@ const get = read({
   params: SubscriptionParam,
   reply,
   errors: ['NOT_FOUND'],
-  handle: async (app, { params }, { tenant }) => {
-    const row = await maybe(app.db.query(findSubscription, { ...tenant, id: subscriptionUuid(params.subscription_id) }))
-    if (!row) throw noSuchSubscription()
-    return recordOf(row)
-  },
+  handle: async (app, { params }, { tenant }) =>
+    recordOf(await requireSubscription(app.db, tenant, params.subscription_id)),
 })
 
 /** An id that nothing has: what is not an id of its kind finds nothing. */

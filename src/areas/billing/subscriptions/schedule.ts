@@ -6,17 +6,20 @@ import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
+import type { NewJob } from '../../../platform/work.ts'
 import { holdClock, nextCollection, type SubscriptionRow, type SubscriptionState, saveSubscription } from './store.ts'
 import { lookAt } from './subscription.ts'
 
-export const renewal = {
-  lane: 'billing.renew',
-  payload: Type.Object({
-    subscription: Type.String(),
-    /** The moment it waits for, in milliseconds: when that is another one by then, another job waits for it. */
-    at: Type.Integer(),
-  }),
-}
+const payload = Type.Object({
+  subscription: Type.String(),
+  /** The moment it waits for, in milliseconds: when that is another one by then, another job waits for it. */
+  at: Type.Integer(),
+})
+
+/** Waits for the moment at which something of a subscription is due. Those of one account are looked at together. */
+export const renewal = { lane: 'billing.renew', payload }
+/** What is due now and is more than another whole period on a new bill, such as a charge: looked at by itself. */
+export const renewalAlone = { lane: 'billing.renew_alone', payload }
 
 /** Stores what changed of a subscription, whose row is locked or new. */
 export async function save(
@@ -76,7 +79,19 @@ async function waitFor(app: App, tx: Tx, tenant: Tenant, subscription: string, a
   const { account, environment } = tenant
   const { offset_ms } = await one(tx.query(holdClock, { account, environment }))
   const delayMs = Math.max(0, at.getTime() - app.clock.nowMs() - Number(offset_ms))
-  const job = app.work.prepare(renewal, tenant, { subscription, at: at.getTime() }, { delayMs })
+  const job = jobAt(app, tenant, delayMs === 0 ? renewalAlone : renewal, subscription, at, delayMs)
   await app.work.add(tx, job)
   if (delayMs === 0) tx.afterCommit(() => app.work.begin(job))
+}
+
+/** The job that looks at a subscription at a moment, which is so far away. */
+export function jobAt(
+  app: App,
+  tenant: Tenant,
+  lane: typeof renewal,
+  subscription: string,
+  at: Date,
+  delayMs: number,
+): NewJob {
+  return app.work.prepare(lane, tenant, { subscription, at: at.getTime() }, { delayMs })
 }

@@ -124,6 +124,12 @@ export const lockSubscription = statement<One, SubscriptionRow>(
   `select ${columns} from billing.subscriptions where ${mine} and id = $id for update`,
 )
 
+/** Those of them that nobody else is busy with, which nobody else changes until this transaction ends. */
+export const lockSubscriptions = statement<Owned & { ids: readonly string[] }, SubscriptionRow>(
+  'billing.lock_subscriptions',
+  `select ${columns} from billing.subscriptions where ${mine} and id = any($ids::uuid[]) order by id for update skip locked`,
+)
+
 export const findSubscriptionReference = statement<
   Owned & { reference: string },
   { id: string; status: SubscriptionStatus }
@@ -213,6 +219,29 @@ export const insertPeriod = statement<Owned & { subscription: string; cycle: num
    on conflict do nothing returning cycle`,
 )
 
+/** Those of which nobody began the period before. */
+export const insertPeriods = statement<Owned & { periods: string }, { subscription_id: string }>(
+  'billing.insert_periods',
+  `insert into billing.periods (bucket, account_id, environment, subscription_id, cycle, starts_at, ends_at)
+   select $bucket, $account, $environment, n.subscription_id, n.cycle, n.starts_at, n.ends_at
+     from jsonb_to_recordset($periods::jsonb)
+            as n (subscription_id uuid, cycle int, starts_at timestamptz, ends_at timestamptz)
+   on conflict do nothing returning subscription_id`,
+)
+
+/** Moves active subscriptions, whose rows are locked, into their next period. */
+export const advanceSubscriptions = statement<Owned & { periods: string; at: Date }, { id: string }>(
+  'billing.advance_subscriptions',
+  `update billing.subscriptions s
+      set cycle = n.cycle, period_start = n.starts_at, period_end = n.ends_at, paid_from = n.starts_at,
+          paid_amount = n.paid_amount, latest_invoice_id = n.invoice_id, next_at = n.next_at, updated_at = $at
+     from jsonb_to_recordset($periods::jsonb) as n (subscription_id uuid, cycle int, starts_at timestamptz,
+            ends_at timestamptz, paid_amount bigint, invoice_id uuid, next_at timestamptz)
+    where s.bucket = $bucket and s.account_id = $account and s.environment = $environment and s.id = n.subscription_id
+      and s.status = 'active' and s.cycle = n.cycle - 1
+   returning s.id`,
+)
+
 const collectionColumns = 'invoice_id, renews, payment_id, failures, failed_at, try_at'
 
 export const insertCollection = statement<
@@ -222,6 +251,20 @@ export const insertCollection = statement<
   'billing.insert_collection',
   `insert into billing.collections (bucket, account_id, environment, subscription_id, invoice_id, renews, payment_id, try_at)
    values ($bucket, $account, $environment, $subscription, $invoice, $renews, $payment, $tryAt)`,
+)
+
+export const insertCollections = statement<Owned & { collections: string }, object>(
+  'billing.insert_collections',
+  `insert into billing.collections (bucket, account_id, environment, subscription_id, invoice_id, renews, try_at)
+   select $bucket, $account, $environment, n.subscription_id, n.invoice_id, true, n.try_at
+     from jsonb_to_recordset($collections::jsonb) as n (subscription_id uuid, invoice_id uuid, try_at timestamptz)`,
+)
+
+/** Which subscriptions have a bill that is to be asked for, sooner or later. */
+export const withCollections = statement<Owned & { ids: readonly string[] }, { subscription_id: string }>(
+  'billing.with_collections',
+  `select distinct subscription_id from billing.collections
+    where ${mine} and subscription_id = any($ids::uuid[]) and try_at is not null`,
 )
 
 /** What is tried next; nothing else of it can be due before. */

@@ -15,7 +15,7 @@ import { CustomerIn, customerFacts, customerFor } from '../customers/customer.ts
 import { subscriptionEvents } from '../events.ts'
 import { requirePlan, trialDays } from '../plans/plan.ts'
 import type { PlanRow } from '../plans/store.ts'
-import { beginPeriod, grossOf } from './bill.ts'
+import { beginPeriod, grossOf, undone } from './bill.ts'
 import { type Calendar, daysAfter, intervalAt, nextDayOfMonth, onDay, startOfDay, wallClock } from './calendar.ts'
 import { save } from './schedule.ts'
 import { findSubscriptionReference, insertSubscription, type SubscriptionRow, timeZoneOf } from './store.ts'
@@ -83,14 +83,14 @@ export async function subscribe(
   const plan = await requireOffered(tx, tenant, input.plan_id)
   const count = input.quantity ?? 1
   const amount = priceOf(plan, count)
-  const method = methodOf(input.payment_method, input.customer.phone)
+  const customer = await customerFor(tx, occasion, input.customer, { needsContact: true })
+  const method = methodOf(input.payment_method, input.customer.phone ?? customer.phone)
   await requirePayable(app, tx, tenant, method, plan, count, true)
   const { time_zone: timeZone } = await one(tx.query(timeZoneOf, { account: tenant.account }))
   const trialEnd = trialEndOf(input, plan, timeZone, nowMs)
   const start = wholeSecond(nowMs)
   const firstBilled = trialEnd ?? start
   const calendar = calendarFor(plan, input.billing_anchor, firstBilled, timeZone, nowMs)
-  const customer = await customerFor(tx, occasion, input.customer, { needsContact: true })
   const row = await maybe(
     tx.query(insertSubscription, {
       ...tenant,
@@ -129,7 +129,7 @@ async function beginFirst(app: App, tx: Tx, occasion: Occasion, row: Subscriptio
   const how = { isFirst: true, isExpected: true }
   const billed = await beginPeriod(app, tx, occasion, row, plan, row.period_start, how)
   if (!billed) throw new Error('a new subscription had a period already')
-  if (billed.refusal) throw billed.refusal
+  if (billed.refusal) throw undone(billed.refusal)
   const isPaid = billed.invoice === null || billed.invoice.status === 'paid'
   return save(app, tx, occasion, row, { ...billed.changes, ...(isPaid ? { status: 'active' } : {}) })
 }
@@ -145,10 +145,7 @@ export async function requireOffered(tx: Tx, tenant: Tenant, id: string, has?: P
 export type Method = Pick<SubscriptionRow, 'method' | 'card_token' | 'phone' | 'provider'>
 
 /** How a subscription is paid; the customer's own phone unless another is given. */
-export function methodOf(
-  given: Static<typeof PaymentMethodIn> | undefined,
-  customersPhone: string | undefined,
-): Method {
+export function methodOf(given: Static<typeof PaymentMethodIn> | undefined, customersPhone: string | null): Method {
   if (given === undefined || given.type === 'invoice')
     return { method: 'invoice', card_token: null, phone: null, provider: null }
   if (given.type === 'card') {
@@ -156,7 +153,7 @@ export function methodOf(
     return { method: 'card', card_token: given.card_token, phone: null, provider: null }
   }
   const asked = given.phone ?? customersPhone
-  if (asked === undefined) throw new AppError('VALIDATION_ERROR', 'payment_method.phone: is missing')
+  if (asked === null) throw new AppError('VALIDATION_ERROR', 'payment_method.phone: is missing')
   return { method: 'mobile_money', card_token: null, phone: asked, provider: given.provider?.toLowerCase() ?? null }
 }
 

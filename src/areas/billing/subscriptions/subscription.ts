@@ -6,7 +6,7 @@ import { idOf, uuidOf } from '../../../kernel/ids.ts'
 import { formatMicros } from '../../../kernel/money.ts'
 import { dayMs, hourMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
-import { maybe, one, type Tx } from '../../../platform/db.ts'
+import { maybe, one, type Queryable, type Tx } from '../../../platform/db.ts'
 import type { EventType, Occasion } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { Subscription, subscriptionEvents } from '../events.ts'
@@ -15,6 +15,7 @@ import type { PlanRow } from '../plans/store.ts'
 import type { Calendar } from './calendar.ts'
 import {
   countToldOfSubscription,
+  findSubscription,
   lockSubscription,
   type SubscriptionRow,
   type SubscriptionState,
@@ -123,10 +124,16 @@ export async function tellSubscription(
   await app.outbox.emit(tx, event, occasion, subscription_id, told, { callbackUrl: row.callback_url })
 }
 
-export function subscriptionUuid(id: string): string {
+function subscriptionUuid(id: string): string {
   const uuid = uuidOf('subscription', id)
   if (uuid === null) throw noSuchSubscription()
   return uuid
+}
+
+export async function requireSubscription(queryable: Queryable, tenant: Tenant, id: string): Promise<SubscriptionRow> {
+  const row = await maybe(queryable.query(findSubscription, { ...tenant, id: subscriptionUuid(id) }))
+  if (!row) throw noSuchSubscription()
+  return row
 }
 
 export async function locked(tx: Tx, tenant: Tenant, id: string): Promise<SubscriptionRow> {
@@ -135,7 +142,7 @@ export async function locked(tx: Tx, tenant: Tenant, id: string): Promise<Subscr
   return row
 }
 
-export function noSuchSubscription(): AppError {
+function noSuchSubscription(): AppError {
   return new AppError('NOT_FOUND', 'there is no such subscription; the ids of subscriptions begin with sub_')
 }
 

@@ -10,6 +10,7 @@ import { paymentEvents, refundEvents } from '../events.ts'
 import { currencyOf } from '../input.ts'
 import { toldOf } from '../payment.ts'
 import type { FailureReason, OutgoingVerdict } from '../provider.ts'
+import { purposeOf } from '../purpose.ts'
 import { type AttemptState, changeRefunded, lockPayment, type PaymentRow } from '../store.ts'
 import { feePart, refundOf, refundsOf } from './refund.ts'
 import { completedRefunds, moveRefund, moveRefundState, type RefundRow, type RefundStatus, tenantOf } from './store.ts'
@@ -103,6 +104,10 @@ async function completed(
   }
   const told = { ...tenant, id: payment.id, by: 0n, told: 1, at: new Date(nowMs) }
   await tellRefunded(app, tx, await one(tx.query(changeRefunded, told)), after)
+  const { refunded } = purposeOf(payment)
+  if (!refunded) return
+  const { amount: total } = await one(tx.query(completedRefunds, { ...tenant, payment: payment.id }))
+  await refunded(app, tx, occasionOf(app, after), payment, { id, amount, total })
 }
 
 async function failed(app: App, tx: Tx, payment: PaymentRow, refund: RefundRow, reason: FailureReason): Promise<void> {

@@ -15,7 +15,8 @@ import { findPlaces, placeFor } from '../ported/numbers.ts'
 import { priceOf } from '../pricing.ts'
 import { mostValiditySeconds } from '../schema.ts'
 
-const currencyOf = statement<{ account: string }, { currency: string }>(
+/** In which an account pays for its texts. */
+export const currencyOf = statement<{ account: string }, { currency: string }>(
   'sms.currency_of',
   'select accounts.currency_of($account::uuid) as currency',
 )

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Many invoices of one account at once, as when the month turns: open from the start, with a range of numbers that is taken
+// in one go. What only one invoice in a hundred needs, such as credit to be taken off, goes the way of `create.ts`.
+import { randomBytes } from 'node:crypto'
+import { newUuid } from '../../../kernel/ids.ts'
+import { numberOf, usualPattern } from '../../../kernel/invoice-number.ts'
+import type { Currency } from '../../../kernel/money.ts'
+import type { App } from '../../../platform/app.ts'
+import { one, type Tx } from '../../../platform/db.ts'
+import type { Occasion } from '../../../platform/events.ts'
+import { customerFacts } from '../customers/customer.ts'
+import type { CustomerRow } from '../customers/store.ts'
+import { invoiceEvents } from '../events.ts'
+import type { Figures } from './calculation.ts'
+import { usualDueDate } from './create.ts'
+import { stored, tokenBytes, toldAs } from './invoice.ts'
+import { type InvoiceRow, insertOpenInvoices, nextNumbers } from './store.ts'
+
+export interface NewOpenInvoice {
+  customer: CustomerRow
+  currency: Currency
+  /** Of more than nothing: what comes to nothing would be paid at once. */
+  figures: Figures
+  taxInclusive: boolean
+  /** UUID. */
+  subscriptionId: string
+  callbackUrl: string | null
+  /** It is told of as sent. */
+  isSent: boolean
+}
+
+/** The invoices in the order they were asked for. The numbers are locked until the transaction ends. */
+export async function createInvoices(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  wanted: readonly NewOpenInvoice[],
+): Promise<InvoiceRow[]> {
+  if (wanted.length === 0) return []
+  const { tenant, receivedMs, nowMs } = occasion
+  const at = new Date(nowMs)
+  const { last, pattern } = await one(tx.query(nextNumbers, { ...tenant, count: wanted.length }))
+  const first = last - BigInt(wanted.length) + 1n
+  const invoices = wanted.map(({ customer, figures, ...rest }, i) => ({
+    id: newUuid(receivedMs),
+    number: numberOf(pattern ?? usualPattern, first + BigInt(i), at),
+    customer_id: customer.id,
+    customer: customerFacts(customer),
+    currency: rest.currency,
+    items: figures.items.map(stored),
+    tax_inclusive: rest.taxInclusive,
+    subtotal: figures.subtotal.toString(),
+    discount_total: figures.discountTotal.toString(),
+    tax_total: figures.taxTotal.toString(),
+    total: figures.total.toString(),
+    subscription_id: rest.subscriptionId,
+    callback_url: rest.callbackUrl,
+    token: `\\x${randomBytes(tokenBytes).toString('hex')}`,
+    sequence: rest.isSent ? 1 : 0,
+  }))
+  const dueDate = usualDueDate(nowMs)
+  const made = await tx.query(insertOpenInvoices, { ...tenant, invoices: JSON.stringify(invoices), dueDate, at })
+  const byId = new Map(made.map((row) => [row.id, row]))
+  const rows = invoices.map(({ id }) => {
+    const row = byId.get(id)
+    if (!row) throw new Error('an invoice that was written was not given back')
+    return row
+  })
+  await tellSent(app, tx, occasion, rows)
+  return rows
+}
+
+async function tellSent(app: App, tx: Tx, occasion: Occasion, rows: readonly InvoiceRow[]): Promise<void> {
+  const sent = rows.filter(({ sent_at }) => sent_at !== null)
+  const events = sent.map((row) => {
+    const told = toldAs(app, occasion, row, null, row.sequence)
+    const { callback_url: callbackUrl } = row
+    return app.outbox.prepare(invoiceEvents.sent, occasion, told.invoice_id, told, { callbackUrl })
+  })
+  await app.outbox.emitAll(tx, events)
+}

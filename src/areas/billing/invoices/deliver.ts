@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bringing an open invoice to its customer, whoever wants that: the account that sends it, or what became of its payment.
+// The one place that knows the ways there are. A text with the link is the only one now; mail, with the PDF of
+// `renderInvoice` attached, would be one more member of `Destination` and one more line here.
+import { AppError } from '../../../kernel/errors.ts'
+import { formatMoney } from '../../../kernel/money.ts'
+import type { App } from '../../../platform/app.ts'
+import { maybe, one, type Queryable } from '../../../platform/db.ts'
+import { currencyOf } from '../../payments/area.ts'
+import { type Sending, sendNotice } from '../../sms/area.ts'
+import { dueOf, payUrl } from './invoice.ts'
+import { accountName, defaultSender, type InvoiceRow } from './store.ts'
+
+/** Where an invoice goes. Without any of it the account itself brings the link to its customer. */
+export interface Destination {
+  phone?: string
+  /** Whose name the text bears. */
+  from?: string
+  /** What stands before the link. */
+  message?: string
+}
+
+/** Throws an AppError when nobody took it. Under a key, which has a space in it, it is delivered once. */
+export async function deliverInvoice(
+  app: App,
+  sending: Sending,
+  invoice: InvoiceRow,
+  to: Destination,
+  key?: string,
+): Promise<void> {
+  if (to.phone !== undefined) await textInvoice(app, sending, invoice, to, to.phone, key)
+}
+
+async function textInvoice(
+  app: App,
+  sending: Sending,
+  invoice: InvoiceRow,
+  to: Destination,
+  phone: string,
+  key: string | undefined,
+): Promise<void> {
+  const from = await senderFor(app.db, sending, to)
+  const words = to.message ?? `${await headOf(app, invoice)}, due ${invoice.due_date}.`
+  const notice = { to: phone, from, message: `${words} ${payUrl(app, invoice)}` }
+  await sendNotice(app, sending, key === undefined ? notice : { ...notice, key })
+}
+
+/** Who wants how much: the words that a text about an invoice begins with. */
+export async function headOf(app: App, invoice: InvoiceRow): Promise<string> {
+  const { name } = await one(app.db.query(accountName, { account: invoice.account_id }))
+  const due = formatMoney({ micros: dueOf(invoice), currency: currencyOf(invoice.currency) })
+  return `${name}: invoice ${invoice.number}, ${due}`
+}
+
+export async function senderFor(
+  queryable: Queryable,
+  { tenant }: Pick<Sending, 'tenant'>,
+  { from }: Destination,
+): Promise<string> {
+  const sender = from ?? (await maybe(queryable.query(defaultSender, { account: tenant.account })))?.sender
+  if (sender === undefined)
+    throw new AppError('VALIDATION_ERROR', 'from: name the sender of the text, or set default_sender of your account')
+  return sender
+}

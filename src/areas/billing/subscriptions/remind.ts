@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Telling the payer that a charge failed: a text with the link of the invoice at each step, saying what comes next. The step
+// that decides on it writes the job, so that there is one for each; where no text can be sent, nothing else is held up.
+import { type Static, Type } from 'typebox'
+import { AppError } from '../../../kernel/errors.ts'
+import type { App } from '../../../platform/app.ts'
+import { maybe, one, type Tx } from '../../../platform/db.ts'
+import type { Occasion } from '../../../platform/events.ts'
+import type { Job } from '../../../platform/work.ts'
+import { findCustomer } from '../customers/store.ts'
+import { deliverInvoice, headOf } from '../invoices/deliver.ts'
+import { findInvoice, type InvoiceRow } from '../invoices/store.ts'
+import { askableAt } from './bill.ts'
+import { wallDay } from './calendar.ts'
+import { holdClock, type SubscriptionRow } from './store.ts'
+
+const reminding = {
+  lane: 'billing.remind',
+  payload: Type.Object({
+    invoice: Type.String(),
+    phone: Type.String(),
+    /** Which failure it is: there is one text for each. */
+    failure: Type.Integer(),
+    /** The day of the next try, which may be the last; null when there will be none. */
+    nextTry: Type.Union([Type.Null(), Type.String()]),
+    isLast: Type.Boolean(),
+    /** The subscription is over. */
+    isOver: Type.Boolean(),
+  }),
+}
+
+type Reminder = Static<typeof reminding.payload>
+
+/** What comes after a charge that failed. */
+export interface NextStep {
+  failure: number
+  tryAt: Date | null
+  isLast: boolean
+  isOver: boolean
+}
+
+/** Has the payer be told of a charge that failed, by day, once the transaction is durable. */
+export async function remind(
+  app: App,
+  tx: Tx,
+  { tenant, nowMs }: Occasion,
+  row: SubscriptionRow,
+  invoice: string,
+  { failure, tryAt, isLast, isOver }: NextStep,
+): Promise<void> {
+  const customer = await maybe(tx.query(findCustomer, { ...tenant, id: row.customer_id }))
+  const phone = customer?.phone ?? row.phone
+  if (phone === null) return
+  const delayMs = askableAt({ phone, time_zone: row.time_zone }, new Date(nowMs)).getTime() - nowMs
+  const nextTry = tryAt && wallDay(tryAt, row.time_zone)
+  const job = app.work.prepare(
+    reminding,
+    tenant,
+    { invoice, phone, failure, nextTry, isLast, isOver },
+    { delayMs: Math.max(0, delayMs) },
+  )
+  await app.work.add(tx, job)
+  tx.afterCommit(() => app.work.begin(job))
+}
+
+export const remindJob: Job<App, typeof reminding.payload> = {
+  ...reminding,
+  role: 'timers',
+  concurrency: 8,
+  leaseSeconds: 30,
+  retrySeconds: [30, 300, 1_800],
+  async handle(app, { tenant, payload, failures }) {
+    if (!tenant) throw new Error('an invoice belongs to an account')
+    const { account, environment } = tenant
+    const invoice = await maybe(app.db.query(findInvoice, { ...tenant, id: payload.invoice }))
+    const { offset_ms, is_suspended } = await one(app.db.query(holdClock, { account, environment }))
+    // Whoever has paid meanwhile, or need not any more, is not told to.
+    if (invoice?.status !== 'open' || is_suspended) return { kind: 'done' }
+    const receivedMs = app.clock.nowMs()
+    const nowMs = receivedMs + Number(offset_ms)
+    const sending = { tenant, receivedMs, nowMs, requestId: null, actor: '', ip: '' }
+    try {
+      const message = await wordsOf(app, invoice, payload)
+      await deliverInvoice(app, sending, invoice, { phone: payload.phone, message }, keyOf(payload))
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      const mayPass = error.code === 'PROVIDER_UNAVAILABLE' && failures < remindJob.retrySeconds.length
+      if (mayPass) return { kind: 'retry', reason: error.code }
+      app.log.info({ code: error.code }, 'a payer could not be told that a charge failed')
+    }
+    return { kind: 'done' }
+  },
+}
+
+/** The space keeps it apart from the keys of requests. */
+function keyOf({ invoice, failure }: Reminder): string {
+  return `reminder ${invoice}/${failure}`
+}
+
+async function wordsOf(app: App, invoice: InvoiceRow, { nextTry, isLast, isOver }: Reminder): Promise<string> {
+  const head = `${await headOf(app, invoice)}, could not be charged.`
+  if (isOver) return `${head} Your subscription has ended. To pay what is open:`
+  if (nextTry === null) return `${head} Please pay here:`
+  return `${head} We try ${isLast ? 'a last time' : 'again'} on ${nextTry}. To pay now:`
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// A text that another area sends for an account, on its request or because something fell due: what the account itself could
+// send, at its price. Under a key it is sent once, however often it is asked for.
+import { newUuid } from '../../kernel/ids.ts'
+import { isCurrency } from '../../kernel/money.ts'
+import type { App } from '../../platform/app.ts'
+import { one } from '../../platform/db.ts'
+import { AnsweredBefore, keyed } from '../../platform/idempotency.ts'
+import {
+  type Draft,
+  itemOf,
+  jobOf,
+  lengthChecked,
+  optedOut,
+  refusalOf,
+  type Sending,
+  submit,
+  textOf,
+  tooExpensive,
+} from './draft.ts'
+import { currencyOf } from './inbound/replies.ts'
+import { networkOf } from './network.ts'
+import { findPlaces, placeFor } from './ported/numbers.ts'
+import { priceOf } from './pricing.ts'
+import { mostValiditySeconds } from './schema.ts'
+import { permissionOf } from './senders/permissions.ts'
+
+export interface Notice {
+  readonly to: string
+  readonly from: string
+  readonly message: string
+  /** With a space in it, which no key of a request has. */
+  readonly key?: string
+}
+
+/** Throws an AppError when nobody took it; then nothing was charged. */
+export async function sendNotice(app: App, sending: Sending, notice: Notice): Promise<void> {
+  const draft = await draftOf(app, sending, notice)
+  const refusal = refusalOf(draft, sending)
+  if (refusal === 'INSUFFICIENT_BALANCE') throw tooExpensive(draft.currency, draft.cost)
+  if (refusal === 'OPTED_OUT') throw optedOut(draft)
+  const job = jobOf(app, draft, sending, null)
+  const { key = null } = notice
+  const once = keyed(key, key, 200, () => '')
+  // The audit log tells of requests; what falls due by itself is none.
+  const audit = sending.requestId === null ? null : newUuid(sending.receivedMs)
+  const own = { batch: null, batch_index: null, refusal: null, audit }
+  const item = Object.assign(itemOf(draft, job, sending), own, once.columns(null))
+  const { seen, verdict } = await app.commit(submit, item)
+  try {
+    once.settle(seen)
+  } catch (error) {
+    if (error instanceof AnsweredBefore) return
+    throw error
+  }
+  if (verdict === 'insufficient') throw tooExpensive(draft.currency, draft.cost)
+  if (verdict === 'opted_out') throw optedOut(draft)
+  app.work.begin(job)
+}
+
+async function draftOf(app: App, { tenant, receivedMs }: Sending, { to, from, message }: Notice): Promise<Draft> {
+  const { account } = tenant
+  const text = textOf(lengthChecked(message))
+  const { currency } = await one(app.db.query(currencyOf, { account }))
+  if (!isCurrency(currency)) throw new Error(`the account has an unknown currency: ${currency}`)
+  await findPlaces(app, [to])
+  const place = placeFor(app, to)
+  const problem =
+    (await permissionOf(app, tenant)).problem(from, place.country) ??
+    networkOf(app).problem({ ...tenant, ...place }, true)
+  if (problem) throw problem
+  const unitPrice = priceOf(app, { account, currency, atMs: receivedMs }, place)
+  return {
+    uuid: newUuid(receivedMs),
+    to,
+    from,
+    text,
+    place,
+    unitPrice,
+    cost: unitPrice * BigInt(text.segments),
+    currency,
+    scheduledAt: null,
+    type: 'transactional',
+    validity: mostValiditySeconds,
+    metadata: {},
+    reference: null,
+    callbackUrl: null,
+  }
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Money of an invoice that is given back: what the invoice says then, what is due, and what the customer has in hand.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import fc from 'fast-check'
+import { advance, becomes, dayS, nairobi, patienceMs, plan, subscriptions, tells, toldTimes } from '../billing.ts'
+import type { Client } from '../client.ts'
+import { eventually, startWorld, type World } from '../world.ts'
+
+let world: World
+
+before(async () => {
+  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: 0.05 })
+})
+after(() => world.stop())
+
+const invoices = '/v1/billing/invoices'
+
+test('a paid invoice stays paid, and says what was given back', async () => {
+  const { client } = await world.account({ balance: 10_000 })
+  const { invoice_id, hosted_url } = await invoice(client, 1000)
+  const payment = await pay(client, invoice_id, 1)
+  await refund(client, payment, 400)
+  const [event] = await toldTimes(client, 'invoice.refunded', 1)
+  assert.deepEqual(
+    [event.payload.invoice_id, event.payload.payment_id, event.payload.invoice.amount_refunded],
+    [invoice_id, payment, 400],
+  )
+  const shown = (await client.get(`${invoices}/${invoice_id}`)).body
+  assert.deepEqual([shown.status, shown.amount_paid, shown.amount_due, shown.amount_refunded], ['paid', 1000, 0, 400])
+  assert.match((await world.stranger.get(new URL(hosted_url).pathname)).text, /Refunded<td class="n">KES 400\.00/)
+  await refund(client, payment, 600)
+  await toldTimes(client, 'invoice.refunded', 2)
+  assert.equal((await client.get(`${invoices}/${invoice_id}`)).body.amount_refunded, 1000)
+  const refused = await client.post(`${invoices}/${invoice_id}/void`, {})
+  assert.deepEqual([refused.status, refused.body.error.code], [409, 'INVALID_STATE'])
+})
+
+test('what is given back of an open invoice is due again, and with nothing paid it can be taken back', async () => {
+  const { client } = await world.account({ balance: 10_000 })
+  const { invoice_id } = await invoice(client, 1000)
+  const at = `${invoices}/${invoice_id}`
+  const part = await pay(client, invoice_id, 1, 300)
+  const refused = await client.post(`${at}/void`, {})
+  assert.deepEqual([refused.status, refused.body.error.code], [409, 'INVALID_STATE'])
+  await refund(client, part, 300)
+  await toldTimes(client, 'invoice.refunded', 1)
+  const open = (await client.get(at)).body
+  assert.deepEqual(
+    [open.status, open.amount_paid, open.amount_due, open.amount_refunded, open.payments],
+    ['open', 0, 1000, 0, [part]],
+  )
+  await pay(client, invoice_id, 2)
+  assert.equal((await client.get(at)).body.status, 'paid')
+  const { invoice_id: other } = await invoice(client, 500)
+  await refund(client, await pay(client, other, 3, 200), 200)
+  await toldTimes(client, 'invoice.refunded', 2)
+  assert.equal((await client.post(`${invoices}/${other}/void`, {})).body.status, 'void')
+})
+
+test('what was paid twice is given back once: out of what the customer has in hand', async () => {
+  const { client } = await world.account({ balance: 10_000 })
+  const { invoice_id, customer } = await invoice(client, 1000)
+  const [, second = ''] = await payTwice(client, invoice_id)
+  assert.deepEqual(await credits(client, customer.customer_id), [{ currency: 'KES', amount: 1000 }])
+  await refund(client, second, 250)
+  await eventually(
+    async () => (await credits(client, customer.customer_id))[0]?.amount === 750,
+    'the credit to be less',
+    patienceMs,
+  )
+  await refund(client, second, 750)
+  await eventually(
+    async () => (await credits(client, customer.customer_id)).length === 0,
+    'the credit to be gone',
+    patienceMs,
+  )
+  const shown = (await client.get(`${invoices}/${invoice_id}`)).body
+  assert.deepEqual([shown.status, shown.amount_paid, shown.amount_refunded], ['paid', 1000, 0])
+  assert.deepEqual(await tells(client, 'invoice.refunded'), [])
+})
+
+test('credit that was used up already stays used', async () => {
+  const { client } = await world.account({ balance: 10_000 })
+  const { invoice_id, customer } = await invoice(client, 1000)
+  const [, second = ''] = await payTwice(client, invoice_id)
+  const next = await invoice(client, 900)
+  assert.deepEqual([next.status, next.credit_applied], ['paid', 900])
+  await refund(client, second, 1000)
+  await eventually(
+    async () => (await credits(client, customer.customer_id)).length === 0,
+    'what was left to be gone',
+    patienceMs,
+  )
+  assert.equal((await client.get(`${invoices}/${next.invoice_id}`)).body.status, 'paid')
+})
+
+test('however it is paid and given back, what is due and what was paid add up', async () => {
+  const { client } = await world.account({ balance: 10_000 })
+  let payers = 100
+  const move = fc.record({ isRefund: fc.boolean(), units: fc.integer({ min: 1, max: 6 }) })
+  await fc.assert(
+    fc.asyncProperty(fc.array(move, { minLength: 1, maxLength: 4 }), async (moves) => {
+      const { invoice_id } = await invoice(client, 600)
+      const at = `${invoices}/${invoice_id}`
+      const left = new Map<string, number>()
+      let [paid, back, isPaid] = [0, 0, false]
+      for (const { isRefund, units } of moves) {
+        const [first] = [...left].filter(([, rest]) => rest > 0)
+        if (isRefund && first) {
+          const amount = Math.min(units * 100, first[1])
+          const told = (await tells(client, 'invoice.refunded')).length
+          await refund(client, first[0], amount)
+          await toldTimes(client, 'invoice.refunded', told + 1)
+          left.set(first[0], first[1] - amount)
+          if (isPaid) back += amount
+          else paid -= amount
+        } else if (!isPaid) {
+          const amount = Math.min(units * 100, 600 - paid)
+          left.set(await pay(client, invoice_id, payers++, amount), amount)
+          paid += amount
+          isPaid = paid === 600
+        }
+        const now = (await client.get(at)).body
+        assert.deepEqual(
+          [now.status, now.amount_paid, now.amount_due, now.amount_refunded],
+          [isPaid ? 'paid' : 'open', paid, 600 - paid, back],
+        )
+      }
+    }),
+    { numRuns: 5 },
+  )
+})
+
+test('what was given back of a period is not credited once more when the rest of it is not used', async () => {
+  const { client } = await nairobi(world, 10_000)
+  const made = await client.post(subscriptions, {
+    plan_id: await plan(client, { amount: 3100 }),
+    customer: { email: 'asha@example.com' },
+    payment_method: { type: 'mobile_money', phone: '+254700000001' },
+  })
+  const { subscription_id: id, customer, latest_invoice_id } = made.body
+  await becomes(client, id, ({ status }) => status === 'active')
+  const { payments } = (await client.get(`${invoices}/${latest_invoice_id}`)).body
+  await refund(client, payments[0], 3100)
+  await toldTimes(client, 'invoice.refunded', 1)
+  await advance(client, 10 * dayS)
+  assert.equal((await client.get(`${subscriptions}/${id}`)).body.status, 'active')
+  const over = await client.delete(`${subscriptions}/${id}?prorate=true`)
+  assert.equal(over.body.status, 'cancelled')
+  assert.deepEqual(await credits(client, customer.customer_id), [])
+})
+
+async function invoice(client: Client, unit_amount: number) {
+  const { status, text, body } = await client.post(invoices, {
+    customer: { name: 'Asha', email: 'asha@example.com' },
+    currency: 'KES',
+    items: [{ description: 'Rent', unit_amount }],
+    send: true,
+  })
+  assert.equal(status, 201, text)
+  return body
+}
+
+/** Each payer has a phone of its own, which ends in 0001: it pays. Gives the payment when it is completed. */
+async function pay(client: Client, id: string, payer: number, amount?: number): Promise<string> {
+  const body = { phone: phone(payer), ...(amount === undefined ? {} : { amount }) }
+  const made = await client.post(`${invoices}/${id}/pay?wait=0`, body)
+  assert.ok(made.status < 300, made.text)
+  return completed(client, made.body.payment_id)
+}
+
+async function payTwice(client: Client, id: string): Promise<string[]> {
+  const both = await Promise.all(
+    [11, 12].map((payer) => client.post(`${invoices}/${id}/pay?wait=0`, { phone: phone(payer) })),
+  )
+  const ids: string[] = []
+  for (const { body } of both) ids.push(await completed(client, body.payment_id))
+  // The one whose money was not needed any more comes second.
+  const told = await tells(client, 'invoice.payment_succeeded')
+  return ids.sort((a) => (a === told[0].payload.payment_id ? -1 : 1))
+}
+
+function phone(payer: number): string {
+  return `+25470${String(payer).padStart(3, '0')}0001`
+}
+
+async function completed(client: Client, id: string): Promise<string> {
+  await eventually(
+    async () => (await client.get(`/v1/payments/${id}`)).body.status === 'completed',
+    'the payment',
+    patienceMs,
+  )
+  return id
+}
+
+async function refund(client: Client, payment: string, amount: number): Promise<void> {
+  const { status, text } = await client.post(`/v1/payments/${payment}/refund`, { amount })
+  assert.ok(status < 300, text)
+}
+
+async function credits(client: Client, customer: string): Promise<{ currency: string; amount: number }[]> {
+  return (await client.get(`/v1/billing/customers/${customer}`)).body.credits
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Subscriptions where two things meet: a card that is gone and a wish to end, a pause and a charge that fails, a bill of your
+// own, several changes in one period.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import fc from 'fast-check'
+import { advance, becomes, dayS, nairobi, plan, subscriptions, tells, toldTimes } from '../billing.ts'
+import type { Client } from '../client.ts'
+import { startWorld, type World } from '../world.ts'
+
+let world: World
+
+before(async () => {
+  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: 0.05 })
+})
+after(() => world.stop())
+
+const invoices = '/v1/billing/invoices'
+const customer = { name: 'Asha', email: 'asha@example.com' }
+const byPhone = (ending: string) => ({ type: 'mobile_money', phone: `+25470000${ending}` })
+
+test('who has no card left to pay with can still let it end', async () => {
+  const { client } = await nairobi(world)
+  const card = { number: '4242424242424242', exp_month: 12, exp_year: 2040, cvv: '123' }
+  const { card_token } = (await client.post('/v1/payments', { amount: 5, currency: 'KES', card, save_card: true })).body
+  const id = await subscribed(client, { payment_method: { type: 'card', card_token } })
+  await client.delete(`/v1/payments/cards/${card_token}`)
+  const at = `${subscriptions}/${id}`
+  const more = await client.patch(at, { quantity: 2 })
+  assert.deepEqual([more.status, more.body.error.code], [422, 'INVALID_CARD'])
+  const ending = await client.patch(at, { cancel_at_period_end: true })
+  assert.deepEqual([ending.status, ending.body.cancel_at_period_end], [200, true], ending.text)
+})
+
+test('a customer who is known pays by the phone that is known', async () => {
+  const { client } = await nairobi(world)
+  const phone = '+254700000001'
+  const known = await client.post(invoices, {
+    customer: { name: 'Asha', phone },
+    currency: 'KES',
+    items: [{ description: 'Setup', unit_amount: 1 }],
+  })
+  const { customer_id } = known.body.customer
+  const body = { plan_id: await plan(client), payment_method: { type: 'mobile_money' } }
+  const made = await client.post(subscriptions, { ...body, customer: { customer_id } })
+  assert.deepEqual([made.status, made.body.payment_method?.phone], [201, phone], made.text)
+  const without = await client.post(subscriptions, { ...body, customer })
+  assert.deepEqual([without.status, without.body.error.code], [422, 'VALIDATION_ERROR'])
+})
+
+test('what could not be charged while it was paused is owed when it goes on: nothing more is billed before', async () => {
+  const { client } = await nairobi(world)
+  // At ten in the evening nobody is asked: the bill waits for the morning.
+  await advance(client, 12 * 3_600)
+  const id = await subscribed(client, { payment_method: byPhone('0001') })
+  const at = `${subscriptions}/${id}`
+  await client.patch(at, { payment_method: byPhone('0002') })
+  await advance(client, 31 * dayS)
+  await becomes(client, id, ({ cycles }) => cycles === 2)
+  assert.equal((await client.post(`${at}/pause`)).body.status, 'paused')
+  await advance(client, 12 * 3_600)
+  await toldTimes(client, 'invoice.payment_failed', 1)
+  assert.equal((await client.get(at)).body.status, 'paused')
+  await advance(client, 40 * dayS)
+  await client.patch(at, { payment_method: byPhone('0001') })
+  const resumed = await client.post(`${at}/resume`)
+  assert.equal(resumed.body.status, 'past_due', resumed.text)
+  assert.equal((await tells(client, 'subscription.past_due')).length, 1)
+  const now = await becomes(client, id, ({ status, cycles }) => status === 'active' && cycles === 3)
+  assert.equal((await client.get(`${invoices}/${now.latest_invoice_id}`)).status, 200)
+})
+
+test('a bill of your own can go with a subscription, and changes nothing of it', async () => {
+  const { client } = await nairobi(world)
+  const id = await subscribed(client, {})
+  const own = { customer, currency: 'KES', items: [{ description: 'A visit', unit_amount: 500 }], send: true }
+  const made = await client.post(invoices, { ...own, subscription_id: id })
+  assert.deepEqual([made.status, made.body.subscription_id], [201, id], made.text)
+  for (const subscription_id of ['sub_x', 'sub_01jb2c3d4e5f6g7h8j9kamnpqr']) {
+    const refused = await client.post(invoices, { ...own, subscription_id })
+    assert.deepEqual([refused.status, refused.body.error.code], [404, 'NOT_FOUND'])
+  }
+  await client.post(`${invoices}/${made.body.invoice_id}/pay`, { phone: '+254700000001' })
+  await toldTimes(client, 'invoice.payment_succeeded', 1)
+  assert.deepEqual(await tells(client, 'subscription.renewed'), [])
+  const listed = (await client.get(`${invoices}?subscription_id=${id}`)).body.data
+  assert.equal(listed.length, 2)
+})
+
+test('however often the number changes within a period, what was billed less what is in hand is what was used', async () => {
+  const { client } = await nairobi(world)
+  const plan_id = await plan(client, { amount: 3100, tax_rate: 16 })
+  const change = fc.record({ days: fc.integer({ min: 1, max: 5 }), quantity: fc.integer({ min: 1, max: 4 }) })
+  let n = 0
+  await fc.assert(
+    fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 4 }), async (changes) => {
+      const email = `a${n++}@example.com`
+      const made = (await client.post(subscriptions, { plan_id, customer: { email } })).body
+      const at = `${subscriptions}/${made.subscription_id}`
+      const start = Date.parse(made.current_period_start)
+      const spanMs = Date.parse(made.current_period_end) - start
+      let [used, quantity, from] = [0, 1, start]
+      for (const { days, quantity: next } of changes) {
+        await advance(client, days * dayS)
+        const changed = await client.patch(at, { quantity: next })
+        assert.equal(changed.status, 200, changed.text)
+        const nowMs = Date.parse((await client.get('/v1/sandbox/clock')).body.now)
+        used += (quantity * 3596 * (nowMs - from)) / spanMs
+        ;[quantity, from] = [next, nowMs]
+      }
+      used += (quantity * 3596 * (start + spanMs - from)) / spanMs
+      const bills: { total: number; credit_applied: number }[] = (
+        await client.get(`${invoices}?subscription_id=${made.subscription_id}&limit=50`)
+      ).body.data
+      const { credits } = (await client.get(`/v1/billing/customers/${made.customer.customer_id}`)).body
+      const inHand = credits[0]?.amount ?? 0
+      const owed = bills.reduce((all, { total, credit_applied }) => all + total - credit_applied, 0)
+      // A minor unit for each rounding, and the seconds that pass between requests.
+      const slack = 0.02 * bills.length + (changes.length * 20 * 4 * 3596) / (spanMs / 1_000)
+      assert.ok(Math.abs(owed - inHand - used) < slack, `${owed} - ${inHand} is not ${used}`)
+    }),
+    { numRuns: 6 },
+  )
+})
+
+/** A subscription that is active. */
+async function subscribed(client: Client, more: object): Promise<string> {
+  const { status, text, body } = await client.post(subscriptions, { plan_id: await plan(client), customer, ...more })
+  assert.equal(status, 201, text)
+  await becomes(client, body.subscription_id, (now) => now.status === 'active')
+  return body.subscription_id
+}
