@@ -4,6 +4,13 @@
 -- Which job looks after an attempt: it goes when the attempt is over.
 alter table payments.attempts add column job uuid;
 
+-- What is known of a success before it is settled. said_paid_at: the provider said so when it was asked, and not how much;
+-- called_amount and called_receipt: its callback said how much, and it could not be confirmed at that moment.
+alter table payments.attempts
+  add column said_paid_at timestamptz,
+  add column called_amount bigint,
+  add column called_receipt text;
+
 -- Without the columns that lead the primary key: with them the planner believes this index as good as the key for finding one
 -- attempt, and reads all of the tenant's with it.
 drop index payments.attempts_of_payment;
