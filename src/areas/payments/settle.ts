@@ -177,10 +177,11 @@ async function storeIn(
   return after
 }
 
-/** An attempt goes on and never back. */
+/** An attempt goes on and never back, and has one name with the provider. */
 const progress: readonly AttemptState[] = ['planned', 'sending', 'unknown', 'accepted', 'final']
 
-function isAsFar({ state }: AttemptRow, { attempt }: Change): boolean {
+function isAsFar({ state, provider_id }: AttemptRow, { attempt, providerId }: Change): boolean {
+  if (providerId !== null && provider_id === null) return false
   return attempt === null || progress.indexOf(state) >= progress.indexOf(attempt)
 }
 
