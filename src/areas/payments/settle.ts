@@ -76,18 +76,25 @@ export async function settle(
   known: PaymentRow | null = null,
 ): Promise<PaymentRow> {
   const find = () => one(app.db.query(findPayment, { ...tenant, id: attempt.payment_id }))
-  for (let tries = 0, payment = known ?? (await find()); tries < mostTries; tries++, payment = await find()) {
+  let payment = known ?? (await find())
+  for (let tries = 0; tries < mostTries; tries++) {
     const occasion = occasionOf(app, payment, attempt)
     const change = changeOf(payment, verdict, new Date(occasion.nowMs))
-    if (verdict.kind === 'paid' && verdict.micros !== null && verdict.micros !== payment.amount)
-      app.log.error(
-        { payment: idOf('payment', payment.id), provider: payment.provider },
-        'a provider collected another amount than was asked for',
-      )
     const after = await store(app, occasion, payment, attempt, change)
-    if (after) return after
+    if (after) {
+      warn(app, after, verdict)
+      return after
+    }
+    payment = await find()
   }
   throw new Error(`payment ${attempt.payment_id} changes faster than it can be read`)
+}
+
+/** Money that is not what was asked for is kept apart; if it was believed before, the books must be looked at. */
+function warn(app: App, { id, provider, amount }: PaymentRow, verdict: Verdict): void {
+  if (verdict.kind !== 'paid' || verdict.micros === null || verdict.micros === amount) return
+  const payment = idOf('payment', id)
+  app.log.error({ payment, provider }, 'a provider collected another amount than was asked for')
 }
 
 /** Withdraws a payment that nobody was asked for yet, or whose payer has not decided, or whose money is only set aside. */
