@@ -4,6 +4,13 @@
 -- Which job looks after an attempt: it goes when the attempt is over.
 alter table payments.attempts add column job uuid;
 
+-- What is known of a success before it is settled. said_paid_at: the provider said so when it was asked, and not how much;
+-- called_amount and called_receipt: its callback said how much, and it could not be confirmed at that moment.
+alter table payments.attempts
+  add column said_paid_at timestamptz,
+  add column called_amount bigint,
+  add column called_receipt text;
+
 -- Without the columns that lead the primary key: with them the planner believes this index as good as the key for finding one
 -- attempt, and reads all of the tenant's with it.
 drop index payments.attempts_of_payment;
@@ -251,15 +258,16 @@ begin
   kept := array(select items[n] from generate_subscripts(items, 1) n where items[n].version is null or n = any(won) order by n);
   moved := array(select items[n] from generate_subscripts(items, 1) n where n = any(won) order by n);
 
-  -- Of several verdicts about one attempt the farthest counts, and none of them takes back what the provider calls it.
+  -- Of several verdicts about one attempt the farthest counts, and what the provider calls it is kept whoever brings it.
   update payments.attempts a
-     set state = i.state, provider_id = coalesce(a.provider_id, i.provider_id), updated_at = i.real_at
+     set state = case when payments.progress_of(a.state) < i.progress then i.state else a.state end,
+         provider_id = coalesce(a.provider_id, i.provider_id), updated_at = i.real_at
     from (select k.bucket, k.account, k.environment, k.attempt, max(payments.progress_of(k.attempt_state)) as progress,
                  (array_agg(k.attempt_state order by payments.progress_of(k.attempt_state) desc))[1] as state,
                  max(k.provider_id) as provider_id, max(k.real_at) as real_at
             from unnest(kept) k where k.attempt_state is not null group by 1, 2, 3, 4 order by 1, 2, 3, 4) i
    where a.bucket = i.bucket and a.account_id = i.account and a.environment = i.environment and a.id = i.attempt
-     and payments.progress_of(a.state) < i.progress;
+     and (payments.progress_of(a.state) < i.progress or (a.provider_id is null and i.provider_id is not null));
   delete from work.jobs j using unnest(kept) k, payments.attempts a
    where k.attempt_state = 'final' and a.bucket = k.bucket and a.account_id = k.account and a.environment = k.environment
      and a.id = k.attempt and j.bucket = a.bucket and j.id = a.job;

@@ -18,7 +18,7 @@ export interface Change {
 }
 
 /** Money that came to us from a provider, and what of it is the fee. */
-export interface Posting {
+interface Posting {
   readonly step: 'settle' | 'mismatch'
   readonly credit: string
   readonly micros: bigint

@@ -73,6 +73,11 @@ export type Verdict =
   | { kind: 'unavailable'; reason: string }
   | { kind: 'unknown'; reason: string }
 
+/** A success of which neither the amount nor the receipt is told: the callback has both. */
+export function isBare(verdict: Verdict): boolean {
+  return verdict.kind === 'paid' && verdict.micros === null && verdict.receipt === null
+}
+
 /** Where a payment is made. */
 export interface Market {
   /** ISO 3166. */

@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
+import pg from 'pg'
 import { type Account, startWorld, type World } from '../../../test/world.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { bucketOf, uuidOf } from '../../kernel/ids.ts'
@@ -23,12 +24,18 @@ const otherAmount = 999n * 1_000_000n
 const bounded = { interruptAfterTimeLimit: 60_000 }
 
 let world: World
+let sql: pg.Client
 
 before(async () => {
   // Nobody takes the payments up: what happens to them is told below.
   world = await startWorld({ PAMOJA_RATE_LIMITS: 'off', PAMOJA_ROLES: ['api'] })
+  sql = new pg.Client({ connectionString: world.databaseUrl })
+  await sql.connect()
 })
-after(() => world.stop())
+after(async () => {
+  await sql.end()
+  await world.stop()
+})
 
 type Happening = Verdict | { kind: 'expire' } | { kind: 'cancel' }
 
@@ -91,6 +98,33 @@ test('verdicts that come all at once settle a payment once, and what the provide
     { ...bounded, numRuns: 60 },
   )
   assert.deepEqual((await verifyLedger(world.app.db)).problems, [])
+})
+
+test('of what is heard of an attempt at once the farthest counts, and what the provider calls it is kept', async () => {
+  const heard: readonly Happening[] = [
+    { kind: 'unknown', reason: 'cut' },
+    { kind: 'accepted', providerId: 'ws_CO_1' },
+    { kind: 'pending' },
+    { kind: 'missing' },
+  ]
+  for (let turn = 0; turn < heard.length; turn++) {
+    const { tenant, id } = await newPayment()
+    await Promise.all([...heard.slice(turn), ...heard.slice(0, turn)].map((one) => happen(tenant, id, one)))
+    const payment = uuidOf('payment', id) ?? ''
+    const attempt = await one(world.app.db.query(attemptOfPayment, { ...tenant, payment }))
+    assert.deepEqual([attempt.state, attempt.provider_id], ['accepted', 'ws_CO_1'])
+  }
+})
+
+test('the job that looks after an attempt goes with it', async () => {
+  const { tenant, id } = await newPayment()
+  const jobs = async () =>
+    (await sql.query(`select from work.jobs where lane = 'payments.watch' and account_id = $1`, [tenant.account]))
+      .rowCount
+  await happen(tenant, id, { kind: 'accepted', providerId: 'ws_CO_1' })
+  assert.equal(await jobs(), 1)
+  await happen(tenant, id, { kind: 'paid', receipt: 'NLJ7RT61SV', micros: amount })
+  assert.equal(await jobs(), 0)
 })
 
 /** What the table of states makes of it. */

@@ -10,6 +10,7 @@ import { maybe, one, type Tx } from '../../platform/db.ts'
 import { type EventType, eventColumns, type NewEvent, type Occasion } from '../../platform/events.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { type Change, changeOf, ended } from './change.ts'
+import { commitLater } from './commit-later.ts'
 import { paymentEvents } from './events.ts'
 import { noSuchPayment, toldOf } from './payment.ts'
 import type { Verdict } from './provider.ts'
@@ -77,18 +78,25 @@ export async function settle(
   known: PaymentRow | null = null,
 ): Promise<PaymentRow> {
   const find = () => one(app.db.query(findPayment, { ...tenant, id: attempt.payment_id }))
-  for (let tries = 0, payment = known ?? (await find()); tries < mostTries; tries++, payment = await find()) {
+  let payment = known ?? (await find())
+  for (let tries = 0; tries < mostTries; tries++) {
     const occasion = occasionOf(app, payment, attempt)
     const change = changeOf(payment, verdict, new Date(occasion.nowMs))
-    if (verdict.kind === 'paid' && verdict.micros !== null && verdict.micros !== payment.amount)
-      app.log.error(
-        { payment: idOf('payment', payment.id), provider: payment.provider },
-        'a provider collected another amount than was asked for',
-      )
     const after = await store(app, occasion, payment, attempt, change)
-    if (after) return after
+    if (after) {
+      warn(app, after, verdict)
+      return after
+    }
+    payment = await find()
   }
   throw new Error(`payment ${attempt.payment_id} changes faster than it can be read`)
+}
+
+/** Money that is not what was asked for is kept apart; if it was believed before, the books must be looked at. */
+function warn(app: App, { id, provider, amount }: PaymentRow, verdict: Verdict): void {
+  if (verdict.kind !== 'paid' || verdict.micros === null || verdict.micros === amount) return
+  const payment = idOf('payment', id)
+  app.log.error({ payment, provider }, 'a provider collected another amount than was asked for')
 }
 
 /** Withdraws a payment that nobody was asked for yet, or whose payer has not decided, or whose money is only set aside. */
@@ -154,7 +162,7 @@ async function store(
     return app.db.tx((tx) => storeIn(app, tx, occasion, payment, attempt, change))
   if (!change.after && isAsFar(attempt, change)) return payment
   const { after, event, item } = itemOf(app, occasion, payment, attempt, change)
-  const verdict = await app.commit(settleOperation, item)
+  const verdict = await commitLater(app, settleOperation, item)
   if (!verdict.stored) return null
   told(app, after, event, verdict)
   return after
@@ -184,10 +192,11 @@ function isPending(app: App, payment: PaymentRow, { posting }: Change): boolean 
   return posting?.step === 'settle' && settlementMs(app, payment) > 0
 }
 
-/** An attempt goes on and never back. */
+/** An attempt goes on and never back, and has one name with the provider. */
 const progress: readonly AttemptState[] = ['planned', 'sending', 'unknown', 'accepted', 'final']
 
-function isAsFar({ state }: AttemptRow, { attempt }: Change): boolean {
+function isAsFar({ state, provider_id }: AttemptRow, { attempt, providerId }: Change): boolean {
+  if (providerId !== null && provider_id === null) return false
   return attempt === null || progress.indexOf(state) >= progress.indexOf(attempt)
 }
 

@@ -67,6 +67,11 @@ export interface AttemptRow {
   created_at: Date
   /** By the real one. */
   updated_at: Date
+  /** When the provider, asked, first said that it was paid, but not how much. */
+  said_paid_at: Date | null
+  /** What a callback said that could not be confirmed when it came. */
+  called_amount: bigint | null
+  called_receipt: string | null
   clock_offset_ms: bigint
 }
 
@@ -201,14 +206,14 @@ export const noteDispute = statement<One & { status: string; at: Date }, Payment
 export const findAttempt = statement<One, AttemptRow>(
   'payments.find_attempt',
   `select id, payment_id, provider, country, currency, state, provider_id, token, polls, created_at, updated_at,
-          accounts.clock_offset_ms(account_id, environment) as clock_offset_ms
+          said_paid_at, called_amount, called_receipt, accounts.clock_offset_ms(account_id, environment) as clock_offset_ms
      from payments.attempts where ${mine} and id = $id`,
 )
 
 export const attemptOfPayment = statement<Owned & { payment: string }, AttemptRow>(
   'payments.attempt_of_payment',
   `select id, payment_id, provider, country, currency, state, provider_id, token, polls, created_at, updated_at,
-          accounts.clock_offset_ms(account_id, environment) as clock_offset_ms
+          said_paid_at, called_amount, called_receipt, accounts.clock_offset_ms(account_id, environment) as clock_offset_ms
      from payments.attempts where ${mine} and payment_id = $payment order by id desc limit 1`,
 )
 
@@ -220,6 +225,7 @@ const findBoth = statement<One, PaymentRow & Aliased>(
   'payments.find_attempt_and_payment',
   `select p.*, a.id as attempt_id, a.provider as attempt_provider, a.country, a.currency as attempt_currency, a.state,
           a.provider_id, a.token, a.polls, a.created_at as attempt_created_at, a.updated_at as attempt_updated_at,
+          a.said_paid_at, a.called_amount, a.called_receipt,
           accounts.clock_offset_ms(a.account_id, a.environment) as clock_offset_ms
      from payments.attempts a
     cross join lateral (
@@ -239,6 +245,9 @@ interface Aliased {
   polls: number
   attempt_created_at: Date
   attempt_updated_at: Date
+  said_paid_at: Date | null
+  called_amount: bigint | null
+  called_receipt: string | null
   clock_offset_ms: bigint
 }
 
@@ -261,6 +270,9 @@ export async function attemptAndPayment(
     polls: row.polls,
     created_at: row.attempt_created_at,
     updated_at: row.attempt_updated_at,
+    said_paid_at: row.said_paid_at,
+    called_amount: row.called_amount,
+    called_receipt: row.called_receipt,
     clock_offset_ms: row.clock_offset_ms,
   }
   return { attempt, payment: row }
@@ -271,6 +283,19 @@ export const withdrawAttempt = statement<One & { at: Date }, { id: string }>(
   'payments.withdraw_attempt',
   `update payments.attempts set state = 'final', updated_at = $at where ${mine} and id = $id and state = 'planned'
    returning id`,
+)
+
+/** The provider, asked, said that it was paid. */
+export const noteSaidPaid = statement<One & { at: Date }, object>(
+  'payments.note_said_paid',
+  `update payments.attempts set said_paid_at = coalesce(said_paid_at, $at) where ${mine} and id = $id`,
+)
+
+/** What a callback said of a success that could not be confirmed. The first one stands. */
+export const noteCalled = statement<One & { amount: bigint; receipt: string | null }, object>(
+  'payments.note_called',
+  `update payments.attempts set called_amount = $amount, called_receipt = $receipt
+    where ${mine} and id = $id and called_amount is null`,
 )
 
 export const countPoll = statement<One, object>(

@@ -9,12 +9,21 @@ import { operation } from '../../platform/commit.ts'
 import { one } from '../../platform/db.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { Job, Outcome } from '../../platform/work.ts'
+import { commitLater } from './commit-later.ts'
 import { gatewayOf } from './gateway.ts'
 import type { NewPayment } from './input.ts'
 import { methodOf } from './payment-methods.ts'
-import type { Verdict } from './provider.ts'
+import { isBare, type Verdict } from './provider.ts'
 import { expire, settle } from './settle.ts'
-import { type AttemptRow, attemptAndPayment, countPoll, findPayment, open, type PaymentRow } from './store.ts'
+import {
+  type AttemptRow,
+  attemptAndPayment,
+  countPoll,
+  findPayment,
+  noteSaidPaid,
+  open,
+  type PaymentRow,
+} from './store.ts'
 
 /** A payment is given up so long after its time, when the provider was asked once more. */
 const graceMs = 30_000
@@ -23,6 +32,8 @@ const plannedMs = 10_000
 const sendingMs = 40_000
 /** How soon a job comes back that found somebody else at work. */
 const patienceMs = 1_000
+/** How long the callback is waited for that says how much was paid, when the provider does not when it is asked. */
+const callbackMs = 10_000
 
 /** Only one may send an attempt. */
 const beginSending = operation(
@@ -80,6 +91,11 @@ async function watch(
   }
   const told = await method.query(app, tenant, attempt, payment)
   if (!told) return { kind: 'again', afterMs: patienceMs }
+  const isFirst = attempt.said_paid_at === null && open.includes(payment.status)
+  if (isBare(told) && isFirst && !isOver(app, tenant, payment, attempt)) {
+    await app.db.query(noteSaidPaid, { ...tenant, id: attempt.id, at: new Date(app.clock.nowMs()) })
+    return { kind: 'again', afterMs: callbackMs * gatewayOf(app).timeScale(tenant.environment) }
+  }
   const isLost = told.kind === 'missing' && attempt.state !== 'accepted' && method.isRepeatable(app, tenant, attempt)
   let verdict = isLost ? await sendAgain(app, tenant, attempt) : told
   let after = await settle(app, tenant, attempt, verdict, payment)
@@ -115,7 +131,7 @@ export async function submit(
   const { id } = attempt
   const provider_id = methodOf(payment).isKnownByAttempt(app, tenant, attempt) ? id : null
   const at = new Date(app.clock.nowMs())
-  const { begun } = await app.commit(beginSending, { ...tenant, id, provider_id, at })
+  const { begun } = await commitLater(app, beginSending, { ...tenant, id, provider_id, at })
   if (!begun) return payment
   return settle(app, tenant, attempt, await send(app, tenant, attempt, payment, input), payment)
 }

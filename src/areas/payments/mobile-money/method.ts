@@ -8,11 +8,12 @@ import { gatewayOf } from '../gateway.ts'
 import { missing } from '../input.ts'
 import type { PaymentMethod } from '../method.ts'
 import { requireProvider } from '../methods.ts'
-import type { MobileMoney } from '../provider.ts'
-import { type AttemptRow, marketOf } from '../store.ts'
+import { isBare, type MobileMoney, type Verdict } from '../provider.ts'
+import { type AttemptRow, marketOf, noteCalled } from '../store.ts'
 import { collectionFeeOf } from '../terms.ts'
 
 const defaultExpirySeconds = 120
+const paidAsAsked: Verdict = { kind: 'paid', receipt: null, micros: null }
 
 export const mobileMoney: PaymentMethod = {
   name: 'mobile_money',
@@ -52,7 +53,11 @@ export const mobileMoney: PaymentMethod = {
     const { provider_id } = attempt
     // Whoever was sending it is gone, and nobody knows how far it came.
     if (provider_id === null) return { kind: 'unknown', reason: 'the node that sent it is gone' }
-    return carrier.query(provider_id, marketOf(attempt))
+    const { said_paid_at, called_amount: micros, called_receipt: receipt } = attempt
+    // It has said so before, and the callback that says how much was waited for.
+    const verdict = said_paid_at ? paidAsAsked : await carrier.query(provider_id, marketOf(attempt))
+    // What a callback said that could not be confirmed is so now.
+    return isBare(verdict) && micros !== null ? { kind: 'paid', receipt, micros } : verdict
   },
 
   async heard(app, tenant, attempt, { body }) {
@@ -68,9 +73,12 @@ export const mobileMoney: PaymentMethod = {
     if (carrier.knownByAttempt)
       return { verdicts: [...accepted, await carrier.query(providerId, marketOf(attempt))], thanks }
     if (verdict.kind !== 'paid') return { verdicts: [...accepted, verdict], thanks }
-    const confirmed = await carrier.query(providerId, marketOf(attempt))
-    // What cannot be confirmed now is found by the next poll.
-    return { verdicts: confirmed.kind === 'paid' ? [...accepted, verdict] : accepted, thanks }
+    const confirmed = attempt.said_paid_at ? paidAsAsked : await carrier.query(providerId, marketOf(attempt))
+    if (confirmed.kind === 'paid') return { verdicts: [...accepted, verdict], thanks }
+    // What cannot be confirmed now is found by the next poll, which may not hear how much it was.
+    const { micros: amount, receipt } = verdict
+    if (amount !== null) await app.db.query(noteCalled, { ...tenant, id: attempt.id, amount, receipt })
+    return { verdicts: accepted, thanks }
   },
 }
 
