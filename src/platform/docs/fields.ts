@@ -2,7 +2,7 @@
 // A schema as a person reads it: one row per field, nested ones indented, and a sample that shows its shape.
 import { isJsonSchema, type JsonSchema, ruleSentence } from '../json-schema.ts'
 import { propertiesOf, requiredOf } from '../openapi.ts'
-import { breakable, type Html, html, prose } from './html.ts'
+import { breakable, type Html, html, prose } from '../web/html.ts'
 
 /** Fields deeper than this are left to the OpenAPI document. */
 const maxDepth = 5

@@ -6,8 +6,8 @@ import type { EventType } from '../events.ts'
 import { needsBody, propertiesOf } from '../openapi.ts'
 import type { Route } from '../route.ts'
 import { errorCodesOf, ownErrorCodesOf } from '../route-errors.ts'
+import { type Html, html, json, prose } from '../web/html.ts'
 import { countFields, replyTable, requestTable, sampleOf } from './fields.ts'
-import { type Html, html, json, prose } from './html.ts'
 
 /** Where the reader's requests go. */
 export interface Place {

@@ -6,7 +6,7 @@ import type { Area } from '../area.ts'
 import { tagOf } from '../openapi.ts'
 import type { Route } from '../route.ts'
 import { codesInOrder, errorCodesOf } from '../route-errors.ts'
-import { breakable, type Html, html, json } from './html.ts'
+import { breakable, type Html, html, json } from '../web/html.ts'
 import { badge, codeBlock, curlCommand, eventArticle, operationArticle, type Place } from './operations.ts'
 
 export interface Reference {
