@@ -23,6 +23,8 @@ export function docs(http: FastifyInstance, app: DocsApp, areas: readonly Area[]
   const reference = (): Reference => ({ version: app.version, areas, place: placeOf(app) })
   const serve = (path: string, type: string, make: () => string): void =>
     serveFile(http, { path, type, contentSecurityPolicy, make })
+  // Whoever opens the address that the start prints wants to read, not to be refused.
+  http.get('/', { config: { open: true } }, async (_request, reply) => reply.redirect('/docs', 302))
   serve('/docs', 'text/html', () => referencePage(reference()))
   serve('/docs/errors', 'text/html', () => errorsPage(reference()))
   serve('/docs/style.css', 'text/css', () => webAsset('colours.css') + asset('style.css'))

@@ -44,8 +44,8 @@ test('each rule that is broken is named with its field, in the words of the rule
   for (const [change, field, message] of [
     [{ text: '' }, 'text', 'must have 1 to 5 characters'],
     [{ text: '123456' }, 'text', 'must have 1 to 5 characters'],
-    [{ text: 5 }, 'text', 'must have 1 to 5 characters'],
-    [{ text: null }, 'text', 'must have 1 to 5 characters'],
+    [{ text: 5 }, 'text', 'must be text of 1 to 5 characters'],
+    [{ text: null }, 'text', 'must be text of 1 to 5 characters'],
     [{ units: 0 }, 'units', 'must be 1 to 10'],
     [{ units: 11 }, 'units', 'must be 1 to 10'],
     [{ units: '1' }, 'units', 'must be 1 to 10'],

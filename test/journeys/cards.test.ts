@@ -201,7 +201,7 @@ test('any card can be made to prove its owner, and without a return_url the paye
   assert.equal((await browse('POST', asked.body.redirect_url, 'decision=maybe')).status, 400)
   const ended = await browse('POST', asked.body.redirect_url, 'decision=approve')
   assert.equal(ended.status, 200)
-  assert.match(ended.text, /Thank you/)
+  assert.match(ended.text, /thank you/)
   assert.equal((await browse('GET', `${world.node.url}/3ds/nonsense`)).status, 404)
   assert.equal((await browse('GET', `${asked.body.redirect_url.slice(0, -4)}AAAA`)).status, 404)
 })

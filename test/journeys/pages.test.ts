@@ -42,7 +42,7 @@ test('in the portal an endpoint is added, tested, changed, given a new secret, d
   await tab.press('Add endpoint')
   tab.fill('URL', receiver.url('/portal'))
   await tab.press('Save')
-  await tab.says(/events must/)
+  await tab.says(/events is empty/)
   assert.equal((await client.get('/v1/webhooks')).body.data.length, 0, 'one without events is not taken')
   tab.fill('payment.*', true)
   await tab.press('Save')

@@ -425,7 +425,7 @@ const updatePlan = write({
   operation: 'operator.updatePlan',
   summary: 'Change a plan’s limits, for every account on it',
   scope: 'operator',
-  params: Type.Object({ name: Type.String() }),
+  params: Type.Object({ name: Type.String({ description: 'Name of the plan' }) }),
   body: Type.Object({ limits: AreaLimits }),
   reply: { status: 200, schema: PlanRecord },
   errors: ['NOT_FOUND', 'VALIDATION_ERROR'],

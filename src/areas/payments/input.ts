@@ -56,7 +56,11 @@ const phone = Type.String({
 export const PaymentCreate = Type.Object({
   amount,
   currency,
-  method: Type.Optional(OneOf(['mobile_money', 'card', 'bank_transfer'])),
+  method: Type.Optional(
+    OneOf(['mobile_money', 'card', 'bank_transfer'], {
+      description: 'Seen by `phone`, `card` or `bank` unless named; `bank_transfer` alone gives an account to pay into',
+    }),
+  ),
   provider,
   phone: Type.Optional(phone),
   ...cardFields,
@@ -77,13 +81,17 @@ export function currencyOf(given: string): Currency {
 /** An amount that a field gives; refuses what is none, or nothing. */
 export function microsOf(field: string, given: number | string, currency: Currency): bigint {
   const micros = parseAmount(given, currencies[currency])
-  if (typeof micros !== 'bigint') throw new AppError('VALIDATION_ERROR', `${field}: ${currency} ${micros.problem}`)
-  if (micros === 0n) throw new AppError('VALIDATION_ERROR', `${field}: must be more than 0`)
+  if (typeof micros !== 'bigint') throw wrong(field, `: ${currency} ${micros.problem}`)
+  if (micros === 0n) throw wrong(field, ' must be more than 0')
   return micros
 }
 
-/** The refusal of a body that lacks a field which its method needs. */
-export function missing(field: string): AppError {
-  const fields = [{ field, code: 'VALIDATION_ERROR', message: 'is required' } as const]
-  return new AppError('VALIDATION_ERROR', `${field} is required`, { fields })
+/** The refusal of a body that lacks a field which its method needs; `otherwise` says what else would do. */
+export function missing(field: string, otherwise = ''): AppError {
+  return wrong(field, ` is required${otherwise}`)
+}
+
+function wrong(field: string, problem: string): AppError {
+  const fields = [{ field, code: 'VALIDATION_ERROR', message: problem.replace(/^:? /, '') } as const]
+  return new AppError('VALIDATION_ERROR', `${field}${problem}`, { fields })
 }

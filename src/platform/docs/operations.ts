@@ -7,7 +7,7 @@ import { needsBody, propertiesOf } from '../openapi.ts'
 import type { Route } from '../route.ts'
 import { errorCodesOf, ownErrorCodesOf } from '../route-errors.ts'
 import { type Html, html, json, prose } from '../web/html.ts'
-import { countFields, replyTable, requestTable, sampleOf } from './fields.ts'
+import { countFields, queryTable, replyTable, requestTable, sampleOf } from './fields.ts'
 
 /** Where the reader's requests go. */
 export interface Place {
@@ -70,10 +70,10 @@ function facts({ operation, scope, limit, method }: Route): Html {
     </dl>`
 }
 
-function inputs({ path, params, query, body, form }: Route): Html[] {
+function inputs({ method, path, params, query, body, form }: Route): Html[] {
   const tables: Html[] = []
   if (path.includes(':')) tables.push(section('Path', replyTable(params)))
-  if (countFields(query) > 0) tables.push(section('Query', requestTable(query)))
+  if (countFields(query) > 0) tables.push(section('Query', queryTable(query, method === 'GET')))
   if (countFields(body) > 0) tables.push(section(form ? 'Body, as JSON or as a form' : 'Body', requestTable(body)))
   return tables
 }

@@ -21,8 +21,9 @@ export const mobileMoney: PaymentMethod = {
   refusals: {},
   isMeant: ({ phone }) => phone !== undefined,
 
-  plan(_app, _tx, _occasion, { phone, provider: named }, { currency, micros }) {
-    if (phone === undefined) throw missing('phone')
+  plan(_app, _tx, _occasion, { phone, method, provider: named }, { currency, micros }) {
+    if (phone === undefined)
+      throw missing('phone', method === undefined ? '; or give card, or method bank_transfer' : '')
     const { provider, country } = requireCollectable(currency, phone, named, micros)
     return { provider, country, fee: feeOf(micros, currency), phone, expirySeconds: defaultExpirySeconds, details: {} }
   },

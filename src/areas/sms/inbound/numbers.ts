@@ -433,7 +433,11 @@ const takeBack = write({
   summary: 'Take a live number back, from one account or from all that share it',
   scope: 'operator',
   params: NumberParam,
-  query: Type.Object({ account_id: Type.Optional(Type.String({ maxLength: 60 })) }),
+  query: Type.Object({
+    account_id: Type.Optional(
+      Type.String({ maxLength: 60, description: 'From this account alone; from all of them unless given' }),
+    ),
+  }),
   reply: { status: 200, schema: NumberDeleted },
   errors: ['NOT_FOUND'],
   handle: (app, tx, { params, query }, caller) => {
