@@ -52,10 +52,10 @@ test('each rule that is broken is named with its field, in the words of the rule
     [{ units: 1.5 }, 'units', 'must be 1 to 10'],
     [{ kind: 'fax' }, 'kind', 'must be one of sms, email'],
     [{ address: {} }, 'address.street', 'is required'],
-    [{ address: { street: 1 } }, 'address.street', /string/],
-    [{ items: [{ name: 'a' }, { name: 2 }] }, 'items[1].name', /string/],
+    [{ address: { street: 1 } }, 'address.street', 'must be text'],
+    [{ items: [{ name: 'a' }, { name: 2 }] }, 'items[1].name', 'must be text'],
     [{ items: [{ name: 'a' }, {}] }, 'items[1].name', 'is required'],
-    [{ items: 'x' }, 'items', /array/],
+    [{ items: 'x' }, 'items', 'must be a list'],
     [{ amount: true }, 'amount', 'must be an amount in major units, such as 100 or 0.5'],
   ] as const) {
     const { code, fields } = refusalOf(() => checkOrder({ ...order, ...change }))
