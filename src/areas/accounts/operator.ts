@@ -375,6 +375,7 @@ const limitKey = write({
   }),
   reply: { status: 200, schema: KeyRecord },
   errors: ['NOT_FOUND', 'VALIDATION_ERROR'],
+  examples: [{ name: 'Faster', body: { rate_limit_per_second: 500 } }],
   handle: async (app, tx, { params, body }, caller) => {
     const uuid = uuidOf('apiKey', params.id)
     const row = uuid && (await maybe(tx.query(keyById, { id: uuid })))

@@ -3,7 +3,7 @@
 import { errors } from '../../kernel/errors.ts'
 import { sampleBody } from '../catalogue.ts'
 import type { EventType } from '../events.ts'
-import { needsBody, propertiesOf } from '../openapi.ts'
+import { needsBody, propertiesOf, requiredOf } from '../openapi.ts'
 import type { Route } from '../route.ts'
 import { errorCodesOf, ownErrorCodesOf } from '../route-errors.ts'
 import { type Html, html, json, prose } from '../web/html.ts'
@@ -115,7 +115,13 @@ type ExampleShown = NonNullable<Route['examples']>[number]
 function examplesOf(route: Route): readonly ExampleShown[] {
   const { examples = [], body } = route
   if (examples.length > 0) return examples
-  return [{ name: 'Request', ...(needsBody(route) ? { body: sampleOf(body) } : {}) }]
+  return [{ name: 'Request', ...(needsBody(route) ? { body: neededOf(body) } : {}) }]
+}
+
+/** What a request must hold, where nobody wrote an example. */
+function neededOf(body: unknown): unknown {
+  const needed = requiredOf(body)
+  return Object.fromEntries(Object.entries(Object(sampleOf(body))).filter(([name]) => needed.includes(name)))
 }
 
 /** The example as a command that works as pasted, given the variables it names. */

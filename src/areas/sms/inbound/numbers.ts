@@ -239,6 +239,7 @@ const change = write({
   reply: { status: 200, schema: NumberRecord },
   errors: ['NOT_FOUND', 'VALIDATION_ERROR', 'INVALID_URL', 'CONFLICT'],
   prepare: (app, { body }, { tenant }) => checkUrls(app, tenant, body),
+  examples: [{ name: 'One keyword', body: { keywords: [{ keyword: 'JOIN', auto_reply: 'Karibu!' }] } }],
   handle: async (_app, tx, { params: { number }, body }, caller) => {
     const { environment, account } = caller.tenant
     if (environment === 'live') await tx.query(lockNumbers, {})
