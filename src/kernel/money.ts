@@ -32,7 +32,9 @@ export function parseAmount(value: number | string, decimals: number): bigint | 
   const text = String(value)
   const match = /^(\d{1,13})(?:\.(\d+))?$/.exec(text)
   if (!match)
-    return { problem: 'must be a plain decimal number of at most 13 digits before the point, such as 100 or 0.5' }
+    return {
+      problem: 'is a plain decimal number such as 100 or 0.5, with at most 13 digits before the point and no sign',
+    }
   const [, whole = '0', fraction = ''] = match
   if (fraction.length > decimals)
     return { problem: decimals === 0 ? 'allows no decimals' : `allows ${decimals} decimals` }

@@ -8,6 +8,7 @@ import type { Area } from './area.ts'
 import type { Place } from './docs/operations.ts'
 import { errorsPage, type Reference, referencePage } from './docs/page.ts'
 import { serveFile } from './static-files.ts'
+import { webAsset } from './web/shell.ts'
 
 /** The assets are not compiled, so they stay where they were written. */
 const assets = new URL('../../../src/platform/docs/', import.meta.url)
@@ -22,11 +23,13 @@ export function docs(http: FastifyInstance, app: DocsApp, areas: readonly Area[]
   const reference = (): Reference => ({ version: app.version, areas, place: placeOf(app) })
   const serve = (path: string, type: string, make: () => string): void =>
     serveFile(http, { path, type, contentSecurityPolicy, make })
+  // Whoever opens the address that the start prints wants to read, not to be refused.
+  http.get('/', { config: { open: true } }, async (_request, reply) => reply.redirect('/docs', 302))
   serve('/docs', 'text/html', () => referencePage(reference()))
   serve('/docs/errors', 'text/html', () => errorsPage(reference()))
-  serve('/docs/style.css', 'text/css', () => asset('style.css'))
+  serve('/docs/style.css', 'text/css', () => webAsset('colours.css') + asset('style.css'))
   serve('/docs/docs.js', 'text/javascript', () => asset('docs.js'))
-  serve('/docs/icon.svg', 'image/svg+xml', () => asset('icon.svg'))
+  serve('/docs/icon.svg', 'image/svg+xml', () => webAsset('icon.svg'))
 }
 
 /** An installation with a certificate of its own, or behind a proxy that has one, needs no authority to be named. */

@@ -220,5 +220,6 @@ function refuseUnrouted(
 
 function nothingHere(request: FastifyRequest): AppError {
   const path = printable(pathOf(request))
-  return new AppError('NOT_FOUND', `there is no ${request.method} ${path}`)
+  const where = path.startsWith('/v1/') ? 'GET /openapi.json lists what there is' : 'the API is below /api/v1'
+  return new AppError('NOT_FOUND', `there is no ${request.method} ${path}; ${where}`)
 }

@@ -7,6 +7,7 @@ import type { Area } from './area.ts'
 import { bodySchema, sampleBody } from './catalogue.ts'
 import type { EventType } from './events.ts'
 import { isJsonSchema, type JsonSchema, type SchemaPublisher, schemaPublisher } from './json-schema.ts'
+import { chaptersOf, filterMeaning, tagOf } from './reference.ts'
 import type { Route } from './route.ts'
 import { codesInOrder, errorCodesOf } from './route-errors.ts'
 
@@ -36,7 +37,7 @@ export function openapi({ version, publicUrl }: Pick<App, 'version' | 'publicUrl
       { url: '/api', description: 'Wherever this document was fetched from' },
     ],
     security: [{ bearer: [] }],
-    tags: [...new Set(routes.map(tagOf))].map((name) => ({ name })),
+    tags: chaptersOf(routes).map(({ tag, about }) => ({ name: tag, ...(about ? { description: about } : {}) })),
     paths,
     webhooks,
     components: {
@@ -54,11 +55,6 @@ export function openapi({ version, publicUrl }: Pick<App, 'version' | 'publicUrl
 /** The document as it is committed and compared: stable, and free of this machine's address. */
 export function openapiText(areas: readonly Area[], version: string): string {
   return `${JSON.stringify(openapi({ version, publicUrl: placeholderUrl }, areas), null, 2)}\n`
-}
-
-/** What an operation belongs to: `sms` of `sms.send`. */
-export function tagOf({ operation }: Pick<Route, 'operation'>): string {
-  return operation.split('.')[0] ?? operation
 }
 
 /** Whether a request without a body is refused. */
@@ -115,7 +111,9 @@ function parameters({ schemas }: Parts, { kind, method, params, query, examples 
   })
   const required = requiredOf(query)
   const inQuery = Object.entries(propertiesOf(query)).map(([name, property]) => {
-    const { description, ...schema } = plain(schemas.publish(property))
+    const { description = method === 'GET' ? filterMeaning(name) : undefined, ...schema } = plain(
+      schemas.publish(property),
+    )
     const example = examples
       .map((one) => (isJsonSchema(one.query) ? one.query[name] : undefined))
       .find((value) => value !== undefined)

@@ -71,12 +71,9 @@ export const OneOf = <const Words extends readonly string[]>(words: Words, notes
 
 /** As `OneOf`, whether in capitals or not: whoever reads it makes it small. */
 export const OneOfAnyCase = (words: readonly string[], notes: Notes = {}) => {
-  const anyCase = (word: string) => word.replace(/[a-z]/g, (letter) => `[${letter}${letter.toUpperCase()}]`)
-  return Type.String({
-    pattern: `^(?:${words.map(anyCase).join('|')})$`,
-    rule: `must be one of ${words.join(', ')}`,
-    ...notes,
-  })
+  const format = `any-case:${words.join('|')}`
+  Format.Set(format, (text) => words.includes(text.toLowerCase()))
+  return Type.String({ format, rule: `must be one of ${words.join(', ')}`, ...notes })
 }
 
 export const EnvironmentName = (notes: Notes = {}) => OneOf(['test', 'live'], notes)

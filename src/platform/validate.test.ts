@@ -44,18 +44,18 @@ test('each rule that is broken is named with its field, in the words of the rule
   for (const [change, field, message] of [
     [{ text: '' }, 'text', 'must have 1 to 5 characters'],
     [{ text: '123456' }, 'text', 'must have 1 to 5 characters'],
-    [{ text: 5 }, 'text', 'must have 1 to 5 characters'],
-    [{ text: null }, 'text', 'must have 1 to 5 characters'],
+    [{ text: 5 }, 'text', 'must be text of 1 to 5 characters'],
+    [{ text: null }, 'text', 'must be text of 1 to 5 characters'],
     [{ units: 0 }, 'units', 'must be 1 to 10'],
     [{ units: 11 }, 'units', 'must be 1 to 10'],
     [{ units: '1' }, 'units', 'must be 1 to 10'],
     [{ units: 1.5 }, 'units', 'must be 1 to 10'],
     [{ kind: 'fax' }, 'kind', 'must be one of sms, email'],
     [{ address: {} }, 'address.street', 'is required'],
-    [{ address: { street: 1 } }, 'address.street', /string/],
-    [{ items: [{ name: 'a' }, { name: 2 }] }, 'items[1].name', /string/],
+    [{ address: { street: 1 } }, 'address.street', 'must be text'],
+    [{ items: [{ name: 'a' }, { name: 2 }] }, 'items[1].name', 'must be text'],
     [{ items: [{ name: 'a' }, {}] }, 'items[1].name', 'is required'],
-    [{ items: 'x' }, 'items', /array/],
+    [{ items: 'x' }, 'items', 'must be a list'],
     [{ amount: true }, 'amount', 'must be an amount in major units, such as 100 or 0.5'],
   ] as const) {
     const { code, fields } = refusalOf(() => checkOrder({ ...order, ...change }))

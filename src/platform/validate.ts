@@ -90,7 +90,9 @@ function problems(schema: TSchema, found: TLocalizedValidationError[], fallback:
       // Each form a field may take complains for itself: the field is described once, by the rule of the whole.
       const whole = unions.get(instancePath) ?? {}
       const words = unions.has(instancePath) ? 'does not have one of the accepted forms' : sentence(message)
-      note(fieldName(instancePath), codeOf(at) ?? codeOf(whole) ?? fallback, ruleOf(at) ?? ruleOf(whole) ?? words)
+      const rule = ruleOf(at) ?? ruleOf(whole)
+      const said = keyword === 'type' && at.type === 'string' ? rule?.replace(/^must have /, 'must be text of ') : rule
+      note(fieldName(instancePath), codeOf(at) ?? codeOf(whole) ?? fallback, said ?? words)
     }
   }
   return [...byField.values()].slice(0, maxProblems)
@@ -129,10 +131,21 @@ function isErrorCode(text: string): text is ErrorCode {
   return Object.hasOwn(errors, text)
 }
 
+/** What the types of JSON are called in the documentation. */
+const typeNames: Readonly<Record<string, string>> = {
+  object: 'a JSON object',
+  array: 'a list',
+  string: 'text',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+}
+
 function sentence(message: string): string {
   return message
     .replace(/^must match pattern .*/, 'does not have the required form')
     .replace(/^schema is false$/, 'is not a field that is known here')
+    .replace(/^must be (\w+)$/, (all, type: string) => (typeNames[type] ? `must be ${typeNames[type]}` : all))
 }
 
 /** `/messages/3/to` as a person writes it: `messages[3].to`. */

@@ -15,3 +15,26 @@ test('the committed openapi.json is the derived one', () => {
     'run: npm start --silent -- openapi > openapi.json',
   )
 })
+
+test('every chapter says what is found in it, every operation and parameter what it is for', () => {
+  const { tags, paths } = JSON.parse(openapiText(areas, packageVersion()))
+  const silent: string[] = []
+  for (const { name, description } of tags) if (!description) silent.push(`${name}: give it a line in reference.ts`)
+  for (const [path, operations] of Object.entries<Record<string, Operation>>(paths))
+    for (const [method, { summary, parameters }] of Object.entries(operations)) {
+      if (!summary) silent.push(`${method} ${path} has no summary`)
+      for (const { name, description, $ref } of parameters)
+        if (!description && !$ref) silent.push(`${method} ${path}: ${name} has no description`)
+    }
+  assert.deepEqual(silent, [])
+  assert.deepEqual(
+    tags.slice(-2).map(({ name }: { name: string }) => name),
+    ['sandbox', 'operator'],
+    'what everybody uses stands first',
+  )
+})
+
+interface Operation {
+  summary?: string
+  parameters: readonly { name?: string; description?: string; $ref?: string }[]
+}

@@ -375,6 +375,7 @@ const limitKey = write({
   }),
   reply: { status: 200, schema: KeyRecord },
   errors: ['NOT_FOUND', 'VALIDATION_ERROR'],
+  examples: [{ name: 'Faster', body: { rate_limit_per_second: 500 } }],
   handle: async (app, tx, { params, body }, caller) => {
     const uuid = uuidOf('apiKey', params.id)
     const row = uuid && (await maybe(tx.query(keyById, { id: uuid })))
@@ -425,7 +426,7 @@ const updatePlan = write({
   operation: 'operator.updatePlan',
   summary: 'Change a plan’s limits, for every account on it',
   scope: 'operator',
-  params: Type.Object({ name: Type.String() }),
+  params: Type.Object({ name: Type.String({ description: 'Name of the plan' }) }),
   body: Type.Object({ limits: AreaLimits }),
   reply: { status: 200, schema: PlanRecord },
   errors: ['NOT_FOUND', 'VALIDATION_ERROR'],

@@ -146,8 +146,7 @@ class Gateway {
     const settings = this.#app.simulators.payments[provider]
     const kind = kindOf(provider)
     if (!settings || !kind) return undefined
-    const connected =
-      this.#simulated.get(provider) ?? connectedTo(kind.connect(settings, this.#surroundings), '')
+    const connected = this.#simulated.get(provider) ?? connectedTo(kind.connect(settings, this.#surroundings), '')
     this.#simulated.set(provider, connected)
     return connected
   }

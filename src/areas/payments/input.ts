@@ -59,7 +59,8 @@ export const PaymentCreate = Type.Object({
   currency,
   method: Type.Optional(
     OneOfAnyCase(['mobile_money', 'card', 'bank_transfer'], {
-      description: 'Told by phone, card or bank unless given',
+      description:
+        '`mobile_money`, `card` or `bank_transfer`; seen by `phone`, `card` or `bank` unless named. `bank_transfer` alone gives an account to pay into',
     }),
   ),
   provider,
@@ -82,13 +83,17 @@ export function currencyOf(given: string): Currency {
 /** An amount that a field gives; refuses what is none, or nothing. */
 export function microsOf(field: string, given: number | string, currency: Currency): bigint {
   const micros = parseAmount(given, currencies[currency])
-  if (typeof micros !== 'bigint') throw new AppError('VALIDATION_ERROR', `${field}: ${currency} ${micros.problem}`)
-  if (micros === 0n) throw new AppError('VALIDATION_ERROR', `${field}: must be more than 0`)
+  if (typeof micros !== 'bigint') throw wrong(field, `: ${currency} ${micros.problem}`)
+  if (micros === 0n) throw wrong(field, ' must be more than 0')
   return micros
 }
 
-/** The refusal of a body that lacks a field which its method needs. */
-export function missing(field: string): AppError {
-  const fields = [{ field, code: 'VALIDATION_ERROR', message: 'is required' } as const]
-  return new AppError('VALIDATION_ERROR', `${field} is required`, { fields })
+/** The refusal of a body that lacks a field which its method needs; `otherwise` says what else would do. */
+export function missing(field: string, otherwise = ''): AppError {
+  return wrong(field, ` is required${otherwise}`)
+}
+
+function wrong(field: string, problem: string): AppError {
+  const fields = [{ field, code: 'VALIDATION_ERROR', message: problem.replace(/^:? /, '') } as const]
+  return new AppError('VALIDATION_ERROR', `${field}${problem}`, { fields })
 }

@@ -49,6 +49,11 @@ const providers: readonly Provider[] = [
   ]),
 ]
 
+/** As people call a provider of mobile money. */
+export function nameOfProvider(provider: string): string | undefined {
+  return providers.find((known) => known.provider === provider)?.name
+}
+
 function inCountries(
   provider: string,
   name: string,

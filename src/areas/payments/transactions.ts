@@ -54,6 +54,7 @@ export const transactions = list({
   path: '/v1/payments/transactions',
   operation: 'payments.transactions',
   summary: 'List payments, refunds and payouts',
+  description: 'What came in and what went out, in one list. As `text/csv` it is a file for your books.',
   scope: 'payments:read',
   query: Type.Object({
     ...listQuery,

@@ -299,6 +299,7 @@ const estimate = read({
   path: '/v1/sms/estimate',
   operation: 'sms.estimate',
   summary: 'Count segments and cost, without sending',
+  description: 'It takes what a send takes, and says what that would come to. Nothing is stored or charged.',
   scope: 'sms:read',
   body: MessageSend,
   reply: { status: 200, schema: EstimateReply },

@@ -228,6 +228,7 @@ const rotateAccountCallbackSecret = write({
   path: '/v1/webhooks/callback-secret/rotate',
   operation: 'webhooks.rotateCallbackSecret',
   summary: 'Replace the secret that signs requests to callback_url, event_url and answer_url',
+  description: 'During the overlap both secrets sign, so that your server can be changed in its own time.',
   scope: 'webhooks:write',
   body: SecretRotate,
   reply: { status: 200, schema: RotatedCallbackSecret },

@@ -10,6 +10,7 @@ import { read } from '../../platform/route.ts'
 import { At } from '../../platform/schema.ts'
 import { allows } from '../../platform/scopes.ts'
 import { serveFile } from '../../platform/static-files.ts'
+import { webAsset } from '../../platform/web/shell.ts'
 
 const path = '/portal/webhooks'
 const defaultSeconds = 900
@@ -20,7 +21,7 @@ const assets = new URL('../../../../src/areas/webhooks/portal/', import.meta.url
 
 /** It is made to be shown inside other pages; without a token there is nothing on it. */
 const contentSecurityPolicy =
-  "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors *"
+  "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors *"
 
 const PortalSession = Type.Object(
   {
@@ -76,14 +77,13 @@ export const openPortal = read({
 })
 
 export function mountPortal(http: FastifyInstance): void {
-  const serve = (file: string, type: string, at: string): void =>
-    serveFile(http, {
-      path: at,
-      type,
-      contentSecurityPolicy,
-      make: () => readFileSync(new URL(file, assets), 'utf8'),
-    })
-  serve('portal.html', 'text/html', path)
-  serve('portal.css', 'text/css', `${path}/portal.css`)
-  serve('portal.js', 'text/javascript', `${path}/portal.js`)
+  const serve = (at: string, type: string, make: () => string): void =>
+    serveFile(http, { path: at, type, contentSecurityPolicy, make })
+  serve(path, 'text/html', () => asset('portal.html'))
+  serve(`${path}/portal.css`, 'text/css', () => webAsset('colours.css') + asset('portal.css'))
+  serve(`${path}/portal.js`, 'text/javascript', () => asset('portal.js'))
+}
+
+function asset(name: string): string {
+  return readFileSync(new URL(name, assets), 'utf8')
 }

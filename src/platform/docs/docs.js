@@ -23,7 +23,7 @@ filter.addEventListener('input', () => {
     const whole = section.querySelector('h2').textContent.toLowerCase().includes(wanted)
     for (const item of section.querySelectorAll('li')) {
       const link = item.querySelector('a')
-      item.hidden = !whole && !`${link.textContent} ${link.hash}`.toLowerCase().includes(wanted)
+      item.hidden = !whole && !`${link.textContent} ${link.hash} ${link.title}`.toLowerCase().includes(wanted)
     }
     section.hidden = section.querySelector('li:not([hidden])') === null
   }

@@ -2,7 +2,8 @@
 // A schema as a person reads it: one row per field, nested ones indented, and a sample that shows its shape.
 import { isJsonSchema, type JsonSchema, ruleSentence } from '../json-schema.ts'
 import { propertiesOf, requiredOf } from '../openapi.ts'
-import { breakable, type Html, html, prose } from './html.ts'
+import { filterMeaning } from '../reference.ts'
+import { breakable, type Html, html, prose } from '../web/html.ts'
 
 /** Fields deeper than this are left to the OpenAPI document. */
 const maxDepth = 5
@@ -19,6 +20,15 @@ interface Field {
 /** What a request may carry: with the rules it must keep. */
 export function requestTable(schema: unknown): Html {
   return table(fieldsOf(schema, 0, notesOnRequest))
+}
+
+/** What a query string may carry, where most are filters. */
+export function queryTable(schema: unknown, isRead: boolean): Html {
+  const notes = (property: JsonSchema, name: string): Html[] => {
+    const known = notesOnRequest(property)
+    return meaning(property).length > 0 || !isRead ? known : [html`<p>${filterMeaning(name)}.</p>`, ...known]
+  }
+  return table(fieldsOf(schema, 0, notes))
 }
 
 /** What a reply or an event carries: all of it, always, so that only the meaning needs saying. */
@@ -47,7 +57,7 @@ export function countFields(schema: unknown): number {
   return Object.keys(propertiesOf(schema)).length
 }
 
-function fieldsOf(schema: unknown, depth: number, notesOf: (schema: JsonSchema) => Html[]): Field[] {
+function fieldsOf(schema: unknown, depth: number, notesOf: (schema: JsonSchema, name: string) => Html[]): Field[] {
   const required = requiredOf(schema)
   return Object.entries(propertiesOf(schema)).flatMap(([name, property]) => {
     if (!isJsonSchema(property)) return []
@@ -57,7 +67,7 @@ function fieldsOf(schema: unknown, depth: number, notesOf: (schema: JsonSchema) 
       type: typeOf(property),
       required: required.includes(name),
       words: wordsOf(property),
-      notes: notesOf(property),
+      notes: notesOf(property, name),
     }
     return [field, ...(depth < maxDepth ? fieldsOf(inside(property), depth + 1, notesOf) : [])]
   })

@@ -3,11 +3,11 @@
 import { errors } from '../../kernel/errors.ts'
 import { sampleBody } from '../catalogue.ts'
 import type { EventType } from '../events.ts'
-import { needsBody, propertiesOf } from '../openapi.ts'
+import { needsBody, propertiesOf, requiredOf } from '../openapi.ts'
 import type { Route } from '../route.ts'
 import { errorCodesOf, ownErrorCodesOf } from '../route-errors.ts'
-import { countFields, replyTable, requestTable, sampleOf } from './fields.ts'
-import { type Html, html, json, prose } from './html.ts'
+import { type Html, html, json, prose } from '../web/html.ts'
+import { countFields, queryTable, replyTable, requestTable, sampleOf } from './fields.ts'
 
 /** Where the reader's requests go. */
 export interface Place {
@@ -70,10 +70,10 @@ function facts({ operation, scope, limit, method }: Route): Html {
     </dl>`
 }
 
-function inputs({ path, params, query, body, form }: Route): Html[] {
+function inputs({ method, path, params, query, body, form }: Route): Html[] {
   const tables: Html[] = []
   if (path.includes(':')) tables.push(section('Path', replyTable(params)))
-  if (countFields(query) > 0) tables.push(section('Query', requestTable(query)))
+  if (countFields(query) > 0) tables.push(section('Query', queryTable(query, method === 'GET')))
   if (countFields(body) > 0) tables.push(section(form ? 'Body, as JSON or as a form' : 'Body', requestTable(body)))
   return tables
 }
@@ -115,7 +115,13 @@ type ExampleShown = NonNullable<Route['examples']>[number]
 function examplesOf(route: Route): readonly ExampleShown[] {
   const { examples = [], body } = route
   if (examples.length > 0) return examples
-  return [{ name: 'Request', ...(needsBody(route) ? { body: sampleOf(body) } : {}) }]
+  return [{ name: 'Request', ...(needsBody(route) ? { body: neededOf(body) } : {}) }]
+}
+
+/** What a request must hold, where nobody wrote an example. */
+function neededOf(body: unknown): unknown {
+  const needed = requiredOf(body)
+  return Object.fromEntries(Object.entries(Object(sampleOf(body))).filter(([name]) => needed.includes(name)))
 }
 
 /** The example as a command that works as pasted, given the variables it names. */

@@ -3,10 +3,10 @@
 import { STATUS_CODES } from 'node:http'
 import { type ErrorCode, errors } from '../../kernel/errors.ts'
 import type { Area } from '../area.ts'
-import { tagOf } from '../openapi.ts'
+import { chaptersOf } from '../reference.ts'
 import type { Route } from '../route.ts'
 import { codesInOrder, errorCodesOf } from '../route-errors.ts'
-import { breakable, type Html, html, json } from './html.ts'
+import { breakable, type Html, html, json } from '../web/html.ts'
 import { badge, codeBlock, curlCommand, eventArticle, operationArticle, type Place } from './operations.ts'
 
 export interface Reference {
@@ -19,13 +19,13 @@ export interface Reference {
 export function referencePage({ version, areas, place }: Reference): string {
   const routes = areas.flatMap((area) => area.routes)
   const events = areas.flatMap((area) => area.events ?? [])
-  const groups = groupsOf(routes)
+  const chapters = chaptersOf(routes)
   const links = html`
     ${navGroup(
       'Introduction',
       introduction.map(([id, title]) => html`<li><a href="#${id}">${title}</a></li>`),
     )}
-    ${groups.map(({ title, routes }) => navGroup(title, routes.map(operationLink)))}
+    ${chapters.map(({ title, routes }) => navGroup(title, routes.map(operationLink)))}
     ${
       events.length > 0 &&
       navGroup(
@@ -35,7 +35,7 @@ export function referencePage({ version, areas, place }: Reference): string {
     }`
   const content = html`
     ${introduction.map(([id, title, write]) => html`<article id="${id}" class="operation intro">${write(title, { routes, place })}</article>`)}
-    ${groups.map(({ tag, title, routes }) => html`<h2 id="area.${tag}">${title}</h2>${routes.map((route) => operationArticle(route, place))}`)}
+    ${chapters.map(({ tag, title, about, routes }) => html`<h2 id="area.${tag}">${title}</h2>${about !== '' && html`<p class="lead">${about}</p>`}${routes.map((route) => operationArticle(route, place))}`)}
     ${events.length > 0 && html`<h2 id="event-catalogue">Event catalogue</h2><p class="lead">What happened, as it is told to you. Each event is stored in the transaction that made it true.</p>`}
     ${events.map(eventArticle)}`
   return page({ title: 'API reference', version, links, content })
@@ -111,31 +111,8 @@ function navGroup(title: string, items: readonly Html[]): Html {
   return html`<section><h2>${title}</h2><ul>${items}</ul></section>`
 }
 
-function operationLink({ operation, method }: Route): Html {
-  return html`<li><a href="#${operation}">${words(operation.split('.').slice(1).join(' '))} ${badge(method)}</a></li>`
-}
-
-interface Group {
-  tag: string
-  title: string
-  routes: Route[]
-}
-
-/** Operations of one tag together, in the order in which the tags first appear; what only operators may do stands last. */
-function groupsOf(routes: readonly Route[]): Group[] {
-  const groups = new Map<string, Group>()
-  for (const route of routes) {
-    const tag = tagOf(route)
-    const group = groups.get(tag) ?? { tag, title: words(tag), routes: [] }
-    group.routes.push(route)
-    groups.set(tag, group)
-  }
-  const all = [...groups.values()]
-  return [...all.filter((group) => !isForOperators(group)), ...all.filter(isForOperators)]
-}
-
-function isForOperators({ routes }: Group): boolean {
-  return routes.every(({ scope }) => scope === 'operator')
+function operationLink({ operation, method, summary }: Route): Html {
+  return html`<li><a href="#${operation}" title="${summary}">${words(operation.split('.').slice(1).join(' '))} ${badge(method)}</a></li>`
 }
 
 const spelling: Readonly<Record<string, string>> = {

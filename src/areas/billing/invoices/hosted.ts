@@ -10,6 +10,8 @@ import { minuteMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import { isUnavailable, maybe } from '../../../platform/db.ts'
 import type { Policy } from '../../../platform/rate-share.ts'
+import { readerOf } from '../../../platform/web/reader.ts'
+import { givePage, pageHeaders } from '../../../platform/web/shell.ts'
 import { findPayment } from '../../payments/area.ts'
 import { type Found, nothingHere, payByForm, waysOf } from './hosted-pay.ts'
 import { dueOf, placeOf } from './invoice.ts'
@@ -18,22 +20,14 @@ import { renderInvoice } from './pdf.ts'
 import { findInvoiceByToken } from './store.ts'
 
 const maxFormBytes = 4 * 1_024
+/** So much of what was written as a phone number is shown again. */
+const maxPhoneCharacters = 24
 /** Looks at one invoice a minute: a page that follows a payment looks twenty times. */
 const viewsPerMinute = 240
 const pdfsPerMinute = 30
 /** Forms sent for one invoice a minute, and from one address: a whole network may share one. */
 const paymentsPerMinute = 6
 const paymentsPerAddress = 60
-
-const pageHeaders = {
-  'content-type': 'text/html; charset=utf-8',
-  'content-security-policy':
-    "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
-  'x-robots-tag': 'noindex',
-  'cache-control': 'no-store',
-}
 
 export function mountHostedPage(http: FastifyInstance, app: App): void {
   http.register(async (scope) => {
@@ -53,8 +47,8 @@ export function mountHostedPage(http: FastifyInstance, app: App): void {
       // Whoever comes back from its bank wants to know how it went.
       const { payment_id: payment } = request.query
       if (typeof payment === 'string' && uuidOf('payment', payment) !== null)
-        return reply.code(303).headers(pageHeaders).header('location', `${found.path}/${payment}`).send()
-      return reply.headers(pageHeaders).send(invoicePage(found, waysOf(app, found)))
+        return reply.code(303).headers(pageHeaders()).header('location', `${found.path}/${payment}`).send()
+      return givePage(reply, 200, invoicePage(found, waysOf(app, found)), 'here')
     })
 
     scope.post<Named>('/pay/:token', { config }, async (request, reply) => {
@@ -64,7 +58,6 @@ export function mountHostedPage(http: FastifyInstance, app: App): void {
       // Paid or withdrawn: the page says so.
       if (dueOf(found.invoice) === 0n) return reply.code(303).header('location', found.path).send()
       const form = request.body instanceof URLSearchParams ? request.body : new URLSearchParams()
-      const phone = form.get('phone') ?? ''
       try {
         const payment = await payByForm(app, found, form)
         return reply
@@ -76,8 +69,9 @@ export function mountHostedPage(http: FastifyInstance, app: App): void {
         if (error instanceof AppError && error.code === 'INVALID_STATE')
           return reply.code(303).header('location', found.path).send()
         if (!(error instanceof AppError) || error.status === 503) throw error
-        const page = invoicePage(found, waysOf(app, found), sentenceOf(error), phone.slice(0, 24))
-        return reply.code(error.status).headers(pageHeaders).send(page)
+        const phone = (form.get('phone') ?? '').slice(0, maxPhoneCharacters)
+        const problem = { method: form.get('method') ?? 'mobile_money', sentence: sentenceOf(error), phone }
+        return givePage(reply, error.status, invoicePage(found, waysOf(app, found), problem), 'here')
       }
     })
 
@@ -86,7 +80,7 @@ export function mountHostedPage(http: FastifyInstance, app: App): void {
       const id = uuidOf('payment', request.params.payment)
       const payment = id && (await maybe(app.db.query(findPayment, { ...found.tenant, id })))
       if (!payment || payment.invoice_id !== found.invoice.id) throw nothingHere()
-      return reply.headers(pageHeaders).send(statusPage(found, payment))
+      return givePage(reply, 200, statusPage(found, payment))
     })
 
     scope.get<Named>('/pay/:token/invoice.pdf', { config }, async (request, reply) => {
@@ -95,7 +89,7 @@ export function mountHostedPage(http: FastifyInstance, app: App): void {
       const name = (invoice.number ?? 'invoice').replace(/[^A-Za-z0-9._-]/g, '-')
       return reply
         .headers({
-          ...pageHeaders,
+          ...pageHeaders(),
           'content-type': 'application/pdf',
           'content-disposition': `inline; filename="${name}.pdf"`,
         })
@@ -116,11 +110,12 @@ async function invoiceAt(app: App, request: FastifyRequest<Named>, what: string,
   await admit(app, { name: `invoice-${what}`, key: `invoice-${what}:${token}`, limit: perMinute })
   const row = await maybe(app.db.query(findInvoiceByToken, place))
   if (!row) throw nothingHere()
-  const { clock_offset_ms, account_name: accountName, is_suspended: isSuspended, ...invoice } = row
+  const { clock_offset_ms, account_name: accountName, time_zone: timeZone, is_suspended: isSuspended, ...invoice } = row
+  const reader = readerOf(request.headers['accept-language'], timeZone)
   const tenant = { bucket: invoice.bucket, account: invoice.account_id, environment: invoice.environment }
   const { receivedMs, id: requestId } = request.exchange
   const occasion = { tenant, receivedMs, nowMs: receivedMs + Number(clock_offset_ms), requestId }
-  return { invoice, accountName, tenant, occasion, isSuspended, path: `/pay/${token}` }
+  return { invoice, accountName, reader, tenant, occasion, isSuspended, path: `/pay/${token}` }
 }
 
 async function admit(app: App, policy: Pick<Policy, 'name' | 'key' | 'limit'>): Promise<void> {
@@ -132,20 +127,23 @@ async function admit(app: App, policy: Pick<Policy, 'name' | 'key' | 'limit'>): 
 }
 
 function refused(app: App, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  reply.headers(pageHeaders)
   if (error instanceof AppError && error.status < 500) {
     const { retryAfterSeconds } = error.extras
     if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
-    return reply.code(error.status).send(refusalPage(titleOf(error.status), sentenceOf(error)))
+    return givePage(reply, error.status, refusalPage(titleOf(error.status), sentenceOf(error)))
   }
   const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
-  if (status >= 400 && status < 500) return reply.code(status).send(refusalPage('Not taken', 'This cannot be read.'))
+  if (status >= 400 && status < 500)
+    return givePage(
+      reply,
+      status,
+      refusalPage('Not taken', 'This cannot be read. Go back, and fill in the form again.'),
+    )
   const isAway = isUnavailable(error) || (error instanceof AppError && error.status === 503)
   if (!isAway) app.log.error({ error, request: request.exchange.id }, 'a page of an invoice failed')
-  return reply
-    .code(isAway ? 503 : 500)
-    .header('retry-after', '5')
-    .send(refusalPage('Not just now', 'Something failed on our side. Try again in a moment.'))
+  reply.header('retry-after', '5')
+  const page = refusalPage('Not just now', 'Something failed on our side. Try again in a moment.')
+  return givePage(reply, isAway ? 503 : 500, page)
 }
 
 function titleOf(status: number): string {

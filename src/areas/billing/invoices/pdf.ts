@@ -3,8 +3,9 @@
 // Western European letters only. Other letters lose their marks where that helps, and are a question mark where it does not;
 // the page at which the invoice is paid shows them as they are.
 import { AppError } from '../../../kernel/errors.ts'
-import { formatMicros, formatMoney } from '../../../kernel/money.ts'
+import { formatMicros } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
+import { readerOf } from '../../../platform/web/reader.ts'
 import { currencyOf } from '../../payments/area.ts'
 import { dueOf, itemFrom } from './invoice.ts'
 import type { InvoiceRow } from './store.ts'
@@ -13,8 +14,23 @@ import type { InvoiceRow } from './store.ts'
 const mostWaiting = 20
 const margin = 50
 const width = 495
-const columns = { description: 0, quantity: 255, unit: 305, amount: 400 } as const
 const bottom = 770
+
+type Column = readonly [x: number, width: number, align: 'left' | 'right']
+
+const columns = {
+  description: [0, 245, 'left'],
+  quantity: [255, 45, 'right'],
+  unit: [305, 90, 'right'],
+  sums: [255, 140, 'left'],
+  amount: [400, 95, 'right'],
+} as const satisfies Record<string, Column>
+
+/** Those of the pages, on paper. */
+const colours = { text: '#17211e', soft: '#52625c', accent: '#0b6b5a', line: '#c9d3cf' } as const
+
+/** The same for everybody, because the same invoice gives the same bytes. */
+const reader = readerOf(undefined, 'UTC')
 
 const waiting = new WeakMap<App, { count: number; last: Promise<unknown> }>()
 
@@ -48,77 +64,128 @@ export async function pdfOf(invoice: InvoiceRow, accountName: string): Promise<B
   return Buffer.concat(chunks)
 }
 
+type Style = readonly [size: number, colour: string, isBold?: true]
+
+/** Writes from top to bottom, and begins pages as they fill. */
+class Sheet {
+  readonly #document: PDFKit.PDFDocument
+  y = margin
+
+  constructor(document: PDFKit.PDFDocument) {
+    this.#document = document
+  }
+
+  /** Text in a column; gives where it ends. */
+  text(words: string, [x, most, align]: Column, [size, colour, isBold]: Style): number {
+    const font = isBold ? 'Helvetica-Bold' : 'Helvetica'
+    this.#document.font(font).fontSize(size).fillColor(colour)
+    this.#document.text(plain(words), margin + x, this.y, { width: most, align })
+    return this.#document.y
+  }
+
+  /** Begins a page when so much would not fit on this one. */
+  room(height: number): void {
+    if (this.y + height <= bottom) return
+    this.#document.addPage()
+    this.y = margin
+  }
+
+  heightOf(words: string, most: number, size: number): number {
+    return this.#document.font('Helvetica').fontSize(size).heightOfString(plain(words), { width: most })
+  }
+
+  line(x = 0): void {
+    const from = margin + x
+    this.#document
+      .moveTo(from, this.y)
+      .lineTo(margin + width, this.y)
+      .lineWidth(0.5)
+      .stroke(colours.line)
+  }
+}
+
 function draw(document: PDFKit.PDFDocument, invoice: InvoiceRow, accountName: string): void {
+  const sheet = new Sheet(document)
   const currency = currencyOf(invoice.currency)
-  const money = (micros: bigint) => formatMoney({ micros, currency })
-  const text = (words: string, x: number, y: number, options: PDFKit.Mixins.TextOptions = {}) =>
-    document.text(plain(words), margin + x, y, { width, ...options })
-  /** Begins a page when so much would not fit; gives where to go on. */
-  const room = (y: number, height: number): number => {
-    if (y + height <= bottom) return y
-    document.addPage()
-    return margin
-  }
+  const money = (micros: bigint) => reader.money({ micros, currency })
 
-  document.font('Helvetica-Bold').fontSize(20)
-  text(accountName, 0, margin)
-  document.fontSize(12).font('Helvetica')
-  text(`Invoice ${invoice.number}`, 0, document.y + 8)
-  for (const line of facts(invoice)) text(line, 0, document.y + 2)
+  const nameEnds = sheet.text(accountName, [0, 300, 'left'], [18, colours.accent, true])
+  sheet.text('Invoice', [310, width - 310, 'right'], [18, colours.text, true])
+  sheet.y += 26
+  const numberEnds = sheet.text(invoice.number ?? '', [310, width - 310, 'right'], [10, colours.soft])
+  sheet.y = Math.max(nameEnds, numberEnds) + 22
 
-  let y = document.y + 20
-  document.font('Helvetica-Bold').fontSize(10)
-  const row = (cells: readonly [string, string, string, string]) => {
-    const height = document.heightOfString(plain(cells[0]), { width: 245 })
-    y = room(y, Math.min(height, bottom - margin))
-    text(cells[0], columns.description, y, { width: 245 })
-    const below = document.y
-    text(cells[1], columns.quantity, y, { width: 45, align: 'right' })
-    text(cells[2], columns.unit, y, { width: 90, align: 'right' })
-    text(cells[3], columns.amount, y, { width: 95, align: 'right' })
-    y = below + 6
-  }
-  row(['Description', 'Quantity', 'Unit', 'Amount'])
-  document.font('Helvetica')
+  const ends = facts(invoice).map(([name, value, column]) => {
+    const top = sheet.y
+    sheet.y = sheet.text(name, column, [9, colours.soft]) + 2
+    const end = sheet.text(value, column, [10, colours.text])
+    sheet.y = top
+    return end
+  })
+  sheet.y = Math.max(...ends) + 22
+
+  row(sheet, ['Description', 'Quantity', 'Unit', 'Amount'], [9, colours.soft])
   for (const item of invoice.items.map(itemFrom)) {
     const rate = item.taxRate > 0n ? ` (tax ${formatMicros(item.taxRate)} %)` : ''
     const less = item.discount > 0n ? ` (discount ${money(item.discount)})` : ''
     const cells = [`${item.description}${less}${rate}`, formatMicros(item.quantity)] as const
-    row([...cells, money(item.unitAmount), money(item.amount)])
+    row(sheet, [...cells, money(item.unitAmount), money(item.amount)], [10, colours.text])
   }
 
-  y += 10
-  for (const [name, amount] of sums(invoice)) {
-    y = room(y, 16)
-    text(name, columns.unit - 60, y, { width: 150 })
-    text(money(amount), columns.amount, y, { width: 95, align: 'right' })
-    y += 16
+  sheet.y += 8
+  for (const [name, amount, isMain] of sums(invoice)) {
+    sheet.room(22)
+    const style: Style = isMain ? [11, colours.text, true] : [10, colours.soft]
+    if (isMain) sheet.line(columns.sums[0])
+    sheet.y += isMain ? 6 : 0
+    sheet.text(name, columns.sums, style)
+    sheet.text(money(amount), columns.amount, style)
+    sheet.y += 16
   }
-  if (invoice.notes !== null) text(invoice.notes, 0, room(y + 14, 30))
+  if (invoice.notes === null) return
+  sheet.y += 20
+  sheet.room(30)
+  sheet.text(invoice.notes, [0, width, 'left'], [10, colours.text])
 }
 
-function facts({ customer, created_at, opened_at, due_date, status, environment }: InvoiceRow): string[] {
+function row(sheet: Sheet, cells: readonly [string, string, string, string], style: Style): void {
+  const [, most] = columns.description
+  sheet.room(sheet.heightOf(cells[0], most, style[0]))
+  const end = sheet.text(cells[0], columns.description, style)
+  sheet.text(cells[1], columns.quantity, style)
+  sheet.text(cells[2], columns.unit, style)
+  sheet.text(cells[3], columns.amount, style)
+  sheet.y = end + 5
+  sheet.line()
+  sheet.y += 6
+}
+
+type Fact = readonly [name: string, value: string, column: Column]
+
+function facts({ customer, created_at, opened_at, due_date, status, environment }: InvoiceRow): Fact[] {
   const { name, email, phone } = customer
-  const who = [name, email, phone].filter((one) => one !== undefined).join(', ')
-  const standing = { draft: '', open: '', paid: 'Paid', void: 'Void', uncollectible: '' }[status]
+  const who = [name, email, phone].filter((one) => one !== undefined).join('\n')
+  const standing = { draft: 'Draft', open: 'To be paid', paid: 'Paid', void: 'Void', uncollectible: 'To be paid' }[
+    status
+  ]
+  const issued = (opened_at ?? created_at).toISOString().slice(0, 10)
   return [
-    `To: ${who}`,
-    `Date: ${(opened_at ?? created_at).toISOString().slice(0, 10)}`,
-    `Due: ${due_date}`,
-    ...(standing === '' ? [] : [standing]),
-    ...(environment === 'test' ? ['A test: no real money'] : []),
+    ['Billed to', who, [0, 200, 'left']],
+    ['Date', reader.day(issued), [215, 85, 'left']],
+    ['Due', reader.day(due_date), [305, 85, 'left']],
+    ['Status', environment === 'test' ? `${standing}\nA test: no real money` : standing, [395, 100, 'left']],
   ]
 }
 
-function sums(invoice: InvoiceRow): [string, bigint][] {
+function sums(invoice: InvoiceRow): [name: string, amount: bigint, isMain?: true][] {
   const { subtotal, discount_total, tax_total, tax_inclusive, total, amount_paid, amount_refunded } = invoice
-  const rows: [string, bigint][] = [['Subtotal', subtotal]]
+  const rows: [string, bigint, true?][] = [['Subtotal', subtotal]]
   if (discount_total > 0n) rows.push(['Discount', -discount_total])
   if (tax_total > 0n) rows.push([tax_inclusive ? 'Tax, included' : 'Tax', tax_total])
-  rows.push(['Total', total])
+  rows.push(['Total', total, true])
   if (amount_paid > 0n) rows.push(['Paid', amount_paid])
   if (amount_refunded > 0n) rows.push(['Refunded', amount_refunded])
-  rows.push(['Due', dueOf(invoice)])
+  rows.push(['Due', dueOf(invoice), true])
   return rows
 }
 

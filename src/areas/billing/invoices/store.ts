@@ -121,11 +121,12 @@ export const findInvoiceReference = statement<Owned & { reference: string }, { i
 /** By the address that it can be paid at. */
 export const findInvoiceByToken = statement<
   { bucket: number; token: Buffer },
-  InvoiceRow & { clock_offset_ms: bigint; account_name: string; is_suspended: boolean }
+  InvoiceRow & { clock_offset_ms: bigint; account_name: string; time_zone: string; is_suspended: boolean }
 >(
   'billing.find_invoice_by_token',
   `select ${columns}, accounts.clock_offset_ms(account_id, environment) as clock_offset_ms,
-          accounts.name_of(account_id) as account_name, accounts.is_suspended(account_id) as is_suspended
+          accounts.name_of(account_id) as account_name, accounts.timezone_of(account_id) as time_zone,
+          accounts.is_suspended(account_id) as is_suspended
      from billing.invoices where bucket = $bucket and token = $token and status <> 'draft'`,
 )
 

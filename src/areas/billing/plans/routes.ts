@@ -51,6 +51,7 @@ const change = write({
   body: PlanUpdate,
   reply: { status: 200, schema: Plan },
   errors: ['NOT_FOUND'],
+  examples: [{ name: 'No longer offered', body: { active: false } }],
   handle: (_app, tx, { params, body }, caller) => changePlan(tx, params.plan_id, body, caller),
 })
 

@@ -21,7 +21,7 @@ export const SubscriptionUpdate = Type.Object({
   plan_id: Type.Optional(Type.String({ maxLength: 40, description: 'Of the same currency' })),
   quantity: Type.Optional(quantity),
   payment_method: Type.Optional(PaymentMethodIn),
-  cancel_at_period_end: Type.Optional(Type.Boolean()),
+  cancel_at_period_end: Type.Optional(Type.Boolean({ description: 'true: it ends when its period does' })),
 })
 
 export async function changeSubscription(

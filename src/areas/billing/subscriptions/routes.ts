@@ -112,6 +112,7 @@ const change = write({
   body: SubscriptionUpdate,
   reply,
   errors: [...payable, 'CONFLICT'],
+  examples: [{ name: 'Two of them from now on', body: { quantity: 2 } }],
   handle: async (app, tx, { params, body }, caller) =>
     recorded(
       tx,

@@ -57,7 +57,7 @@ export const SubscriptionCreate = Type.Object({
       description: 'With `none` parts of periods are neither charged nor credited',
     }),
   ),
-  cancel_at_period_end: Type.Optional(Type.Boolean()),
+  cancel_at_period_end: Type.Optional(Type.Boolean({ description: 'true: it ends when its period does' })),
   max_cycles: Type.Optional(
     Type.Integer({
       minimum: 1,

@@ -3,11 +3,14 @@
 // bank. Either way the acquirer is asked what came of it: what a browser brings along is believed by nobody.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../../kernel/errors.ts'
-import { formatMoney, isCurrency } from '../../../kernel/money.ts'
+import { isCurrency } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one } from '../../../platform/db.ts'
 import { ProviderClient } from '../../../platform/provider-http.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
+import { html } from '../../../platform/web/html.ts'
+import { readerOf } from '../../../platform/web/reader.ts'
+import { givePage, notice, pageHeaders } from '../../../platform/web/shell.ts'
 import { attemptNamed, nothingHere } from '../callback-address.ts'
 import { gatewayOf } from '../gateway.ts'
 import { settle } from '../settle.ts'
@@ -43,11 +46,15 @@ export function mountChallenges(http: FastifyInstance, app: App): void {
         config: { open: true },
         handler: async (request, reply) => {
           const challenge = await challengeNamed(app, request.params.name)
-          return challenge ? handle(challenge, request, reply) : end(reply, 404, 'There is no payment at this address.')
+          return challenge
+            ? handle(challenge, request, reply)
+            : end(reply, 404, 'bad', 'No such page', 'There is no payment at this address. Check the link.')
         },
       })
     }
-    page('GET', '/3ds/:name', (challenge, _request, reply) => show(app, challenge, reply))
+    page('GET', '/3ds/:name', (challenge, { headers }, reply) =>
+      show(app, challenge, headers['accept-language'], reply),
+    )
     page('POST', '/3ds/:name', (challenge, request, reply) => decide(app, challenge, String(request.body), reply))
     page('GET', '/3ds/:name/return', (challenge, _request, reply) => comeBack(app, challenge, reply))
   })
@@ -65,21 +72,28 @@ async function challengeNamed(app: App, name: string): Promise<Challenge | null>
   return known && { tenant, attempt, payment, known }
 }
 
-async function show(app: App, challenge: Challenge, reply: FastifyReply): Promise<FastifyReply> {
+async function show(
+  app: App,
+  challenge: Challenge,
+  acceptLanguage: string | undefined,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
   const { payment, known } = challenge
   if (!isAwaited(app, challenge) || known.challenge_url === null) return over(reply)
   if (!isPlayed(app, known)) return reply.redirect(known.challenge_url, 302)
   const { amount: micros, currency } = payment
-  const sum = isCurrency(currency) ? formatMoney({ micros, currency }) : currency
-  const buttons = decisions.map((word) => `<button name="decision" value="${word}">${titles[word]}</button>`).join('\n')
-  return html(
-    reply,
-    200,
-    `<h1>Test bank</h1>
-<p>Is it you who pays <strong>${escaped(sum)}</strong> with the card that ends in ${known.last4}?</p>
-<form method="post">${buttons}</form>
-<p>No money moves here: this page stands for the payer's bank.</p>`,
+  const reader = readerOf(acceptLanguage, 'UTC')
+  const sum = isCurrency(currency) ? reader.money({ micros, currency }) : currency
+  const buttons = decisions.map(
+    (word) =>
+      html`<button name="decision" value="${word}"${word !== 'approve' && html` class="quiet"`}>${titles[word]}</button>`,
   )
+  const content = html`<p class="soft">Is it you who pays with the card that ends in ${known.last4}?</p>
+<h1 class="amount">${sum}</h1>
+<form method="post">${buttons}</form>
+<footer class="soft">This page stands for the payer’s bank in the sandbox.</footer>`
+  // The answer to the form may lead to the site that the payer came from.
+  return givePage(reply, 200, { title: 'Card payment', from: 'Test bank', isTest: true, content }, 'anywhere')
 }
 
 const titles = { approve: 'Approve', fail: 'Fail', abandon: 'Abandon' } as const
@@ -90,7 +104,7 @@ async function decide(app: App, challenge: Challenge, form: string, reply: Fasti
   const given = new URLSearchParams(form).get('decision')
   const decision = decisions.find((word) => word === given)
   if (url === null || !isPlayed(app, known) || !isAwaited(app, challenge)) return over(reply)
-  if (decision === undefined) return end(reply, 400, 'Go back, and choose one of the three.')
+  if (decision === undefined) return end(reply, 400, 'bad', 'Not taken', 'Go back, and choose one of the three.')
   const at = new Date(app.clock.nowMs())
   const isFirst = (await app.db.query(decideChallenge, { ...tenant, payment: payment.id, at })).length > 0
   if (!isFirst) return over(reply)
@@ -104,15 +118,15 @@ async function comeBack(app: App, challenge: Challenge, reply: FastifyReply): Pr
   const { tenant, attempt, payment, known } = challenge
   const verdict = await card.query(app, tenant, attempt, payment)
   const after = verdict ? await settle(app, tenant, attempt, verdict) : payment
-  reply.headers(pageHeaders)
+  reply.headers(pageHeaders())
   const nowMs = app.clock.nowMs() + Number(attempt.clock_offset_ms)
   if (known.return_url !== null)
     return reply.redirect(await landingUrl(app, tenant, after, known.return_url, nowMs), 303)
   const isDone = after.status === 'completed' || after.status === 'processing'
-  if (isDone) return end(reply, 200, 'Thank you: the payment is made. You can close this page.')
+  if (isDone) return end(reply, 200, 'good', 'Paid, thank you', 'The payment is made. You can close this page.')
   return after.status === 'requires_action'
-    ? end(reply, 200, 'The payment is being looked into. You can close this page.')
-    : end(reply, 200, 'The payment was not made. You can close this page.')
+    ? end(reply, 200, 'waiting', 'One moment', 'The payment is being looked into. You can close this page.')
+    : end(reply, 200, 'bad', 'It was not paid', 'The payment was not made. You can close this page.')
 }
 
 /** Whether the payer may still decide. */
@@ -130,32 +144,12 @@ function isPlayed(app: App, { challenge_url }: CardRow): boolean {
 }
 
 function over(reply: FastifyReply): FastifyReply {
-  return end(reply, 410, 'This page was used, or its time is over.')
+  const sentence = 'This page was used, or its time is over. Go back to where you pay, and begin again.'
+  return end(reply, 410, 'bad', 'This page is over', sentence)
 }
 
-function end(reply: FastifyReply, status: number, sentence: string): FastifyReply {
-  return html(reply, status, `<p>${escaped(sentence)}</p>`)
-}
+type Sign = Parameters<typeof notice>[0]
 
-const pageHeaders = {
-  'cache-control': 'no-store',
-  'referrer-policy': 'no-referrer',
-  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
-} as const
-
-function html(reply: FastifyReply, status: number, body: string): FastifyReply {
-  const page = `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>Card payment</title>
-<style>body{font:1rem/1.5 sans-serif;max-width:28rem;margin:3rem auto;padding:0 1rem}button{font:inherit;padding:.5rem 1rem}</style>
-${body}
-</html>
-`
-  return reply.code(status).headers(pageHeaders).type('text/html; charset=utf-8').send(page)
-}
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`)
+function end(reply: FastifyReply, status: number, sign: Sign, title: string, sentence: string): FastifyReply {
+  return givePage(reply, status, { title, content: notice(sign, title, html`<p>${sentence}</p>`) })
 }

@@ -18,7 +18,7 @@ import { findDispute } from './store.ts'
 
 const decisionMs = 10_000
 
-const outcome = OneOf(['won', 'lost'])
+const outcome = OneOf(['won', 'lost'], { description: 'What the bank decides; `won` is for you' })
 
 const close = write({
   method: 'POST',

@@ -55,6 +55,7 @@ const backtest = read({
   body: Type.Object(dayRangeQuery),
   reply: { status: 200, schema: Backtest },
   errors: ['NOT_FOUND', 'INVALID_DATE_RANGE'],
+  examples: [{ name: 'Since January', body: { start_date: '2026-01-01' } }],
   handle: (app, { params, body }, caller) => heldAgainst(app, caller, params.rule_id, body),
 })
 

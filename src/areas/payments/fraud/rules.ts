@@ -207,6 +207,7 @@ const changeRule = write({
   body: RuleChange,
   reply: { status: 200, schema: RuleRecord },
   errors: ['NOT_FOUND', 'VALIDATION_ERROR'],
+  examples: [{ name: 'Only watch', body: { dry_run: true } }],
   handle: async (_app, tx, { params, body }, caller) => {
     const { tenant, nowMs } = caller
     const id = ruleUuid(params.rule_id)

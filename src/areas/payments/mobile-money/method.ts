@@ -23,8 +23,9 @@ export const mobileMoney: PaymentMethod = {
   refusals: {},
   isMeant: ({ phone }) => phone !== undefined,
 
-  plan(app, _tx, { tenant }, { phone, provider: named }, money) {
-    if (phone === undefined) throw missing('phone')
+  plan(app, _tx, { tenant }, { phone, method, provider: named }, money) {
+    if (phone === undefined)
+      throw missing('phone', method === undefined ? '; or give card, or method bank_transfer' : '')
     const { provider, country, terms } = requireProvider(app, tenant, 'in', { phone, provider: named }, money)
     const fee = collectionFeeOf(terms, money)
     return { provider, country, fee, phone, expirySeconds: defaultExpirySeconds, details: {} }

@@ -34,7 +34,9 @@ const { phone_number: phone } = MobilePaymentCreate.properties
 export const shared = {
   currency,
   method: Type.Optional(
-    OneOfAnyCase(['mobile_money', 'bank_transfer'], { description: 'bank_transfer where bank is given' }),
+    OneOfAnyCase(['mobile_money', 'bank_transfer'], {
+      description: '`mobile_money`, or `bank_transfer` where `bank` is given',
+    }),
   ),
   provider: Type.Optional(Type.String({ maxLength: 40, description: 'Found by the payee’s network unless given' })),
 }

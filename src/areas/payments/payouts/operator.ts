@@ -57,7 +57,7 @@ const settleRoute = write({
   scope: 'operator',
   params: Type.Object({ payout_id: Type.String({ description: 'Begins with po_' }) }),
   body: Type.Object({
-    outcome: OneOf(['paid', 'failed']),
+    outcome: OneOf(['paid', 'failed'], { description: 'What the provider says became of it' }),
     provider_reference: Type.Optional(
       Type.String({ minLength: 1, maxLength: 100, rule: 'must have 1 to 100 characters', description: 'Of one paid' }),
     ),

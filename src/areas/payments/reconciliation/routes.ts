@@ -256,7 +256,7 @@ const assign = write({
   params: Type.Object({ ...IdParam.properties, line: Type.String({ description: 'Id of the line' }) }),
   body: Type.Object({
     account_id: Type.String({ maxLength: 40, description: 'Whose payment it is' }),
-    payment_id: Type.String({ maxLength: 40 }),
+    payment_id: Type.String({ maxLength: 40, description: 'The payment that the line tells of' }),
   }),
   reply: { status: 200, schema: LineRecord },
   errors: ['NOT_FOUND', 'VALIDATION_ERROR', 'INVALID_STATE'],

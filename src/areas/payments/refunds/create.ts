@@ -29,7 +29,9 @@ const ways = ['refund', 'payout'] as const
 
 export const RefundCreate = Type.Object({
   amount: Type.Optional(AmountIn({ description: 'Major units; all that is left unless given' })),
-  reason: Type.Optional(OneOf(['duplicate', 'fraudulent', 'requested_by_customer', 'other'])),
+  reason: Type.Optional(
+    OneOf(['duplicate', 'fraudulent', 'requested_by_customer', 'other'], { description: 'For your own records' }),
+  ),
   description: PaymentCreate.properties.description,
   reference: Type.Optional(
     Type.String({

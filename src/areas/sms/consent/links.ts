@@ -4,13 +4,14 @@
 // programs look at links in messages before people do.
 import { randomBytes } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
-import { AppError } from '../../../kernel/errors.ts'
 import { bucketCount, newUuid } from '../../../kernel/ids.ts'
 import { isE164 } from '../../../kernel/phone.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, statement } from '../../../platform/db.ts'
 import type { Environment, Tenant } from '../../../platform/tenant.ts'
+import { html } from '../../../platform/web/html.ts'
+import { givePage, notice, type Page } from '../../../platform/web/shell.ts'
 import { type Draft, isSender, lengthChecked } from '../draft.ts'
 import { smsEvents } from '../events.ts'
 import type { Segments } from '../message.ts'
@@ -115,14 +116,6 @@ const findLink = statement<{ buckets: readonly number[]; token: string }, Link>(
      from sms.opt_out_links where bucket = any($buckets::smallint[]) and token = $token`,
 )
 
-const pageHeaders = {
-  'content-type': 'text/html; charset=utf-8',
-  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'",
-  'referrer-policy': 'no-referrer',
-  'x-robots-tag': 'noindex',
-  'cache-control': 'no-store',
-}
-
 export function mountOptOutPage(http: FastifyInstance, app: App): void {
   // A context of its own: what a form sends is of no interest, whatever its type.
   http.register(async (scope) => {
@@ -134,17 +127,17 @@ export function mountOptOutPage(http: FastifyInstance, app: App): void {
       config: { open: true },
       handler: async (request, reply) => {
         const link = await linkWith(app, request.params.token)
-        if (request.method === 'POST') await optOut(app, link)
-        return reply.headers(pageHeaders).send(page(link, request.method === 'POST'))
+        if (!link) return givePage(reply, 404, missing)
+        const isDone = request.method === 'POST'
+        if (isDone) await optOut(app, link)
+        return givePage(reply, 200, page(link, isDone), 'here')
       },
     })
   })
 }
 
-async function linkWith(app: App, token: string): Promise<Link> {
-  const link = token.length === tokenLength ? await maybe(app.db.query(findLink, { buckets, token })) : null
-  if (!link) throw new AppError('NOT_FOUND', 'there is no such link')
-  return link
+async function linkWith(app: App, token: string): Promise<Link | null> {
+  return token.length === tokenLength ? maybe(app.db.query(findLink, { buckets, token })) : null
 }
 
 async function optOut(app: App, { bucket, account_id: account, environment, phone, sender, clock_offset_ms }: Link) {
@@ -159,14 +152,15 @@ async function optOut(app: App, { bucket, account_id: account, environment, phon
   })
 }
 
-/** Sender and number hold nothing but letters and digits. */
-function page({ sender, phone }: Link, isDone: boolean): string {
+function page({ sender, phone, environment }: Link, isDone: boolean): Page {
   const number = `…${phone.slice(-3)}`
-  const said = isDone
-    ? `<p>${sender} will send no more messages to ${number}.</p>`
-    : `<p>No more messages from ${sender} to ${number}?</p><form method="post"><button>Stop them</button></form>`
-  return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>${sender}</title><style>body{font:1.2rem sans-serif;margin:3rem auto;max-width:24rem;text-align:center}button{font:inherit;padding:.6rem 1.2rem}</style>
-${said}</html>
-`
+  const content = isDone
+    ? notice('good', 'You are off the list', html`<p>${sender} will send no more messages to ${number}.</p>`)
+    : html`<h1>No more messages from ${sender} to ${number}?</h1><form method="post"><button>Stop them</button></form>`
+  return { title: sender, from: sender, isTest: environment === 'test', content }
+}
+
+const missing: Page = {
+  title: 'No such page',
+  content: notice('bad', 'No such page', html`<p>There is no such link. Copy all of it from the message.</p>`),
 }

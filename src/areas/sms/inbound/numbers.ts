@@ -239,6 +239,7 @@ const change = write({
   reply: { status: 200, schema: NumberRecord },
   errors: ['NOT_FOUND', 'VALIDATION_ERROR', 'INVALID_URL', 'CONFLICT'],
   prepare: (app, { body }, { tenant }) => checkUrls(app, tenant, body),
+  examples: [{ name: 'One keyword', body: { keywords: [{ keyword: 'JOIN', auto_reply: 'Karibu!' }] } }],
   handle: async (_app, tx, { params: { number }, body }, caller) => {
     const { environment, account } = caller.tenant
     if (environment === 'live') await tx.query(lockNumbers, {})
@@ -433,7 +434,11 @@ const takeBack = write({
   summary: 'Take a live number back, from one account or from all that share it',
   scope: 'operator',
   params: NumberParam,
-  query: Type.Object({ account_id: Type.Optional(Type.String({ maxLength: 60 })) }),
+  query: Type.Object({
+    account_id: Type.Optional(
+      Type.String({ maxLength: 60, description: 'From this account alone; from all of them unless given' }),
+    ),
+  }),
   reply: { status: 200, schema: NumberDeleted },
   errors: ['NOT_FOUND'],
   handle: (app, tx, { params, query }, caller) => {

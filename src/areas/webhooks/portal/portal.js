@@ -2,16 +2,28 @@
 // The page of the webhook portal. Everything it shows comes from the public API, asked with the token of its session; the
 // token stands behind the # of the address and is kept for this tab only.
 
-const token = location.hash.slice(1) || sessionStorage.getItem('token') || ''
+const token = location.hash.slice(1) || kept('') || ''
 if (location.hash) {
-  sessionStorage.setItem('token', token)
+  kept(token)
   history.replaceState(null, '', location.pathname)
+}
+
+/** In the frame of another site, a browser may refuse to keep anything: then the page is there until it is loaded anew. */
+function kept(value) {
+  try {
+    if (value) sessionStorage.setItem('token', value)
+    return sessionStorage.getItem('token')
+  } catch {
+    return null
+  }
 }
 
 const view = document.querySelector('#view')
 const notice = document.querySelector('#notice')
 const editor = document.querySelector('#editor')
 const form = editor.querySelector('form')
+const problem = editor.querySelector('.problem')
+const question = document.querySelector('#question')
 const add = document.querySelector('#add')
 let mayWrite = false
 let catalogue = []
@@ -19,74 +31,100 @@ let catalogue = []
 async function ask(method, path, body) {
   const headers = { authorization: `Bearer ${token}`, 'pamoja-envelope': 'data' }
   if (body) headers['content-type'] = 'application/json'
-  const response = await fetch(`/v1${path}`, { method, headers, body: body && JSON.stringify(body) })
-  const answer = await response.json()
-  if (response.ok) return answer
+  const response = await fetch(`/v1${path}`, { method, headers, body: body && JSON.stringify(body) }).catch(() => null)
+  if (!response) throw new Error('The server cannot be reached. Try again in a moment.')
   if (response.status === 401) throw new Error('This page has expired. Open it again from where you came.')
-  throw new Error(`${answer.error.message} (${answer.error.details})`)
+  const answer = await response.json().catch(() => null)
+  if (response.ok && answer) return answer
+  const { details, message } = answer?.error ?? {}
+  throw new Error(details || message || `The server answered ${response.status}. Try again in a moment.`)
 }
 
 /** An element with its texts and children: nothing that came from the API is ever read as HTML. */
 function make(name, attributes = {}, ...children) {
   const element = document.createElement(name)
   for (const [key, value] of Object.entries(attributes))
-    if (key === 'click') element.addEventListener('click', () => attempt(value))
+    if (key === 'click') element.addEventListener('click', () => attempt(value, element))
     else if (value !== null && value !== false) element.setAttribute(key, value)
   element.append(...children.filter((child) => child !== null && child !== false))
   return element
 }
 
-const button = (text, click) => make('button', { type: 'button', click }, text)
+const button = (text, click, kind = null) => make('button', { type: 'button', class: kind, click }, text)
 const stateOf = (state) => make('span', { class: `state ${state}` }, state)
 const moment = (text) => (text ? new Date(text).toLocaleString() : '–')
 
-function tell(text, isProblem = false) {
-  notice.hidden = text === ''
+function tell(text, isProblem = false, ...more) {
   notice.className = isProblem ? 'problem' : ''
-  notice.textContent = text
+  notice.replaceChildren(text, ...more)
+  notice.hidden = text === ''
 }
 
-async function attempt(what) {
+/** Does something that may fail, and cannot be begun again before it is over. */
+async function attempt(what, pressed = null) {
+  if (pressed) pressed.disabled = true
   try {
     await what()
   } catch (error) {
     tell(error.message, true)
+  } finally {
+    if (pressed) pressed.disabled = false
   }
+}
+
+/** Asks on the page itself: the browser's own question is not asked in the frame of another site. */
+function sure(text, action) {
+  question.querySelector('#question-text').textContent = text
+  question.querySelector('[value=yes]').textContent = action
+  question.returnValue = ''
+  question.showModal()
+  return new Promise((resolve) =>
+    question.addEventListener('close', () => resolve(question.returnValue === 'yes'), { once: true }),
+  )
+}
+
+/** Shows something else, and lets whoever listens to the page or moves by keys begin at its top. */
+function show(...children) {
+  view.replaceChildren(...children.filter((child) => child !== null && child !== false))
+  view.removeAttribute('aria-busy')
+  view.querySelector('h2[tabindex]')?.focus()
 }
 
 // Endpoints ------------------------------------------------------------------------------------------------------------
 
 async function showEndpoints() {
   const { data } = await ask('GET', '/webhooks?limit=100')
-  view.replaceChildren(
-    ...(data.length > 0
-      ? data.map(endpoint)
-      : [make('p', { class: 'quiet' }, 'No endpoints yet. Add one to be told what happens, as it happens.')]),
-  )
+  add.hidden = !mayWrite
+  const nothing = mayWrite
+    ? 'No endpoints yet. Add one to be told what happens, as it happens.'
+    : 'No endpoints yet, and this page may only look.'
+  show(...(data.length > 0 ? data.map(endpoint) : [make('p', { class: 'empty' }, nothing)]))
 }
 
 function endpoint(webhook) {
-  const { id, url, events, description, enabled, health } = webhook
+  const { id, url, events, description, enabled, disabled_reason: reason, health } = webhook
   const tried = health.success_24h + health.failure_24h
-  const figures = tried === 0 ? 'nothing sent in 24 hours' : `${health.success_24h} of ${tried} delivered in 24 hours`
-  const speed = health.p50_ms === null ? '' : `, half within ${health.p50_ms} ms`
+  const figures = tried === 0 ? 'Nothing sent in 24 hours' : `${health.success_24h} of ${tried} delivered in 24 hours`
+  const speed = health.p50_ms === null ? '' : `, half of them within ${health.p50_ms} ms`
+  const waiting = health.pending === 0 ? '' : `, ${health.pending} waiting`
   return make(
     'article',
     {},
+    make('div', { class: 'row head' }, make('h2', { class: 'address' }, url), stateOf(health.state)),
+    description && make('p', {}, description),
+    reason && make('p', { class: 'quiet' }, `Disabled: ${reason}`),
+    make('div', { class: 'events' }, ...events.map((name) => make('code', {}, name))),
+    make('p', { class: 'quiet' }, `${figures}${speed}${waiting}.`),
     make(
       'div',
-      { class: 'row' },
-      make('code', {}, url),
-      stateOf(health.state),
+      { class: 'row actions' },
       button('Deliveries', () => showDeliveries(webhook)),
-      mayWrite && button('Test', () => test(id)),
+      mayWrite && button('Send a test', () => test(id)),
       mayWrite && button('Edit', () => edit(webhook)),
-      mayWrite && button(enabled ? 'Disable' : 'Enable', () => change(id, { enabled: !enabled })),
       mayWrite && button('New secret', () => rotate(id)),
-      mayWrite && button('Delete', () => remove(webhook)),
+      mayWrite && button(enabled ? 'Disable' : 'Enable', () => change(id, { enabled: !enabled })),
+      mayWrite && button('Delete', () => remove(webhook), 'danger'),
     ),
-    make('div', { class: 'quiet' }, `${events.join(', ')} · ${figures}${speed}, ${health.pending} waiting`),
-    description && make('div', {}, description),
   )
 }
 
@@ -94,7 +132,7 @@ async function test(id) {
   const { data } = await ask('POST', `/webhooks/${id}/test`, {})
   const answer = data.response_status === null ? data.error : `answered ${data.response_status}`
   tell(
-    `${data.event}: ${data.delivered ? 'delivered' : 'not delivered'}, ${answer}, ${data.duration_ms} ms`,
+    `${data.event}: ${data.delivered ? 'delivered' : 'not delivered'}, ${answer}, ${data.duration_ms} ms.`,
     !data.delivered,
   )
   await showEndpoints()
@@ -107,13 +145,19 @@ async function change(id, changes) {
 }
 
 async function rotate(id) {
-  if (!confirm('Make a new secret? The old one signs too, for 24 hours.')) return
+  if (!(await sure('Make a new secret? The old one signs too, for 24 hours.', 'Make a new secret'))) return
   const { data } = await ask('POST', `/webhooks/${id}/rotate-secret`, {})
-  tell(`New secret, shown this once: ${data.secret}`)
+  tellSecret('The new secret', data.secret)
+}
+
+/** It is shown this once. */
+function tellSecret(what, secret) {
+  const copy = button('Copy', () => navigator.clipboard.writeText(secret))
+  tell(`${what}, shown this once: `, false, make('code', {}, secret), ' ', ...(navigator.clipboard ? [copy] : []))
 }
 
 async function remove({ id, url }) {
-  if (!confirm(`Delete ${url}? What it has not received yet will not be sent.`)) return
+  if (!(await sure(`Delete ${url}? What it has not received yet will not be sent.`, 'Delete'))) return
   await ask('DELETE', `/webhooks/${id}`)
   tell('Deleted.')
   await showEndpoints()
@@ -122,79 +166,89 @@ async function remove({ id, url }) {
 function edit(webhook) {
   const chosen = new Set(webhook?.events ?? [])
   const areas = [...new Set(catalogue.map(({ area }) => `${area}.*`))]
-  const names = ['*', ...new Set([...areas, ...catalogue.map(({ name }) => name), ...chosen])]
+  const names = new Set(['*', ...chosen, ...areas, ...catalogue.map(({ name }) => name)])
+  editor.querySelector('h2').textContent = webhook ? 'Change the endpoint' : 'Add an endpoint'
+  problem.hidden = true
   form.url.value = webhook?.url ?? ''
   form.description.value = webhook?.description ?? ''
   document.querySelector('#choices').replaceChildren(
-    ...names.map((name) => {
+    ...Array.from(names, (name) => {
       const box = make('input', { type: 'checkbox', name: 'event', value: name })
       box.checked = chosen.has(name)
       return make('label', { title: catalogue.find((event) => event.name === name)?.summary ?? '' }, box, ` ${name}`)
     }),
   )
-  editor.onsubmit = (event) => {
+  form.onsubmit = (event) => {
     event.preventDefault()
-    attempt(() => save(webhook))
+    attempt(() => save(webhook), form.querySelector('[value=save]'))
   }
   editor.showModal()
 }
 
+/** What was written stays until it is taken. */
 async function save(webhook) {
   const body = {
     url: form.url.value,
     events: [...form.querySelectorAll('[name=event]:checked')].map(({ value }) => value),
     description: form.description.value || null,
   }
+  const path = webhook ? `/webhooks/${webhook.id}` : '/webhooks'
+  const saved = await ask(webhook ? 'PATCH' : 'POST', path, body).catch((error) => {
+    problem.textContent = error.message
+    problem.hidden = false
+  })
+  if (!saved) return
   editor.close()
-  if (webhook) return change(webhook.id, body)
-  const { data } = await ask('POST', '/webhooks', body)
-  tell(`Added. Its secret, shown this once: ${data.secret}`)
+  if (webhook) tell('Saved.')
+  else tellSecret('Added. Its secret', saved.data.secret)
   await showEndpoints()
 }
 
 // Deliveries -----------------------------------------------------------------------------------------------------------
 
+const heading = (text, kind = null) => make('h2', { tabindex: '-1', class: kind }, text)
+
 async function showDeliveries(webhook, status = '', cursor = '') {
   const query = new URLSearchParams({ limit: '50', ...(status && { status }), ...(cursor && { cursor }) })
   const { data, next_cursor: next } = await ask('GET', `/webhooks/${webhook.id}/deliveries?${query}`)
-  const filter = make('select', {})
+  const filter = make('select', { 'aria-label': 'Show deliveries that are' })
   for (const name of ['', 'pending', 'delivered', 'failed', 'cancelled'])
     filter.append(make('option', { value: name, selected: name === status && '' }, name || 'every status'))
   filter.addEventListener('change', () => attempt(() => showDeliveries(webhook, filter.value)))
+  const heads = ['When', 'Event', 'Status', 'Attempts', 'Answer']
   const rows = data.map((delivery) =>
-    make(
-      'tr',
-      {},
-      make('td', {}, moment(delivery.created_at)),
-      make('td', {}, make('code', {}, delivery.event)),
-      make('td', {}, stateOf(delivery.status)),
-      make('td', {}, String(delivery.attempts)),
-      make('td', {}, String(delivery.response_status ?? delivery.last_error ?? '–')),
-      make(
-        'td',
-        {},
-        button('Show', () => showDelivery(webhook, delivery.id)),
-      ),
+    row(
+      heads,
+      moment(delivery.created_at),
+      make('code', {}, delivery.event),
+      stateOf(delivery.status),
+      String(delivery.attempts),
+      String(delivery.response_status ?? delivery.last_error ?? '–'),
+      button('Show', () => showDelivery(webhook, delivery.id)),
     ),
   )
-  const heads = ['When', 'Event', 'Status', 'Attempts', 'Answer', ''].map((head) => make('th', {}, head))
-  view.replaceChildren(
-    make('div', { class: 'row' }, make('h2', {}, webhook.url), filter, button('Back', showEndpoints)),
+  add.hidden = true
+  show(
+    make('div', { class: 'row head' }, heading(webhook.url, 'address'), filter, button('Back', showEndpoints)),
     rows.length > 0
-      ? make('table', {}, make('thead', {}, make('tr', {}, ...heads)), make('tbody', {}, ...rows))
-      : make('p', { class: 'quiet' }, 'Nothing here.'),
-    next ? button('Older', () => showDeliveries(webhook, status, next)) : '',
+      ? table([...heads, ''], rows)
+      : make('p', { class: 'empty' }, status ? `Nothing here is ${status}.` : 'Nothing was sent here yet.'),
+    next && button('Older', () => showDeliveries(webhook, status, next)),
   )
 }
 
 async function showDelivery(webhook, id) {
   const path = `/webhooks/${webhook.id}/deliveries/${id}`
   const { data } = await ask('GET', path)
-  view.replaceChildren(
+  const heads = ['Attempt', 'When', 'Took', 'Answer', 'What it said']
+  const attempts = data.attempts_log.map(({ attempt, at, duration_ms, status, error, response_body }) =>
+    row(heads, String(attempt), moment(at), `${duration_ms} ms`, String(status ?? error ?? '–'), response_body ?? ''),
+  )
+  show(
     make(
       'div',
-      { class: 'row' },
-      make('h2', {}, `${data.event}, ${moment(data.created_at)}`),
+      { class: 'row head' },
+      heading(`${data.event}, ${moment(data.created_at)}`),
       stateOf(data.status),
       mayWrite &&
         button('Send again', async () => {
@@ -204,9 +258,36 @@ async function showDelivery(webhook, id) {
         }),
       button('Back', () => showDeliveries(webhook)),
     ),
-    make('section', {}, make('pre', {}, JSON.stringify(data, null, 2))),
+    make('h3', {}, 'Attempts'),
+    attempts.length > 0 ? table(heads, attempts) : make('p', { class: 'quiet' }, 'None yet.'),
+    make('h3', {}, 'What was sent'),
+    make('pre', { tabindex: '0' }, data.request ? sent(data.request) : 'It is not kept any more.'),
   )
 }
+
+function sent({ headers, body }) {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+  return `${lines.join('\n')}\n\n${pretty(body)}`
+}
+
+function pretty(text) {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2)
+  } catch {
+    return String(text)
+  }
+}
+
+const table = (heads, rows) =>
+  make(
+    'table',
+    {},
+    make('thead', {}, make('tr', {}, ...heads.map((head) => make('th', { scope: 'col' }, head)))),
+    make('tbody', {}, ...rows),
+  )
+
+const row = (heads, ...cells) =>
+  make('tr', {}, ...cells.map((cell, i) => make('td', { 'data-name': heads[i] ?? null }, cell)))
 
 // Start ----------------------------------------------------------------------------------------------------------------
 
@@ -215,9 +296,10 @@ form.querySelector('[value=cancel]').addEventListener('click', () => editor.clos
 await attempt(async () => {
   const { data: me } = await ask('GET', '/auth/whoami')
   mayWrite = me.scopes.includes('webhooks:write')
-  add.hidden = !mayWrite
-  document.querySelector('#environment').textContent = me.environment
+  const environment = document.querySelector('#environment')
+  environment.textContent = me.environment
+  environment.className = me.environment
   catalogue = (await ask('GET', '/webhooks/events')).data
   await showEndpoints()
 })
-if (!notice.hidden) view.replaceChildren()
+if (view.hasAttribute('aria-busy')) show()

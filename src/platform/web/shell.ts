@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// The frame of every page that a person is sent to who has no account here: a payer, a reader of texts. One document without
+// scripts, pictures or cookies. Its style stands in it and is named to the browser by its hash, so that nothing else styles it.
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type { FastifyReply } from 'fastify'
+import { type Html, html } from './html.ts'
+
+/** The assets are not compiled, so they stay where they were written. */
+const assets = new URL('../../../../src/platform/web/', import.meta.url)
+
+export function webAsset(name: 'colours.css' | 'page.css' | 'icon.svg'): string {
+  return readFileSync(new URL(name, assets), 'utf8')
+}
+
+const style = dense(webAsset('colours.css') + webAsset('page.css'))
+const styleHash = createHash('sha256').update(style).digest('base64')
+
+export interface Page {
+  readonly title: string
+  /** Whose page it is, above everything else. */
+  readonly from?: string
+  /** Nothing on it is in earnest. */
+  readonly isTest?: boolean
+  /** The page is fetched again, or another one, by itself. */
+  readonly next?: { readonly seconds: number; readonly path?: string }
+  readonly content: Html
+}
+
+/** Where forms of a page may lead; one that ends on somebody else's site cannot be held to this one. */
+type Forms = 'none' | 'here' | 'anywhere'
+
+export function givePage(reply: FastifyReply, status: number, page: Page, forms: Forms = 'none'): FastifyReply {
+  return reply.code(status).headers(pageHeaders(forms)).send(written(page))
+}
+
+export function pageHeaders(forms: Forms = 'none'): Readonly<Record<string, string>> {
+  const action = { none: "; form-action 'none'", here: "; form-action 'self'", anywhere: '' }[forms]
+  return {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; frame-ancestors 'none'${action}`,
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+    'x-robots-tag': 'noindex',
+    'cache-control': 'no-store',
+  }
+}
+
+/** What a page that only says something shows: how it stands, a sentence, and where to go from there. */
+export function notice(kind: keyof typeof signs, title: string, content: Html): Html {
+  return html`${signs[kind]}<h1>${title}</h1>${content}`
+}
+
+const signs = {
+  good: html`<svg class="good" viewBox="0 0 24 24" aria-hidden="true"><circle cx="12" cy="12" r="10"/><path d="m8 12.5 2.8 2.8L16.2 9.5"/></svg>`,
+  bad: html`<svg class="bad" viewBox="0 0 24 24" aria-hidden="true"><circle cx="12" cy="12" r="10"/><path d="m9 9 6 6m0-6-6 6"/></svg>`,
+  waiting: html`<svg class="soft" viewBox="0 0 24 24" aria-hidden="true"><circle cx="12" cy="12" r="10"/><path d="M12 6.5V12l3.5 2"/></svg>`,
+} as const
+
+function written({ title, from, isTest = false, next, content }: Page): string {
+  const path = next?.path === undefined ? '' : `; url=${next.path}`
+  return html`<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex"><meta name="color-scheme" content="light dark">${next !== undefined && html`<meta http-equiv="refresh" content="${next.seconds}${path}">`}
+<title>${title}</title><style>${{ html: style }}</style></head>
+<body><main>
+${isTest && html`<p class="test">This is a test. No real money moves.</p>`}
+${from !== undefined && html`<p class="from"><i aria-hidden="true">${initialOf(from)}</i>${from}</p>`}
+${content}
+</main></body></html>
+`.html
+}
+
+function initialOf(name: string): string {
+  const [first = '·'] = name.trim()
+  return first.toUpperCase()
+}
+
+/** Without comments and the space that only people need. */
+function dense(css: string): string {
+  return css
+    .replaceAll(/\/\*.*?\*\//gs, '')
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/ ?([{};,]) ?/g, '$1')
+    .replaceAll(': ', ':')
+    .replaceAll(';}', '}')
+    .trim()
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// What holds for every page: its colours can be read, its style is the one that the browser is told of, what people wrote is
+// text, and amounts are exact in any language.
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { test } from 'node:test'
+import Fastify from 'fastify'
+import { html } from './html.ts'
+import { readerOf } from './reader.ts'
+import { givePage, notice, type Page, webAsset } from './shell.ts'
+
+const pairs = [
+  ['text', 'ground', 4.5],
+  ['text', 'panel', 4.5],
+  ['text', 'code', 4.5],
+  ['text', 'mark', 4.5],
+  ['soft', 'ground', 4.5],
+  ['soft', 'panel', 4.5],
+  ['soft', 'code', 4.5],
+  ['accent', 'ground', 4.5],
+  ['accent', 'mark', 4.5],
+  ['on-accent', 'accent', 4.5],
+  ['note', 'ground', 4.5],
+  ['good', 'ground', 4.5],
+  ['warn', 'ground', 4.5],
+  ['warn', 'warn-ground', 4.5],
+  ['bad', 'ground', 4.5],
+  ['bad', 'bad-ground', 4.5],
+  ['edge', 'ground', 3],
+] as const
+
+test('every colour that is written in can be read where it stands, light and dark', () => {
+  const [light = '', dark = ''] = webAsset('colours.css').split('@media (prefers-color-scheme: dark)')
+  for (const [scheme, css] of Object.entries({ light, dark })) {
+    const colour = (name: string) => new RegExp(`--${name}: (#[0-9a-f]{6})`).exec(css)?.[1] ?? ''
+    for (const [front, back, least] of pairs) {
+      const found = contrast(colour(front), colour(back))
+      assert.ok(found >= least, `${scheme}: ${front} on ${back} is ${found.toFixed(2)}, not ${least}`)
+    }
+  }
+})
+
+/** As WCAG 2 defines it. */
+function contrast(one: string, other: string): number {
+  const [less = 0, more = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b)
+  return (more + 0.05) / (less + 0.05)
+}
+
+function luminance(colour: string): number {
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
+    const part = Number.parseInt(colour.slice(at, at + 2), 16) / 255
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4
+  })
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+}
+
+async function given(page: Page, forms: 'none' | 'here' | 'anywhere' = 'none') {
+  const http = Fastify()
+  http.get('/', async (_request, reply) => givePage(reply, 200, page, forms))
+  const { headers, body } = await http.inject('/')
+  await http.close()
+  return { policy: String(headers['content-security-policy']), body }
+}
+
+test('the style of a page is the one that its policy names, and nothing else is allowed', async () => {
+  const { policy, body } = await given({ title: 'x', content: html`` })
+  const [, style = ''] = /<style>(.*)<\/style>/s.exec(body) ?? []
+  assert.ok(style.length > 1_000)
+  const hash = createHash('sha256').update(style).digest('base64')
+  assert.ok(policy.includes(`style-src 'sha256-${hash}'`), policy)
+  for (const part of ["default-src 'none'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'none'"])
+    assert.ok(policy.includes(part), part)
+  assert.doesNotMatch(body, /<script|<img|<link|https?:/)
+  assert.match((await given({ title: 'x', content: html`` }, 'here')).policy, /form-action 'self'/)
+  assert.doesNotMatch((await given({ title: 'x', content: html`` }, 'anywhere')).policy, /form-action/)
+})
+
+test('whatever people call themselves is text', async () => {
+  const evil = `<script>'"&`
+  const content = notice('good', evil, html`<p>${evil}</p>`)
+  const { body } = await given({ title: evil, from: evil, isTest: true, next: { seconds: 3, path: evil }, content })
+  assert.doesNotMatch(body, /<script/)
+  assert.equal(body.split('&lt;script&gt;&#39;&quot;&amp;').length - 1, 5)
+  assert.match(body, /This is a test/)
+  assert.match(body, /http-equiv="refresh" content="3; url=/)
+})
+
+test('amounts are exact in every language, in digits that everybody reads', () => {
+  for (const [language, micros, currency, expected] of [
+    [undefined, 12_345_500_000n, 'KES', 'KES 12,345.50'],
+    ['en-US', -400_000_000n, 'KES', '-KES 400.00'],
+    ['fr-SN', 12_345_000_000n, 'XOF', '12 345 XOF'],
+    ['de', 1_234_567_890_123_456_000n, 'EUR', '1.234.567.890.123,456 EUR'],
+    ['sw', 9_007_199_254_740_993_000_000n, 'KES', 'KES 9,007,199,254,740,993.00'],
+    ['pt-MZ', 500_000n, 'MZN', '0,50 MZN'],
+    ['ar-EG', 5_000_000n, 'EGP', /5\.00/],
+    ['fa', 5_000_000n, 'KES', /5\.00/],
+    ['tlh-XX, nonsense, x', 1_000_000n, 'KES', 'KES 1.00'],
+  ] as const) {
+    const shown = readerOf(language, 'UTC')
+      .money({ micros, currency })
+      .replaceAll(/[\u00a0\u202f]/g, ' ')
+    if (typeof expected === 'string') assert.equal(shown, expected, language)
+    else assert.match(shown, expected, language)
+  }
+})
+
+test('a day stays that day, and a moment is told by the clock of whoever wrote the page', () => {
+  const reader = readerOf('en-GB', 'Africa/Nairobi')
+  assert.equal(reader.day('2026-03-01'), '1 Mar 2026')
+  assert.match(reader.moment(new Date('2026-03-01T22:30:00Z')), /^2 Mar 2026, 01:30 (GMT\+3|EAT)$/)
+  assert.match(readerOf('fr', 'UTC').day('2026-03-01'), /^1 mars 2026$/)
+})
