@@ -127,7 +127,9 @@ async function check(
   )
   assert.equal(completed.length, paid.size)
   for (const { id, amount } of completed) assert.equal(paid.get(id), amount, 'under its own id')
-  const [sums] = await installation.sql<Record<'balance' | 'held' | 'out' | 'paid' | 'fees', string> & { holds: number }>(
+  const [sums] = await installation.sql<
+    Record<'balance' | 'held' | 'out' | 'paid' | 'fees', string> & { holds: number }
+  >(
     `select w.balance::text as balance, w.held::text as held,
             (select sum(amount) from ledger.transfers where credit = 'float_out:mtn_momo')::text as out,
             (select sum(amount) from payments.payouts where status = 'completed')::text as paid,
@@ -167,7 +169,10 @@ async function costs(installation: Installation): Promise<Costs> {
   for (const name of await readdir('/proc').catch(() => [])) {
     const stat = /^\d+$/.test(name) ? await readFile(`/proc/${name}/stat`, 'utf8').catch(() => '') : ''
     // The command stands in parentheses and may hold anything; the state and the parent follow it.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ').map(Number)
+    const fields = stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .map(Number)
     const [own, reaped] = [(fields[11] ?? 0) + (fields[12] ?? 0), (fields[13] ?? 0) + (fields[14] ?? 0)]
     if (Number(name) === postmaster) ticks += own + reaped
     else if (fields[1] === postmaster) ticks += own

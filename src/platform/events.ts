@@ -3,6 +3,7 @@
 // so that nothing that happened goes untold and nothing is told that did not happen.
 import type { Static, TSchema } from 'typebox'
 import { type Id, newIdAndUuid } from '../kernel/ids.ts'
+import { itemsLiteral } from './commit.ts'
 import { maybe, one, type Queryable, statement, type Tx } from './db.ts'
 import { serialiser } from './json.ts'
 import type { Window } from './page.ts'
@@ -152,6 +153,21 @@ const insert = statement<
             $owner::uuid)::events.event_item]))[1] as deliveries`,
 )
 
+const itemColumns = { bucket: 'smallint', account: 'uuid', environment: 'text', ...eventColumns } as const
+
+const insertMany = statement<{ items: string }, { deliveries: (string | null)[] | null }>(
+  'events.emit_many',
+  'select events.emit($items::events.event_item[]) as deliveries',
+)
+
+/** One of many events of a kind. */
+interface Told<S extends TSchema> {
+  occasion: Occasion
+  resourceId: string
+  payload: Static<S>
+  callbackUrl: string | null
+}
+
 /** Where areas put what happened. One way for plain transactions, one for group commits. */
 export class Outbox {
   readonly #courier: Courier
@@ -189,6 +205,19 @@ export class Outbox {
       }),
     )
     tx.afterCommit(() => this.begin(event, deliveries))
+  }
+
+  /** Tells of many changes of one kind at once, inside the transaction that makes them. */
+  async emitMany<S extends TSchema>(tx: Tx, type: EventType<S>, told: readonly Told<S>[]): Promise<void> {
+    const events = told.map(({ occasion, resourceId, payload, callbackUrl }) =>
+      this.prepare(type, occasion, resourceId, payload, { callbackUrl }),
+    )
+    const items = itemsLiteral(
+      { takes: itemColumns },
+      events.map(({ tenant, columns }) => ({ ...tenant, ...columns })),
+    )
+    const { deliveries } = await one(tx.query(insertMany, { items }))
+    tx.afterCommit(() => events.forEach((event, i) => void this.begin(event, deliveries?.[i] ?? null)))
   }
 
   /** Describes an event to be written in the caller's group commit; call `begin` with what that gave for it. */

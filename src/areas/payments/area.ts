@@ -17,6 +17,7 @@ import { ruleRoutes } from './fraud/rules.ts'
 import { gatewayOf } from './gateway.ts'
 import { operatorRoutes } from './operator.ts'
 import { spreadJob } from './payouts/bulk.ts'
+import { chunkJob } from './payouts/chunk.ts'
 import { payoutOperatorRoutes } from './payouts/operator.ts'
 import { takeResult } from './payouts/results.ts'
 import { payoutRoutes } from './payouts/routes.ts'
@@ -53,7 +54,7 @@ export const payments: Area = {
     ...payoutOperatorRoutes,
     ...reconciliation.routes,
   ],
-  jobs: [watchJob, refundJob, disputeJob, payoutJob, batchedPayoutJob, spreadJob, ...reconciliation.jobs],
+  jobs: [watchJob, refundJob, disputeJob, payoutJob, batchedPayoutJob, chunkJob, spreadJob, ...reconciliation.jobs],
   chores: [velocityChore],
   events: [paymentEvents, refundEvents, payoutEvents, fraudEvents].flatMap((group) => Object.values(group)),
   mount: (http, app) => {

@@ -223,7 +223,7 @@ async function countOver(app: App, tx: Tx, payout: PayoutRow, counts: Counts): P
 }
 
 /** Counts what is over in its batch; the last one ends the batch and tells so. */
-async function countInto(
+export async function countInto(
   app: App,
   tx: Tx,
   occasion: Occasion,
