@@ -1,4 +1,4 @@
--- What a batch of payouts needs to be paid quickly.
+-- What a batch of payouts needs to be paid quickly, and what statements need to know of money that goes out.
 
 create type ledger.capture_item as (capture text, amount bigint, credit text, transfer_id uuid);
 
@@ -29,3 +29,36 @@ begin
     from unnest(items) i;
   return 'captured';
 end $$;
+
+-- `covers` says which of the account's money a statement is about: providers may keep what is paid out on an account of its
+-- own. Those from before were held against collections alone.
+alter table payments.statements
+  add column covers text not null default 'collections' check (covers in ('everything', 'collections', 'payouts'));
+alter table payments.statements alter column covers set default 'everything';
+
+-- `object` says what `payment_id` and its neighbours name, once a line has found it.
+alter table payments.statement_lines
+  add column object text not null default 'payment' check (object in ('payment', 'payout', 'refund'));
+alter table payments.statement_gaps
+  add column object text not null default 'payment' check (object in ('payment', 'payout', 'refund'));
+
+create index payouts_provider_reference on payments.payouts (environment, provider, provider_reference)
+  where provider_reference is not null;
+create index refunds_provider_reference on payments.refunds (environment, provider, provider_reference)
+  where provider_reference is not null;
+-- Payouts that a line without a known receipt may belong to.
+create index payouts_without_receipt on payments.payouts (environment, provider, currency, amount)
+  where provider_reference is null and status in ('processing', 'completed');
+
+-- What moved contra accounts of any tenant since a transfer id, and for what: of payouts that share the hold of a batch, the
+-- one that the step names. Increases are debits, as in ledger.moves_since.
+create function ledger.object_moves_since(p_environment text, p_names text[], p_currency text, p_since uuid)
+  returns table (bucket smallint, account_id uuid, object_id uuid, amount bigint) language sql stable as $$
+  select t.bucket, t.account_id,
+         case when t.step like 'payout:%' then coalesce(substring(t.step from '[0-9a-f-]{36}')::uuid, t.source_id)
+              else t.source_id end,
+         case when t.debit = any(p_names) then t.amount else -t.amount end
+    from ledger.transfers t
+   where t.environment = p_environment and t.currency = p_currency and (t.debit = any(p_names) or t.credit = any(p_names))
+     and t.id >= p_since
+$$;

@@ -47,7 +47,10 @@ test('what is set aside stands among the movements, in one order, however the li
   const bulk = `/v1/payments/payout/bulk/${batch.batch_id}`
   await eventually(async () => (await client.get(bulk)).body.status === 'completed', 'the batch to be over')
 
-  assert.equal((await client.get(path)).body.data.some(({ type }: Row) => type === 'hold'), false)
+  assert.equal(
+    (await client.get(path)).body.data.some(({ type }: Row) => type === 'hold'),
+    false,
+  )
   const rows = await all(client, 'include=holds')
   const held = rows.filter(({ type }) => type === 'hold')
   assert.deepEqual(
@@ -75,7 +78,10 @@ test('what is set aside stands among the movements, in one order, however the li
   for (const limit of [1, 2, 3, 5]) assert.deepEqual(await all(client, `include=holds&limit=${limit}`), rows)
   assert.deepEqual(await all(client, 'include=holds&order=asc&limit=2'), [...rows].reverse())
   assert.deepEqual(await all(client, 'type=hold&limit=1'), held)
-  assert.deepEqual(await all(client, 'type=payout&include=holds'), rows.filter(({ type }) => type === 'payout'))
+  assert.deepEqual(
+    await all(client, 'type=payout&include=holds'),
+    rows.filter(({ type }) => type === 'payout'),
+  )
   assert.deepEqual(await all(client, 'include=holds&currency=USD'), [])
   assert.deepEqual(await all(client, 'include=holds&end_date=2020-01-01'), [])
   assert.equal((await client.get(`${path}?include=everything`)).status, 400)
