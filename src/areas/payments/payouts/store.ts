@@ -276,6 +276,18 @@ export const markOverdue = statement<One & { at: Date }, { id: string }>(
    returning id`,
 )
 
+/** The provider contradicts itself, or us: a person has to find out, whatever the payout is. */
+export const markDoubtful = statement<One & { at: Date }, object>(
+  'payments.mark_payout_doubtful',
+  `update payments.payouts set overdue_at = coalesce(overdue_at, $at) where ${mine} and id = $id`,
+)
+
+/** A person has looked at it, and the books are right. */
+export const clearOverdue = statement<One, PayoutRow>(
+  'payments.clear_payout_overdue',
+  `update payments.payouts set overdue_at = null where ${mine} and id = $id returning ${columns}`,
+)
+
 const every = 'bucket = any($buckets::smallint[])'
 
 /** Those that a person has to find out about, of every account, oldest first. */
