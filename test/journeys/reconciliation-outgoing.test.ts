@@ -91,7 +91,7 @@ test('M-Pesa: payouts and refunds find their lines, one that nobody knew the end
   ])
   const { body: settled } = await client.get(`/v1/payouts/${slow}`)
   assert.deepEqual([settled.status, settled.provider_reference], ['completed', 'SLOW000001'])
-  const told = (await client.get('/v1/events?type=payout.completed&limit=50')).body.data
+  const told = (await client.get('/v1/events?limit=50')).body.data
   assert.equal(told.filter((event: object) => JSON.stringify(event).includes(slow)).length, 1)
   const again = await imported('mpesa', file)
   assert.deepEqual([again.lines, again.known_lines, again.difference], [0, 7, 0], 'the same file twice changes nothing')

@@ -16,6 +16,8 @@ import { findMany, moveStates } from './together-store.ts'
 export const chunkSize = 100
 /** So many are asked of the provider at once. */
 const mostAtOnce = 16
+/** So many are judged at once: each takes a connection, which others need too. */
+const judgedAtOnce = 4
 
 const Payload = Type.Object({ payouts: Type.Array(Type.String(), { maxItems: chunkSize }) })
 
@@ -44,7 +46,13 @@ const isUnderWay = ({ status }: PayoutRow): boolean => status === 'processing'
 const isPlanned = ({ status, state }: PayoutRow): boolean => status === 'processing' && state === 'planned'
 
 async function send(app: App, tenant: Tenant, some: readonly PayoutRow[]): Promise<void> {
-  const judged = await Promise.all(some.map((row) => (row.risk === null ? judgeOfBatch(app, tenant, row.id) : row)))
+  const judged: PayoutRow[] = []
+  for (let start = 0; start < some.length; start += judgedAtOnce) {
+    const next = some.slice(start, start + judgedAtOnce)
+    judged.push(
+      ...(await Promise.all(next.map((row) => (row.risk === null ? judgeOfBatch(app, tenant, row.id) : row)))),
+    )
+  }
   const ids = judged.filter(isPlanned).map(({ id }) => id)
   if (ids.length === 0) return
   const at = new Date(app.clock.nowMs())
