@@ -34,6 +34,14 @@ test('a refund that waits while a dispute is opened fails, and its money is back
                    when (new.state = 'sending') execute function payments.not_sent()`)
   const { body: refund } = await client.post(`/v1/payments/${payment.payment_id}/refund?wait=0`, { amount: 400 })
   assert.equal(refund.status, 'pending')
+  await eventually(
+    async () => {
+      const { rows } = await sql.query(`select 1 from work.jobs where lane = 'payments.refund' and failures > 0`)
+      return rows.length > 0
+    },
+    'the refund to be tried in vain',
+    60_000,
+  )
   await sql.query(`update payments.payments set dispute_status = 'open' where id = $1`, [
     uuidOf('payment', payment.payment_id),
   ])
