@@ -38,7 +38,7 @@ export function settle(app: App, tenant: Tenant, id: string, verdict: OutgoingVe
   return app.db.tx((tx) => settleIn(app, tx, tenant, id, verdict))
 }
 
-export async function settleIn(
+async function settleIn(
   app: App,
   tx: Tx,
   tenant: Tenant,

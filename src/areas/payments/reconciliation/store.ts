@@ -67,7 +67,7 @@ export interface House {
 export type Account = House & { provider: string; country: string }
 export type One = House & { id: string }
 
-export const mine = 'bucket = $bucket and account_id = $account and environment = $environment'
+const mine = 'bucket = $bucket and account_id = $account and environment = $environment'
 /** The same of the lines of a statement that also names payments. */
 export const ours = 'l.bucket = $bucket and l.account_id = $account and l.environment = $environment'
 
