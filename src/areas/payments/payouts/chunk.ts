@@ -32,13 +32,26 @@ export const chunkJob: Job<App, typeof Payload> = {
     if (!tenant) throw new Error('a payout belongs to an account')
     const rows = await app.db.query(findMany, { ...tenant, ids: payload.payouts })
     const planned = rows.filter(isPlanned)
-    if (planned.length === 0) return handOver(app, tenant, rows.filter(isUnderWay))
+    if (planned.length === 0) {
+      await handOver(app, tenant, rows.filter(isUnderWay), 0)
+      return { kind: 'done' }
+    }
     for (let start = 0; start < planned.length; start += mostAtOnce)
       await send(app, tenant, planned.slice(start, start + mostAtOnce))
     const after = (await app.db.query(findMany, { ...tenant, ids: payload.payouts })).filter(isUnderWay)
+    const queued = after.filter(isPlanned)
+    const scale = gatewayOf(app).timeScale(tenant.environment)
+    const pollMs = firstPollSeconds * 1_000 * scale
     if (after.length === 0) return { kind: 'done' }
-    const waitMs = after.some(isPlanned) ? queuedMs : firstPollSeconds * 1_000
-    return { kind: 'again', afterMs: waitMs * gatewayOf(app).timeScale(tenant.environment) }
+    if (queued.length === 0) return { kind: 'again', afterMs: pollMs }
+    // Those that the provider has must not wait for those that it does not take yet.
+    await handOver(
+      app,
+      tenant,
+      after.filter((row) => !isPlanned(row)),
+      pollMs,
+    )
+    return { kind: 'move', place: null, payload: { payouts: queued.map(({ id }) => id) }, afterMs: queuedMs * scale }
   },
 }
 
@@ -76,14 +89,15 @@ async function send(app: App, tenant: Tenant, some: readonly PayoutRow[]): Promi
 }
 
 /** What is still under way is asked about one by one. One that has two jobs, because this one died here, is settled once. */
-async function handOver(app: App, tenant: Tenant, rows: readonly PayoutRow[]): Promise<Outcome> {
-  const jobs = rows.map(({ id }) => app.work.prepare(batchedPayoutJob, tenant, { payout: id, inline: false }))
-  if (jobs.length > 0)
-    await app.db.tx(async (tx) => {
-      for (const job of jobs) {
-        await app.work.add(tx, job)
-        tx.afterCommit(() => app.work.begin(job))
-      }
-    })
-  return { kind: 'done' }
+async function handOver(app: App, tenant: Tenant, rows: readonly PayoutRow[], delayMs: number): Promise<void> {
+  if (rows.length === 0) return
+  const jobs = rows.map(({ id }) =>
+    app.work.prepare(batchedPayoutJob, tenant, { payout: id, inline: false }, { delayMs }),
+  )
+  await app.db.tx(async (tx) => {
+    for (const job of jobs) {
+      await app.work.add(tx, job)
+      if (delayMs === 0) tx.afterCommit(() => app.work.begin(job))
+    }
+  })
 }

@@ -38,13 +38,7 @@ export function settle(app: App, tenant: Tenant, id: string, verdict: OutgoingVe
   return app.db.tx((tx) => settleIn(app, tx, tenant, id, verdict))
 }
 
-async function settleIn(
-  app: App,
-  tx: Tx,
-  tenant: Tenant,
-  id: string,
-  verdict: OutgoingVerdict,
-): Promise<PayoutRow> {
+async function settleIn(app: App, tx: Tx, tenant: Tenant, id: string, verdict: OutgoingVerdict): Promise<PayoutRow> {
   const payout = await one(tx.query(lockPayout, { ...tenant, id }))
   const at = new Date(app.clock.nowMs())
   const stateIs = async (to: 'accepted' | 'unknown', from: readonly PayoutRow['state'][]): Promise<PayoutRow> =>
