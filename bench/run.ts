@@ -9,6 +9,7 @@ import { faultsSms } from './faults-sms.ts'
 import { fraud } from './fraud.ts'
 import { ledger } from './ledger.ts'
 import { payments } from './payments.ts'
+import { payouts } from './payouts.ts'
 import { renewals } from './renewals.ts'
 import { type Figure, report } from './report.ts'
 import { smsAccept } from './sms-accept.ts'
@@ -27,6 +28,7 @@ const benchmarks: Readonly<Record<string, (options: { short: boolean }) => Promi
   start,
   webhooks,
   payments,
+  payouts,
   'sms-accept': smsAccept,
   'sms-codec': smsCodec,
   'sms-segments': smsSegments,

@@ -15,6 +15,7 @@ const prefixes = {
   dispute: 'dsp',
   event: 'evt',
   fraudRule: 'frl',
+  hold: 'hold',
   hook: 'hook',
   hookRequest: 'hkr',
   invoice: 'inv',

@@ -4,6 +4,7 @@
 import type { Static, TSchema } from 'typebox'
 import { type Id, newIdAndUuid } from '../kernel/ids.ts'
 import { momentText } from '../kernel/time.ts'
+import { itemsLiteral } from './commit.ts'
 import { maybe, one, type Queryable, statement, type Tx } from './db.ts'
 import { serialiser } from './json.ts'
 import type { Window } from './page.ts'
@@ -153,9 +154,11 @@ const insert = statement<
             $owner::uuid)::events.event_item]))[1] as deliveries`,
 )
 
-const insertAll = statement<{ items: string }, { deliveries: (string | null)[] }>(
-  'events.emit_all',
-  `select events.emit(array(select i from jsonb_populate_recordset(null::events.event_item, $items::jsonb) i)) as deliveries`,
+const itemColumns = { bucket: 'smallint', account: 'uuid', environment: 'text', ...eventColumns } as const
+
+const insertMany = statement<{ items: string }, { deliveries: (string | null)[] | null }>(
+  'events.emit_many',
+  'select events.emit($items::events.event_item[]) as deliveries',
 )
 
 /** Where areas put what happened. One way for plain transactions, one for group commits. */
@@ -201,26 +204,12 @@ export class Outbox {
   /** The same for many prepared events, with one statement. */
   async emitAll(tx: Tx, events: readonly NewEvent[]): Promise<void> {
     if (events.length === 0) return
-    const items = events.map(({ tenant, columns }) => ({
-      bucket: tenant.bucket,
-      account_id: tenant.account,
-      environment: tenant.environment,
-      id: columns.event_id,
-      type: columns.event_type,
-      resource_id: columns.event_resource,
-      body: columns.event_body,
-      request_id: columns.event_request,
-      within: columns.event_within,
-      callback_url: columns.event_callback,
-      created_at: columns.event_at,
-      owner: columns.event_owner,
-    }))
-    const { deliveries } = await one(tx.query(insertAll, { items: JSON.stringify(items) }))
-    tx.afterCommit(() => {
-      events.forEach((event, i) => {
-        this.begin(event, deliveries[i] ?? null)
-      })
-    })
+    const items = itemsLiteral(
+      { takes: itemColumns },
+      events.map(({ tenant, columns }) => ({ ...tenant, ...columns })),
+    )
+    const { deliveries } = await one(tx.query(insertMany, { items }))
+    tx.afterCommit(() => events.forEach((event, i) => void this.begin(event, deliveries?.[i] ?? null)))
   }
 
   /** Describes an event to be written in the caller's group commit; call `begin` with what that gave for it. */

@@ -165,6 +165,28 @@ test('more than are handed on at a time are all paid, each once', async () => {
   assert.deepEqual(await wallet(client), { balance: 1_000 - 250 - body.total_fee, held: 0 })
 })
 
+test('payouts that the provider does not take are tried again, and keep no other of the batch from its end', async () => {
+  const { client } = await world.account({ balance: 1_000 })
+  const endings = ['0001', '0012', '0010', '0016', '0011']
+  const items = endings.map((ending) => ({ amount: 10, phone: `+25470000${ending}` }))
+  const { body } = await client.post(path, { currency: 'KES', items })
+  const ended = await over(client, body.batch_id, 240_000)
+  assert.deepEqual(
+    ended.payouts.map(({ status, failure_reason }: { status: string; failure_reason: string | null }) => [
+      status,
+      failure_reason,
+    ]),
+    [
+      ['completed', null],
+      ['failed', 'PROVIDER_UNAVAILABLE'],
+      ['completed', null],
+      ['completed', null],
+      ['completed', null],
+    ],
+  )
+  assert.deepEqual(await wallet(client), { balance: 1_000 - 4 * 10.05, held: 0 })
+})
+
 test('the ledger verifies', async () => {
   assert.deepEqual((await verifyLedger(world.app.db)).problems, [])
 })

@@ -17,6 +17,7 @@ import { ruleRoutes } from './fraud/rules.ts'
 import { gatewayOf } from './gateway.ts'
 import { operatorRoutes } from './operator.ts'
 import { spreadJob } from './payouts/bulk.ts'
+import { chunkJob } from './payouts/chunk.ts'
 import { payoutOperatorRoutes } from './payouts/operator.ts'
 import { takeResult } from './payouts/results.ts'
 import { payoutRoutes } from './payouts/routes.ts'
@@ -61,6 +62,7 @@ export const payments: Area = {
     disputeJob,
     payoutJob,
     batchedPayoutJob,
+    chunkJob,
     spreadJob,
     ...reconciliation.jobs,
   ],

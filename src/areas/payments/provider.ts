@@ -210,5 +210,5 @@ export interface RefundCarrier {
   refund(order: RefundOrder): Promise<OutgoingVerdict>
   queryRefund(order: RefundOrder): Promise<OutgoingVerdict>
   /** What a call to one of the addresses says; null when it is none of the provider's. */
-  readRefund(topic: keyof Addresses, body: unknown): Heard | null
+  readRefund(topic: keyof Addresses, body: unknown, received?: Received): Heard | null
 }

@@ -75,12 +75,15 @@ const transactions = list({
   operation: 'wallet.transactions',
   summary: 'List what went into the wallet and out of it',
   description:
-    'With `type`, a page may hold fewer rows than asked for, even none, and still have a next one: go on while there is a `next_cursor`.',
+    'With `type`, a page may hold fewer rows than asked for, even none, and still have a next one: go on while there is a `next_cursor`. `include=holds` shows among them what is or was set aside, as rows of the type `hold`; `type=hold` shows nothing else.',
   scope: 'wallet:read',
   query: TransactionQuery,
   row: WalletTransaction,
   errors: ['INVALID_DATE_RANGE', 'UNSUPPORTED_CURRENCY'],
-  examples: [{ name: 'Top-ups', query: { type: 'topup' } }],
+  examples: [
+    { name: 'Top-ups', query: { type: 'topup' } },
+    { name: 'With what is set aside', query: { include: 'holds' } },
+  ],
   handle: (app, { query }, caller) => listTransactions(app, query, caller),
 })
 

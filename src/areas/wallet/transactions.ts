@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of a wallet's movements: what each was, what it was about, and the balance after it.
+// The list of a wallet's movements: what each was, what it was about, and the balance after it; and, where they are asked
+// for, what was set aside, among them in one order.
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { type Id, idOf, timeOfUuid } from '../../kernel/ids.ts'
+import type { Currency } from '../../kernel/money.ts'
 import { type Entry, entriesOf, entryTypes } from '../../ledger/entries.ts'
+import { type Hold, holdsOf } from '../../ledger/holds.ts'
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
 import type { Queryable } from '../../platform/db.ts'
@@ -14,66 +17,124 @@ import type { Tenant } from '../../platform/tenant.ts'
 import { currencyOf, findPayments, findPayouts } from '../payments/area.ts'
 
 const defaultLimit = 50
+const rowTypes = [...entryTypes, 'hold'] as const
 /** The last row of the page before, and the balance there if it was final. */
 const cursorForm = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?::(-?\d{1,18}))?$/
 
 export const TransactionQuery = Type.Object({
   ...listQuery,
   ...dayRangeQuery,
-  type: Type.Optional(OneOf(entryTypes)),
+  type: Type.Optional(OneOf(rowTypes)),
+  include: Type.Optional(OneOf(['holds'], { description: 'Also what is or was set aside' })),
   currency: Type.Optional(Type.String({ maxLength: 3, description: 'The account’s own unless given' })),
 })
 
 export const WalletTransaction = Type.Object(
   {
-    transaction_id: Type.String(),
-    type: OneOf(entryTypes),
+    transaction_id: Type.Optional(Type.String({ description: 'Not of a hold' })),
+    type: OneOf(rowTypes),
     direction: OneOf(['debit', 'credit']),
     amount: Amount(),
     currency: Type.String(),
-    balance_after: Amount(),
+    balance_after: Type.Optional(
+      Amount({ description: 'Not of a hold: it changes what is available, not the balance' }),
+    ),
     description: Nullable(Type.String()),
     source: Type.Object({
-      type: OneOf(['sms', 'payment', 'payout', 'refund', 'dispute', 'credit']),
+      type: OneOf(['sms', 'payment', 'payout', 'payout_batch', 'refund', 'dispute', 'credit']),
       id: Type.String(),
     }),
     reference: Nullable(Type.String()),
     metadata: Metadata,
     created_at: At(),
+    hold_id: Type.Optional(Type.String({ description: 'Of a hold, with what follows' })),
+    status: Type.Optional(
+      OneOf(['open', 'captured', 'released'], { description: 'captured: all or a part of it was paid' }),
+    ),
+    captured: Type.Optional(Amount({ description: 'What was paid from it' })),
+    released: Type.Optional(Amount({ description: 'What was given back of it' })),
+    expires_at: Type.Optional(Nullable(At({ description: 'null: it stays until it is certain what becomes of it' }))),
   },
   { title: 'WalletTransaction' },
 )
 
+type Row = Static<typeof WalletTransaction>
+type Query = Static<typeof TransactionQuery>
+
+/** Where the next page begins, and the balance there if it is final. */
+interface Next {
+  id: string
+  openingMicros: bigint | null
+}
+
+/** Rows by their ids, in order, and where they go on. */
+interface Part {
+  rows: { id: string; row: Row }[]
+  next: Next | null
+}
+
+interface Place {
+  tenant: Tenant
+  currency: Currency
+  from: string
+  to: string
+  descending: boolean
+  limit: number
+}
+
 export async function listTransactions(
   app: App,
-  query: Static<typeof TransactionQuery>,
+  query: Query,
   { tenant, principal, receivedMs }: Caller,
-): Promise<Page<Static<typeof WalletTransaction>>> {
+): Promise<Page<Row>> {
   const currency = currencyOf(query.currency ?? principal.facts.currency)
   const descending = query.order !== 'asc'
   const range = idBounds(query)
   const cursor = query.cursor === undefined ? null : cursorOf(query.cursor)
   const { from, to } = cursor === null ? range : after(range, cursor.id, descending)
-  const { entries, next } = await entriesOf(
-    app.db,
-    tenant,
-    currency,
-    {
-      from,
-      to,
-      descending,
-      openingMicros: cursor?.openingMicros ?? null,
-      limit: query.limit ?? defaultLimit,
-      type: query.type ?? null,
-    },
-    receivedMs,
-  )
-  const notes = await notesOf(app.db, tenant, entries)
+  const { type } = query
+  const limit = query.limit ?? defaultLimit
+  const place = { tenant, currency, from, to, descending, limit }
+  const parts: Part[] = []
+  if (type !== 'hold') parts.push(await movements(app, place, type ?? null, cursor?.openingMicros ?? null, receivedMs))
+  if (type === 'hold' || (query.include === 'holds' && type === undefined)) parts.push(await holds(app, place))
+  const { rows, next } = merged(parts, descending, limit)
   return {
-    rows: entries.map((entry) => ({
+    rows: rows.map(({ row }) => row),
+    nextCursor: next && Buffer.from([next.id, next.openingMicros ?? []].flat().join(':')).toString('base64url'),
+  }
+}
+
+/** Two lists as one. Where one of them breaks off before its end, the other one goes no further. */
+function merged(parts: readonly Part[], descending: boolean, limit: number): Part {
+  const [first, second] = parts
+  if (!first || !second) return first ?? { rows: [], next: null }
+  const isBefore = (a: string, b: string): boolean => (descending ? a > b : a < b)
+  const next = [first.next, second.next].reduce((a, b) => (a === null || (b !== null && isBefore(b.id, a.id)) ? b : a))
+  const known = [...first.rows, ...second.rows]
+    .filter(({ id }) => next === null || !isBefore(next.id, id))
+    .sort((a, b) => (isBefore(a.id, b.id) ? -1 : 1))
+  const rows = known.slice(0, limit)
+  const last = rows.at(-1)
+  if (known.length === rows.length || !last) return { rows, next }
+  return { rows, next: last.id === first.next?.id ? first.next : { id: last.id, openingMicros: null } }
+}
+
+async function movements(
+  app: App,
+  { tenant, currency, ...window }: Place,
+  type: Entry['type'] | null,
+  openingMicros: bigint | null,
+  receivedMs: number,
+): Promise<Part> {
+  const { entries, next } = await entriesOf(app.db, tenant, currency, { ...window, openingMicros, type }, receivedMs)
+  const notes = await notesOf(app.db, tenant, entries)
+  const rows = entries.map((entry) => ({
+    id: entry.id,
+    row: {
       transaction_id: idOf('walletTransaction', entry.id),
       type: entry.type,
-      direction: entry.micros < 0n ? 'debit' : 'credit',
+      direction: entry.micros < 0n ? ('debit' as const) : ('credit' as const),
       amount: entry.micros < 0n ? -entry.micros : entry.micros,
       currency,
       balance_after: entry.balanceAfterMicros,
@@ -83,9 +144,51 @@ export async function listTransactions(
       metadata: {},
       ...notes.get(entry.sourceId),
       created_at: timeOfUuid(entry.id),
-    })),
-    nextCursor: next && Buffer.from([next.id, next.openingMicros ?? []].flat().join(':')).toString('base64url'),
-  }
+    },
+  }))
+  return { rows, next }
+}
+
+async function holds(app: App, { tenant, currency, ...window }: Place): Promise<Part> {
+  const { holds: found, next } = await holdsOf(app.db, tenant, currency, window)
+  const ids = found.filter(isOfPayout).map(({ id }) => id)
+  const payouts = ids.length > 0 ? await app.db.query(findPayouts, { ...tenant, ids }) : []
+  const notes = new Map(payouts.map(({ id, ...note }) => [id, note]))
+  const rows = found.map((hold) => ({
+    id: hold.id,
+    row: {
+      type: 'hold' as const,
+      direction: 'debit' as const,
+      amount: hold.micros,
+      currency,
+      source: heldFor(hold, notes.has(hold.id)),
+      description: null,
+      reference: null,
+      metadata: {},
+      ...notes.get(hold.id),
+      created_at: timeOfUuid(hold.id),
+      hold_id: idOf('hold', hold.id),
+      status: hold.status,
+      captured: hold.capturedMicros,
+      released: hold.releasedMicros,
+      expires_at: null,
+    },
+  }))
+  return { rows, next: next === null ? null : { id: next, openingMicros: null } }
+}
+
+function isOfPayout({ step }: Hold): boolean {
+  return step.startsWith('payout:')
+}
+
+function heldFor(hold: Hold, isSinglePayout: boolean): Row['source'] {
+  if (isOfPayout(hold))
+    return isSinglePayout
+      ? { type: 'payout', id: idOf('payout', hold.id) }
+      : { type: 'payout_batch', id: idOf('payoutBatch', hold.id) }
+  if (hold.step.startsWith('refund:')) return { type: 'refund', id: idOf('refund', hold.id) }
+  if (hold.step.startsWith('dispute:')) return { type: 'dispute', id: idOf('dispute', hold.id) }
+  return { type: 'credit', id: idOf('walletTransaction', hold.id) }
 }
 
 function cursorOf(text: string): { id: string; openingMicros: bigint | null } {

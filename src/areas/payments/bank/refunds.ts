@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Giving back what was paid by bank: the bank sends it to where it came from, under the refund's own id, once.
+import { noticeIdIn } from '../../../protocols/bank.ts'
 import { outgoing, type RefundCarrier } from '../provider.ts'
 import type { Bank } from './bank.ts'
 
-export function bankRefunds(bank: Pick<Bank, 'payOut' | 'queryPayout'>): RefundCarrier {
+export function bankRefunds(bank: Pick<Bank, 'payOut' | 'queryPayout' | 'isSigned'>): RefundCarrier {
   return {
     repeatable: true,
     resultsAreFinal: false,
@@ -17,6 +18,10 @@ export function bankRefunds(bank: Pick<Bank, 'payOut' | 'queryPayout'>): RefundC
       ),
     queryRefund: async ({ id }) => outgoing(await bank.queryPayout(id)),
     // What it tells is signed in a header, and says no more than that it is time to ask.
-    readRefund: () => null,
+    readRefund: (topic, body, received) => {
+      if (topic !== 'result' || !received || !bank.isSigned(received.bytes, received.headers)) return null
+      const id = noticeIdIn(body)
+      return id === null ? null : { id, verdict: { kind: 'pending' } }
+    },
   }
 }

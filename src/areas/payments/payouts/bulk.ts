@@ -13,6 +13,7 @@ import { bodyChecker } from '../../../platform/validate.ts'
 import type { Job } from '../../../platform/work.ts'
 import { batchFields, payoutStatus } from '../events.ts'
 import { currencyOf, PaymentCreate } from '../input.ts'
+import { chunkJob, chunkSize as handedSize } from './chunk.ts'
 import { draftOf, holdMoney, insert, PayoutItem, shared } from './create.ts'
 import { batchOf } from './payout.ts'
 import { cancelMany } from './settle.ts'
@@ -33,8 +34,6 @@ import { batchedPayoutJob } from './submit.ts'
 const maxItems = 10_000
 /** So many payouts are handed to PostgreSQL at a time. */
 const chunkSize = 500
-/** So many are handed to workers at a time. */
-const spreadSize = 100
 /** So many items are named when a batch is refused for them. */
 const maxProblems = 100
 /** A callback address that many items name is checked once, and a batch may name so many. */
@@ -209,15 +208,20 @@ export const spreadJob: Job<App, typeof Spread> = {
   async handle(app, { tenant, payload: { batch } }) {
     if (!tenant) throw new Error('a batch belongs to an account')
     const taken = await app.db.tx(async (tx) => {
-      const rows = await tx.query(takeUnqueued, { ...tenant, batch, limit: spreadSize })
-      for (const { id } of rows) {
-        const job = app.work.prepare(batchedPayoutJob, tenant, { payout: id, inline: false })
+      const rows = await tx.query(takeUnqueued, { ...tenant, batch, limit: handedSize })
+      const isDue = ({ status }: (typeof rows)[number]): boolean => status === 'processing'
+      const due = rows.filter(isDue).map(({ id }) => id)
+      const jobs = rows
+        .filter((row) => !isDue(row))
+        .map(({ id }) => app.work.prepare(batchedPayoutJob, tenant, { payout: id, inline: false }))
+      if (due.length > 0) jobs.push(app.work.prepare(chunkJob, tenant, { payouts: due }))
+      for (const job of jobs) {
         await app.work.add(tx, job)
         tx.afterCommit(() => app.work.begin(job))
       }
       return rows.length
     })
-    return taken < spreadSize ? { kind: 'done' } : { kind: 'again', afterMs: 0 }
+    return taken < handedSize ? { kind: 'done' } : { kind: 'again', afterMs: 0 }
   },
 }
 

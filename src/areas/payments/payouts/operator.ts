@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators do with payouts of which nobody knows what became: ask the provider themselves, and say so here. Until then
-// the money stays held.
+// What operators do with payouts of which nobody knows what became, or of which the provider says two things: ask it
+// themselves, and say so here. Until then the money stays where it is.
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { bucketCount, idOf, uuidOf } from '../../../kernel/ids.ts'
@@ -10,7 +10,7 @@ import { pageOf, windowOf } from '../../../platform/page.ts'
 import { list, type Route, write } from '../../../platform/route.ts'
 import { Amount, At, EnvironmentName, listQuery, Nullable, OneOf } from '../../../platform/schema.ts'
 import { payoutStatus } from '../events.ts'
-import { settleIn } from './settle.ts'
+import { decide } from './settle.ts'
 import { findOverdue, listOverdue, type PayoutRow } from './store.ts'
 
 const buckets = Array.from({ length: bucketCount }, (_, bucket) => bucket)
@@ -53,7 +53,7 @@ const settleRoute = write({
   operation: 'operator.settlePayout',
   summary: 'Say what became of a payout that nobody knows of',
   description:
-    'Ask the provider first: what is said to have failed is given back to the account, and cannot be paid any more.',
+    'Ask the provider first: what is said to have failed is given back to the account, and cannot be paid any more. One that had failed and was paid all the same is taken from the wallet, which must have it.',
   scope: 'operator',
   params: Type.Object({ payout_id: Type.String({ description: 'Begins with po_' }) }),
   body: Type.Object({
@@ -63,13 +63,13 @@ const settleRoute = write({
     ),
   }),
   reply: { status: 200, schema: Overdue },
-  errors: ['NOT_FOUND', 'VALIDATION_ERROR'],
+  errors: ['NOT_FOUND', 'VALIDATION_ERROR', 'INSUFFICIENT_WALLET_BALANCE'],
   handle: async (app, tx, { params, body }, caller) => {
     const id = uuidOf('payout', params.payout_id)
     const found = id === null ? null : await maybe(tx.query(findOverdue, { buckets, id }))
     if (!found) throw new AppError('NOT_FOUND', 'no payout with this id waits for a person')
     const { bucket, account_id: account, environment } = found
-    const after = await settleIn(
+    const after = await decide(
       app,
       tx,
       { bucket, account, environment },

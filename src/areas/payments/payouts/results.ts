@@ -6,9 +6,9 @@ import type { App } from '../../../platform/app.ts'
 import { maybe } from '../../../platform/db.ts'
 import type { Call } from '../callbacks.ts'
 import { gatewayOf } from '../gateway.ts'
-import { settle } from './settle.ts'
 import { findPayout, noteRefusal } from './store.ts'
 import { ask, topics } from './submit.ts'
+import { settleOne } from './together.ts'
 
 export async function takeResult(app: App, call: Call): Promise<object | null> {
   const { tenant, id, token, topic, body } = call
@@ -23,7 +23,7 @@ export async function takeResult(app: App, call: Call): Promise<object | null> {
   const { verdict } = heard
   if (about === 'result') {
     if (verdict.kind === 'refused') await app.db.query(noteRefusal, { ...tenant, id, reason: verdict.reason })
-    await settle(app, tenant, id, await ask(app, tenant, payout, provider.outgoing))
-  } else await settle(app, tenant, id, verdict)
+    await settleOne(app, tenant, payout, await ask(app, tenant, payout, provider.outgoing))
+  } else await settleOne(app, tenant, payout, verdict)
   return provider.method === 'mobile_money' ? provider.thanks : {}
 }

@@ -3,7 +3,7 @@
 // second changes nothing, so that verdicts may come twice, late and in any order. Time alone fails nothing.
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, newUuid } from '../../../kernel/ids.ts'
-import { releaseSome, reverse } from '../../../ledger/wallets.ts'
+import { post, releaseSome, reverse } from '../../../ledger/wallets.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
@@ -11,14 +11,16 @@ import type { Tenant } from '../../../platform/tenant.ts'
 import { payoutEvents } from '../events.ts'
 import { noteFate } from '../fraud/assess.ts'
 import { gatewayOf } from '../gateway.ts'
+import { currencyOf } from '../input.ts'
 import { failureMessages, type OutgoingVerdict } from '../provider.ts'
 import { batchOf, holdOf, noSuchPayout, stepOf, toldOf } from './payout.ts'
 import {
   cancelOfBatch,
   captureShare,
+  clearOverdue,
   countInBatch,
   lockPayout,
-  markOverdue,
+  markDoubtful,
   movePayout,
   moveState,
   noteMissing,
@@ -36,13 +38,7 @@ export function settle(app: App, tenant: Tenant, id: string, verdict: OutgoingVe
   return app.db.tx((tx) => settleIn(app, tx, tenant, id, verdict))
 }
 
-export async function settleIn(
-  app: App,
-  tx: Tx,
-  tenant: Tenant,
-  id: string,
-  verdict: OutgoingVerdict,
-): Promise<PayoutRow> {
+async function settleIn(app: App, tx: Tx, tenant: Tenant, id: string, verdict: OutgoingVerdict): Promise<PayoutRow> {
   const payout = await one(tx.query(lockPayout, { ...tenant, id }))
   const at = new Date(app.clock.nowMs())
   const stateIs = async (to: 'accepted' | 'unknown', from: readonly PayoutRow['state'][]): Promise<PayoutRow> =>
@@ -72,6 +68,24 @@ export async function settleIn(
         ? paid(app, tx, payout, verdict.receipt)
         : doubtful(app, tx, payout, 'a provider paid another amount than it was asked to')
   }
+}
+
+/**
+ * Applies what a person found out. One that failed here and was paid all the same is taken from the wallet after all, if it
+ * is there; one that was completed and never paid is given back. What only confirms the books needs nobody's eyes any more.
+ */
+export async function decide(
+  app: App,
+  tx: Tx,
+  tenant: Tenant,
+  id: string,
+  verdict: Extract<OutgoingVerdict, { kind: 'paid' | 'refused' }>,
+): Promise<PayoutRow> {
+  const payout = await one(tx.query(lockPayout, { ...tenant, id }))
+  if (payout.status === 'processing') return settleIn(app, tx, tenant, id, verdict)
+  if (payout.status === 'failed' && verdict.kind === 'paid') return paidAfterAll(app, tx, payout, verdict.receipt)
+  if (payout.status === 'completed' && verdict.kind === 'refused') return reversed(app, tx, payout)
+  return one(tx.query(clearOverdue, { ...tenant, id }))
 }
 
 /** Withdraws a payout that waits for its time or for a person. */
@@ -174,6 +188,25 @@ async function paid(app: App, tx: Tx, payout: PayoutRow, receipt: string | null)
   return after
 }
 
+/** Nothing is held for it any more: the wallet pays it now, or it stays as it is. */
+async function paidAfterAll(app: App, tx: Tx, payout: PayoutRow, receipt: string | null): Promise<PayoutRow> {
+  const after = await moved(app, tx, payout, { from: ['failed'], to: 'completed', providerReference: receipt })
+  const { tenant, receivedMs } = occasionOf(app, after)
+  const { sourceId } = holdOf(after)
+  const currency = currencyOf(after.currency)
+  const parts = [
+    { step: stepOf(after, 'settle'), credit: `float_out:${after.provider}`, micros: after.amount },
+    { step: stepOf(after, 'fee'), credit: 'revenue:payout_fees', micros: after.fee },
+  ]
+  for (const { step, credit, micros } of parts.filter((part) => part.micros > 0n)) {
+    const legs = [{ debit: 'wallet', credit, micros, currency }]
+    if ((await post(tx, tenant, { sourceId, step }, legs, receivedMs)) !== 'posted')
+      throw new AppError('INSUFFICIENT_WALLET_BALANCE', 'the account’s wallet does not have what was paid')
+  }
+  await countOver(app, tx, after, { completed: 1, failed: -1 })
+  return after
+}
+
 /** What a call said before is the better reason: the answer to a question has none. */
 async function refused(app: App, tx: Tx, payout: PayoutRow, reason: string): Promise<PayoutRow> {
   if (payout.status === 'completed') return doubtful(app, tx, payout, 'a provider takes back its word on a payout')
@@ -202,7 +235,7 @@ async function reversed(app: App, tx: Tx, payout: PayoutRow): Promise<PayoutRow>
 /** Somebody has to look at it; nothing is moved until then. */
 async function doubtful(app: App, tx: Tx, payout: PayoutRow, why: string): Promise<PayoutRow> {
   const { tenant, nowMs } = occasionOf(app, payout)
-  await tx.query(markOverdue, { ...tenant, id: payout.id, at: new Date(nowMs) })
+  await tx.query(markDoubtful, { ...tenant, id: payout.id, at: new Date(nowMs) })
   app.log.error({ payout: idOf('payout', payout.id), provider: payout.provider }, why)
   return payout
 }
@@ -223,7 +256,7 @@ async function countOver(app: App, tx: Tx, payout: PayoutRow, counts: Counts): P
 }
 
 /** Counts what is over in its batch; the last one ends the batch and tells so. */
-async function countInto(
+export async function countInto(
   app: App,
   tx: Tx,
   occasion: Occasion,

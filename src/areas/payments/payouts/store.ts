@@ -77,14 +77,14 @@ export interface BatchRow {
   created_at: Date
 }
 
-interface Owned {
+export interface Owned {
   bucket: number
   account: string
   environment: Environment
 }
 type One = Owned & { id: string }
 
-const columns = `bucket, account_id, environment, id, batch_id, batch_index, status, method, provider, country, amount, currency,
+export const columns = `bucket, account_id, environment, id, batch_id, batch_index, status, method, provider, country, amount, currency,
   fee, phone, bank, recipient, description, reference, metadata, callback_url, scheduled_at, in_review, risk, state, token, tries, polls,
   missed_at, lost, refusal, provider_reference, failure_reason, sequence, request_id, due_at, completed_at, created_at,
   updated_at, touched_at, accounts.clock_offset_ms(account_id, environment) as clock_offset_ms`
@@ -92,7 +92,7 @@ const columns = `bucket, account_id, environment, id, batch_id, batch_index, sta
 const batchColumns = `id, status, currency, total_count, accepted_count, completed_count, failed_count, cancelled_count,
   open_count, total_amount, total_fee, reference, description, metadata, callback_url, sequence, request_id, created_at`
 
-const mine = 'bucket = $bucket and account_id = $account and environment = $environment'
+export const mine = 'bucket = $bucket and account_id = $account and environment = $environment'
 
 /** A payout about to be stored, as JSON carries it. */
 export interface NewPayout {
@@ -276,6 +276,18 @@ export const markOverdue = statement<One & { at: Date }, { id: string }>(
    returning id`,
 )
 
+/** The provider contradicts itself, or us: a person has to find out, whatever the payout is. */
+export const markDoubtful = statement<One & { at: Date }, object>(
+  'payments.mark_payout_doubtful',
+  `update payments.payouts set overdue_at = coalesce(overdue_at, $at) where ${mine} and id = $id`,
+)
+
+/** A person has looked at it, and the books are right. */
+export const clearOverdue = statement<One, PayoutRow>(
+  'payments.clear_payout_overdue',
+  `update payments.payouts set overdue_at = null where ${mine} and id = $id returning ${columns}`,
+)
+
 const every = 'bucket = any($buckets::smallint[])'
 
 /** Those that a person has to find out about, of every account, oldest first. */
@@ -409,7 +421,7 @@ export const listItems = statement<One & { after: number; limit: number }, Batch
 )
 
 /** Takes the next payouts of a batch that no job looks after; whoever took them makes the jobs in the same transaction. */
-export const takeUnqueued = statement<Owned & { batch: string; limit: number }, Pick<PayoutRow, 'id' | 'due_at'>>(
+export const takeUnqueued = statement<Owned & { batch: string; limit: number }, Pick<PayoutRow, 'id' | 'status'>>(
   'payments.take_unqueued_payouts',
   `with next as materialized (
      select n.id from payments.payouts n
@@ -417,7 +429,7 @@ export const takeUnqueued = statement<Owned & { batch: string; limit: number }, 
       order by n.batch_index limit $limit::int for update skip locked)
    update payments.payouts set queued = true
     where ${mine} and id = any(array(select next.id from next))
-   returning id, due_at`,
+   returning id, status`,
 )
 
 /** Withdraws some of a batch that wait for their time or for a person; gives which, and what was held for them. */

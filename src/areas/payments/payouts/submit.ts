@@ -16,6 +16,7 @@ import { marketOf } from '../store.ts'
 import { judgeOfBatch } from './judge.ts'
 import { begin, missedMs, settle } from './settle.ts'
 import { countPayoutPoll, findPayout, markOverdue, moveState, type PayoutRow } from './store.ts'
+import { settleOne } from './together.ts'
 
 /** Which address says what. */
 export const topics = ['result', 'timeout', 'answer'] as const satisfies readonly (keyof Addresses)[]
@@ -31,7 +32,7 @@ const sendingMs = 40_000
 /** How soon a job comes back that found somebody else at work. */
 const patienceMs = 1_000
 /** How soon one comes back that found the provider answering nobody. */
-const queuedMs = 30_000
+export const queuedMs = 30_000
 /** A provider that so often certainly did not take a payout has refused it. */
 const mostTries = 8
 
@@ -56,8 +57,8 @@ export const payoutJob: Job<App, typeof Payload> = {
 }
 
 /**
- * Payouts of batches have a lane of their own, so that nobody's single one waits behind ten thousand. They share a wallet, for
- * which they wait in turn: more at once would only hold connections that others need.
+ * Payouts of batches that wait for their time or are not over when they should be. They have a lane of their own, so that
+ * nobody's single one waits behind ten thousand, and a wallet that they share: more at once would only hold connections.
  */
 export const batchedPayoutJob: Job<App, typeof Payload> = {
   ...common,
@@ -96,10 +97,22 @@ export async function submit(app: App, tenant: Tenant, { id }: PayoutRow, inline
   const at = new Date(app.clock.nowMs())
   const payout = await maybe(app.db.query(moveState, { ...tenant, id, from: ['planned'], to: 'sending', tries: 0, at }))
   if (!payout) return one(app.db.query(findPayout, { ...tenant, id }))
-  const verdict = await pay(app, tenant, payout)
+  return afterAsking(app, tenant, payout, await pay(app, tenant, payout), inline)
+}
+
+/** Notes what came of asking the provider for a payout; null: it was not asked. Gives the payout as it is then. */
+export async function afterAsking(
+  app: App,
+  tenant: Tenant,
+  payout: PayoutRow,
+  verdict: OutgoingVerdict | null,
+  inline: boolean,
+): Promise<PayoutRow> {
+  const { id } = payout
   const isQueued = verdict === null || (verdict.kind === 'unavailable' && !inline && payout.tries + 1 < mostTries)
   if (!isQueued) return settle(app, tenant, id, verdict)
   const tries = verdict === null ? 0 : 1
+  const at = new Date(app.clock.nowMs())
   await app.db.query(moveState, { ...tenant, id, from: ['sending'], to: 'planned', tries, at })
   return one(app.db.query(findPayout, { ...tenant, id }))
 }
@@ -112,7 +125,7 @@ async function poll(app: App, tenant: Tenant, payout: PayoutRow): Promise<Payout
   if (payout.state === 'sending') await settle(app, tenant, id, { kind: 'unknown', reason: 'the node is gone' })
   const isLost = payout.lost && payout.state === 'unknown' && outgoing.repeatable
   const verdict = isLost ? await sendAgain(app, tenant, payout) : await ask(app, tenant, payout, outgoing)
-  await settle(app, tenant, id, verdict)
+  await settleOne(app, tenant, payout, verdict)
   await app.db.query(countPayoutPoll, { ...tenant, id })
   return one(app.db.query(findPayout, { ...tenant, id }))
 }
@@ -135,7 +148,7 @@ async function sendAgain(app: App, tenant: Tenant, { id }: PayoutRow): Promise<O
   return verdict?.kind === 'accepted' ? verdict : { kind: 'unknown', reason: 'sent again' }
 }
 
-async function pay(app: App, tenant: Tenant, payout: PayoutRow): Promise<OutgoingVerdict | null> {
+export async function pay(app: App, tenant: Tenant, payout: PayoutRow): Promise<OutgoingVerdict | null> {
   const { amount: micros, phone, bank, description } = payout
   const order = { ...sentOf(app, tenant, payout), micros, description: description ?? '' }
   const verdict = await gatewayOf(app).pay(payout, tenant.environment, async (carrier) => {

@@ -73,6 +73,22 @@ test('amounts, times and kinds of an M-Pesa statement', () => {
   }
 })
 
+test('of money out the payee is named, where the file has a column for it', () => {
+  const names = ['Id', 'Date', 'From', 'To', 'Amount']
+  const places = placesIn(names, 'mtn_momo', {})
+  assert.ok(places)
+  const rows: [cells: string[], phone: string | null][] = [
+    [['1', '2026-03-01 10:00:00', '254700000001', '254700000002', '5'], '+254700000001'],
+    [['2', '2026-03-01 10:00:00', '254700000001', '254700000002', '-5'], '+254700000002'],
+    [['3', '2026-03-01 10:00:00', '254700000001', '', '-5'], '+254700000001'],
+  ]
+  for (const [cells, phone] of rows) {
+    const lines = linesIn(cells, places, about)
+    assert.ok(Array.isArray(lines))
+    assert.equal(lines[0]?.phone, phone)
+  }
+})
+
 test('what is not complete moves nothing, and what cannot be read is said', () => {
   for (const status of ['Failed', 'Pending', 'Cancelled', 'incomplete'])
     assert.deepEqual(mpesa({ status, in: '5' }), [])

@@ -17,7 +17,8 @@ export const Columns = Type.Object({
   withdrawn: name('Money out'),
   fee: name('What the provider took for it'),
   balance: name('What was on the account afterwards'),
-  phone: name('The payer’s number, whole or with stars in it'),
+  phone: name('The payer’s number, whole or with stars in it; of money out the payee’s, unless payee is there'),
+  payee: name('The payee’s number'),
   status: name('Rows that are not complete are left out'),
   type: name('What kind of thing happened; charges and transfers to a bank are known by their words'),
   details: name('Kept for whoever looks at the line'),
@@ -45,6 +46,7 @@ export const presets: Readonly<Record<string, Readonly<Partial<Record<Field, rea
     fee: ['Fee'],
     balance: ['Balance', 'Available Balance'],
     phone: ['From', 'From Account', 'Payer'],
+    payee: ['To', 'To Account', 'Payee'],
     status: ['Status'],
     type: ['Type', 'Transaction Type'],
     details: ['Payer Message', 'Information', 'Note'],
@@ -56,6 +58,7 @@ export const presets: Readonly<Record<string, Readonly<Partial<Record<Field, rea
     fee: ['Service Charge', 'Fee'],
     balance: ['Balance', 'Closing Balance', 'Post Balance'],
     phone: ['Sender MSISDN', 'Payer MSISDN', 'Customer MSISDN', 'MSISDN'],
+    payee: ['Receiver MSISDN', 'Payee MSISDN', 'Recipient MSISDN'],
     status: ['Transaction Status', 'Status'],
     type: ['Transaction Type', 'Service Type'],
     details: ['Reference', 'Remarks'],
@@ -91,7 +94,7 @@ export function placesIn(cells: readonly string[], provider: string, given: Colu
 }
 
 const fields: readonly Field[] = [
-  'receipt', 'time', 'amount', 'paid_in', 'withdrawn', 'fee', 'balance', 'phone', 'status', 'type', 'details',
+  'receipt', 'time', 'amount', 'paid_in', 'withdrawn', 'fee', 'balance', 'phone', 'payee', 'status', 'type', 'details',
 ] // biome-ignore format: a list
 
 function plain(text: string): string {
@@ -137,7 +140,8 @@ export function linesIn(cells: readonly string[], places: Places, about: Circums
     return { problem: 'has an amount that cannot be read' }
   const words = `${cell('type')} ${cell('details')}`
   const details = cell('details').slice(0, maxDetailsLength) || cell('type').slice(0, maxDetailsLength) || null
-  const phone = phoneOf(cell('phone'), about.country)
+  const party = amount < 0n && cell('payee') !== '' ? cell('payee') : cell('phone')
+  const phone = phoneOf(party, about.country)
   const common = { receipt, at, phone, details, balanceMicros: balance }
   const lines: Line[] = []
   if (amount !== 0n) lines.push({ ...common, kind: kindOf(amount, words), micros: size(amount) })

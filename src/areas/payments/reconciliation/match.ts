@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Holds the lines of a provider's account against the payments: each line finds its payment or is booked for what it is,
+// Holds the lines of a provider's account against the books: each line finds its payment, payout or refund, or is booked,
 // once; each payment that nobody knew the end of is settled by its line, on the same path as by a callback. Whatever was
 // done when a node dies is found done by the next one.
 import { Type } from 'typebox'
@@ -12,7 +12,8 @@ import type { Environment, Tenant } from '../../../platform/tenant.ts'
 import type { Job } from '../../../platform/work.ts'
 import { settle } from '../settle.ts'
 import { attemptOfPayment } from '../store.ts'
-import type { LineRow, StatementRow } from './store.ts'
+import { matchOutgoing, settleOutgoing } from './outgoing.ts'
+import type { Booked, LineRow, StatementRow } from './store.ts'
 import * as store from './store.ts'
 
 const linesAtOnce = 5_000
@@ -47,6 +48,7 @@ async function match(app: App, statement: StatementRow): Promise<void> {
     await tx.query(store.matchReceipts, { ...house, provider, country })
     await tx.query(store.matchPayers, { ...house, provider, country })
     await tx.query(store.noteReceipts, { ...house, provider, country })
+    await matchOutgoing(tx, { ...house, provider, country })
     await tx.query(store.classifyRest, { ...house, provider, country })
     await book(app, tx, account)
   })
@@ -81,20 +83,19 @@ export function accountOf({
   return { environment, provider, country, currency, name: `${environment} ${provider} ${country}` }
 }
 
-type Booked = Pick<LineRow, 'id' | 'kind' | 'amount' | 'turn'>
-
 /** Brings the ledger to what the lines say: what found its payment leaves suspense, what did not is booked. */
 export async function book(app: App, tx: Tx, account: ProviderAccount): Promise<void> {
-  const float = `float:${account.provider}`
+  const floatOf = ({ covers }: Booked): string => `${covers === 'payouts' ? 'float_out' : 'float'}:${account.provider}`
   const suspense = `suspense:${account.provider}`
   const step = ({ turn }: Booked): string => `statement:suspense:${turn}`
   await inPages(app, tx, account, store.inSuspense, store.noteReleased, (line) => ({
     step: `${step(line)}:reversal`,
     debit: suspense,
-    credit: float,
+    credit: floatOf(line),
     reverses: step(line),
   }))
   await inPages(app, tx, account, store.unbooked, store.noteBooked, (line) => {
+    const float = floatOf(line)
     if (line.kind === 'fee')
       return { step: 'statement:fee', debit: 'expense:provider_fees', credit: float, reverses: null }
     if (line.kind === 'settlement') return { step: 'statement:bank', debit: 'bank', credit: float, reverses: null }
@@ -135,6 +136,7 @@ export async function settleLines(app: App, { environment, provider, country }: 
 }
 
 async function settleLine(app: App, house: Tenant, line: LineRow): Promise<void> {
+  if (line.object !== 'payment') return settleOutgoing(app, house, line)
   const { payment_bucket: bucket, payment_account: account, payment_id: payment, receipt, amount } = line
   if (bucket === null || account === null || payment === null)
     throw new Error(`line ${line.id} has no payment to settle`)
@@ -148,15 +150,23 @@ async function settleLine(app: App, house: Tenant, line: LineRow): Promise<void>
   await app.db.query(store.noteSettled, { ...house, id: line.id, class: to, keeps: isPaidByIt || isLookedAt })
 }
 
+/** Where the ledger has what a statement covers: what came in, what went out, or both. */
+function floatsOf({ provider, covers }: StatementRow): string[] {
+  const names = { collections: [`float:${provider}`], payouts: [`float_out:${provider}`] }
+  return covers === 'everything' ? [...names.collections, ...names.payouts] : names[covers]
+}
+
 /** The provider's closing balance beside what the ledger has for it, but for what happened after the statement. */
-async function finish(app: App, tx: Tx, { environment, provider, currency, id }: StatementRow): Promise<void> {
+async function finish(app: App, tx: Tx, statement: StatementRow): Promise<void> {
+  const { environment, provider, currency, covers, id } = statement
   if (!isCurrency(currency)) throw new Error(`a statement in an unknown currency: ${currency}`)
   const house = houseOf(environment)
-  const name = `float:${provider}`
-  const closing = await one(tx.query(store.closingBalances, { ...house, provider, currency }))
+  const names = floatsOf(statement)
+  const closing = await one(tx.query(store.closingBalances, { ...house, provider, currency, covers }))
   const since = firstUuidAt((closing.closing_at ?? new Date(app.clock.nowMs())).getTime())
-  const later = await one(tx.query(store.movedSince, { ...house, name, currency, since }))
-  const floatBalance = (await debitedInAll(tx, environment, name, currency)) - later.micros
+  const later = await one(tx.query(store.movedSince, { ...house, names, currency, since }))
+  let floatBalance = -later.micros
+  for (const name of names) floatBalance += await debitedInAll(tx, environment, name, currency)
   const difference = closing.micros === null ? null : closing.micros - floatBalance
   await tx.query(store.finishStatement, { ...house, id, floatBalance, difference, at: new Date(app.clock.nowMs()) })
 }

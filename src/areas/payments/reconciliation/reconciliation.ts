@@ -18,7 +18,7 @@ export const reconciliation = {
     app.metrics.gauges(
       'pamoja_payments_float_difference',
       'What the closing balance of a provider’s last statement is above the ledger, in major units. Not 0: look at it.',
-      ['environment', 'provider', 'currency'],
+      ['environment', 'provider', 'currency', 'covers'],
       async () => (await ask()).map(({ difference, ...labels }) => ({ labels, value: Number(difference) / 1_000_000 })),
     )
   },

@@ -33,9 +33,11 @@ import {
   assignLine,
   classes,
   countClasses,
+  covers,
   findStatement,
   type GapRow,
   insertStatement,
+  type LineObject,
   type LineRow,
   lineOfPayment,
   listGaps,
@@ -51,6 +53,12 @@ const StatementCreate = Type.Object({
   provider: OneOf(providers),
   environment: EnvironmentName(),
   country: Type.Optional(CountryCode({ description: 'Where the account is; needed where the provider is in several' })),
+  covers: Type.Optional(
+    OneOf(covers, {
+      description:
+        'Which of the money the account holds: `everything` unless the provider keeps what is paid out on another one',
+    }),
+  ),
   columns: Type.Optional(Columns),
   utc_offset: Type.Optional(
     Type.String({
@@ -63,7 +71,11 @@ const StatementCreate = Type.Object({
   closing_at: Type.Optional(Moment()),
 })
 
-const Count = Type.Object({ lines: Type.Integer(), amount: Amount() })
+const Count = Type.Object({
+  lines: Type.Integer(),
+  amount: Amount({ description: 'Of all of them, in either direction' }),
+  net: Amount({ description: 'What came in less what went out' }),
+})
 
 const StatementRecord = Type.Object(
   {
@@ -72,6 +84,7 @@ const StatementRecord = Type.Object(
     environment: EnvironmentName(),
     country: Type.String(),
     currency: Type.String(),
+    covers: OneOf(covers),
     status: OneOf(['open', 'matching', 'matched'], {
       description: '`open` until a file came, `matching` while its lines are looked for',
     }),
@@ -95,7 +108,10 @@ const StatementWhole = Type.Object(
     ...StatementRecord.properties,
     classes: Type.Object(
       { matched: Count, theirs_only: Count, amount_differs: Count, booked: Count, ours_only: Count },
-      { description: 'The new lines by what was found; `ours_only` are payments that are on no statement' },
+      {
+        description:
+          'The new lines by what was found; `ours_only` are payments, payouts and refunds that are on no statement',
+      },
     ),
   },
   { title: 'PaymentStatementWhole' },
@@ -103,9 +119,10 @@ const StatementWhole = Type.Object(
 
 const LineRecord = Type.Object(
   {
-    id: Type.String({ description: 'Of the line; of the payment where it is ours_only' }),
+    id: Type.String({ description: 'Of the line; of what is on no statement where it is ours_only' }),
     class: Nullable(OneOf(classes)),
-    kind: OneOf(['collection', 'fee', 'settlement', 'other']),
+    kind: OneOf(['collection', 'payout', 'refund', 'fee', 'settlement', 'other']),
+    direction: OneOf(['in', 'out']),
     receipt: Nullable(Type.String()),
     amount: Amount(),
     currency: Type.String(),
@@ -113,8 +130,10 @@ const LineRecord = Type.Object(
     phone: Nullable(Type.String()),
     details: Nullable(Type.String()),
     matched_by: Nullable(OneOf(['receipt', 'payer', 'hand'])),
-    account_id: Nullable(Type.String({ description: 'Whose payment it is' })),
+    account_id: Nullable(Type.String({ description: 'Whose it is' })),
     payment_id: Nullable(Type.String()),
+    payout_id: Nullable(Type.String()),
+    refund_id: Nullable(Type.String()),
     booking: Nullable(
       OneOf(['suspense', 'fee', 'bank'], { description: 'Where the ledger has it, if it is no payment' }),
     ),
@@ -162,6 +181,7 @@ const create = write({
         currency,
         columns: JSON.stringify(body.columns ?? {}),
         utcOffset: body.utc_offset ?? utcOffsetOf(country),
+        covers: body.covers ?? 'everything',
         closingBalance: closing_balance === undefined ? null : balanceOf(closing_balance, currency),
         closingAt: closing_at === undefined ? null : parseMoment(closing_at),
         at: new Date(caller.receivedMs),
@@ -231,7 +251,7 @@ const lines = list({
   query: Type.Object({
     ...listQuery,
     class: Type.Optional(
-      OneOf(classes, { description: 'All lines without it; `ours_only` lists payments that are on no statement' }),
+      OneOf(classes, { description: 'All lines without it; `ours_only` lists what is on no statement' }),
     ),
   }),
   row: LineRecord,
@@ -335,8 +355,8 @@ async function known(queryable: Queryable, id: string): Promise<StatementRow> {
 async function wholeOf(queryable: Queryable, row: StatementRow): Promise<Static<typeof StatementWhole>> {
   const counts = await queryable.query(countClasses, { ...houseOf(row.environment), id: row.id })
   const of = (name: (typeof classes)[number]) => {
-    const { lines = 0, micros = 0n } = counts.find((count) => count.class === name) ?? {}
-    return { lines, amount: micros }
+    const { lines = 0, micros = 0n, net = 0n } = counts.find((count) => count.class === name) ?? {}
+    return { lines, amount: micros, net }
   }
   return {
     ...recordOf(row),
@@ -356,11 +376,12 @@ function recordOf(row: StatementRow): Static<typeof StatementRecord> {
 }
 
 function lineOf(row: LineRow): Static<typeof LineRecord> {
-  const { payment_account, payment_id } = row
+  const { payment_account, payment_id, object } = row
   return {
     id: idOf('statementLine', row.id),
     class: row.class,
-    kind: row.kind,
+    kind: row.kind === 'other' && payment_id !== null && object !== 'payment' ? object : row.kind,
+    direction: row.kind === 'collection' ? 'in' : 'out',
     receipt: row.receipt,
     amount: row.amount,
     currency: row.currency,
@@ -369,16 +390,17 @@ function lineOf(row: LineRow): Static<typeof LineRecord> {
     details: row.details,
     matched_by: row.matched_by,
     account_id: payment_account === null ? null : idOf('account', payment_account),
-    payment_id: payment_id === null ? null : idOf('payment', payment_id),
+    ...idsOf(object, payment_id),
     booking: row.booking,
   }
 }
 
 function gapOf(row: GapRow): Static<typeof LineRecord> {
   return {
-    id: idOf('payment', row.id),
+    id: idOf(row.object, row.id),
     class: 'ours_only',
-    kind: 'collection',
+    kind: row.object === 'payment' ? 'collection' : row.object,
+    direction: row.object === 'payment' ? 'in' : 'out',
     receipt: row.provider_reference,
     amount: row.amount,
     currency: row.currency,
@@ -387,9 +409,14 @@ function gapOf(row: GapRow): Static<typeof LineRecord> {
     details: null,
     matched_by: null,
     account_id: idOf('account', row.payment_account),
-    payment_id: idOf('payment', row.id),
+    ...idsOf(row.object, row.id),
     booking: null,
   }
+}
+
+function idsOf(object: LineObject, id: string | null) {
+  const named = (kind: LineObject) => (id !== null && object === kind ? idOf(kind, id) : null)
+  return { payment_id: named('payment'), payout_id: named('payout'), refund_id: named('refund') }
 }
 
 export const statementRoutes: readonly Route[] = [create, listAll, get, send, lines, assign]

@@ -8,6 +8,9 @@ import type { Columns, Kind } from './columns.ts'
 type StatementStatus = 'open' | 'matching' | 'matched'
 export const classes = ['matched', 'theirs_only', 'amount_differs', 'booked', 'ours_only'] as const
 type LineClass = Exclude<(typeof classes)[number], 'ours_only'>
+export const covers = ['everything', 'collections', 'payouts'] as const
+/** What a line may be about. */
+export type LineObject = 'payment' | 'payout' | 'refund'
 
 export interface StatementRow {
   id: string
@@ -17,6 +20,7 @@ export interface StatementRow {
   currency: string
   columns: Columns
   utc_offset: string
+  covers: (typeof covers)[number]
   status: StatementStatus
   lines: number
   known_lines: number
@@ -46,6 +50,7 @@ export interface LineRow {
   details: string | null
   class: LineClass | null
   matched_by: 'receipt' | 'payer' | 'hand' | null
+  object: LineObject
   payment_bucket: number | null
   payment_account: string | null
   payment_id: string | null
@@ -54,23 +59,23 @@ export interface LineRow {
   turn: number
 }
 
-interface House {
+export interface House {
   bucket: number
   account: string
   environment: string
 }
-type Account = House & { provider: string; country: string }
-type One = House & { id: string }
+export type Account = House & { provider: string; country: string }
+export type One = House & { id: string }
 
 const mine = 'bucket = $bucket and account_id = $account and environment = $environment'
 /** The same of the lines of a statement that also names payments. */
-const ours = 'l.bucket = $bucket and l.account_id = $account and l.environment = $environment'
+export const ours = 'l.bucket = $bucket and l.account_id = $account and l.environment = $environment'
 
-const columns = `id, environment, provider, country, currency, columns, utc_offset, status, lines, known_lines, skipped_lines,
+const columns = `id, environment, provider, country, currency, columns, utc_offset, covers, status, lines, known_lines, skipped_lines,
   first_at, last_at, closing_balance, closing_at, float_balance, difference, created_at, matched_at`
 
 const lineColumns = `id, environment, statement_id, provider, country, currency, receipt, kind, occurred_at, amount, phone,
-  details, class, matched_by, payment_bucket, payment_account, payment_id, is_settled, booking, turn`
+  details, class, matched_by, object, payment_bucket, payment_account, payment_id, is_settled, booking, turn`
 
 export const insertStatement = statement<
   Account & {
@@ -78,6 +83,7 @@ export const insertStatement = statement<
     currency: string
     columns: string
     utcOffset: string
+    covers: string
     closingBalance: bigint | null
     closingAt: Date | null
     at: Date
@@ -86,8 +92,8 @@ export const insertStatement = statement<
 >(
   'payments.insert_statement',
   `insert into payments.statements (bucket, account_id, environment, id, provider, country, currency, columns, utc_offset,
-     status, closing_balance, closing_at, created_at)
-   values ($bucket, $account, $environment, $id, $provider, $country, $currency, $columns::jsonb, $utcOffset, 'open',
+     covers, status, closing_balance, closing_at, created_at)
+   values ($bucket, $account, $environment, $id, $provider, $country, $currency, $columns::jsonb, $utcOffset, $covers, 'open',
      $closingBalance, $closingAt, $at)
    returning ${columns}`,
 )
@@ -241,12 +247,18 @@ export const classifyRest = statement<Account, object>(
     where ${ours} and l.provider = $provider and l.country = $country and l.class is null`,
 )
 
-type Booked = Pick<LineRow, 'id' | 'kind' | 'amount' | 'turn'>
+/** With what its statement covers, which says where the ledger has the account's money. */
+export type Booked = Pick<LineRow, 'id' | 'kind' | 'amount' | 'turn'> & Pick<StatementRow, 'covers'>
+
+const booked = `select l.id, l.kind, l.amount, l.turn, s.covers
+     from payments.statement_lines l
+     join payments.statements s
+       on s.bucket = l.bucket and s.account_id = l.account_id and s.environment = l.environment and s.id = l.statement_id`
 
 /** Lines that the ledger does not have yet. Money that went out for a reason we do not know is left to somebody. */
 export const unbooked = statement<Account & { limit: number }, Booked>(
   'payments.unbooked_lines',
-  `select l.id, l.kind, l.amount, l.turn from payments.statement_lines l
+  `${booked}
     where ${ours} and l.provider = $provider and l.country = $country and l.booking is null
       and (l.class = 'booked' or (l.class = 'theirs_only' and l.kind = 'collection'))
     order by l.id limit $limit`,
@@ -262,7 +274,7 @@ export const noteBooked = statement<House & { ids: readonly string[] }, object>(
 /** Lines that found their payment after they were put into suspense. */
 export const inSuspense = statement<Account & { limit: number }, Booked>(
   'payments.matched_in_suspense',
-  `select l.id, l.kind, l.amount, l.turn from payments.statement_lines l
+  `${booked}
     where ${ours} and l.provider = $provider and l.country = $country and l.booking = 'suspense'
       and l.class in ('matched', 'amount_differs')
     order by l.id limit $limit`,
@@ -280,8 +292,8 @@ export const noteReceipts = statement<Account, object>(
      update payments.payments p set provider_reference = l.receipt
        from payments.statement_lines l
       where ${ours} and l.provider = $provider and l.country = $country and not l.is_settled
-        and p.bucket = l.payment_bucket and p.account_id = l.payment_account and p.environment = l.environment
-        and p.id = l.payment_id and p.status = 'completed' and p.provider_reference is null
+        and l.object = 'payment' and p.bucket = l.payment_bucket and p.account_id = l.payment_account
+        and p.environment = l.environment and p.id = l.payment_id and p.status = 'completed' and p.provider_reference is null
      returning p.id)
    update payments.statement_lines l set is_settled = true
      from noted n
@@ -306,18 +318,33 @@ export const noteSettled = statement<One & { class: string; keeps: boolean }, ob
     where ${mine} and id = $id and not is_settled`,
 )
 
-/** Payments that were completed while the statement ran, and that no line is known of. */
+/** Everything that was completed with a provider, and that its statements should therefore name. */
+const completed = `(
+     select 'payment' as object, p.bucket, p.account_id, p.environment, p.id, p.provider, a.country, p.currency, p.amount,
+            p.provider_reference, p.completed_at, p.phone, 'collections' as kept
+       from payments.payments p
+       join payments.attempts a
+         on a.bucket = p.bucket and a.account_id = p.account_id and a.environment = p.environment and a.payment_id = p.id
+      where p.status = 'completed'
+     union all
+     select 'payout', p.bucket, p.account_id, p.environment, p.id, p.provider, p.country, p.currency, p.amount,
+            p.provider_reference, p.completed_at, p.phone, 'payouts'
+       from payments.payouts p where p.status = 'completed'
+     union all
+     select 'refund', r.bucket, r.account_id, r.environment, r.id, r.provider, r.country, r.currency, r.amount,
+            r.provider_reference, r.completed_at, null, case r.way when 'payout' then 'payouts' else 'collections' end
+       from payments.refunds r where r.status = 'completed')`
+
+/** What was completed while the statement ran, and that no line is known of. */
 export const insertGaps = statement<Account & { id: string; currency: string }, { payment_id: string }>(
   'payments.insert_gaps',
-  `insert into payments.statement_gaps (bucket, account_id, environment, statement_id, payment_id, payment_bucket, payment_account)
-   select s.bucket, s.account_id, s.environment, s.id, p.id, p.bucket, p.account_id
+  `insert into payments.statement_gaps (bucket, account_id, environment, statement_id, payment_id, payment_bucket,
+     payment_account, object)
+   select s.bucket, s.account_id, s.environment, s.id, p.id, p.bucket, p.account_id, p.object
      from payments.statements s
-     join payments.payments p
-       on p.environment = s.environment and p.provider = s.provider and p.currency = s.currency and p.status = 'completed'
-      and p.completed_at between s.first_at and s.last_at
-     join payments.attempts a
-       on a.bucket = p.bucket and a.account_id = p.account_id and a.environment = p.environment and a.payment_id = p.id
-      and a.country = s.country
+     join ${completed} p
+       on p.environment = s.environment and p.provider = s.provider and p.currency = s.currency and p.country = s.country
+      and p.completed_at between s.first_at and s.last_at and s.covers in ('everything', p.kept)
     where s.bucket = $bucket and s.account_id = $account and s.environment = $environment and s.id = $id
       and s.provider = $provider and s.country = $country and s.currency = $currency
       and not exists (select from payments.statement_lines l where l.payment_id = p.id)
@@ -327,23 +354,28 @@ export const insertGaps = statement<Account & { id: string; currency: string }, 
 
 /** The sum of the last closing balances of a provider's accounts in one currency. */
 export const closingBalances = statement<
-  House & { provider: string; currency: string },
+  House & { provider: string; currency: string; covers: string },
   { micros: bigint | null; closing_at: Date | null }
 >(
   'payments.closing_balances',
   `select sum(c.closing_balance)::bigint as micros, max(c.closing_at) as closing_at
      from (select distinct on (country) closing_balance, closing_at from payments.statements
-            where ${mine} and provider = $provider and currency = $currency and closing_balance is not null
+            where ${mine} and provider = $provider and currency = $currency and covers = $covers
+              and closing_balance is not null
             order by country, closing_at desc, id desc) c`,
 )
 
 /** What moved the float after the statement, and is not on it. */
-export const movedSince = statement<House & { name: string; currency: string; since: string }, { micros: bigint }>(
+export const movedSince = statement<
+  House & { names: readonly string[]; currency: string; since: string },
+  { micros: bigint }
+>(
   'payments.moved_since',
   `select coalesce(sum(m.amount), 0)::bigint as micros
-     from ledger.moves_since($environment::text, $name::text, $currency::text, $since::uuid) m
+     from ledger.object_moves_since($environment::text, $names::text[], $currency::text, $since::uuid) m
     where (m.bucket, m.account_id) <> ($bucket::smallint, $account::uuid)
-      and not exists (select from payments.statement_lines l where l.payment_id = m.source_id)`,
+      and not exists (select from payments.statement_lines l
+                       where l.payment_id = m.object_id and (l.kind = 'collection') = (m.amount > 0))`,
 )
 
 export const finishStatement = statement<
@@ -360,29 +392,33 @@ export const finishStatement = statement<
 /** The last known difference of every account with a provider. */
 export const latestDifferences = statement<
   { bucket: number; account: string },
-  { environment: string; provider: string; currency: string; difference: bigint }
+  { environment: string; provider: string; currency: string; covers: string; difference: bigint }
 >(
   'payments.latest_differences',
-  `select distinct on (environment, provider, currency) environment, provider, currency, difference
+  `select distinct on (environment, provider, currency, covers) environment, provider, currency, covers, difference
      from payments.statements
     where bucket = $bucket and account_id = $account and difference is not null
-    order by environment, provider, currency, matched_at desc`,
+    order by environment, provider, currency, covers, matched_at desc`,
 )
 
 /** How many lines of a statement, or with null of all, are of each class. */
 export const countClasses = statement<
   House & { id: string },
-  { class: (typeof classes)[number]; lines: number; micros: bigint }
+  { class: (typeof classes)[number]; lines: number; micros: bigint; net: bigint }
 >(
   'payments.count_classes',
-  `select class, count(*)::int as lines, sum(amount)::bigint as micros from payments.statement_lines
+  `select class, count(*)::int as lines, sum(amount)::bigint as micros,
+          sum(case kind when 'collection' then amount else -amount end)::bigint as net
+     from payments.statement_lines
     where ${mine} and statement_id = $id and class is not null
     group by class
    union all
-   select 'ours_only', count(*)::int, coalesce(sum(p.amount), 0)::bigint
+   select 'ours_only', count(*)::int, coalesce(sum(p.amount), 0)::bigint,
+          coalesce(sum(case p.object when 'payment' then p.amount else -p.amount end), 0)::bigint
      from payments.statement_gaps g
-     join payments.payments p
-       on p.bucket = g.payment_bucket and p.account_id = g.payment_account and p.environment = g.environment and p.id = g.payment_id
+     join ${completed} p
+       on p.bucket = g.payment_bucket and p.account_id = g.payment_account and p.environment = g.environment
+      and p.id = g.payment_id and p.object = g.object
     where g.bucket = $bucket and g.account_id = $account and g.environment = $environment and g.statement_id = $id
       and not exists (select from payments.statement_lines l where l.payment_id = g.payment_id)`,
 )
@@ -401,6 +437,7 @@ export const listLines = statement<
 
 export interface GapRow {
   id: string
+  object: LineObject
   payment_account: string
   provider_reference: string | null
   completed_at: Date
@@ -414,10 +451,11 @@ export const listGaps = statement<
   GapRow
 >(
   'payments.list_statement_gaps',
-  `select p.id, g.payment_account, p.provider_reference, p.completed_at, p.amount, p.currency, p.phone
+  `select p.id, p.object, g.payment_account, p.provider_reference, p.completed_at, p.amount, p.currency, p.phone
      from payments.statement_gaps g
-     join payments.payments p
-       on p.bucket = g.payment_bucket and p.account_id = g.payment_account and p.environment = g.environment and p.id = g.payment_id
+     join ${completed} p
+       on p.bucket = g.payment_bucket and p.account_id = g.payment_account and p.environment = g.environment
+      and p.id = g.payment_id and p.object = g.object
     where g.bucket = $bucket and g.account_id = $account and g.environment = $environment and g.statement_id = $id
       and not exists (select from payments.statement_lines l where l.payment_id = g.payment_id)
       and ($after::uuid is null or (case when $descending::boolean then p.id < $after else p.id > $after end))

@@ -11,12 +11,13 @@ import { settleRefund } from './settle.ts'
 import { findRefund } from './store.ts'
 import { orderOf } from './submit.ts'
 
-export async function takeRefund(app: App, { tenant, id, token, topic, body }: Call): Promise<object | null> {
+export async function takeRefund(app: App, call: Call): Promise<object | null> {
+  const { tenant, id, token, topic, body } = call
   const about = topics[topic]
   const refund = await maybe(app.db.query(findRefund, { ...tenant, id }))
   if (!refund || !about || !timingSafeEqual(refund.token, token)) return null
   const carrier = refunderOf(app, refund, tenant.environment)
-  const heard = carrier?.readRefund(about, body) ?? null
+  const heard = carrier?.readRefund(about, body, call) ?? null
   const isTheirs = heard?.id === null || heard?.id === (refund.provider_id ?? heard?.id)
   // Whoever knows the token and not what was agreed on is not the provider.
   if (!carrier || !heard || !isTheirs) return null

@@ -50,6 +50,6 @@ function byPayout(outgoing: Outgoing): RefundCarrier {
         ? { kind: 'refused', reason: 'RECIPIENT_NOT_FOUND', code: '' }
         : outgoing.payOut({ ...order, phone, description: order.description || order.reference }),
     queryRefund: (order) => outgoing.queryPayout(order),
-    readRefund: (topic, body) => outgoing.readPayout(topic, body),
+    readRefund: (topic, body, received) => outgoing.readPayout(topic, body, received),
   }
 }

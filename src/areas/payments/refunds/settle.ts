@@ -68,13 +68,13 @@ export async function applyVerdict(app: App, tx: Tx, refund: RefundRow, verdict:
 }
 
 /** Gives up a refund that nobody was ever asked for. */
-export async function giveUp(app: App, refund: RefundRow): Promise<void> {
+export async function giveUp(app: App, refund: RefundRow, reason: FailureReason): Promise<void> {
   const tenant = tenantOf(refund)
   await app.db.tx(async (tx) => {
     const payment = await one(tx.query(lockPayment, { ...tenant, id: refund.payment_id }))
     const moving = { ...tenant, id: refund.id, from: ['planned'] as const, to: 'final' as const, providerId: null }
     const isMine = (await tx.query(moveRefundState, { ...moving, at: new Date(app.clock.nowMs()) })).length > 0
-    if (isMine) await failed(app, tx, payment, refund, 'PROVIDER_UNAVAILABLE')
+    if (isMine) await failed(app, tx, payment, refund, reason)
   })
 }
 

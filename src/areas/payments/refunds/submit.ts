@@ -61,7 +61,7 @@ async function watch(app: App, refund: RefundRow, inline: boolean): Promise<Outc
   let isUnsent = false
   if (refund.state === 'planned') {
     if (secondsOf(app, refund) > giveUpSeconds) {
-      await giveUp(app, refund)
+      await giveUp(app, refund, 'PROVIDER_UNAVAILABLE')
       return { kind: 'done' }
     }
     await submitRefund(app, refund)
@@ -81,8 +81,11 @@ async function watch(app: App, refund: RefundRow, inline: boolean): Promise<Outc
 
 /** Asks the provider for a refund that nobody asked for yet. */
 export async function submitRefund(app: App, refund: RefundRow): Promise<void> {
-  const order = await orderOf(app, refund)
   const tenant = tenantOf(refund)
+  const { dispute_status } = await one(app.db.query(findPayment, { ...tenant, id: refund.payment_id }))
+  // The payer's bank has given the money back while the refund waited; nobody is given it twice.
+  if (dispute_status === 'open' || dispute_status === 'lost') return giveUp(app, refund, 'REVERSED_BY_PROVIDER')
+  const order = await orderOf(app, refund)
   const sending = {
     ...tenant,
     id: refund.id,

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// A whole batch of payouts, from the request until every one of them is over: one in a hundred is refused by the provider,
+// and of one in a hundred nobody is told. The provider's own books, the wallet, the ledger and what was told must agree to
+// the last micro; otherwise the benchmark ends.
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { performance } from 'node:perf_hooks'
+import { verifyLedger } from '../src/ledger/verify.ts'
+import { MomoSimulator } from '../src/simulators/momo.ts'
+import { type Installation, startInstallation } from '../test/faults/harness.ts'
+import { eventually } from '../test/world.ts'
+import type { Figure } from './report.ts'
+
+/** A payee's provider takes a fifth of a second, and is asked after one and a half when it did not call. */
+const timeScale = 0.1
+const credit = 1_000_000_000
+/** What a tick of a process's clock is, on every Linux there is. */
+const ticksPerSecond = 100
+const merchant = {
+  subscriptionKey: 'subscription',
+  targetEnvironment: 'simulator',
+  apiUser: randomUUID(),
+  apiKey: 'key',
+}
+const path = '/v1/payments/payout/bulk'
+
+export async function payouts({ short }: { short: boolean }): Promise<Figure[]> {
+  const count = short ? 300 : 10_000
+  let ca: string | undefined
+  const provider = await MomoSimulator.start({
+    ...{ ...merchant, disbursement: merchant, host: '127.0.0.1', timeScale, now: Date.now, ca: () => ca },
+  })
+  const installation = await startInstallation({
+    nodes: 1,
+    environment: { PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: String(timeScale) },
+  })
+  try {
+    ca = installation.ca
+    return await measured(installation, provider, count)
+  } finally {
+    await installation.stop()
+    await provider.stop()
+  }
+}
+
+async function measured(installation: Installation, provider: MomoSimulator, count: number): Promise<Figure[]> {
+  const account = await prepare(installation, provider)
+  const client = installation.client(0, account.key)
+  const items = Array.from({ length: count }, (_, n) => ({ amount: 500 + (n % 1_000), phone: phoneOf(n) }))
+  // A few alone, so that what is measured is not the first of its kind.
+  const warm = await client.post(path, { currency: 'UGX', items: items.slice(10, 60) })
+  assert.equal(warm.status, 201, warm.text)
+  await over(installation, warm.body.batch_id)
+  const before = await costs(installation)
+  const startedAt = performance.now()
+  const { status, body, text } = await client.post(path, { currency: 'UGX', items })
+  assert.deepEqual([status, body.accepted_count], [201, count], text.slice(0, 500))
+  const acceptedMs = performance.now() - startedAt
+  const seconds = await over(installation, body.batch_id).then(() => (performance.now() - startedAt) / 1_000)
+  const after = await costs(installation)
+  const batch = (await client.get(`${path}/${body.batch_id}?limit=1`)).body
+  const refused = items.filter((_, n) => isRefused(n)).length
+  assert.deepEqual([batch.status, batch.completed_count, batch.failed_count], ['completed', count - refused, refused])
+  assert.deepEqual([batch.total_amount, batch.total_fee], [body.total_amount, body.total_fee])
+  await check(installation, provider, { all: count + 50, refused, batches: 2 })
+  const each = (cost: keyof Costs): number => (after[cost] - before[cost]) / count
+  return [
+    { name: 'payouts of one batch, accepted', value: acceptedMs / 1_000, unit: 's' },
+    { name: 'all of them over', value: seconds, unit: 's' },
+    { name: 'paid', value: count / seconds, unit: 'payouts/s' },
+    { name: 'transactions of PostgreSQL', value: each('transactions'), unit: 'a payout' },
+    { name: 'CPU of the node', value: each('nodeMs'), unit: 'ms a payout' },
+    { name: 'CPU of PostgreSQL', value: each('postgresMs'), unit: 'ms a payout' },
+  ]
+}
+
+async function prepare(installation: Installation, provider: MomoSimulator) {
+  const operator = installation.operator()
+  const entered = await operator.post('/v1/operator/payments/providers', {
+    ...{ provider: 'mtn_momo', country: 'UG', environment: 'test', base_url: `http://127.0.0.1:${provider.port}` },
+    ...{ target_environment: merchant.targetEnvironment, subscription_key: merchant.subscriptionKey },
+    ...{ api_user: merchant.apiUser, api_key: merchant.apiKey },
+    ...{ payout_subscription_key: merchant.subscriptionKey, payout_api_user: merchant.apiUser },
+    payout_api_key: merchant.apiKey,
+  })
+  assert.equal(entered.status, 201, entered.text)
+  const account = await installation.account({ credit: 1 })
+  const paid = await operator.post(`/v1/operator/accounts/${account.id}/credit`, {
+    ...{ amount: credit, currency: 'UGX', environment: 'test', reference: 'payouts' },
+  })
+  assert.equal(paid.status, 200, paid.text)
+  return account
+}
+
+const isRefused = (n: number): boolean => n % 100 === 1
+
+/** No two are paid to one number, but for those whose number says what becomes of them. */
+function phoneOf(n: number): string {
+  const ending = isRefused(n) ? '0004' : n % 100 === 2 ? '0010' : null
+  const own = `${100 + Math.floor(n / 9_000)}${1_000 + (n % 9_000)}`
+  return ending === null ? `+25677${own}` : `+25678${own.slice(-3)}${ending}`
+}
+
+async function over(installation: Installation, batch: string): Promise<void> {
+  assert.match(batch, /^pob_/)
+  const open = `select count(*)::int as open from payments.payout_batches where status = 'processing'`
+  await eventually(
+    async () => (await installation.sql<{ open: number }>(open))[0]?.open === 0,
+    'the batch to be over',
+    1_800_000,
+  )
+}
+
+/** Whether everybody's books agree. */
+async function check(
+  installation: Installation,
+  provider: MomoSimulator,
+  { all, refused, batches }: { all: number; refused: number; batches: number },
+): Promise<void> {
+  const { paid } = provider.transfers
+  assert.equal(paid.size, all - refused, 'as many are paid as should be')
+  const completed = await installation.sql<{ id: string; amount: string }>(
+    `select id, (amount / 1000000)::text as amount from payments.payouts where status = 'completed'`,
+  )
+  assert.equal(completed.length, paid.size)
+  for (const { id, amount } of completed) assert.equal(paid.get(id), amount, 'under its own id')
+  const [sums] = await installation.sql<
+    Record<'balance' | 'held' | 'out' | 'paid' | 'fees', string> & { holds: number }
+  >(
+    `select w.balance::text as balance, w.held::text as held,
+            (select sum(amount) from ledger.transfers where credit = 'float_out:mtn_momo')::text as out,
+            (select sum(amount) from payments.payouts where status = 'completed')::text as paid,
+            (select sum(fee) from payments.payouts where status = 'completed')::text as fees,
+            (select count(*)::int from ledger.holds where not open) as holds
+       from ledger.wallets w where w.currency = 'UGX' and w.environment = 'test'`,
+  )
+  assert.deepEqual([sums?.held, sums?.holds, sums?.out], ['0', batches, sums?.paid])
+  const left = BigInt(credit) * 1_000_000n - BigInt(sums?.paid ?? 0) - BigInt(sums?.fees ?? 0)
+  assert.equal(sums?.balance, left.toString())
+  const told = await installation.sql<{ type: string; told: number; objects: number }>(
+    `select type, count(*)::int as told, count(distinct resource_id)::int as objects
+       from events.events where type like 'payout.%' group by type order by type`,
+  )
+  assert.deepEqual(told, [
+    { type: 'payout.batch_completed', told: batches, objects: batches },
+    { type: 'payout.completed', told: paid.size, objects: paid.size },
+    { type: 'payout.failed', told: refused, objects: refused },
+  ])
+  assert.deepEqual((await verifyLedger(installation.db)).problems, [])
+}
+
+interface Costs {
+  transactions: number
+  nodeMs: number
+  postgresMs: number
+}
+
+/** What was spent up to now. Where there is no /proc, time is not known and stays nought. */
+async function costs(installation: Installation): Promise<Costs> {
+  const [row] = await installation.sql<{ transactions: string; dir: string }>(
+    `select (select xact_commit from pg_stat_database where datname = current_database())::text as transactions,
+            current_setting('data_directory') as dir`,
+  )
+  const postmaster = Number(readFileSync(join(row?.dir ?? '', 'postmaster.pid'), 'utf8').split('\n')[0])
+  let ticks = 0
+  for (const name of await readdir('/proc').catch(() => [])) {
+    const stat = /^\d+$/.test(name) ? await readFile(`/proc/${name}/stat`, 'utf8').catch(() => '') : ''
+    // The command stands in parentheses and may hold anything; the state and the parent follow it.
+    const fields = stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .map(Number)
+    const [own, reaped] = [(fields[11] ?? 0) + (fields[12] ?? 0), (fields[13] ?? 0) + (fields[14] ?? 0)]
+    if (Number(name) === postmaster) ticks += own + reaped
+    else if (fields[1] === postmaster) ticks += own
+  }
+  return {
+    transactions: Number(row?.transactions ?? 0),
+    nodeMs: (await installation.figure(0, 'process_cpu_seconds_total')) * 1_000,
+    postgresMs: (ticks / ticksPerSecond) * 1_000,
+  }
+}

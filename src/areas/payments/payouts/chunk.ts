@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Payouts of one batch go out some at a time, by one job: it judges them, marks them, asks the provider for all of them at
+// once and notes the answers together. It looks once more when the provider has had time; what is not over by then gets a
+// job of its own. No more are marked than are asked for at once, since those of a node that dies there must be asked about.
+import { Type } from 'typebox'
+import type { App } from '../../../platform/app.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import type { Job, Outcome } from '../../../platform/work.ts'
+import { gatewayOf } from '../gateway.ts'
+import { judgeOfBatch } from './judge.ts'
+import type { PayoutRow } from './store.ts'
+import { afterAsking, batchedPayoutJob, firstPollSeconds, pay, queuedMs } from './submit.ts'
+import { findMany, moveStates } from './together-store.ts'
+
+/** So many are in the hands of one job. */
+export const chunkSize = 100
+/** So many are asked of the provider at once. */
+const mostAtOnce = 16
+/** So many are judged at once: each takes a connection, which others need too. */
+const judgedAtOnce = 4
+
+const Payload = Type.Object({ payouts: Type.Array(Type.String(), { maxItems: chunkSize }) })
+
+export const chunkJob: Job<App, typeof Payload> = {
+  lane: 'payments.payouts_of_batch',
+  role: 'carriers',
+  payload: Payload,
+  concurrency: 2,
+  leaseSeconds: 15,
+  retrySeconds: [1, 5, 30, 60, 300],
+  async handle(app, { tenant, payload }): Promise<Outcome> {
+    if (!tenant) throw new Error('a payout belongs to an account')
+    const rows = await app.db.query(findMany, { ...tenant, ids: payload.payouts })
+    const planned = rows.filter(isPlanned)
+    if (planned.length === 0) {
+      await handOver(app, tenant, rows.filter(isUnderWay), 0)
+      return { kind: 'done' }
+    }
+    for (let start = 0; start < planned.length; start += mostAtOnce)
+      await send(app, tenant, planned.slice(start, start + mostAtOnce))
+    const after = (await app.db.query(findMany, { ...tenant, ids: payload.payouts })).filter(isUnderWay)
+    const queued = after.filter(isPlanned)
+    const scale = gatewayOf(app).timeScale(tenant.environment)
+    const pollMs = firstPollSeconds * 1_000 * scale
+    if (after.length === 0) return { kind: 'done' }
+    if (queued.length === 0) return { kind: 'again', afterMs: pollMs }
+    // Those that the provider has must not wait for those that it does not take yet.
+    await handOver(
+      app,
+      tenant,
+      after.filter((row) => !isPlanned(row)),
+      pollMs,
+    )
+    return { kind: 'move', place: null, payload: { payouts: queued.map(({ id }) => id) }, afterMs: queuedMs * scale }
+  },
+}
+
+const isUnderWay = ({ status }: PayoutRow): boolean => status === 'processing'
+const isPlanned = ({ status, state }: PayoutRow): boolean => status === 'processing' && state === 'planned'
+
+async function send(app: App, tenant: Tenant, some: readonly PayoutRow[]): Promise<void> {
+  const judged: PayoutRow[] = []
+  for (let start = 0; start < some.length; start += judgedAtOnce) {
+    const next = some.slice(start, start + judgedAtOnce)
+    judged.push(
+      ...(await Promise.all(next.map((row) => (row.risk === null ? judgeOfBatch(app, tenant, row.id) : row)))),
+    )
+  }
+  const ids = judged.filter(isPlanned).map(({ id }) => id)
+  if (ids.length === 0) return
+  const at = new Date(app.clock.nowMs())
+  const marked = await app.db.query(moveStates, { ...tenant, ids, from: 'planned', to: 'sending', at })
+  const accepted: string[] = []
+  await Promise.all(
+    marked.map(async (payout) => {
+      const verdict = await pay(app, tenant, payout)
+      if (verdict?.kind === 'accepted' || verdict?.kind === 'pending') accepted.push(payout.id)
+      else await afterAsking(app, tenant, payout, verdict, false)
+    }),
+  )
+  if (accepted.length > 0)
+    await app.db.query(moveStates, {
+      ...tenant,
+      ids: accepted,
+      from: 'sending',
+      to: 'accepted',
+      at: new Date(app.clock.nowMs()),
+    })
+}
+
+/** What is still under way is asked about one by one. One that has two jobs, because this one died here, is settled once. */
+async function handOver(app: App, tenant: Tenant, rows: readonly PayoutRow[], delayMs: number): Promise<void> {
+  if (rows.length === 0) return
+  const jobs = rows.map(({ id }) =>
+    app.work.prepare(batchedPayoutJob, tenant, { payout: id, inline: false }, { delayMs }),
+  )
+  await app.db.tx(async (tx) => {
+    for (const job of jobs) {
+      await app.work.add(tx, job)
+      if (delayMs === 0) tx.afterCommit(() => app.work.begin(job))
+    }
+  })
+}

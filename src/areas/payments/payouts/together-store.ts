@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// The SQL of payouts that are moved together. Rows are locked in the order of their ids first, so that two who move some of
+// the same ones wait for each other instead of both for ever.
+import { statement } from '../../../platform/db.ts'
+import type { AttemptState } from '../store.ts'
+import { columns, mine, type Owned, type PayoutRow } from './store.ts'
+
+type Many = Owned & { ids: readonly string[] }
+
+export const findMany = statement<Many, PayoutRow>(
+  'payments.find_payouts_together',
+  `select ${columns} from payments.payouts where ${mine} and id = any($ids::uuid[]) order by id`,
+)
+
+export const lockMany = statement<Many, PayoutRow>(
+  'payments.lock_payouts_together',
+  `select ${columns} from payments.payouts where ${mine} and id = any($ids::uuid[]) order by id for update`,
+)
+
+/** Moves the requests for payouts on; gives those that nobody else moved before. */
+export const moveStates = statement<Many & { from: AttemptState; to: AttemptState; at: Date }, PayoutRow>(
+  'payments.move_payout_states',
+  `with locked as materialized (
+     select n.id as payout from payments.payouts n
+      where ${mine} and n.id = any($ids::uuid[]) and n.status = 'processing' and n.state = $from
+      order by n.id for update)
+   update payments.payouts
+      set state = $to, touched_at = $at, polls = case when $to = 'sending' then 0 else polls end,
+          missed_at = case when $to = 'unknown' then missed_at end, lost = lost and $to = 'unknown'
+    where ${mine} and id = any(array(select locked.payout from locked))
+   returning ${columns}`,
+)
+
+/** Completes payouts that are locked; gives those that were still under way. */
+export const completeMany = statement<Many & { receipts: readonly string[]; at: Date; realAt: Date }, PayoutRow>(
+  'payments.complete_payouts',
+  `update payments.payouts
+      set status = 'completed', failure_reason = null, sequence = sequence + 1, updated_at = $at, completed_at = $at,
+          provider_reference = coalesce(nullif(paid.receipt, ''), provider_reference), in_review = false, state = 'final',
+          touched_at = $realAt, overdue_at = null
+     from unnest($ids::uuid[], $receipts::text[]) as paid(payout, receipt)
+    where ${mine} and id = paid.payout and status = 'processing'
+   returning ${columns}`,
+)
+
+/** Takes what was paid, and the fees, out of the hold that they share. */
+export const captureShares = statement<
+  Owned & {
+    source: string
+    step: string
+    captures: readonly string[]
+    amounts: readonly string[]
+    credits: readonly string[]
+    transfers: readonly string[]
+  },
+  { verdict: string }
+>(
+  'payments.capture_payouts',
+  `select ledger.capture_many($bucket::smallint, $account::uuid, $environment::text, $source::uuid, $step::text,
+            (select array_agg(row(c.capture, c.amount, c.credit, c.transfer)::ledger.capture_item)
+               from unnest($captures::text[], $amounts::bigint[], $credits::text[], $transfers::uuid[])
+                 as c(capture, amount, credit, transfer))) as verdict`,
+)

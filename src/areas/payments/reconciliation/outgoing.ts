@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lines of money that went out, held against payouts and refunds: by the provider's receipt, or by payee, amount and time.
+// One that nobody knew the end of is settled by its line, as if the provider had told of it. A payout that failed here is
+// never taken for paid by a guess: its line is put before somebody.
+import type { App } from '../../../platform/app.ts'
+import { maybe, statement, type Tx } from '../../../platform/db.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import { settle } from '../payouts/settle.ts'
+import { settleRefund } from '../refunds/settle.ts'
+import { findRefund } from '../refunds/store.ts'
+import { type Account, type LineRow, noteSettled, ours } from './store.ts'
+
+const toDo = `${ours} and l.provider = $provider and l.country = $country and (l.class is null or l.class = 'theirs_only')`
+const common = 'p.environment = l.environment and p.provider = l.provider and p.currency = l.currency'
+
+/** What a line has found; whether that is settled is the provider's business only while the books do not know its end. */
+const found = (object: 'payout' | 'refund') => `matched_by = 'receipt', object = '${object}', payment_bucket = p.bucket,
+          payment_account = p.account_id, payment_id = p.id, is_settled = true,
+          class = case when p.amount = l.amount then 'matched' else 'amount_differs' end`
+
+/** Money that came back for a payout that the provider took back has the payout's receipt too. */
+const matchPayouts = statement<Account, object>(
+  'payments.match_payout_receipts',
+  `update payments.statement_lines l set ${found('payout')}
+     from payments.payouts p
+    where ${toDo} and ${common} and p.provider_reference = l.receipt
+      and (l.kind = 'other' or (l.kind = 'collection' and p.status = 'reversed'))`,
+)
+
+const matchRefunds = statement<Account, object>(
+  'payments.match_refund_receipts',
+  `update payments.statement_lines l set ${found('refund')}
+     from payments.refunds p
+    where ${toDo} and l.kind = 'other' and ${common} and p.provider_reference = l.receipt`,
+)
+
+/** The one payout or refund of that amount to that number at that time, when neither has another that fits. */
+const matchPayees = statement<Account, object>(
+  'payments.match_payees',
+  `with outgoing as (
+     select 'payout' as object, o.bucket, o.account_id, o.environment, o.id, o.provider, o.currency, o.amount, o.phone,
+            o.created_at, o.completed_at
+       from payments.payouts o
+      where o.provider_reference is null and o.status in ('processing', 'completed') and o.state <> 'planned'
+     union all
+     select 'refund', r.bucket, r.account_id, r.environment, r.id, r.provider, r.currency, r.amount, s.phone, r.created_at,
+            r.completed_at
+       from payments.refunds r
+       join payments.payments s
+         on s.bucket = r.bucket and s.account_id = r.account_id and s.environment = r.environment and s.id = r.payment_id
+      where r.provider_reference is null and r.status in ('processing', 'completed') and r.state <> 'planned'
+   ), pairs as (
+     select l.id, p.object, p.bucket as payment_bucket, p.account_id as payment_account, p.id as payment_id,
+            count(*) over (partition by l.id) as objects, count(*) over (partition by p.id) as lines
+       from payments.statement_lines l
+       join outgoing p
+         on ${common} and p.amount = l.amount and right(p.phone, 3) = right(l.phone, 3) and p.phone like l.phone
+        and l.occurred_at >= p.created_at - interval '10 minutes'
+        and l.occurred_at <= coalesce(p.completed_at, l.occurred_at) + interval '10 minutes'
+      where ${toDo} and l.kind = 'other'
+        and not exists (select from payments.statement_lines other where other.payment_id = p.id)
+   )
+   update payments.statement_lines l
+      set class = 'matched', matched_by = 'payer', object = c.object, payment_bucket = c.payment_bucket,
+          payment_account = c.payment_account, payment_id = c.payment_id, is_settled = false
+     from pairs c
+    where ${ours} and l.id = c.id and c.objects = 1 and c.lines = 1`,
+)
+
+/** Finds the payouts and refunds of lines. */
+export async function matchOutgoing(tx: Tx, account: Account): Promise<void> {
+  await tx.query(matchPayouts, account)
+  await tx.query(matchRefunds, account)
+  await tx.query(matchPayees, account)
+}
+
+interface Named {
+  bucket: number
+  account: string
+  environment: string
+  id: string
+  receipt: string
+}
+
+const mine = `bucket = $bucket and account_id = $account and environment = $environment and id = $id`
+
+/** One that was completed without a receipt has it now. */
+const nameReceipt = {
+  payout: statement<Named, { id: string }>(
+    'payments.name_payout_receipt',
+    `update payments.payouts set provider_reference = $receipt
+      where ${mine} and status = 'completed' and provider_reference is null returning id`,
+  ),
+  refund: statement<Named, { id: string }>(
+    'payments.name_refund_receipt',
+    `update payments.refunds set provider_reference = $receipt
+      where ${mine} and status = 'completed' and provider_reference is null returning id`,
+  ),
+}
+
+/** Settles the payout or refund that a line says was paid. */
+export async function settleOutgoing(app: App, house: Tenant, line: LineRow): Promise<void> {
+  const { payment_bucket: bucket, payment_account: account, payment_id: id, object, receipt, amount } = line
+  if (bucket === null || account === null || id === null || object === 'payment')
+    throw new Error(`line ${line.id} has nothing to settle`)
+  const tenant: Tenant = { bucket, account, environment: line.environment }
+  const verdict = { kind: 'paid', receipt, micros: amount } as const
+  const isNamed = (await app.db.query(nameReceipt[object], { ...tenant, id, receipt })).length > 0
+  const keeps = isNamed || (await (object === 'payout' ? payoutPaid : refundPaid)(app, tenant, id, verdict))
+  await app.db.query(noteSettled, { ...house, id: line.id, class: keeps ? 'matched' : 'theirs_only', keeps })
+}
+
+type Paid = { kind: 'paid'; receipt: string; micros: bigint }
+
+/** Whether the payout is paid by it; somebody else may have been quicker with another receipt. */
+async function payoutPaid(app: App, tenant: Tenant, id: string, verdict: Paid): Promise<boolean> {
+  const after = await settle(app, tenant, id, verdict)
+  return after.status === 'completed' && after.provider_reference === verdict.receipt
+}
+
+async function refundPaid(app: App, tenant: Tenant, id: string, verdict: Paid): Promise<boolean> {
+  const refund = await maybe(app.db.query(findRefund, { ...tenant, id }))
+  if (!refund) return false
+  await settleRefund(app, refund, verdict)
+  const after = await maybe(app.db.query(findRefund, { ...tenant, id }))
+  return after?.status === 'completed' && after.provider_reference === verdict.receipt
+}
