@@ -28,6 +28,7 @@ import {
 import { applyEarly, endUndelivered } from './receipts.ts'
 import { wishFor } from './sandbox/behaviour.ts'
 import { permissionOf } from './senders/permissions.ts'
+import { hasOptedOut } from './store.ts'
 
 /** Waits before a message is offered again that nobody could take; the last one goes on. */
 const retrySeconds = [0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300]
@@ -80,6 +81,9 @@ async function submit(app: App, tenant: Tenant, run: SubmitRun): Promise<Outcome
   if (message?.status !== (undelivered ? 'sent' : 'queued')) return { kind: 'done' }
   const leftMs = expiresMs(message) - (app.clock.nowMs() + Number(message.clock_offset_ms))
   if (leftMs <= 0) return fail(app, message, run, 'EXPIRED', null, null)
+  // It was accepted some time ago: who has opted out meanwhile does not get it.
+  if (message.scheduled_at !== null && (await hasOptedOut(app.db, tenant, message.recipient, message.sender)))
+    return fail(app, message, run, 'OPTED_OUT', null, null)
   const { country, network: operator } = message
   const route = network.routeFor({ ...tenant, country, network: operator })
   if (!route)
