@@ -26,6 +26,7 @@ import {
   transferId,
 } from './outcome.ts'
 import { applyEarly, endUndelivered } from './receipts.ts'
+import { recallAccepted } from './remembered.ts'
 import { wishFor } from './sandbox/behaviour.ts'
 import { permissionOf } from './senders/permissions.ts'
 import { hasOptedOut } from './store.ts'
@@ -76,8 +77,8 @@ type SubmitRun = Run<Static<typeof Submission>>
 
 async function submit(app: App, tenant: Tenant, run: SubmitRun): Promise<Outcome> {
   const network = networkOf(app)
-  const message = await loader(app)({ tenant, id: run.payload.message })
-  const { undelivered } = run.payload
+  const { undelivered, message: id } = run.payload
+  const message = recallAccepted(app, id) ?? (await loader(app)({ tenant, id }))
   if (message?.status !== (undelivered ? 'sent' : 'queued')) return { kind: 'done' }
   const leftMs = expiresMs(message) - (app.clock.nowMs() + Number(message.clock_offset_ms))
   if (leftMs <= 0) return fail(app, message, run, 'EXPIRED', null, null)
