@@ -27,7 +27,10 @@ interface Memories {
 }
 
 const memories = onePerApp((app): Memories => {
-  const made = { accepted: new Memory<Stored>(acceptedForMs), taken: new Memory<NamedPart>(takenForMs) }
+  const made = {
+    accepted: new Memory<Stored>(acceptedForMs, maxRemembered),
+    taken: new Memory<NamedPart>(takenForMs, maxRemembered),
+  }
   const forget = (): void => {
     made.accepted.clear()
     made.taken.clear()
@@ -59,18 +62,20 @@ export function recallTaken(app: App, carrier: string, carrierId: string): Named
 }
 
 /** Things that are asked for once, soon, by their name. */
-class Memory<Thing> {
+export class Memory<Thing> {
   readonly #things = new Map<string, { readonly thing: Thing; readonly untilMs: number }>()
   readonly #forMs: number
+  readonly #most: number
 
-  constructor(forMs: number) {
+  constructor(forMs: number, most: number) {
     this.#forMs = forMs
+    this.#most = most
   }
 
   keep(name: string, thing: Thing): void {
     const nowMs = performance.now()
     for (const [oldest, { untilMs }] of this.#things) {
-      if (untilMs > nowMs && this.#things.size < maxRemembered) break
+      if (untilMs > nowMs && this.#things.size < this.#most) break
       this.#things.delete(oldest)
     }
     this.#things.set(name, { thing, untilMs: nowMs + this.#forMs })
