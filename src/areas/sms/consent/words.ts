@@ -2,7 +2,7 @@
 // The words by which somebody says on a handset that they want no more messages, want them again, or want help; in the
 // languages of the contract. The whole message must be the word, however it is written.
 
-export type Wish = 'stop' | 'start' | 'help'
+type Wish = 'stop' | 'start' | 'help'
 
 type Language = 'en' | 'fr' | 'pt' | 'sw' | 'ar' | 'am'
 
