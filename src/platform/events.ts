@@ -109,12 +109,24 @@ interface EventColumns {
   event_owner: string | null
 }
 
-/** The job of a delivery that fell due; its key names the address. */
+/** The job of a delivery that fell due; its key names the address, and what it needs of a callback is with it. */
 export interface Due {
   readonly id: string
   readonly tenant: Tenant
   readonly key: string
   readonly attempt: number
+  readonly callback: DueCallback | null
+}
+
+/** An event on its way to the URL that a request named. Moments are the account's own. */
+export interface DueCallback {
+  readonly event: string
+  readonly name: string
+  readonly resource: string
+  readonly url: string
+  readonly created_ms: number
+  readonly next_ms: number
+  readonly attempts: number
 }
 
 /** Who carries events to those who want to hear of them; the webhooks area. */
@@ -238,6 +250,31 @@ export class Outbox {
         event_callback: callbackUrl,
         event_at: at,
         event_owner: this.#courier.owner(),
+      },
+    }
+  }
+
+  /**
+   * Describes the narrower event that tells of the same change: the payload of the wide one at the same moment, under its
+   * own name and id. `head` is how its body begins; from the time on, the two are the same.
+   */
+  prepareWithin(type: EventType, wide: NewEvent): NewEvent & { readonly head: string } {
+    const { columns, tenant, nowMs, clockOffsetMs } = wide
+    const { id, uuid } = newIdAndUuid('event', nowMs - clockOffsetMs)
+    const head = `{"event":"${type.name}","event_id":"${id}"`
+    const event_body = head + columns.event_body.slice(columns.event_body.indexOf(',"timestamp":'))
+    return {
+      ...wide,
+      id,
+      tenant,
+      head,
+      columns: {
+        ...columns,
+        event_id: uuid,
+        event_type: type.name,
+        event_body,
+        event_within: columns.event_type,
+        event_callback: null,
       },
     }
   }

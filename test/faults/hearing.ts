@@ -84,7 +84,8 @@ export class Hearing {
 /** Deliveries that are not over. */
 export async function unfinished(installation: Installation): Promise<string[]> {
   const rows = await installation.sql<{ id: string; status: string }>(
-    `select id, status from webhooks.deliveries where status in ('pending', 'delivering')`,
+    `select id, status from webhooks.deliveries where status in ('pending', 'delivering')
+     union all select id, key from work.jobs where lane = 'webhooks.deliver' and key = 'callback'`,
   )
   return rows.map(({ id, status }) => `${id} ${status}`)
 }

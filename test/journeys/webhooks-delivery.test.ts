@@ -315,6 +315,36 @@ test('a callback URL hears of its own request only, signed with the callback sec
   new Webhook(callback.secret).verify(got.body, headersOf(got.headers))
 })
 
+test('what fails at a callback URL is tried as often, and nothing of it is left when it is over', async () => {
+  const client = await customer()
+  const url = receiver.url('/callback-day')
+  answers.set('/callback-day', (response) => response.writeHead(500).end('not today'))
+  const waiting = async () => {
+    const { rows } = await sql.query(
+      `select payload -> 'callback' as callback from work.jobs where payload -> 'callback' ->> 'url' = $1`,
+      [url],
+    )
+    return rows.map(({ callback }) => callback)
+  }
+  await client.post('/v1/notes', { text: 'patience', callback_url: url })
+  const seen = new Set<unknown>()
+  for (let attempt = 1; attempt <= 11; attempt++) {
+    const got = await receiver.next('/callback-day')
+    assert.equal(got.headers['x-service-attempt'], `${attempt}`)
+    seen.add(got.headers['x-service-event-id']).add(got.headers['x-service-delivery-id']).add(got.body)
+    const [next] = await eventually(async () => {
+      const jobs = await waiting()
+      return (attempt === 11 ? jobs.length === 0 : jobs[0]?.attempts === attempt) && jobs
+    }, `the end of attempt ${attempt}`)
+    if (!next) break
+    if (attempt === 10) assert.equal(next.next_ms - next.created_ms, day * 1000)
+    await advanceTo(client, next.next_ms)
+  }
+  assert.equal(seen.size, 3, 'the same bytes and the same ids every time')
+  const { rows } = await sql.query('select count(*)::int as rows from webhooks.deliveries where url = $1', [url])
+  assert.equal(rows[0].rows, 0)
+})
+
 test('a delivery can be sent again, with the same bytes and event id', async () => {
   const client = await customer()
   const { body: hook } = await client.post('/v1/webhooks', { url: receiver.url('/again'), events: ['*'] })
@@ -359,6 +389,10 @@ test('a window of time can be delivered again, only what failed or all of it', a
   assert.equal(all.body.count, 4)
   await eventually(async () => (await deliveries(client, hook.id, '?status=delivered')).length === 8, 'all four')
   assert.equal((await client.post(path, { ...window, status: 'all', events: ['sms.sent'] })).body.count, 0)
+  const area = await client.post(path, { ...window, status: 'all', events: ['note.*', 'sms.sent'] })
+  assert.equal(area.body.count, 4, 'in the words of a subscription')
+  const unknown = await client.post(path, { ...window, events: ['note.published', 'note.lost'] })
+  assert.deepEqual([unknown.status, unknown.body.error.code], [400, 'INVALID_EVENT'])
   assert.equal((await client.post(path, { from: window.to, to: window.from })).body.error.code, 'INVALID_DATE_RANGE')
   assert.equal((await client.post(path, { from: 'x', to: window.from })).status, 422)
 })

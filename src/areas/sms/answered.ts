@@ -4,32 +4,27 @@
 import type { App } from '../../platform/app.ts'
 import { onePerApp } from '../../platform/one-per-app.ts'
 import type { Stored } from './outcome.ts'
-
-/** A part of a message: which of how many in which it was handed over, and to whom. */
-export interface NamedPart {
-  readonly message: Stored
-  readonly part: number
-  readonly parts: number
-  readonly holder: string | null
-}
+import { type NamedPart, recallTaken, rememberTaken } from './remembered.ts'
 
 /** One whose message is being stored as sent. */
 interface Answered extends NamedPart {
   /** Whether it was stored. */
   readonly stored: Promise<boolean>
+  /** A receipt for it has come already. */
+  isReported: boolean
 }
 
 /** Carrier and its id -> the part. No more than the messages that are being submitted. */
 const underWay = onePerApp(() => new Map<string, Answered>())
 
 /** Stores that a carrier took a message; meanwhile receipts for its ids find it. */
-export async function whileStoring<T>(
+export async function whileStoring<Verdict extends { changed: boolean | null }>(
   app: App,
   message: Stored,
   carrier: string,
   carrierIds: readonly string[],
-  store: () => Promise<T>,
-): Promise<T> {
+  store: () => Promise<Verdict>,
+): Promise<Verdict> {
   const known = underWay(app)
   const storing = store()
   const stored = storing.then(
@@ -37,19 +32,32 @@ export async function whileStoring<T>(
     () => false,
   )
   carrierIds.forEach((id, part) => {
-    known.set(`${carrier} ${id}`, { message, part, parts: carrierIds.length, holder: carrier, stored })
+    known.set(`${carrier} ${id}`, {
+      message,
+      part,
+      parts: carrierIds.length,
+      holder: carrier,
+      stored,
+      isReported: false,
+    })
   })
   try {
-    return await storing
+    const verdict = await storing
+    const [only] = carrierIds
+    const isAwaited = carrierIds.length === 1 && known.get(`${carrier} ${only}`)?.isReported === false
+    if (only !== undefined && isAwaited && verdict.changed) rememberTaken(app, carrier, only, message)
+    return verdict
   } finally {
     for (const id of carrierIds) known.delete(`${carrier} ${id}`)
   }
 }
 
-/** The part that an id stands for, once its message is stored; null when no commit of it is under way, or it failed. */
+/** The part that an id stands for, once its message is stored; null when this node does not know it, or that failed. */
 export async function whenStored(app: App, carrier: string, carrierId: string): Promise<NamedPart | null> {
   // The answer that names the id may have been read together with the receipt; who waits for it goes first.
   await new Promise((resolve) => setImmediate(resolve))
   const found = underWay(app).get(`${carrier} ${carrierId}`)
-  return found && (await found.stored) ? found : null
+  if (!found) return recallTaken(app, carrier, carrierId)
+  found.isReported = true
+  return (await found.stored) ? found : null
 }

@@ -93,10 +93,7 @@ export async function change(
   input: Static<typeof MessageChange>,
 ): Promise<MessageRow> {
   const before = await takenBack(tx, caller, id)
-  const at =
-    input.scheduled_at === undefined
-      ? before.scheduled_at
-      : timeFor(caller, before.type, before.country, scheduledAt(input.scheduled_at, caller.nowMs))
+  const at = input.scheduled_at === undefined ? before.scheduled_at : movedTo(caller, before, input.scheduled_at)
   let after: MessageRow = { ...before, scheduled_at: at, metadata: metadataOf(input.metadata ?? before.metadata) }
   if (input.message !== undefined) {
     const { recipient: to, sender: from, type } = before
@@ -115,6 +112,11 @@ export async function change(
   tx.afterCommit(() => app.work.begin(job))
   await record(tx, caller, 'sms.change', `sms:${before.id}`)
   return changed
+}
+
+/** When it goes out now. Never null, not even for at once: its validity begins anew, and not when it was first sent in. */
+function movedTo(caller: Caller, { type, country }: MessageRow, to: string): Date {
+  return timeFor(caller, type, country, scheduledAt(to, caller.nowMs)) ?? new Date(caller.nowMs)
 }
 
 async function takenBack(tx: Tx, { tenant }: Caller, id: string | null): Promise<MessageRow> {

@@ -15,6 +15,7 @@ import { afterQuietHours } from './consent/quiet-hours.ts'
 import { submission } from './lanes.ts'
 import { type MessageType, priorityOf, type Segments, segmentsOf } from './message.ts'
 import { networkOf } from './network.ts'
+import type { Stored } from './outcome.ts'
 import { placeFor } from './ported/numbers.ts'
 import { currencyOf, segmentPrice } from './pricing.ts'
 import type { Permission } from './senders/permissions.ts'
@@ -243,6 +244,36 @@ export function itemOf(draft: Draft, job: NewJob, sending: Sending) {
     actor: sending.actor,
     ip: sending.ip,
     request: sending.requestId,
+  }
+}
+
+/** The message that the row has become, as sms.messages has it. */
+export function storedOf(draft: Draft, { tenant, receivedMs, nowMs, requestId }: Sending): Stored {
+  return {
+    bucket: tenant.bucket,
+    account_id: tenant.account,
+    environment: tenant.environment,
+    id: draft.uuid,
+    status: 'queued',
+    recipient: draft.to,
+    sender: draft.from,
+    body: draft.text.text,
+    encoding: draft.text.encoding,
+    segments: draft.text.segments,
+    type: draft.type,
+    country: draft.place.country,
+    network: draft.place.network,
+    validity: draft.validity,
+    metadata: draft.metadata,
+    callback_url: draft.callbackUrl,
+    batch_id: null,
+    request_id: requestId,
+    route: null,
+    under_way: false,
+    attempts: 0,
+    created_at: new Date(nowMs),
+    scheduled_at: draft.scheduledAt,
+    clock_offset_ms: BigInt(nowMs - receivedMs),
   }
 }
 

@@ -14,7 +14,7 @@ import type { MessageType } from './message.ts'
 const repeatMs = 500
 const maxRepeats = 120
 
-const changeColumns = { ...eventColumns, narrow_id: 'uuid', narrow_type: 'text', narrow_body: 'text' } as const
+const changeColumns = { ...eventColumns, narrow_id: 'uuid', narrow_type: 'text', narrow_head: 'text' } as const
 
 export const accepted = operation(
   'sms.accepted',
@@ -31,6 +31,7 @@ export const accepted = operation(
     ...changeColumns,
   },
   { changed: 'boolean', wide: 'text', narrow: 'text', early: 'text' },
+  { restMs: 10 },
 )
 
 /** A carrier: it is about to be asked. Null: it did not take the message. */
@@ -165,7 +166,7 @@ export function changeOf(
     network: message.network,
   }
   const wide = app.outbox.prepare(smsEvents.status, occasion, id, payload, { callbackUrl: message.callback_url })
-  const narrow = app.outbox.prepare(smsEvents[status], occasion, id, payload)
+  const narrow = app.outbox.prepareWithin(smsEvents[status], wide)
   return {
     wide,
     narrow,
@@ -173,7 +174,7 @@ export function changeOf(
     columns: {
       narrow_id: narrow.columns.event_id,
       narrow_type: narrow.columns.event_type,
-      narrow_body: narrow.columns.event_body,
+      narrow_head: narrow.head,
       ...wide.columns,
     },
   }

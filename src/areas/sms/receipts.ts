@@ -6,13 +6,14 @@ import { operation } from '../../platform/commit.ts'
 import { statement } from '../../platform/db.ts'
 import type { Chore } from '../../platform/maintenance.ts'
 import { onePerApp } from '../../platform/one-per-app.ts'
-import { type NamedPart, whenStored } from './answered.ts'
+import { whenStored } from './answered.ts'
 import type { Receipt } from './carrier.ts'
 import { gathered } from './gather.ts'
 import { submission, tiersUpTo, type Undelivered } from './lanes.ts'
 import { priorityOf } from './message.ts'
 import { networkOf } from './network.ts'
 import { changeOf, commitSurely, receipt as receiptOperation, type Stored, storedColumns, tell } from './outcome.ts'
+import type { NamedPart } from './remembered.ts'
 
 /** Receipts come for at most a message's validity and a day; their ids are forgotten some time after that. */
 const keepIdsDays = 4

@@ -41,6 +41,7 @@ import { permissionOf } from './senders/permissions.ts'
 import {
   batchMessages,
   costOf,
+  errorCodeOf,
   findBatch,
   findMessage,
   listMessages,
@@ -217,6 +218,7 @@ const listRoute = list({
       batch,
       scheduled: query.scheduled ?? null,
       errorCode: query.error_code ?? null,
+      now: new Date(caller.nowMs),
       country: query.country ?? null,
       text: query.q ?? null,
       metadata: query.metadata === undefined ? null : JSON.stringify(query.metadata),
@@ -433,7 +435,9 @@ async function entriesOf(
   if (!Number.isInteger(after) || after < -1 || after > 32_767)
     throw new AppError('INVALID_REQUEST', 'cursor is not one this service gave out')
   const currency = currencyOf(caller)
-  const messages = (await batchMessages(app.db, caller.tenant, id, after, limit)).map((row) => entryOf(row, currency))
+  const messages = (await batchMessages(app.db, caller.tenant, id, after, limit)).map((row) =>
+    entryOf(row, currency, caller.nowMs),
+  )
   const refused = rejections
     .filter(({ index }) => index > after)
     .map((rejection) => ({
@@ -451,7 +455,9 @@ async function entriesOf(
   return { messages: page, has_more: nextCursor !== null, next_cursor: nextCursor }
 }
 
-function entryOf(row: MessageRow, currency: string): NonNullable<Static<typeof BatchRecord>['messages']>[number] {
+type BatchEntry = NonNullable<Static<typeof BatchRecord>['messages']>[number]
+
+function entryOf(row: MessageRow, currency: string, nowMs: number): BatchEntry {
   return {
     index: row.batch_index ?? 0,
     to: row.recipient,
@@ -460,6 +466,6 @@ function entryOf(row: MessageRow, currency: string): NonNullable<Static<typeof B
     segments: row.segments,
     cost: costOf(row),
     currency: row.currency ?? currency,
-    error_code: row.error_code,
+    error_code: errorCodeOf(row, nowMs),
   }
 }

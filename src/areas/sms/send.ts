@@ -19,11 +19,13 @@ import {
   optedOut,
   refusalOf,
   scheduledAt,
+  storedOf,
   submit,
   textOf,
   tooExpensive,
 } from './draft.ts'
 import { findPlaces } from './ported/numbers.ts'
+import { rememberAccepted } from './remembered.ts'
 import { type MessageSend, maxRecipients, mostValiditySeconds, type SendReply } from './schema.ts'
 import { permissionOf } from './senders/permissions.ts'
 
@@ -82,6 +84,7 @@ async function sendOne(app: App, draft: Draft, caller: Caller, keyed: Keyed): Pr
     throw new AppError('DUPLICATE_REFERENCE', `the reference ${draft.reference} was used before`, {
       extra: { existing_id: existing && idOf('sms', existing) },
     })
+  if (job.owner !== null) rememberAccepted(app, storedOf(draft, caller))
   app.work.begin(job)
   return reply
 }

@@ -68,6 +68,8 @@ export interface MessageFilter {
   batch: string | null
   scheduled: boolean | null
   errorCode: string | null
+  /** The account's own time: by it a message without a receipt has waited too long. */
+  now: Date
   country: string | null
   text: string | null
   /** As a JSON object of texts. */
@@ -87,7 +89,9 @@ const list = statement<
       and ($direction::text is null or direction = $direction)
       and ($batch::uuid is null or batch_id = $batch)
       and ($scheduled::boolean is null or (scheduled_at is not null and status = 'queued') = $scheduled)
-      and ($errorCode::text is null or error_code = $errorCode)
+      and ($errorCode::text is null or error_code = $errorCode
+           or ($errorCode = 'DLR_TIMEOUT' and status = 'sent'
+               and sent_at + validity * interval '1 second' + interval '1 day' < $now::timestamptz))
       and ($country::text is null or country = $country)
       and ($text::text is null or strpos(lower(body), lower($text)) > 0)
       and ($metadata::jsonb is null or not exists (
@@ -186,7 +190,7 @@ export function chargeStep({ id, charges }: MessageRow): { sourceId: string; ste
 /** A message as the customer reads it at a moment of the account's own time. */
 export function recordOf(row: MessageRow, homeCurrency: string, nowMs: number): Static<typeof MessageRecord> {
   const { carrier_code } = row
-  const error_code = row.error_code ?? (isUnheardOf(row, nowMs) ? 'DLR_TIMEOUT' : null)
+  const error_code = errorCodeOf(row, nowMs)
   const moments: [MessageRow['status'], Date | null][] = [
     [row.direction === 'inbound' ? 'received' : 'queued', row.created_at],
     ['sent', row.sent_at],
@@ -238,6 +242,11 @@ export function recordOf(row: MessageRow, homeCurrency: string, nowMs: number): 
 /** What it cost in the end: what never went out was paid back. */
 export function costOf({ status, sent_at, cost }: MessageRow): bigint {
   return status === 'failed' && sent_at === null ? 0n : cost
+}
+
+/** Why it failed, or what is amiss with it. */
+export function errorCodeOf(row: MessageRow, nowMs: number): string | null {
+  return row.error_code ?? (isUnheardOf(row, nowMs) ? 'DLR_TIMEOUT' : null)
 }
 
 /** Sent, and still no receipt a day after its validity: it stays sent, and the record says so. */
@@ -450,6 +459,9 @@ export async function batchMessages(
 
 // Opt-outs ---------------------------------------------------------------------------------------------------------
 
+/** In place of a sender: all of them. */
+export const everySender = '*'
+
 interface OptOutRow {
   id: string
   phone: string
@@ -489,10 +501,11 @@ const selectOptOuts = statement<
     limit $limit::int + 1`,
 )
 
-const deleteOptOuts = statement<TenantParameters & { phone: string }, OptOutRow>(
+const deleteOptOuts = statement<TenantParameters & { phone: string; senders: readonly string[] | null }, OptOutRow>(
   'sms.remove_opt_outs',
   `delete from sms.opt_outs
     where bucket = $bucket and account_id = $account and environment = $environment and phone = $phone
+      and ($senders::text[] is null or sender = any($senders))
    returning ${optOutColumns}`,
 )
 
@@ -522,8 +535,25 @@ export async function listOptOuts(
   return queryable.query(selectOptOuts, { ...tenant, ...window, phone })
 }
 
-export async function removeOptOuts(tx: Tx, tenant: Tenant, phone: string): Promise<OptOutRow[]> {
-  return tx.query(deleteOptOuts, { ...tenant, phone })
+/** Forgets that a number has opted out of these senders, or of any. */
+export async function removeOptOuts(
+  tx: Tx,
+  tenant: Tenant,
+  phone: string,
+  senders: readonly string[] | null,
+): Promise<OptOutRow[]> {
+  return tx.query(deleteOptOuts, { ...tenant, phone, senders })
+}
+
+/** Whether a number wants nothing from a sender. */
+export async function hasOptedOut(
+  queryable: Queryable,
+  tenant: Tenant,
+  phone: string,
+  sender: string,
+): Promise<boolean> {
+  const known = await optOutsOf(queryable, tenant, phone)
+  return known.some((one) => one.sender === sender || one.sender === everySender)
 }
 
 export function optOutRecord({ phone, sender, reason, source, created_at }: OptOutRow): Static<typeof OptOutRecord> {

@@ -27,8 +27,10 @@ import {
   transferId,
 } from './outcome.ts'
 import { applyEarly, endUndelivered } from './receipts.ts'
+import { recallAccepted } from './remembered.ts'
 import { wishFor } from './sandbox/behaviour.ts'
 import { permissionOf } from './senders/permissions.ts'
+import { hasOptedOut } from './store.ts'
 
 /** Waits before a message is offered again that nobody could take; the last one goes on. */
 const retrySeconds = [0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300]
@@ -76,11 +78,14 @@ type SubmitRun = Run<Static<typeof Submission>>
 
 async function submit(app: App, tenant: Tenant, run: SubmitRun): Promise<Outcome> {
   const network = networkOf(app)
-  const message = await loader(app)({ tenant, id: run.payload.message })
-  const { undelivered } = run.payload
+  const { undelivered, message: id } = run.payload
+  const message = recallAccepted(app, id) ?? (await loader(app)({ tenant, id }))
   if (message?.status !== (undelivered ? 'sent' : 'queued')) return { kind: 'done' }
   const leftMs = expiresMs(message) - (app.clock.nowMs() + Number(message.clock_offset_ms))
   if (leftMs <= 0) return fail(app, message, run, 'EXPIRED', null, null)
+  // It was accepted some time ago: who has opted out meanwhile does not get it.
+  if (message.scheduled_at !== null && (await hasOptedOut(app.db, tenant, message.recipient, message.sender)))
+    return fail(app, message, run, 'OPTED_OUT', null, null)
   const { country, network: operator } = message
   const route = network.routeFor({ ...tenant, country, network: operator })
   if (!route)

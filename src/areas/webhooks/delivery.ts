@@ -8,6 +8,7 @@ import type { App } from '../../platform/app.ts'
 import { operation, type RowOf } from '../../platform/commit.ts'
 import { statement } from '../../platform/db.ts'
 import type { OutboundError } from '../../platform/dial.ts'
+import type { Due, DueCallback } from '../../platform/events.ts'
 import { type Outcome, usualAnswerBytes } from '../../platform/outbound-exchange.ts'
 import type { Environment, Tenant } from '../../platform/tenant.ts'
 import type { Trace } from '../../platform/tracing.ts'
@@ -177,6 +178,7 @@ export const finish = operation(
     state: 'text',
   },
   { failing: 'boolean' },
+  { restMs: 10 },
 )
 
 /** Leaves a delivery to later, without an attempt, for as long as what it waits for is not over. */
@@ -232,7 +234,8 @@ export function finished(
     response_status: outcome.kind === 'answered' ? outcome.status : null,
     duration_ms: outcome.timing.durationMs,
     slot: kind === 'delivered' ? slotOf(outcome.timing.durationMs) : null,
-    log: logEntry(delivery, outcome, error),
+    // Nobody reads a log of callbacks.
+    log: delivery.endpoint === null ? null : logEntry(delivery, outcome, error),
     resource: delivery.ordered ? delivery.resource : null,
     state,
   }
@@ -326,20 +329,33 @@ function shortened(body: string): string {
 
 // Due deliveries -------------------------------------------------------------------------------------------------
 
-const Nothing = Type.Object({})
+/** A callback is all in its job; the job of any other delivery has its id and nothing else. */
+const Payload = Type.Object({
+  callback: Type.Optional(
+    Type.Object({
+      event: Type.String(),
+      name: Type.String(),
+      resource: Type.String(),
+      url: Type.String(),
+      created_ms: Type.Integer(),
+      next_ms: Type.Integer(),
+      attempts: Type.Integer(),
+    }),
+  ),
+})
 
-/** The job of a delivery has its id. Whatever becomes of it, the courier settles. */
-export const deliver: Job<App, typeof Nothing> = {
+/** Whatever becomes of a delivery, the courier settles. */
+export const deliver: Job<App, typeof Payload> = {
   lane: deliverLane,
   role: 'webhooks',
-  payload: Nothing,
+  payload: Payload,
   concurrency: 200,
   leaseSeconds: claimLeaseSeconds,
   retrySeconds: [],
   room: ({ courier }) => courier.room(),
-  async handle({ courier }, { id, tenant, key, attempt }) {
+  async handle({ courier }, { id, tenant, key, attempt, payload }) {
     if (!tenant || key === null) throw new Error('a delivery belongs to an account and an address')
-    courier.take({ id, tenant, key, attempt })
+    courier.take({ id, tenant, key, attempt, callback: payload.callback ?? null })
     return { kind: 'settled' }
   },
 }
@@ -402,18 +418,81 @@ const load = statement<
        on e.event_id = d.event_id`,
 )
 
+/** What a callback needs beside what its job has. */
+const loadTold = statement<
+  {
+    buckets: readonly number[]
+    accounts: readonly string[]
+    environments: readonly string[]
+    events: readonly string[]
+  },
+  { event_id: string; body: string; clock_offset_ms: bigint }
+>(
+  'webhooks.load_told',
+  `select distinct e.event_id, e.body, accounts.clock_offset_ms(w.account, w.environment) as clock_offset_ms
+     from unnest($buckets::smallint[], $accounts::uuid[], $environments::text[], $events::uuid[])
+       as w(bucket, account, environment, event)
+     join events.bodies($buckets, $accounts, $environments, $events) e on e.event_id = w.event`,
+)
+
 /** Reads deliveries that fell due. */
-export function loadDeliveries(
-  app: Pick<App, 'db'>,
-  jobs: readonly { id: string; tenant: Tenant; key: string }[],
-): Promise<StoredDelivery[]> {
-  return app.db.query(load, {
+export async function loadDeliveries(app: Pick<App, 'db'>, jobs: readonly Due[]): Promise<StoredDelivery[]> {
+  const toEndpoints = jobs.filter(({ callback }) => callback === null)
+  const callbacks = jobs.filter(({ callback }) => callback !== null)
+  const read = await Promise.all([
+    toEndpoints.length === 0
+      ? []
+      : app.db.query(load, {
+          ...tenantsOf(toEndpoints),
+          ids: toEndpoints.map(({ id }) => id),
+          endpoints: toEndpoints.map(({ key }) => key),
+        }),
+    callbacks.length === 0 ? [] : loadCallbacks(app, callbacks),
+  ])
+  return read.flat()
+}
+
+async function loadCallbacks(app: Pick<App, 'db'>, jobs: readonly Due[]): Promise<StoredDelivery[]> {
+  const events = jobs.flatMap(({ callback }) => (callback ? [callback.event] : []))
+  const rows = await app.db.query(loadTold, { ...tenantsOf(jobs), events })
+  const told = new Map(rows.map((row) => [row.event_id, row]))
+  return jobs.flatMap(({ id, callback }) => {
+    const row = callback && told.get(callback.event)
+    return row ? [callbackOf(id, callback, row)] : []
+  })
+}
+
+function callbackOf(
+  id: string,
+  { event, name, resource, url, created_ms, next_ms, attempts }: DueCallback,
+  { body, clock_offset_ms }: { body: string; clock_offset_ms: bigint },
+): StoredDelivery {
+  return {
+    id,
+    endpoint_id: noEndpoint,
+    url,
+    event_id: event,
+    event: name,
+    resource_id: resource,
+    status: 'pending',
+    ordered: false,
+    attempts,
+    created_at: new Date(created_ms),
+    next_attempt_at: new Date(next_ms),
+    test: false,
+    replay_of: null,
+    body,
+    clock_offset_ms,
+    behind: false,
+  }
+}
+
+function tenantsOf(jobs: readonly Due[]) {
+  return {
     buckets: jobs.map(({ tenant }) => tenant.bucket),
     accounts: jobs.map(({ tenant }) => tenant.account),
     environments: jobs.map(({ tenant }) => tenant.environment),
-    ids: jobs.map(({ id }) => id),
-    endpoints: jobs.map(({ key }) => (key === callbackKey ? noEndpoint : key)),
-  })
+  }
 }
 
 // A test ------------------------------------------------------------------------------------------------------------

@@ -13,8 +13,10 @@ import { Moment, OneOf } from '../../platform/schema.ts'
 import type { Environment, Tenant } from '../../platform/tenant.ts'
 import type { Job } from '../../platform/work.ts'
 import { type Allowance, admit } from './allowance.ts'
+import { subscriptionOf } from './endpoint.ts'
 import { keptSince, rangeOf } from './history.ts'
 import { existing } from './register.ts'
+import { maxEvents } from './schema.ts'
 
 const maxDeliveries = 100_000
 const stepMs = 1_000
@@ -105,7 +107,14 @@ const Replay = Type.Object({
   from: Moment({ description: 'From here, inclusive' }),
   to: Moment({ description: 'To here, exclusive' }),
   status: Type.Optional(OneOf(['failed', 'all'], { description: 'Only what failed, unless asked otherwise' })),
-  events: Type.Optional(Type.Array(Type.String({ maxLength: 60 }), { minItems: 1, maxItems: 100 })),
+  events: Type.Optional(
+    Type.Array(Type.String({ maxLength: 60 }), {
+      minItems: 1,
+      maxItems: maxEvents,
+      rule: `must be a list of 1 to ${maxEvents} names`,
+      description: 'Only these, in the words of a subscription: names such as `sms.delivered`, or `sms.*`',
+    }),
+  ),
 })
 
 const ReplayStarted = Type.Object({ replay_id: Type.String(), count: Type.Integer() }, { title: 'ReplayStarted' })
@@ -123,7 +132,7 @@ export const replayWindow = write({
   params: IdParam,
   body: Replay,
   reply: { status: 200, schema: ReplayStarted },
-  errors: ['WEBHOOK_NOT_FOUND', 'INVALID_DATE_RANGE', 'VALIDATION_ERROR'],
+  errors: ['WEBHOOK_NOT_FOUND', 'INVALID_DATE_RANGE', 'INVALID_EVENT', 'VALIDATION_ERROR'],
   examples: [
     { name: 'A bad hour', body: { from: '2026-03-01T09:00:00Z', to: '2026-03-01T10:00:00Z', status: 'failed' } },
   ],
@@ -142,7 +151,13 @@ async function begin(
   const { from, to } = rangeOf(input)
   if (!from || !to) throw new AppError('INVALID_DATE_RANGE', 'from and to are both needed')
   const endpoint = await existing(tx, webhook, caller)
-  const choice = { endpoint: endpoint.id, from, to, status: input.status ?? 'failed', events: input.events ?? null }
+  const choice = {
+    endpoint: endpoint.id,
+    from,
+    to,
+    status: input.status ?? 'failed',
+    events: namesOf(app, input.events),
+  }
   const since = keptSince(caller)
   const { count } = await one(tx.query(countChosen, { ...tenant, ...choice, since, most: maxDeliveries }))
   if (count > maxDeliveries)
@@ -155,6 +170,16 @@ async function begin(
   await app.work.add(tx, job)
   tx.afterCommit(() => app.work.begin(job))
   return { replay_id: id, count }
+}
+
+/** The names that the words of a subscription stand for; null for all of them. */
+function namesOf({ catalogue }: App, words: readonly string[] | undefined): string[] | null {
+  const events = words ? subscriptionOf(catalogue, words) : ['*']
+  if (events.includes('*')) return null
+  const areas = events.flatMap((word) => (word.endsWith('.*') ? [word.slice(0, -1)] : []))
+  return catalogue.events
+    .map(({ name }) => name)
+    .filter((name) => events.includes(name) || areas.some((area) => name.startsWith(area)))
 }
 
 const ReplayPayload = Type.Object({ replay: Type.String() })

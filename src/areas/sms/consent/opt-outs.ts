@@ -11,9 +11,7 @@ import { pageOf, windowOf } from '../../../platform/page.ts'
 import { list, type Route, read, write } from '../../../platform/route.ts'
 import { smsEvents } from '../events.ts'
 import { OptOutCreate, OptOutFound, OptOutList, OptOutRecord, OptOutRemoved, PhoneParam } from '../schema.ts'
-import { insertOptOut, listOptOuts, optOutRecord, optOutsOf, removeOptOuts } from '../store.ts'
-
-const everySender = '*'
+import { everySender, insertOptOut, listOptOuts, optOutRecord, optOutsOf, removeOptOuts } from '../store.ts'
 
 const create = write({
   method: 'POST',
@@ -92,7 +90,7 @@ const remove = write({
 })
 
 async function optIn(app: App, tx: Tx, caller: Caller, phone: string): Promise<{ phone: string; removed: number }> {
-  const removed = isE164(phone) ? await removeOptOuts(tx, caller.tenant, phone) : []
+  const removed = isE164(phone) ? await removeOptOuts(tx, caller.tenant, phone, null) : []
   if (removed.length === 0) throw notOptedOut()
   for (const row of removed) {
     const { from } = optOutRecord(row)

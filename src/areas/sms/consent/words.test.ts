@@ -6,10 +6,22 @@ import { keywordOf, wishOf } from './words.ts'
 test('STOP, START and HELP are understood in every language of the contract, however they are written', () => {
   const stop = 'STOP STOPALL UNSUBSCRIBE CANCEL END QUIT OPTOUT ARRET ARRÊT PARAR SAIR ACHA SITISHA إيقاف توقف ቁም'
   for (const word of stop.split(' '))
-    for (const text of [word, word.toLowerCase(), ` ${word}. `, `"${word}!"`, word.normalize('NFD')])
+    for (const text of [
+      word,
+      word.toLowerCase(),
+      ` ${word}. `,
+      `"${word}!"`,
+      word.normalize('NFD'),
+      `\u200f${word}\u200e`,
+    ])
       assert.equal(wishOf(text)?.wish, 'stop', text)
   for (const word of ['START', 'unstop', 'Jiunge']) assert.equal(wishOf(word)?.wish, 'start')
   for (const word of ['help', 'INFO?', 'Msaada']) assert.equal(wishOf(word)?.wish, 'help')
+})
+
+test('one word is about every sender, the others about the one that they are written to', () => {
+  assert.equal(wishOf('stopall')?.isAboutAll, true)
+  for (const word of ['STOP', 'OPTOUT', 'START', 'HELP']) assert.equal(wishOf(word)?.isAboutAll, false)
 })
 
 test('a message that only has such a word in it is an ordinary message', () => {

@@ -2,7 +2,7 @@
 // The words by which somebody says on a handset that they want no more messages, want them again, or want help; in the
 // languages of the contract. The whole message must be the word, however it is written.
 
-export type Wish = 'stop' | 'start' | 'help'
+type Wish = 'stop' | 'start' | 'help'
 
 type Language = 'en' | 'fr' | 'pt' | 'sw' | 'ar' | 'am'
 
@@ -51,17 +51,29 @@ const answers: Readonly<Record<Wish, Readonly<Partial<Record<Language, string>> 
   },
 }
 
+/** The word that is about every sender of an account, not only about the one it is written to. */
+const aboutAll = 'STOPALL'
+
+/** What a handset wishes. */
+export interface Wished {
+  readonly wish: Wish
+  readonly word: string
+  readonly isAboutAll: boolean
+  answer(sender: string): string
+}
+
 /** What a message wishes, and how that is answered; null when it is an ordinary message. */
-export function wishOf(text: string): { wish: Wish; word: string; answer(sender: string): string } | null {
+export function wishOf(text: string): Wished | null {
+  // Handsets that write from right to left put marks that nobody sees around a word.
   const word = text
     .normalize('NFC')
-    .replace(/^[\p{P}\p{S}\s]+|[\p{P}\p{S}\s]+$/gu, '')
+    .replace(/^[\p{P}\p{S}\p{C}\s]+|[\p{P}\p{S}\p{C}\s]+$/gu, '')
     .toUpperCase()
   if (!Object.hasOwn(words, word)) return null
   const [wish, language] = words[word] ?? []
   if (!wish || !language) return null
   const answer = answers[wish][language] ?? answers[wish].en
-  return { wish, word, answer: (sender) => answer.replace('{sender}', sender) }
+  return { wish, word, isAboutAll: word === aboutAll, answer: (sender) => answer.replace('{sender}', sender) }
 }
 
 /** The first word of a message, by which customers tell what it is about. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a handset to the customer: its parts joined, stored and told of, what STOP, START and HELP ask for done, and the
 // keyword's own reply sent. All of it in one transaction, after which the carrier hears that it arrived.
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, newIdAndUuid, newUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
@@ -11,13 +11,13 @@ import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { Environment, Tenant } from '../../../platform/tenant.ts'
 import type { Job } from '../../../platform/work.ts'
 import type { Incoming } from '../carrier.ts'
-import { keywordOf, wishOf } from '../consent/words.ts'
+import { keywordOf, type Wished, wishOf } from '../consent/words.ts'
 import { smsEvents } from '../events.ts'
 import { submission } from '../lanes.ts'
 import { segmentsOf } from '../message.ts'
 import { isSandbox } from '../network.ts'
 import { findPlaces, placeFor } from '../ported/numbers.ts'
-import { insertOptOut, removeOptOuts } from '../store.ts'
+import { everySender, insertOptOut, optOutRecord, removeOptOuts } from '../store.ts'
 import { claimsTo, type Owner, type Whose } from './owner.ts'
 import { sendReply } from './replies.ts'
 
@@ -237,6 +237,7 @@ export const joinJob: Job<App, typeof Late> = {
     const claims = await claimsTo(app, { from, to, isTest, expectedBy })
     await app.db.tx(async (tx) => {
       const key = { ...tenant, ...payload }
+      await lock(tx, tenant, payload)
       const rows = await tx.query(partsSoFar, key)
       if (rows.length === 0) return
       await tx.query(removeParts, key)
@@ -255,7 +256,7 @@ async function join(app: App, tx: Tx, tenant: Tenant, message: Incoming): Promis
   if (part === null || part.total < 2) return { from, to, text, encoding, parts: 1, isPartial: false }
   const late = { sender: from, recipient: to, reference: part.reference, total: part.total }
   const key = { ...tenant, ...late }
-  await tx.query(lockParts, { bucket: tenant.bucket, key: JSON.stringify(late) })
+  await lock(tx, tenant, late)
   await tx.query(insertPart, { ...key, part: part.number, body: text })
   const rows = await tx.query(partsSoFar, key)
   if (rows.length === part.total) {
@@ -264,6 +265,11 @@ async function join(app: App, tx: Tx, tenant: Tenant, message: Incoming): Promis
   }
   if (rows.length === 1) await app.work.add(tx, app.work.prepare(joinJob, tenant, late, { delayMs: joinWithinMs }))
   return null
+}
+
+/** Whoever brings a part, and whoever no longer waits for one, does so alone: none is forgotten between the two. */
+async function lock(tx: Tx, { bucket }: Tenant, { sender, recipient, reference, total }: Static<typeof Late>) {
+  await tx.query(lockParts, { bucket, key: JSON.stringify([sender, recipient, reference, total]) })
 }
 
 function wholeOf(from: string, to: string, rows: readonly { body: string }[], total: number): Whole {
@@ -333,36 +339,25 @@ async function grant(
   app: App,
   tx: Tx,
   occasion: Occasion,
-  { wish, word }: { wish: 'stop' | 'start' | 'help'; word: string },
-  { from: phone, to: sender }: Whole,
+  { wish, word, isAboutAll }: Wished,
+  { from: phone, to }: Whole,
   messageId: string,
 ): Promise<boolean> {
   if (wish === 'help') return true
   const { tenant, receivedMs, nowMs } = occasion
-  const at = new Date(nowMs)
-  const changed =
-    wish === 'stop'
-      ? (
-          await insertOptOut(tx, tenant, {
-            id: newUuid(receivedMs),
-            phone,
-            sender,
-            reason: word,
-            source: 'keyword',
-            created_at: at,
-          })
-        ).isNew
-      : (await removeOptOuts(tx, tenant, phone)).length > 0
-  if (!changed) return false
-  await app.outbox.emit(tx, wish === 'stop' ? smsEvents.optedOut : smsEvents.optedIn, occasion, phone, {
-    phone,
-    from: sender,
-    reason: word,
-    source: 'keyword',
-    message_id: messageId,
-    created_at: at,
-  })
-  return true
+  const said = { phone, reason: word, source: 'keyword' as const, created_at: new Date(nowMs) }
+  const sender = isAboutAll ? everySender : to
+  if (wish === 'stop') {
+    const { isNew } = await insertOptOut(tx, tenant, { id: newUuid(receivedMs), sender, ...said })
+    const told = { ...said, from: sender, message_id: messageId }
+    if (isNew) await app.outbox.emit(tx, smsEvents.optedOut, occasion, phone, told)
+    return isNew
+  }
+  // Who wants to hear from one sender again has said nothing of the others, unless all were stopped at once.
+  const removed = await removeOptOuts(tx, tenant, phone, [to, everySender])
+  for (const { from } of removed.map(optOutRecord))
+    await app.outbox.emit(tx, smsEvents.optedIn, occasion, phone, { ...said, from, message_id: messageId })
+  return removed.length > 0
 }
 
 async function answer(app: App, tx: Tx, { tenant, receivedMs, nowMs }: Occasion, message: Whole, inReplyTo: string) {

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a wait does to a message: who opts out meanwhile is not written to, what is called for at once goes at once however
+// old it is, and what nobody ever reported on can be found. And what STOP and START are about.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { type Account, eventually, startWorld, type World } from '../world.ts'
+
+let world: World
+
+before(async () => {
+  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off' })
+})
+after(() => world.stop())
+
+const message = { to: '+254711000001', from: 'PAMOJA', message: 'Habari' }
+const hourSeconds = 3_600
+
+test('who opts out while a message waits does not get it, and its price comes back', async () => {
+  const ada = await world.account({ balance: 10 })
+  const id = await scheduled(ada, hourSeconds)
+  const other = await scheduled(ada, hourSeconds, { from: 'OTHER' })
+  await ada.client.post('/v1/sms/opt-outs', { phone: message.to, from: 'PAMOJA' })
+  await advance(ada, hourSeconds)
+  const { status, error_code, cost, attempts } = await ended(ada, id)
+  assert.deepEqual([status, error_code, cost], ['failed', 'OPTED_OUT', 0], `after ${attempts} attempts`)
+  assert.equal((await ended(ada, other)).status, 'delivered', 'another sender')
+  assert.equal((await ada.client.get('/v1/sms/balance')).body.balance, 9.2)
+})
+
+test('a message that is called for at once goes out, although its validity since it was sent in is over', async () => {
+  const ada = await world.account({ balance: 10 })
+  const id = await scheduled(ada, hourSeconds, { validity: 60 })
+  const now = await advance(ada, 61)
+  const moved = await ada.client.patch(`/v1/sms/${id}`, { scheduled_at: now })
+  assert.equal(moved.status, 200, moved.text)
+  const record = await ended(ada, id)
+  assert.deepEqual([record.status, record.error_code], ['delivered', null])
+})
+
+test('a message of which nothing was heard for its validity and a day is found by what it lacks', async () => {
+  const ada = await world.account({ balance: 10 })
+  const { body: sent } = await ada.client.post('/v1/sms/send', {
+    ...message,
+    to: ['+254711000005', '+254733000005'],
+    validity: 60,
+  })
+  const counts = async () => (await ada.client.get(`/v1/sms/bulk/${sent.message_id}?messages=true`)).body
+  await eventually(async () => (await counts()).counts.sent === 2, 'both to be sent')
+  const found = async () => (await ada.client.get('/v1/sms?error_code=DLR_TIMEOUT')).body.data
+  await advance(ada, 86_400)
+  assert.equal((await found()).length, 0, 'its validity is not over')
+  await advance(ada, 61)
+  assert.deepEqual(
+    (await found()).map((one: { status: string; error_code: string }) => [one.status, one.error_code]),
+    [
+      ['sent', 'DLR_TIMEOUT'],
+      ['sent', 'DLR_TIMEOUT'],
+    ],
+  )
+  assert.deepEqual(
+    (await counts()).messages.map((one: { error_code: string }) => one.error_code),
+    ['DLR_TIMEOUT', 'DLR_TIMEOUT'],
+  )
+})
+
+test('STOPALL is about every sender, and START takes back no more than what stands in its way', async () => {
+  const ada = await world.account({ balance: 10 })
+  const handset = '+254711000021'
+  const writes = async (to: string, text: string) => {
+    const reply = await ada.client.post('/v1/sandbox/sms/inbound', { from: handset, to, message: text })
+    assert.equal(reply.status, 201, reply.text)
+  }
+  const refusing = async () => {
+    const { body } = await ada.client.get(`/v1/sms/opt-outs?phone=${encodeURIComponent(handset)}`)
+    return body.data.map((one: { from: string }) => one.from).sort()
+  }
+  await writes('CLINIC', 'stop')
+  await writes('SHOP', 'StopAll')
+  assert.deepEqual(await refusing(), ['*', 'CLINIC'])
+  const refused = await ada.client.post('/v1/sms/send', { ...message, to: handset, from: 'BANK' })
+  assert.deepEqual([refused.status, refused.body.error.code], [403, 'OPTED_OUT'])
+  await writes('SHOP', 'START')
+  assert.deepEqual(await refusing(), ['CLINIC'], 'which nobody took back')
+  const { body } = await ada.client.get('/v1/events?event=sms.opted_in')
+  assert.deepEqual(
+    body.data.map((one: { payload: { from: string } }) => one.payload.from),
+    ['*'],
+  )
+})
+
+async function scheduled(ada: Account, inSeconds: number, more: object = {}): Promise<string> {
+  const { body: clock } = await ada.client.get('/v1/sandbox/clock')
+  const scheduled_at = new Date(Date.parse(clock.now) + inSeconds * 1_000).toISOString()
+  const { status, body, text } = await ada.client.post('/v1/sms/send', { ...message, scheduled_at, ...more })
+  assert.equal(status, 200, text)
+  return body.message_id
+}
+
+async function advance(ada: Account, seconds: number): Promise<string> {
+  const { status, text } = await ada.client.post('/v1/sandbox/clock', { advance_seconds: seconds })
+  assert.equal(status, 200, text)
+  return (await ada.client.get('/v1/sandbox/clock')).body.now
+}
+
+function ended(ada: Account, id: string) {
+  return eventually(async () => {
+    const { body } = await ada.client.get(`/v1/sms/${id}`)
+    return ['delivered', 'failed'].includes(body.status) && body
+  }, `${id} to end`)
+}
