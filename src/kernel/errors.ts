@@ -165,3 +165,10 @@ export class AppError extends Error {
     return errors[this.code][0]
   }
 }
+
+/** The refusal of what can be used once, such as a reference, with the thing that has it. */
+export function alreadyUsed(what: string, id: string, status: string): AppError {
+  return new AppError('DUPLICATE_REFERENCE', `${what} was used before`, {
+    extra: { existing_id: id, original_id: id, original_status: status },
+  })
+}

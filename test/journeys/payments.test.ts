@@ -152,7 +152,7 @@ test('the same key gives the same payment, the same reference none', async () =>
   assert.equal(again.headers['idempotent-replayed'], 'true')
   const second = await client.post('/v1/payments', body)
   assert.deepEqual(
-    [second.status, second.body.error.code, second.body.error.original_id],
+    [second.status, second.body.error.code, second.body.error.existing_id],
     [409, 'DUPLICATE_REFERENCE', first.body.payment_id],
   )
 })

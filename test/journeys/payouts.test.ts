@@ -162,7 +162,7 @@ test('the same key gives the same payout, the same reference none', async () => 
   assert.deepEqual([again.status, again.text], [201, first.text])
   const second = await client.post('/v1/payouts', body)
   assert.deepEqual(
-    [second.status, second.body.error.code, second.body.error.original_id],
+    [second.status, second.body.error.code, second.body.error.existing_id],
     [409, 'DUPLICATE_REFERENCE', first.body.payout_id],
   )
   await over(client, first.body.payout_id)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Accepting a payment: what it must be like, the intent that is stored before anybody is asked, and what is asked then.
-import { AppError } from '../../kernel/errors.ts'
+import { AppError, alreadyUsed } from '../../kernel/errors.ts'
 import { idOf, newUuid } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
@@ -175,7 +175,5 @@ function asStored(value: object = {}) {
 
 async function usedBefore(tx: Tx, tenant: Tenant, reference: string): Promise<AppError> {
   const { id, status } = await one(tx.query(findReference, { ...tenant, reference }))
-  return new AppError('DUPLICATE_REFERENCE', `the reference ${reference} was used before`, {
-    extra: { original_id: idOf('payment', id), original_status: status },
-  })
+  return alreadyUsed(`the reference ${reference}`, idOf('payment', id), status)
 }

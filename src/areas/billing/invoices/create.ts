@@ -2,7 +2,7 @@
 // Making an invoice, and opening it: it gets its number, and what its customer has in hand is taken off it. A transaction
 // should open one invoice only: the number is locked last, and whoever went on to another would wait in the wrong order.
 import { randomBytes } from 'node:crypto'
-import { AppError } from '../../../kernel/errors.ts'
+import { AppError, alreadyUsed } from '../../../kernel/errors.ts'
 import { idOf, newUuid } from '../../../kernel/ids.ts'
 import { numberOf, usualPattern } from '../../../kernel/invoice-number.ts'
 import type { Currency } from '../../../kernel/money.ts'
@@ -99,7 +99,5 @@ export async function openInvoice(app: App, tx: Tx, occasion: Occasion, draft: I
 
 async function usedBefore(tx: Tx, { tenant }: Occasion, reference: string): Promise<AppError> {
   const { id, status } = await one(tx.query(findInvoiceReference, { ...tenant, reference }))
-  return new AppError('DUPLICATE_REFERENCE', `the reference ${reference} was used before`, {
-    extra: { original_id: idOf('invoice', id), original_status: status },
-  })
+  return alreadyUsed(`the reference ${reference}`, idOf('invoice', id), status)
 }

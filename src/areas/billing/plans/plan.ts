@@ -2,7 +2,7 @@
 // A plan: what an account sells again and again. What it costs and how often is settled when it is made; who wants another
 // price makes another plan, so that nobody who subscribed ever pays something else than what was shown.
 import { type Static, Type } from 'typebox'
-import { AppError } from '../../../kernel/errors.ts'
+import { AppError, alreadyUsed } from '../../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
 import { type Currency, currencies, formatMicros, parseAmount } from '../../../kernel/money.ts'
 import { record } from '../../../platform/audit.ts'
@@ -165,9 +165,7 @@ function noSuchPlan(): AppError {
 
 async function usedBefore(tx: Tx, tenant: Tenant, code: string): Promise<AppError> {
   const { id, active } = await one(tx.query(findCode, { ...tenant, code }))
-  return new AppError('DUPLICATE_REFERENCE', `the code ${code} was used before`, {
-    extra: { original_id: idOf('plan', id), original_status: active ? 'active' : 'inactive' },
-  })
+  return alreadyUsed(`the code ${code}`, idOf('plan', id), active ? 'active' : 'inactive')
 }
 
 /** An amount that may be nothing. */

@@ -2,7 +2,7 @@
 // Subscribing somebody to a plan: a trial, or the first period with its bill. All of it is one transaction; the payer is
 // asked when it is durable.
 import { type Static, Type } from 'typebox'
-import { AppError } from '../../../kernel/errors.ts'
+import { AppError, alreadyUsed } from '../../../kernel/errors.ts'
 import { idOf, newUuid } from '../../../kernel/ids.ts'
 import { dayMs, dayOf } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
@@ -220,7 +220,5 @@ export function dayIn(date: string): number {
 
 async function usedBefore(tx: Tx, tenant: Tenant, used: string): Promise<AppError> {
   const { id, status } = await one(tx.query(findSubscriptionReference, { ...tenant, reference: used }))
-  return new AppError('DUPLICATE_REFERENCE', `the reference ${used} was used before`, {
-    extra: { original_id: idOf('subscription', id), original_status: status },
-  })
+  return alreadyUsed(`the reference ${used}`, idOf('subscription', id), status)
 }

@@ -2,7 +2,7 @@
 // Many payouts at once: what can be accepted shares one hold, and each takes its share of it or gives it back. A job hands
 // them on a few at a time, so that ten thousand take no more memory than a hundred.
 import { type Static, Type } from 'typebox'
-import { AppError, type ErrorCode } from '../../../kernel/errors.ts'
+import { AppError, alreadyUsed, type ErrorCode } from '../../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
@@ -312,9 +312,7 @@ function refused(refusals: readonly Refusal[]): AppError {
 
 async function usedBefore(tx: Tx, tenant: Tenant, reference: string): Promise<AppError> {
   const { id, status } = await one(tx.query(findBatchReference, { ...tenant, reference }))
-  return new AppError('DUPLICATE_REFERENCE', `the reference ${reference} was used before`, {
-    extra: { original_id: idOf('payoutBatch', id), original_status: status },
-  })
+  return alreadyUsed(`the reference ${reference}`, idOf('payoutBatch', id), status)
 }
 
 function batchUuid(id: string): string {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Accepting a payout: what it must be like, the money that is held for it, and the row that is there before anybody is asked.
 import { type Static, Type } from 'typebox'
-import { AppError } from '../../../kernel/errors.ts'
+import { AppError, alreadyUsed } from '../../../kernel/errors.ts'
 import { idOf, newUuid } from '../../../kernel/ids.ts'
 import { type Currency, formatMicros, formatMoney, type Money } from '../../../kernel/money.ts'
 import { dayMs, parseMoment } from '../../../kernel/time.ts'
@@ -216,9 +216,7 @@ export async function sendNow(app: App, { tenant }: Caller, id: string): Promise
 
 async function usedBefore(tx: Tx, tenant: Tenant, reference: string): Promise<AppError> {
   const { id, status } = await one(tx.query(findPayoutReferences, { ...tenant, references: [reference] }))
-  return new AppError('DUPLICATE_REFERENCE', `the reference ${reference} was used before`, {
-    extra: { original_id: idOf('payout', id), original_status: status },
-  })
+  return alreadyUsed(`the reference ${reference}`, idOf('payout', id), status)
 }
 
 function scheduledIn(text: string | undefined, nowMs: number): Date | null {

@@ -2,7 +2,7 @@
 // Accepting a refund: what it must be like, the money that is set aside for it and the intent, stored before anybody is
 // asked. The payment is locked meanwhile, so that refunds of one payment come one after the other.
 import { type Static, Type } from 'typebox'
-import { AppError } from '../../../kernel/errors.ts'
+import { AppError, alreadyUsed } from '../../../kernel/errors.ts'
 import { idOf, newUuid } from '../../../kernel/ids.ts'
 import { type Currency, formatMicros } from '../../../kernel/money.ts'
 import { dayMs } from '../../../kernel/time.ts'
@@ -156,9 +156,7 @@ async function usedBefore(tx: Tx, payment: PaymentRow, reference: string): Promi
 }
 
 function duplicate(reference: string, { id, status }: Pick<RefundRow, 'id' | 'status'>): AppError {
-  return new AppError('DUPLICATE_REFERENCE', `the reference ${reference} was used before`, {
-    extra: { original_id: idOf('refund', id), original_status: status },
-  })
+  return alreadyUsed(`the reference ${reference}`, idOf('refund', id), status)
 }
 
 async function notCovered(tx: Tx, payment: PaymentRow, micros: bigint): Promise<AppError> {
