@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { areas } from '../src/areas.ts'
 import { type Config, loadConfig } from '../src/config.ts'
 import type { App } from '../src/platform/app.ts'
+import type { Area } from '../src/platform/area.ts'
 import { type RunningNode, startNode } from '../src/server.ts'
 import { type Credentials, credentials } from '../src/welcome.ts'
 import { Client } from './client.ts'
@@ -39,11 +40,12 @@ export interface World {
   stop(): Promise<void>
 }
 
-export async function startWorld(overrides: Partial<Config> = {}): Promise<World> {
+/** `more` are areas of the test's own. */
+export async function startWorld(overrides: Partial<Config> = {}, more: readonly Area[] = []): Promise<World> {
   const database = await createMigratedDatabase()
   const home = await mkdtemp(join(tmpdir(), 'pamoja-home-'))
   const { config } = loadConfig({}, { ...quiet, PAMOJA_HOME: home, DATABASE_URL: database.url, ...overrides })
-  const node = await startNode({ config, areas: [...areas, notes], extraMigrations: notesMigrations })
+  const node = await startNode({ config, areas: [...areas, notes, ...more], extraMigrations: notesMigrations })
   const given = await credentials(node)
   const ca = node.caFile ? readFileSync(node.caFile, 'utf8') : null
   const stranger = new Client(node.url, ca, null)

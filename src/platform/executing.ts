@@ -135,8 +135,8 @@ async function storeRefusal(
 }
 
 /**
- * What was committed stays, so the key stays too: with the refusal, or with the answer that the commit stored. Whoever was
- * told to come back later may do so with the same key.
+ * What was committed stays, so the key stays too: with the refusal, or with the answer that the commit stored. Only where
+ * nobody could be asked, and all of it was taken back, the same key may be tried again.
  */
 async function amendByRefusal(
   app: App,
@@ -146,7 +146,7 @@ async function amendByRefusal(
   hash: string,
   error: unknown,
 ): Promise<void> {
-  if (error instanceof AppError && error.status === 503) return app.idempotency.release(tenant, key)
+  if (error instanceof AppError && error.code === 'PROVIDER_UNAVAILABLE') return app.idempotency.release(tenant, key)
   if (!(error instanceof AppError) || error.status >= 500) return app.idempotency.settle(tenant, key)
   exchange.errorCode = error.code
   exchange.replyText = errorBody(app, exchange, error)

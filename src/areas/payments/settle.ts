@@ -10,7 +10,6 @@ import { maybe, one, type Tx } from '../../platform/db.ts'
 import { type EventType, eventColumns, type NewEvent, type Occasion } from '../../platform/events.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { type Change, changeOf, ended } from './change.ts'
-import { commitLater } from './commit-later.ts'
 import { paymentEvents } from './events.ts'
 import { noSuchPayment, toldOf } from './payment.ts'
 import type { Verdict } from './provider.ts'
@@ -162,7 +161,7 @@ async function store(
     return app.db.tx((tx) => storeIn(app, tx, occasion, payment, attempt, change))
   if (!change.after && isAsFar(attempt, change)) return payment
   const { after, event, item } = itemOf(app, occasion, payment, attempt, change)
-  const verdict = await commitLater(app, settleOperation, item)
+  const verdict = await app.commit(settleOperation, item)
   if (!verdict.stored) return null
   told(app, after, event, verdict)
   return after

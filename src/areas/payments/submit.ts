@@ -9,7 +9,6 @@ import { operation } from '../../platform/commit.ts'
 import { one } from '../../platform/db.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { Job, Outcome } from '../../platform/work.ts'
-import { commitLater } from './commit-later.ts'
 import { gatewayOf } from './gateway.ts'
 import type { NewPayment } from './input.ts'
 import { methodOf } from './payment-methods.ts'
@@ -131,7 +130,7 @@ export async function submit(
   const { id } = attempt
   const provider_id = methodOf(payment).isKnownByAttempt(app, tenant, attempt) ? id : null
   const at = new Date(app.clock.nowMs())
-  const { begun } = await commitLater(app, beginSending, { ...tenant, id, provider_id, at })
+  const { begun } = await app.commit(beginSending, { ...tenant, id, provider_id, at })
   if (!begun) return payment
   return settle(app, tenant, attempt, await send(app, tenant, attempt, payment, input), payment)
 }
