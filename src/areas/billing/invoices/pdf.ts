@@ -5,6 +5,7 @@
 import { AppError } from '../../../kernel/errors.ts'
 import { formatMicros } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
+import { onePerApp } from '../../../platform/one-per-app.ts'
 import { readerOf } from '../../../platform/web/reader.ts'
 import { currencyOf } from '../../payments/area.ts'
 import { dueOf, itemFrom } from './invoice.ts'
@@ -32,12 +33,11 @@ const colours = { text: '#17211e', soft: '#52625c', accent: '#0b6b5a', line: '#c
 /** The same for everybody, because the same invoice gives the same bytes. */
 const reader = readerOf(undefined, 'UTC')
 
-const waiting = new WeakMap<App, { count: number; last: Promise<unknown> }>()
+const lineOf = onePerApp((): { count: number; last: Promise<unknown> } => ({ count: 0, last: Promise.resolve() }))
 
 /** One at a time; refuses when too many wait. */
 export async function renderInvoice(app: App, invoice: InvoiceRow, accountName: string): Promise<Buffer> {
-  const line = waiting.get(app) ?? { count: 0, last: Promise.resolve() }
-  waiting.set(app, line)
+  const line = lineOf(app)
   if (line.count >= mostWaiting)
     throw new AppError('SERVICE_UNAVAILABLE', 'too many documents are being made', { retryAfterSeconds: 2 })
   line.count++

@@ -7,6 +7,7 @@ import type { App } from '../../../platform/app.ts'
 import { isUnavailable, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import { Gathering } from '../../../platform/gathering.ts'
+import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { Job, NewJob, Outcome, Run } from '../../../platform/work.ts'
 import { addJobs, type Settlement, settleJobs } from '../../../platform/work-many.ts'
@@ -55,29 +56,19 @@ export const renewJob: Job<App, typeof renewal.payload> = {
   },
 }
 
-const all = new WeakMap<App, Gathering<Asked, Outcome>>()
-
-function gatheringOf(app: App): Gathering<Asked, Outcome> {
-  let gathering = all.get(app)
-  if (!gathering) {
-    gathering = new Gathering({
+const gatheringOf = onePerApp(
+  (app) =>
+    new Gathering<Asked, Outcome>({
       most: mostAtOnce,
       atOnce: accountsAtOnce,
       run: async (asked) => {
         const [first] = asked
-        if (first)
-          await renewMany(
-            app,
-            first.tenant,
-            asked.map(({ run }) => run),
-          )
+        const runs = asked.map(({ run }) => run)
+        if (first) await renewMany(app, first.tenant, runs)
         return asked.map(() => ({ kind: 'settled' }))
       },
-    })
-    all.set(app, gathering)
-  }
-  return gathering
-}
+    }),
+)
 
 /**
  * Does what the jobs of one account want, and settles them. When that fails it is done by halves, so that one subscription

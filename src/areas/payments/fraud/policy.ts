@@ -4,6 +4,7 @@
 import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, type Queryable } from '../../../platform/db.ts'
+import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { type Compiled, compile } from './condition.ts'
 import type { Rule } from './decide.ts'
@@ -33,7 +34,7 @@ interface Remembered {
   usualUntilMs: number
 }
 
-const remembered = new WeakMap<App, Map<string, Remembered>>()
+const knownTo = onePerApp(() => new Map<string, Remembered>())
 
 /** The rules as this node knows them; `isOld` when they are known to have changed. */
 export async function policyOf(
@@ -102,13 +103,4 @@ async function load(app: App, queryable: Queryable, tenant: Tenant): Promise<Pol
 async function usualOf(queryable: Queryable, tenant: Tenant): Promise<ReadonlyMap<string, bigint>> {
   const rows = await queryable.query(usualAmounts, { ...tenant, most: latestAmounts, least: fewestAmounts })
   return new Map(rows.map(({ direction, currency, amount }) => [usualKey(direction, currency), amount]))
-}
-
-function knownTo(app: App): Map<string, Remembered> {
-  let known = remembered.get(app)
-  if (!known) {
-    known = new Map()
-    remembered.set(app, known)
-  }
-  return known
 }

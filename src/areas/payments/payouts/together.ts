@@ -4,6 +4,7 @@
 import { idOf, newUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { one, type Tx } from '../../../platform/db.ts'
+import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { payoutEvents } from '../events.ts'
 import { noteFate } from '../fraud/assess.ts'
@@ -26,7 +27,7 @@ interface Said {
 }
 
 /** Of each batch that is being settled: what was said meanwhile. */
-const waitingOf = new WeakMap<App, Map<string, Said[]>>()
+const waitingOf = onePerApp(() => new Map<string, Said[]>())
 
 /** Applies what the provider says of a payout; gives it as it is then. */
 export function settleOne(app: App, tenant: Tenant, payout: PayoutRow, verdict: OutgoingVerdict): Promise<PayoutRow> {
@@ -34,8 +35,7 @@ export function settleOne(app: App, tenant: Tenant, payout: PayoutRow, verdict: 
   const isSimple = verdict.kind === 'paid' && (verdict.micros === null || verdict.micros === amount)
   if (batch === null || !isSimple) return settle(app, tenant, id, verdict)
   return new Promise((resolve, reject) => {
-    const waiting = waitingOf.get(app) ?? new Map<string, Said[]>()
-    waitingOf.set(app, waiting)
+    const waiting = waitingOf(app)
     const said = { payout, verdict, resolve, reject }
     const others = waiting.get(batch)
     if (others) return void others.push(said)
