@@ -164,9 +164,9 @@ test('a handler that throws is a failure with the words of its error', async () 
 })
 
 test('a payload of another version is a failure, not a crash', async () => {
-  newNode({ started: true })
   const job = await due('wrong')
-  await database.sql(`update work.jobs set run_at = now(), payload = '{"nome": 1}' where id = $1`, [job.id])
+  await database.sql(`update work.jobs set payload = '{"nome": 1}' where id = $1`, [job.id])
+  newNode({ started: true })
   const row = await until(async () => {
     const found = await rowOf(job)
     return found?.failures === 1 && found
