@@ -226,11 +226,14 @@ async function delaysBeside(home: string, isBad: boolean, short: boolean): Promi
 
 // Claiming beside many retries ----------------------------------------------------------------------------------------
 
-const addWaiting = statement<{ bucket: number; amount: number; delay: string }, object>(
+// Ids are made as real ones are: by the time, those of retries over the day before.
+const addWaiting = statement<{ bucket: number; amount: number; delay: string; age: string }, object>(
   'bench.add_waiting',
   `insert into work.jobs (bucket, id, lane, run_at, key, attempt, payload)
-   select $bucket::smallint + n % 64, gen_random_uuid(), 'webhooks.deliver', now() + $delay::interval * (1 + n % 100), 'bench',
-          1, '{}'
+   select $bucket::smallint + n % 64,
+          (lpad(to_hex(floor(extract(epoch from now() - $age::interval * (1 - n / $amount::float8)) * 1000)::bigint), 12, '0')
+             || '7' || lpad(to_hex(n % 4096), 3, '0') || '8' || left(md5(n::text), 15))::uuid,
+          'webhooks.deliver', now() + $delay::interval * (1 + n % 100), 'bench', 1, '{}'
      from generate_series(1, $amount::int) n`,
 )
 
@@ -248,7 +251,7 @@ function claiming(short: boolean): Promise<Figure[]> {
   const retries = short ? 20_000 : 1_000_000
   return withEngine(4, async ({ db, committer, nodeId }) => {
     const drain = async (): Promise<number> => {
-      await db.query(addWaiting, { bucket: 0, amount: due, delay: '0' })
+      await db.query(addWaiting, { bucket: 0, amount: due, delay: '0', age: '0' })
       const startedAt = performance.now()
       let left = due
       while (left > 0) {
@@ -271,7 +274,7 @@ function claiming(short: boolean): Promise<Figure[]> {
       return rates[1] ?? 0
     }
     const empty = await drained()
-    await db.query(addWaiting, { bucket: 0, amount: retries, delay: '10 minutes' })
+    await db.query(addWaiting, { bucket: 0, amount: retries, delay: '10 minutes', age: '1 day' })
     const full = await drained()
     return [
       { name: 'claim and finish, nothing else waiting', value: empty, unit: 'jobs/s' },

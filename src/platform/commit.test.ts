@@ -35,9 +35,6 @@ const functions = `
   create function trial.echo(node uuid, items trial.echo_item[])
     returns table (a smallint, b int, c bigint, d boolean, e uuid, f text, g text, h bytea, i timestamptz, node uuid)
     language sql as $$ select i.a, i.b, i.c, i.d, i.e, i.f, i.g::text, i.h, i.i, $1 from unnest(items) i $$;
-  create type trial.patient_item as (name text);
-  create function trial.patient(node uuid, items trial.patient_item[]) returns table (name text)
-    language sql as $$ select i.name from unnest(items) i $$;
   create type trial.write_item as (name text, fault text);
   create function trial.write(node uuid, items trial.write_item[]) returns table (name text, pid int) language plpgsql as $$
   declare
@@ -187,19 +184,6 @@ test('writes that come together share a commit', async () => {
   // Two batches leave at once, as soon as they are large enough; everything else waits for the first of them.
   assert.ok(committer.stats.commits - before.commits <= 4, `${committer.stats.commits - before.commits} commits`)
   assert.equal(await written('together-%'), 300)
-})
-
-test('an operation that takes its time begins at once, then gathers until there is enough', async () => {
-  const patient = operation('trial.patient', { name: 'text' }, { name: 'text' }, { restMs: 3_600_000 })
-  assert.equal((await committer.commit(patient, { name: 'first' })).name, 'first')
-  const before = { ...committer.stats }
-  const gathering = Array.from({ length: 63 }, (_, n) => committer.commit(patient, { name: `${n}` }))
-  await committer.commit(write, { name: 'meanwhile', fault: null })
-  assert.equal(committer.stats.items - before.items, 1, 'none of them has gone')
-  const last = await committer.commit(patient, { name: 'last' })
-  assert.equal(last.name, 'last')
-  assert.equal((await Promise.all(gathering)).length, 63)
-  assert.equal(committer.stats.commits - before.commits, 2)
 })
 
 test('one bad item fails alone; its neighbours are written once', async () => {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Group commit. Requests that arrive while a commit is in flight are gathered and go out together as ONE call of a SQL
-// function that takes arrays and gives one verdict per row; callers share an fsync without knowing of each other. Nobody
-// who waits for an answer waits for a timer: a free lane sends at the end of the current turn of the event loop, a busy one
-// gathers meanwhile.
+// function that takes arrays and gives one verdict per row; callers share an fsync without knowing of each other. There
+// is no timer: a free lane sends at the end of the current turn of the event loop, a busy one gathers meanwhile.
 import type pg from 'pg'
 import { AppError } from '../kernel/errors.ts'
 import { momentText } from '../kernel/time.ts'
@@ -31,30 +30,22 @@ export interface Operation<Item extends Columns, Verdict extends Columns> {
   readonly text: string
   readonly takes: Item
   readonly gives: Verdict
-  /** How long after the beginning of a batch the next one begins at the earliest, unless it is large. */
-  readonly restMs: number
 }
 
 /** Every operation of the program, for the test that asks PostgreSQL to describe each of them. */
 export const operations = new Map<string, Operation<Columns, Columns>>()
 
-/**
- * Declares an operation: the SQL function it calls, the columns of its `_item` type in their order, and of a verdict. Where
- * nobody waits for the verdicts, a rest between batches makes them larger when there is much to do: most of what a small
- * one costs is setting up its statements. One that comes alone goes at once all the same.
- */
+/** Declares an operation: the SQL function it calls, the columns of its `_item` type in their order, and of a verdict. */
 export function operation<Item extends Columns, Verdict extends Columns>(
   sqlFunction: string,
   takes: Item,
   gives: Verdict,
-  { restMs = 0 }: { restMs?: number } = {},
 ): Operation<Item, Verdict> {
   const made = {
     name: sqlFunction,
     text: `select * from ${sqlFunction}($1::uuid, $2::${sqlFunction}_item[])`,
     takes,
     gives,
-    restMs,
   }
   operations.set(sqlFunction, made)
   return made
@@ -96,8 +87,6 @@ interface Queue {
   waiting: Waiting[]
   inFlight: number
   /** When its latest batch began, by performance.now(). */
-  begunMs: number
-  rest: NodeJS.Timeout | null
 }
 
 export interface CommitStats {
@@ -141,7 +130,6 @@ export class Committer {
   /** Waits for what is in flight, then closes the lanes. What still waits is refused. */
   async stop(): Promise<void> {
     this.#stopped = true
-    for (const queue of this.#queues.values()) this.#offer(queue)
     while ([...this.#queues.values()].some((queue) => queue.inFlight > 0 || queue.waiting.length > 0))
       await new Promise((resolve) => setImmediate(resolve))
     await Promise.all(this.#lanes.map((lane) => lane.close()))
@@ -156,7 +144,7 @@ export class Committer {
   #queue(operation: Operation<Columns, Columns>): Queue {
     let queue = this.#queues.get(operation.name)
     if (!queue) {
-      queue = { operation, waiting: [], inFlight: 0, begunMs: Number.NEGATIVE_INFINITY, rest: null }
+      queue = { operation, waiting: [], inFlight: 0 }
       this.#queues.set(operation.name, queue)
     }
     return queue
@@ -166,7 +154,6 @@ export class Committer {
   #offer(queue: Queue): void {
     const full = queue.waiting.length >= eagerBatch
     if (queue.waiting.length === 0 || (queue.inFlight > 0 && !full)) return
-    if (!full && this.#rests(queue)) return
     if (!this.#ready.includes(queue)) this.#ready.push(queue)
     if (this.#free.length === 0) return
     if (full) this.#pump()
@@ -179,19 +166,6 @@ export class Committer {
     }
   }
 
-  /** Whether the last batch of an operation that takes its time began too short a while ago. */
-  #rests(queue: Queue): boolean {
-    const { restMs } = queue.operation
-    if (restMs === 0 || this.#stopped) return false
-    const leftMs = restMs - (performance.now() - queue.begunMs)
-    if (leftMs > 0)
-      queue.rest ??= setTimeout(() => {
-        queue.rest = null
-        this.#offer(queue)
-      }, leftMs)
-    return leftMs > 0
-  }
-
   #pump(): void {
     while (this.#free.length > 0) {
       const queue = this.#ready.shift()
@@ -199,9 +173,6 @@ export class Committer {
       const lane = this.#free.pop()
       if (!lane) return void this.#ready.unshift(queue)
       queue.inFlight++
-      queue.begunMs = performance.now()
-      if (queue.rest) clearTimeout(queue.rest)
-      queue.rest = null
       const batch = queue.waiting.splice(0, maxBatch)
       void this.#send(lane, queue.operation, batch).finally(() => {
         this.#free.push(lane)

@@ -31,7 +31,6 @@ export const accepted = operation(
     ...changeColumns,
   },
   { changed: 'boolean', wide: 'text', narrow: 'text', early: 'text' },
-  { restMs: 10 },
 )
 
 /** A carrier: it is about to be asked. Null: it did not take the message. */

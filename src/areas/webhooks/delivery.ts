@@ -178,7 +178,6 @@ export const finish = operation(
     state: 'text',
   },
   { failing: 'boolean' },
-  { restMs: 10 },
 )
 
 /** Leaves a delivery to later, without an attempt, for as long as what it waits for is not over. */
