@@ -197,11 +197,21 @@ export interface WorkOptions<Context> {
   tracer?: Tracer | null
 }
 
+/** A job in this node's memory. */
+interface Held {
+  readonly row: Row
+  readonly leaseSeconds: number
+  /** Its run is over, and that is being stored. */
+  isSettling: boolean
+  /** The row as it was claimed meanwhile, to be run once more. */
+  next: Row | null
+}
+
 export class Work<Context> {
   readonly #options: WorkOptions<Context>
   readonly #lanes = new Map<string, Lane<Job<Context>>>()
   /** What this node has leased, whether it runs or waits. */
-  readonly #held = new Map<string, { row: Row; leaseSeconds: number }>()
+  readonly #held = new Map<string, Held>()
   readonly #buckets = Array.from({ length: bucketCount }, (_, i) => i)
   #context: Context | null = null
   #timers: NodeJS.Timeout[] = []
@@ -401,16 +411,18 @@ export class Work<Context> {
 
   #claimed(rows: readonly Row[]): void {
     for (const row of rows) {
-      const mine = this.#held.get(row.id)?.row
+      const mine = this.#held.get(row.id)
       const lane = this.#lanes.get(row.lane)
+      // It was settled to be run again at once, and claimed before this node had heard that it is settled.
+      if (mine?.isSettling) mine.next = row
       // A run of this very node went on after its lease had run out: it has the lease again, and is not begun twice.
-      if (mine) mine.attempt = row.attempt
+      else if (mine) mine.row.attempt = row.attempt
       else if (lane) this.#take(lane, row)
     }
   }
 
   #take(lane: Lane<Job<Context>>, row: Row): void {
-    this.#held.set(row.id, { row, leaseSeconds: lane.job.leaseSeconds })
+    this.#held.set(row.id, { row, leaseSeconds: lane.job.leaseSeconds, isSettling: false, next: null })
     lane.add(row)
     this.#fill(lane)
   }
@@ -429,12 +441,15 @@ export class Work<Context> {
     }
   }
 
-  /** Gives the row again when it is to be run here once more, in another lane. */
+  /** Gives the row again when it is to be run here once more, in this lane or another. */
   async #run(lane: Lane<Job<Context>>, row: Row): Promise<Row | null> {
+    const held = this.#held.get(row.id)
     try {
       const { tracer } = this.#options
       const outcome = tracer ? await this.#traced(tracer, lane, row) : await this.#attempt(lane, row)
-      return await this.#settle(lane.job, row, outcome)
+      if (held) held.isSettling = true
+      const moved = await this.#settle(lane.job, row, outcome)
+      return moved ?? (this.#stopped ? null : (held?.next ?? null))
     } catch (error) {
       // The lease runs out and the job is taken again: nothing is lost by a settlement that did not arrive.
       this.#options.log.warn({ error, lane: row.lane, job: row.id }, 'a job could not be settled')

@@ -10,7 +10,7 @@ import { settleRefund } from '../refunds/settle.ts'
 import { findRefund } from '../refunds/store.ts'
 import { type Account, type LineRow, noteSettled, ours } from './store.ts'
 
-const toDo = `${ours} and l.provider = $provider and l.country = $country and (l.class is null or l.class = 'theirs_only')`
+const unmatched = `${ours} and l.provider = $provider and l.country = $country and (l.class is null or l.class = 'theirs_only')`
 const common = 'p.environment = l.environment and p.provider = l.provider and p.currency = l.currency'
 
 /** What a line has found; whether that is settled is the provider's business only while the books do not know its end. */
@@ -23,7 +23,7 @@ const matchPayouts = statement<Account, object>(
   'payments.match_payout_receipts',
   `update payments.statement_lines l set ${found('payout')}
      from payments.payouts p
-    where ${toDo} and ${common} and p.provider_reference = l.receipt
+    where ${unmatched} and ${common} and p.provider_reference = l.receipt
       and (l.kind = 'other' or (l.kind = 'collection' and p.status = 'reversed'))`,
 )
 
@@ -31,7 +31,7 @@ const matchRefunds = statement<Account, object>(
   'payments.match_refund_receipts',
   `update payments.statement_lines l set ${found('refund')}
      from payments.refunds p
-    where ${toDo} and l.kind = 'other' and ${common} and p.provider_reference = l.receipt`,
+    where ${unmatched} and l.kind = 'other' and ${common} and p.provider_reference = l.receipt`,
 )
 
 /** The one payout or refund of that amount to that number at that time, when neither has another that fits. */
@@ -57,7 +57,7 @@ const matchPayees = statement<Account, object>(
          on ${common} and p.amount = l.amount and right(p.phone, 3) = right(l.phone, 3) and p.phone like l.phone
         and l.occurred_at >= p.created_at - interval '10 minutes'
         and l.occurred_at <= coalesce(p.completed_at, l.occurred_at) + interval '10 minutes'
-      where ${toDo} and l.kind = 'other'
+      where ${unmatched} and l.kind = 'other'
         and not exists (select from payments.statement_lines other where other.payment_id = p.id)
    )
    update payments.statement_lines l

@@ -197,7 +197,7 @@ export const planForMany = statement<Record<never, never>, object>(
   'set local enable_nestloop = off',
 )
 
-const toDo = `${ours} and l.provider = $provider and l.country = $country and l.kind = 'collection'
+const unmatched = `${ours} and l.provider = $provider and l.country = $country and l.kind = 'collection'
   and (l.class is null or l.class = 'theirs_only')`
 
 /** Lines whose receipt a payment has. One that another amount was paid for is somebody's to look at. */
@@ -208,7 +208,7 @@ export const matchReceipts = statement<Account, { id: string }>(
           payment_bucket = p.bucket, payment_account = p.account_id, payment_id = p.id,
           is_settled = p.status = 'completed' or p.amount <> l.amount
      from payments.payments p
-    where ${toDo} and p.environment = l.environment and p.provider = l.provider and p.currency = l.currency
+    where ${unmatched} and p.environment = l.environment and p.provider = l.provider and p.currency = l.currency
       and p.provider_reference = l.receipt
    returning l.id`,
 )
@@ -228,7 +228,7 @@ export const matchPayers = statement<Account, { id: string }>(
         and right(p.phone, 3) = right(l.phone, 3) and p.phone like l.phone
         and l.occurred_at between p.created_at - interval '10 minutes'
                               and coalesce(p.completed_at, p.expires_at) + interval '10 minutes'
-      where ${toDo} and p.provider_reference is null and p.status in ('pending', 'processing', 'expired', 'completed')
+      where ${unmatched} and p.provider_reference is null and p.status in ('pending', 'processing', 'expired', 'completed')
         and not exists (select from payments.statement_lines other where other.payment_id = p.id)
    )
    update payments.statement_lines l
