@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { kinds } from '../../src/areas/payments/carriers/kinds.ts'
-import type { Disbursement, Outgoing } from '../../src/areas/payments/provider.ts'
+import type { Disbursement, Outgoing } from '../../src/areas/payments/providers/provider.ts'
 import { eventually } from '../eventually.ts'
 import { type Answer, connectTo, matches, type Settings, startScripted, startSimulators, strange } from './provider.ts'
 

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { kinds as allKinds } from '../../src/areas/payments/carriers/kinds.ts'
-import type { RefundOrder } from '../../src/areas/payments/provider.ts'
+import type { RefundOrder } from '../../src/areas/payments/providers/provider.ts'
 import { type Answer, connectTo, matches, startScripted, startSimulators, strange } from './provider.ts'
 
 type Expected = Partial<Record<'kind' | 'reason' | 'code' | 'receipt' | 'providerId', string | null>>

@@ -3,7 +3,7 @@
 // account, who is believed, and the rules that stop one.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { callbackUrl } from '../../src/areas/payments/callback-address.ts'
+import { callbackUrl } from '../../src/areas/payments/callbacks/address.ts'
 import { bucketOf, uuidOf } from '../../src/kernel/ids.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import type { Tenant } from '../../src/platform/tenant.ts'

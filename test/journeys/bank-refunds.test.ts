@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
-import { callbackUrl } from '../../src/areas/payments/callback-address.ts'
+import { callbackUrl } from '../../src/areas/payments/callbacks/address.ts'
 import { refundJob } from '../../src/areas/payments/refunds/submit.ts'
 import { bucketOf, uuidOf } from '../../src/kernel/ids.ts'
 import { eventually, startWorld, type World } from '../world.ts'

@@ -3,7 +3,7 @@
 // that a payer pays into.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { secretNameOf } from '../../src/areas/payments/callback-address.ts'
+import { secretNameOf } from '../../src/areas/payments/callbacks/address.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import { signNotice } from '../../src/protocols/acquirer.ts'
 import { bankSignatureHeader } from '../../src/protocols/bank.ts'

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { callbackUrl } from '../../src/areas/payments/callback-address.ts'
+import { callbackUrl } from '../../src/areas/payments/callbacks/address.ts'
 import { disputeJob } from '../../src/areas/payments/disputes/follow.ts'
 import { applyDispute } from '../../src/areas/payments/disputes/settle.ts'
 import { type AttemptRow, attemptOfPayment } from '../../src/areas/payments/store.ts'

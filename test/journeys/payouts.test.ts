@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
-import { callbackUrl } from '../../src/areas/payments/callback-address.ts'
+import { callbackUrl } from '../../src/areas/payments/callbacks/address.ts'
 import { bucketOf, uuidOf } from '../../src/kernel/ids.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import type { Client } from '../client.ts'

@@ -2,9 +2,10 @@
 // The door of the payments area.
 import type { Area } from '../../platform/area.ts'
 import { bankSandboxRoutes } from './bank/sandbox.ts'
-import { declareTaker, mountCallbacks } from './callbacks.ts'
+import { declareTaker, mountCallbacks } from './callbacks/callbacks.ts'
 import { mountChallenges } from './cards/challenge.ts'
 import { cardRoutes } from './cards/routes.ts'
+import { settlementJob } from './cards/settlement.ts'
 import { disputeJob } from './disputes/follow.ts'
 import { disputeRoutes } from './disputes/routes.ts'
 import { disputeSandboxRoutes } from './disputes/sandbox.ts'
@@ -14,14 +15,14 @@ import { blacklistRoutes } from './fraud/entries.ts'
 import { velocityChore } from './fraud/retention.ts'
 import { riskRoutes } from './fraud/risk-check.ts'
 import { ruleRoutes } from './fraud/rules.ts'
-import { gatewayOf } from './gateway.ts'
-import { operatorRoutes } from './operator.ts'
 import { spreadJob } from './payouts/bulk.ts'
 import { chunkJob } from './payouts/chunk.ts'
 import { payoutOperatorRoutes } from './payouts/operator.ts'
 import { takeResult } from './payouts/results.ts'
 import { payoutRoutes } from './payouts/routes.ts'
 import { batchedPayoutJob, payoutJob } from './payouts/submit.ts'
+import { gatewayOf } from './providers/gateway.ts'
+import { operatorRoutes } from './providers/operator.ts'
 import { mountReceipts } from './receipts/page.ts'
 import { reconciliation } from './reconciliation/reconciliation.ts'
 import { takeRefund } from './refunds/callbacks.ts'
@@ -29,7 +30,6 @@ import { refundOperatorRoutes } from './refunds/operator.ts'
 import { refundRoutes } from './refunds/routes.ts'
 import { refundJob } from './refunds/submit.ts'
 import { paymentRoutes } from './routes.ts'
-import { settlementJob } from './settlement.ts'
 import { watchJob } from './submit.ts'
 import { waitingOf } from './waiting.ts'
 
@@ -84,16 +84,17 @@ export const payments: Area = {
 }
 
 export { requireSavedCard } from './cards/method.ts'
+export { pendingOf } from './cards/settlement.ts'
 export { accept, sendNow } from './create.ts'
 export { Customer, completedPayment, moneyFields, moneyHead, Payment } from './events.ts'
 export { passed, requirePassed } from './fraud/enforce.ts'
 export { currencyOf, microsOf, type NewPayment, PaymentCreate } from './input.ts'
-export { mobileTermsOf, type Provider, providerFor, requireProvider } from './methods.ts'
+export { mobileTermsOf, type Provider, providerFor, requireProvider } from './mobile-money/providers.ts'
 export { paymentUuid, recordOf } from './payment.ts'
 export { findPayouts } from './payouts/store.ts'
+export { takesCards, takesTransfers, waysToPay } from './providers/ways.ts'
 export { declarePurpose, type Purpose, type Refunded } from './purpose.ts'
 export { accepting, checkCallback, isAnsweredAtOnce } from './routes.ts'
-export { pendingOf } from './settlement.ts'
 export {
   countOfInvoice,
   findPayment,
@@ -103,4 +104,3 @@ export {
   open as underWay,
   type PaymentRow,
 } from './store.ts'
-export { takesCards, takesTransfers, waysToPay } from './ways.ts'

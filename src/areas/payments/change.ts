@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a verdict makes of a payment: the table of states, and the money that is posted. Nothing is read or stored here; what
 // cannot be is no change, so that verdicts may come twice, late and in any order.
-import type { FailureReason, PaymentDetails, Verdict } from './provider.ts'
+import type { FailureReason, PaymentDetails, Verdict } from './providers/provider.ts'
 import { type AttemptState, open, type PaymentRow, type Status } from './store.ts'
 
 /** A success that the provider itself confirmed also revives a payment that was given up. */

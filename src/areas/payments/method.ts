@@ -10,7 +10,7 @@ import type { Occasion } from '../../platform/events.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { Subject } from './fraud/fields.ts'
 import type { NewPayment } from './input.ts'
-import type { FailureReason, PaymentDetails, Verdict } from './provider.ts'
+import type { FailureReason, PaymentDetails, Verdict } from './providers/provider.ts'
 import type { AttemptRow, PaymentRow } from './store.ts'
 
 /** What is decided before anything is stored. */

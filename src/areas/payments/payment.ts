@@ -5,7 +5,7 @@ import { AppError } from '../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../kernel/ids.ts'
 import { maskedAccount } from './bank/banks.ts'
 import type { Payment, Refund } from './events.ts'
-import { failureMessages } from './provider.ts'
+import { failureMessages } from './providers/provider.ts'
 import type { PaymentRow } from './store.ts'
 
 /** The newest of its refunds are shown where they were read. */

@@ -13,7 +13,7 @@ import { balanceOfContra } from '../../ledger/rollups.ts'
 import { verifyLedger } from '../../ledger/verify.ts'
 import { one } from '../../platform/db.ts'
 import type { Tenant } from '../../platform/tenant.ts'
-import type { FailureReason, Verdict } from './provider.ts'
+import type { FailureReason, Verdict } from './providers/provider.ts'
 import { cancel, expire, settle } from './settle.ts'
 import { type AttemptState, attemptOfPayment, open, type Status } from './store.ts'
 

@@ -9,13 +9,13 @@ import { commitIn, operation, type RowOf } from '../../platform/commit.ts'
 import { maybe, one, type Tx } from '../../platform/db.ts'
 import { type EventType, eventColumns, type NewEvent, type Occasion } from '../../platform/events.ts'
 import type { Tenant } from '../../platform/tenant.ts'
+import { notePending, pendingAccount, settlementMs } from './cards/settlement.ts'
 import { type Change, changeOf, ended } from './change.ts'
 import { paymentEvents } from './events.ts'
 import { noSuchPayment, toldOf } from './payment.ts'
-import type { Verdict } from './provider.ts'
+import type { Verdict } from './providers/provider.ts'
 import { purposeOf } from './purpose.ts'
 import { newReceipt } from './receipts/address.ts'
-import { notePending, pendingAccount, settlementMs } from './settlement.ts'
 import {
   type AttemptRow,
   type AttemptState,

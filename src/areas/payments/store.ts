@@ -5,7 +5,7 @@ import { isCurrency } from '../../kernel/money.ts'
 import { maybe, type Queryable, statement } from '../../platform/db.ts'
 import type { Environment } from '../../platform/tenant.ts'
 import type { Risk } from './fraud/assess.ts'
-import type { Market, PaymentDetails } from './provider.ts'
+import type { Market, PaymentDetails } from './providers/provider.ts'
 
 export type Status = 'pending' | 'processing' | 'requires_action' | 'completed' | 'failed' | 'cancelled' | 'expired'
 

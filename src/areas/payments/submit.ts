@@ -9,10 +9,10 @@ import { operation } from '../../platform/commit.ts'
 import { one } from '../../platform/db.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { Job, Outcome } from '../../platform/work.ts'
-import { gatewayOf } from './gateway.ts'
 import type { NewPayment } from './input.ts'
 import { methodOf } from './payment-methods.ts'
-import { isBare, type Verdict } from './provider.ts'
+import { gatewayOf } from './providers/gateway.ts'
+import { isBare, type Verdict } from './providers/provider.ts'
 import { expire, settle } from './settle.ts'
 import {
   type AttemptRow,

@@ -3,7 +3,7 @@
 // asked how that went.
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Currency } from '../../../kernel/money.ts'
-import type { BankDisbursement, Outgoing, RefundCarrier, Verdict } from '../provider.ts'
+import type { BankDisbursement, Outgoing, RefundCarrier, Verdict } from '../providers/provider.ts'
 import type { BankAccountIn } from './banks.ts'
 
 /** Something that a bank is asked for, by our own id. */

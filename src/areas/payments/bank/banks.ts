@@ -6,7 +6,7 @@ import type { Currency, Money } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
 import { Amount, At } from '../../../platform/schema.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import { requireWithin, type Terms, termsOf, type Way } from '../terms.ts'
+import { requireWithin, type Terms, termsOf, type Way } from '../providers/terms.ts'
 
 export const bankProvider = 'bank'
 

@@ -9,7 +9,7 @@ import {
   type Outgoing,
   type OutgoingVerdict,
   outgoing,
-} from '../provider.ts'
+} from '../providers/provider.ts'
 import type { Bank } from './bank.ts'
 
 /** What is said of a payer's account, said of a recipient's: the money is ours here, and nobody declines. */

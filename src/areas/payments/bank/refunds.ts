@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Giving back what was paid by bank: the bank sends it to where it came from, under the refund's own id, once.
 import { noticeIdIn } from '../../../protocols/bank.ts'
-import { outgoing, type RefundCarrier } from '../provider.ts'
+import { outgoing, type RefundCarrier } from '../providers/provider.ts'
 import type { Bank } from './bank.ts'
 
 export function bankRefunds(bank: Pick<Bank, 'payOut' | 'queryPayout' | 'isSigned'>): RefundCarrier {

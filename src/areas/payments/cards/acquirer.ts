@@ -4,7 +4,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Currency } from '../../../kernel/money.ts'
 import type { CardData } from '../../../protocols/acquirer.ts'
-import type { FailureReason, RefundCarrier } from '../provider.ts'
+import type { FailureReason, RefundCarrier } from '../providers/provider.ts'
 
 export type CardOutcome =
   /** The money is ours. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Giving back what was paid by card: the acquirer knows the payment by our attempt and the refund by its own id.
-import type { OutgoingVerdict, RefundCarrier } from '../provider.ts'
+import type { OutgoingVerdict, RefundCarrier } from '../providers/provider.ts'
 import type { Acquirer, RefundOutcome } from './acquirer.ts'
 
 export function cardRefunds(acquirer: Pick<Acquirer, 'refund' | 'queryRefund'>): RefundCarrier {

@@ -25,8 +25,8 @@ import type {
   RefundOutcome,
 } from '../cards/acquirer.ts'
 import { cardRefunds } from '../cards/refunds.ts'
-import { baseUrl, type ProviderKind, type Surroundings, secretText } from '../kind.ts'
-import type { FailureReason } from '../provider.ts'
+import { baseUrl, type ProviderKind, type Surroundings, secretText } from '../providers/kind.ts'
+import type { FailureReason } from '../providers/provider.ts'
 
 type AcquirerSettings = { base_url: string; secret_key: string; webhook_secret: string }
 

@@ -4,7 +4,7 @@
 import { factsOf } from '../../../kernel/phone.ts'
 import type { ProviderAnswer } from '../../../platform/provider-http.ts'
 import { readAirtelPaymentAnswer, readAirtelResult } from '../../../protocols/airtel.ts'
-import type { FailureReason, Market, OrderVerdict } from '../provider.ts'
+import type { FailureReason, Market, OrderVerdict } from '../providers/provider.ts'
 import { notTaken } from './not-taken.ts'
 
 export type AirtelReasons = Readonly<Record<string, FailureReason>>

@@ -5,7 +5,7 @@
 import { formatMicros } from '../../../kernel/money.ts'
 import { airtelDisbursementBody, airtelPayoutCodes } from '../../../protocols/airtel.ts'
 import { encryptFor } from '../../../protocols/rsa.ts'
-import type { Disbursement, Outgoing, OutgoingVerdict, Sent } from '../provider.ts'
+import type { Disbursement, Outgoing, OutgoingVerdict, Sent } from '../providers/provider.ts'
 import { type AirtelReasons, marketHeaders, msisdnOf, orderVerdict, stateVerdict } from './airtel-orders.ts'
 import type { BearerClient } from './bearer.ts'
 

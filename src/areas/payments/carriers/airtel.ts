@@ -4,8 +4,8 @@
 // app, which cannot tell that it was the provider who called: nobody listens there, it is asked instead.
 import { formatMicros } from '../../../kernel/money.ts'
 import { airtelCodes, airtelPaymentBody } from '../../../protocols/airtel.ts'
-import { baseUrl, type ProviderKind, publicKeyText, type Surroundings, secretText } from '../kind.ts'
-import type { Collection, Market, MobileMoney, RefundCarrier, Verdict } from '../provider.ts'
+import { baseUrl, type ProviderKind, publicKeyText, type Surroundings, secretText } from '../providers/kind.ts'
+import type { Collection, Market, MobileMoney, RefundCarrier, Verdict } from '../providers/provider.ts'
 import { type AirtelReasons, marketHeaders, msisdnOf, orderVerdict, stateVerdict } from './airtel-orders.ts'
 import { AirtelOutgoing, type DisbursementSettings } from './airtel-outgoing.ts'
 import { AirtelRefunds } from './airtel-refunds.ts'

@@ -22,8 +22,8 @@ import type { Bank, BankOrder } from '../bank/bank.ts'
 import type { BankAccountIn } from '../bank/banks.ts'
 import { bankOutgoing } from '../bank/payouts.ts'
 import { bankRefunds } from '../bank/refunds.ts'
-import { baseUrl, type ProviderKind, type Surroundings, secretText } from '../kind.ts'
-import type { FailureReason, Verdict } from '../provider.ts'
+import { baseUrl, type ProviderKind, type Surroundings, secretText } from '../providers/kind.ts'
+import type { FailureReason, Verdict } from '../providers/provider.ts'
 
 type BankSettings = { base_url: string; api_key: string; webhook_secret: string }
 

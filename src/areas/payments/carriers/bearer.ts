@@ -2,7 +2,7 @@
 // Requests to a provider that wants a token with each: the token is asked for when there is none, kept while it is good,
 // and replaced once when the provider no longer knows it.
 import { type ProviderAnswer, ProviderClient, type ProviderRequest } from '../../../platform/provider-http.ts'
-import type { Surroundings } from '../kind.ts'
+import type { Surroundings } from '../providers/kind.ts'
 
 const tokenMs = 10_000
 

@@ -11,7 +11,15 @@ import {
   securityCredential,
   statusQueryBody,
 } from '../../../protocols/daraja-outgoing.ts'
-import type { Addresses, Disbursement, FailureReason, Heard, Outgoing, OutgoingVerdict, Sent } from '../provider.ts'
+import type {
+  Addresses,
+  Disbursement,
+  FailureReason,
+  Heard,
+  Outgoing,
+  OutgoingVerdict,
+  Sent,
+} from '../providers/provider.ts'
 
 export interface InitiatorSettings {
   initiator_name: string

@@ -5,7 +5,14 @@
 import { formatMicros, parseAmount } from '../../../kernel/money.ts'
 import { readOutgoingResult, securityCredential, statusQueryBody } from '../../../protocols/daraja-outgoing.ts'
 import { readReversalAnswer, reversalBody, reversalCodes } from '../../../protocols/daraja-reversals.ts'
-import type { Addresses, FailureReason, Heard, OutgoingVerdict, RefundCarrier, RefundOrder } from '../provider.ts'
+import type {
+  Addresses,
+  FailureReason,
+  Heard,
+  OutgoingVerdict,
+  RefundCarrier,
+  RefundOrder,
+} from '../providers/provider.ts'
 import { type InitiatorSettings, outgoingVerdict, type Post, readAnswer, readResult } from './daraja-outgoing.ts'
 
 const requestMs = 30_000

@@ -11,8 +11,15 @@ import {
   stkPushBody,
   stkQueryBody,
 } from '../../../protocols/daraja.ts'
-import { baseUrl, openText, type ProviderKind, publicKeyText, type Surroundings, secretText } from '../kind.ts'
-import type { Collection, FailureReason, MobileMoney, Outgoing, RefundCarrier, Verdict } from '../provider.ts'
+import {
+  baseUrl,
+  openText,
+  type ProviderKind,
+  publicKeyText,
+  type Surroundings,
+  secretText,
+} from '../providers/kind.ts'
+import type { Collection, FailureReason, MobileMoney, Outgoing, RefundCarrier, Verdict } from '../providers/provider.ts'
 import { BearerClient, basicAuthorization } from './bearer.ts'
 import { DarajaOutgoing, type InitiatorSettings, type Post } from './daraja-outgoing.ts'
 import { DarajaReversals } from './daraja-reversals.ts'

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every kind of provider that this program speaks to: a line each.
 
-import type { ProviderKind } from '../kind.ts'
+import type { ProviderKind } from '../providers/kind.ts'
 import { acquirer } from './acquirer.ts'
 import { airtel } from './airtel.ts'
 import { bank } from './bank.ts'

@@ -4,8 +4,8 @@
 // reference is taken once.
 import { microDecimals, parseAmount } from '../../../kernel/money.ts'
 import { readPaymentResult, readRequestToPayAnswer } from '../../../protocols/momo.ts'
-import type { Surroundings } from '../kind.ts'
-import type { FailureReason, OrderVerdict } from '../provider.ts'
+import type { Surroundings } from '../providers/kind.ts'
+import type { FailureReason, OrderVerdict } from '../providers/provider.ts'
 import { BearerClient, basicAuthorization } from './bearer.ts'
 import { notTaken } from './not-taken.ts'
 

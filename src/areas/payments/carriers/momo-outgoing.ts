@@ -2,7 +2,15 @@
 // MTN MoMo payouts: transfers of its disbursements product. The payout's own id is the reference of the order.
 import { formatMicros } from '../../../kernel/money.ts'
 import { transferBody } from '../../../protocols/momo.ts'
-import type { Addresses, Disbursement, FailureReason, Heard, Outgoing, OutgoingVerdict, Sent } from '../provider.ts'
+import type {
+  Addresses,
+  Disbursement,
+  FailureReason,
+  Heard,
+  Outgoing,
+  OutgoingVerdict,
+  Sent,
+} from '../providers/provider.ts'
 import type { BearerClient } from './bearer.ts'
 import { type MomoAccess, MomoOrders } from './momo-orders.ts'
 

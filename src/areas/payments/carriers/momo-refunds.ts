@@ -3,7 +3,7 @@
 // reference of the order.
 import { formatMicros } from '../../../kernel/money.ts'
 import { refundBody } from '../../../protocols/momo.ts'
-import type { FailureReason, Heard, OutgoingVerdict, RefundCarrier, RefundOrder } from '../provider.ts'
+import type { FailureReason, Heard, OutgoingVerdict, RefundCarrier, RefundOrder } from '../providers/provider.ts'
 import type { BearerClient } from './bearer.ts'
 import { type MomoAccess, MomoOrders } from './momo-orders.ts'
 

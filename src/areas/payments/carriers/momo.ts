@@ -2,8 +2,8 @@
 // MTN MoMo: payments, over its collections product. The attempt's own id is the reference of the order.
 import { formatMicros } from '../../../kernel/money.ts'
 import { requestToPayBody } from '../../../protocols/momo.ts'
-import { baseUrl, openText, type ProviderKind, type Surroundings, secretText } from '../kind.ts'
-import type { Collection, FailureReason, MobileMoney, RefundCarrier, Verdict } from '../provider.ts'
+import { baseUrl, openText, type ProviderKind, type Surroundings, secretText } from '../providers/kind.ts'
+import type { Collection, FailureReason, MobileMoney, RefundCarrier, Verdict } from '../providers/provider.ts'
 import type { BearerClient } from './bearer.ts'
 import { type MomoAccess, MomoOrders, momoClient } from './momo-orders.ts'
 import { MomoOutgoing } from './momo-outgoing.ts'

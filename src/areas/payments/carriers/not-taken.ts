@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What it means that a provider answered and did not take what it was asked for, the same for whatever that was.
-import type { FailureReason } from '../provider.ts'
+import type { FailureReason } from '../providers/provider.ts'
 
 type NotTaken =
   /** Come back later. */

@@ -3,14 +3,14 @@
 import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import { callbackUrl } from '../callback-address.ts'
-import { gatewayOf } from '../gateway.ts'
+import { callbackUrl } from '../callbacks/address.ts'
 import { missing } from '../input.ts'
 import type { PaymentMethod } from '../method.ts'
-import { requireProvider } from '../methods.ts'
-import { isBare, type MobileMoney, type Verdict } from '../provider.ts'
+import { gatewayOf } from '../providers/gateway.ts'
+import { isBare, type MobileMoney, type Verdict } from '../providers/provider.ts'
+import { collectionFeeOf } from '../providers/terms.ts'
 import { type AttemptRow, marketOf, noteCalled } from '../store.ts'
-import { collectionFeeOf } from '../terms.ts'
+import { requireProvider } from './providers.ts'
 
 const defaultExpirySeconds = 120
 const paidAsAsked: Verdict = { kind: 'paid', receipt: null, micros: null }

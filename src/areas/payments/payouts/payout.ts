@@ -6,7 +6,7 @@ import { idOf, uuidOf } from '../../../kernel/ids.ts'
 import type { Step } from '../../../ledger/wallets.ts'
 import { maskedAccount } from '../bank/banks.ts'
 import type { Payout } from '../events.ts'
-import { failureMessages } from '../provider.ts'
+import { failureMessages } from '../providers/provider.ts'
 import type { BatchRow, PayoutRow } from './store.ts'
 
 /** Where the money is kept: those of a batch share one hold. */

@@ -10,9 +10,9 @@ import type { Occasion } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { payoutEvents } from '../events.ts'
 import { noteFate } from '../fraud/assess.ts'
-import { gatewayOf } from '../gateway.ts'
 import { currencyOf } from '../input.ts'
-import { failureMessages, type OutgoingVerdict } from '../provider.ts'
+import { gatewayOf } from '../providers/gateway.ts'
+import { failureMessages, type OutgoingVerdict } from '../providers/provider.ts'
 import { batchOf, holdOf, noSuchPayout, stepOf, toldOf } from './payout.ts'
 import {
   cancelOfBatch,

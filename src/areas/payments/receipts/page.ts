@@ -9,7 +9,7 @@ import { html } from '../../../platform/web/html.ts'
 import { type Reader, readerOf } from '../../../platform/web/reader.ts'
 import { givePage, notice, type Page } from '../../../platform/web/shell.ts'
 import { currencyOf } from '../input.ts'
-import { nameOfProvider } from '../methods.ts'
+import { nameOfProvider } from '../mobile-money/providers.ts'
 import type { PaymentRow } from '../store.ts'
 import { receiptNamed } from './address.ts'
 

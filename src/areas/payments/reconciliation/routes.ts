@@ -23,7 +23,7 @@ import {
   OneOf,
 } from '../../../platform/schema.ts'
 import { kinds } from '../carriers/kinds.ts'
-import { offered } from '../methods.ts'
+import { offered } from '../mobile-money/providers.ts'
 import { paymentUuid } from '../payment.ts'
 import { lockPayment, open } from '../store.ts'
 import { Columns, presets, utcOffsetOf } from './columns.ts'

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where a provider tells of a refund: an address for each thing that it may have to say.
 import type { App } from '../../../platform/app.ts'
-import { callbackUrl } from '../callback-address.ts'
-import type { Addresses } from '../provider.ts'
+import { callbackUrl } from '../callbacks/address.ts'
+import type { Addresses } from '../providers/provider.ts'
 import { type RefundRow, tenantOf } from './store.ts'
 
 /** The number of each in its address. */

@@ -4,7 +4,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { App } from '../../../platform/app.ts'
 import { maybe } from '../../../platform/db.ts'
-import type { Call } from '../callbacks.ts'
+import type { Call } from '../callbacks/callbacks.ts'
 import { topics } from './addresses.ts'
 import { refunderOf } from './desks.ts'
 import { settleRefund } from './settle.ts'

@@ -3,9 +3,9 @@
 // asked.
 import type { App } from '../../../platform/app.ts'
 import type { Environment } from '../../../platform/tenant.ts'
-import { gatewayOf } from '../gateway.ts'
-import type { Carrier } from '../kind.ts'
-import type { Outgoing, OutgoingVerdict, RefundCarrier } from '../provider.ts'
+import { gatewayOf } from '../providers/gateway.ts'
+import type { Carrier } from '../providers/kind.ts'
+import type { Outgoing, OutgoingVerdict, RefundCarrier } from '../providers/provider.ts'
 import type { RefundRow } from './store.ts'
 
 /** With whom a payment was made, and how it is given back. */

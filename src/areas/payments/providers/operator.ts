@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // What operators do to providers: enter their own account with one, change it, give it up. Every node uses it at once.
 import { type Static, type TSchema, Type } from 'typebox'
-import { AppError } from '../../kernel/errors.ts'
-import type { App } from '../../platform/app.ts'
-import { record } from '../../platform/audit.ts'
-import type { Caller } from '../../platform/auth.ts'
-import { maybe, one, statement, type Tx } from '../../platform/db.ts'
-import { IdParam, list, type Route, write } from '../../platform/route.ts'
-import { At, CountryCode, Deleted, EnvironmentName, OneOf } from '../../platform/schema.ts'
-import type { Environment } from '../../platform/tenant.ts'
-import { bankCountries } from './bank/banks.ts'
-import { cardCountry } from './cards/method.ts'
-import { kindOf, kinds } from './carriers/kinds.ts'
+import { AppError } from '../../../kernel/errors.ts'
+import type { App } from '../../../platform/app.ts'
+import { record } from '../../../platform/audit.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import { maybe, one, statement, type Tx } from '../../../platform/db.ts'
+import { IdParam, list, type Route, write } from '../../../platform/route.ts'
+import { At, CountryCode, Deleted, EnvironmentName, OneOf } from '../../../platform/schema.ts'
+import type { Environment } from '../../../platform/tenant.ts'
+import { bankCountries } from '../bank/banks.ts'
+import { cardCountry } from '../cards/method.ts'
+import { kindOf, kinds } from '../carriers/kinds.ts'
+import { countriesOf } from '../mobile-money/providers.ts'
 import { type EnteredRow, enteredColumns, openSecret, type Settings, sealProvider, selectEntered } from './entered.ts'
 import { gatewayOf } from './gateway.ts'
 import type { ProviderKind } from './kind.ts'
-import { countriesOf } from './methods.ts'
 
 /** The settings of every kind; those of its own kind are asked of a provider, and no others. */
 const openSettings = optional(kinds.flatMap(({ open, outgoing }) => [open, outgoing.open]))

@@ -2,12 +2,12 @@
 // An address for each thing that was asked of a provider, which nobody can know but those who were told: it names the thing
 // and proves it.
 import { randomBytes, timingSafeEqual } from 'node:crypto'
-import { AppError } from '../../kernel/errors.ts'
-import { bucketCount } from '../../kernel/ids.ts'
-import type { App } from '../../platform/app.ts'
-import { maybe } from '../../platform/db.ts'
-import type { Tenant } from '../../platform/tenant.ts'
-import { type AttemptRow, findAttempt } from './store.ts'
+import { AppError } from '../../../kernel/errors.ts'
+import { bucketCount } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import { maybe } from '../../../platform/db.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import { type AttemptRow, findAttempt } from '../store.ts'
 
 const tokenBytes = 16
 /** Bucket, account, environment and subject, id and token. Providers refuse some words in a path; in hexadecimal there are none. */

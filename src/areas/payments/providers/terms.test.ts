@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { currencies, isCurrency } from '../../kernel/money.ts'
+import { currencies, isCurrency } from '../../../kernel/money.ts'
 import { collectionFeeOf, feeOf, isWithin, type Terms, termsOf } from './terms.ts'
 
 const nobodySaid = { prices: { quote: () => null }, clock: { nowMs: () => 0 } }

@@ -2,9 +2,9 @@
 // What a provider is to this area: somebody who is asked to collect money, may be asked how that went, and calls back. Its
 // words are turned into one of a few verdicts; "unknown" is settled by asking or by its callback, never by guessing.
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Currency } from '../../kernel/money.ts'
-import type { BankAccountIn, PayInto } from './bank/banks.ts'
-import type { CardShown } from './cards/card.ts'
+import type { Currency } from '../../../kernel/money.ts'
+import type { BankAccountIn, PayInto } from '../bank/banks.ts'
+import type { CardShown } from '../cards/card.ts'
 
 /** Why a payment did not happen, in words that are the same for every provider. */
 export type FailureReason = keyof typeof failureMessages

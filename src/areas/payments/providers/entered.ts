@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Providers as operators enter them: an account with the provider, whose secrets are sealed.
-import type { App } from '../../platform/app.ts'
-import { statement } from '../../platform/db.ts'
-import type { Owner } from '../../platform/secrets.ts'
-import type { Environment } from '../../platform/tenant.ts'
+import type { App } from '../../../platform/app.ts'
+import { statement } from '../../../platform/db.ts'
+import type { Owner } from '../../../platform/secrets.ts'
+import type { Environment } from '../../../platform/tenant.ts'
 
 export interface EnteredRow {
   environment: Environment

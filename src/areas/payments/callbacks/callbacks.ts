@@ -3,13 +3,13 @@
 // collection it is a hint: that money came is believed when the provider says so itself, asked by us.
 import { timingSafeEqual } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { App } from '../../platform/app.ts'
-import { type Address, addressOf, nothingHere, type Subject } from './callback-address.ts'
-import { followDisputes } from './disputes/follow.ts'
-import type { Callback } from './method.ts'
-import { methodOf } from './payment-methods.ts'
-import { settle } from './settle.ts'
-import { attemptAndPayment } from './store.ts'
+import type { App } from '../../../platform/app.ts'
+import { followDisputes } from '../disputes/follow.ts'
+import type { Callback } from '../method.ts'
+import { methodOf } from '../payment-methods.ts'
+import { settle } from '../settle.ts'
+import { attemptAndPayment } from '../store.ts'
+import { type Address, addressOf, nothingHere, type Subject } from './address.ts'
 
 const maxBodyBytes = 64 * 1024
 

@@ -2,16 +2,16 @@
 // The ways to pay and to be paid, as customers read them: who offers them, between which bounds, for what, and how they are
 // doing.
 import { type Static, Type } from 'typebox'
-import { cardBrands } from '../../kernel/card.ts'
-import { currencies, isCurrency } from '../../kernel/money.ts'
-import type { App } from '../../platform/app.ts'
-import { list } from '../../platform/route.ts'
-import { Amount, OneOf } from '../../platform/schema.ts'
-import type { Tenant } from '../../platform/tenant.ts'
-import { bankMarkets, bankProvider, bankTermsOf } from './bank/banks.ts'
-import { cardCountry, cardProvider, cardTermsOf } from './cards/method.ts'
+import { cardBrands } from '../../../kernel/card.ts'
+import { currencies, isCurrency } from '../../../kernel/money.ts'
+import type { App } from '../../../platform/app.ts'
+import { list } from '../../../platform/route.ts'
+import { Amount, OneOf } from '../../../platform/schema.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import { bankMarkets, bankProvider, bankTermsOf } from '../bank/banks.ts'
+import { cardCountry, cardProvider, cardTermsOf } from '../cards/method.ts'
+import { mobileTermsOf, offered } from '../mobile-money/providers.ts'
 import { gatewayOf } from './gateway.ts'
-import { mobileTermsOf, offered } from './methods.ts'
 import type { Terms } from './terms.ts'
 
 const Method = Type.Object(

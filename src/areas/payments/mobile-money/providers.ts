@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which providers of mobile money take which currency. Only those that this program speaks to are here.
-import { AppError } from '../../kernel/errors.ts'
-import type { Currency, Money } from '../../kernel/money.ts'
-import { factsOf } from '../../kernel/phone.ts'
-import type { App } from '../../platform/app.ts'
-import type { Tenant } from '../../platform/tenant.ts'
-import { requireWithin, type Terms, termsOf, type Way } from './terms.ts'
+import { AppError } from '../../../kernel/errors.ts'
+import type { Currency, Money } from '../../../kernel/money.ts'
+import { factsOf } from '../../../kernel/phone.ts'
+import type { App } from '../../../platform/app.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import { requireWithin, type Terms, termsOf, type Way } from '../providers/terms.ts'
 
 export interface Provider {
   readonly provider: string

@@ -3,10 +3,10 @@
 import { createPublicKey } from 'node:crypto'
 import { type TString, Type } from 'typebox'
 import Format from 'typebox/format'
-import type { Clock } from '../../platform/clock.ts'
-import type { Outbound } from '../../platform/outbound.ts'
-import type { Bank } from './bank/bank.ts'
-import type { Acquirer } from './cards/acquirer.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import type { Outbound } from '../../../platform/outbound.ts'
+import type { Bank } from '../bank/bank.ts'
+import type { Acquirer } from '../cards/acquirer.ts'
 import type { MobileMoney } from './provider.ts'
 
 /** Whoever is spoken to, by the method it serves. */

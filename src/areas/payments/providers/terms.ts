@@ -2,11 +2,11 @@
 // On what terms somebody takes an amount, or pays it out: what that costs the account, and how little and how much goes at
 // once. They are on the operator's price list, as `percent`, `fixed`, `min` and `max` of each method; these here hold until
 // an operator says otherwise.
-import { AppError } from '../../kernel/errors.ts'
-import { type Currency, currencies, divideHalfEven, formatMicros, type Money } from '../../kernel/money.ts'
-import type { PriceSource } from '../../platform/app.ts'
-import type { Clock } from '../../platform/clock.ts'
-import type { Tenant } from '../../platform/tenant.ts'
+import { AppError } from '../../../kernel/errors.ts'
+import { type Currency, currencies, divideHalfEven, formatMicros, type Money } from '../../../kernel/money.ts'
+import type { PriceSource } from '../../../platform/app.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
 
 type MethodName = 'mobile_money' | 'card' | 'bank_transfer'
 

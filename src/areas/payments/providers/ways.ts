@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who could take an amount now: those that this installation has an account with, or a simulator of.
 
-import { isCurrency } from '../../kernel/money.ts'
-import type { App } from '../../platform/app.ts'
-import type { Tenant } from '../../platform/tenant.ts'
-import { bankMarkets, bankProvider, bankTermsOf } from './bank/banks.ts'
-import { cardCountry, cardProvider, cardTermsOf } from './cards/method.ts'
+import { isCurrency } from '../../../kernel/money.ts'
+import type { App } from '../../../platform/app.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import { bankMarkets, bankProvider, bankTermsOf } from '../bank/banks.ts'
+import { cardCountry, cardProvider, cardTermsOf } from '../cards/method.ts'
+import { mobileTermsOf, offered, type Provider } from '../mobile-money/providers.ts'
 import { gatewayOf } from './gateway.ts'
-import { mobileTermsOf, offered, type Provider } from './methods.ts'
 import { isWithin } from './terms.ts'
 
 export function waysToPay(app: App, tenant: Tenant, currency: string, micros: bigint): readonly Provider[] {

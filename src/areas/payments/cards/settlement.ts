@@ -2,16 +2,16 @@
 // Money that a payer has paid by card and the acquirer has not yet paid to us: it is the account's, and cannot be spent
 // until then. How long that takes is for the operator to say; test money is there at once.
 import { Type } from 'typebox'
-import { dayMs } from '../../kernel/time.ts'
-import { post } from '../../ledger/wallets.ts'
-import type { App } from '../../platform/app.ts'
-import { maybe, type Queryable, statement, type Tx } from '../../platform/db.ts'
-import type { Occasion } from '../../platform/events.ts'
-import type { Tenant } from '../../platform/tenant.ts'
-import type { Job } from '../../platform/work.ts'
-import { currencyOf } from './input.ts'
-import { purposeOf } from './purpose.ts'
-import type { PaymentRow } from './store.ts'
+import { dayMs } from '../../../kernel/time.ts'
+import { post } from '../../../ledger/wallets.ts'
+import type { App } from '../../../platform/app.ts'
+import { maybe, type Queryable, statement, type Tx } from '../../../platform/db.ts'
+import type { Occasion } from '../../../platform/events.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import type { Job } from '../../../platform/work.ts'
+import { currencyOf } from '../input.ts'
+import { purposeOf } from '../purpose.ts'
+import type { PaymentRow } from '../store.ts'
 
 /** Where it stands in the ledger meanwhile. */
 export const pendingAccount = 'pending'

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The providers that this node speaks to, and how each of them is doing: those that operators entered, followed as they
 // change, and for test payments the simulators.
-import type { App } from '../../platform/app.ts'
-import { onePerApp } from '../../platform/one-per-app.ts'
-import type { Environment } from '../../platform/tenant.ts'
+import type { App } from '../../../platform/app.ts'
+import { onePerApp } from '../../../platform/one-per-app.ts'
+import type { Environment } from '../../../platform/tenant.ts'
+import { kindOf } from '../carriers/kinds.ts'
 import { Breaker } from './breaker.ts'
-import { kindOf } from './carriers/kinds.ts'
 import { selectEntered, settingsOf } from './entered.ts'
 import type { Carrier, Surroundings } from './kind.ts'
 import type { OutgoingVerdict, Verdict } from './provider.ts'
