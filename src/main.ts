@@ -54,7 +54,7 @@ const commands: readonly Command[] = [
     usage: 'backup <file>',
     summary: 'Write everything in the database to a file, consistent, while it runs.',
     async run({ config }, [file = '']) {
-      const { backup } = await import('./platform/backup.ts')
+      const { backup } = await import('./platform/db/backup.ts')
       await withDatabase(config, 'as it is', async (db) => say(await backup(db, file)))
     },
   },
@@ -62,7 +62,7 @@ const commands: readonly Command[] = [
     usage: 'restore <file>',
     summary: 'Fill an empty database from a backup.',
     async run({ config }, [file = '']) {
-      const { restore } = await import('./platform/backup.ts')
+      const { restore } = await import('./platform/db/backup.ts')
       await withDatabase(config, 'migrate', async (db) => say(await restore(db, file)))
     },
   },

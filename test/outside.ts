@@ -5,10 +5,10 @@ import { once } from 'node:events'
 import { createServer as createHttpServer, type RequestListener } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
-import type { OutboundPolicy } from '../src/platform/customer-urls.ts'
+import type { Lookup } from '../src/platform/outbound/connections.ts'
+import type { OutboundPolicy } from '../src/platform/outbound/customer-urls.ts'
+import type { OutboundRequest, Outcome } from '../src/platform/outbound/exchange.ts'
 import { Outbound } from '../src/platform/outbound.ts'
-import type { Lookup } from '../src/platform/outbound-connections.ts'
-import type { OutboundRequest, Outcome } from '../src/platform/outbound-exchange.ts'
 
 export const production: OutboundPolicy = {
   production: true,

@@ -7,7 +7,7 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { serverIdentity } from '../src/platform/certificates.ts'
+import { serverIdentity } from '../src/platform/http/certificates.ts'
 
 const patienceMs = 30_000
 

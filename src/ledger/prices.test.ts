@@ -8,7 +8,7 @@ import { createTestDatabase } from '../../test/database.ts'
 import { AppError } from '../kernel/errors.ts'
 import { newUuid } from '../kernel/ids.ts'
 import type { PriceQuery } from '../platform/app.ts'
-import { Signals } from '../platform/signals.ts'
+import { Signals } from '../platform/nodes/signals.ts'
 import { announcePrices, listPrices, type NewPrice, PriceBook, removePrice, setPrice } from './prices.ts'
 
 const database = await createTestDatabase(['0001_platform.sql', '0002_ledger.sql'])

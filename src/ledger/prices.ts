@@ -7,7 +7,7 @@ import { isCurrency, type Money } from '../kernel/money.ts'
 import type { PriceQuery, PriceSource } from '../platform/app.ts'
 import { type Database, maybe, one, type Queryable, statement, type Tx } from '../platform/db.ts'
 import type { Logger } from '../platform/log.ts'
-import type { Signals } from '../platform/signals.ts'
+import type { Signals } from '../platform/nodes/signals.ts'
 
 const defaultRefreshMs = 60_000
 /** Longer lists still work; the operator hears that each node keeps and re-reads all of it. */

@@ -3,7 +3,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { App } from './app.ts'
 import type { EventType } from './events.ts'
-import type { Chore } from './maintenance.ts'
+import type { Chore } from './nodes/maintenance.ts'
 import type { Route } from './route.ts'
 import type { Tenant } from './tenant.ts'
 import type { Job } from './work.ts'

@@ -6,12 +6,12 @@ import { createHash } from 'node:crypto'
 import { BlockList, isIPv6 } from 'node:net'
 import { AppError } from '../kernel/errors.ts'
 import { type Id, idOf } from '../kernel/ids.ts'
+import { allows, type LimitArea, limitAreas } from './auth/scopes.ts'
+import type { Tokens } from './auth/tokens.ts'
 import type { Clock } from './clock.ts'
-import type { Policy } from './rate-share.ts'
-import { allows, type LimitArea, limitAreas } from './scopes.ts'
-import type { Signals } from './signals.ts'
+import type { Policy } from './limits/share.ts'
+import type { Signals } from './nodes/signals.ts'
 import type { Environment, Tenant } from './tenant.ts'
-import type { Tokens } from './tokens.ts'
 
 const knownForMs = 30_000
 const unknownForMs = 5_000

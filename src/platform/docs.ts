@@ -7,8 +7,8 @@ import type { App } from './app.ts'
 import type { Area } from './area.ts'
 import type { Place } from './docs/operations.ts'
 import { errorsPage, type Reference, referencePage } from './docs/page.ts'
-import { serveFile } from './static-files.ts'
 import { webAsset } from './web/shell.ts'
+import { serveFile } from './web/static-files.ts'
 
 /** The assets are not compiled, so they stay where they were written. */
 const assets = new URL('../../../src/platform/docs/', import.meta.url)

@@ -12,12 +12,12 @@ import fc from 'fast-check'
 import pg from 'pg'
 import { eventually } from '../../test/eventually.ts'
 import { Database, isUnavailable } from './db.ts'
+import { rateHeaders } from './limits/headers.ts'
+import { Ring } from './limits/ring.ts'
+import type { Policy, PolicyState } from './limits/share.ts'
 import { type Admission, Limits, type LimitsOptions } from './limits.ts'
+import { Signals } from './nodes/signals.ts'
 import { startPostgres } from './postgres.ts'
-import { rateHeaders } from './rate-headers.ts'
-import type { Policy, PolicyState } from './rate-share.ts'
-import { Ring } from './ring.ts'
-import { Signals } from './signals.ts'
 
 const minuteMs = 60_000
 /** Far longer than a test: what a node then gets, it got because another gave it. */

@@ -6,8 +6,8 @@
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Database, statement } from './db.ts'
-import { Answer, type Grant, type Policy, type PolicyState, Share, Shares } from './rate-share.ts'
-import type { Signals } from './signals.ts'
+import { Answer, type Grant, type Policy, type PolicyState, Share, Shares } from './limits/share.ts'
+import type { Signals } from './nodes/signals.ts'
 
 export interface Admission {
   admitted: boolean

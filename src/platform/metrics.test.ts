@@ -9,7 +9,7 @@ import { areas } from '../areas.ts'
 import { loadConfig } from '../config.ts'
 import { startNode } from '../server.ts'
 import { atMostEvery, Metrics } from './metrics.ts'
-import { queues } from './queues.ts'
+import { queues } from './work/queues.ts'
 
 let world: World
 before(async () => {

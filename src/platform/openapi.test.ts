@@ -9,10 +9,10 @@ import { areas } from '../areas.ts'
 import { errors } from '../kernel/errors.ts'
 import type { Area } from './area.ts'
 import { eventType } from './events.ts'
-import { schemaPublisher } from './json-schema.ts'
+import { schemaPublisher } from './openapi/json-schema.ts'
+import { errorCodesOf } from './openapi/route-errors.ts'
 import { openapi, openapiText } from './openapi.ts'
 import { list, type Route, read, stream, write } from './route.ts'
-import { errorCodesOf } from './route-errors.ts'
 import { Amount, At, CurrencyCode, Day, Metadata, Moment, Nullable } from './schema.ts'
 
 interface Operation {

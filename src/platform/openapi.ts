@@ -4,12 +4,12 @@
 import { type ErrorCode, errors } from '../kernel/errors.ts'
 import type { App } from './app.ts'
 import type { Area } from './area.ts'
-import { bodySchema, sampleBody } from './catalogue.ts'
+import { bodySchema, sampleBody } from './events/catalogue.ts'
 import type { EventType } from './events.ts'
-import { isJsonSchema, type JsonSchema, type SchemaPublisher, schemaPublisher } from './json-schema.ts'
-import { chaptersOf, filterMeaning, tagOf } from './reference.ts'
+import { isJsonSchema, type JsonSchema, type SchemaPublisher, schemaPublisher } from './openapi/json-schema.ts'
+import { chaptersOf, filterMeaning, tagOf } from './openapi/reference.ts'
+import { codesInOrder, errorCodesOf } from './openapi/route-errors.ts'
 import type { Route } from './route.ts'
-import { codesInOrder, errorCodesOf } from './route-errors.ts'
 
 /** Where the committed document says the API is, so that it is the same on every machine. */
 const placeholderUrl = 'https://localhost:8443'

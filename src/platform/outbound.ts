@@ -5,9 +5,16 @@
 // Connections belong to one endpoint each, so that a slow receiver delays nobody but itself.
 import { Resolver, lookup as systemLookup } from 'node:dns/promises'
 import { AppError } from '../kernel/errors.ts'
-import { type OutboundPolicy, type Purpose, parseTarget, type Target, UrlRules, type UrlUse } from './customer-urls.ts'
-import { addressOf, blocked, Connections, defaultLimits, type Lookup } from './outbound-connections.ts'
-import type { OutboundRequest, Outcome } from './outbound-exchange.ts'
+import { addressOf, blocked, Connections, defaultLimits, type Lookup } from './outbound/connections.ts'
+import {
+  type OutboundPolicy,
+  type Purpose,
+  parseTarget,
+  type Target,
+  UrlRules,
+  type UrlUse,
+} from './outbound/customer-urls.ts'
+import type { OutboundRequest, Outcome } from './outbound/exchange.ts'
 import type { Environment } from './tenant.ts'
 
 const checkTimeoutMs = 2_000

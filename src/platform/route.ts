@@ -10,11 +10,11 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import type { ErrorCode } from '../kernel/errors.ts'
 import type { App } from './app.ts'
+import type { LimitArea, Scope } from './auth/scopes.ts'
 import type { Caller } from './auth.ts'
 import type { Tx } from './db.ts'
-import type { Keyed } from './idempotency.ts'
-import type { LimitArea, Scope } from './scopes.ts'
-import type { Message } from './streams.ts'
+import type { Keyed } from './http/idempotency.ts'
+import type { Message } from './http/streams.ts'
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 

@@ -7,8 +7,8 @@ import { eventually, startWorld } from '../../test/world.ts'
 import { bucketOf, idOf, newUuid } from '../kernel/ids.ts'
 import { systemClock } from './clock.ts'
 import { createLog } from './log.ts'
-import { failedJobs } from './queues.ts'
 import type { Tenant } from './tenant.ts'
+import { failedJobs } from './work/queues.ts'
 import { bornLeaseSeconds, type Job, type NewJob, type Outcome, type Run, Work } from './work.ts'
 
 interface Row {

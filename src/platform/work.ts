@@ -9,10 +9,10 @@ import { bucketCount, newUuid, nilUuid } from '../kernel/ids.ts'
 import type { Clock } from './clock.ts'
 import { type Committer, operation } from './commit.ts'
 import { type Database, isUnavailable, type Queryable, statement } from './db.ts'
-import { Lane, laneName, type Row } from './lane.ts'
 import { type Logger, messageOf } from './log.ts'
 import type { Tenant } from './tenant.ts'
 import type { Trace, Tracer } from './tracing.ts'
+import { Lane, laneName, type Row } from './work/lane.ts'
 
 /** How long a born-leased row waits before another node may take it (also written in work.add). */
 export const bornLeaseSeconds = 14

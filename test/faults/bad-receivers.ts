@@ -6,7 +6,7 @@ import { createServer as createTcpServer, type Server, type Socket } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createServer as createTlsServer } from 'node:tls'
-import { serverIdentity } from '../../src/platform/certificates.ts'
+import { serverIdentity } from '../../src/platform/http/certificates.ts'
 
 const dripMs = 200
 export const floodBytes = 100 * 1024 * 1024

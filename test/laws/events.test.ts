@@ -6,7 +6,7 @@ import { Value } from 'typebox/value'
 import { smsEvents } from '../../src/areas/sms/events.ts'
 import { walletEvents } from '../../src/areas/wallet/events.ts'
 import { areas } from '../../src/areas.ts'
-import { sampleBody } from '../../src/platform/catalogue.ts'
+import { sampleBody } from '../../src/platform/events/catalogue.ts'
 
 const maxBodyBytes = 64 * 1024
 

@@ -117,7 +117,7 @@ test('an area names only its own schema; what is below the areas names only what
   }
   // Housekeeping knows every partitioned table by name.
   assert.deepEqual(
-    broken.filter((line) => !line.startsWith('src/platform/maintenance.ts names ledger')),
+    broken.filter((line) => !line.startsWith('src/platform/nodes/maintenance.ts names ledger')),
     [],
   )
 })

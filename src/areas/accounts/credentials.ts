@@ -6,7 +6,7 @@ import { recordAs } from '../../platform/audit.ts'
 import type { CredentialStore } from '../../platform/auth.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { type Database, maybe } from '../../platform/db.ts'
-import type { Signals } from '../../platform/signals.ts'
+import type { Signals } from '../../platform/nodes/signals.ts'
 import { exposeKey, factsByHash, factsById, factsOf, touchKeys } from './store.ts'
 
 export function credentialStore(db: Database, signals: Signals, clock: Clock, config: Config): CredentialStore {

@@ -4,7 +4,7 @@ import { isAddressRange } from '../../config.ts'
 import { AppError } from '../../kernel/errors.ts'
 import type { Id } from '../../kernel/ids.ts'
 import { dayMs } from '../../kernel/time.ts'
-import { allows, isScope } from '../../platform/scopes.ts'
+import { allows, isScope } from '../../platform/auth/scopes.ts'
 import type { Environment } from '../../platform/tenant.ts'
 
 /** A key should be replaced this long after it was made; a reminder, never enforced. */

@@ -7,6 +7,7 @@ import { currencies, isCurrency, parseAmount } from '../../kernel/money.ts'
 import { post, setOverdraft, type Wallet, walletsOf } from '../../ledger/wallets.ts'
 import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
+import { limitAreas } from '../../platform/auth/scopes.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { maybe, one, type Queryable, type Tx } from '../../platform/db.ts'
 import { pageOf, windowOf } from '../../platform/page.ts'
@@ -22,7 +23,6 @@ import {
   Nullable,
   OneOf,
 } from '../../platform/schema.ts'
-import { limitAreas } from '../../platform/scopes.ts'
 import { accountUuid, alter, noSuchAccount, openAccount } from './account.ts'
 import { forget, storeNewKey } from './keys.ts'
 import { AccountId, KeyRecord, Name } from './schema.ts'

@@ -2,9 +2,9 @@
 // All SQL of the accounts area. Accounts, plans and keys are small tables that every node reads and a cluster
 // replicates, so they carry no bucket of their own.
 import { type Id, idOf } from '../../kernel/ids.ts'
+import type { LimitArea } from '../../platform/auth/scopes.ts'
 import type { Allowances, KeyFacts } from '../../platform/auth.ts'
 import { statement } from '../../platform/db.ts'
-import type { LimitArea } from '../../platform/scopes.ts'
 import type { Environment } from '../../platform/tenant.ts'
 import { type ApiKey, rotationDueAt, statusOf } from './key.ts'
 

@@ -3,8 +3,8 @@
 import type { Static } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import type { App } from '../../platform/app.ts'
+import { allows, isScope } from '../../platform/auth/scopes.ts'
 import { type Caller, requireKey } from '../../platform/auth.ts'
-import { allows, isScope } from '../../platform/scopes.ts'
 import type { TokenReply, TokenRequest } from './schema.ts'
 
 const defaultSeconds = 900

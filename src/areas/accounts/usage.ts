@@ -4,8 +4,8 @@ import type { Static } from 'typebox'
 import { spentByDay } from '../../ledger/rollups.ts'
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
+import { usageOf } from '../../platform/http/request-log.ts'
 import { days } from '../../platform/page.ts'
-import { usageOf } from '../../platform/request-log.ts'
 import type { LimitsReply, UsageQuery, UsageReply } from './schema.ts'
 
 const maxDays = 366

@@ -2,8 +2,8 @@
 // Events as they happen, for whoever stays on the line.
 import { Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
-import type { Catalogue } from '../../platform/catalogue.ts'
-import { knownEvent, tailMessages } from '../../platform/event-tail.ts'
+import type { Catalogue } from '../../platform/events/catalogue.ts'
+import { knownEvent, tailMessages } from '../../platform/events/tail.ts'
 import { stream } from '../../platform/route.ts'
 
 const maxWords = 100

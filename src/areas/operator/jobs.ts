@@ -5,9 +5,9 @@ import { AppError } from '../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../kernel/ids.ts'
 import { record } from '../../platform/audit.ts'
 import { pageOf, windowOf } from '../../platform/page.ts'
-import { discardFailed, failedJobs, retryFailed } from '../../platform/queues.ts'
 import { IdParam, list, type Route, write } from '../../platform/route.ts'
 import { At, listQuery, Nullable, OneOf } from '../../platform/schema.ts'
+import { discardFailed, failedJobs, retryFailed } from '../../platform/work/queues.ts'
 
 const FailedJob = Type.Object(
   {

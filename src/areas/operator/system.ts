@@ -2,10 +2,10 @@
 // The installation at a glance: nodes, queues, versions.
 import { Type } from 'typebox'
 import { idOf } from '../../kernel/ids.ts'
-import { liveNodes } from '../../platform/nodes.ts'
-import { queues } from '../../platform/queues.ts'
+import { liveNodes } from '../../platform/nodes/nodes.ts'
 import { type Route, read } from '../../platform/route.ts'
 import { At } from '../../platform/schema.ts'
+import { queues } from '../../platform/work/queues.ts'
 
 const System = Type.Object(
   {

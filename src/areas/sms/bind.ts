@@ -6,9 +6,9 @@ import type { Static, TObject, TProperties } from 'typebox'
 import { Default } from 'typebox/value'
 import type { App } from '../../platform/app.ts'
 import { statement } from '../../platform/db.ts'
+import { bodyChecker } from '../../platform/http/validate.ts'
 import type { Outbound } from '../../platform/outbound.ts'
 import type { Owner } from '../../platform/secrets.ts'
-import { bodyChecker } from '../../platform/validate.ts'
 import type { Carrier, Intake } from './carrier.ts'
 
 const tokenBytes = 24

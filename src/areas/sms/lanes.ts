@@ -3,7 +3,7 @@
 // for each bind, so that a slow one holds up nobody else's messages. What is not decided yet waits at no place.
 import { type Static, Type } from 'typebox'
 import type { App } from '../../platform/app.ts'
-import type { Chore } from '../../platform/maintenance.ts'
+import type { Chore } from '../../platform/nodes/maintenance.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { NewJob } from '../../platform/work.ts'
 import type { Route } from './carrier.ts'

@@ -5,7 +5,7 @@ import { newUuid } from '../../kernel/ids.ts'
 import { isCurrency } from '../../kernel/money.ts'
 import type { App } from '../../platform/app.ts'
 import { one } from '../../platform/db.ts'
-import { AnsweredBefore, keyed } from '../../platform/idempotency.ts'
+import { AnsweredBefore, keyed } from '../../platform/http/idempotency.ts'
 import {
   type Draft,
   itemOf,

@@ -5,8 +5,8 @@
 // fenced by the attempts of their jobs.
 import { idOf } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
-import type { Lease } from '../../platform/leases.ts'
-import { liveNodes } from '../../platform/nodes.ts'
+import type { Lease } from '../../platform/nodes/leases.ts'
+import { liveNodes } from '../../platform/nodes/nodes.ts'
 
 /** A node that died is replaced after this long and one look; one that is only slow must not be. */
 const leaseSeconds = 3

@@ -4,7 +4,7 @@
 import type { App } from '../../platform/app.ts'
 import { operation } from '../../platform/commit.ts'
 import { statement } from '../../platform/db.ts'
-import type { Chore } from '../../platform/maintenance.ts'
+import type { Chore } from '../../platform/nodes/maintenance.ts'
 import { onePerApp } from '../../platform/one-per-app.ts'
 import { whenStored } from './answered.ts'
 import type { Receipt } from './carrier.ts'

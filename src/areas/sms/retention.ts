@@ -5,7 +5,7 @@ import { bucketCount, bucketOf, firstUuidAt } from '../../kernel/ids.ts'
 import { dayMs, hourMs } from '../../kernel/time.ts'
 import type { App } from '../../platform/app.ts'
 import { statement } from '../../platform/db.ts'
-import type { Chore } from '../../platform/maintenance.ts'
+import type { Chore } from '../../platform/nodes/maintenance.ts'
 import { onePerApp } from '../../platform/one-per-app.ts'
 
 const keepTextDays = 90

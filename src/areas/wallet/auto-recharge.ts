@@ -12,7 +12,7 @@ import { record } from '../../platform/audit.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { maybe, one, type Queryable, type Tx } from '../../platform/db.ts'
 import type { Occasion } from '../../platform/events.ts'
-import type { Chore } from '../../platform/maintenance.ts'
+import type { Chore } from '../../platform/nodes/maintenance.ts'
 import { Amount, AmountIn, At, Nullable, OneOf } from '../../platform/schema.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import {

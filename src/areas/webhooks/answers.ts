@@ -3,7 +3,7 @@
 // the delivery counts as over, so that a node which dies in between leaves both to the next attempt.
 import type { App } from '../../platform/app.ts'
 import type { Area, TakeAnswer } from '../../platform/area.ts'
-import type { Outcome } from '../../platform/outbound-exchange.ts'
+import type { Outcome } from '../../platform/outbound/exchange.ts'
 import type { Trace } from '../../platform/tracing.ts'
 import { type Delivery, judge, send } from './delivery.ts'
 import type { Target } from './targets.ts'

@@ -3,7 +3,7 @@
 import type { Static } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../kernel/ids.ts'
-import type { Catalogue } from '../../platform/catalogue.ts'
+import type { Catalogue } from '../../platform/events/catalogue.ts'
 import type { EndpointHealth } from './health.ts'
 import { maxEvents, type WebhookRecord } from './schema.ts'
 import type { EndpointRow, FilterValue } from './store.ts'

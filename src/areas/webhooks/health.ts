@@ -5,7 +5,7 @@ import type { Static } from 'typebox'
 import { hourMs } from '../../kernel/time.ts'
 import { type Queryable, statement } from '../../platform/db.ts'
 import type { Environment, Tenant } from '../../platform/tenant.ts'
-import { waitingUnder } from '../../platform/waiting-jobs.ts'
+import { waitingUnder } from '../../platform/work/waiting-jobs.ts'
 import type { Health } from './schema.ts'
 
 /** The lane of work.jobs that delivers; a job's key is its endpoint. */

@@ -5,7 +5,7 @@ import { bucketCount, firstUuidAt } from '../../kernel/ids.ts'
 import { dayMs, parseDay, parseMoment } from '../../kernel/time.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { statement } from '../../platform/db.ts'
-import type { Chore } from '../../platform/maintenance.ts'
+import type { Chore } from '../../platform/nodes/maintenance.ts'
 import { webhookPlan } from './plan.ts'
 
 const keepHoursDays = 3

@@ -8,7 +8,7 @@ import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { maybe, one, type Queryable, type Tx } from '../../platform/db.ts'
-import { hasten, withdraw } from '../../platform/waiting-jobs.ts'
+import { hasten, withdraw } from '../../platform/work/waiting-jobs.ts'
 import { challenge } from './challenge.ts'
 import {
   checkedFilters,

@@ -4,7 +4,7 @@ import { createHmac } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { Webhook } from 'standardwebhooks'
 import { areas } from '../../areas.ts'
-import { sampleBody } from '../../platform/catalogue.ts'
+import { sampleBody } from '../../platform/events/catalogue.ts'
 import { newSecret } from './secrets.ts'
 import { signatureHeaders, signingKeys } from './signature.ts'
 

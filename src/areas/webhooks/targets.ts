@@ -3,9 +3,9 @@
 // every node; a change raises the endpoint's version, which deliveries carry, and is told to all nodes besides.
 import type { App } from '../../platform/app.ts'
 import type { Allowances } from '../../platform/auth.ts'
-import type { UrlUse } from '../../platform/customer-urls.ts'
 import { statement } from '../../platform/db.ts'
-import type { Policy } from '../../platform/rate-share.ts'
+import type { Policy } from '../../platform/limits/share.ts'
+import type { UrlUse } from '../../platform/outbound/customer-urls.ts'
 import type { Environment, Tenant } from '../../platform/tenant.ts'
 import { webhookPlan } from './plan.ts'
 import { callbackSecret, type OpenSecrets, openHeaders, openSecrets, type StoredSecrets } from './secrets.ts'

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operations and events of the reference page, each from its declaration.
 import { errors } from '../../kernel/errors.ts'
-import { sampleBody } from '../catalogue.ts'
+import { sampleBody } from '../events/catalogue.ts'
 import type { EventType } from '../events.ts'
+import { errorCodesOf, ownErrorCodesOf } from '../openapi/route-errors.ts'
 import { needsBody, propertiesOf, requiredOf } from '../openapi.ts'
 import type { Route } from '../route.ts'
-import { errorCodesOf, ownErrorCodesOf } from '../route-errors.ts'
 import { type Html, html, json, prose } from '../web/html.ts'
 import { countFields, queryTable, replyTable, requestTable, sampleOf } from './fields.ts'
 

@@ -3,9 +3,9 @@
 import { STATUS_CODES } from 'node:http'
 import { type ErrorCode, errors } from '../../kernel/errors.ts'
 import type { Area } from '../area.ts'
-import { chaptersOf } from '../reference.ts'
+import { chaptersOf } from '../openapi/reference.ts'
+import { codesInOrder, errorCodesOf } from '../openapi/route-errors.ts'
 import type { Route } from '../route.ts'
-import { codesInOrder, errorCodesOf } from '../route-errors.ts'
 import { breakable, type Html, html, json } from '../web/html.ts'
 import { badge, codeBlock, curlCommand, eventArticle, operationArticle, type Place } from './operations.ts'
 

@@ -3,7 +3,7 @@
 // request that failed on the way may be sent a second time at once, and is done once; later it is only asked about.
 import type { IncomingHttpHeaders } from 'node:http'
 import { type Currency, currencies } from '../../../kernel/money.ts'
-import { type ProviderAnswer, ProviderClient } from '../../../platform/provider-http.ts'
+import { type ProviderAnswer, ProviderClient } from '../../../platform/outbound/provider-http.ts'
 import {
   acquirerPaths,
   type Intent,

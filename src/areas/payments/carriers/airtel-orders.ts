@@ -2,7 +2,7 @@
 // Orders of Airtel Money, the same for money that comes in and goes out: how a phone and a market are named, and what the
 // provider's answers mean.
 import { factsOf } from '../../../kernel/phone.ts'
-import type { ProviderAnswer } from '../../../platform/provider-http.ts'
+import type { ProviderAnswer } from '../../../platform/outbound/provider-http.ts'
 import { readAirtelPaymentAnswer, readAirtelResult } from '../../../protocols/airtel.ts'
 import type { FailureReason, Market, OrderVerdict } from '../providers/provider.ts'
 import { notTaken } from './not-taken.ts'

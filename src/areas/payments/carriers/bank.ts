@@ -4,7 +4,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { formatMicros } from '../../../kernel/money.ts'
 import type { Clock } from '../../../platform/clock.ts'
-import { type ProviderAnswer, ProviderClient } from '../../../platform/provider-http.ts'
+import { type ProviderAnswer, ProviderClient } from '../../../platform/outbound/provider-http.ts'
 import { isNoticeSigned } from '../../../protocols/acquirer.ts'
 import {
   type BankObject,

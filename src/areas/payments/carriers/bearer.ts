@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests to a provider that wants a token with each: the token is asked for when there is none, kept while it is good,
 // and replaced once when the provider no longer knows it.
-import { type ProviderAnswer, ProviderClient, type ProviderRequest } from '../../../platform/provider-http.ts'
+import { type ProviderAnswer, ProviderClient, type ProviderRequest } from '../../../platform/outbound/provider-http.ts'
 import type { Surroundings } from '../providers/kind.ts'
 
 const tokenMs = 10_000

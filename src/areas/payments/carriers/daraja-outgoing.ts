@@ -2,7 +2,7 @@
 // M-Pesa payouts, over Daraja's B2C. The payout's own id is the provider's OriginatorConversationID, by which it can be asked
 // about. Nothing is answered at once: what became of a payout, and of a question about one, comes to an address.
 import { formatMicros, parseAmount } from '../../../kernel/money.ts'
-import type { ProviderAnswer } from '../../../platform/provider-http.ts'
+import type { ProviderAnswer } from '../../../platform/outbound/provider-http.ts'
 import {
   b2cBody,
   type Initiator,

@@ -3,7 +3,7 @@
 // attempt whose answer was lost waits for its callback, which comes to an address of its own.
 import { formatMicros, parseAmount } from '../../../kernel/money.ts'
 import type { Clock } from '../../../platform/clock.ts'
-import type { ProviderAnswer } from '../../../platform/provider-http.ts'
+import type { ProviderAnswer } from '../../../platform/outbound/provider-http.ts'
 import {
   readStkCallback,
   readStkPushAnswer,

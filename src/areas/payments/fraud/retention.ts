@@ -3,7 +3,7 @@
 import { bucketCount } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { one } from '../../../platform/db.ts'
-import type { Chore } from '../../../platform/maintenance.ts'
+import type { Chore } from '../../../platform/nodes/maintenance.ts'
 import { forgetVelocity } from './store.ts'
 
 const rowsAtOnce = 10_000

@@ -4,7 +4,7 @@
 // (/messages/0/id, where * is every element of a list) or else a regular expression whose first group is wanted.
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
-import { parseTarget } from '../../../platform/customer-urls.ts'
+import { parseTarget } from '../../../platform/outbound/customer-urls.ts'
 import { OneOf } from '../../../platform/schema.ts'
 import type { OutboundMessage } from '../carrier.ts'
 

@@ -12,7 +12,7 @@ import { StartError } from '../../../config.ts'
 import { isE164, resolveNetwork } from '../../../kernel/phone.ts'
 import type { Database } from '../../../platform/db.ts'
 import { messageOf } from '../../../platform/log.ts'
-import { Signals } from '../../../platform/signals.ts'
+import { Signals } from '../../../platform/nodes/signals.ts'
 import { portedTopic } from './numbers.ts'
 
 const readBytes = 256 * 1024

@@ -1,0 +1,580 @@
+// SPDX-License-Identifier: Apache-2.0
+// Backup and restore of all data in the database. Ours, because the embedded server comes without pg_dump; through COPY,
+// so that neither side ever holds more than a few blocks in memory. pg-copy-streams does the COPY, because pg itself has
+// no streams for it, and so no way to read only as fast as the disk writes.
+//
+// The file is gzip around lines of JSON, and between them the rows in the text format of COPY:
+//
+//   {"pamoja_backup":1,"made_at":"2026-01-31T12:00:00.000Z","migrations":[{"name":"0001_platform","checksum":"9f…"}]}
+//   {"table":"events.events","columns":["bucket","id"],"partitions":[{"name":"events_default","bounds":"DEFAULT"}]}
+//   {"bytes":8192}         and after this line so many bytes of rows, cut anywhere; any number of such blocks,
+//   {"bytes":0}            and this one ends the table; then the next table
+//   {"rows":{"events.events":3412},"sequences":{"later.numbers":"17"}}
+//   {"sha256":"5e…"}       of every byte before this line; nothing may follow
+//
+// The file does not hold the secret key, without which the secrets in it are as closed as they are in the database.
+// A restored installation does again what was still to be done when the backup was made.
+import { createHash } from 'node:crypto'
+import { createReadStream, createWriteStream } from 'node:fs'
+import { open, rename, rm, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip, createGzip, constants as zlib } from 'node:zlib'
+import pg from 'pg'
+import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
+import { type Static, type TSchema, Type } from 'typebox'
+import { Compile, type Validator } from 'typebox/compile'
+import { StartError } from '../../config.ts'
+import { type Database, sqlState } from '../db.ts'
+
+const formatVersion = 1
+const maxLineBytes = 4 * 1024 * 1024
+const unzippedBlockBytes = 256 * 1024
+const lockTimeoutMs = 10_000
+
+/** What only the nodes that run at this moment mean something to; a restored database makes its own. */
+const transientTables: ReadonlySet<string> = new Set([
+  'platform.nodes', // The processes that run.
+  'platform.leases', // What each of them is doing; they end by themselves within seconds.
+  'platform.rate_slots', // What each of them may admit within the next minute.
+])
+
+/** Why there is no backup, or nothing was restored: one sentence for the operator. */
+export class BackupError extends StartError {}
+
+/** Writes all data, as it is at one moment, to a file. Others go on writing meanwhile. Gives a sentence for the operator. */
+export async function backup(db: Database, file: string): Promise<string> {
+  const client = await db.connect()
+  try {
+    await client.query('begin isolation level repeatable read read only')
+    await prepareSession(client)
+    const counts = new Map<string, number>()
+    const bytes = await writeFile(file, sealed(dump(client, counts)))
+    return `Backed up ${amount(counts)} to ${file} (${size(bytes)}). The secret key (PAMOJA_SECRET_KEY, or the file secret-key in PAMOJA_HOME) is not in it: keep a copy of that elsewhere, because the secrets in the backup cannot be opened without it.`
+  } finally {
+    await client.end()
+  }
+}
+
+/**
+ * Fills a migrated database without accounts from a file, wholly or not at all. The file is read twice: a damaged one is
+ * found out before it costs the database anything, and what is then loaded is checked again before the commit.
+ */
+export async function restore(db: Database, file: string): Promise<string> {
+  const client = await db.connect()
+  try {
+    await client.query('begin')
+    await prepareSession(client)
+    const tables = new Map((await ourTables(client)).map((table) => [table.name, table]))
+    await lock(client, [...tables.values()])
+    await requireEmpty(client, [...tables.values()])
+    const { begin } = await readFile(file)
+    await requireVersion(client, begin.migrations)
+    const { counts, left } = await load(client, file, tables)
+    await client.query('commit')
+    const omitted = left.length === 0 ? '' : ` Left out, because this version has no use for them: ${left.join(', ')}.`
+    return `Restored ${amount(counts)} from ${file}, made at ${begin.made_at}.${omitted} Before you start, put the secret key of that installation in place (PAMOJA_SECRET_KEY, or the file secret-key in PAMOJA_HOME).`
+  } catch (error) {
+    if (/^2[23]/.test(sqlState(error)) && error instanceof Error)
+      throw new BackupError(`The rows in ${file} do not fit the database (${error.message}). Nothing was restored.`, {
+        cause: error,
+      })
+    throw error
+  } finally {
+    // An open transaction ends with its connection.
+    await client.end()
+  }
+}
+
+const Begin = Type.Object({
+  pamoja_backup: Type.Literal(formatVersion),
+  made_at: Type.String(),
+  migrations: Type.Array(Type.Object({ name: Type.String(), checksum: Type.String() })),
+})
+
+const TableBegin = Type.Object({
+  table: Type.String(),
+  columns: Type.Array(Type.String()),
+  partitions: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      // Becomes SQL when it is restored, so it is nothing but literals in parentheses.
+      bounds: Type.String({
+        pattern: String.raw`^(DEFAULT|FOR VALUES (FROM|IN|WITH) \([\w ',:.+-]*\)( TO \([\w ',:.+-]*\))?)$`,
+      }),
+    }),
+  ),
+})
+
+const Block = Type.Object({ bytes: Type.Integer({ minimum: 0 }) })
+
+const Summary = Type.Object({
+  rows: Type.Record(Type.String(), Type.Integer({ minimum: 0 })),
+  sequences: Type.Record(Type.String(), Type.String({ pattern: '^-?[0-9]+$' })),
+})
+
+const anyBegin = Compile(Type.Object({ pamoja_backup: Type.Integer() }))
+const begins = Compile(Begin)
+const tableBegins = Compile(TableBegin)
+const blocks = Compile(Block)
+const summaries = Compile(Summary)
+const seals = Compile(Type.Object({ sha256: Type.String() }))
+
+type Migrations = Static<typeof Begin>['migrations']
+type Line =
+  | Static<typeof Begin>
+  | Static<typeof TableBegin>
+  | Static<typeof Block>
+  | Static<typeof Summary>
+  | { sha256: string }
+
+interface Table {
+  /** As in the file: schema and name, without quotes. */
+  name: string
+  schema: string
+  /** As in SQL. */
+  quoted: string
+  columns: string[]
+  partitions: { name: string; bounds: string }[]
+}
+
+/** No limit of time holds here, and values are written the same way whatever the server's settings. */
+async function prepareSession(client: pg.Client): Promise<void> {
+  await client.query(`select set_config(name, '0', true) from pg_settings where name in
+    ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')`)
+  await client.query(`set local client_encoding = 'UTF8'; set local timezone = 'UTC'; set local datestyle = 'ISO, YMD';
+    set local intervalstyle = 'postgres'; set local bytea_output = 'hex'; set local extra_float_digits = 3;
+    set local search_path = pg_catalog; set local row_security = off`)
+}
+
+const ourSchemas = `select oid from pg_namespace where nspname not in ('public', 'information_schema') and nspname !~ '^pg_'`
+
+/** Every table in a schema of ours, but those of extensions. Partitions are part of their table. */
+async function ourTables(client: pg.Client): Promise<Table[]> {
+  const { rows } = await client.query<Table>(`
+    select n.nspname || '.' || c.relname as name, n.nspname as schema, format('%I.%I', n.nspname, c.relname) as quoted,
+           array(select a.attname::text from pg_attribute a
+                  where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+                  order by a.attnum) as columns,
+           (select coalesce(json_agg(json_build_object('name', p.relname, 'bounds', pg_get_expr(p.relpartbound, p.oid))
+                                     order by p.relname), '[]')
+              from pg_inherits i join pg_class p on p.oid = i.inhrelid
+             where i.inhparent = c.oid and p.relispartition) as partitions
+      from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     where c.relkind in ('r', 'p') and not c.relispartition and n.oid in (${ourSchemas})
+       and not exists (select from pg_depend d
+                        where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')
+     order by 1`)
+  return rows
+}
+
+async function appliedMigrations(client: pg.Client): Promise<Migrations> {
+  const { rows } = await client.query<Migrations[number]>(
+    'select name, checksum from public.pamoja_migrations order by name',
+  )
+  return rows
+}
+
+// Writing ---------------------------------------------------------------------------------------------------------
+
+async function* dump(client: pg.Client, counts: Map<string, number>): AsyncGenerator<Buffer> {
+  const migrations = await appliedMigrations(client)
+  const { rows: moments } = await client.query<{ now: Date }>('select now()')
+  yield line({ pamoja_backup: formatVersion, made_at: moments[0]?.now.toISOString() ?? '', migrations })
+  await client.query('savepoint between_tables')
+  for (const { name, quoted, columns, partitions } of await ourTables(client)) {
+    if (transientTables.has(name)) continue
+    yield line({ table: name, columns, partitions })
+    const rows = client.query(copyTo(`copy (select ${list(columns)} from ${quoted}) to stdout`))
+    // The loop below throws what goes wrong. If it is left early the stream still tells of its connection's end.
+    rows.on('error', () => undefined)
+    for await (const chunk of rows) yield* block(chunk)
+    yield line({ bytes: 0 })
+    // Keeps the snapshot but lets go of the table, so that its partitions can be made and dropped again.
+    await client.query('rollback to savepoint between_tables')
+    counts.set(name, rows.rowCount)
+  }
+  await client.query('commit')
+  await refuseIfMigrated(client, migrations)
+  yield line({ rows: Object.fromEntries(counts), sequences: await readSequences(client) })
+}
+
+/** A table that a migration rewrites looks empty to a snapshot from before. */
+async function refuseIfMigrated(client: pg.Client, before: Migrations): Promise<void> {
+  if (beyond(await appliedMigrations(client), before).length > 0)
+    throw new BackupError('The database was migrated while it was backed up: start the backup again.')
+}
+
+/** Sequences know no snapshot; read last, they are past every number in the rows. */
+async function readSequences(client: pg.Client): Promise<Record<string, string>> {
+  const { rows } = await client.query<{ name: string; value: string }>(`
+    select format('%I.%I', schemaname, sequencename) as name, last_value::text as value from pg_sequences
+     where last_value is not null and schemaname::regnamespace::oid in (${ourSchemas})`)
+  return Object.fromEntries(rows.map(({ name, value }) => [name, value]))
+}
+
+function* block(chunk: Buffer): Generator<Buffer> {
+  yield line({ bytes: chunk.length })
+  yield chunk
+}
+
+function line(value: Line): Buffer {
+  return Buffer.from(`${JSON.stringify(value)}\n`)
+}
+
+async function* sealed(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const hash = createHash('sha256')
+  for await (const piece of content) {
+    hash.update(piece)
+    yield piece
+  }
+  yield line({ sha256: hash.digest('hex') })
+}
+
+/** Under its own name the file is always whole: it is written beside it, and renamed when it is safe on the disk. */
+async function writeFile(file: string, content: AsyncIterable<Buffer>): Promise<number> {
+  const part = `${file}.part`
+  try {
+    if ((await stat(file).catch(() => null))?.isDirectory())
+      throw new BackupError(`${file} is a directory: name a file.`)
+    await rm(part, { force: true })
+    const bytes = await writePart(part, content)
+    await rename(part, file)
+    await syncDirectory(dirname(file))
+    return bytes
+  } catch (error) {
+    await rm(part, { force: true }).catch(() => undefined)
+    throw writingProblem(file, error)
+  }
+}
+
+async function writePart(part: string, content: AsyncIterable<Buffer>): Promise<number> {
+  // While a backup runs the database cannot clean up behind its snapshot, so it had better be quick than small.
+  const gzip = createGzip({ level: zlib.Z_BEST_SPEED })
+  await pipeline(content, gzip, createWriteStream(part, { flags: 'wx', mode: 0o600, flush: true }))
+  return (await stat(part)).size
+}
+
+async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+const fileProblems: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file or directory',
+  ENOTDIR: 'a part of its path is not a directory',
+  EISDIR: 'it is a directory',
+  EACCES: 'this user has no permission',
+  EPERM: 'this user has no permission',
+  EROFS: 'the disk is read-only',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+  EFBIG: 'the disk takes no files of this size',
+  EIO: 'the disk fails',
+}
+
+function writingProblem(file: string, error: unknown): unknown {
+  const problem = fileProblems[codeOf(error)]
+  return problem
+    ? new BackupError(`${file} cannot be written: ${problem}. There is no backup.`, { cause: error })
+    : error
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
+}
+
+// Reading ---------------------------------------------------------------------------------------------------------
+
+/** Takes all the rows of a table, or leaves them all alone. */
+type Taker = (table: Static<typeof TableBegin>, rows: AsyncIterable<Buffer>) => Promise<void>
+
+interface Contents {
+  begin: Static<typeof Begin>
+  summary: Static<typeof Summary>
+}
+
+class Damage extends Error {}
+
+/** Reads a file from the first byte to the last. Returns only if all of it is what once was written. */
+async function readFile(file: string, take: Taker = async () => undefined): Promise<Contents> {
+  let begun = false
+  try {
+    return await pipeline(
+      createReadStream(file),
+      createGunzip({ chunkSize: unzippedBlockBytes }),
+      async (chunks: AsyncIterable<Buffer>) => {
+        const input = new Input(chunks)
+        const begin = await readBegin(file, input)
+        begun = true
+        return { begin, summary: await readTables(input, take) }
+      },
+    )
+  } catch (error) {
+    throw readingProblem(file, begun, error)
+  }
+}
+
+async function readBegin(file: string, input: Input): Promise<Static<typeof Begin>> {
+  const record = await input.line()
+  if (anyBegin.Check(record) && record.pamoja_backup !== formatVersion)
+    throw new BackupError(
+      `${file} has format ${record.pamoja_backup}, and this version of the program reads format ${formatVersion}: restore it with the version that made it.`,
+    )
+  return checked(begins, record)
+}
+
+async function readTables(input: Input, take: Taker): Promise<Static<typeof Summary>> {
+  for (;;) {
+    const record = await input.line()
+    if (tableBegins.Check(record)) {
+      const rows = readRows(input)
+      await take(record, rows)
+      while (!(await rows.next()).done);
+      continue
+    }
+    const summary = checked(summaries, record)
+    const sha256 = input.digest()
+    if (checked(seals, await input.line()).sha256 !== sha256) throw new Damage('its checksum does not match')
+    if (!(await input.atEnd())) throw new Damage('something follows its end')
+    return summary
+  }
+}
+
+async function* readRows(input: Input): AsyncGenerator<Buffer> {
+  for (;;) {
+    const { bytes } = checked(blocks, await input.line())
+    if (bytes === 0) return
+    yield* input.bytes(bytes)
+  }
+}
+
+function checked<S extends TSchema>(validator: Validator<Record<never, never>, S>, record: unknown): Static<S> {
+  if (!validator.Check(record)) throw new Damage('it holds a line that does not belong there')
+  return record
+}
+
+/** Lines and blocks out of a stream that is cut anywhere, with the checksum of all that was taken from it. */
+class Input {
+  readonly #chunks: AsyncIterator<Buffer>
+  readonly #hash = createHash('sha256')
+  #ahead: Buffer = Buffer.alloc(0)
+
+  constructor(chunks: AsyncIterable<Buffer>) {
+    this.#chunks = chunks[Symbol.asyncIterator]()
+  }
+
+  async line(): Promise<unknown> {
+    const pieces: Buffer[] = []
+    for (let bytes = 0; bytes < maxLineBytes; ) {
+      await this.#more()
+      const end = this.#ahead.indexOf('\n')
+      const piece = this.#take(end < 0 ? this.#ahead.length : end + 1)
+      pieces.push(piece)
+      bytes += piece.length
+      if (end >= 0) return parsed(Buffer.concat(pieces).toString('utf8'))
+    }
+    throw new Damage('it holds a line that is too long')
+  }
+
+  async *bytes(count: number): AsyncGenerator<Buffer> {
+    for (let left = count; left > 0; ) {
+      await this.#more()
+      const piece = this.#take(Math.min(left, this.#ahead.length))
+      left -= piece.length
+      yield piece
+    }
+  }
+
+  digest(): string {
+    return this.#hash.copy().digest('hex')
+  }
+
+  async atEnd(): Promise<boolean> {
+    while (this.#ahead.length === 0) {
+      const next = await this.#chunks.next()
+      if (next.done) return true
+      this.#ahead = next.value
+    }
+    return false
+  }
+
+  async #more(): Promise<void> {
+    if (await this.atEnd()) throw new Damage('it ends too early')
+  }
+
+  #take(count: number): Buffer {
+    const taken = this.#ahead.subarray(0, count)
+    this.#ahead = this.#ahead.subarray(count)
+    this.#hash.update(taken)
+    return taken
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new Damage('it holds a line that is not JSON', { cause })
+  }
+}
+
+function readingProblem(file: string, begun: boolean, error: unknown): unknown {
+  const problem = fileProblems[codeOf(error)]
+  if (problem) return new BackupError(`${file} cannot be read: ${problem}. Nothing was restored.`, { cause: error })
+  if (!(error instanceof Error && (error instanceof Damage || codeOf(error).startsWith('Z_')))) return error
+  const sentence = begun
+    ? `${file} is damaged or cut short (${error.message}).`
+    : `${file} is not a backup of Pamoja, or its beginning is damaged.`
+  return new BackupError(`${sentence} Nothing was restored.`, { cause: error })
+}
+
+// Loading ---------------------------------------------------------------------------------------------------------
+
+async function lock(client: pg.Client, tables: readonly Table[]): Promise<void> {
+  try {
+    await client.query(`set local lock_timeout = ${lockTimeoutMs}`)
+    await client.query(`lock table ${tables.map(({ quoted }) => quoted).join(', ')} in access exclusive mode`)
+    await client.query('set local lock_timeout = 0')
+  } catch (error) {
+    if (sqlState(error) !== '55P03') throw error
+    throw new BackupError('The database is in use: stop every node, then restore. Nothing was restored.', {
+      cause: error,
+    })
+  }
+}
+
+/** Accounts, or anything that belongs to one, would be lost; the rest is what migrations and nodes put there by themselves. */
+async function requireEmpty(client: pg.Client, tables: readonly Table[]): Promise<void> {
+  const tests = tables.flatMap(({ name, quoted, columns }) => {
+    if (name === 'accounts.accounts') return [`exists (select from ${quoted})`]
+    return columns.includes('account_id') ? [`exists (select from ${quoted} where account_id is not null)`] : []
+  })
+  const { rows } = await client.query<{ used: boolean }>(`select ${['false', ...tests].join(' or ')} as used`)
+  if (rows[0]?.used !== false)
+    throw new BackupError(
+      'The database already holds accounts or their data: restore into an empty one. Nothing was restored.',
+    )
+}
+
+async function requireVersion(client: pg.Client, theirs: Migrations): Promise<void> {
+  const ours = await appliedMigrations(client)
+  const [added, missing] = [beyond(theirs, ours), beyond(ours, theirs)]
+  if (added.length > 0)
+    throw new BackupError(
+      `The backup was made by a newer or another version of this program (it has ${added.join(', ')}): restore it with that version. Nothing was restored.`,
+    )
+  if (missing.length > 0)
+    throw new BackupError(
+      `The backup was made by an older version of this program (it lacks ${missing.join(', ')}): restore it with that version, then migrate with this one. Nothing was restored.`,
+    )
+}
+
+/** The migrations of the first that the second has not, or has otherwise. */
+function beyond(first: Migrations, second: Migrations): string[] {
+  const known = new Map(second.map(({ name, checksum }) => [name, checksum]))
+  return first.filter(({ name, checksum }) => known.get(name) !== checksum).map(({ name }) => name)
+}
+
+async function load(
+  client: pg.Client,
+  file: string,
+  tables: ReadonlyMap<string, Table>,
+): Promise<{ counts: Map<string, number>; left: string[] }> {
+  const counts = new Map<string, number>()
+  const left: string[] = []
+  const foreignKeys = await dropForeignKeys(client)
+  const { summary } = await readFile(file, async (given, rows) => {
+    const table = tables.get(given.table)
+    if (!table || transientTables.has(given.table)) left.push(given.table)
+    else counts.set(given.table, await fill(client, table, given, rows))
+  })
+  for (const [name, count] of counts)
+    if (summary.rows[name] !== count)
+      throw new BackupError(
+        `${file} has ${count} rows of ${name} and should have ${summary.rows[name]}. Nothing was restored.`,
+      )
+  for (const add of foreignKeys) await client.query(add)
+  await freeJobs(client, counts)
+  // Before this the planner takes every table for empty.
+  for (const name of counts.keys()) await client.query(`analyze ${tables.get(name)?.quoted}`)
+  // Last, because no rollback takes it back.
+  await writeSequences(client, summary.sequences)
+  return { counts, left }
+}
+
+/** Takes away the foreign keys, so that the order of the tables does not matter. Gives the SQL that makes them again. */
+async function dropForeignKeys(client: pg.Client): Promise<string[]> {
+  const { rows } = await client.query<{ drop: string; add: string }>(`
+    select format('alter table %s drop constraint %I', conrelid::regclass, conname) as drop,
+           format('alter table %s add constraint %I %s', conrelid::regclass, conname, pg_get_constraintdef(oid)) as add
+      from pg_constraint where contype = 'f' and conparentid = 0 and connamespace in (${ourSchemas})`)
+  for (const { drop } of rows) await client.query(drop)
+  return rows.map(({ add }) => add)
+}
+
+/** Replaces the rows of a table. The rows are facts already, so no trigger hears of them. */
+async function fill(
+  client: pg.Client,
+  table: Table,
+  given: Static<typeof TableBegin>,
+  rows: AsyncIterable<Buffer>,
+): Promise<number> {
+  const unknown = given.columns.find((column) => !table.columns.includes(column))
+  if (unknown !== undefined)
+    throw new BackupError(`The table ${table.name} of this database has no column ${unknown}. Nothing was restored.`)
+  await rebuildPartitions(client, table, given)
+  await client.query(`truncate ${table.quoted}`)
+  await client.query(`alter table ${table.quoted} disable trigger user`)
+  const sink = client.query(copyFrom(`copy ${table.quoted} (${list(given.columns)}) from stdin`))
+  await pipeline(rows, sink)
+  await client.query(`alter table ${table.quoted} enable trigger user`)
+  return sink.rowCount
+}
+
+/**
+ * Gives a table the partitions it had, instead of those this database made for the months to come. Otherwise old rows would
+ * share one partition, kept until the youngest may go, and rows from beyond the prepared months would sit in the default
+ * partition, where they prevent that their own is ever made.
+ */
+async function rebuildPartitions(client: pg.Client, table: Table, given: Static<typeof TableBegin>): Promise<void> {
+  const partition = (name: string): string => `${pg.escapeIdentifier(table.schema)}.${pg.escapeIdentifier(name)}`
+  if (given.partitions.length === 0) return
+  for (const { name } of table.partitions) await client.query(`drop table ${partition(name)}`)
+  for (const { name, bounds } of given.partitions)
+    await client.query(`create table ${partition(name)} partition of ${table.quoted} ${bounds}`)
+}
+
+/** The nodes that were running jobs are not there any more: the jobs are due at once. */
+async function freeJobs(client: pg.Client, counts: ReadonlyMap<string, number>): Promise<void> {
+  if (counts.has('work.jobs'))
+    await client.query('update work.jobs set owner = null, run_at = least(run_at, now()) where owner is not null')
+}
+
+async function writeSequences(client: pg.Client, sequences: Readonly<Record<string, string>>): Promise<void> {
+  for (const [name, value] of Object.entries(sequences))
+    await client.query('select setval(to_regclass($1), $2::bigint) where to_regclass($1) is not null', [name, value])
+}
+
+function list(columns: readonly string[]): string {
+  return columns.map(pg.escapeIdentifier).join(', ')
+}
+
+function amount(counts: ReadonlyMap<string, number>): string {
+  const rows = [...counts.values()].reduce((sum, count) => sum + count, 0)
+  return `${counted(counts.size, 'table')}, ${counted(rows, 'row')}`
+}
+
+function counted(count: number, noun: string): string {
+  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`
+}
+
+function size(bytes: number): string {
+  const units = ['bytes', 'KB', 'MB', 'GB', 'TB']
+  const step = bytes < 1000 ? 0 : Math.min(Math.floor(Math.log10(bytes) / 3), units.length - 1)
+  return `${(bytes / 1000 ** step).toFixed(step === 0 ? 0 : 1)} ${units[step]}`
+}

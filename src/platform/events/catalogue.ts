@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// The event catalogue: every event that any area declares, and the words a subscription may name them with. `*` is all of
+// them, `sms.*` all whose name begins with `sms.`, and some names of the past are aliases.
+import { actionOf, type EventType } from '../events.ts'
+import { type JsonSchema, standalone } from '../openapi/json-schema.ts'
+
+export interface Catalogue {
+  readonly events: readonly EventType[]
+  find(name: string): EventType | undefined
+  /** The words of a subscription in their canonical form, or those that mean nothing. */
+  resolve(words: readonly string[]): Subscription
+  /** Whether a subscription, in canonical form, takes an event. */
+  matches(subscription: readonly string[], name: string): boolean
+  /** What customers read of each event. */
+  entries(): CatalogueEntry[]
+}
+
+/** A subscription of nothing is refused too, with nobody to blame. */
+type Subscription =
+  | { readonly kind: 'accepted'; readonly events: string[] }
+  | { readonly kind: 'refused'; readonly unknown: string[] }
+
+interface CatalogueEntry {
+  readonly name: string
+  readonly area: string
+  readonly summary: string
+  readonly aliases: readonly string[]
+  /** JSON Schema of the whole body. */
+  readonly schema: JsonSchema
+  readonly example: unknown
+}
+
+const everything = '*'
+
+export function catalogueOf(areas: readonly { readonly events?: readonly EventType[] }[]): Catalogue {
+  const events = areas.flatMap((area) => area.events ?? [])
+  const byName = new Map(events.map((type) => [type.name, type]))
+  if (byName.size !== events.length) throw new Error('two events have the same name')
+  for (const { name, within } of events)
+    if (within !== undefined && !byName.has(within)) throw new Error(`${name} is within ${within}, which is no event`)
+  const meanings = meaningsOf(events)
+  return { events, find: (name) => byName.get(name), resolve, matches, entries: () => events.map(entryOf) }
+
+  function resolve(words: readonly string[]): Subscription {
+    const unknown = words.filter((word) => !meanings.has(word))
+    if (words.length === 0 || unknown.length > 0) return { kind: 'refused', unknown }
+    if (words.includes(everything)) return { kind: 'accepted', events: [everything] }
+    return { kind: 'accepted', events: [...new Set(words.flatMap((word) => meanings.get(word) ?? []))] }
+  }
+
+  function matches(subscription: readonly string[], name: string): boolean {
+    const takes = (one: string) => subscription.some((word) => [everything, wholeArea(one), one].includes(word))
+    const within = byName.get(name)?.within
+    return byName.has(name) && takes(name) && !(within !== undefined && takes(within))
+  }
+}
+
+/** Every word a subscription may use -> the canonical words for it. */
+function meaningsOf(events: readonly EventType[]): ReadonlyMap<string, readonly string[]> {
+  const canonical = [everything, ...events.flatMap(({ name }) => [name, wholeArea(name)])]
+  const meanings = new Map<string, readonly string[]>(canonical.map((word) => [word, [word]]))
+  for (const { name, aliases = [] } of events)
+    for (const alias of aliases) {
+      if (canonical.includes(alias)) throw new Error(`the alias ${alias} of ${name} is a name already`)
+      meanings.set(alias, [...(meanings.get(alias) ?? []), name])
+    }
+  return meanings
+}
+
+/** `sms.*` of `sms.delivered`. */
+function wholeArea(name: string): string {
+  return `${areaOf(name)}.${everything}`
+}
+
+/** `sms` of `sms.delivered`. */
+function areaOf(name: string): string {
+  return name.slice(0, name.indexOf('.'))
+}
+
+function entryOf(type: EventType): CatalogueEntry {
+  const { name, summary, aliases = [] } = type
+  const example: unknown = JSON.parse(sampleBody(type))
+  return { name, area: areaOf(name), summary, aliases, schema: bodySchema(type, standalone), example }
+}
+
+/** The schema of a whole body: what stands before the payload, and the payload. */
+export function bodySchema(
+  { name, head, payload }: EventType,
+  publish: (schema: unknown) => JsonSchema,
+): { allOf: JsonSchema[] } {
+  const held = {
+    name: { const: name },
+    action: { const: actionOf(name) },
+    id: { type: 'string', description: 'The same however often the event is told' },
+    at: { type: 'string', format: 'date-time' },
+  }
+  const properties = Object.fromEntries(Object.entries(head).map(([member, holds]) => [member, held[holds]]))
+  return { allOf: [{ type: 'object', required: Object.keys(head), properties }, publish(payload)] }
+}
+
+/** An event's body, exactly as a subscriber would receive the sample. */
+export function sampleBody(type: EventType): string {
+  return type.body('evt_01jb2c3d4e5f6g7h8j9kamnpqr', new Date('2026-03-01T09:15:30Z'), type.sample)
+}

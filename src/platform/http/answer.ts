@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// What goes back: a result as JSON in its envelope, as a page of a list, as CSV, or as it was stored under an idempotency
+// key; and the one shape of every error.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { AppError, errors } from '../../kernel/errors.ts'
+import type { App } from '../app.ts'
+import type { Caller } from '../auth.ts'
+import { isUnavailable } from '../db.ts'
+import type { Input, Page, Route } from '../route.ts'
+import { csv } from './csv.ts'
+import { asError, type CompiledRoute, type Exchange, withoutKeys } from './exchange.ts'
+import type { Answer } from './idempotency.ts'
+import type { Write } from './json.ts'
+
+export function send(
+  compiled: CompiledRoute,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  result: unknown,
+): FastifyReply {
+  const answer = answerOf(compiled, request, result)
+  if (compiled.route.reply.list && isPage(result) && result.nextCursor)
+    reply.header('link', `<${nextLink(request, result.nextCursor)}>; rel="next"`)
+  return give(reply, answer)
+}
+
+/** The stored answer again. Stored is what a reply says; its envelope is put around it as this request asks. */
+export function replay(
+  { route }: CompiledRoute,
+  { headers }: FastifyRequest,
+  reply: FastifyReply,
+  stored: Answer,
+): FastifyReply {
+  reply.header('idempotent-replayed', 'true')
+  const body = stored.status < 400 ? envelope(route, stored.body, headers['pamoja-envelope']) : stored.body
+  return give(reply, { ...stored, body })
+}
+
+export function give(reply: FastifyReply, { status, location, body }: Answer): FastifyReply {
+  if (location) reply.header('location', location)
+  reply.code(status)
+  reply.header('content-type', 'application/json; charset=utf-8')
+  return reply.send(body)
+}
+
+export function answerOf(
+  { route, write }: CompiledRoute,
+  { headers, exchange }: FastifyRequest,
+  result: unknown,
+): Answer {
+  if (route.reply.list && isPage(result)) {
+    exchange.resultText = `{"rows":${result.rows.length}}`
+    exchange.replyText = listEnvelope(result, write)
+  } else {
+    exchange.resultText = write(result)
+    exchange.replyText = envelope(route, exchange.resultText, headers['pamoja-envelope'])
+  }
+  const location = route.reply.location ? `/api${route.reply.location(result)}` : null
+  const status = route.reply.existed?.(result) ? 200 : route.reply.status
+  return { status, location, body: exchange.replyText }
+}
+
+/** What is kept of an answer under an idempotency key: what it says, once. */
+export function storable(compiled: CompiledRoute, request: FastifyRequest, result: unknown): Answer {
+  const answer = answerOf(compiled, request, result)
+  return { ...answer, body: request.exchange.resultText ?? '' }
+}
+
+function nextLink({ url }: FastifyRequest, cursor: string): string {
+  const next = new URL(url, 'https://x')
+  next.searchParams.set('cursor', cursor)
+  return `/api${next.pathname}${next.search}`
+}
+
+export function wantsCsv({ headers }: FastifyRequest): boolean {
+  return headers.accept?.split(',').some((type) => type.trim().startsWith('text/csv')) ?? false
+}
+
+/** A list as CSV: its own pages, one after the other, for as long as the client reads. */
+export async function sendCsv(
+  app: App,
+  { route }: CompiledRoute,
+  input: Input<never, never, never>,
+  caller: Caller,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  if (route.kind !== 'read') throw new Error(`${route.operation} is not a list`)
+  const fetch = async (cursor: string | null): Promise<Page<unknown>> => {
+    const query = { ...Object(input.query), limit: 200, ...(cursor ? { cursor } : {}) }
+    const page = await route.handle(app, { ...input, query }, caller)
+    if (!isPage(page)) throw new Error(`${route.operation} did not give a page`)
+    return page
+  }
+  // Fetched before anything is sent, so that a refusal can still be told as one.
+  const first = await fetch(null)
+  reply.header('content-type', 'text/csv; charset=utf-8')
+  return reply.send(csv(route.reply.schema, async (cursor) => (cursor === null ? first : fetch(cursor))))
+}
+
+/** `{success, data: R, ...R}`: R is written once and stands twice, for clients of either shape. */
+function envelope(route: Route, text: string, wanted: string | string[] | undefined): string {
+  const fields = text === '{}' ? '' : `,${text.slice(1, -1)}`
+  const ownsData = 'properties' in route.reply.schema && Object.hasOwn(Object(route.reply.schema.properties), 'data')
+  if (ownsData || wanted === 'flat') return `{"success":true${fields}}`
+  return wanted === 'data' ? `{"success":true,"data":${text}}` : `{"success":true,"data":${text}${fields}}`
+}
+
+function listEnvelope({ rows, nextCursor }: Page<unknown>, write: Write): string {
+  const data = rows.map(write).join(',')
+  return `{"success":true,"data":[${data}],"has_more":${nextCursor !== null},"next_cursor":${JSON.stringify(nextCursor)}}`
+}
+
+function isPage(result: unknown): result is Page<unknown> {
+  return typeof result === 'object' && result !== null && 'rows' in result && 'nextCursor' in result
+}
+
+/** The error envelope: five members that are always there, and what the code adds. */
+export function errorBody(
+  app: Pick<App, 'clock' | 'publicUrl'>,
+  exchange: { id: string },
+  { code, details, extras }: AppError,
+): string {
+  const message = errors[code][1]
+  return JSON.stringify({
+    success: false,
+    error: {
+      code,
+      message,
+      details: withoutKeys(details || message),
+      request_id: exchange.id,
+      timestamp: new Date(app.clock.nowMs()).toISOString(),
+      ...(extras.fields ? { fields: extras.fields } : {}),
+      doc_url: `${app.publicUrl}/docs/errors#${code}`,
+      ...extras.extra,
+    },
+  })
+}
+
+const frameworkErrors: Readonly<Record<string, (error: Error) => AppError>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: () => new AppError('PAYLOAD_TOO_LARGE', 'the body is over the limit of this address'),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
+    new AppError('INVALID_REQUEST', 'the body is not as long as Content-Length says'),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new AppError('UNSUPPORTED_MEDIA_TYPE', 'the content type is not known'),
+  FST_ERR_BAD_URL: () => new AppError('INVALID_REQUEST', 'the path is not a valid URL'),
+  FST_ERR_MAX_PARAM_LENGTH: () => new AppError('NOT_FOUND', 'a part of the path is too long to name anything'),
+}
+
+/** Whatever was thrown, as the customer's business: ours by name, the framework's translated, the rest our own fault. */
+export function asAppError(app: App, { id, compiled }: Exchange, thrown: unknown): AppError {
+  if (thrown instanceof AppError) {
+    // Whoever hears "try again" should not be the only one who knows.
+    if (thrown.status === 503) app.log.warn({ error: thrown, request: id }, 'a request was told to come back later')
+    return thrown
+  }
+  const error = asError(thrown)
+  const translate = 'code' in error && typeof error.code === 'string' ? frameworkErrors[error.code] : undefined
+  if (translate) return translate(error)
+  if (isUnavailable(error)) {
+    app.log.warn({ error, request: id }, 'the database is out of reach')
+    return new AppError('SERVICE_UNAVAILABLE', 'the database is out of reach', { retryAfterSeconds: 1 })
+  }
+  app.log.error({ error, request: id, operation: compiled?.route.operation }, 'a request failed')
+  return new AppError('INTERNAL_ERROR', `give the request id ${id} when you report this`)
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists as CSV (RFC 4180): one column per field of the row, streamed page by page.
+import { Readable } from 'node:stream'
+import type { TSchema } from 'typebox'
+import { formatMicros } from '../../kernel/money.ts'
+import type { Page } from '../route.ts'
+import { serialiser, type Write } from './json.ts'
+
+const maxRows = 100_000
+
+/** Streams a list. `fetch` gives the page after a cursor. */
+export function csv(row: TSchema, fetch: (cursor: string | null) => Promise<Page<unknown>>): Readable {
+  const properties = 'properties' in row && typeof row.properties === 'object' && row.properties ? row.properties : {}
+  const columns = Object.entries(properties).map(([name, schema]): Column => ({ name, write: serialiser(schema) }))
+  return Readable.from(lines(columns, fetch))
+}
+
+interface Column {
+  name: string
+  /** What is no single value is written as in a reply. */
+  write: Write
+}
+
+async function* lines(
+  columns: readonly Column[],
+  fetch: (cursor: string | null) => Promise<Page<unknown>>,
+): AsyncGenerator<string> {
+  yield `${columns.map(({ name }) => name).join(',')}\r\n`
+  let cursor: string | null = null
+  let rows = 0
+  do {
+    const page: Page<unknown> = await fetch(cursor)
+    let text = ''
+    for (const row of page.rows)
+      text += `${columns.map(({ name, write }) => cell(Object(row)[name], write)).join(',')}\r\n`
+    rows += page.rows.length
+    cursor = rows < maxRows ? page.nextCursor : null
+    if (text) yield text
+  } while (cursor !== null)
+}
+
+function cell(value: unknown, write: Write): string {
+  const text = plain(value, write)
+  // A cell that starts like a formula would run in a spreadsheet; the quote keeps it text.
+  const safe = typeof value === 'string' && /^[=+\-@\t\r]/.test(text) && !/^\+\d+$/.test(text) ? `'${text}` : text
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}
+
+function plain(value: unknown, write: Write): string {
+  if (value === null || value === undefined) return ''
+  if (value instanceof Date) return value.toISOString()
+  if (typeof value === 'bigint') return formatMicros(value)
+  return typeof value === 'object' ? write(value) : String(value)
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who comes in: credentials first, then the limits, then the route's scope, each in the order of the contract. What is
+// decided here needs no body; it costs a request that is refused as little as possible.
+import { type BlockList, isIP, isIPv6 } from 'node:net'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { AppError } from '../../kernel/errors.ts'
+import { newIdAndUuid } from '../../kernel/ids.ts'
+import type { App } from '../app.ts'
+import { allows } from '../auth/scopes.ts'
+import type { Principal } from '../auth.ts'
+import { isUnavailable } from '../db.ts'
+import { rateHeaders } from '../limits/headers.ts'
+import type { Policy } from '../limits/share.ts'
+import type { Admission } from '../limits.ts'
+import type { Route } from '../route.ts'
+import type { Span, Tracer } from '../tracing.ts'
+import { asError, type CompiledRoute, type Exchange } from './exchange.ts'
+
+/** Requests a second without valid credentials, from one address. */
+const strangerLimit = 20
+/** Set on requests that came to the sandbox's address. */
+export const sandboxMark = 'pamoja-sandbox'
+
+export type Done = (error?: Error) => void
+
+export function enter(
+  app: App,
+  trustedProxies: BlockList,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  done: Done,
+): void {
+  const { compiled = null, allow, open } = request.routeOptions.config
+  const exchange = begin(app, trustedProxies, request, reply, compiled)
+  const correlation = request.headers['x-correlation-id']
+  if (typeof correlation === 'string' && /^[\x20-\x7e]{1,128}$/.test(correlation))
+    reply.header('x-correlation-id', correlation)
+  if (open || !request.url.startsWith('/v1') || bringsKeyInForm(request))
+    return admitStranger(app, exchange, reply, null, done)
+  try {
+    const principal = app.authenticator.authenticate(request.headers.authorization, exchange.ip)
+    if (principal instanceof Promise)
+      principal.then(
+        (found) => known(found),
+        (error: Error) => admitStranger(app, exchange, reply, error, done),
+      )
+    else known(principal)
+  } catch (error) {
+    admitStranger(app, exchange, reply, asError(error), done)
+  }
+
+  function known(principal: Principal): void {
+    if (principal.tenant.environment === 'live' && request.headers[sandboxMark] === 'true')
+      return admitStranger(app, exchange, reply, new AppError('UNAUTHORIZED', 'the sandbox takes test keys only'), done)
+    exchange.principal = principal
+    reply.header('pamoja-environment', principal.tenant.environment)
+    if (principal.expiresAtMs !== Number.POSITIVE_INFINITY && principal.facts.rotated)
+      reply.header('pamoja-key-expires', new Date(principal.expiresAtMs).toISOString())
+    admitKnown(app, exchange, principal, allow, reply, done)
+  }
+}
+
+/** Gives a request its id, and its response the headers that every response has. */
+export function begin(
+  app: App,
+  trustedProxies: BlockList,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  compiled: CompiledRoute | null,
+): Exchange {
+  const receivedMs = app.clock.nowMs()
+  const { id, uuid } = newIdAndUuid('request', receivedMs)
+  const exchange: Exchange = {
+    uuid,
+    id,
+    startedAt: performance.now(),
+    receivedMs,
+    ip: addressOf(request, trustedProxies),
+    principal: null,
+    compiled,
+    rawBody: '',
+    unknown: [],
+    errorCode: null,
+    replyText: null,
+    resultText: null,
+    span: null,
+  }
+  request.exchange = exchange
+  if (app.tracer) exchange.span = beginSpan(app.tracer, request)
+  reply.header('x-request-id', exchange.id)
+  reply.header('cache-control', 'no-store')
+  reply.header('strict-transport-security', 'max-age=31536000')
+  return exchange
+}
+
+function beginSpan(tracer: Tracer, { method, headers, routeOptions, exchange }: FastifyRequest): Span {
+  const { url: path } = routeOptions
+  const operation = exchange.compiled?.route.operation
+  return tracer.request(path === undefined ? method : `${method} ${path}`, headers.traceparent, {
+    'http.request.method': method,
+    'pamoja.request_id': exchange.id,
+    ...(path === undefined ? {} : { 'http.route': path }),
+    ...(operation === undefined ? {} : { 'pamoja.operation': operation }),
+  })
+}
+
+/** OAuth 2 client credentials stand in the body, so the key is looked at once the body is read. */
+function bringsKeyInForm({ exchange, headers }: FastifyRequest): boolean {
+  const form = headers['content-type']?.toLowerCase().startsWith('application/x-www-form-urlencoded') ?? false
+  return form && headers.authorization === undefined && exchange.compiled?.route.form === true
+}
+
+/** Requests without valid credentials share a small limit per address. */
+export function admitStranger(
+  app: App,
+  { ip, receivedMs }: Exchange,
+  reply: FastifyReply,
+  refusal: Error | null,
+  done: Done,
+): void {
+  const admission = app.limits.admit([addressPolicy(ip)])
+  if (admission instanceof Promise) return void admission.then((later) => finish(later), done)
+  finish(admission)
+
+  function finish(decided: Admission): void {
+    reply.headers(rateHeaders(decided, receivedMs))
+    if (refusal === null) return done()
+    // A key that could not be looked up may be a good one: while the database is away everybody hears that, and nothing else.
+    const isStranger = !isUnavailable(refusal)
+    if (isStranger && decided.refusedBy && app.config.PAMOJA_RATE_LIMITS === 'on')
+      return done(tooMany(app, decided, 'RATE_LIMITED'))
+    done(refusal)
+  }
+}
+
+/** What one address, or one IPv6 network, may do without valid credentials. */
+export function addressPolicy(ip: string): Policy {
+  const network = isIPv6(ip) ? ip.split(':').slice(0, 4).join(':') : ip
+  return { name: 'address', key: `address:${network}`, limit: strangerLimit, windowMs: 1_000, shared: false }
+}
+
+function admitKnown(
+  app: App,
+  exchange: Exchange,
+  principal: Principal,
+  allow: string | undefined,
+  reply: FastifyReply,
+  done: Done,
+): void {
+  const route = exchange.compiled?.route
+  const plan = route?.limit && route.method !== 'GET' ? principal.planPolicies[route.limit] : undefined
+  const forbidden = route && allow === undefined ? scopeRefusal(route, principal) : null
+  const policies = plan && !forbidden ? [principal.keyPolicy, plan] : [principal.keyPolicy]
+  try {
+    const admission = app.limits.admit(policies)
+    if (admission instanceof Promise) admission.then(finish, (error: Error) => done(error))
+    else finish(admission)
+  } catch (error) {
+    done(asError(error))
+  }
+
+  function finish(admission: Admission): void {
+    reply.headers(rateHeaders(admission, exchange.receivedMs))
+    if (admission.refusedBy && app.config.PAMOJA_RATE_LIMITS === 'on')
+      return done(tooMany(app, admission, admission.refusedBy.name === 'key' ? 'RATE_LIMITED' : planCode(route)))
+    if (allow !== undefined) {
+      reply.header('allow', allow)
+      return done(new AppError('METHOD_NOT_ALLOWED', `this address takes ${allow}`))
+    }
+    done(forbidden ?? undefined)
+  }
+}
+
+/** Why a credential may not use a route; null when it may. */
+export function scopeRefusal({ scope }: Route, { scopes, facts }: Principal): AppError | null {
+  if (facts.suspended && scope !== 'any') return new AppError('ACCOUNT_SUSPENDED', 'the account is suspended')
+  if (scope === 'sandbox:write' || scope === 'sandbox:read') {
+    if (facts.environment !== 'test') return new AppError('FORBIDDEN', 'the sandbox takes test keys only')
+  }
+  if (scope === 'any' || (allows(scopes, scope) && (scope !== 'operator' || facts.operator))) return null
+  return new AppError('FORBIDDEN', `the scope ${scope} is missing`, { extra: { required_scope: scope } })
+}
+
+function planCode(route: Route | undefined): 'RATE_LIMITED' | 'RATE_LIMIT_EXCEEDED' | '130429' {
+  if (route?.limit === 'email') return 'RATE_LIMIT_EXCEEDED'
+  return route?.limit === 'messenger' ? '130429' : 'RATE_LIMITED'
+}
+
+function tooMany(app: App, { tightest }: Admission, code: 'RATE_LIMITED' | 'RATE_LIMIT_EXCEEDED' | '130429'): AppError {
+  app.metrics.refusals.inc({ policy: tightest.name })
+  const seconds = Math.max(1, Math.ceil(tightest.resetMs / 1000))
+  return new AppError(
+    code,
+    `the limit is ${tightest.limit} requests in ${tightest.windowMs / 1000} s; try again in ${seconds} s`,
+    {
+      retryAfterSeconds: seconds,
+      extra: { limit: tightest.limit, window: tightest.windowMs / 1000, policy: tightest.name },
+    },
+  )
+}
+
+/** The client's address: the peer's, or what a proxy we trust says it is. */
+function addressOf({ socket, headers }: FastifyRequest, trustedProxies: BlockList): string {
+  const peer = (socket.remoteAddress ?? '0.0.0.0').replace(/^::ffff:/, '')
+  const forwarded = headers['x-forwarded-for']
+  if (typeof forwarded !== 'string' || !trustedProxies.check(peer, isIPv6(peer) ? 'ipv6' : 'ipv4')) return peer
+  // The last address that is not one of ours: everything before it was written by the client.
+  const hops = forwarded.split(',').map((hop) => hop.trim().replace(/^::ffff:/, ''))
+  const client = hops.findLast((hop) => isIP(hop) !== 0 && !trustedProxies.check(hop, isIPv6(hop) ? 'ipv6' : 'ipv4'))
+  return client ?? peer
+}

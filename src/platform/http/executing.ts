@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the verb of a request. With an idempotency key it is run once: its answer is stored by the commit that makes it true,
+// and whoever asks again is given that answer. A refusal by a rule is stored too; what failed leaves the key free.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { AppError } from '../../kernel/errors.ts'
+import type { App } from '../app.ts'
+import type { Caller } from '../auth.ts'
+import type { Input } from '../route.ts'
+import { answerOf, errorBody, give, replay, send, storable } from './answer.ts'
+import type { CompiledRoute, Exchange } from './exchange.ts'
+import { type Answer, AnsweredBefore, KeyConflict, keyed } from './idempotency.ts'
+import { checked } from './request-input.ts'
+
+/** A request with an idempotency key, and what it is compared by when it comes again. */
+interface Keyed {
+  app: App
+  compiled: CompiledRoute
+  request: FastifyRequest
+  reply: FastifyReply
+  caller: Caller
+  key: string
+  hash: string
+}
+
+/** Runs a verb whose request carries no idempotency key. */
+export async function execute(
+  app: App,
+  { route }: CompiledRoute,
+  input: Input<never, never, never>,
+  caller: Caller,
+): Promise<unknown> {
+  if (route.kind === 'read') return route.handle(app, input, caller)
+  if (route.kind === 'stream' || route.kind === 'upload') throw new Error(`${route.operation} is no plain request`)
+  if (route.kind === 'commit')
+    return route.handle(
+      app,
+      input,
+      caller,
+      keyed(null, null, 0, () => ''),
+    )
+  const prepared = await route.prepare?.(app, input, caller)
+  const made = await app.db.tx((tx) => route.handle(app, tx, input, caller, prepared))
+  return route.follow ? route.follow(app, input, caller, made) : made
+}
+
+/** Runs a verb whose request carries an idempotency key. */
+export function executeOnce(what: Keyed): Promise<unknown> {
+  return what.compiled.route.kind === 'commit' ? inGroupCommit(what) : inTransaction(what)
+}
+
+/** A keyed request in a plain transaction: the answer is stored by the transaction that makes it true. */
+async function inTransaction({ app, compiled, request, reply, caller, key, hash }: Keyed): Promise<unknown> {
+  const { route, secretReply } = compiled
+  const { tenant } = caller
+  let isCommitted = false
+  const before = await app.idempotency.begin(caller.tenant, key, hash, secretReply)
+  if (before) return replay(compiled, request, reply, before)
+  try {
+    const input = checked(compiled, request, reply)
+    const prepared = route.kind === 'write' ? await route.prepare?.(app, input, caller) : undefined
+    if (route.kind !== 'write') {
+      const result = await execute(app, compiled, input, caller)
+      await app.idempotency.finish(app.db, tenant, key, hash, storable(compiled, request, result), secretReply)
+      return send(compiled, request, reply, result)
+    }
+    const { follow } = route
+    const made = await app.db.tx(async (tx) => {
+      const written = await route.handle(app, tx, input, caller, prepared)
+      const answer = storable(compiled, request, written)
+      if (follow) await app.idempotency.finishForNow(tx, tenant, key, hash, answer, secretReply)
+      else await app.idempotency.finish(tx, tenant, key, hash, answer, secretReply)
+      return written
+    })
+    isCommitted = true
+    if (!follow) return send(compiled, request, reply, made)
+    const result = await follow(app, input, caller, made)
+    await app.idempotency.amend(tenant, key, hash, storable(compiled, request, result), secretReply)
+    return send(compiled, request, reply, result)
+  } catch (error) {
+    if (isCommitted) await amendByRefusal(app, request.exchange, caller, key, hash, error)
+    else await storeRefusal(app, request.exchange, caller, key, hash, error)
+    throw error
+  }
+}
+
+/** A keyed request in a group commit: the batch stores the key with its effects. */
+async function inGroupCommit({ app, compiled, request, reply, caller, key, hash }: Keyed): Promise<unknown> {
+  const { route } = compiled
+  if (route.kind !== 'commit') throw new Error(`${route.operation} is not a group commit`)
+  const leaveKey = app.idempotency.enter(caller.tenant, key)
+  try {
+    const input = checked(compiled, request, reply)
+    // The answer is written before the commit that makes it true, and given as it was written.
+    let answer: Answer | null = null
+    const handleOnce = keyed(key, hash, route.reply.status, (made) => {
+      answer = answerOf(compiled, request, made)
+      return request.exchange.resultText ?? ''
+    })
+    const result = await route.handle(app, input, caller, handleOnce)
+    return give(reply, answer ?? answerOf(compiled, request, result))
+  } catch (error) {
+    if (error instanceof AnsweredBefore)
+      return replay(compiled, request, reply, await app.idempotency.stored(caller.tenant, key, hash))
+    await storeRefusal(app, request.exchange, caller, key, hash, error)
+    throw error
+  } finally {
+    leaveKey()
+  }
+}
+
+const storedRefusals = new Set([402, 403, 404, 409, 422])
+
+/** A refusal by a business rule is an answer like any other; everything else leaves the key free for the retry. */
+async function storeRefusal(
+  app: App,
+  exchange: Exchange,
+  caller: Caller,
+  key: string,
+  hash: string,
+  error: unknown,
+): Promise<void> {
+  const stored =
+    error instanceof AppError &&
+    storedRefusals.has(error.status) &&
+    error.code !== 'VALIDATION_ERROR' &&
+    error.extras.fields === undefined &&
+    !(error instanceof KeyConflict)
+  if (!stored) return app.idempotency.free(caller.tenant, key).catch(() => undefined)
+  exchange.errorCode = error.code
+  exchange.replyText = errorBody(app, exchange, error)
+  const body = exchange.replyText
+  await app.idempotency
+    .finish(app.db, caller.tenant, key, hash, { status: error.status, location: null, body }, false)
+    .catch(() => undefined)
+}
+
+/**
+ * What was committed stays, so the key stays too: with the refusal, or with the answer that the commit stored. Only where
+ * nobody could be asked, and all of it was taken back, the same key may be tried again.
+ */
+async function amendByRefusal(
+  app: App,
+  exchange: Exchange,
+  { tenant }: Caller,
+  key: string,
+  hash: string,
+  error: unknown,
+): Promise<void> {
+  if (error instanceof AppError && error.code === 'PROVIDER_UNAVAILABLE') return app.idempotency.release(tenant, key)
+  if (!(error instanceof AppError) || error.status >= 500) return app.idempotency.settle(tenant, key)
+  exchange.errorCode = error.code
+  exchange.replyText = errorBody(app, exchange, error)
+  await app.idempotency.amend(
+    tenant,
+    key,
+    hash,
+    { status: error.status, location: null, body: exchange.replyText },
+    false,
+  )
+}

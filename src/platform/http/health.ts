@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Is the process alive (/healthz), and can it do its work (/readyz)?
+import { statfs } from 'node:fs/promises'
+import type { App } from '../app.ts'
+import { one, statement } from '../db.ts'
+
+const slowQueueSeconds = 60
+const skewSeconds = 5
+const lowDiskPart = 0.02
+const answerWithinMs = 2_000
+
+const probe = statement<Record<never, never>, { now: Date; oldest_seconds: number }>(
+  'platform.probe',
+  `select clock_timestamp() as now,
+          coalesce(extract(epoch from now() - (select min(run_at) from work.jobs where bucket >= 0 and run_at <= now())), 0)::float8
+            as oldest_seconds`,
+)
+
+export interface Readiness {
+  status: 'ok' | 'degraded' | 'unavailable'
+  checks: Record<string, string>
+}
+
+/** Degraded still takes requests; unavailable does not. */
+export async function readiness(app: App, draining: boolean): Promise<Readiness> {
+  const checks: Record<string, string> = {}
+  const database = await Promise.race([one(app.db.query(probe, {})).catch(() => null), later()])
+  checks.database = database ? 'ok' : 'unreachable'
+  checks.migrations = database ? 'ok' : 'unknown'
+  if (database) {
+    const { oldest_seconds, now } = database
+    checks.queue = oldest_seconds > slowQueueSeconds ? `the oldest job waits ${Math.round(oldest_seconds)} s` : 'ok'
+    const skew = Math.abs(now.getTime() - app.clock.nowMs()) / 1000
+    checks.clock = skew > skewSeconds ? `differs from the database by ${Math.round(skew)} s` : 'ok'
+  }
+  checks.disk = await disk(app.config.PAMOJA_HOME)
+  checks.signals = app.signals.connected ? 'ok' : 'not connected'
+  if (draining) checks.shutdown = 'in progress'
+  const unavailable = draining || checks.database !== 'ok'
+  const degraded = Object.values(checks).some((check) => check !== 'ok')
+  return { status: unavailable ? 'unavailable' : degraded ? 'degraded' : 'ok', checks }
+}
+
+function later(): Promise<null> {
+  return new Promise((resolve) => setTimeout(() => resolve(null), answerWithinMs).unref())
+}
+
+async function disk(directory: string): Promise<string> {
+  try {
+    const { bavail, blocks } = await statfs(directory)
+    return bavail / blocks < lowDiskPart ? 'almost full' : 'ok'
+  } catch {
+    return 'ok'
+  }
+}

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+// Safe retries. A request that carries an Idempotency-Key is executed once; repeating it gives the first answer again,
+// byte for byte. The key and the effects commit together, so a crash leaves either both or neither.
+import { AppError } from '../../kernel/errors.ts'
+import { type Database, maybe, type Queryable, statement } from '../db.ts'
+import type { Secrets } from '../secrets.ts'
+import type { Tenant } from '../tenant.ts'
+
+/** A request that is still running after this long is taken for dead with its node; the key is free again. */
+const runningSeconds = 60
+
+export interface Answer {
+  status: number
+  location: string | null
+  body: string
+}
+
+/** What a group commit stores with its effects: the key, and the answer that becomes true with the commit. */
+export interface Keyed {
+  /** For a verb that decides in a plain transaction after all; null when the caller sent none. */
+  readonly request: { readonly key: string; readonly hash: string } | null
+  /** Columns for `platform.claim_keys`; all null when the caller sent no key. */
+  columns(reply: unknown): {
+    key: string | null
+    request_hash: string | null
+    reply_status: number | null
+    reply_body: string | null
+  }
+  /** Call with what claim_keys said: a key used before ends the request here, with the first answer or a refusal. */
+  settle(seen: string | null): void
+}
+
+/** Thrown by `Keyed.settle` when the key was used before for the same request: the stored answer is given again. */
+export class AnsweredBefore extends Error {}
+
+/** A key that cannot be used just now, or not for this. Never stored as the answer to the key it is about. */
+export class KeyConflict extends AppError {}
+
+interface Row {
+  request_hash: string
+  status: number | null
+  location: string | null
+  body: string | null
+  sealed: boolean
+  running: boolean
+}
+
+interface KeyParameters {
+  bucket: number
+  account: string
+  environment: string
+  key: string
+}
+
+const find = statement<KeyParameters, Row>(
+  'platform.find_idempotency',
+  `select request_hash, status, location, body, sealed, coalesce(running_until > now(), false) as running
+     from platform.idempotency
+    where bucket = $bucket and account_id = $account and environment = $environment and key = $key`,
+)
+
+/** Takes a key that is new, or whose request died half-way. */
+const claim = statement<KeyParameters & { hash: string; seconds: number }, { key: string }>(
+  'platform.claim_idempotency',
+  `insert into platform.idempotency as i (bucket, account_id, environment, key, request_hash, running_until)
+   values ($bucket, $account, $environment, $key, $hash, now() + $seconds::int * interval '1 second')
+   on conflict (bucket, account_id, environment, key) do update
+     set request_hash = excluded.request_hash, running_until = excluded.running_until
+     where i.status is null and i.running_until < now()
+   returning key`,
+)
+
+/** Stores the answer; a key that another node has meanwhile taken for dead and finished keeps its first answer. */
+const finish = statement<
+  KeyParameters & { hash: string; status: number; location: string | null; body: string; sealed: boolean },
+  { key: string }
+>(
+  'platform.finish_idempotency',
+  `insert into platform.idempotency as i (bucket, account_id, environment, key, request_hash, status, location, body, sealed)
+   values ($bucket, $account, $environment, $key, $hash, $status, $location, $body, $sealed)
+   on conflict (bucket, account_id, environment, key) do update
+     set status = excluded.status, location = excluded.location, body = excluded.body, sealed = excluded.sealed,
+         running_until = null
+     where i.status is null and i.request_hash = excluded.request_hash
+   returning key`,
+)
+
+/** Marks an answer that may yet change: until then, or until the request is taken for dead, it is not given. */
+const keepRunning = statement<KeyParameters & { seconds: number }, object>(
+  'platform.keep_idempotency_running',
+  `update platform.idempotency set running_until = now() + $seconds::int * interval '1 second'
+    where bucket = $bucket and account_id = $account and environment = $environment and key = $key`,
+)
+
+const amend = statement<
+  KeyParameters & { hash: string; status: number; location: string | null; body: string; sealed: boolean },
+  object
+>(
+  'platform.amend_idempotency',
+  `update platform.idempotency
+      set status = $status, location = $location, body = $body, sealed = $sealed, running_until = null
+    where bucket = $bucket and account_id = $account and environment = $environment and key = $key
+      and request_hash = $hash and running_until is not null`,
+)
+
+const settle = statement<KeyParameters, object>(
+  'platform.settle_idempotency',
+  `update platform.idempotency set running_until = null
+    where bucket = $bucket and account_id = $account and environment = $environment and key = $key`,
+)
+
+const release = statement<KeyParameters, object>(
+  'platform.release_idempotency',
+  `delete from platform.idempotency
+    where bucket = $bucket and account_id = $account and environment = $environment and key = $key`,
+)
+
+const free = statement<KeyParameters, object>(
+  'platform.free_idempotency',
+  `delete from platform.idempotency
+    where bucket = $bucket and account_id = $account and environment = $environment and key = $key and status is null`,
+)
+
+export class Idempotency {
+  readonly #db: Database
+  readonly #secrets: Secrets
+  /** Keys whose group commit is under way on this node. */
+  readonly #running = new Set<string>()
+
+  constructor(db: Database, secrets: Secrets) {
+    this.#db = db
+    this.#secrets = secrets
+  }
+
+  /** Claims a key for a plain transaction. Gives the stored answer when the same request was answered before. */
+  async begin(tenant: Tenant, key: string, hash: string, secret: boolean): Promise<Answer | null> {
+    // The key that seals the answer is fetched now: inside the transaction it would need a second connection.
+    if (secret) await this.#secrets.seal(tenant, placeOf(key), '')
+    const parameters = { ...tenant, key }
+    if ((await this.#db.query(claim, { ...parameters, hash, seconds: runningSeconds })).length > 0) return null
+    return this.stored(tenant, key, hash)
+  }
+
+  /** The answer given before under this key; refuses when the key belongs to another request or one still running. */
+  async stored(tenant: Tenant, key: string, hash: string): Promise<Answer> {
+    const row = await maybe(this.#db.query(find, { ...tenant, key }))
+    if (row && row.request_hash !== hash) throw otherRequest()
+    if (!row || row.status === null || row.body === null || row.running) throw stillRunning()
+    const body = row.sealed
+      ? (await this.#secrets.open(tenant, placeOf(key), Buffer.from(row.body, 'base64'))).toString()
+      : row.body
+    return { status: row.status, location: row.location, body }
+  }
+
+  /** Stores the answer in the transaction of the effects. */
+  async finish(
+    tx: Queryable,
+    tenant: Tenant,
+    key: string,
+    hash: string,
+    answer: Answer,
+    secret: boolean,
+  ): Promise<void> {
+    const body = secret ? (await this.#secrets.seal(tenant, placeOf(key), answer.body)).toString('base64') : answer.body
+    const stored = await tx.query(finish, { ...tenant, key, hash, ...answer, body, sealed: secret })
+    // Too slow by a minute: the key was taken over. Rolling back leaves exactly one execution.
+    if (stored.length === 0) throw stillRunning()
+  }
+
+  /** Stores the answer for the case that nothing better follows: until that is known, the request counts as running. */
+  async finishForNow(
+    tx: Queryable,
+    tenant: Tenant,
+    key: string,
+    hash: string,
+    answer: Answer,
+    secret: boolean,
+  ): Promise<void> {
+    await this.finish(tx, tenant, key, hash, answer, secret)
+    await tx.query(keepRunning, { ...tenant, key, seconds: runningSeconds })
+  }
+
+  /** Replaces an answer that was stored for now. */
+  async amend(tenant: Tenant, key: string, hash: string, answer: Answer, secret: boolean): Promise<void> {
+    const body = secret ? (await this.#secrets.seal(tenant, placeOf(key), answer.body)).toString('base64') : answer.body
+    await this.#db.query(amend, { ...tenant, key, hash, ...answer, body, sealed: secret })
+  }
+
+  /** The answer that was stored for now is the last one. */
+  async settle(tenant: Tenant, key: string): Promise<void> {
+    await this.#db.query(settle, { ...tenant, key })
+  }
+
+  /** Forgets a key, with the answer that was stored for now. */
+  async release(tenant: Tenant, key: string): Promise<void> {
+    await this.#db.query(release, { ...tenant, key })
+  }
+
+  async free(tenant: Tenant, key: string): Promise<void> {
+    await this.#db.query(free, { ...tenant, key })
+  }
+
+  /** Holds a key for a group commit of this node: two at once on one node cannot both be in a batch. */
+  enter(tenant: Tenant, key: string): () => void {
+    const name = `${tenant.account} ${tenant.environment} ${key}`
+    if (this.#running.has(name)) throw stillRunning()
+    this.#running.add(name)
+    return () => this.#running.delete(name)
+  }
+}
+
+/** A group commit's view of the key of its request. */
+export function keyed(
+  key: string | null,
+  hash: string | null,
+  status: number,
+  body: (reply: unknown) => string,
+): Keyed {
+  return {
+    request: key === null || hash === null ? null : { key, hash },
+    columns: (reply) => ({
+      key,
+      request_hash: hash,
+      reply_status: key === null ? null : status,
+      reply_body: key === null ? null : body(reply),
+    }),
+    settle(seen) {
+      if (seen === 'same') throw new AnsweredBefore()
+      if (seen !== null) throw otherRequest()
+    },
+  }
+}
+
+const keyForm = /^[\x21-\x7e]{1,255}$/
+
+/** The key of a request: from the header, or the body's `idempotency_key`. */
+export function keyOf(header: string | string[] | undefined, body: unknown): string | null {
+  const given =
+    header ??
+    (typeof body === 'object' && body !== null && 'idempotency_key' in body ? body.idempotency_key : undefined)
+  if (given === undefined || given === null) return null
+  if (typeof given !== 'string' || !keyForm.test(given))
+    throw new AppError('INVALID_REQUEST', 'an idempotency key is 1 to 255 visible ASCII characters')
+  return given
+}
+
+/**
+ * What makes two requests the same: method, path without /api, and the raw body. It may hold the number of a card, which a
+ * hash without a key would give to whoever tries them all.
+ */
+export function requestHash(secrets: Secrets, method: string, path: string, body: string): string {
+  return secrets.fingerprint('platform.idempotency', `${method} ${path}\n${body}`).toString('base64')
+}
+
+function placeOf(key: string): string {
+  return `platform.idempotency.body:${key}`
+}
+
+function otherRequest(): AppError {
+  return new KeyConflict('DUPLICATE_REFERENCE', 'this idempotency key was used before with a different request')
+}
+
+function stillRunning(): AppError {
+  return new KeyConflict('REQUEST_IN_PROGRESS', 'the first request with this idempotency key has not finished', {
+    retryAfterSeconds: 1,
+  })
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is kept of a request once it is answered: a figure, a log line, and a line its maker can look up.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { withoutCardNumbers } from '../../kernel/card.ts'
+import type { App } from '../app.ts'
+import { type CompiledRoute, type Exchange, pathOf, printable } from './exchange.ts'
+import { redact } from './json.ts'
+import { textWithoutCards } from './stray-cards.ts'
+
+export function leave(app: App, request: FastifyRequest, reply: FastifyReply): void {
+  const { exchange, method } = request
+  const { principal, compiled } = exchange
+  const seconds = (performance.now() - exchange.startedAt) / 1000
+  const operation = compiled?.route.operation ?? null
+  const { config, url } = request.routeOptions
+  // What needs no credentials often has one for its address: such a path is kept as it was declared.
+  const path = config.open && url !== undefined ? url : pathOf(request)
+  app.metrics.request(operation ?? 'none', reply.statusCode, seconds)
+  exchange.span?.end(
+    {
+      'http.response.status_code': reply.statusCode,
+      ...(exchange.errorCode ? { 'error.type': exchange.errorCode } : {}),
+    },
+    reply.statusCode >= 500,
+  )
+  app.log.answered({
+    id: exchange.id,
+    method,
+    path: compiled ? path : printable(path),
+    status: reply.statusCode,
+    ms: Math.round(seconds * 1e4) / 10,
+    errorCode: exchange.errorCode,
+    accountId: principal?.accountId ?? null,
+    keyId: principal?.keyId ?? null,
+  })
+  if (!principal) return
+  app.requestLog.add(principal.tenant, {
+    id: exchange.uuid,
+    key_id: principal.facts.keyUuid,
+    operation,
+    method,
+    path: printable(path),
+    status: reply.statusCode,
+    error_code: exchange.errorCode,
+    duration_us: Math.min(2_000_000_000, Math.round(seconds * 1e6)),
+    ip: exchange.ip,
+    warning: exchange.unknown.length > 0 ? withoutCardNumbers(exchange.unknown.join(', ')) : null,
+    request_body: requestBody(compiled, request.body),
+    response_body: responseBody(compiled, exchange, reply.statusCode),
+  })
+}
+
+function requestBody(compiled: CompiledRoute | null, body: unknown): string | null {
+  return compiled?.route.body && body !== undefined ? textWithoutCards(redact(compiled.route.body, body)) : null
+}
+
+/** A reply as the log keeps it: without its envelope, and without what is shown once. */
+function responseBody(
+  compiled: CompiledRoute | null,
+  { replyText, resultText }: Exchange,
+  status: number,
+): string | null {
+  if (status >= 400 || compiled === null) return replyText
+  if (resultText === null || !compiled.secretReply) return resultText
+  return JSON.stringify(redact(compiled.route.reply.schema, JSON.parse(resultText)))
+}

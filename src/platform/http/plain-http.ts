@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requests that came without TLS. They are answered, never redirected: a client that is redirected goes on sending its
+// key in the clear first.
+import type { RequestListener } from 'node:http'
+import { AppError } from '../../kernel/errors.ts'
+import { newId } from '../../kernel/ids.ts'
+import type { App } from '../app.ts'
+import { hashOf, isWellFormedKey } from '../auth.ts'
+import { rateHeaders } from '../limits/headers.ts'
+import { errorBody } from './answer.ts'
+import { addressPolicy } from './entrance.ts'
+
+/** Answers a request that came without TLS. A key that came with it has been seen by everyone on the way. */
+export function refusePlain(app: App): RequestListener {
+  return (request, response) => {
+    const nowMs = app.clock.nowMs()
+    const id = newId('request', nowMs)
+    const ip = request.socket.remoteAddress ?? ''
+    const admission = app.limits.admit([addressPolicy(ip)])
+    const body = errorBody(app, { id }, new AppError('HTTPS_REQUIRED', `repeat the request to ${app.publicUrl}`))
+    response.writeHead(403, {
+      'content-type': 'application/json; charset=utf-8',
+      'x-request-id': id,
+      ...(admission instanceof Promise ? {} : rateHeaders(admission, nowMs)),
+      connection: 'close',
+    })
+    response.end(body)
+    const key = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
+    if (key && isWellFormedKey(key))
+      app.authenticator.exposed(hashOf(key), ip, id).catch((error) => {
+        app.log.warn({ error, request: id }, 'an exposed key could not be noted')
+      })
+  }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a request brings: its body, who makes it, and its fields as the declaration of its route describes them.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { AppError } from '../../kernel/errors.ts'
+import type { Caller } from '../auth.ts'
+import type { Input } from '../route.ts'
+import { asError, type CompiledRoute, type Exchange, printable } from './exchange.ts'
+import { parseJson } from './json.ts'
+import { refuseStrayCard, takesCard } from './stray-cards.ts'
+import { strictRefusal } from './validate.ts'
+
+type Parsed = (error: Error | null, body?: unknown) => void
+
+export function parseBody(request: FastifyRequest, bytes: Buffer, done: Parsed): void {
+  try {
+    done(null, readBody(request, bytes))
+  } catch (error) {
+    done(asError(error))
+  }
+}
+
+function readBody({ headers, exchange }: FastifyRequest, bytes: Buffer): unknown {
+  const [type = '', ...parameters] = (headers['content-type'] ?? '').toLowerCase().split(';')
+  const media = type.trim()
+  if (bytes.length === 0) return undefined
+  if (media === 'application/x-www-form-urlencoded' && exchange.compiled?.route.form) {
+    exchange.rawBody = bytes.toString()
+    return formFields(exchange.rawBody)
+  }
+  if (media !== '' && media !== 'application/json' && !/^application\/[a-z0-9.-]+\+json$/.test(media))
+    throw new AppError('UNSUPPORTED_MEDIA_TYPE', `the content type is ${printable(media)}`)
+  const charset = parameters.map((parameter) => parameter.trim()).find((parameter) => parameter.startsWith('charset='))
+  if (charset && !/^charset="?utf-?8"?$/.test(charset))
+    throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'send the body in UTF-8')
+  const { text, value } = parseJson(bytes)
+  exchange.rawBody = text
+  // What holds a card is not left lying in a buffer that nobody has overwritten yet.
+  if (takesCard(exchange.compiled?.route.body)) bytes.fill(0)
+  return value
+}
+
+/** A form's fields; whole numbers become numbers, since a form has only text. */
+function formFields(text: string): Record<string, string | number> {
+  const fields: Record<string, string | number> = {}
+  for (const [name, value] of new URLSearchParams(text))
+    if (name !== '__proto__') fields[name] = /^\d{1,9}$/.test(value) ? Number(value) : value
+  return fields
+}
+
+export function callerOf(exchange: Exchange): Caller {
+  const { principal, id, ip, receivedMs } = exchange
+  if (!principal) throw new Error('a route was reached without credentials')
+  return {
+    principal,
+    tenant: principal.tenant,
+    accountId: principal.accountId,
+    actor: principal.actor,
+    ip,
+    requestId: id,
+    receivedMs,
+    nowMs: receivedMs + principal.facts.clockOffsetMs,
+  }
+}
+
+export function checked(
+  compiled: CompiledRoute,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Input<never, never, never> {
+  if (holdsNul(request.params))
+    throw new AppError('NOT_FOUND', 'the path contains the character U+0000, so it names nothing')
+  if (holdsNul(request.query)) throw new AppError('INVALID_REQUEST', 'the query contains the character U+0000')
+  const params = compiled.checkParams(request.params)
+  const query = compiled.checkQuery(request.query)
+  if (compiled.needsBody && request.body === undefined)
+    throw new AppError('VALIDATION_ERROR', 'the body is missing: send a JSON object')
+  refuseStrayCard(compiled.route, request.body)
+  const body = compiled.checkBody(request.body ?? {})
+  const strict = request.headers['pamoja-strict'] === 'true'
+  if (query.unknown.length > 0 || body.unknown.length > 0) {
+    if (strict && query.unknown.length > 0) throw strictRefusal(query.unknown, 'INVALID_REQUEST')
+    const strange = body.unknown.filter((name) => !name.startsWith('"idempotency_key"'))
+    if (strict && strange.length > 0) throw strictRefusal(strange, 'VALIDATION_ERROR')
+    request.exchange.unknown = [...query.unknown, ...strange]
+    if (request.exchange.unknown.length > 0)
+      reply.header('pamoja-warning', request.exchange.unknown.map((name) => `unknown field ${name}`).join(', '))
+  }
+  // Checked against the schemas of the declaration, whose types the handler was written against.
+  return { params: params.value, query: query.value, body: body.value } as Input<never, never, never>
+}
+
+/** PostgreSQL cannot hold U+0000 in a text. */
+function holdsNul(fields: unknown): boolean {
+  for (const value of Object.values(Object(fields)))
+    if (typeof value === 'string' && value.includes('\u0000')) return true
+  return false
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// What customers can look up about their own requests, and the counts behind usage. Lines are gathered in memory and
+// written a few times a second with one COPY, which costs PostgreSQL a third of an INSERT; they are a record, not money, so a crash may lose the last moment of
+// them and a flood drops lines (counted) rather than slowing anyone down.
+
+import { dayOf } from '../../kernel/time.ts'
+import type { Clock } from '../clock.ts'
+import { type Database, maybe, type Queryable, statement } from '../db.ts'
+import type { Logger } from '../log.ts'
+import type { Window } from '../page.ts'
+import type { Tenant } from '../tenant.ts'
+
+const flushMs = 500
+/** So many lines are written at once, without waiting for the time. */
+const maxRows = 500
+const maxWaiting = 20_000
+const maxBodyLength = 4_096
+
+const columns = [
+  'bucket',
+  'account_id',
+  'environment',
+  'id',
+  'key_id',
+  'operation',
+  'method',
+  'path',
+  'status',
+  'error_code',
+  'duration_us',
+  'ip',
+  'warning',
+  'request_body',
+  'response_body',
+] as const
+
+const count = statement<{ buckets: number[]; rows: string }, object>(
+  'platform.count_usage',
+  `insert into platform.usage as u (bucket, account_id, environment, day, area, operation, requests, errors)
+   select r.bucket, r.account_id, r.environment, r.day, r.area, r.operation, r.requests, r.errors
+     from json_to_recordset($rows::json) as r(bucket smallint, account_id uuid, environment text, day date, area text,
+          operation text, requests int, errors int)
+    where r.bucket = any($buckets::smallint[])
+    order by r.bucket, r.account_id, r.environment, r.day, r.area, r.operation
+   on conflict (bucket, account_id, environment, day, area, operation) do update
+     set requests = u.requests + excluded.requests, errors = u.errors + excluded.errors`,
+)
+
+export class RequestLog {
+  readonly #db: Database
+  readonly #clock: Clock
+  readonly #log: Logger
+  /** Lines as COPY takes them. Text, because thousands of small objects kept for half a second cost more to collect. */
+  #rows: string[] = []
+  #counts = new Map<string, Count>()
+  #timer: NodeJS.Timeout | null = null
+  #flushing: Promise<void> | null = null
+  dropped = 0
+
+  constructor(db: Database, clock: Clock, log: Logger) {
+    this.#db = db
+    this.#clock = clock
+    this.#log = log
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => void this.flush(), flushMs)
+    this.#timer.unref()
+  }
+
+  add(tenant: Tenant, line: LoggedRequest): void {
+    this.#count(tenant, line)
+    if (this.#rows.length >= maxWaiting) {
+      this.dropped++
+      return
+    }
+    this.#rows.push(rowOf(tenant, line))
+    if (this.#rows.length % maxRows === 0 && !this.#flushing) void this.flush()
+  }
+
+  /** Writes what has gathered. */
+  async flush(): Promise<void> {
+    if (this.#flushing) await this.#flushing
+    if (this.#rows.length === 0) return
+    this.#flushing = this.#write().finally(() => {
+      this.#flushing = null
+    })
+    await this.#flushing
+  }
+
+  async stop(): Promise<void> {
+    if (this.#timer) clearInterval(this.#timer)
+    await this.flush()
+  }
+
+  #count({ bucket, account: account_id, environment }: Tenant, { operation, status }: LoggedRequest): void {
+    const name = `${account_id} ${environment} ${operation}`
+    const count = this.#counts.get(name)
+    if (count) {
+      count.requests++
+      if (status >= 400) count.errors++
+    } else {
+      const day = dayOf(new Date(this.#clock.nowMs()))
+      const [area = 'none'] = (operation ?? 'none').split('.')
+      this.#counts.set(name, {
+        bucket,
+        account_id,
+        environment,
+        day,
+        area,
+        operation: operation ?? 'none',
+        requests: 1,
+        errors: status >= 400 ? 1 : 0,
+      })
+    }
+  }
+
+  async #write(): Promise<void> {
+    while (this.#rows.length > 0) {
+      const rows = this.#rows.splice(0, maxRows)
+      const counts = [...this.#counts.values()]
+      const buckets = [...new Set(counts.map(({ bucket }) => bucket))]
+      this.#counts = new Map()
+      try {
+        await this.#db.copyIn('platform.requests', columns, rows)
+        await this.#db.query(count, { buckets, rows: JSON.stringify(counts) })
+      } catch (error) {
+        this.dropped += rows.length
+        this.#log.warn({ error, lines: rows.length }, 'request log lines could not be written')
+        return
+      }
+    }
+  }
+}
+
+interface Count {
+  bucket: number
+  account_id: string
+  environment: string
+  day: string
+  area: string
+  operation: string
+  requests: number
+  errors: number
+}
+
+/** The columns in their order. What cannot hold a tab, a line break or a backslash goes as it is. */
+function rowOf({ bucket, account, environment }: Tenant, line: LoggedRequest): string {
+  const start = `${bucket}\t${account}\t${environment}\t${line.id}\t${line.key_id}\t${line.operation ?? nothing}`
+  const asked = `${line.method}\t${field(line.path)}\t${line.status}\t${line.error_code ?? nothing}\t${line.duration_us}`
+  return `${start}\t${asked}\t${line.ip}\t${field(line.warning)}\t${field(cut(line.request_body))}\t${field(cut(line.response_body))}\n`
+}
+
+const nothing = '\\N'
+
+/** A text as COPY's text format writes it. */
+function field(text: string | null): string {
+  if (text === null) return nothing
+  return /[\\\t\n\r]/.test(text) ? text.replace(/[\\\t\n\r]/g, (char) => copyEscapes[char] ?? char) : text
+}
+
+const copyEscapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }
+
+function cut(text: string | null): string | null {
+  return text !== null && text.length > maxBodyLength ? text.slice(0, maxBodyLength) : text
+}
+
+// Reading ----------------------------------------------------------------------------------------------------------
+
+export interface LoggedRequest {
+  id: string
+  key_id: string
+  operation: string | null
+  method: string
+  path: string
+  status: number
+  error_code: string | null
+  duration_us: number
+  ip: string
+  warning: string | null
+  request_body: string | null
+  response_body: string | null
+}
+
+const shown = `id, key_id, operation, method, path, status, error_code, duration_us, ip, warning, request_body, response_body`
+
+type TenantParameters = { bucket: number; account: string; environment: string }
+
+export interface RequestFilter {
+  from: string
+  to: string
+  status: number | null
+  operation: string | null
+  method: string | null
+  key: string | null
+}
+
+const list = statement<
+  TenantParameters & RequestFilter & { after: string | null; descending: boolean; limit: number },
+  LoggedRequest
+>(
+  'platform.list_requests',
+  `select ${shown} from platform.requests
+    where bucket = $bucket and account_id = $account and environment = $environment and id >= $from and id < $to
+      and ($status::int is null or status = $status) and ($operation::text is null or operation = $operation)
+      and ($method::text is null or method = $method) and ($key::uuid is null or key_id = $key)
+      and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
+    order by case when $descending then id end desc, id
+    limit $limit::int + 1`,
+)
+
+const find = statement<TenantParameters & { id: string }, LoggedRequest>(
+  'platform.find_request',
+  `select ${shown} from platform.requests
+    where bucket = $bucket and account_id = $account and environment = $environment and id = $id`,
+)
+
+const sumUsage = statement<
+  TenantParameters & { from: string; to: string; byDay: boolean; byArea: boolean; byOperation: boolean },
+  { day: string | null; area: string | null; operation: string | null; requests: number; errors: number }
+>(
+  'platform.sum_usage',
+  `select case when $byDay::boolean then day end as day, case when $byArea::boolean then area end as area,
+          case when $byOperation::boolean then operation end as operation,
+          sum(requests)::int as requests, sum(errors)::int as errors
+     from platform.usage
+    where bucket = $bucket and account_id = $account and environment = $environment
+      and day >= $from::date and day <= $to::date
+    group by 1, 2, 3 order by 1, 2, 3`,
+)
+
+export async function listRequests(
+  queryable: Queryable,
+  tenant: Tenant,
+  window: Window,
+  filter: RequestFilter,
+): Promise<LoggedRequest[]> {
+  return queryable.query(list, { ...tenant, ...window, ...filter })
+}
+
+export async function findRequest(queryable: Queryable, tenant: Tenant, id: string): Promise<LoggedRequest | null> {
+  return maybe(queryable.query(find, { ...tenant, id }))
+}
+
+/** Requests and errors of a range of days, summed by what is asked for. */
+export async function usageOf(
+  queryable: Queryable,
+  tenant: Tenant,
+  range: { from: string; to: string },
+  by: { day: boolean; area: boolean; operation: boolean },
+): Promise<{ day: string | null; area: string | null; operation: string | null; requests: number; errors: number }[]> {
+  return queryable.query(sumUsage, { ...tenant, ...range, byDay: by.day, byArea: by.area, byOperation: by.operation })
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requests that are answered with messages until somebody ends it: what is checked before, and while it goes on.
+import { once } from 'node:events'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { AppError } from '../../kernel/errors.ts'
+import type { App } from '../app.ts'
+import type { Route } from '../route.ts'
+import { scopeRefusal } from './entrance.ts'
+import type { CompiledRoute, Exchange } from './exchange.ts'
+import { leave } from './leaving.ts'
+import { callerOf, checked } from './request-input.ts'
+import type { Message, Streams } from './streams.ts'
+
+/** Answers with messages until somebody ends it; whatever can be refused is refused before the first of them. */
+export async function handleStream(
+  app: App,
+  streams: Streams,
+  compiled: CompiledRoute,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<unknown> {
+  const { route } = compiled
+  const { exchange, headers } = request
+  if (route.kind !== 'stream') throw new Error(`${route.operation} is not a stream`)
+  const caller = callerOf(exchange)
+  const input = checked(compiled, request, reply)
+  reply.headers({ 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' })
+  if (request.method === 'HEAD') return reply.send()
+  const stream = streams.open(caller.tenant.account, () => stillAdmitted(app, route, headers.authorization, caller.ip))
+  let closed: Promise<unknown> | null = null
+  try {
+    const given = headers['last-event-id']
+    const lastEventId = typeof given === 'string' && given !== '' ? given : null
+    const messages = await route.handle(app, input, caller, { lastEventId, signal: stream.signal })
+    reply.hijack()
+    reply.raw.writeHead(route.reply.status, definite(reply.getHeaders()))
+    reply.raw.flushHeaders()
+    closed = reply.raw.destroyed ? null : once(reply.raw, 'close').catch(() => undefined)
+    await stream.run(reply.raw, counted(exchange, messages))
+  } catch (error) {
+    if (!reply.sent) throw error
+    app.log.error({ error, request: exchange.id, operation: route.operation }, 'a stream failed')
+  } finally {
+    stream.release()
+    await closed
+    // An answer that its reader did not wait for is not finished, and would not be told of.
+    if (reply.sent && !reply.raw.writableFinished) leave(app, request, reply)
+  }
+  return reply
+}
+
+/** The request log keeps how much was told; it is written the moment the stream ends, whoever ends it. */
+async function* counted(exchange: Exchange, messages: AsyncIterable<Message>): AsyncGenerator<Message> {
+  let count = 0
+  for await (const message of messages) {
+    if (message.data !== null) count++
+    exchange.resultText = `{"messages":${count}}`
+    yield message
+  }
+}
+
+/** Why a credential that was good when its stream began is so no longer. What cannot be looked up stays as it was. */
+async function stillAdmitted(
+  app: App,
+  route: Route,
+  authorization: string | undefined,
+  ip: string,
+): Promise<string | null> {
+  try {
+    return scopeRefusal(route, await app.authenticator.authenticate(authorization, ip))?.details ?? null
+  } catch (error) {
+    return error instanceof AppError ? error.details : null
+  }
+}
+
+type Headers = ReturnType<FastifyReply['getHeaders']>
+
+function definite(headers: Headers): Record<string, string | number | string[]> {
+  const kept: Record<string, string | number | string[]> = {}
+  for (const [name, value] of Object.entries(headers)) if (value !== undefined) kept[name] = value
+  return kept
+}

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+// Holds a request against its schema. All problems are reported together; a code more precise than VALIDATION_ERROR is
+// used when it describes every one of them. Fields nobody knows are reported, not refused, unless the caller is strict.
+import type { Static, TSchema } from 'typebox'
+import { Compile } from 'typebox/compile'
+import type { TLocalizedValidationError } from 'typebox/error'
+import { Settings } from 'typebox/system'
+import { withoutCardNumbers } from '../../kernel/card.ts'
+import { AppError, type ErrorCode, errors, type FieldProblem } from '../../kernel/errors.ts'
+
+const maxProblems = 50
+Settings.Set({ maxErrors: maxProblems * 4 })
+
+type Plain = Readonly<Record<string, unknown>>
+
+export interface Checked<T> {
+  value: T
+  /** Fields the schema does not name, each with what may have been meant. */
+  unknown: readonly string[]
+}
+
+export type Checker<S extends TSchema> = (value: unknown) => Checked<Static<S>>
+
+/** Compiles the check of a JSON body: 422 when it breaks a rule. */
+export function bodyChecker<S extends TSchema>(schema: S): Checker<S> {
+  const compiled = whenNeeded(() => Compile(schema))
+  return (given) => {
+    const value = holdsNull(given) ? withoutNulls(schema, given) : given
+    if (!compiled().Check(value)) throw refusal(schema, compiled().Errors(value), 'VALIDATION_ERROR')
+    return { value, unknown: unknownFields(schema, value, '') }
+  }
+}
+
+/** Compiles the check of a query string: its texts become numbers, booleans and lists; 400 when it breaks a rule. */
+export function queryChecker<S extends TSchema>(schema: S): Checker<S> {
+  const compiled = whenNeeded(() => Compile(schema))
+  return (given) => {
+    const value = isPlain(given) ? coerced(schema, given) : given
+    if (!compiled().Check(value)) throw refusal(schema, compiled().Errors(value), 'INVALID_REQUEST')
+    return { value, unknown: unknownFields(schema, value, '') }
+  }
+}
+
+/** Hundreds of schemas would keep a node from starting for a while; most of them nobody ever asks for. */
+function whenNeeded<T>(make: () => T): () => T {
+  let made: T | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}
+
+/** The reply to a request whose unknown fields are not tolerated. */
+export function strictRefusal(unknown: readonly string[], code: 'VALIDATION_ERROR' | 'INVALID_REQUEST'): AppError {
+  return new AppError(code, unknown.map((name) => `unknown field ${name}`).join('; '))
+}
+
+function refusal(
+  schema: TSchema,
+  found: TLocalizedValidationError[],
+  fallback: 'VALIDATION_ERROR' | 'INVALID_REQUEST',
+): AppError {
+  const fields = problems(schema, found, fallback)
+  const [first] = fields
+  const same = first && fields.every(({ code }) => code === first.code) ? first.code : fallback
+  const code = fallback === 'INVALID_REQUEST' ? fallback : same
+  return new AppError(
+    code,
+    fields
+      .map(({ field, message }) => `${field || 'body'} ${message}`)
+      .slice(0, 5)
+      .join('; '),
+    { fields },
+  )
+}
+
+/** One problem per field: the first thing that is wrong with it, in the words of the schema where it has some. */
+function problems(schema: TSchema, found: TLocalizedValidationError[], fallback: ErrorCode): FieldProblem[] {
+  const byField = new Map<string, FieldProblem>()
+  const unions = new Map(
+    found
+      .filter(({ keyword }) => keyword === 'anyOf')
+      .map((error) => [error.instancePath, schemaAt(schema, error.schemaPath)]),
+  )
+  for (const { keyword, params, schemaPath, instancePath, message } of found) {
+    const at = schemaAt(schema, schemaPath)
+    if (keyword === 'required' && 'requiredProperties' in params) {
+      for (const name of params.requiredProperties) note(fieldName(`${instancePath}/${name}`), fallback, 'is required')
+    } else {
+      // Each form a field may take complains for itself: the field is described once, by the rule of the whole.
+      const whole = unions.get(instancePath) ?? {}
+      const words = unions.has(instancePath) ? 'does not have one of the accepted forms' : sentence(message)
+      const rule = ruleOf(at) ?? ruleOf(whole)
+      const said = keyword === 'type' && at.type === 'string' ? rule?.replace(/^must have /, 'must be text of ') : rule
+      note(fieldName(instancePath), codeOf(at) ?? codeOf(whole) ?? fallback, said ?? words)
+    }
+  }
+  return [...byField.values()].slice(0, maxProblems)
+
+  function note(field: string, code: ErrorCode, message: string): void {
+    // Whoever names a field after a card is told so without its number.
+    const shown = withoutCardNumbers(field)
+    if (!byField.has(shown)) byField.set(shown, { field: shown, code, message })
+  }
+}
+
+/** The schema a JSON pointer leads to. */
+function schemaAt(schema: unknown, pointer: string): Plain {
+  let here: unknown = schema
+  for (const step of pointer.replace(/^#\/?/, '').split('/'))
+    if (step !== '' && isPlain(here)) here = here[unescaped(step)]
+    else if (step !== '' && Array.isArray(here)) here = here[Number(step)]
+  return isPlain(here) ? here : {}
+}
+
+/** The schema of one property. Its name is a customer's and no path: it may hold a slash, or be that of something inherited. */
+function memberOf(properties: Plain, name: string): Plain {
+  const member = Object.hasOwn(properties, name) ? properties[name] : undefined
+  return isPlain(member) ? member : {}
+}
+
+function ruleOf(schema: Plain): string | null {
+  return typeof schema.rule === 'string' ? schema.rule : null
+}
+
+function codeOf({ errorCode }: Plain): ErrorCode | null {
+  return typeof errorCode === 'string' && isErrorCode(errorCode) ? errorCode : null
+}
+
+function isErrorCode(text: string): text is ErrorCode {
+  return Object.hasOwn(errors, text)
+}
+
+/** What the types of JSON are called in the documentation. */
+const typeNames: Readonly<Record<string, string>> = {
+  object: 'a JSON object',
+  array: 'a list',
+  string: 'text',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+}
+
+function sentence(message: string): string {
+  return message
+    .replace(/^must match pattern .*/, 'does not have the required form')
+    .replace(/^schema is false$/, 'is not a field that is known here')
+    .replace(/^must be (\w+)$/, (all, type: string) => (typeNames[type] ? `must be ${typeNames[type]}` : all))
+}
+
+/** `/messages/3/to` as a person writes it: `messages[3].to`. */
+function fieldName(pointer: string): string {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map(unescaped)
+    .reduce((path, step) => (/^\d+$/.test(step) ? `${path}[${step}]` : path ? `${path}.${step}` : step), '')
+}
+
+function unescaped(step: string): string {
+  return step.replaceAll('~1', '/').replaceAll('~0', '~')
+}
+
+function holdsNull(value: unknown): boolean {
+  if (value === null) return true
+  if (typeof value !== 'object') return false
+  for (const member of Object.values(value)) if (holdsNull(member)) return true
+  return false
+}
+
+/** `null` for an optional field means that it is absent. */
+function withoutNulls(schema: TSchema | Plain, value: unknown): unknown {
+  if (Array.isArray(value)) {
+    const items = schemaAt(schema, 'items')
+    return value.map((item) => withoutNulls(items, item))
+  }
+  if (!isPlain(value)) return value
+  const properties = schemaAt(schema, 'properties')
+  const required = isPlain(schema) && Array.isArray(schema.required) ? schema.required : []
+  const kept: Record<string, unknown> = {}
+  for (const [name, member] of Object.entries(value)) {
+    const property = memberOf(properties, name)
+    const absent =
+      member === null && Object.hasOwn(properties, name) && !required.includes(name) && !acceptsNull(property)
+    if (!absent) kept[name] = withoutNulls(property, member)
+  }
+  return kept
+}
+
+function acceptsNull(schema: Plain): boolean {
+  return (
+    schema.type === 'null' ||
+    (Array.isArray(schema.anyOf) && schema.anyOf.some((option) => isPlain(option) && acceptsNull(option)))
+  )
+}
+
+/** `metadata[order]`: a member of an object in a query string. */
+const memberForm = /^(\w+)\[([^\]]+)\]$/
+
+function coerced(schema: TSchema, query: Plain): Plain {
+  const properties = schemaAt(schema, 'properties')
+  const values: Record<string, unknown> = {}
+  for (const [name, given] of Object.entries(query)) {
+    const [, whole = '', member = ''] = memberForm.exec(name) ?? []
+    if (memberOf(properties, whole).type === 'object') {
+      values[whole] = { ...Object(values[whole]), [member]: Array.isArray(given) ? given.at(-1) : given }
+      continue
+    }
+    const property = memberOf(properties, name)
+    if (property.type === 'array') values[name] = [given].flat().flatMap((text) => String(text).split(','))
+    else values[name] = scalar(property.type, Array.isArray(given) ? given.at(-1) : given)
+  }
+  return values
+}
+
+function scalar(type: unknown, given: unknown): unknown {
+  if (typeof given !== 'string') return given
+  if (type === 'integer' || type === 'number') return /^-?\d+(\.\d+)?$/.test(given) ? Number(given) : given
+  if (type === 'boolean') return { true: true, '1': true, false: false, '0': false }[given] ?? given
+  return given
+}
+
+/** Names every field that the schema does not know, as deep as it describes objects. */
+function unknownFields(schema: TSchema | Plain, value: unknown, path: string): string[] {
+  if (Array.isArray(value)) {
+    const items = schemaAt(schema, 'items')
+    return value.length > 0 && isPlain(items.properties)
+      ? value.slice(0, 5).flatMap((item, i) => unknownFields(items, item, `${path}[${i}]`))
+      : []
+  }
+  if (!isPlain(value) || !isPlain(schema) || !isPlain(schema.properties)) return []
+  const found: string[] = []
+  for (const name in value) {
+    const property = schema.properties[name]
+    if (isPlain(property)) {
+      const member = value[name]
+      if (typeof member === 'object' && member !== null)
+        found.push(...unknownFields(property, member, path ? `${path}.${name}` : name))
+    } else if (schema.additionalProperties === undefined || schema.additionalProperties === false) {
+      const close = nearest(name, Object.keys(schema.properties))
+      found.push(`"${printable(path ? `${path}.${name}` : name)}"${close ? ` (did you mean "${close}"?)` : ''}`)
+    }
+    if (found.length >= 10) break
+  }
+  return found
+}
+
+/** Header values take visible ASCII only. */
+function printable(name: string): string {
+  return name.slice(0, 60).replace(/[^\x20-\x21\x23-\x7e]/g, '?')
+}
+
+function nearest(name: string, known: readonly string[]): string | null {
+  const best = known
+    .map((candidate) => ({ candidate, distance: editDistance(name.slice(0, 60), candidate) }))
+    .sort((a, b) => a.distance - b.distance)[0]
+  return best && best.distance <= Math.max(1, Math.floor(best.candidate.length / 4)) ? best.candidate : null
+}
+
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++)
+      next[j] = Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1))
+    row = next
+  }
+  return row[b.length] ?? 0
+}
+
+function isPlain(value: unknown): value is Plain {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

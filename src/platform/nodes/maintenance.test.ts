@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { createTestDatabase, type TestDatabase } from '../../../test/database.ts'
+import { eventually, startWorld, type World } from '../../../test/world.ts'
+import { firstUuidAt, newUuid } from '../../kernel/ids.ts'
+import { dayMs, hourMs } from '../../kernel/time.ts'
+import type { App } from '../app.ts'
+import { systemClock } from '../clock.ts'
+import { Database } from '../db.ts'
+import { type Chore, keepHouse, platformChores } from './maintenance.ts'
+
+let world: World
+let sql: TestDatabase['sql']
+let db: Database
+
+before(async () => {
+  world = await startWorld()
+  db = new Database(
+    { url: world.databaseUrl, poolSize: 2, statementTimeoutMs: 30_000, applicationName: 'test' },
+    () => undefined,
+  )
+  const client = await db.connect()
+  sql = async (text, values) => (await client.query(text, values)).rows
+  stopClient = () => client.end()
+  // The first round of the node itself is over when it has let go of its lease.
+  await eventually(
+    async () =>
+      (await sql(`select 1 from platform.leases where name = 'maintenance' and expires_at <= now()`)).length > 0,
+    'the first round',
+  )
+})
+let stopClient: () => Promise<void>
+after(async () => {
+  await stopClient()
+  await db.close()
+  await world.stop()
+})
+
+const nowMs = systemClock.nowMs()
+
+test('partitions are made ahead of time', async () => {
+  const today = await partitions('platform.requests')
+  assert.deepEqual(
+    today.map(({ from }) => from),
+    ['MINVALUE', day(1), day(2), day(3)],
+  )
+  await sql(
+    `drop table platform.requests_${day(2).replaceAll('-', '')}, platform.requests_${day(3).replaceAll('-', '')}`,
+  )
+  await chore('partitions').run(world.app)
+  assert.deepEqual(
+    (await partitions('platform.requests')).map(({ from, to }) => [from, to]),
+    [
+      ['MINVALUE', day(1)],
+      [day(1), day(2)],
+      [day(2), day(3)],
+      [day(3), day(4)],
+    ],
+  )
+})
+
+test('rows that came before their partition move into it when it is made', async () => {
+  const id = firstUuidAt(Date.parse(`${day(3)}T12:00:00Z`))
+  await sql(`drop table platform.requests_${day(3).replaceAll('-', '')}`)
+  await sql(`${insertRequest} values (1, $1, 'live', $2, $1, 'GET', '/v1/x', 200, 1, '::1')`, [newUuid(nowMs), id])
+  assert.equal((await sql('select 1 from platform.requests_default')).length, 1)
+  await chore('partitions').run(world.app)
+  assert.equal((await sql('select 1 from platform.requests_default')).length, 0)
+  assert.equal(
+    (await sql(`select 1 from platform.requests_${day(3).replaceAll('-', '')} where id = $1`, [id])).length,
+    1,
+  )
+  assert.equal((await sql('select 1 from platform.requests where id = $1', [id])).length, 1)
+})
+
+test('partitions are dropped when all of their rows are too old, and not a day earlier', async () => {
+  const id = newUuid(nowMs)
+  await sql(`${insertRequest} values (1, $1, 'live', $2, $1, 'GET', '/v1/kept', 200, 1, '::1')`, [newUuid(nowMs), id])
+  const there = async (): Promise<number> => (await sql('select 1 from platform.requests where id = $1', [id])).length
+  await chore('partitions').run(inDays(30))
+  assert.equal(await there(), 1)
+  const audited = await sql('select 1 from platform.audit')
+  await chore('partitions').run(inDays(32))
+  assert.equal(await there(), 0)
+  assert.ok(audited.length > 0)
+  assert.equal((await sql('select 1 from platform.audit')).length, audited.length, 'the audit log is kept')
+  await chore('partitions').run(world.app)
+  await sql(`${insertRequest} values (1, $1, 'live', $2, $1, 'GET', '/v1/kept', 200, 1, '::1')`, [newUuid(nowMs), id])
+  assert.equal((await sql('select 1 from platform.requests_default')).length, 0, 'today has its partition again')
+})
+
+test('partitions begin at midnight UTC, wherever the database stands', async () => {
+  const own = await createTestDatabase(['0001_platform.sql'])
+  try {
+    for (const [table, period, ahead] of [
+      ['platform.requests', 'day', 370],
+      ['platform.audit', 'month', 13],
+    ] as const) {
+      await own.sql(
+        `set timezone = 'Europe/Berlin'; select platform.ensure_partitions('${table}', '${period}', ${ahead})`,
+      )
+      const found = await partitions(table, own.sql)
+      assert.equal(found.length, ahead + 1)
+      for (const [n, { to }] of found.entries()) {
+        assert.match(to, period === 'day' ? /^\d{4}-\d\d-\d\d$/ : /^\d{4}-\d\d-01$/)
+        assert.equal(found[n + 1]?.from ?? to, to, 'without a gap')
+      }
+    }
+  } finally {
+    await own.drop()
+  }
+})
+
+test('idempotency keys are kept for a day and an hour', async () => {
+  const account = newUuid(nowMs)
+  for (const hours of [1, 24, 26])
+    await sql(
+      `insert into platform.idempotency (bucket, account_id, environment, key, request_hash, created_at)
+       values (1, $1, 'test', $2, 'x', now() - $3::int * interval '1 hour')`,
+      [account, `${hours} hours`, hours],
+    )
+  await chore('retention').run(world.app)
+  const left = await sql<{ key: string }>(
+    'select key from platform.idempotency where account_id = $1 order by created_at desc',
+    [account],
+  )
+  assert.deepEqual(
+    left.map(({ key }) => key),
+    ['1 hours', '24 hours'],
+  )
+})
+
+test('test requests are kept for a week, live ones longer', async () => {
+  const account = newUuid(nowMs)
+  for (const environment of ['test', 'live'])
+    for (const days of [6, 8])
+      await sql(`${insertRequest} values (1, $1, $2, $3, $1, 'GET', $4, 200, 1, '::1')`, [
+        account,
+        environment,
+        firstUuidAt(nowMs - days * dayMs),
+        `${environment} ${days}`,
+      ])
+  await chore('retention').run(world.app)
+  const left = await sql<{ path: string }>('select path from platform.requests where account_id = $1 order by path', [
+    account,
+  ])
+  assert.deepEqual(
+    left.map(({ path }) => path),
+    ['live 6', 'live 8', 'test 6'],
+  )
+})
+
+test('nodes that have not been heard of for a day are forgotten', async () => {
+  const [gone, slow] = [newUuid(nowMs), newUuid(nowMs)]
+  await sql(
+    `insert into platform.nodes (id, host, version, roles, seen_at) values ($1, 'a', '1', '{}', now() - interval '25 hours'),
+    ($2, 'b', '1', '{}', now() - interval '1 hour')`,
+    [gone, slow],
+  )
+  await chore('retention').run(world.app)
+  assert.deepEqual(await sql('select id from platform.nodes where id = any($1)', [[gone, slow]]), [{ id: slow }])
+})
+
+test('one chore that fails does not keep the others from being done', async () => {
+  const done: string[] = []
+  const stop = keepHouse(world.app, [
+    { name: 'fails', run: () => Promise.reject(new Error('no')) },
+    { name: 'works', run: async () => void done.push('works') },
+  ])
+  await eventually(async () => done.length > 0, 'the chore')
+  await stop()
+  assert.deepEqual(done, ['works'])
+})
+
+test('only one node keeps house at a time, and stopping waits for it to finish', async () => {
+  let release: () => void = () => undefined
+  const held = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const done: string[] = []
+  const stopFirst = keepHouse(world.app, [
+    {
+      name: 'long',
+      run: async () => {
+        done.push('begun')
+        await held
+        done.push('ended')
+      },
+    },
+  ])
+  await eventually(async () => done.length > 0, 'the first to begin')
+  const stopSecond = keepHouse(world.app, [{ name: 'other', run: async () => void done.push('other') }])
+  await stopSecond()
+  assert.deepEqual(done, ['begun'])
+  const stopped = stopFirst()
+  release()
+  await stopped
+  assert.deepEqual(done, ['begun', 'ended'])
+})
+
+test('a chore is done no more often than it asks for', async () => {
+  let runs = 0
+  const stop = keepHouse(world.app, [{ name: 'once', everyMs: hourMs, run: async () => void runs++ }])
+  await eventually(async () => runs > 0, 'the chore')
+  await stop()
+  assert.equal(runs, 1)
+})
+
+const insertRequest = `insert into platform.requests (bucket, account_id, environment, id, key_id, method, path, status, duration_us, ip)`
+
+function chore(name: string): Chore {
+  const found = platformChores.find((candidate) => candidate.name === name)
+  if (!found) throw new Error(`there is no chore ${name}`)
+  return found
+}
+
+/** The program as it will be in so many days. */
+function inDays(days: number): App {
+  return Object.assign(Object.create(world.app), { clock: { nowMs: () => systemClock.nowMs() + days * dayMs } })
+}
+
+/** The UTC day so many days from now. */
+function day(ahead: number): string {
+  return new Date(nowMs + ahead * dayMs).toISOString().slice(0, 10)
+}
+
+/** The bounds of a table's partitions, as days. */
+async function partitions(table: string, ask: TestDatabase['sql'] = sql): Promise<{ from: string; to: string }[]> {
+  const rows = await ask<{ bound: string }>(
+    `select pg_get_expr(c.relpartbound, c.oid) as bound from pg_inherits i join pg_class c on c.oid = i.inhrelid
+      where i.inhparent = $1::regclass and pg_get_expr(c.relpartbound, c.oid) <> 'DEFAULT' order by c.relname`,
+    [table],
+  )
+  return rows.map(({ bound }) => {
+    const [from = '', to = ''] = [...bound.matchAll(/\('?([^')]+)'?\)/g)].map(([, value = '']) =>
+      value === 'MINVALUE' ? value : momentOf(value),
+    )
+    return { from, to }
+  })
+}
+
+/** The moment in a time-ordered UUID: the day alone when it is midnight. */
+function momentOf(uuid: string): string {
+  return new Date(Number.parseInt(uuid.replaceAll('-', '').slice(0, 12), 16))
+    .toISOString()
+    .replace('T00:00:00.000Z', '')
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Housekeeping that exactly one node does at a time: partitions ahead and behind, old idempotency keys, retention.
+// Whoever holds the lease works; when its node dies another takes over.
+import { bucketCount, firstUuidAt } from '../../kernel/ids.ts'
+import { dayMs } from '../../kernel/time.ts'
+import type { App } from '../app.ts'
+import { statement } from '../db.ts'
+import { forgetDeadNodes } from './nodes.ts'
+
+const leaseSeconds = 30
+const tickMs = 10_000
+const usualMs = 10 * 60_000
+/** How long a stopping node waits for a chore. Each may be broken off anywhere: the next node begins it anew. */
+const finishMs = 5_000
+const buckets = Array.from({ length: bucketCount }, (_, i) => i)
+
+/** Something to be done regularly, by one node. */
+export interface Chore {
+  name: string
+  /** Every ten minutes unless it says otherwise. */
+  everyMs?: number
+  run(app: App): Promise<void>
+}
+
+/** Whoever waits for a table's lock makes everybody behind it wait too; the next round tries again. */
+const waitBriefly = statement<Record<never, never>, object>('platform.wait_briefly', `set local lock_timeout = '2s'`)
+
+const ensurePartitions = statement<{ parent: string; period: string; ahead: number; fill: number }, object>(
+  'platform.ensure_partitions',
+  'select platform.ensure_partitions($parent::text, $period::text, $ahead::int, $fill::int)',
+)
+
+const dropPartitions = statement<{ parent: string; before: Date }, { dropped: number }>(
+  'platform.drop_partitions',
+  'select platform.drop_partitions($parent::text, $before::timestamptz) as dropped',
+)
+
+const purgeKeys = statement<{ buckets: number[] }, object>(
+  'platform.purge_idempotency',
+  `delete from platform.idempotency where bucket = any($buckets::smallint[]) and created_at < now() - interval '25 hours'`,
+)
+
+const purgeTestRequests = statement<{ buckets: number[]; before: string }, object>(
+  'platform.purge_test_requests',
+  `delete from platform.requests where bucket = any($buckets::smallint[]) and environment = 'test' and id < $before::uuid`,
+)
+
+interface Partitioned {
+  table: string
+  period: 'day' | 'month'
+  ahead: number
+  /** How long rows are kept: days, as many as the setting says, or for ever (null). */
+  keepDays: number | 'PAMOJA_EVENT_DAYS' | null
+  /** How full pages are made, for rows that soon change. */
+  fill?: number
+}
+
+const partitioned: readonly Partitioned[] = [
+  { table: 'platform.audit', period: 'month', ahead: 2, keepDays: null },
+  { table: 'platform.requests', period: 'day', ahead: 3, keepDays: 30 },
+  { table: 'events.events', period: 'month', ahead: 2, keepDays: 'PAMOJA_EVENT_DAYS' },
+  { table: 'ledger.transfers', period: 'month', ahead: 2, keepDays: null },
+  { table: 'webhooks.deliveries', period: 'day', ahead: 3, keepDays: 'PAMOJA_EVENT_DAYS', fill: 20 },
+  { table: 'payments.risk_checks', period: 'month', ahead: 2, keepDays: 400 },
+  { table: 'sms.messages', period: 'month', ahead: 2, keepDays: null, fill: 70 },
+]
+
+const testRequestDays = 7
+
+export const platformChores: readonly Chore[] = [
+  { name: 'partitions', run: keepPartitions },
+  {
+    name: 'retention',
+    run: async ({ db, clock }) => {
+      await db.query(purgeKeys, { buckets })
+      await db.query(purgeTestRequests, { buckets, before: firstUuidAt(clock.nowMs() - testRequestDays * dayMs) })
+      await forgetDeadNodes(db)
+    },
+  },
+]
+
+async function keepPartitions({ db, clock, config }: App): Promise<void> {
+  for (const { table, period, ahead, keepDays, fill = 100 } of partitioned) {
+    await db.tx(async (tx) => {
+      await tx.query(waitBriefly, {})
+      await tx.query(ensurePartitions, { parent: table, period, ahead, fill })
+      if (keepDays === null) return
+      const days = typeof keepDays === 'number' ? keepDays : config[keepDays]
+      await tx.query(dropPartitions, { parent: table, before: new Date(clock.nowMs() - days * dayMs) })
+    })
+  }
+}
+
+/** Takes part in housekeeping. Gives the way to stop, which waits a while for a chore in progress. */
+export function keepHouse(app: App, chores: readonly Chore[]): () => Promise<void> {
+  const lastRun = new Map<Chore, number>()
+  let stopped = false
+  let running: Promise<void> | null = null
+  const tick = (): void => {
+    running ??= round().finally(() => {
+      running = null
+    })
+  }
+  const timer = setInterval(tick, tickMs)
+  timer.unref()
+  tick()
+  return async () => {
+    stopped = true
+    clearInterval(timer)
+    await Promise.race([running, new Promise((resolve) => setTimeout(resolve, finishMs).unref())])
+  }
+
+  async function round(): Promise<void> {
+    try {
+      const due = chores.filter(
+        (chore) => performance.now() - (lastRun.get(chore) ?? Number.NEGATIVE_INFINITY) >= (chore.everyMs ?? usualMs),
+      )
+      if (due.length === 0) return
+      const lease = await app.leases.tryAcquire('maintenance', leaseSeconds)
+      if (!lease) return
+      for (const chore of due) {
+        if (lease.signal.aborted || stopped) break
+        await chore.run(app).catch((error) => app.log.error({ error, chore: chore.name }, 'a chore failed'))
+        lastRun.set(chore, performance.now())
+      }
+      await lease.release()
+    } catch (error) {
+      app.log.warn({ error }, 'housekeeping could not be done; trying again')
+    }
+  }
+}

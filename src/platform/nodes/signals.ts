@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hints between nodes over LISTEN/NOTIFY: "forget this key", "someone wants your slots". A hint is never the truth and
+// never in a hot write path (a pending NOTIFY serialises commits); whoever caches on the strength of hints must also
+// drop the cache when the line was cut, because what was said meanwhile is lost.
+import type pg from 'pg'
+import { type Database, type Queryable, statement } from '../db.ts'
+
+const channel = 'pamoja'
+const reconnectMs = 250
+
+const notify = statement<{ message: string }, object>('platform.notify', `select pg_notify('pamoja', $message)`)
+
+export type Topic = 'accounts' | 'limits' | 'payments' | 'prices' | 'sms' | 'sms-permissions' | 'webhooks'
+
+export class Signals {
+  readonly #db: Database
+  readonly #listeners: { topic: Topic; heard: (text: string) => void }[] = []
+  readonly #gapListeners: (() => void)[] = []
+  #client: pg.Client | null = null
+  #timer: NodeJS.Timeout | null = null
+  #stopped = false
+
+  constructor(db: Database) {
+    this.#db = db
+  }
+
+  /** False while the line is down: caches that live on hints must not be trusted then. */
+  get connected(): boolean {
+    return this.#client !== null
+  }
+
+  on(topic: Topic, heard: (text: string) => void): void {
+    this.#listeners.push({ topic, heard })
+  }
+
+  /** Called when the line is cut, and again when it is back. */
+  onGap(listener: () => void): void {
+    this.#gapListeners.push(listener)
+  }
+
+  /** Says something to every node, this one included. Inside a transaction it is heard after the commit. */
+  async send(queryable: Queryable, topic: Topic, text: string): Promise<void> {
+    await queryable.query(notify, { message: `${topic} ${text}` })
+  }
+
+  async start(): Promise<void> {
+    const client = await this.#db.connect()
+    if (this.#stopped) return void (await client.end())
+    client.on('notification', ({ payload }) => this.#heard(payload ?? ''))
+    client.on('end', () => this.#lost(client))
+    await client.query(`listen ${channel}`)
+    this.#client = client
+    for (const listener of this.#gapListeners) listener()
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    if (this.#timer) clearTimeout(this.#timer)
+    const client = this.#client
+    this.#client = null
+    await client?.end()
+  }
+
+  #heard(payload: string): void {
+    const space = payload.indexOf(' ')
+    for (const { topic, heard } of this.#listeners)
+      if (topic === payload.slice(0, space)) heard(payload.slice(space + 1))
+  }
+
+  #lost(client: pg.Client): void {
+    if (this.#stopped || this.#client !== client) return
+    this.#client = null
+    for (const listener of this.#gapListeners) listener()
+    const retry = (): void => {
+      this.#timer = setTimeout(() => this.start().catch(retry), reconnectMs)
+    }
+    retry()
+  }
+}

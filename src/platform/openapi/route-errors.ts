@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which errors a route can answer with: what it declares, what the fields of its body name, and what the platform itself
+// answers to any request.
+import { type ErrorCode, errors } from '../../kernel/errors.ts'
+import type { Route } from '../route.ts'
+import { isJsonSchema } from './json-schema.ts'
+
+/** Every code a route can answer with: its own, those of its body's fields, and those the platform adds. */
+export function errorCodesOf(route: Route): ErrorCode[] {
+  const codes = new Set<ErrorCode>([
+    'INVALID_REQUEST',
+    'UNAUTHORIZED',
+    'HTTPS_REQUIRED',
+    'RATE_LIMITED',
+    'INTERNAL_ERROR',
+    'SERVICE_UNAVAILABLE',
+  ])
+  if (route.scope !== 'any') codes.add('FORBIDDEN').add('ACCOUNT_SUSPENDED')
+  if (route.method !== 'GET' && route.kind !== 'upload') {
+    codes.add('DUPLICATE_REFERENCE').add('REQUEST_IN_PROGRESS')
+    if (route.limit === 'email') codes.add('RATE_LIMIT_EXCEEDED')
+    if (route.limit === 'messenger') codes.add('130429')
+  }
+  if (route.kind === 'stream') codes.add('TOO_MANY_STREAMS')
+  if (route.body || route.kind === 'upload')
+    codes.add('PAYLOAD_TOO_LARGE').add('UNSUPPORTED_MEDIA_TYPE').add('VALIDATION_ERROR')
+  for (const code of ownErrorCodesOf(route)) codes.add(code)
+  return codesInOrder.filter((code) => codes.has(code))
+}
+
+/** The codes that a route declares, and those that its body's fields name. */
+export function ownErrorCodesOf({ body, errors: declared = [] }: Route): ErrorCode[] {
+  const codes = new Set([...declared, ...fieldCodes(body)])
+  return codesInOrder.filter((code) => codes.has(code))
+}
+
+/** All codes by status, then as the table has them; numeric ones last, though JavaScript lists such keys first. */
+export const codesInOrder: readonly ErrorCode[] = Object.keys(errors)
+  .filter(isErrorCode)
+  .sort((a, b) => errors[a][0] - errors[b][0] || Number(/^\d/.test(a)) - Number(/^\d/.test(b)))
+
+function fieldCodes(schema: unknown): ErrorCode[] {
+  if (Array.isArray(schema)) return schema.flatMap(fieldCodes)
+  if (!isJsonSchema(schema)) return []
+  const { errorCode } = schema
+  const own = typeof errorCode === 'string' && isErrorCode(errorCode) ? [errorCode] : []
+  return [...own, ...Object.values(schema).flatMap(fieldCodes)]
+}
+
+function isErrorCode(text: string): text is ErrorCode {
+  return Object.hasOwn(errors, text)
+}

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who has which connection to the outside: how many there are to each origin, who waits for one, how long an idle one is
+// kept, and that each leads to addresses which were checked.
+import { X509Certificate } from 'node:crypto'
+import type { LookupAddress } from 'node:dns'
+import { performance } from 'node:perf_hooks'
+import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls'
+import { type buildConnector, Client } from 'undici'
+import { type Address, parseAddress } from '../../kernel/addresses.ts'
+import type { OutboundPolicy, Purpose, Target, UrlRules } from './customer-urls.ts'
+import { type Connection, dial, Failure, maxHeaderBytes, since } from './dial.ts'
+import { Exchange, type Lane as LaneOfExchange, Misuse, type OutboundRequest, type Outcome } from './exchange.ts'
+
+/** As dns.promises.lookup with `all`. */
+export type Lookup = (hostname: string) => Promise<readonly LookupAddress[]>
+
+/** Without a Keep-Alive header of the receiver's, and at most with one. */
+const keepAliveMs = 10_000
+const maxKeepAliveMs = 60_000
+export const defaultLimits = {
+  /** Idle connections of all pools together; beyond, the one that was idle longest is closed. */
+  idleConnections: 512,
+  /** A busy connection is closed at this age too, because its address was checked when it was opened. */
+  connectionAgeMs: 5 * 60_000,
+  /** Requests that wait in one pool. The scheduler above keeps to `connections`, so that reaching this is a bug. */
+  waiting: 1_000,
+}
+
+/** Requests to one origin on behalf of one owner. It exists while it has connections or requests that wait for one. */
+interface Pool {
+  readonly key: string
+  readonly target: Target
+  readonly purpose: Purpose
+  /** How many lanes there are, and may be. */
+  size: number
+  limit: number
+  readonly idle: Lane[]
+  readonly waiting: Exchange[]
+  /** Lets the next connection skip the costly part of the TLS handshake. */
+  session: Buffer | null
+}
+
+/** One connection, or the place for one, and the request that has it. */
+interface Lane extends LaneOfExchange {
+  readonly pool: Pool
+  exchange: Exchange | null
+  connection: Connection | null
+  isDiscarded: boolean
+}
+
+/** Who has which connection. One HTTP client for each connection, so that it is known which one a request got. */
+export class Connections {
+  readonly #rules: UrlRules
+  readonly #lookup: Lookup
+  readonly #limits: typeof defaultLimits
+  readonly #secureContext: SecureContext
+  readonly #proxy: string | null
+  readonly #pools = new Map<string, Pool>()
+  /** In the order in which they became idle. */
+  readonly #idle = new Set<Lane>()
+  #running = 0
+  #whenIdle: (() => void) | null = null
+  #closed: Promise<void> | null = null
+
+  constructor(rules: UrlRules, lookup: Lookup, { extraCa, proxy }: OutboundPolicy, limits: typeof defaultLimits) {
+    this.#rules = rules
+    this.#proxy = proxy
+    this.#lookup = lookup
+    this.#limits = limits
+    // A text that is no certificate would be passed over in silence below.
+    if (extraCa !== null) new X509Certificate(extraCa)
+    const ca = extraCa === null ? {} : { ca: [...rootCertificates, extraCa] }
+    this.#secureContext = createSecureContext({ minVersion: 'TLSv1.2', ...ca })
+  }
+
+  send(target: Target, request: OutboundRequest): Promise<Outcome> {
+    if (this.#closed) return Promise.reject(new Misuse('a request after close()'))
+    const key = `${request.environment} ${request.use} ${target.origin} ${request.pool}`
+    let pool = this.#pools.get(key)
+    if (!pool) {
+      const problem = this.#rules.problemOf(target, request)
+      if (problem !== null) return Promise.resolve(blocked(problem))
+      pool = newPool(key, target, request)
+      this.#pools.set(key, pool)
+    }
+    if (pool.waiting.length >= this.#limits.waiting)
+      return Promise.reject(new Misuse(`more than ${this.#limits.waiting} requests wait for one endpoint`))
+    pool.limit = Math.max(1, request.connections)
+    this.#running += 1
+    return this.#begin(pool, request, pathOf(target, request.query))
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= new Promise((resolve) => {
+      this.#whenIdle = resolve
+      for (const lane of this.#idle) this.#discard(lane)
+      if (this.#running === 0) resolve()
+    })
+    return this.#closed
+  }
+
+  #release(lane: Lane): void {
+    this.#ended(lane)
+    const { pool, connection } = lane
+    const isTooOld = connection === null || performance.now() - connection.openedAt > this.#limits.connectionAgeMs
+    if (isTooOld || this.#closed || pool.size > pool.limit) return this.#discard(lane)
+    const next = pool.waiting.shift()
+    if (next) return this.#start(lane, next)
+    pool.idle.push(lane)
+    this.#idle.add(lane)
+    const [oldest] = this.#idle.size > this.#limits.idleConnections ? this.#idle : []
+    if (oldest) this.#discard(oldest)
+  }
+
+  #abandon(lane: Lane): void {
+    this.#ended(lane)
+    this.#discard(lane)
+  }
+
+  #replace(lane: Lane): void {
+    const { exchange } = lane
+    const fresh = this.#newLane(lane.pool)
+    lane.exchange = null
+    fresh.exchange = exchange
+    this.#discard(lane)
+    exchange?.dispatch(fresh)
+  }
+
+  #begin(pool: Pool, request: OutboundRequest, path: string): Promise<Outcome> {
+    return new Promise((resolve, reject) => {
+      const exchange = new Exchange(request, path, resolve, reject)
+      const lane = pool.idle.pop()
+      if (lane) this.#start(lane, exchange)
+      else if (pool.size < pool.limit) this.#start(this.#newLane(pool), exchange)
+      else {
+        pool.waiting.push(exchange)
+        exchange.wait(() => this.#leave(pool, exchange))
+      }
+    })
+  }
+
+  /** The exchange gave up before it had a connection. */
+  #leave(pool: Pool, exchange: Exchange): void {
+    pool.waiting.splice(pool.waiting.indexOf(exchange), 1)
+    this.#countDown()
+  }
+
+  #start(lane: Lane, exchange: Exchange): void {
+    this.#idle.delete(lane)
+    lane.exchange = exchange
+    exchange.start(lane)
+  }
+
+  #ended(lane: Lane): void {
+    lane.exchange = null
+    this.#countDown()
+  }
+
+  #countDown(): void {
+    this.#running -= 1
+    if (this.#running === 0) this.#whenIdle?.()
+  }
+
+  #newLane(pool: Pool): Lane {
+    const client = new Client(pool.target.origin, {
+      connect: (_options, callback) => this.#open(lane, callback),
+      pipelining: 1,
+      maxHeaderSize: maxHeaderBytes,
+      // The timer of the exchange covers both, and the connection too.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      keepAliveTimeout: keepAliveMs,
+      keepAliveMaxTimeout: maxKeepAliveMs,
+    })
+    const lane: Lane = {
+      pool,
+      client,
+      exchange: null,
+      connection: null,
+      isDiscarded: false,
+      release: () => this.#release(lane),
+      abandon: () => this.#abandon(lane),
+      replace: () => this.#replace(lane),
+    }
+    pool.size += 1
+    client.on('disconnect', () => {
+      if (lane.exchange === null) this.#discard(lane)
+    })
+    return lane
+  }
+
+  #discard(lane: Lane): void {
+    if (lane.isDiscarded) return
+    lane.isDiscarded = true
+    const { pool, client, connection } = lane
+    this.#idle.delete(lane)
+    const place = pool.idle.indexOf(lane)
+    if (place >= 0) pool.idle.splice(place, 1)
+    pool.size -= 1
+    // Later, because this may be called from inside the client; and always with an error, because the client takes a
+    // connection that ends without one for the end of an answer and looks for more of it.
+    queueMicrotask(() => {
+      connection?.dialling?.destroy()
+      client.destroy(new Misuse('a request on a discarded connection'), () => {})
+    })
+    const next = pool.size < pool.limit ? pool.waiting.shift() : undefined
+    if (next) this.#start(this.#newLane(pool), next)
+    else if (pool.size === 0) this.#pools.delete(pool.key)
+  }
+
+  #open(lane: Lane, opened: buildConnector.Callback): void {
+    const { pool, exchange } = lane
+    const connection: Connection = {
+      openedAt: performance.now(),
+      dialling: null,
+      ip: null,
+      dnsMs: null,
+      connectMs: null,
+      tlsMs: null,
+    }
+    lane.connection = connection
+    if (exchange) exchange.isReused = false
+    const callback = within(exchange?.connectTimeoutMs ?? null, connection, opened)
+    this.#addresses(pool, connection).then(
+      (addresses) => {
+        if (lane.isDiscarded) return
+        const isStrict = !this.#rules.acceptsAnyCertificate(addresses.map(addressOf))
+        const [secureContext, proxy] = [this.#secureContext, this.#proxy]
+        dial({ pool, connection, addresses, isStrict, secureContext, proxy }, callback)
+      },
+      (error: Error) => {
+        if (!lane.isDiscarded) callback(error, null)
+      },
+    )
+  }
+
+  /** All addresses the target has, each of them allowed, or a rejection with a Failure. */
+  async #addresses({ target, purpose }: Pool, connection: Connection): Promise<readonly LookupAddress[]> {
+    if (target.literal !== null) return [{ address: target.hostname, family: target.literal.version }]
+    const found = await this.#lookup(target.hostname).catch(() => [])
+    connection.dnsMs = since(connection.openedAt)
+    if (found.length === 0) throw new Failure('DNS_FAILED', 'The host name does not resolve.')
+    if (this.#rules.problemOfAddresses(target, purpose, found.map(addressOf)) !== null)
+      throw new Failure('ADDRESS_BLOCKED', notAllowed)
+    return found
+  }
+}
+
+/** Gives up a connection that takes too long to open. Without a time of its own, that of the exchange ends it. */
+function within(ms: number | null, connection: Connection, opened: buildConnector.Callback): buildConnector.Callback {
+  if (ms === null) return opened
+  let isOver = false
+  const timer = setTimeout(() => {
+    isOver = true
+    opened(new Failure('TIMEOUT', `No connection was open within ${ms / 1_000} seconds.`), null)
+    connection.dialling?.destroy()
+  }, ms)
+  return (...found) => {
+    clearTimeout(timer)
+    if (!isOver) opened(...found)
+  }
+}
+
+function pathOf({ path }: Target, query = ''): string {
+  return query === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${query}`
+}
+
+function newPool(key: string, target: Target, { use, environment, connections }: OutboundRequest): Pool {
+  const purpose = { use, environment }
+  return { key, target, purpose, size: 0, limit: connections, idle: [], waiting: [], session: null }
+}
+
+const notAllowed = 'The URL leads to an address that may not be called; give a host with a public address.'
+
+/** What comes of a request to a URL that may not be called. */
+export function blocked(problem: string): Outcome {
+  const timing = { durationMs: 0, dnsMs: null, connectMs: null, tlsMs: null }
+  return {
+    kind: 'failed',
+    error: 'ADDRESS_BLOCKED',
+    reason: `The URL ${problem}.`,
+    mayHaveArrived: false,
+    timing,
+    ip: null,
+  }
+}
+
+export function addressOf(found: LookupAddress): Address | null {
+  return parseAddress(found.address)
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// JSON to providers that an operator configured, through the one door to the outside. What matters afterwards is whether
+// the provider can have taken the request: `unsent` is certain that it cannot, `unknown` is not. Nothing is ever sent a
+// second time from here.
+import type { Outbound } from '../outbound.ts'
+import type { Outcome } from './exchange.ts'
+
+export type ProviderAnswer =
+  | { kind: 'answered'; status: number; body: unknown }
+  | { kind: 'unsent'; reason: string }
+  | { kind: 'unknown'; reason: string }
+
+export interface ProviderRequest {
+  method: 'GET' | 'POST'
+  url: string
+  headers: Record<string, string>
+  body?: object
+  /** For all of it, from now to the end of the answer. */
+  timeoutMs: number
+}
+
+const connectTimeoutMs = 3_000
+const maxAnswerBytes = 256 * 1024
+/** To one provider, whichever of its accounts are asked for; further requests wait. */
+const connections = 64
+
+export class ProviderClient {
+  readonly #door: Outbound
+  readonly #running = new Set<Promise<ProviderAnswer>>()
+
+  constructor(door: Outbound) {
+    this.#door = door
+  }
+
+  ask(request: ProviderRequest): Promise<ProviderAnswer> {
+    const asking = this.#ask(request).finally(() => this.#running.delete(asking))
+    this.#running.add(asking)
+    return asking
+  }
+
+  /** Waits for what is under way, which its time bounds. */
+  async close(): Promise<void> {
+    await Promise.all(this.#running)
+  }
+
+  async #ask({ method, url, headers, body, timeoutMs }: ProviderRequest): Promise<ProviderAnswer> {
+    const isJson = body === undefined ? {} : { 'content-type': 'application/json' }
+    try {
+      const outcome = await this.#door.send({
+        pool: 'provider',
+        url,
+        method,
+        headers: { ...headers, accept: 'application/json', ...isJson },
+        body: body === undefined ? null : JSON.stringify(body),
+        use: 'callback',
+        environment: 'live',
+        timeoutMs,
+        isTimedWhole: true,
+        connectTimeoutMs,
+        maxAnswerBytes,
+        once: true,
+        connections,
+      })
+      return answerOf(outcome)
+    } catch (error) {
+      // Too many wait already, or it is a request that cannot be written.
+      return { kind: 'unsent', reason: error instanceof Error ? error.message : String(error) }
+    }
+  }
+}
+
+function answerOf(outcome: Outcome): ProviderAnswer {
+  if (outcome.kind === 'failed')
+    return { kind: outcome.mayHaveArrived ? 'unknown' : 'unsent', reason: `${outcome.error}: ${outcome.reason}` }
+  // Half an answer may have said anything.
+  if (outcome.truncated) return { kind: 'unknown', reason: `an answer with status ${outcome.status} did not end` }
+  return { kind: 'answered', status: outcome.status, body: parsed(outcome.body) }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

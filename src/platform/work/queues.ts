@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jobs seen from outside: how many wait in each lane, which were put aside and may have another chance, and which wait at
+// a place that is no more.
+import { bucketCount } from '../../kernel/ids.ts'
+import { type Queryable, statement } from '../db.ts'
+import type { Window } from '../page.ts'
+
+const everyBucket = Array.from({ length: bucketCount }, (_, i) => i)
+
+export interface QueueState {
+  lane: string
+  due: number
+  running: number
+  scheduled: number
+  failed: number
+  oldest_seconds: number
+}
+
+const countQueues = statement<{ buckets: number[] }, QueueState>(
+  'work.count_queues',
+  `select lane, count(*) filter (where run_at <= now())::int as due,
+          count(*) filter (where owner is not null and run_at > now())::int as running,
+          count(*) filter (where owner is null and run_at > now() and run_at < 'infinity')::int as scheduled,
+          count(*) filter (where run_at = 'infinity')::int as failed,
+          coalesce(max(extract(epoch from now() - run_at)) filter (where run_at <= now()), 0)::float8 as oldest_seconds
+     from work.jobs where bucket = any($buckets::smallint[]) group by lane order by lane`,
+)
+
+export interface FailedJob {
+  id: string
+  lane: string
+  account_id: string | null
+  environment: string | null
+  attempt: number
+  last_error: string | null
+  created_at: Date
+}
+
+const listFailed = statement<
+  { buckets: number[]; lane: string | null; after: string | null; descending: boolean; limit: number },
+  FailedJob
+>(
+  'work.list_failed',
+  `select id, lane, account_id, environment, attempt, last_error, created_at from work.jobs
+    where bucket = any($buckets::smallint[]) and run_at = 'infinity' and ($lane::text is null or lane = $lane)
+      and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
+    order by case when $descending then id end desc, id
+    limit $limit::int + 1`,
+)
+
+const reviveFailed = statement<{ buckets: number[]; id: string }, { id: string }>(
+  'work.retry_failed',
+  `update work.jobs set run_at = now(), failures = 0
+    where bucket = any($buckets::smallint[]) and id = $id and run_at = 'infinity' returning id`,
+)
+
+const removeFailed = statement<{ buckets: number[]; id: string }, { id: string }>(
+  'work.discard_failed',
+  `delete from work.jobs where bucket = any($buckets::smallint[]) and id = $id and run_at = 'infinity' returning id`,
+)
+
+export async function queues(queryable: Queryable): Promise<QueueState[]> {
+  return queryable.query(countQueues, { buckets: everyBucket })
+}
+
+export async function failedJobs(queryable: Queryable, window: Window, lane: string | null): Promise<FailedJob[]> {
+  return queryable.query(listFailed, { buckets: everyBucket, lane, ...window })
+}
+
+export async function retryFailed(tx: Queryable, id: string): Promise<boolean> {
+  return (await tx.query(reviveFailed, { buckets: everyBucket, id })).length > 0
+}
+
+export async function discardFailed(tx: Queryable, id: string): Promise<boolean> {
+  return (await tx.query(removeFailed, { buckets: everyBucket, id })).length > 0
+}
+
+const returnStray = statement<{ buckets: number[]; lanes: readonly string[]; places: readonly string[] }, object>(
+  'work.return_strays',
+  `update work.jobs set lane = split_part(lane, '@', 1), owner = null, run_at = now()
+    where lane like '%@%' and split_part(lane, '@', 1) = any($lanes::text[])
+      and not split_part(lane, '@', 2) = any($places::text[])
+      and run_at < 'infinity' and (owner is null or run_at <= now()) and bucket = any($buckets::smallint[])`,
+)
+
+/** Jobs that wait at other places than these wait at none from now on. */
+export async function returnStrays(
+  queryable: Queryable,
+  lanes: readonly string[],
+  places: readonly string[],
+): Promise<void> {
+  await queryable.query(returnStray, { buckets: everyBucket, lanes, places })
+}

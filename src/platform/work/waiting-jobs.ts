@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jobs that wait, as the area sees them whose jobs they are: counted, hastened or withdrawn by the key they wait under.
+import { type Queryable, statement } from '../db.ts'
+import type { Tenant } from '../tenant.ts'
+
+/** Jobs of one tenant, lane and key that wait: no node has them at this moment. */
+interface Waiting {
+  bucket: number
+  account: string
+  environment: string
+  lane: string
+}
+
+const countWaiting = statement<Waiting & { keys: readonly string[] }, { key: string; waiting: number }>(
+  'work.count_waiting',
+  `select key, count(*)::int as waiting from work.jobs
+    where bucket = $bucket and account_id = $account and environment = $environment and owner is null
+      and lane = $lane and key = any($keys::text[])
+    group by key`,
+)
+
+const hastenWaiting = statement<Waiting & { key: string }, object>(
+  'work.hasten_waiting',
+  `update work.jobs set run_at = now()
+    where bucket = $bucket and account_id = $account and environment = $environment and owner is null
+      and lane = $lane and key = $key and run_at > now() and run_at < 'infinity'`,
+)
+
+const withdrawWaiting = statement<Waiting & { key: string; most: number }, { id: string }>(
+  'work.withdraw_waiting',
+  `delete from work.jobs
+    where bucket = $bucket and id in (
+      select id from work.jobs
+       where bucket = $bucket and account_id = $account and environment = $environment and owner is null
+         and lane = $lane and key = $key
+       order by id limit $most::int for update skip locked)
+   returning id`,
+)
+
+/** How many jobs wait under each of the keys. */
+export async function waitingUnder(
+  queryable: Queryable,
+  tenant: Tenant,
+  lane: string,
+  keys: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await queryable.query(countWaiting, { ...tenant, lane, keys })
+  return new Map(rows.map(({ key, waiting }) => [key, waiting]))
+}
+
+/** Lets the jobs that wait under a key fall due now. */
+export async function hasten(tx: Queryable, tenant: Tenant, lane: string, key: string): Promise<void> {
+  await tx.query(hastenWaiting, { ...tenant, lane, key })
+}
+
+/** Removes jobs that wait under a key, the oldest first, and gives their ids. */
+export async function withdraw(
+  tx: Queryable,
+  tenant: Tenant,
+  lane: string,
+  key: string,
+  most: number,
+): Promise<string[]> {
+  return (await tx.query(withdrawWaiting, { ...tenant, lane, key, most })).map(({ id }) => id)
+}
