@@ -8,8 +8,8 @@ import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { credentialStore } from './areas/accounts/area.ts'
-import { answersOf } from './areas/webhooks/answers.ts'
-import { Dispatcher } from './areas/webhooks/dispatcher.ts'
+import { answersOf } from './areas/webhooks/deliveries/answers.ts'
+import { Dispatcher } from './areas/webhooks/deliveries/dispatcher.ts'
 import { type Config, settings } from './config.ts'
 import {
   applicationName,

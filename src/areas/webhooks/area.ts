@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The door of the webhooks area: endpoints, their deliveries, and the pages and streams beside them.
 import type { Area } from '../../platform/area.ts'
-import { deliveryRoutes } from './deliveries.ts'
-import { deliver } from './delivery.ts'
-import { endpointRoutes } from './endpoints.ts'
+import { deliver } from './deliveries/delivery.ts'
+import { webhookChores } from './deliveries/history.ts'
+import { replay, replayWindow } from './deliveries/replays.ts'
+import { deliveryRoutes } from './deliveries/routes.ts'
+import { endpointRoutes } from './endpoints/routes.ts'
 import { webhookEvents } from './events.ts'
-import { webhookChores } from './history.ts'
 import { listenWebhooks } from './listen.ts'
 import { mountPortal, openPortal } from './portal.ts'
-import { replay, replayWindow } from './replays.ts'
 
 export const webhooks: Area = {
   name: 'webhooks',
@@ -19,5 +19,5 @@ export const webhooks: Area = {
   mount: mountPortal,
 }
 
+export { callbackSecret, inForce } from './endpoints/secrets.ts'
 export { isSignedBy, secretsFor } from './receiving.ts'
-export { callbackSecret, inForce } from './secrets.ts'

@@ -9,10 +9,10 @@ import type { Caller } from '../../platform/auth.ts'
 import { knownEvent, tailMessages } from '../../platform/events/tail.ts'
 import type { EventRow } from '../../platform/events.ts'
 import { stream } from '../../platform/route.ts'
-import { bodyBytes } from './body.ts'
-import { requestHeaders, resourceUrl } from './delivery.ts'
-import { subscriptionOf } from './endpoint.ts'
-import { loadCallbackTarget, type Target } from './targets.ts'
+import { bodyBytes } from './deliveries/body.ts'
+import { requestHeaders, resourceUrl } from './deliveries/delivery.ts'
+import { loadCallbackTarget, type Target } from './deliveries/targets.ts'
+import { subscriptionOf } from './endpoints/endpoint.ts'
 
 /** For how long the secret is used before it is looked up again: it may be rotated meanwhile. */
 const targetForMs = 5_000

@@ -5,7 +5,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { App } from '../../platform/app.ts'
 import { maybe } from '../../platform/db.ts'
 import type { Tenant } from '../../platform/tenant.ts'
-import { callbackSecret, type OpenSecrets, openSecrets } from './secrets.ts'
+import { callbackSecret, type OpenSecrets, openSecrets } from './endpoints/secrets.ts'
 import { findCallbackSecret, secretsOfUrl } from './store.ts'
 
 /** The secrets of the webhooks that lead to a URL, whatever its query, and the one of callbacks. */

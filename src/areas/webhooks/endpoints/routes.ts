@@ -1,28 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Routes of endpoints: registration, their secrets, a test, and the catalogue of what they can hear of.
 import { Type } from 'typebox'
-import { pageOf, windowOf } from '../../platform/page.ts'
-import { IdParam, list, type Route, read, write } from '../../platform/route.ts'
-import { Deleted, Nullable } from '../../platform/schema.ts'
-import { endpointUuid, subscriptionOf, webhookOf, wordsThatTake } from './endpoint.ts'
-import { healthOf } from './health.ts'
-import {
-  changeEndpoint,
-  createEndpoint,
-  getEndpoint,
-  prepareChange,
-  prepareEndpoint,
-  removeEndpoint,
-} from './register.ts'
-import { ReplayProgress, replayProgress } from './replays.ts'
-import {
-  activateSecret,
-  prepareCallbackSuccessor,
-  prepareSuccessor,
-  readCallbackSecret,
-  rotateCallbackSecret,
-  rotateSecret,
-} from './rotation.ts'
+import { pageOf, windowOf } from '../../../platform/page.ts'
+import { IdParam, list, type Route, read, write } from '../../../platform/route.ts'
+import { Deleted, Nullable } from '../../../platform/schema.ts'
+import { ReplayProgress, replayProgress } from '../deliveries/replays.ts'
 import {
   CallbackSecret,
   CatalogueRecord,
@@ -36,9 +18,27 @@ import {
   WebhookList,
   WebhookRecord,
   WebhookUpdate,
-} from './schema.ts'
+} from '../schema.ts'
+import { listEndpoints } from '../store.ts'
+import { endpointUuid, subscriptionOf, webhookOf, wordsThatTake } from './endpoint.ts'
+import { healthOf } from './health.ts'
+import {
+  changeEndpoint,
+  createEndpoint,
+  getEndpoint,
+  prepareChange,
+  prepareEndpoint,
+  removeEndpoint,
+} from './register.ts'
+import {
+  activateSecret,
+  prepareCallbackSuccessor,
+  prepareSuccessor,
+  readCallbackSecret,
+  rotateCallbackSecret,
+  rotateSecret,
+} from './rotation.ts'
 import { openHeaders } from './secrets.ts'
-import { listEndpoints } from './store.ts'
 import { tryEndpoint } from './trial.ts'
 
 const createWebhook = write({

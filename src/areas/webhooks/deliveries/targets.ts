@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where deliveries go, ready to be used: URL, opened secrets and headers, and how much the plan allows. Remembered by
 // every node; a change raises the endpoint's version, which deliveries carry, and is told to all nodes besides.
-import type { App } from '../../platform/app.ts'
-import type { Allowances } from '../../platform/auth.ts'
-import { statement } from '../../platform/db.ts'
-import type { Policy } from '../../platform/limits/share.ts'
-import type { UrlUse } from '../../platform/outbound/customer-urls.ts'
-import type { Environment, Tenant } from '../../platform/tenant.ts'
-import { webhookPlan } from './plan.ts'
-import { callbackSecret, type OpenSecrets, openHeaders, openSecrets, type StoredSecrets } from './secrets.ts'
+import type { App } from '../../../platform/app.ts'
+import type { Allowances } from '../../../platform/auth.ts'
+import { statement } from '../../../platform/db.ts'
+import type { Policy } from '../../../platform/limits/share.ts'
+import type { UrlUse } from '../../../platform/outbound/customer-urls.ts'
+import type { Environment, Tenant } from '../../../platform/tenant.ts'
+import { callbackSecret, type OpenSecrets, openHeaders, openSecrets, type StoredSecrets } from '../endpoints/secrets.ts'
+import { webhookPlan } from '../plan.ts'
 import { type SigningKeys, signingKeys } from './signature.ts'
 
 /** An address with everything that a request to it needs. */

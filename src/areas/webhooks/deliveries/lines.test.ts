@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Tenant } from '../../platform/tenant.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
 import { type Line, Lines } from './lines.ts'
 import { Queue } from './queue.ts'
 

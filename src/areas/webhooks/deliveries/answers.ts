@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What receivers say when they take an event. Some events let them ask for something in their answer; it is done before
 // the delivery counts as over, so that a node which dies in between leaves both to the next attempt.
-import type { App } from '../../platform/app.ts'
-import type { Area, TakeAnswer } from '../../platform/area.ts'
-import type { Outcome } from '../../platform/outbound/exchange.ts'
-import type { Trace } from '../../platform/tracing.ts'
+import type { App } from '../../../platform/app.ts'
+import type { Area, TakeAnswer } from '../../../platform/area.ts'
+import type { Outcome } from '../../../platform/outbound/exchange.ts'
+import type { Trace } from '../../../platform/tracing.ts'
 import { type Delivery, judge, send } from './delivery.ts'
 import type { Target } from './targets.ts'
 

@@ -2,13 +2,26 @@
 // What an account does with its endpoints: register, change, remove. Whatever another machine has to be asked, and
 // whatever is sealed, comes before the transaction. Each change raises the endpoint's version and is told to every node.
 import type { Static } from 'typebox'
-import { AppError } from '../../kernel/errors.ts'
-import { idOf, newUuid } from '../../kernel/ids.ts'
-import type { App } from '../../platform/app.ts'
-import { record } from '../../platform/audit.ts'
-import type { Caller } from '../../platform/auth.ts'
-import { maybe, one, type Queryable, type Tx } from '../../platform/db.ts'
-import { hasten, withdraw } from '../../platform/work/waiting-jobs.ts'
+import { AppError } from '../../../kernel/errors.ts'
+import { idOf, newUuid } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import { record } from '../../../platform/audit.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import { maybe, one, type Queryable, type Tx } from '../../../platform/db.ts'
+import { hasten, withdraw } from '../../../platform/work/waiting-jobs.ts'
+import { webhookPlan } from '../plan.ts'
+import type { WebhookCreate, WebhookUpdate } from '../schema.ts'
+import {
+  cancelDeliveries,
+  countEndpoints,
+  deleteEndpoint,
+  type EndpointRow,
+  findEndpoint,
+  insertEndpoint,
+  lockEndpoint,
+  lockRegistrations,
+  updateEndpoint,
+} from '../store.ts'
 import { challenge } from './challenge.ts'
 import {
   checkedFilters,
@@ -20,20 +33,7 @@ import {
   webhookOf,
 } from './endpoint.ts'
 import { deliverLane, forgiveFailures, healthOf } from './health.ts'
-import { webhookPlan } from './plan.ts'
-import type { WebhookCreate, WebhookUpdate } from './schema.ts'
 import { newSecret, openHeaders, sealHeaders, sealSecret } from './secrets.ts'
-import {
-  cancelDeliveries,
-  countEndpoints,
-  deleteEndpoint,
-  type EndpointRow,
-  findEndpoint,
-  insertEndpoint,
-  lockEndpoint,
-  lockRegistrations,
-  updateEndpoint,
-} from './store.ts'
 
 /** Deliveries that are cancelled together with their endpoint; what is beyond is cancelled when its turn comes. */
 const maxCancelledAtOnce = 10_000

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Disables an endpoint that says it is gone, or has failed for too long, and tells the account's other endpoints.
-import { idOf } from '../../kernel/ids.ts'
-import type { App } from '../../platform/app.ts'
-import { maybe, statement } from '../../platform/db.ts'
-import type { Environment, Tenant } from '../../platform/tenant.ts'
-import { webhookEvents } from './events.ts'
+import { idOf } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import { maybe, statement } from '../../../platform/db.ts'
+import type { Environment, Tenant } from '../../../platform/tenant.ts'
+import { webhookEvents } from '../events.ts'
 
 type Owner = { bucket: number; account: string; environment: Environment }
 

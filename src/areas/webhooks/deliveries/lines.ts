@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whose turn it is. Each endpoint has a line of its own; accounts take turns, and the lines of an account take turns among
 // themselves. What is known of an endpoint (how it has been doing, how fast it may be called) stays with its line.
-import type { Tenant } from '../../platform/tenant.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
 import { Breaker } from './breaker.ts'
 import type { Delivery } from './delivery.ts'
 import { Pace } from './pace.ts'

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // When a delivery that failed is tried again: a table that begins with seconds and ends a day after the event. Times are
 // the account's own, so that a sandbox clock runs through the day in seconds.
-import { backoffMs } from '../../kernel/backoff.ts'
-import { dayMs } from '../../kernel/time.ts'
+import { backoffMs } from '../../../kernel/backoff.ts'
+import { dayMs } from '../../../kernel/time.ts'
 
 /** The waits after the first to the ninth attempt; the tenth is followed by the last one, a day after the event. */
 const retrySeconds = [5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400, 25_200] as const

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // An endpoint as its owner sees it, and what may be asked of one: subscriptions, filters, custom headers. Pure.
 import type { Static } from 'typebox'
-import { AppError } from '../../kernel/errors.ts'
-import { idOf, uuidOf } from '../../kernel/ids.ts'
-import type { Catalogue } from '../../platform/events/catalogue.ts'
+import { AppError } from '../../../kernel/errors.ts'
+import { idOf, uuidOf } from '../../../kernel/ids.ts'
+import type { Catalogue } from '../../../platform/events/catalogue.ts'
+import { maxEvents, type WebhookRecord } from '../schema.ts'
+import type { EndpointRow, FilterValue } from '../store.ts'
 import type { EndpointHealth } from './health.ts'
-import { maxEvents, type WebhookRecord } from './schema.ts'
-import type { EndpointRow, FilterValue } from './store.ts'
 
 export type Webhook = Static<typeof WebhookRecord>
 type Headers = Readonly<Record<string, string>>

@@ -2,10 +2,10 @@
 // The secrets that sign what customers receive: made here, sealed before they are stored, opened only to sign. While one
 // is being replaced there are two; which of them signs is a matter of the account's own time.
 import { randomBytes } from 'node:crypto'
-import type { App } from '../../platform/app.ts'
-import { maybe, one } from '../../platform/db.ts'
-import type { Tenant } from '../../platform/tenant.ts'
-import { findCallbackSecret, insertCallbackSecret } from './store.ts'
+import type { App } from '../../../platform/app.ts'
+import { maybe, one } from '../../../platform/db.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import { findCallbackSecret, insertCallbackSecret } from '../store.ts'
 
 const secretBytes = 32
 

@@ -2,18 +2,18 @@
 // A test of an endpoint: one sample event, delivered now, and what came of it. The customer waits for it, so it is
 // neither queued nor tried again; it is logged like any other delivery.
 import type { Static } from 'typebox'
-import { idOf, newIdAndUuid } from '../../kernel/ids.ts'
-import type { App } from '../../platform/app.ts'
-import type { Caller } from '../../platform/auth.ts'
-import type { Catalogue } from '../../platform/events/catalogue.ts'
-import type { EventType } from '../../platform/events.ts'
-import { type Allowance, admit } from './allowance.ts'
-import { deliverNow } from './delivery.ts'
+import { idOf, newIdAndUuid } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import type { Catalogue } from '../../../platform/events/catalogue.ts'
+import type { EventType } from '../../../platform/events.ts'
+import { type Allowance, admit } from '../allowance.ts'
+import { deliverNow } from '../deliveries/delivery.ts'
+import { webhookEvents } from '../events.ts'
+import type { Trial, TrialOutcome } from '../schema.ts'
+import type { EndpointRow } from '../store.ts'
 import { subscriptionOf } from './endpoint.ts'
-import { webhookEvents } from './events.ts'
 import { existing } from './register.ts'
-import type { Trial, TrialOutcome } from './schema.ts'
-import type { EndpointRow } from './store.ts'
 
 const trials: Allowance = { name: 'webhook-test', perMinute: 10, what: 'tests' }
 

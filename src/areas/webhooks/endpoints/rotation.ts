@@ -2,24 +2,24 @@
 // Replacing secrets without losing a delivery: for some hours both sign, so that a receiver can change over whenever it
 // likes. Hours pass by the account's own clock.
 import type { Static } from 'typebox'
-import { AppError } from '../../kernel/errors.ts'
-import { idOf } from '../../kernel/ids.ts'
-import { hourMs } from '../../kernel/time.ts'
-import type { App } from '../../platform/app.ts'
-import { record } from '../../platform/audit.ts'
-import type { Caller } from '../../platform/auth.ts'
-import { maybe, one, type Tx } from '../../platform/db.ts'
-import { endpointUuid, hasPendingSecret, noSuchWebhook, type Webhook } from './endpoint.ts'
-import { announce, describe, existing } from './register.ts'
+import { AppError } from '../../../kernel/errors.ts'
+import { idOf } from '../../../kernel/ids.ts'
+import { hourMs } from '../../../kernel/time.ts'
+import type { App } from '../../../platform/app.ts'
+import { record } from '../../../platform/audit.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import { maybe, one, type Tx } from '../../../platform/db.ts'
 import {
   type CallbackSecret,
   defaultOverlapHours,
   type RotatedCallbackSecret,
   type RotatedSecret,
   type SecretRotate,
-} from './schema.ts'
+} from '../schema.ts'
+import { type EndpointRow, lockCallbackSecret, lockEndpoint, updateCallbackSecret, updateSecrets } from '../store.ts'
+import { endpointUuid, hasPendingSecret, noSuchWebhook, type Webhook } from './endpoint.ts'
+import { announce, describe, existing } from './register.ts'
 import { callbackSecret, inForce, newSecret, type StoredSecrets, sealCallbackSecret, sealSecret } from './secrets.ts'
-import { type EndpointRow, lockCallbackSecret, lockEndpoint, updateCallbackSecret, updateSecrets } from './store.ts'
 
 type Overlap = Static<typeof SecretRotate>
 

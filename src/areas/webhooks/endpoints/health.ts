@@ -2,11 +2,11 @@
 // How endpoints have been doing. Attempts are counted by the hour, and successful ones also by how long they took: a
 // counter for each interval between two bounds, so that hours can be added up and percentiles read from the sum.
 import type { Static } from 'typebox'
-import { hourMs } from '../../kernel/time.ts'
-import { type Queryable, statement } from '../../platform/db.ts'
-import type { Environment, Tenant } from '../../platform/tenant.ts'
-import { waitingUnder } from '../../platform/work/waiting-jobs.ts'
-import type { Health } from './schema.ts'
+import { hourMs } from '../../../kernel/time.ts'
+import { type Queryable, statement } from '../../../platform/db.ts'
+import type { Environment, Tenant } from '../../../platform/tenant.ts'
+import { waitingUnder } from '../../../platform/work/waiting-jobs.ts'
+import type { Health } from '../schema.ts'
 
 /** The lane of work.jobs that delivers; a job's key is its endpoint. */
 export const deliverLane = 'webhooks.deliver'

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // How far back deliveries can be seen and sent again, and the windows of time in which customers look at them.
-import { AppError } from '../../kernel/errors.ts'
-import { bucketCount, firstUuidAt } from '../../kernel/ids.ts'
-import { dayMs, parseDay, parseMoment } from '../../kernel/time.ts'
-import type { Caller } from '../../platform/auth.ts'
-import { statement } from '../../platform/db.ts'
-import type { Chore } from '../../platform/nodes/maintenance.ts'
-import { webhookPlan } from './plan.ts'
+import { AppError } from '../../../kernel/errors.ts'
+import { bucketCount, firstUuidAt } from '../../../kernel/ids.ts'
+import { dayMs, parseDay, parseMoment } from '../../../kernel/time.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import { statement } from '../../../platform/db.ts'
+import type { Chore } from '../../../platform/nodes/maintenance.ts'
+import { webhookPlan } from '../plan.ts'
 
 const keepHoursDays = 3
 const keepReplaysDays = 90

@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
 import pg from 'pg'
-import { createTestDatabase, type TestDatabase } from '../../../test/database.ts'
-import { eventually } from '../../../test/eventually.ts'
-import { bucketOf, newUuid } from '../../kernel/ids.ts'
-import { systemClock } from '../../platform/clock.ts'
+import { createTestDatabase, type TestDatabase } from '../../../../test/database.ts'
+import { eventually } from '../../../../test/eventually.ts'
+import { bucketOf, newUuid } from '../../../kernel/ids.ts'
+import { systemClock } from '../../../platform/clock.ts'
 
 const nowMs = systemClock.nowMs()
 const account = newUuid(nowMs)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The question that proves that whoever registers a URL also answers there: a GET whose `hub.challenge` must come back.
 import { randomBytes } from 'node:crypto'
-import { AppError } from '../../kernel/errors.ts'
-import type { App } from '../../platform/app.ts'
-import type { Environment } from '../../platform/tenant.ts'
+import { AppError } from '../../../kernel/errors.ts'
+import type { App } from '../../../platform/app.ts'
+import type { Environment } from '../../../platform/tenant.ts'
 
 const timeoutMs = 5_000
 const challengeBytes = 24

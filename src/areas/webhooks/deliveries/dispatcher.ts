@@ -3,15 +3,16 @@
 // turns among themselves. A line gets no more places than are free, so that however many slow endpoints there are, some
 // places are always left for the others. What a node cannot keep in memory stays in the database, under a lease that ends.
 
-import { firstUuidAt, idOf } from '../../kernel/ids.ts'
-import { dayMs } from '../../kernel/time.ts'
-import type { App } from '../../platform/app.ts'
-import { one, statement } from '../../platform/db.ts'
-import type { Courier, Due, NewEvent } from '../../platform/events.ts'
-import type { Admission } from '../../platform/limits.ts'
-import type { Outcome } from '../../platform/outbound/exchange.ts'
-import type { Environment, Tenant } from '../../platform/tenant.ts'
-import { bornLeaseSeconds, settle } from '../../platform/work.ts'
+import { firstUuidAt, idOf } from '../../../kernel/ids.ts'
+import { dayMs } from '../../../kernel/time.ts'
+import type { App } from '../../../platform/app.ts'
+import { one, statement } from '../../../platform/db.ts'
+import type { Courier, Due, NewEvent } from '../../../platform/events.ts'
+import type { Admission } from '../../../platform/limits.ts'
+import type { Outcome } from '../../../platform/outbound/exchange.ts'
+import type { Environment, Tenant } from '../../../platform/tenant.ts'
+import { bornLeaseSeconds, settle } from '../../../platform/work.ts'
+import { disableEndpoint } from '../endpoints/disabling.ts'
 import { type Answers, sendAndHear } from './answers.ts'
 import { probeEveryMs } from './breaker.ts'
 import {
@@ -27,7 +28,6 @@ import {
   putBack,
   type StoredDelivery,
 } from './delivery.ts'
-import { disableEndpoint } from './disabling.ts'
 import { adopt, type Line, Lines } from './lines.ts'
 import { retryForMs } from './retries.ts'
 import { loadCallbackTarget, loadTargets, type Target } from './targets.ts'
