@@ -2,7 +2,7 @@
 // Rate limits: at most N admissions of a key in any window of W milliseconds, exactly, on one node and on many.
 // A slot is the right to one admission in any window. A node leases slots from the database (platform.lease_slots), many
 // keys in one call and nothing per request, and counts in memory. The slots of all nodes together never exceed the limit,
-// so neither do the admissions. A node that needs slots which others hold asks for them with a hint (signals.ts).
+// so neither do the admissions. A node that needs slots which others hold asks for them with a hint (nodes/signals.ts).
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Database, statement } from './db.ts'

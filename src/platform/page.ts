@@ -4,7 +4,6 @@
 import { AppError } from '../kernel/errors.ts'
 import { firstUuidAt, nilUuid } from '../kernel/ids.ts'
 import { dayMs, dayOf, parseDay, parseMoment } from '../kernel/time.ts'
-import type { Page } from './route.ts'
 
 const defaultLimit = 50
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -27,6 +26,12 @@ export function windowOf({ limit = defaultLimit, cursor, order = 'desc' }: ListQ
   if (after !== null && !uuidForm.test(after))
     throw new AppError('INVALID_REQUEST', 'cursor is not one this service gave out')
   return { limit, descending: order === 'desc', after }
+}
+
+/** A page of a list, as a handler gives it. */
+export interface Page<Row> {
+  rows: readonly Row[]
+  nextCursor: string | null
 }
 
 /** Cuts the extra row off and says where the next page begins. */

@@ -15,6 +15,7 @@ import type { Caller } from './auth.ts'
 import type { Tx } from './db.ts'
 import type { Keyed } from './http/idempotency.ts'
 import type { Message } from './http/streams.ts'
+import type { Page } from './page.ts'
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
@@ -22,12 +23,6 @@ export interface Input<P extends TSchema, Q extends TSchema, B extends TSchema> 
   params: Static<P>
   query: Static<Q>
   body: Static<B>
-}
-
-/** A page of a list, as a handler gives it. */
-export interface Page<Row> {
-  rows: readonly Row[]
-  nextCursor: string | null
 }
 
 interface Declaration<P extends TSchema, Q extends TSchema, B extends TSchema, R extends TSchema> {

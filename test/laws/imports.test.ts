@@ -36,7 +36,21 @@ test('imports point down, and areas meet only at their doors', () => {
   assert.deepEqual(broken, [])
 })
 
+test('no imports run in a circle, those of types included', () => {
+  const files = sourceFiles(['src']).filter((name) => !name.endsWith('.test.ts'))
+  assert.deepEqual(inCircles(new Map(files.map((file) => [file, importsOf(file)]))), [])
+})
+
 test('the law sees what breaks it', () => {
+  const circle = new Map([
+    ['top', ['one']],
+    ['one', ['two', 'leaf']],
+    ['two', ['one']],
+    ['leaf', []],
+  ])
+  assert.deepEqual(inCircles(circle), ['top', 'one', 'two'])
+  circle.set('two', ['leaf'])
+  assert.deepEqual(inCircles(circle), [])
   assert.match(judge('src/kernel/ids.ts', 'src/platform/db.ts') ?? '', /may import nothing/)
   assert.match(judge('src/platform/http.ts', 'src/areas/accounts/area.ts') ?? '', /src\/platform may import/)
   assert.match(judge('src/areas/events/area.ts', 'src/areas/accounts/area.ts') ?? '', /no door/)
@@ -64,6 +78,15 @@ function judge(file: string, target: string): string | null {
 /** The row of the table a file belongs to; null for the composition at the top, which may import everything. */
 function folderOf(file: string): string | null {
   return Object.keys(mayImport).find((folder) => file === folder || file.startsWith(`${folder}/`)) ?? null
+}
+
+/** What is left when, again and again, the files that import nothing more are taken away: circles, and what is above them. */
+function inCircles(imports: ReadonlyMap<string, readonly string[]>): string[] {
+  const left = new Map(imports)
+  const isLeaf = ([, targets]: [string, readonly string[]]) => !targets.some((target) => left.has(target))
+  for (let leaves = [...left].filter(isLeaf); leaves.length > 0; leaves = [...left].filter(isLeaf))
+    for (const [file] of leaves) left.delete(file)
+  return [...left.keys()]
 }
 
 function importsOf(file: string): string[] {

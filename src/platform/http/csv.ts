@@ -3,7 +3,7 @@
 import { Readable } from 'node:stream'
 import type { TSchema } from 'typebox'
 import { formatMicros } from '../../kernel/money.ts'
-import type { Page } from '../route.ts'
+import type { Page } from '../page.ts'
 import { serialiser, type Write } from './json.ts'
 
 const maxRows = 100_000

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One request that goes out and what came of it: its time, how much of the answer is kept, and whether it may be repeated.
-// Which connection it gets is decided in outbound-connections.ts.
+// Which connection it gets is decided in connections.ts.
 import { performance } from 'node:perf_hooks'
 import type { Client, Dispatcher } from 'undici'
 import type { Purpose } from './customer-urls.ts'
