@@ -21,6 +21,11 @@ test('known UUIDs have known texts', () => {
   assert.equal(idOf('account', '0188bac7-4afa-78aa-bc3b-bd1eef28d881'), 'acc_01h2xcejqtf2nbrexx3vqjhp41')
 })
 
+test('what is not a UUID has no id', () => {
+  for (const bad of ['', '0188bac7', '0188bac7-4afa-78aa-bc3b-bd1eef28d88g', '0188bac7-4afa-78aa-bc3b-bd1eef28d8g8'])
+    assert.throws(() => idOf('account', bad), /not a UUID/)
+})
+
 test('ids made later sort later, also within one millisecond and when the clock steps back', () => {
   const base = 1_900_000_000_000
   const made = Array.from({ length: 10_000 }, (_, i) => newId('event', base + (i % 7)))

@@ -81,7 +81,9 @@ export function uuidFrom(id: Id<Kind>): string {
 
 /** The public id of a stored UUID. */
 export function idOf<K extends Kind>(kind: K, uuid: string): Id<K> {
-  return `${prefixes[kind]}_${base32(Buffer.from(uuid.replaceAll('-', ''), 'hex'))}` as const
+  const bytes = Buffer.allocUnsafe(16)
+  if (!writeUuid(bytes, 0, uuid)) throw new Error(`not a UUID: ${uuid}`)
+  return `${prefixes[kind]}_${base32(bytes)}` as const
 }
 
 /** The smallest UUIDv7 of a moment: every id made earlier sorts before it. */
@@ -143,21 +145,22 @@ for (let i = 0; i < alphabet.length; i++) {
   values[alphabet.toUpperCase().charCodeAt(i)] = i
 }
 
+const codes = Uint8Array.from(alphabet, (character) => character.charCodeAt(0))
+
 /** 128 bits as 26 characters, most significant first (the first character holds only 3 bits). */
-function base32(bytes: Buffer): string {
-  let text = ''
-  let bits = 0
-  let held = 2 // two zero bits in front make 130 bits, a whole number of characters
-  for (let i = 0; i < bytes.length; i++) {
-    bits = (bits << 8) | (bytes[i] ?? 0)
-    held += 8
-    while (held >= 5) {
-      held -= 5
-      text += alphabet[(bits >>> held) & 31]
-    }
-    bits &= (1 << held) - 1
+function base32(b: Buffer): string {
+  // The five bits of a character in the middle, which begin in one byte and may end in the next.
+  const c = (n: number): number => {
+    const bit = n * 5 - 2
+    const two = ((b[bit >>> 3] ?? 0) << 8) | (b[(bit >>> 3) + 1] ?? 0)
+    return codes[(two >>> (11 - (bit & 7))) & 31] ?? 0
   }
-  return text
+  // biome-ignore format: one line each would be many
+  return String.fromCharCode(
+    codes[(b[0] ?? 0) >>> 5] ?? 0,
+    c(1), c(2), c(3), c(4), c(5), c(6), c(7), c(8), c(9), c(10), c(11), c(12), c(13), c(14), c(15), c(16), c(17), c(18), c(19), c(20), c(21), c(22), c(23), c(24),
+    codes[(b[15] ?? 0) & 31] ?? 0,
+  )
 }
 
 function parseBase32(text: string, from: number): Buffer | null {
@@ -179,9 +182,43 @@ function parseBase32(text: string, from: number): Buffer | null {
   return bytes
 }
 
-const hex = Array.from({ length: 256 }, (_, i) => i.toString(16).padStart(2, '0'))
+const hex = '0123456789abcdef'
+const high = Uint8Array.from({ length: 256 }, (_, byte) => hex.charCodeAt(byte >>> 4))
+const low = Uint8Array.from({ length: 256 }, (_, byte) => hex.charCodeAt(byte & 15))
 
+/** What a digit is worth, by its character code; what is none does not fit into a byte. */
+const hexValues = new Uint16Array(128).fill(256)
+for (let i = 0; i < hex.length; i++) {
+  hexValues[hex.charCodeAt(i)] = i
+  hexValues[hex.toUpperCase().charCodeAt(i)] = i
+}
+const dash = '-'.charCodeAt(0)
+
+/** Writes the 16 bytes of a UUID; false when the text is none. */
+export function writeUuid(out: Buffer, at: number, text: string): boolean {
+  if (text.length !== 36) return false
+  for (let i = 0, end = at; i < 36; i += 2) {
+    if (i === 8 || i === 13 || i === 18 || i === 23) {
+      if (text.charCodeAt(i) !== dash) return false
+      i++
+    }
+    const byte = ((hexValues[text.charCodeAt(i)] ?? 256) << 4) | (hexValues[text.charCodeAt(i + 1)] ?? 256)
+    if (byte > 255) return false
+    out[end++] = byte
+  }
+  return true
+}
+
+/** From character codes, since a text put together of pieces is made whole where it is first read: 0.06 µs, not 0.3. */
 function uuidText(b: Buffer): string {
-  const h = (i: number) => hex[b[i] ?? 0]
-  return `${h(0)}${h(1)}${h(2)}${h(3)}-${h(4)}${h(5)}-${h(6)}${h(7)}-${h(8)}${h(9)}-${h(10)}${h(11)}${h(12)}${h(13)}${h(14)}${h(15)}`
+  const h = (i: number): number => high[b[i] ?? 0] ?? 0
+  const l = (i: number): number => low[b[i] ?? 0] ?? 0
+  // biome-ignore format: a line is a group of the UUID
+  return String.fromCharCode(
+    h(0), l(0), h(1), l(1), h(2), l(2), h(3), l(3), 45,
+    h(4), l(4), h(5), l(5), 45,
+    h(6), l(6), h(7), l(7), 45,
+    h(8), l(8), h(9), l(9), 45,
+    h(10), l(10), h(11), l(11), h(12), l(12), h(13), l(13), h(14), l(14), h(15), l(15),
+  )
 }

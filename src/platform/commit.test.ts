@@ -211,6 +211,14 @@ test('a text that PostgreSQL cannot hold fails alone', async () => {
   )
 })
 
+test('a number that PostgreSQL cannot hold fails alone', async () => {
+  const results = await Promise.allSettled([1, 32_768, 3].map((a) => committer.commit(echo, { ...nothing, a })))
+  assert.deepEqual(
+    results.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  )
+})
+
 test('a deadlock is nobody’s business: the batch is sent again', async () => {
   const { name } = await committer.commit(write, { name: 'deadlock', fault: 'once' })
   assert.equal(name, 'deadlock')

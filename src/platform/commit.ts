@@ -4,25 +4,10 @@
 // is no timer: a free lane sends at the end of the current turn of the event loop, a busy one gathers meanwhile.
 import type pg from 'pg'
 import { AppError } from '../kernel/errors.ts'
-import { momentText } from '../kernel/time.ts'
 import { type Database, isUnavailable, one, type Statement, sqlState, type Tx } from './db.ts'
+import { type Columns, encodeItems, type RowOf } from './items.ts'
 
-/** PostgreSQL types a column of an operation may have, and what they are here. */
-interface Cells {
-  smallint: number
-  int: number
-  bigint: bigint
-  boolean: boolean
-  uuid: string
-  text: string
-  jsonb: string
-  bytea: Buffer
-  timestamptz: Date
-}
-type ColumnType = keyof Cells
-type Cell = Cells[ColumnType] | null
-export type Columns = { readonly [column: string]: ColumnType }
-export type RowOf<C extends Columns> = { [K in keyof C]: Cells[C[K]] | null }
+export type { Columns, RowOf }
 
 /** A SQL function that decides many items in one commit: `fn(node uuid, items fn_item[])`, one result row per item. */
 export interface Operation<Item extends Columns, Verdict extends Columns> {
@@ -59,8 +44,8 @@ export async function commitIn<Item extends Columns, Verdict extends Columns>(
   item: RowOf<Item>,
 ): Promise<RowOf<Verdict>> {
   const { name, text } = operation
-  const call: Statement<{ node: string; items: string }, RowOf<Verdict>> = { name, text, parameters: ['node', 'items'] }
-  return one(tx.query(call, { node, items: itemsLiteral(operation, [item]) }))
+  const call: Statement<{ node: string; items: Buffer }, RowOf<Verdict>> = { name, text, parameters: ['node', 'items'] }
+  return one(tx.query(call, { node, items: encodeItems(operation.takes, [item]) }))
 }
 
 /** How many items one commit takes, and how many may wait for it before callers are told to come back later. */
@@ -86,7 +71,6 @@ interface Queue {
   operation: Operation<Columns, Columns>
   waiting: Waiting[]
   inFlight: number
-  /** When its latest batch began, by performance.now(). */
 }
 
 export interface CommitStats {
@@ -187,8 +171,8 @@ export class Committer {
     try {
       const rows = await lane.query(operation, [
         this.#nodeId,
-        itemsLiteral(
-          operation,
+        encodeItems(
+          operation.takes,
           batch.map(({ item }) => item),
         ),
       ])
@@ -237,7 +221,7 @@ class Lane {
     this.#db = db
   }
 
-  async query({ name, text }: Operation<Columns, Columns>, values: string[]): Promise<object[]> {
+  async query({ name, text }: Operation<Columns, Columns>, values: (string | Buffer)[]): Promise<object[]> {
     const client = await this.#connected()
     try {
       const { rows } = await client.query<object>({ name, text, values })
@@ -273,48 +257,4 @@ class Lane {
     if (this.#client === client) this.#client = null
     client.end().catch(() => undefined)
   }
-}
-
-/**
- * Items as an operation takes them: one literal, an array of rows. Written here rather than by the driver because it runs
- * for every write. What an item does not have is null.
- */
-export function itemsLiteral<Item extends Columns>(
-  { takes }: Pick<Operation<Item, Columns>, 'takes'>,
-  items: readonly Partial<RowOf<Item>>[],
-): string {
-  const columns = Object.entries(takes)
-  let text = ''
-  for (const item of items) {
-    let row = ''
-    for (let i = 0; i < columns.length; i++) {
-      const [name = '', type = 'text'] = columns[i] ?? []
-      const value = item[name] ?? null
-      row += `${i > 0 ? ',' : ''}${value === null ? '' : encoders[type](value)}`
-    }
-    text += `${text && ','}"(${row})"`
-  }
-  return `{${text}}`
-}
-
-const plain = (cell: Cell): string => String(cell)
-
-/** A text inside a row inside an array: quoted for the row, and that quoting quoted for the array. */
-const quoted = (cell: Cell): string => {
-  let escaped = String(cell)
-  if (escaped.includes('\\')) escaped = escaped.replaceAll('\\', '\\\\\\\\')
-  if (escaped.includes('"')) escaped = escaped.replaceAll('"', '\\\\\\"')
-  return `\\"${escaped}\\"`
-}
-
-const encoders: Record<ColumnType, (cell: Cell) => string> = {
-  smallint: plain,
-  int: plain,
-  bigint: plain,
-  boolean: plain,
-  uuid: plain,
-  text: quoted,
-  jsonb: quoted,
-  bytea: (cell) => (Buffer.isBuffer(cell) ? `\\"\\\\\\\\x${cell.toString('hex')}\\"` : quoted(cell)),
-  timestamptz: (cell) => (cell instanceof Date ? momentText(cell) : quoted(cell)),
 }

@@ -4,9 +4,9 @@
 import type { Static, TSchema } from 'typebox'
 import { type Id, newIdAndUuid } from '../kernel/ids.ts'
 import { momentText } from '../kernel/time.ts'
-import { itemsLiteral } from './commit.ts'
 import { maybe, one, type Queryable, statement, type Tx } from './db.ts'
 import { serialiser } from './http/json.ts'
+import { encodeItems } from './items.ts'
 import type { Window } from './page.ts'
 import type { Tenant } from './tenant.ts'
 import type { Trace, Tracer } from './tracing.ts'
@@ -168,7 +168,7 @@ const insert = statement<
 
 const itemColumns = { bucket: 'smallint', account: 'uuid', environment: 'text', ...eventColumns } as const
 
-const insertMany = statement<{ items: string }, { deliveries: (string | null)[] | null }>(
+const insertMany = statement<{ items: Buffer }, { deliveries: (string | null)[] | null }>(
   'events.emit_many',
   'select events.emit($items::events.event_item[]) as deliveries',
 )
@@ -216,8 +216,8 @@ export class Outbox {
   /** The same for many prepared events, with one statement. */
   async emitAll(tx: Tx, events: readonly NewEvent[]): Promise<void> {
     if (events.length === 0) return
-    const items = itemsLiteral(
-      { takes: itemColumns },
+    const items = encodeItems(
+      itemColumns,
       events.map(({ tenant, columns }) => ({ ...tenant, ...columns })),
     )
     const { deliveries } = await one(tx.query(insertMany, { items }))

@@ -10,9 +10,9 @@ import { walletsOf } from '../../ledger/wallets.ts'
 import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
 import type { Caller } from '../../platform/auth.ts'
-import { itemsLiteral } from '../../platform/commit.ts'
 import { one, statement, type Tx } from '../../platform/db.ts'
 import { AnsweredBefore, type Keyed } from '../../platform/http/idempotency.ts'
+import { encodeItems } from '../../platform/items.ts'
 import type { NewJob } from '../../platform/work.ts'
 import { batchJob, firstLookMs } from './batches.ts'
 import { callbackProblems, checkCallback } from './callbacks.ts'
@@ -43,7 +43,7 @@ import { insertBatch, type Notes, type Rejection } from './store.ts'
 const chunkSize = 500
 
 /** What sms.submit does for one, except that the transaction pays for all of them last. */
-const accept = statement<{ items: string }, { verdict: string; existing: string | null }>(
+const accept = statement<{ items: Buffer }, { verdict: string; existing: string | null }>(
   'sms.accept',
   `select v.verdict, v.existing
      from unnest(sms.accept($items::sms.submit_item[], false))
@@ -240,8 +240,8 @@ async function submitBatch(
       job: jobOf(app, draft, caller, afterMs(app, caller, start + i)),
     }))
     const rows = await tx.query(accept, {
-      items: itemsLiteral(
-        submit,
+      items: encodeItems(
+        submit.takes,
         chunk.map(({ index, draft, job }) =>
           Object.assign(itemOf(draft, job, caller), { batch, batch_index: index, refusal: refusalOf(draft, caller) }),
         ),

@@ -4,9 +4,9 @@
 import { idOf } from '../../../kernel/ids.ts'
 import { dayMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
-import { itemsLiteral } from '../../../platform/commit.ts'
 import { one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
+import { encodeItems } from '../../../platform/items.ts'
 import { type BlacklistType, type Candidate, candidatesOf, placesOf } from './blacklist.ts'
 import { type Action, type Decision, decide } from './decide.ts'
 import { type Facts, factsOf, type Subject, storedFacts } from './fields.ts'
@@ -198,8 +198,8 @@ async function lookUp(app: App, tx: Tx, looking: Looking): Promise<Seen> {
     const looked = await one(
       tx.query(look, {
         ...tenant,
-        tallies: itemsLiteral(
-          { takes: tallyColumns },
+        tallies: encodeItems(
+          tallyColumns,
           tallies.map((tally) => ({
             tally: tally.tally,
             step: tally.step,

@@ -160,7 +160,7 @@ export const tallyColumns = {
 /** Counts what is to be counted now and reads the rest. */
 export const look = statement<
   Owned & {
-    tallies: string
+    tallies: Buffer
     types: readonly string[]
     values: readonly string[]
     payer: string | null

@@ -6,10 +6,10 @@ import { newUuid, uuidOf } from '../../../kernel/ids.ts'
 import { isCurrency } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
 import type { EventAnswer } from '../../../platform/area.ts'
-import { itemsLiteral } from '../../../platform/commit.ts'
 import { maybe, one, statement, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import { parseJson } from '../../../platform/http/json.ts'
+import { encodeItems } from '../../../platform/items.ts'
 import { type Draft, itemOf, jobOf, lengthChecked, optedOut, submit, textOf, tooExpensive } from '../draft.ts'
 import { findPlaces, placeFor } from '../ported/numbers.ts'
 import { priceOf } from '../pricing.ts'
@@ -21,7 +21,7 @@ export const currencyOf = statement<{ account: string }, { currency: string }>(
   'select accounts.currency_of($account::uuid) as currency',
 )
 
-const accept = statement<{ items: string }, { verdict: string }>(
+const accept = statement<{ items: Buffer }, { verdict: string }>(
   'sms.accept_reply',
   `select v.verdict from unnest(sms.accept($items::sms.submit_item[], true)) v`,
 )
@@ -84,7 +84,7 @@ export async function sendReply(
   }
   const sending = { ...occasion, actor: '', ip: '' }
   const job = jobOf(app, draft, sending, null)
-  const items = itemsLiteral(submit, [itemOf(draft, job, sending)])
+  const items = encodeItems(submit.takes, [itemOf(draft, job, sending)])
   const { verdict } = await one(tx.query(accept, { items }))
   if (verdict === 'insufficient') return tooExpensive(currency, draft.cost)
   if (verdict === 'opted_out') return optedOut(draft)
