@@ -15,6 +15,7 @@ import { velocityChore } from './fraud/retention.ts'
 import { riskRoutes } from './fraud/risk-check.ts'
 import { ruleRoutes } from './fraud/rules.ts'
 import { gatewayOf } from './gateway.ts'
+import { mountLogos } from './logos.ts'
 import { operatorRoutes } from './operator.ts'
 import { spreadJob } from './payouts/bulk.ts'
 import { chunkJob } from './payouts/chunk.ts'
@@ -72,6 +73,7 @@ export const payments: Area = {
     mountCallbacks(http, app)
     mountChallenges(http, app)
     mountReceipts(http, app)
+    mountLogos(http)
   },
   start: async (app) => {
     reconciliation.measure(app)

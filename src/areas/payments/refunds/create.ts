@@ -13,7 +13,7 @@ import { maybe, one, type Tx } from '../../../platform/db.ts'
 import { AmountIn, Metadata, OneOf } from '../../../platform/schema.ts'
 import { newToken } from '../callback-address.ts'
 import { gatewayOf } from '../gateway.ts'
-import { currencyOf, microsOf, PaymentCreate } from '../input.ts'
+import { currencyOf, microsOf, PaymentCreate, refusal } from '../input.ts'
 import { offered } from '../methods.ts'
 import { noSuchPayment } from '../payment.ts'
 import { attemptOfPayment, changeRefunded, lockPayment, type PaymentRow } from '../store.ts'
@@ -118,7 +118,7 @@ function amountOf(payment: PaymentRow, given: number | string | undefined, curre
     ({ provider, wholeUnitsOnly }) => provider === payment.provider && wholeUnitsOnly,
   )
   if (isWholeOnly && micros % 1_000_000n !== 0n)
-    throw new AppError('VALIDATION_ERROR', `amount: provider ${payment.provider} takes whole ${currency}`)
+    throw refusal('amount', `: provider ${payment.provider} takes whole ${currency}`)
   return micros
 }
 
