@@ -33,12 +33,12 @@ export function parseAmount(value: number | string, decimals: number): bigint | 
   const match = /^(\d{1,13})(?:\.(\d+))?$/.exec(text)
   if (!match)
     return {
-      problem: 'is a plain decimal number such as 100 or 0.5, with at most 13 digits before the point and no sign',
+      problem: 'takes a plain decimal number such as 100 or 0.5, with at most 13 digits before the point and no sign',
     }
   const [, whole = '0', fraction = ''] = match
   if (fraction.length > decimals)
     return { problem: decimals === 0 ? 'allows no decimals' : `allows ${decimals} decimals` }
-  if ((whole + fraction).replace(/^0+/, '').length > 15) return { problem: 'has more than 15 significant digits' }
+  if ((whole + fraction).replace(/^0+/, '').length > 15) return { problem: 'takes at most 15 significant digits' }
   return BigInt(whole) * 1_000_000n + BigInt(fraction.padEnd(microDecimals, '0'))
 }
 

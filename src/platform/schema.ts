@@ -21,6 +21,8 @@ export interface Notes {
   /** Never written to a log. */
   sensitive?: boolean
   default?: string
+  /** Of an object: the sentence after the name of a member that it does not take for its name. */
+  nameRule?: string
 }
 
 /** A moment in a request: RFC 3339 with an offset. */
@@ -78,11 +80,18 @@ export const OneOfAnyCase = (words: readonly string[], notes: Notes = {}) => {
 
 export const EnvironmentName = (notes: Notes = {}) => OneOf(['test', 'live'], notes)
 
-/** The customer's own notes on a thing, echoed in records and events. */
+/** The customer's own notes on a thing, echoed in records and events; a note that is null is none. */
 export const Metadata = Type.Record(
-  Type.String({ maxLength: 40 }),
-  Type.Union([Type.String({ maxLength: 500 }), Type.Number(), Type.Boolean()]),
-  { maxProperties: 50, rule: 'must be an object of at most 50 short names with text, number or boolean values' },
+  Type.String({ pattern: '^[\\s\\S]{1,40}$' }),
+  Type.Union([Type.String({ maxLength: 500 }), Type.Number(), Type.Boolean()], {
+    rule: 'must be text of at most 500 characters, a number, true or false',
+  }),
+  {
+    maxProperties: 50,
+    additionalProperties: false,
+    rule: 'must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans',
+    nameRule: 'must have a name of 1 to 40 characters',
+  },
 )
 
 /** The part of a query string that pages a list. */

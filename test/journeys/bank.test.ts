@@ -199,7 +199,8 @@ test('bank transfers are listed with their banks', async () => {
       whole_units_only: false,
       fee: { percent: 1, fixed: 0, currency: 'KES' },
       status: 'up',
-      banks: [{ code: '999', name: 'Sandbox Bank' }],
+      logo_url: `${world.node.url}/logos/bank.svg`,
+      banks: [{ bank_code: '999', name: 'Sandbox Bank' }],
     },
   )
 })

@@ -15,6 +15,9 @@ import { blacklistRoutes } from './fraud/entries.ts'
 import { velocityChore } from './fraud/retention.ts'
 import { riskRoutes } from './fraud/risk-check.ts'
 import { ruleRoutes } from './fraud/rules.ts'
+import { gatewayOf } from './providers/gateway.ts'
+import { mountLogos } from './logos.ts'
+import { operatorRoutes } from './providers/operator.ts'
 import { spreadJob } from './payouts/bulk.ts'
 import { chunkJob } from './payouts/chunk.ts'
 import { payoutOperatorRoutes } from './payouts/operator.ts'
@@ -72,6 +75,7 @@ export const payments: Area = {
     mountCallbacks(http, app)
     mountChallenges(http, app)
     mountReceipts(http, app)
+    mountLogos(http)
   },
   start: async (app) => {
     reconciliation.measure(app)

@@ -127,7 +127,9 @@ export const Payment = Type.Object(
     amount_authorised: Type.Optional(Amount({ description: 'What was set aside before it was captured' })),
     bank: Type.Optional(BankShown),
     bank_transfer: Type.Optional(BankTransfer),
-    ussd_code: Type.Optional(Type.String()),
+    ussd_code: Type.Optional(
+      Type.String({ description: 'What the payer dials to see what waits for approval; until the payment is over' }),
+    ),
     expires_at: moment,
     created_at: At(),
     updated_at: At(),

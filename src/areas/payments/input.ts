@@ -54,6 +54,12 @@ const phone = Type.String({
   errorCode: 'INVALID_PHONE',
 })
 
+/** The same number under either of its names. */
+export const phoneFields = {
+  phone: Type.Optional(phone),
+  phone_number: Type.Optional(Type.String({ ...phone, description: 'The same as `phone`' })),
+}
+
 export const PaymentCreate = Type.Object({
   amount,
   currency,
@@ -64,15 +70,29 @@ export const PaymentCreate = Type.Object({
     }),
   ),
   provider,
-  phone: Type.Optional(phone),
+  ...phoneFields,
   ...cardFields,
   ...bankFields,
   ...optionalFields,
 })
 
-export const MobilePaymentCreate = Type.Object({ amount, currency, provider, phone_number: phone, ...optionalFields })
+export const MobilePaymentCreate = Type.Object({ amount, currency, provider, ...phoneFields, ...optionalFields })
 
 export type NewPayment = Static<typeof PaymentCreate>
+
+export const phoneQuery = Type.Optional(Type.String({ maxLength: 20, description: 'E.164' }))
+
+/** A number in a query string, where a plus sign is a blank. */
+export function askedPhone(text: string | undefined): string | null {
+  return text?.replace(/^ ?(?=\d)/, '+') ?? null
+}
+
+/** The number that a request gives, under whichever name. */
+export function phoneOf({ phone, phone_number }: Pick<NewPayment, 'phone' | 'phone_number'>): string | undefined {
+  if (phone !== undefined && phone_number !== undefined && phone !== phone_number)
+    throw refusal('phone_number', ' must be the same as phone, or absent')
+  return phone ?? phone_number
+}
 
 export function currencyOf(given: string): Currency {
   const currency = given.toUpperCase()
@@ -83,17 +103,18 @@ export function currencyOf(given: string): Currency {
 /** An amount that a field gives; refuses what is none, or nothing. */
 export function microsOf(field: string, given: number | string, currency: Currency): bigint {
   const micros = parseAmount(given, currencies[currency])
-  if (typeof micros !== 'bigint') throw wrong(field, `: ${currency} ${micros.problem}`)
-  if (micros === 0n) throw wrong(field, ' must be more than 0')
+  if (typeof micros !== 'bigint') throw refusal(field, `: ${currency} ${micros.problem}`)
+  if (micros === 0n) throw refusal(field, ' must be more than 0')
   return micros
 }
 
 /** The refusal of a body that lacks a field which its method needs; `otherwise` says what else would do. */
 export function missing(field: string, otherwise = ''): AppError {
-  return wrong(field, ` is required${otherwise}`)
+  return refusal(field, ` is required${otherwise}`)
 }
 
-function wrong(field: string, problem: string): AppError {
+/** The refusal of a body for what one field says; `problem` goes on after its name. */
+export function refusal(field: string, problem: string): AppError {
   const fields = [{ field, code: 'VALIDATION_ERROR', message: problem.replace(/^:? /, '') } as const]
   return new AppError('VALIDATION_ERROR', `${field}${problem}`, { fields })
 }

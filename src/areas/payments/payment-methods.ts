@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every way to pay that this program knows: a line each.
-import { AppError } from '../../kernel/errors.ts'
 import { bankTransfer } from './bank/method.ts'
 import { card } from './cards/method.ts'
-import type { NewPayment } from './input.ts'
+import { type NewPayment, refusal } from './input.ts'
 import type { PaymentMethod } from './method.ts'
 import { mobileMoney } from './mobile-money/method.ts'
 import type { PaymentRow } from './store.ts'
@@ -23,10 +22,10 @@ export function methodFor(input: NewPayment): PaymentMethod {
   const method = methods.find((one) => (named === undefined ? one.isMeant(input) : one.name === named)) ?? mobileMoney
   // A card that is not charged was sent by mistake, and whoever did so must hear of it.
   if (method !== card && (input.card !== undefined || input.card_token !== undefined))
-    throw new AppError('VALIDATION_ERROR', `method: a card is not charged by ${method.name}`)
+    throw refusal('method', `: a card is not charged by ${method.name}`)
   if (method !== bankTransfer && input.bank !== undefined)
-    throw new AppError('VALIDATION_ERROR', `method: a bank account is not debited by ${method.name}`)
+    throw refusal('method', `: a bank account is not debited by ${method.name}`)
   if (method !== card && input.capture === false)
-    throw new AppError('VALIDATION_ERROR', `capture: money is set aside on cards only, not by ${method.name}`)
+    throw refusal('capture', `: money is set aside on cards only, not by ${method.name}`)
   return method
 }

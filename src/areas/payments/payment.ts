@@ -6,7 +6,7 @@ import { idOf, uuidOf } from '../../kernel/ids.ts'
 import { maskedAccount } from './bank/banks.ts'
 import type { Payment, Refund } from './events.ts'
 import { failureMessages } from './providers/provider.ts'
-import type { PaymentRow } from './store.ts'
+import { type PaymentRow, open } from './store.ts'
 
 /** The newest of its refunds are shown where they were read. */
 export function recordOf(row: PaymentRow, refunds: readonly Static<typeof Refund>[] = []): Static<typeof Payment> {
@@ -46,13 +46,21 @@ export function recordOf(row: PaymentRow, refunds: readonly Static<typeof Refund
 
 type Shown = Pick<
   Static<typeof Payment>,
-  'redirect_url' | 'card' | 'card_token' | 'authorised_until' | 'amount_authorised' | 'bank' | 'bank_transfer'
+  | 'ussd_code'
+  | 'redirect_url'
+  | 'card'
+  | 'card_token'
+  | 'authorised_until'
+  | 'amount_authorised'
+  | 'bank'
+  | 'bank_transfer'
 >
 
 /** What the method shows of its own, while it is so. */
 function shownOf({ status, details, amount, expires_at }: PaymentRow): Shown {
-  const { redirect_url, card, card_token, authorised_until, amount_authorised, bank, pay_into } = details
+  const { ussd_code, redirect_url, card, card_token, authorised_until, amount_authorised, bank, pay_into } = details
   return {
+    ...(ussd_code !== undefined && open.includes(status) ? { ussd_code } : {}),
     ...(card ? { card } : {}),
     ...(redirect_url !== undefined && status === 'requires_action' ? { redirect_url } : {}),
     ...(card_token !== undefined && status === 'completed' ? { card_token } : {}),

@@ -11,7 +11,8 @@ import { type Route, read, write } from '../../platform/route.ts'
 import { accept, sendNow } from './create.ts'
 import { Payment } from './events.ts'
 import { passed } from './fraud/enforce.ts'
-import { MobilePaymentCreate, type NewPayment, PaymentCreate } from './input.ts'
+import { MobilePaymentCreate, type NewPayment, PaymentCreate, missing, phoneOf } from './input.ts'
+import { methods } from './providers/offers.ts'
 import { noSuchPayment, paymentUuid, recordOf } from './payment.ts'
 import { methodOf } from './payment-methods.ts'
 import { methods } from './providers/offers.ts'
@@ -125,8 +126,10 @@ const initiateMobile = write({
   reply: accepted,
   examples: [{ name: 'From a phone', body: { amount: 100, currency: 'KES', phone_number: '+254700000001' } }],
   prepare: (app, { body }, caller) => checkCallback(app, body, caller),
-  handle: async (app, tx, { query, body: { phone_number, ...rest } }, caller) =>
-    recordOf(await accept(app, tx, { ...rest, phone: phone_number }, caller, query.wait !== 0)),
+  handle: async (app, tx, { query, body }, caller) => {
+    if (phoneOf(body) === undefined) throw missing('phone_number')
+    return recordOf(await accept(app, tx, { ...body, method: 'mobile_money' }, caller, query.wait !== 0))
+  },
   follow: (app, { query }, caller, reply) => answer(app, query.wait, caller, reply, null),
 })
 
@@ -151,12 +154,13 @@ const getMobile = read({
   summary: 'Read a mobile-money payment',
   scope: 'payments:read',
   params: PaymentParam,
+  query: ReadQuery,
   reply: { status: 200, schema: Payment },
-  errors: ['NOT_FOUND'],
-  handle: async (app, { params }, caller) => {
-    const payment = await known(app, caller, params.payment_id)
-    if (payment.method !== 'mobile_money') throw noSuchPayment()
-    return recordWithRefunds(app.db, payment)
+  errors: ['NOT_FOUND', 'TRANSACTION_TIMEOUT'],
+  handle: async (app, { params, query }, caller) => {
+    const { method } = await known(app, caller, params.payment_id)
+    if (method !== 'mobile_money') throw noSuchPayment()
+    return recordWithRefunds(app.db, await awaited(app, caller, params.payment_id, query))
   },
 })
 

@@ -109,10 +109,16 @@ export async function cancel(app: App, tx: Tx, tenant: Tenant, id: string): Prom
     status === 'requires_action' || (status === 'processing' && typeof details.authorised_until === 'string')
   const isUnsent = attempt && open.includes(status) && !isUndecided && (await withdrawn(app, tx, tenant, attempt))
   if (!attempt || (!isUnsent && !isUndecided))
-    throw new AppError('INVALID_STATE', `the payment is ${payment.status}; the payer may have been asked already`, {
+    throw new AppError('INVALID_STATE', `the payment is ${payment.status}; ${whyNot(payment)}`, {
       extra: { status: payment.status },
     })
   return end(app, tx, payment, attempt, 'cancelled')
+}
+
+/** Why a payment cannot be withdrawn any more. */
+function whyNot({ status }: PaymentRow): string {
+  if (open.includes(status)) return 'the payer may have been asked already, so it has to be waited for'
+  return status === 'completed' ? 'it can be refunded' : 'it is over already'
 }
 
 /** The time is over, and nobody has heard of a success. */

@@ -6,6 +6,7 @@ import { idBounds, pageOf, windowOf } from '../../platform/page.ts'
 import { list } from '../../platform/route.ts'
 import { Amount, At, dayRangeQuery, listQuery, Metadata, Nullable, OneOf } from '../../platform/schema.ts'
 import { Payment } from './events.ts'
+import { askedPhone, PaymentCreate, phoneQuery } from './input.ts'
 import { recordOf } from './payment.ts'
 import { recordOf as payoutOf } from './payouts/payout.ts'
 import { listPayouts, type PayoutRow } from './payouts/store.ts'
@@ -62,10 +63,10 @@ export const transactions = list({
     type: Type.Optional(transactionType),
     status: Type.Optional(transactionStatus),
     currency: Type.Optional(Type.String({ maxLength: 3 })),
-    method: Type.Optional(Payment.properties.method),
+    method: PaymentCreate.properties.method,
     provider: Type.Optional(Type.String({ maxLength: 40 })),
     reference: Type.Optional(Type.String({ maxLength: 100 })),
-    phone: Type.Optional(Type.String({ maxLength: 20 })),
+    phone: phoneQuery,
   }),
   row: Transaction,
   errors: ['INVALID_DATE_RANGE'],
@@ -80,10 +81,9 @@ export const transactions = list({
       status: query.status ?? null,
       currency: query.currency?.toUpperCase() ?? null,
       provider: query.provider?.toLowerCase() ?? null,
-      method: query.method ?? null,
+      method: query.method?.toLowerCase() ?? null,
       reference: query.reference ?? null,
-      // A plus sign in a query string is a blank.
-      phone: query.phone?.replace(/^ ?(?=\d)/, '+') ?? null,
+      phone: askedPhone(query.phone),
     }
     const purposes =
       type === 'payment' ? (['payment', 'invoice'] as const) : type === 'topup' ? (['topup'] as const) : null

@@ -70,6 +70,29 @@ test('each rule that is broken is named with its field, in the words of the rule
   }
 })
 
+test('notes have names of 1 to 40 characters and short plain values; one that is null is none', () => {
+  const free = bodyChecker(Type.Object({ payload: Type.Record(Type.String(), Type.Unknown()) }))
+  assert.deepEqual(free({ payload: { a: null } }).value, { payload: { a: null } })
+  assert.deepEqual(checkOrder({ ...order, metadata: { a: null, b: 1 } }).value, { ...order, metadata: { b: 1 } })
+  const name = 'n'.repeat(40)
+  assert.ok(passes({ ...order, metadata: { [name]: 'x'.repeat(500), n: 1.5, 'a\nb': false } }))
+  const value = 'must be text of at most 500 characters, a number, true or false'
+  for (const [metadata, field, message] of [
+    [{ '': 1 }, 'metadata.', 'must have a name of 1 to 40 characters'],
+    [{ [`${name}n`]: 1 }, `metadata.${name}n`, 'must have a name of 1 to 40 characters'],
+    [{ a: 'x'.repeat(501) }, 'metadata.a', value],
+    [{ a: {} }, 'metadata.a', value],
+    [{ a: [null] }, 'metadata.a', value],
+    [{ 'a\nb': { c: 1 } }, 'metadata.a\nb', value],
+  ] as const) {
+    const { code, fields } = refusalOf(() => checkOrder({ ...order, metadata }))
+    assert.equal(code, 'VALIDATION_ERROR')
+    assert.deepEqual([fields[0]?.field, fields[0]?.message], [field, message])
+  }
+  const many = Object.fromEntries(Array.from({ length: 51 }, (_, i) => [`k${i}`, 1]))
+  assert.equal(refusalOf(() => checkOrder({ ...order, metadata: many })).fields[0]?.field, 'metadata')
+})
+
 test('a field that must be there is asked for', () => {
   assert.deepEqual(refusalOf(() => checkOrder({ to: order.to })).fields, [
     { field: 'text', code: 'VALIDATION_ERROR', message: 'is required' },

@@ -90,7 +90,7 @@ function problems(schema: TSchema, found: TLocalizedValidationError[], fallback:
       // Each form a field may take complains for itself: the field is described once, by the rule of the whole.
       const whole = unions.get(instancePath) ?? {}
       const words = unions.has(instancePath) ? 'does not have one of the accepted forms' : sentence(message)
-      const rule = ruleOf(at) ?? ruleOf(whole)
+      const rule = ruleOf(at) ?? ruleOf(whole) ?? (keyword === 'boolean' ? nameRuleOf(schema, schemaPath) : null)
       const said = keyword === 'type' && at.type === 'string' ? rule?.replace(/^must have /, 'must be text of ') : rule
       note(fieldName(instancePath), codeOf(at) ?? codeOf(whole) ?? fallback, said ?? words)
     }
@@ -121,6 +121,12 @@ function memberOf(properties: Plain, name: string): Plain {
 
 function ruleOf(schema: Plain): string | null {
   return typeof schema.rule === 'string' ? schema.rule : null
+}
+
+/** What an object says of the names of its members, when it does not take one for its name. */
+function nameRuleOf(schema: TSchema, schemaPath: string): string | null {
+  const { nameRule } = schemaAt(schema, schemaPath.replace(/\/additionalProperties$/, ''))
+  return typeof nameRule === 'string' ? nameRule : null
 }
 
 function codeOf({ errorCode }: Plain): ErrorCode | null {
@@ -168,7 +174,7 @@ function holdsNull(value: unknown): boolean {
   return false
 }
 
-/** `null` for an optional field means that it is absent. */
+/** `null` for an optional field means that it is absent, and so it does for a member of an object that names none. */
 function withoutNulls(schema: TSchema | Plain, value: unknown): unknown {
   if (Array.isArray(value)) {
     const items = schemaAt(schema, 'items')
@@ -177,11 +183,14 @@ function withoutNulls(schema: TSchema | Plain, value: unknown): unknown {
   if (!isPlain(value)) return value
   const properties = schemaAt(schema, 'properties')
   const required = isPlain(schema) && Array.isArray(schema.required) ? schema.required : []
+  const patterns = isPlain(schema) && isPlain(schema.patternProperties) ? Object.values(schema.patternProperties) : []
+  // One that takes anything takes null too.
+  const [ofAnyName] = patterns.filter(isPlain).filter(({ type, anyOf }) => type !== undefined || anyOf !== undefined)
   const kept: Record<string, unknown> = {}
   for (const [name, member] of Object.entries(value)) {
-    const property = memberOf(properties, name)
-    const absent =
-      member === null && Object.hasOwn(properties, name) && !required.includes(name) && !acceptsNull(property)
+    const property = Object.hasOwn(properties, name) ? memberOf(properties, name) : (ofAnyName ?? {})
+    const isOptional = (Object.hasOwn(properties, name) && !required.includes(name)) || ofAnyName !== undefined
+    const absent = member === null && isOptional && !acceptsNull(property)
     if (!absent) kept[name] = withoutNulls(property, member)
   }
   return kept

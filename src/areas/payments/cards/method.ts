@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Paying by card. The card is in the request alone, so the request sends it; whatever becomes of the answer, the acquirer
 // is asked about the attempt by its id, and the card is never sent again.
+import { AppError } from '../../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
 import type { Currency, Money } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
@@ -45,6 +46,8 @@ export const card: PaymentMethod = {
     card !== undefined || card_token !== undefined || provider?.toLowerCase() === cardProvider,
 
   async plan(app, tx, { tenant, nowMs, receivedMs }, input, money) {
+    if (input.provider !== undefined && input.provider.toLowerCase() !== cardProvider)
+      throw new AppError('UNSUPPORTED_PROVIDER', `cards are charged by ${cardProvider}, not by ${input.provider}`)
     const kept = await cardOf(app, tx, tenant, input, nowMs)
     checkReturnUrl(input.return_url, tenant.environment)
     const terms = cardTermsOf(app, tenant, money.currency)

@@ -6,6 +6,7 @@ import { idBounds, pageOf, windowOf } from '../../../platform/page.ts'
 import { list, type Route, read } from '../../../platform/route.ts'
 import { dayRangeQuery, listQuery } from '../../../platform/schema.ts'
 import { Dispute } from '../events.ts'
+import { paymentUuid } from '../payment.ts'
 import { disputeOf, disputeUuid, noSuchDispute } from './dispute.ts'
 import { findDispute, listDisputes } from './store.ts'
 
@@ -14,14 +15,20 @@ const listAll = list({
   operation: 'disputes.list',
   summary: 'List disputes',
   scope: 'payments:read',
-  query: Type.Object({ ...listQuery, ...dayRangeQuery, status: Type.Optional(Dispute.properties.status) }),
+  query: Type.Object({
+    ...listQuery,
+    ...dayRangeQuery,
+    status: Type.Optional(Dispute.properties.status),
+    payment_id: Type.Optional(Type.String({ maxLength: 40 })),
+  }),
   row: Dispute,
-  errors: ['INVALID_DATE_RANGE'],
+  errors: ['INVALID_DATE_RANGE', 'NOT_FOUND'],
   examples: [{ name: 'What is not decided yet', query: { status: 'open' } }],
   handle: async (app, { query }, { tenant }) => {
     const window = windowOf(query)
     const status = query.status ?? null
-    const rows = await app.db.query(listDisputes, { ...tenant, ...window, ...idBounds(query), status })
+    const payment = query.payment_id === undefined ? null : paymentUuid(query.payment_id)
+    const rows = await app.db.query(listDisputes, { ...tenant, ...window, ...idBounds(query), status, payment })
     return pageOf(window, rows, disputeOf)
   },
 })

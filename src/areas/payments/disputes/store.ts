@@ -78,6 +78,7 @@ export const statusOfDisputes = statement<Owned & { payment: string }, { status:
 export const listDisputes = statement<
   Owned & {
     status: string | null
+    payment: string | null
     from: string
     to: string
     after: string | null
@@ -89,6 +90,7 @@ export const listDisputes = statement<
   'payments.list_disputes',
   `select ${columns} from payments.disputes
     where ${mine} and id >= $from::uuid and id < $to::uuid and ($status::text is null or status = $status)
+      and ($payment::uuid is null or payment_id = $payment)
       and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
     order by case when $descending then id end desc, id
     limit $limit::int + 1`,

@@ -4,7 +4,8 @@ import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { callbackUrl } from '../callbacks/address.ts'
-import { missing } from '../input.ts'
+import { missing, phoneOf } from '../input.ts'
+import { gatewayOf } from '../providers/gateway.ts'
 import type { PaymentMethod } from '../method.ts'
 import { gatewayOf } from '../providers/gateway.ts'
 import { isBare, type MobileMoney, type Verdict } from '../providers/provider.ts'
@@ -21,14 +22,16 @@ export const mobileMoney: PaymentMethod = {
   pollSeconds: [10, 20, 35, 60, 90, 120, 150, 300, 900, 3_600, 21_600, 86_400, 259_200],
   isQueued: true,
   refusals: {},
-  isMeant: ({ phone }) => phone !== undefined,
+  isMeant: ({ phone, phone_number }) => phone !== undefined || phone_number !== undefined,
 
-  plan(app, _tx, { tenant }, { phone, method, provider: named }, money) {
+  plan(app, _tx, { tenant }, input, money) {
+    const { method, provider: named } = input
+    const phone = phoneOf(input)
     if (phone === undefined)
       throw missing('phone', method === undefined ? '; or give card, or method bank_transfer' : '')
-    const { provider, country, terms } = requireProvider(app, tenant, 'in', { phone, provider: named }, money)
+    const { provider, country, terms, ussdCode } = requireProvider(app, tenant, 'in', { phone, provider: named }, money)
     const fee = collectionFeeOf(terms, money)
-    return { provider, country, fee, phone, expirySeconds: defaultExpirySeconds, details: {} }
+    return { provider, country, fee, phone, expirySeconds: defaultExpirySeconds, details: { ussd_code: ussdCode } }
   },
 
   isKnownByAttempt: (app, tenant, attempt) => carrierOf(app, tenant, attempt)?.knownByAttempt === true,

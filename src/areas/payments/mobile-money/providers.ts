@@ -5,7 +5,8 @@ import type { Currency, Money } from '../../../kernel/money.ts'
 import { factsOf } from '../../../kernel/phone.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import { requireWithin, type Terms, termsOf, type Way } from '../providers/terms.ts'
+import { type Terms, type Way, requireWithin, termsOf } from '../providers/terms.ts'
+import { refusal } from '../input.ts'
 
 export interface Provider {
   readonly provider: string
@@ -95,10 +96,11 @@ export function requireProvider(
 ): Provider & { terms: Terms } {
   const found = providerFor(money.currency, phone, named)
   const { provider, wholeUnitsOnly } = found
-  if (wholeUnitsOnly && money.micros % 1_000_000n !== 0n)
-    throw new AppError('VALIDATION_ERROR', `amount: provider ${provider} takes whole ${money.currency}`)
   const terms = mobileTermsOf(app, tenant, direction, found)
+  // Half a shilling is too little before it is no whole one.
   requireWithin(provider, terms, money)
+  if (wholeUnitsOnly && money.micros % 1_000_000n !== 0n)
+    throw refusal('amount', `: provider ${provider} takes whole ${money.currency}`)
   return { ...found, terms }
 }
 

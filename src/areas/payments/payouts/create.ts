@@ -14,10 +14,10 @@ import { Moment, OneOfAnyCase } from '../../../platform/schema.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { BankAccountIn, requireBank } from '../bank/banks.ts'
 import { newToken } from '../callbacks/address.ts'
-import { currencyOf, MobilePaymentCreate, microsOf, PaymentCreate } from '../input.ts'
+import { MobilePaymentCreate, PaymentCreate, currencyOf, microsOf, missing, phoneFields, phoneOf, refusal } from '../input.ts'
 import { requireProvider } from '../mobile-money/providers.ts'
 import { gatewayOf } from '../providers/gateway.ts'
-import { feeOf, type Terms } from '../providers/terms.ts'
+import { type Terms, feeOf } from '../providers/terms.ts'
 import { judge } from './judge.ts'
 import { holdOf } from './payout.ts'
 import { findPayout, findPayoutReferences, insertPayouts, type NewPayout, type PayoutRow } from './store.ts'
@@ -28,7 +28,6 @@ const budgetMs = 8_000
 const mostAheadMs = 365 * dayMs
 
 const { amount, currency, description, metadata, callback_url, reference } = PaymentCreate.properties
-const { phone_number: phone } = MobilePaymentCreate.properties
 
 /** What may be given once for a whole batch. */
 export const shared = {
@@ -43,7 +42,7 @@ export const shared = {
 
 export const PayoutItem = Type.Object({
   amount,
-  phone: Type.Optional(phone),
+  ...phoneFields,
   bank: Type.Optional(
     Type.Object(BankAccountIn.properties, { description: 'The account to pay to, in place of a phone' }),
   ),
@@ -147,19 +146,16 @@ export function draftOf(
 type To = Pick<NewPayout, 'method' | 'provider' | 'country' | 'phone' | 'bank'>
 
 /** Who is paid, by whom and on what terms: somebody's phone or account, and never both. */
-function recipientOf(
-  app: App,
-  tenant: Tenant,
-  { method, phone, bank, provider: named }: NewPayoutInput,
-  money: Money,
-): To & { terms: Terms } {
+function recipientOf(app: App, tenant: Tenant, input: NewPayoutInput, money: Money): To & { terms: Terms } {
+  const { method, bank, provider: named } = input
+  const phone = phoneOf(input)
   if ((method?.toLowerCase() ?? (bank ? 'bank_transfer' : 'mobile_money')) === 'bank_transfer') {
-    if (!bank) throw new AppError('VALIDATION_ERROR', 'bank: is needed for a bank transfer')
-    if (phone !== undefined) throw new AppError('VALIDATION_ERROR', 'phone: an account is paid, or a phone, not both')
+    if (!bank) throw missing('bank', ' for a bank transfer')
+    if (phone !== undefined) throw refusal('phone', ': an account is paid, or a phone, not both')
     return { method: 'bank_transfer', ...requireBank(app, tenant, 'out', named, money), phone: null, bank }
   }
-  if (bank) throw new AppError('VALIDATION_ERROR', 'bank: a phone is paid, or an account, not both')
-  if (phone === undefined) throw new AppError('VALIDATION_ERROR', 'phone: is needed, or bank')
+  if (bank) throw refusal('bank', ': a phone is paid, or an account, not both')
+  if (phone === undefined) throw missing('phone', '; or give bank')
   const { provider, country, terms } = requireProvider(app, tenant, 'out', { phone, provider: named }, money)
   return { method: 'mobile_money', provider, country, terms, phone, bank: null }
 }
@@ -223,6 +219,6 @@ function scheduledIn(text: string | undefined, nowMs: number): Date | null {
   const at = text === undefined ? null : parseMoment(text)
   if (at === null) return null
   if (at.getTime() <= nowMs || at.getTime() > nowMs + mostAheadMs)
-    throw new AppError('VALIDATION_ERROR', 'scheduled_at: must lie ahead, by at most 365 days')
+    throw refusal('scheduled_at', ' must lie ahead, by at most 365 days')
   return at
 }

@@ -9,9 +9,10 @@ import { idBounds, pageOf, windowOf } from '../../../platform/page.ts'
 import { list, type Route, read, write } from '../../../platform/route.ts'
 import { dayRangeQuery, listQuery } from '../../../platform/schema.ts'
 import { Payout, payoutStatus } from '../events.ts'
+import { askedPhone, phoneQuery } from '../input.ts'
 import { accepting, checkCallback } from '../routes.ts'
 import { acceptMany, answerOf, Batch, BulkCreate, cancelBatch, checkCallbacks, readBatch } from './bulk.ts'
-import { accept, PayoutCreate, sendNow } from './create.ts'
+import { accept, PayoutCreate, sendNow, shared } from './create.ts'
 import { passed } from './judge.ts'
 import { noSuchPayout, payoutUuid, recordOf } from './payout.ts'
 import { payoutReviewRoutes } from './review.ts'
@@ -177,8 +178,10 @@ const listAll = list({
     ...dayRangeQuery,
     status: Type.Optional(payoutStatus),
     currency: Type.Optional(Type.String({ maxLength: 3 })),
+    method: shared.method,
     provider: Type.Optional(Type.String({ maxLength: 40 })),
     reference: Type.Optional(Type.String({ maxLength: 100 })),
+    phone: phoneQuery,
     in_review: inReview,
   }),
   row: Payout,
@@ -196,9 +199,9 @@ const listAll = list({
       status: query.status ?? null,
       currency: query.currency?.toUpperCase() ?? null,
       provider: query.provider?.toLowerCase() ?? null,
-      method: null,
+      method: query.method?.toLowerCase() ?? null,
       reference: query.reference ?? null,
-      phone: null,
+      phone: askedPhone(query.phone),
       inReview: query.in_review ?? null,
     })
     return pageOf(window, rows, (row) => recordOf({ ...row, phone: row.phone && masked(row.phone) }))

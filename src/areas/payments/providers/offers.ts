@@ -12,6 +12,8 @@ import { bankMarkets, bankProvider, bankTermsOf } from '../bank/banks.ts'
 import { cardCountry, cardProvider, cardTermsOf } from '../cards/method.ts'
 import { mobileTermsOf, offered } from '../mobile-money/providers.ts'
 import { gatewayOf } from './gateway.ts'
+import { logoUrl } from '../logos.ts'
+import { mobileTermsOf, offered } from '../mobile-money/providers.ts'
 import type { Terms } from './terms.ts'
 
 const Method = Type.Object(
@@ -32,10 +34,15 @@ const Method = Type.Object(
       ),
     ),
     status: OneOf(['up', 'degraded', 'down']),
+    logo_url: Type.String({ description: 'A picture to show beside the name' }),
     ussd_code: Type.Optional(Type.String({ description: 'What a payer dials to see what waits for approval' })),
     brands: Type.Optional(Type.Array(OneOf(cardBrands))),
     supports_3ds: Type.Optional(Type.Boolean()),
-    banks: Type.Optional(Type.Array(Type.Object({ code: Type.String(), name: Type.String() }))),
+    banks: Type.Optional(
+      Type.Array(Type.Object({ bank_code: Type.String(), name: Type.String() }), {
+        description: 'Those whose accounts can be reached',
+      }),
+    ),
   },
   { title: 'PaymentMethod' },
 )
@@ -75,6 +82,7 @@ function mobileRows(app: App, query: MethodQuery, tenant: Tenant): Static<typeof
       ...shownTerms(mobileTermsOf(app, tenant, query.direction ?? 'in', one), one.currency),
       whole_units_only: one.wholeUnitsOnly,
       status: gatewayOf(app).status(one, environment, query.direction),
+      logo_url: logoUrl(app, one.provider),
       ussd_code: one.ussdCode,
     }
   })
@@ -101,6 +109,7 @@ function cardRows(app: App, { currency, direction }: MethodQuery, tenant: Tenant
       ...(only ? shownTerms(cardTermsOf(app, tenant, only), only) : {}),
       whole_units_only: false,
       status: gatewayOf(app).status(named, tenant.environment),
+      logo_url: logoUrl(app, cardProvider),
       brands: [...cardBrands],
       supports_3ds: true,
     },
@@ -125,7 +134,11 @@ async function bankRows(app: App, query: MethodQuery, tenant: Tenant): Promise<S
         ...shownTerms(bankTermsOf(app, tenant, query.direction ?? 'in', { country, currency }), currency),
         whole_units_only: false,
         status: gateway.status(named, environment, query.direction),
-        banks: [...((await gateway.carrier('bank_transfer', named, environment)?.banks()) ?? [])],
+        logo_url: logoUrl(app, bankProvider),
+        banks: ((await gateway.carrier('bank_transfer', named, environment)?.banks()) ?? []).map(({ code, name }) => ({
+          bank_code: code,
+          name,
+        })),
       }
     }),
   )

@@ -40,6 +40,8 @@ export function isFailureReason(text: string | null): text is FailureReason {
 
 /** What a method shows of its own with a payment. Stored as it is. */
 export interface PaymentDetails {
+  /** What the payer dials to see what waits for approval; shown until the payment is over. */
+  readonly ussd_code?: string
   /** Where the payer confirms; shown while that is awaited. */
   readonly redirect_url?: string
   readonly card?: CardShown

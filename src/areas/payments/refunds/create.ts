@@ -12,8 +12,9 @@ import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import { AmountIn, Metadata, OneOf } from '../../../platform/schema.ts'
 import { newToken } from '../callbacks/address.ts'
-import { currencyOf, microsOf, PaymentCreate } from '../input.ts'
+import { PaymentCreate, currencyOf, microsOf, refusal } from '../input.ts'
 import { offered } from '../mobile-money/providers.ts'
+import { gatewayOf } from '../providers/gateway.ts'
 import { noSuchPayment } from '../payment.ts'
 import { gatewayOf } from '../providers/gateway.ts'
 import { attemptOfPayment, changeRefunded, lockPayment, type PaymentRow } from '../store.ts'
@@ -118,7 +119,7 @@ function amountOf(payment: PaymentRow, given: number | string | undefined, curre
     ({ provider, wholeUnitsOnly }) => provider === payment.provider && wholeUnitsOnly,
   )
   if (isWholeOnly && micros % 1_000_000n !== 0n)
-    throw new AppError('VALIDATION_ERROR', `amount: provider ${payment.provider} takes whole ${currency}`)
+    throw refusal('amount', `: provider ${payment.provider} takes whole ${currency}`)
   return micros
 }
 
