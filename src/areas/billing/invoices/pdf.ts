@@ -31,7 +31,7 @@ const columns = {
 const colours = { text: '#17211e', soft: '#52625c', accent: '#0b6b5a', line: '#c9d3cf' } as const
 
 /** The same for everybody, because the same invoice gives the same bytes. */
-const reader = readerOf(undefined, 'UTC')
+const reader = readerOf({}, 'UTC')
 
 const lineOf = onePerApp((): { count: number; last: Promise<unknown> } => ({ count: 0, last: Promise.resolve() }))
 
