@@ -354,11 +354,19 @@ test('cards are judged without being kept; test cards raise the risk', async () 
   assert.deepEqual([visa.decision, visa.matched_rules[0].rule_id], ['require_3ds', rule])
   const byBin = await check(client, { amount: 100, currency: 'KES', card: { bin: '424242', last4: '4242' } })
   assert.equal(byBin.decision, 'require_3ds')
-  for (const card of [{ number: '4242424242424241' }, {}, { bin: '42' }, { number: '4242424242424242', cvv: '123' }])
+  for (const card of [
+    { number: '4242424242424241' },
+    {},
+    { bin: '42' },
+    { number: '4242424242424242', colour: 'blue' },
+  ])
     assert.deepEqual(refusalOf(await client.post('/v1/payments/risk-check', { amount: 1, currency: 'KES', card })), [
       422,
       'VALIDATION_ERROR',
     ])
+  const whole = { number: '4242 4242 4242 4242', exp_month: 12, exp_year: 2040, cvv: '123', name: 'Asha' }
+  const asPaid = await check(client, { amount: 100, currency: 'KES', method: 'CARD', card: whole })
+  assert.equal(asPaid.decision, 'require_3ds', 'what would be sent as a payment can be asked about as it is')
   const added = await client.post('/v1/payments/fraud/blacklist', { type: 'card', value: '4242 4242 4242 4242' })
   assert.deepEqual([added.status, added.body.value], [201, '424242******4242'])
   const blocked = await asked('4242424242424242')
@@ -462,6 +470,14 @@ test('an entry is stored once, for what it applies to, until it expires', async 
   assert.equal((await check(client, { ...payment, direction: 'payout' })).decision, 'allow')
   await client.post('/v1/sandbox/clock', { advance_seconds: 3_601 })
   assert.equal((await check(client, payment)).decision, 'allow')
+  const over = { type: 'phone', value: phone, expires_at: new Date().toISOString() }
+  for (const [body, field] of [
+    [over, 'expires_at'],
+    [{ entries: [over] }, 'entries[0].expires_at'],
+  ] as const) {
+    const refused = await client.post('/v1/payments/fraud/blacklist', body)
+    assert.deepEqual([...refusalOf(refused), refused.body.error.fields[0].field], [422, 'VALIDATION_ERROR', field])
+  }
   const renewed = await client.post('/v1/payments/fraud/blacklist', { type: 'phone', value: phone, reason: 'Again' })
   assert.deepEqual([renewed.status, renewed.body.reason, renewed.body.expires_at], [200, 'Again', null])
   assert.equal((await check(client, payment)).decision, 'block')

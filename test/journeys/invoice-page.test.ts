@@ -465,12 +465,15 @@ test('an invoice is a PDF too: the same bytes for the same invoice, also a long 
   )
   assert.match(text, /^%PDF-1\.\d/)
   const row = await rowOf(account, invoice_id)
-  const [first, second] = [await pdfOf(row, 'Ada'), await pdfOf(row, 'Ada')]
+  const [first, second] = [
+    await pdfOf(row, 'Ada', payUrl(world.app, row)),
+    await pdfOf(row, 'Ada', payUrl(world.app, row)),
+  ]
   assert.ok(first.equals(second))
   assert.equal(first.toString(), text)
   const pages = first.toString('latin1').match(/\/Type \/Page\b/g)?.length ?? 0
   assert.ok(pages > 5 && pages < 100, `${pages} pages`)
-  assert.ok(!first.equals(await pdfOf({ ...row, amount_paid: 1_000_000n }, 'Ada')))
+  assert.ok(!first.equals(await pdfOf({ ...row, amount_paid: 1_000_000n }, 'Ada', payUrl(world.app, row))))
 
   const asked = Array.from({ length: 21 }, () => renderInvoice(world.app, row, 'Ada'))
   const refused = (await Promise.allSettled(asked)).filter(({ status }) => status === 'rejected')

@@ -15,7 +15,6 @@ import { MobilePaymentCreate, type NewPayment, PaymentCreate, missing, phoneOf }
 import { methods } from './providers/offers.ts'
 import { noSuchPayment, paymentUuid, recordOf } from './payment.ts'
 import { methodOf } from './payment-methods.ts'
-import { methods } from './providers/offers.ts'
 import { recordWithRefunds } from './refunds/refund.ts'
 import { cancel } from './settle.ts'
 import { findPayment, open, type PaymentRow } from './store.ts'

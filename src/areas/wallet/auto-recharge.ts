@@ -13,7 +13,7 @@ import type { Caller } from '../../platform/auth.ts'
 import { maybe, one, type Queryable, type Tx } from '../../platform/db.ts'
 import type { Occasion } from '../../platform/events.ts'
 import type { Chore } from '../../platform/nodes/maintenance.ts'
-import { Amount, AmountIn, At, Nullable, OneOf } from '../../platform/schema.ts'
+import { Amount, AmountIn, At, Nullable, OneOf, OneOfAnyCase } from '../../platform/schema.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import {
   accept,
@@ -55,21 +55,24 @@ const buckets = Array.from({ length: bucketCount }, (_, i) => i)
 
 const { phone, provider, card_token } = PaymentCreate.properties
 
-const method = OneOf(['mobile_money', 'card'])
+const methods = ['mobile_money', 'card'] as const
 
 export const RechargeSet = Type.Object({
   enabled: Type.Boolean({ description: '`false` alone turns it off' }),
   currency: Type.Optional(Type.String({ maxLength: 3, description: 'The account’s own unless given' })),
   threshold: Type.Optional(AmountIn({ description: 'Fill the wallet when less is available' })),
   amount: Type.Optional(AmountIn({ description: 'How much is asked for each time' })),
-  method: Type.Optional(method),
+  method: Type.Optional(OneOfAnyCase(methods)),
   phone: Type.Optional(phone),
+  phone_number: Type.Optional(phone),
   card_token,
   provider,
   max_per_day: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 24, rule: 'must be 1 to 24', description: '3 unless given' }),
   ),
-  daily_limit: Type.Optional(AmountIn({ description: 'At most so much on one day (UTC)' })),
+  daily_limit: Type.Optional(
+    Nullable(AmountIn(), { description: 'At most so much on one day (UTC); null: as much as it takes' }),
+  ),
 })
 
 export const Recharge = Type.Object(
@@ -79,7 +82,7 @@ export const Recharge = Type.Object(
     status: OneOf(['active', 'paused', 'disabled']),
     threshold: Amount(),
     amount: Amount(),
-    method,
+    method: OneOf(methods),
     phone: Nullable(Type.String()),
     card_token: Nullable(Type.String()),
     provider: Nullable(Type.String()),
@@ -139,7 +142,7 @@ async function wanted(
   if (source.phone !== null)
     requireProvider(app, tenant, 'in', { phone: source.phone, provider: source.provider ?? undefined }, money)
   else await requireSavedCard(app, tx, tenant, idOf('cardToken', source.cardToken), money)
-  const dailyLimit = given('daily_limit', input.daily_limit, currency) ?? before?.daily_limit ?? null
+  const dailyLimit = limitOf(input.daily_limit, before?.daily_limit ?? null, currency)
   if (dailyLimit !== null && dailyLimit < amount)
     throw new AppError('VALIDATION_ERROR', 'daily_limit: must not be less than amount')
   return {
@@ -157,9 +160,11 @@ type Source =
 
 /** Whom the money is asked of: what is given, or as it was before. */
 function sourceOf(input: Static<typeof RechargeSet>, before: RechargeRow | null): Source {
-  const { phone, card_token, provider } = input
-  const isPhone = phone !== undefined || provider !== undefined || input.method === 'mobile_money'
-  const isCard = card_token !== undefined || input.method === 'card'
+  const { phone = input.phone_number, card_token } = input
+  const provider = input.provider?.toLowerCase()
+  const method = input.method?.toLowerCase()
+  const isPhone = phone !== undefined || provider !== undefined || method === 'mobile_money'
+  const isCard = card_token !== undefined || method === 'card'
   if (isPhone && isCard)
     throw new AppError('VALIDATION_ERROR', 'a card is named by card_token alone, a phone by phone and provider')
   const kept = isPhone || isCard ? null : before?.card_token
@@ -177,6 +182,11 @@ function sourceOf(input: Static<typeof RechargeSet>, before: RechargeRow | null)
 
 function given(field: string, value: number | string | undefined, currency: Currency): bigint | undefined {
   return value === undefined ? undefined : microsOf(field, value, currency)
+}
+
+/** What may be filled in on one day: as before unless something is given, and without a limit when that is null. */
+function limitOf(wanted: number | string | null | undefined, before: bigint | null, currency: Currency): bigint | null {
+  return wanted === null ? null : (given('daily_limit', wanted, currency) ?? before)
 }
 
 export async function rechargesOf(queryable: Queryable, tenant: Tenant): Promise<Static<typeof Recharge>[]> {

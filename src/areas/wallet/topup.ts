@@ -12,6 +12,7 @@ import {
   accept,
   currencyOf,
   declarePurpose,
+  type NewPayment,
   Payment,
   PaymentCreate,
   type PaymentRow,
@@ -24,7 +25,7 @@ import { walletEvents } from './events.ts'
 import { noteTopup } from './store.ts'
 import { currentWallet, isLow, toldOf, walletId } from './wallet.ts'
 
-const { amount, method, provider, phone, reference, metadata, callback_url, card, card_token, return_url } =
+const { amount, method, provider, phone, reference, metadata, callback_url, card, card_token, return_url, bank } =
   PaymentCreate.properties
 
 export const TopupCreate = Type.Object({
@@ -33,9 +34,11 @@ export const TopupCreate = Type.Object({
   method,
   provider,
   phone,
+  phone_number: phone,
   card,
   card_token,
   return_url,
+  bank,
   reference,
   metadata,
   callback_url,
@@ -69,8 +72,7 @@ export async function acceptTopup(
   caller: Caller,
   sendsInline: boolean,
 ): Promise<Static<typeof Topup>> {
-  const { currency = caller.principal.facts.currency, ...rest } = input
-  return topupOf(tx, await accept(app, tx, { ...rest, currency }, caller, sendsInline, topup))
+  return topupOf(tx, await accept(app, tx, paymentFor(input, caller), caller, sendsInline, topup))
 }
 
 /** Asks the provider, and gives the top-up as it is after its first word. */
@@ -80,8 +82,13 @@ export async function sendTopup(
   paymentId: string,
   input: Static<typeof TopupCreate>,
 ): Promise<Static<typeof Topup>> {
-  const { currency = caller.principal.facts.currency, ...rest } = input
-  return topupOf(app.db, await sendNow(app, caller, paymentUuid(paymentId), { ...rest, currency }))
+  return topupOf(app.db, await sendNow(app, caller, paymentUuid(paymentId), paymentFor(input, caller)))
+}
+
+/** The payment that a top-up is. */
+function paymentFor(input: Static<typeof TopupCreate>, { principal }: Caller): NewPayment {
+  const { currency = principal.facts.currency, phone_number, phone = phone_number, ...rest } = input
+  return { ...rest, currency, ...(phone === undefined ? {} : { phone }) }
 }
 
 async function topupOf(queryable: Queryable, payment: PaymentRow): Promise<Static<typeof Topup>> {

@@ -1,57 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// How whoever reads a page writes amounts and times: as its browser says, at the clock of whoever the page is from.
+// Whoever reads a page: in which language, and how amounts and times are written there, at the clock of whoever the page is
+// from.
 import { type Currency, currencies, formatMicros, type Money } from '../../kernel/money.ts'
+import { type Asked, chosen, directionOf, type Language, type Texts, type Words, wordsIn } from './language.ts'
 
 export interface Reader {
+  readonly language: Language
   money(money: Money): string
   /** A day such as 2026-03-01. */
   day(day: string): string
   moment(at: Date): string
+  /** Says the texts of a table. */
+  words<Name extends string>(texts: Texts<Name>): Words<Name>
+  /** A number or a name that runs from left to right wherever it stands. */
+  leftToRight(text: string): string
 }
 
-/** Long lists of languages are nobody's. */
-const maxHeaderCharacters = 200
-const usual = 'en-GB'
-
-export function readerOf(acceptLanguage: string | undefined, timeZone: string): Reader {
-  const locale = localeOf(acceptLanguage)
-  // The words of the pages are English, and run from left to right: so do its digits.
+export function readerOf(asked: Asked, timeZone: string): Reader {
+  const { language, locale } = chosen(asked)
+  // Digits are those that the payer's phone and the provider's receipt show, in Arabic too.
   const digits = { numberingSystem: 'latn' } as const
+  // Portuguese writes short months as numbers, which are easily mistaken for days.
+  const day = { day: 'numeric', month: language === 'pt' ? 'long' : 'short', year: 'numeric' } as const
+  const hour = { hour: '2-digit', minute: '2-digit', timeZoneName: 'short' } as const
   return {
+    language,
     money: ({ micros, currency }) => amountIn(locale, currency).format(exact(micros)),
-    day: (day) =>
-      new Intl.DateTimeFormat(locale, { ...digits, dateStyle: 'medium', timeZone: 'UTC' }).format(new Date(day)),
-    moment: (at) =>
-      new Intl.DateTimeFormat(locale, {
-        ...digits,
-        day: 'numeric',
-        month: 'short',
-        year: 'numeric',
-        hour: '2-digit',
-        minute: '2-digit',
-        timeZone,
-        timeZoneName: 'short',
-      }).format(at),
-  }
-}
-
-/** The first language of the browser that is one; its weights are in order nearly always. */
-function localeOf(acceptLanguage = ''): string {
-  for (const part of acceptLanguage.slice(0, maxHeaderCharacters).split(',')) {
-    const [tag = ''] = part.trim().split(';')
-    const known = /^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,2}$/.test(tag) ? supported(tag) : undefined
-    if (known !== undefined) return known
-  }
-  return usual
-}
-
-function supported(tag: string): string | undefined {
-  try {
-    const [known] = Intl.NumberFormat.supportedLocalesOf([tag])
-    return known
-  } catch {
-    // A tag may look like one and be none.
-    return undefined
+    day: (given) => new Intl.DateTimeFormat(locale, { ...digits, ...day, timeZone: 'UTC' }).format(new Date(given)),
+    moment: (at) => new Intl.DateTimeFormat(locale, { ...digits, ...day, ...hour, timeZone }).format(at),
+    words: (texts) => wordsIn(texts, language),
+    // Isolated, so that the sentence around it does not turn it round.
+    leftToRight: (text) => (directionOf(language) === 'rtl' ? `\u2066${text}\u2069` : text),
   }
 }
 

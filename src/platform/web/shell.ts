@@ -5,6 +5,8 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { FastifyReply } from 'fastify'
 import { type Html, html } from './html.ts'
+import { directionOf, type Language, languageNames, languages, wordsIn } from './language.ts'
+import { pageTexts } from './texts.ts'
 
 /** The assets are not compiled, so they stay where they were written. */
 const assets = new URL('../../../../src/platform/web/', import.meta.url)
@@ -18,6 +20,8 @@ const styleHash = createHash('sha256').update(style).digest('base64')
 
 export interface Page {
   readonly title: string
+  /** That of its texts, where there are others to choose from; English otherwise. */
+  readonly language?: Language
   /** Whose page it is, above everything else. */
   readonly from?: string
   /** Nothing on it is in earnest. */
@@ -57,18 +61,28 @@ const signs = {
   waiting: html`<svg class="soft" viewBox="0 0 24 24" aria-hidden="true"><circle cx="12" cy="12" r="10"/><path d="M12 6.5V12l3.5 2"/></svg>`,
 } as const
 
-function written({ title, from, isTest = false, next, content }: Page): string {
+function written({ title, language, from, isTest = false, next, content }: Page): string {
+  const say = wordsIn(pageTexts, language ?? 'en')
   const path = next?.path === undefined ? '' : `; url=${next.path}`
   return html`<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<html lang="${language ?? 'en'}" dir="${directionOf(language ?? 'en')}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex"><meta name="color-scheme" content="light dark">${next !== undefined && html`<meta http-equiv="refresh" content="${next.seconds}${path}">`}
 <title>${title}</title><style>${{ html: style }}</style></head>
 <body><main>
-${isTest && html`<p class="test">This is a test. No real money moves.</p>`}
+${isTest && html`<p class="test">${say('test')}</p>`}
 ${from !== undefined && html`<p class="from"><i aria-hidden="true">${initialOf(from)}</i>${from}</p>`}
 ${content}
+${language !== undefined && html`<nav aria-label="${say('languages')}">${languages.map((other) => choice(other, language))}</nav>`}
 </main></body></html>
 `.html
+}
+
+/** A link to this page in another language; the one it is in is only named. */
+function choice(other: Language, language: Language): Html {
+  const name = languageNames[other]
+  return other === language
+    ? html`<span aria-current="true">${name}</span> `
+    : html`<a href="?lang=${other}" lang="${other}" hreflang="${other}" rel="nofollow">${name}</a> `
 }
 
 function initialOf(name: string): string {

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import Fastify from 'fastify'
 import { html } from './html.ts'
+import { askedBy, chosen, languages } from './language.ts'
 import { readerOf } from './reader.ts'
 import { givePage, notice, type Page, webAsset } from './shell.ts'
 
@@ -90,14 +91,17 @@ test('amounts are exact in every language, in digits that everybody reads', () =
     [undefined, 12_345_500_000n, 'KES', 'KES 12,345.50'],
     ['en-US', -400_000_000n, 'KES', '-KES 400.00'],
     ['fr-SN', 12_345_000_000n, 'XOF', '12 345 XOF'],
-    ['de', 1_234_567_890_123_456_000n, 'EUR', '1.234.567.890.123,456 EUR'],
+    ['de', 1_234_567_890_123_456_000n, 'EUR', 'EUR 1,234,567,890,123.456'],
+    ['pt', 12_345_500_000n, 'MZN', '12 345,50 MZN'],
+    ['pt-BR', 12_345_500_000n, 'MZN', 'MZN 12.345,50'],
+    ['fr', 1_234_000n, 'TND', '1,234 TND'],
     ['sw', 9_007_199_254_740_993_000_000n, 'KES', 'KES 9,007,199,254,740,993.00'],
     ['pt-MZ', 500_000n, 'MZN', '0,50 MZN'],
     ['ar-EG', 5_000_000n, 'EGP', /5\.00/],
     ['fa', 5_000_000n, 'KES', /5\.00/],
     ['tlh-XX, nonsense, x', 1_000_000n, 'KES', 'KES 1.00'],
   ] as const) {
-    const shown = readerOf(language, 'UTC')
+    const shown = readerOf({ acceptLanguage: language }, 'UTC')
       .money({ micros, currency })
       .replaceAll(/[\u00a0\u202f]/g, ' ')
     if (typeof expected === 'string') assert.equal(shown, expected, language)
@@ -106,8 +110,49 @@ test('amounts are exact in every language, in digits that everybody reads', () =
 })
 
 test('a day stays that day, and a moment is told by the clock of whoever wrote the page', () => {
-  const reader = readerOf('en-GB', 'Africa/Nairobi')
+  const reader = readerOf({ lang: 'en' }, 'Africa/Nairobi')
   assert.equal(reader.day('2026-03-01'), '1 Mar 2026')
   assert.match(reader.moment(new Date('2026-03-01T22:30:00Z')), /^2 Mar 2026, 01:30 (GMT\+3|EAT)$/)
-  assert.match(readerOf('fr', 'UTC').day('2026-03-01'), /^1 mars 2026$/)
+  assert.match(readerOf({ lang: 'fr' }, 'UTC').day('2026-03-01'), /^1 mars 2026$/)
+})
+
+test('a page is in the language that the address asks for, else in the dearest that the browser names', () => {
+  for (const [lang, acceptLanguage, language] of [
+    [undefined, undefined, 'en'],
+    [undefined, 'fr-CI,fr;q=0.9,en;q=0.8', 'fr'],
+    [undefined, 'en;q=0.3, sw;q=0.9', 'sw'],
+    [undefined, 'fr;q=0, pt-AO;q=0.5', 'pt'],
+    [undefined, 'de, AR-EG', 'ar'],
+    [undefined, 'am, so, *', 'en'],
+    [undefined, 'fr;q=x, sw', 'sw'],
+    ['sw', 'fr', 'sw'],
+    ['pt-AO', 'fr', 'pt'],
+    ['FR', 'en', 'fr'],
+    ['tlh', 'ar', 'ar'],
+    ['', 'fr', 'fr'],
+    ['"><script>', 'xx', 'en'],
+  ] as const)
+    assert.equal(chosen({ lang, acceptLanguage }).language, language, `${lang} ${acceptLanguage}`)
+  assert.equal(askedBy({ query: { lang: ['fr', 'sw'] }, headers: {} }).lang, undefined, 'one asks for one')
+})
+
+test('days are written as each language writes them, with digits that a phone shows', () => {
+  const days = languages.map((lang) => readerOf({ lang }, 'UTC').day('2026-03-01'))
+  assert.deepEqual(days, ['1 Mar 2026', '1 mars 2026', '1 de março de 2026', '1 Mac 2026', '1 مارس 2026'])
+})
+
+test('a page in Arabic runs from right to left, names its language, and links to the others', async () => {
+  const http = Fastify()
+  const page = { title: 'x', isTest: true, content: html`` }
+  http.get('/ar', (_request, reply) => givePage(reply, 200, { ...page, language: 'ar' }))
+  http.get('/plain', (_request, reply) => givePage(reply, 200, page))
+  const { body } = await http.inject('/ar')
+  assert.match(body, /<html lang="ar" dir="rtl">/)
+  assert.ok(body.includes('هذا اختبار'))
+  const linked = languages.filter((one) => body.includes(`href="?lang=${one}"`))
+  assert.deepEqual(linked, ['en', 'fr', 'pt', 'sw'])
+  const { body: plain } = await http.inject('/plain')
+  assert.match(plain, /<html lang="en" dir="ltr">/)
+  assert.doesNotMatch(plain, /<nav/, 'what is in English only offers nothing else')
+  await http.close()
 })

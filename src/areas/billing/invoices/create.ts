@@ -11,13 +11,13 @@ import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import { customerFacts, customerFor, type NewCustomer, takeCredit } from '../customers/customer.ts'
+import { metadataText } from '../metadata.ts'
 import { type Discount, type NewItem, reckon } from './calculation.ts'
 import { settled } from './hooks.ts'
 import { notWhile, stored, tokenBytes } from './invoice.ts'
 import { findInvoiceReference, type InvoiceRow, insertInvoice, nextNumbers, openDraft } from './store.ts'
 
 const usualDueDays = 14
-const maxMetadataBytes = 16 * 1_024
 
 export interface NewInvoice {
   customer: NewCustomer
@@ -42,14 +42,12 @@ export interface NewInvoice {
 
 export async function createInvoice(app: App, tx: Tx, occasion: Occasion, wanted: NewInvoice): Promise<InvoiceRow> {
   const { tenant, receivedMs, nowMs } = occasion
-  const { currency, items, discount, taxInclusive = false, reference = null, metadata = {} } = wanted
+  const { currency, items, discount, taxInclusive = false, reference = null } = wanted
   const figures = reckon({ currency, items, taxInclusive, ...(discount ? { discount } : {}) })
   const today = dayOf(new Date(nowMs))
   const dueDate = wanted.dueDate ?? usualDueDate(nowMs)
   if (dueDate < today) throw new AppError('VALIDATION_ERROR', `due_date: must not be before today, ${today}`)
-  const metadataText = JSON.stringify(metadata)
-  if (Buffer.byteLength(metadataText) > maxMetadataBytes)
-    throw new AppError('VALIDATION_ERROR', `metadata: must have at most ${maxMetadataBytes} bytes as JSON`)
+  const metadata = metadataText(wanted.metadata)
   const customer = await customerFor(tx, occasion, wanted.customer)
   const draft = await maybe(
     tx.query(insertInvoice, {
@@ -70,7 +68,7 @@ export async function createInvoice(app: App, tx: Tx, occasion: Occasion, wanted
       reference,
       subscription: wanted.subscriptionId ?? null,
       callbackUrl: wanted.callbackUrl ?? null,
-      metadata: metadataText,
+      metadata,
       token: randomBytes(tokenBytes),
       at: new Date(nowMs),
     }),

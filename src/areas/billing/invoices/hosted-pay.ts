@@ -86,9 +86,9 @@ async function payByBank(app: App, found: Found): Promise<string> {
 
 /** Charges the card here and now. A form that is sent twice finds the payment of the first. */
 async function payByCard(app: App, found: Found, card: Card): Promise<string> {
-  const { invoice, tenant, path } = found
+  const { invoice, tenant, path, lang } = found
   const asked = { ...tenant, invoice: invoice.id, method: 'card' as const, in: ['pending', 'processing'] as const }
-  const how = { method: 'card' as const, card, return_url: `${app.publicUrl}${path}` }
+  const how = { method: 'card' as const, card, return_url: `${app.publicUrl}${path}${lang}` }
   const { id, isNew } = await begin(app, found, how, (tx) => maybe(tx.query(findUnderWayBy, asked)))
   if (isNew) {
     const { currency } = invoice

@@ -4,18 +4,21 @@
 // asking phones for money and trying cards, so that is limited: for each invoice, for each address, and how much may be
 // under way at once.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { AppError, errors } from '../../../kernel/errors.ts'
+import { AppError } from '../../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../../kernel/ids.ts'
 import { minuteMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import { isUnavailable, maybe } from '../../../platform/db.ts'
 import type { Policy } from '../../../platform/limits/share.ts'
-import { readerOf } from '../../../platform/web/reader.ts'
+import { type Reader, readerOf } from '../../../platform/web/reader.ts'
+import { askedBy, chosen } from '../../../platform/web/language.ts'
 import { givePage, pageHeaders } from '../../../platform/web/shell.ts'
-import { findPayment } from '../../payments/area.ts'
+import { pageTexts } from '../../../platform/web/texts.ts'
+import { failureTexts, findPayment, isFailureReason } from '../../payments/area.ts'
 import { type Found, nothingHere, payByForm, waysOf } from './hosted-pay.ts'
 import { dueOf, placeOf } from './invoice.ts'
 import { invoicePage, refusalPage, statusPage } from './page.ts'
+import { problemTexts } from './page-texts.ts'
 import { renderInvoice } from './pdf.ts'
 import { findInvoiceByToken } from './store.ts'
 
@@ -47,7 +50,7 @@ export function mountHostedPage(http: FastifyInstance, app: App): void {
       // Whoever comes back from its bank wants to know how it went.
       const { payment_id: payment } = request.query
       if (typeof payment === 'string' && uuidOf('payment', payment) !== null)
-        return reply.code(303).headers(pageHeaders()).header('location', `${found.path}/${payment}`).send()
+        return reply.code(303).headers(pageHeaders()).header('location', `${found.path}/${payment}${found.lang}`).send()
       return givePage(reply, 200, invoicePage(found, waysOf(app, found)), 'here')
     })
 
@@ -56,21 +59,22 @@ export function mountHostedPage(http: FastifyInstance, app: App): void {
       const { ip } = request.exchange
       await admit(app, { name: 'pay-address', key: `pay-address:${ip}`, limit: paymentsPerAddress })
       // Paid or withdrawn: the page says so.
-      if (dueOf(found.invoice) === 0n) return reply.code(303).header('location', found.path).send()
+      if (dueOf(found.invoice) === 0n) return reply.code(303).header('location', `${found.path}${found.lang}`).send()
       const form = request.body instanceof URLSearchParams ? request.body : new URLSearchParams()
       try {
         const payment = await payByForm(app, found, form)
         return reply
           .code(303)
-          .header('location', `${found.path}/${idOf('payment', payment)}`)
+          .header('location', `${found.path}/${idOf('payment', payment)}${found.lang}`)
           .send()
       } catch (error) {
         // It was meanwhile.
         if (error instanceof AppError && error.code === 'INVALID_STATE')
-          return reply.code(303).header('location', found.path).send()
+          return reply.code(303).header('location', `${found.path}${found.lang}`).send()
         if (!(error instanceof AppError) || error.status === 503) throw error
         const phone = (form.get('phone') ?? '').slice(0, maxPhoneCharacters)
-        const problem = { method: form.get('method') ?? 'mobile_money', sentence: sentenceOf(error), phone }
+        const sentence = sentenceOf(found.reader, error)
+        const problem = { method: form.get('method') ?? 'mobile_money', sentence, phone }
         return givePage(reply, error.status, invoicePage(found, waysOf(app, found), problem), 'here')
       }
     })
@@ -111,11 +115,14 @@ async function invoiceAt(app: App, request: FastifyRequest<Named>, what: string,
   const row = await maybe(app.db.query(findInvoiceByToken, place))
   if (!row) throw nothingHere()
   const { clock_offset_ms, account_name: accountName, time_zone: timeZone, is_suspended: isSuspended, ...invoice } = row
-  const reader = readerOf(request.headers['accept-language'], timeZone)
+  const asked = askedBy(request)
+  const reader = readerOf(asked, timeZone)
+  // What the address asked for goes along; what the browser says it says again.
+  const lang = asked.lang === undefined ? '' : `?lang=${chosen(asked).language}`
   const tenant = { bucket: invoice.bucket, account: invoice.account_id, environment: invoice.environment }
   const { receivedMs, id: requestId } = request.exchange
   const occasion = { tenant, receivedMs, nowMs: receivedMs + Number(clock_offset_ms), requestId }
-  return { invoice, accountName, reader, tenant, occasion, isSuspended, path: `/pay/${token}` }
+  return { invoice, accountName, reader, tenant, occasion, isSuspended, path: `/pay/${token}`, lang }
 }
 
 async function admit(app: App, policy: Pick<Policy, 'name' | 'key' | 'limit'>): Promise<void> {
@@ -127,43 +134,34 @@ async function admit(app: App, policy: Pick<Policy, 'name' | 'key' | 'limit'>): 
 }
 
 function refused(app: App, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const reader = readerOf(askedBy(request), 'UTC')
+  const say = reader.words(problemTexts)
   if (error instanceof AppError && error.status < 500) {
     const { retryAfterSeconds } = error.extras
     if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
-    return givePage(reply, error.status, refusalPage(titleOf(error.status), sentenceOf(error)))
+    const page = refusalPage(reader, titleOf(reader, error.status), sentenceOf(reader, error))
+    return givePage(reply, error.status, page)
   }
   const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
   if (status >= 400 && status < 500)
-    return givePage(
-      reply,
-      status,
-      refusalPage('Not taken', 'This cannot be read. Go back, and fill in the form again.'),
-    )
+    return givePage(reply, status, refusalPage(reader, say('notTaken'), say('unreadable')))
   const isAway = isUnavailable(error) || (error instanceof AppError && error.status === 503)
   if (!isAway) app.log.error({ error, request: request.exchange.id }, 'a page of an invoice failed')
   reply.header('retry-after', '5')
-  const page = refusalPage('Not just now', 'Something failed on our side. Try again in a moment.')
-  return givePage(reply, isAway ? 503 : 500, page)
+  return givePage(reply, isAway ? 503 : 500, refusalPage(reader, say('notNow'), say('failed')))
 }
 
-function titleOf(status: number): string {
-  return status === 404 ? 'No such page' : status === 429 ? 'Too often' : 'Not taken'
+function titleOf(reader: Reader, status: number): string {
+  if (status === 404) return reader.words(pageTexts)('noSuchPage')
+  return reader.words(problemTexts)(status === 429 ? 'tooOften' : 'notTaken')
 }
 
 /** What a payer can do about it; the details are written for programs. */
-function sentenceOf({ code, details }: AppError): string {
-  const sentences: Readonly<Record<string, string>> = {
-    INVALID_PHONE: 'This is not a phone number that this invoice can be paid from.',
-    UNSUPPORTED_PROVIDER: 'Choose the provider of your number.',
-    UNSUPPORTED_METHOD: 'This invoice cannot be paid in this way.',
-    INVALID_CARD: 'Check the number, the month and the security code of the card.',
-    CARD_DECLINED: 'The bank of the card refused it.',
-    CARD_EXPIRED: 'The card has expired.',
-    INCORRECT_CVV: 'The security code is not that of the card.',
-    INSUFFICIENT_FUNDS: 'There is not enough money on the card.',
-    PAYMENT_BLOCKED: 'This card cannot be used here.',
-    NOT_FOUND: 'There is no invoice under this address. Check the link.',
-    RATE_LIMITED: 'This was tried too often. Wait a minute and try again.',
-  }
-  return sentences[code] ?? (details || errors[code][1])
+function sentenceOf(reader: Reader, { code }: AppError): string {
+  if (isProblem(code)) return reader.words(problemTexts)(code)
+  return isFailureReason(code) ? reader.words(failureTexts)(code) : reader.words(problemTexts)('other')
+}
+
+function isProblem(code: string): code is keyof typeof problemTexts {
+  return Object.hasOwn(problemTexts, code)
 }

@@ -3,11 +3,20 @@
 // below 30 KB whatever the invoice holds, because it is read on slow phones; all of the invoice is in its PDF.
 
 import { type Html, html } from '../../../platform/web/html.ts'
+import type { Words } from '../../../platform/web/language.ts'
 import type { Reader } from '../../../platform/web/reader.ts'
-import type { Page } from '../../../platform/web/shell.ts'
-import { notice } from '../../../platform/web/shell.ts'
-import { currencyOf, type PaymentRow, type Provider, recordOf, underWay } from '../../payments/area.ts'
+import { type Page, notice } from '../../../platform/web/shell.ts'
+import {
+  currencyOf,
+  failureTexts,
+  isFailureReason,
+  type PaymentRow,
+  type Provider,
+  recordOf,
+  underWay,
+} from '../../payments/area.ts'
 import { dueOf, itemFrom } from './invoice.ts'
+import { invoiceTexts } from './page-texts.ts'
 import type { InvoiceRow } from './store.ts'
 
 /** How much of a long invoice is shown. */
@@ -26,7 +35,11 @@ export interface Shown {
   readonly path: string
   /** Who looks at it. */
   readonly reader: Reader
+  /** The language that the address asked for, as the end of the next address: `?lang=fr`, or nothing. */
+  readonly lang: string
 }
+
+type Say = Words<keyof typeof invoiceTexts>
 
 /** How an invoice can be paid now. */
 export interface Ways {
@@ -46,6 +59,7 @@ export interface Problem {
 export function invoicePage(shown: Shown, ways: Ways, problem: Problem | null = null): Page {
   const { invoice, path } = shown
   const money = moneyOf(shown)
+  const say = sayOf(shown)
   const items = invoice.items.slice(0, shownItems).map((stored) => {
     const { description, amount } = itemFrom(stored)
     return html`<tr><th scope="row">${cut(description, shownCharacters)}</th><td>${money(amount)}</td></tr>`
@@ -57,83 +71,102 @@ export function invoicePage(shown: Shown, ways: Ways, problem: Problem | null = 
   return page(
     shown,
     html`${standing(shown)}
-<table>${items}${more > 0 && html`<tr><th colspan="2">and ${more} more, see the PDF</th></tr>`}
-${discount > 0n && sum('Discount', -discount)}
-${tax > 0n && sum(invoice.tax_inclusive ? 'Tax (included)' : 'Tax', tax)}
-${sum('Total', invoice.total, 'total')}
-${credit > 0n && sum('Credit', -credit)}
-${paid - credit > 0n && sum('Paid', paid - credit)}
-${invoice.amount_refunded > 0n && sum('Refunded', invoice.amount_refunded)}</table>
+<table>${items}${more > 0 && html`<tr><th colspan="2">${say('more', { count: more })}</th></tr>`}
+${discount > 0n && sum(say('discount'), -discount)}
+${tax > 0n && sum(say(invoice.tax_inclusive ? 'taxIncluded' : 'tax'), tax)}
+${sum(say('total'), invoice.total, 'total')}
+${credit > 0n && sum(say('credit'), -credit)}
+${paid - credit > 0n && sum(say('paid'), paid - credit)}
+${invoice.amount_refunded > 0n && sum(say('refunded'), invoice.amount_refunded)}</table>
 ${invoice.notes !== null && html`<p class="soft">${cut(invoice.notes, shownNotes)}</p>`}
 ${isPayable(invoice) && waysToPay(shown, ways, problem)}
-<footer><a href="${path}/invoice.pdf">Invoice as a PDF</a></footer>`,
+<footer><a href="${path}/invoice.pdf">${say('pdf')}</a></footer>`,
   )
 }
 
 /** How a payment is going; looks again by itself until it is over. */
 export function statusPage(shown: Shown, payment: PaymentRow): Page {
-  const { path } = shown
-  const { status, failure_message, provider_reference } = recordOf(payment)
+  const { path, lang, reader } = shown
+  const say = sayOf(shown)
+  const { status, failure_reason, provider_reference } = recordOf(payment)
   if (underWay.includes(status)) return waitingPage(shown, payment)
-  if (status === 'completed')
+  if (status === 'completed') {
+    const arrived = say('arrived', { amount: moneyOf(shown)(payment.amount) })
+    const receipt = provider_reference && ` ${say('receipt', { number: reader.leftToRight(provider_reference) })}`
     return page(
       shown,
-      html`${notice('good', 'Paid, thank you', html`<p>${moneyOf(shown)(payment.amount)} arrived.${provider_reference !== null && html` Receipt ${provider_reference}.`}</p>`)}
-<footer><a href="${path}">Back to the invoice</a></footer>`,
+      html`${notice('good', say('thanks'), html`<p>${arrived}${receipt}</p>`)}
+<footer><a href="${path}${lang}">${say('back')}</a></footer>`,
     )
-  const why = failure_message ?? 'The payment was cancelled.'
+  }
+  const why = isFailureReason(failure_reason) ? reader.words(failureTexts)(failure_reason) : say('cancelled')
   return page(
     shown,
-    notice('bad', 'It was not paid', html`<p>${why}</p><p><a class="button" href="${path}">Try again</a></p>`),
+    notice(
+      'bad',
+      say('notPaid'),
+      html`<p>${why}</p><p><a class="button" href="${path}${lang}">${say('again')}</a></p>`,
+    ),
   )
 }
 
 /** What the payer has to do. */
 function waitingPage(shown: Shown, payment: PaymentRow): Page {
+  const { path, lang, reader } = shown
+  const say = sayOf(shown)
   const amount = moneyOf(shown)(payment.amount)
   const { redirect_url, bank_transfer } = recordOf(payment)
   if (redirect_url !== undefined) {
     // The path alone: whoever sees this page is on the machine that serves the other one.
-    const { pathname } = new URL(redirect_url)
-    const content = html`<p>It sends you back here afterwards.</p><p><a class="button" href="${pathname}">Go on to your bank</a></p>`
-    const next = { seconds: 0, path: pathname }
-    return page(shown, notice('waiting', 'Your bank wants to know that it is you', content), next)
+    const there = `${new URL(redirect_url).pathname}${lang}`
+    const content = html`<p>${say('sendsBack')}</p><p><a class="button" href="${there}">${say('goToBank')}</a></p>`
+    return page(shown, notice('waiting', say('bankAsks'), content), { seconds: 0, path: there })
   }
-  if (bank_transfer)
+  if (bank_transfer) {
+    const fact = (name: string, value: Html) => html`<tr><th scope="row">${name}</th><td>${value}</td></tr>
+`
     return page(
       shown,
-      html`<h1>Pay into this account</h1>
-<table class="facts"><tr><th scope="row">Bank</th><td>${bank_transfer.bank_name}</td></tr>
-<tr><th scope="row">Account</th><td><strong>${bank_transfer.account_number}</strong></td></tr>
-<tr><th scope="row">Name</th><td>${bank_transfer.account_name}</td></tr>
-<tr><th scope="row">Amount</th><td><strong>${amount}</strong></td></tr></table>
-<p>Pay exactly this amount, once, until ${shown.reader.moment(bank_transfer.expires_at)}. The account is for this invoice alone.</p>
-<p class="soft">This page shows by itself when the money has come.</p>
-<footer><a href="${shown.path}">Pay in another way</a></footer>`,
+      html`<h1>${say('payInto')}</h1>
+<table class="facts">${fact(say('bank'), html`${bank_transfer.bank_name}`)}
+${fact(say('account'), html`<strong dir="ltr">${bank_transfer.account_number}</strong>`)}
+${fact(say('accountName'), html`${bank_transfer.account_name}`)}
+${fact(say('amount'), html`<strong>${amount}</strong>`)}</table>
+<p>${say('payExactly', { moment: reader.moment(bank_transfer.expires_at) })}</p>
+<p class="soft">${say('showsArrival')}</p>
+<footer><a href="${path}${lang}">${say('anotherWay')}</a></footer>`,
       { seconds: transferRefreshSeconds },
     )
-  const [title, what] = whatHappens(payment, amount)
+  }
+  const [title, what] = whatHappens(say, shown.reader, payment, amount)
   return page(
     shown,
-    notice('waiting', title, html`<p role="status">${what}</p><p class="soft">This page follows by itself.</p>`),
+    notice('waiting', title, html`<p role="status">${what}</p><p class="soft">${say('followsItself')}</p>`),
     { seconds: refreshSeconds },
   )
 }
 
-function whatHappens(payment: PaymentRow, amount: string): readonly [title: string, what: string] {
-  switch (payment.method) {
+function whatHappens(
+  say: Say,
+  reader: Reader,
+  { method, phone }: PaymentRow,
+  amount: string,
+): readonly [title: string, what: string] {
+  switch (method) {
     case 'bank_transfer':
-      return ['One moment', 'The bank opens an account for you to pay into.']
+      return [say('oneMoment'), say('bankOpens')]
     case 'card':
-      return ['One moment', `Your bank is being asked for ${amount}.`]
-    default:
-      return ['Look at your phone', `Approve ${amount} on ${endOf(payment)} with your PIN.`]
+      return [say('oneMoment'), say('cardAsked', { amount })]
+    default: {
+      const there = phone === null ? say('yourPhone') : reader.leftToRight(`…${phone.slice(-3)}`)
+      return [say('lookAtPhone'), say('approve', { amount, phone: there })]
+    }
   }
 }
 
 /** Why there is nothing to see, or nothing can be done just now. */
-export function refusalPage(title: string, why: string): Page {
-  return { title, content: notice('bad', title, html`<p>${why}</p>`) }
+export function refusalPage({ language }: Reader, title: string, why: string): Page {
+  return { title, language, content: notice('bad', title, html`<p>${why}</p>`) }
 }
 
 function isPayable({ status }: InvoiceRow): boolean {
@@ -144,33 +177,37 @@ function isPayable({ status }: InvoiceRow): boolean {
 function standing(shown: Shown): Html {
   const { invoice, reader } = shown
   const { name } = invoice.customer
-  const what = html`<p class="soft">Invoice ${invoice.number ?? ''}${name !== undefined && ` for ${name}`}</p>`
+  const say = sayOf(shown)
+  const number = reader.leftToRight(invoice.number ?? '')
+  const title = name === undefined ? say('invoice', { number }) : say('invoiceFor', { number, name })
+  const what = html`<p class="soft">${title}</p>`
   const money = moneyOf(shown)
   if (invoice.status === 'paid')
-    return html`${what}<h1 class="amount">${money(invoice.total)}</h1><p class="good">Paid. Nothing more is due.</p>`
-  if (invoice.status === 'void')
-    return html`${what}<h1>Withdrawn</h1><p>This invoice was withdrawn. Nothing is to be paid.</p>`
-  return html`${what}<h1 class="amount">${money(dueOf(invoice))}</h1><p>Due ${reader.day(invoice.due_date)}</p>`
+    return html`${what}<h1 class="amount">${money(invoice.total)}</h1><p class="good">${say('nothingDue')}</p>`
+  if (invoice.status === 'void') return html`${what}<h1>${say('withdrawn')}</h1><p>${say('withdrawnWhy')}</p>`
+  const due = say('due', { day: reader.day(invoice.due_date) })
+  return html`${what}<h1 class="amount">${money(dueOf(invoice))}</h1><p>${due}</p>`
 }
 
 function waysToPay(shown: Shown, ways: Ways, problem: Problem | null): Html {
-  const { path } = shown
+  const { path, lang } = shown
+  const say = sayOf(shown)
   const amount = moneyOf(shown)(dueOf(shown.invoice))
   const offered = [
-    ...(ways.phones.length > 0 ? [phoneWay(ways.phones, amount)] : []),
-    ...(ways.card ? [cardWay(amount)] : []),
-    ...(ways.bank ? [bankWay(amount)] : []),
+    ...(ways.phones.length > 0 ? [phoneWay(say, ways.phones, amount)] : []),
+    ...(ways.card ? [cardWay(say, amount)] : []),
+    ...(ways.bank ? [bankWay(say, amount)] : []),
   ]
   const [first] = offered
   const said = problem && html`<p class="problem" role="alert" id="problem">${problem.sentence}</p>`
-  if (first === undefined) return html`${said}<p>It cannot be paid on this page. Ask who sent it to you how to pay.</p>`
+  if (first === undefined) return html`${said}<p>${say('cannotBePaid')}</p>`
   // What cannot be said beside a form is said above all of them.
   const met = offered.find(({ method }) => method === problem?.method)
   const open = met ?? first
-  return html`<h2>Pay</h2>${met === undefined && said}
+  return html`<h2>${say('pay')}</h2>${met === undefined && said}
 ${offered.map(
   (way) => html`<details name="way"${way === open && html` open`}><summary>${way.title}</summary>
-<form method="post" action="${path}"><input type="hidden" name="method" value="${way.method}">${way === met && said}${way.fields(way === met ? problem : null)}</form></details>
+<form method="post" action="${path}${lang}"><input type="hidden" name="method" value="${way.method}">${way === met && said}${way.fields(way === met ? problem : null)}</form></details>
 `,
 )}`
 }
@@ -182,38 +219,38 @@ interface Way {
   fields(problem: Problem | null): Html
 }
 
-function phoneWay(phones: readonly Provider[], amount: string): Way {
+function phoneWay(say: Say, phones: readonly Provider[], amount: string): Way {
   const names = [...new Map(phones.map(({ provider, name }) => [provider, name]))]
   const options = names.map(([provider, name]) => html`<option value="${provider}">${name}</option>`)
   return {
     method: 'mobile_money',
-    title: html`Mobile money <span>${names.map(([, name]) => name).join(', ')}</span>`,
-    fields: (problem) => html`<label>Phone number with mobile money
-<input name="phone" type="tel" autocomplete="tel" required maxlength="24" value="${problem?.phone ?? ''}"${wrong(problem)}></label>
-<label>Provider<select name="provider"><option value="">Found by my number</option>${options}</select></label>
-<button>Pay ${amount}</button>`,
+    title: html`${say('mobileMoney')} <span>${names.map(([, name]) => name).join(', ')}</span>`,
+    fields: (problem) => html`<label>${say('phone')}
+<input name="phone" type="tel" dir="ltr" autocomplete="tel" required maxlength="24" value="${problem?.phone ?? ''}"${wrong(problem)}></label>
+<label>${say('provider')}<select name="provider"><option value="">${say('providerFound')}</option>${options}</select></label>
+<button>${say('payAmount', { amount })}</button>`,
   }
 }
 
 /** What was written into it is never shown again. */
-function cardWay(amount: string): Way {
+function cardWay(say: Say, amount: string): Way {
   return {
     method: 'card',
-    title: html`Card`,
-    fields: (problem) => html`<label>Card number
-<input name="number" inputmode="numeric" autocomplete="cc-number" required maxlength="30"${wrong(problem)}></label>
-<div class="pair"><label>Month and year<input name="expiry" inputmode="numeric" placeholder="12/30" autocomplete="cc-exp" required maxlength="9"></label>
-<label>Security code<input name="cvv" inputmode="numeric" autocomplete="cc-csc" required maxlength="4"></label></div>
-<button>Pay ${amount} by card</button>`,
+    title: html`${say('card')}`,
+    fields: (problem) => html`<label>${say('cardNumber')}
+<input name="number" dir="ltr" inputmode="numeric" autocomplete="cc-number" required maxlength="30"${wrong(problem)}></label>
+<div class="pair"><label>${say('expiry')}<input name="expiry" dir="ltr" inputmode="numeric" placeholder="12/30" autocomplete="cc-exp" required maxlength="9"></label>
+<label>${say('securityCode')}<input name="cvv" dir="ltr" inputmode="numeric" autocomplete="cc-csc" required maxlength="4"></label></div>
+<button>${say('payByCard', { amount })}</button>`,
   }
 }
 
-function bankWay(amount: string): Way {
+function bankWay(say: Say, amount: string): Way {
   return {
     method: 'bank_transfer',
-    title: html`Bank transfer`,
-    fields: () => html`<p class="soft">You get an account number to transfer ${amount} to, from any bank.</p>
-<button>Show me where to transfer</button>`,
+    title: html`${say('bankTransfer')}`,
+    fields: () => html`<p class="soft">${say('transferHow', { amount })}</p>
+<button>${say('transferWhere')}</button>`,
   }
 }
 
@@ -221,10 +258,10 @@ function wrong(problem: Problem | null): Html | null {
   return problem && html` aria-invalid="true" aria-describedby="problem" autofocus`
 }
 
-function page({ invoice, accountName }: Shown, content: Html, next?: NonNullable<Page['next']>): Page {
+function page({ invoice, accountName, reader }: Shown, content: Html, next?: NonNullable<Page['next']>): Page {
   const title = `${accountName}: ${invoice.number}`
   const isTest = invoice.environment === 'test'
-  return { title, from: accountName, isTest, content, ...(next ? { next } : {}) }
+  return { title, language: reader.language, from: accountName, isTest, content, ...(next ? { next } : {}) }
 }
 
 function moneyOf({ invoice, reader }: Shown): (micros: bigint) => string {
@@ -232,8 +269,8 @@ function moneyOf({ invoice, reader }: Shown): (micros: bigint) => string {
   return (micros) => reader.money({ micros, currency })
 }
 
-function endOf({ phone }: PaymentRow): string {
-  return phone === null ? 'your phone' : `…${phone.slice(-3)}`
+function sayOf({ reader }: Shown): Say {
+  return reader.words(invoiceTexts)
 }
 
 /** By characters, so that none is cut in two. */

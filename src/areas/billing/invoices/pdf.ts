@@ -8,7 +8,7 @@ import type { App } from '../../../platform/app.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import { readerOf } from '../../../platform/web/reader.ts'
 import { currencyOf } from '../../payments/area.ts'
-import { dueOf, itemFrom } from './invoice.ts'
+import { dueOf, itemFrom, payUrl } from './invoice.ts'
 import type { InvoiceRow } from './store.ts'
 
 /** So many wait for theirs on one node; making one takes the whole node for a moment. */
@@ -31,7 +31,7 @@ const columns = {
 const colours = { text: '#17211e', soft: '#52625c', accent: '#0b6b5a', line: '#c9d3cf' } as const
 
 /** The same for everybody, because the same invoice gives the same bytes. */
-const reader = readerOf(undefined, 'UTC')
+const reader = readerOf({}, 'UTC')
 
 const lineOf = onePerApp((): { count: number; last: Promise<unknown> } => ({ count: 0, last: Promise.resolve() }))
 
@@ -41,12 +41,12 @@ export async function renderInvoice(app: App, invoice: InvoiceRow, accountName: 
   if (line.count >= mostWaiting)
     throw new AppError('SERVICE_UNAVAILABLE', 'too many documents are being made', { retryAfterSeconds: 2 })
   line.count++
-  const mine = line.last.then(() => pdfOf(invoice, accountName))
+  const mine = line.last.then(() => pdfOf(invoice, accountName, payUrl(app, invoice)))
   line.last = mine.catch(() => undefined)
   return mine.finally(() => line.count--)
 }
 
-export async function pdfOf(invoice: InvoiceRow, accountName: string): Promise<Buffer> {
+export async function pdfOf(invoice: InvoiceRow, accountName: string, url: string): Promise<Buffer> {
   const title = `Invoice ${invoice.number}`
   // Read when the first one is made: it is the slowest part of the program to load, and few nodes need it.
   const { default: PDFDocument } = await import('pdfkit')
@@ -58,7 +58,7 @@ export async function pdfOf(invoice: InvoiceRow, accountName: string): Promise<B
   const chunks: Buffer[] = []
   document.on('data', (chunk: Buffer) => chunks.push(chunk))
   const ended = new Promise<void>((resolve, reject) => document.on('end', resolve).on('error', reject))
-  draw(document, invoice, accountName)
+  draw(document, invoice, accountName, url)
   document.end()
   await ended
   return Buffer.concat(chunks)
@@ -75,11 +75,11 @@ class Sheet {
     this.#document = document
   }
 
-  /** Text in a column; gives where it ends. */
-  text(words: string, [x, most, align]: Column, [size, colour, isBold]: Style): number {
+  /** Text in a column, which may lead somewhere; gives where it ends. */
+  text(words: string, [x, most, align]: Column, [size, colour, isBold]: Style, link?: string): number {
     const font = isBold ? 'Helvetica-Bold' : 'Helvetica'
     this.#document.font(font).fontSize(size).fillColor(colour)
-    this.#document.text(plain(words), margin + x, this.y, { width: most, align })
+    this.#document.text(plain(words), margin + x, this.y, { width: most, align, ...(link ? { link } : {}) })
     return this.#document.y
   }
 
@@ -104,7 +104,7 @@ class Sheet {
   }
 }
 
-function draw(document: PDFKit.PDFDocument, invoice: InvoiceRow, accountName: string): void {
+function draw(document: PDFKit.PDFDocument, invoice: InvoiceRow, accountName: string, url: string): void {
   const sheet = new Sheet(document)
   const currency = currencyOf(invoice.currency)
   const money = (micros: bigint) => reader.money({ micros, currency })
@@ -141,6 +141,12 @@ function draw(document: PDFKit.PDFDocument, invoice: InvoiceRow, accountName: st
     sheet.text(name, columns.sums, style)
     sheet.text(money(amount), columns.amount, style)
     sheet.y += 16
+  }
+  if (invoice.status === 'open' || invoice.status === 'uncollectible') {
+    sheet.y += 20
+    sheet.room(36)
+    sheet.y = sheet.text('Pay at', [0, width, 'left'], [9, colours.soft]) + 2
+    sheet.y = sheet.text(url, [0, width, 'left'], [10, colours.accent], url)
   }
   if (invoice.notes === null) return
   sheet.y += 20
@@ -179,11 +185,13 @@ function facts({ customer, created_at, opened_at, due_date, status, environment 
 
 function sums(invoice: InvoiceRow): [name: string, amount: bigint, isMain?: true][] {
   const { subtotal, discount_total, tax_total, tax_inclusive, total, amount_paid, amount_refunded } = invoice
+  const { credit_applied } = invoice
   const rows: [string, bigint, true?][] = [['Subtotal', subtotal]]
   if (discount_total > 0n) rows.push(['Discount', -discount_total])
   if (tax_total > 0n) rows.push([tax_inclusive ? 'Tax, included' : 'Tax', tax_total])
   rows.push(['Total', total, true])
-  if (amount_paid > 0n) rows.push(['Paid', amount_paid])
+  if (credit_applied > 0n) rows.push(['Credit', -credit_applied])
+  if (amount_paid > credit_applied) rows.push(['Paid', amount_paid - credit_applied])
   if (amount_refunded > 0n) rows.push(['Refunded', amount_refunded])
   rows.push(['Due', dueOf(invoice), true])
   return rows

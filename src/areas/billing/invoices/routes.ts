@@ -114,6 +114,7 @@ const invoices = list({
     customer_id: Type.Optional(Type.String({ maxLength: 40 })),
     subscription_id: Type.Optional(Type.String({ maxLength: 40 })),
     reference: Type.Optional(Type.String({ maxLength: 100 })),
+    number: Type.Optional(Type.String({ maxLength: 100, description: 'The one with this number' })),
   }),
   row: Invoice,
   errors: ['INVALID_DATE_RANGE'],
@@ -129,6 +130,7 @@ const invoices = list({
       subscription:
         query.subscription_id === undefined ? null : (uuidOf('subscription', query.subscription_id) ?? nobody),
       reference: query.reference ?? null,
+      number: query.number ?? null,
       overdueOn: query.overdue === undefined ? null : dayOf(new Date(nowMs)),
     })
     return pageOf(window, rows, (row) => invoiceOf(app, row, nowMs))

@@ -2,7 +2,7 @@
 // Invoices as customers ask for them.
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
-import { AmountIn, Day, Metadata, OneOf } from '../../../platform/schema.ts'
+import { AmountIn, Day, Metadata, OneOfAnyCase } from '../../../platform/schema.ts'
 import { currencyOf, PaymentCreate } from '../../payments/area.ts'
 import { CustomerIn } from '../customers/customer.ts'
 import type { Discount, NewItem } from './calculation.ts'
@@ -51,7 +51,7 @@ export const InvoiceCreate = Type.Object({
   due_date: Type.Optional(Day({ description: 'UTC; 14 days ahead unless given' })),
   notes: Type.Optional(text(2_000, 'Shown on the invoice')),
   payment_methods: Type.Optional(
-    Type.Array(OneOf(['mobile_money', 'bank_transfer', 'card']), {
+    Type.Array(OneOfAnyCase(['mobile_money', 'bank_transfer', 'card']), {
       minItems: 1,
       maxItems: 3,
       rule: 'must be a list of mobile_money, bank_transfer, card',
@@ -85,7 +85,9 @@ export function newInvoice(body: Static<typeof InvoiceCreate>): NewInvoice {
     ...(tax_inclusive === undefined ? {} : { taxInclusive: tax_inclusive }),
     ...(due_date === undefined ? {} : { dueDate: due_date }),
     ...(notes === undefined ? {} : { notes }),
-    ...(payment_methods === undefined ? {} : { paymentMethods: [...new Set(payment_methods)] }),
+    ...(payment_methods === undefined
+      ? {}
+      : { paymentMethods: [...new Set(payment_methods.map((one) => one.toLowerCase()))] }),
     ...(reference === undefined ? {} : { reference }),
     ...(callback_url === undefined ? {} : { callbackUrl: callback_url }),
     ...(metadata === undefined ? {} : { metadata }),

@@ -137,6 +137,7 @@ export interface InvoiceFilter {
   customer: string | null
   subscription: string | null
   reference: string | null
+  number: string | null
   /** Only those that were to be paid before this day. */
   overdueOn: string | null
 }
@@ -150,7 +151,7 @@ export const listInvoices = statement<
     where ${mine} and id >= $from::uuid and id < $to::uuid
       and ($status::text is null or status = $status) and ($customer::uuid is null or customer_id = $customer)
       and ($subscription::uuid is null or subscription_id = $subscription)
-      and ($reference::text is null or reference = $reference)
+      and ($reference::text is null or reference = $reference) and ($number::text is null or number = $number)
       and ($overdueOn::date is null or (status = 'open' and due_date < $overdueOn))
       and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
     order by case when $descending then id end desc, id

@@ -11,6 +11,7 @@ import { maybe, one, type Queryable, type Tx } from '../../../platform/db.ts'
 import { Amount, AmountIn, At, Metadata, Nullable, OneOf } from '../../../platform/schema.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { currencyOf } from '../../payments/area.ts'
+import { metadataText } from '../metadata.ts'
 import { intervals } from '../subscriptions/calendar.ts'
 import { findCode, findPlan, insertPlan, lockPlan, type PlanRow, updatePlan } from './store.ts'
 
@@ -58,11 +59,28 @@ export const PlanCreate = Type.Object({
   active: Type.Optional(Type.Boolean({ description: 'False: nobody new can subscribe' })),
 })
 
+const settled = Type.Partial(
+  Type.Pick(PlanCreate, [
+    'amount',
+    'currency',
+    'interval',
+    'interval_count',
+    'trial_days',
+    'tax_rate',
+    'tax_inclusive',
+    'setup_fee',
+    'code',
+  ]),
+).properties
+
+/** What was settled when the plan was made may be repeated, as it is when a whole plan is sent back, but not changed. */
 export const PlanUpdate = Type.Object({
   name: Type.Optional(name),
   description: Type.Optional(Nullable(description)),
   active: Type.Optional(Type.Boolean()),
   metadata: Type.Optional(Metadata),
+  ...settled,
+  code: Type.Optional(Nullable(settled.code)),
 })
 
 export const Plan = Type.Object(
@@ -110,7 +128,7 @@ export async function createPlan(
       taxInclusive: input.tax_inclusive ?? false,
       setupFee: amountOf('setup_fee', input.setup_fee ?? 0, currency),
       active: input.active ?? true,
-      metadata: JSON.stringify(input.metadata ?? {}),
+      metadata: metadataText(input.metadata),
       at: new Date(nowMs),
     }),
   )
@@ -129,6 +147,7 @@ export async function changePlan(
   const { tenant } = caller
   const before = await maybe(tx.query(lockPlan, { ...tenant, id: planUuid(id) }))
   if (!before) throw noSuchPlan()
+  requireSettled(before, input)
   const after = await one(
     tx.query(updatePlan, {
       ...tenant,
@@ -136,11 +155,33 @@ export async function changePlan(
       name: input.name ?? before.name,
       description: input.description === undefined ? before.description : input.description,
       active: input.active ?? before.active,
-      metadata: JSON.stringify(input.metadata ?? before.metadata),
+      metadata: metadataText(input.metadata ?? before.metadata),
     }),
   )
   await record(tx, caller, 'plan.update', id, { before: editable(before), after: editable(after) })
   return planOf(after)
+}
+
+/** Refuses another price, and whatever else was settled when the plan was made. */
+function requireSettled(plan: PlanRow, input: Static<typeof PlanUpdate>): void {
+  const currency = currencyOf(plan.currency)
+  const given = {
+    amount: input.amount === undefined ? undefined : amountOf('amount', input.amount, currency),
+    setup_fee: input.setup_fee === undefined ? undefined : amountOf('setup_fee', input.setup_fee, currency),
+    tax_rate: input.tax_rate === undefined ? undefined : taxRateOf(input.tax_rate),
+    currency: input.currency?.toUpperCase(),
+    interval: input.interval,
+    interval_count: input.interval_count,
+    trial_days: input.trial_days,
+    tax_inclusive: input.tax_inclusive,
+    code: input.code,
+  }
+  for (const [field, value] of Object.entries(given)) {
+    const [, known] = Object.entries(plan).find(([name]) => name === field) ?? []
+    if (value === undefined || value === known) continue
+    const fields = [{ field, code: 'VALIDATION_ERROR', message: 'never changes: make another plan' } as const]
+    throw new AppError('VALIDATION_ERROR', `${field} never changes: make another plan`, { fields })
+  }
 }
 
 export async function requirePlan(queryable: Queryable, tenant: Tenant, id: string): Promise<PlanRow> {

@@ -46,11 +46,12 @@ const change = write({
   path: '/v1/billing/plans/:plan_id',
   operation: 'billing.updatePlan',
   summary: 'Change how a plan is called, and whether it is offered',
+  description: 'What it costs and how often may be repeated, and is refused with 422 when it differs.',
   scope: 'billing:write',
   params: PlanParam,
   body: PlanUpdate,
   reply: { status: 200, schema: Plan },
-  errors: ['NOT_FOUND'],
+  errors: ['NOT_FOUND', 'VALIDATION_ERROR'],
   examples: [{ name: 'No longer offered', body: { active: false } }],
   handle: (_app, tx, { params, body }, caller) => changePlan(tx, params.plan_id, body, caller),
 })

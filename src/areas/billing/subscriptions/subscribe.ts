@@ -8,11 +8,12 @@ import { dayMs, dayOf } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
-import { Day, Metadata, OneOf } from '../../../platform/schema.ts'
+import { Day, Metadata, OneOf, OneOfAnyCase } from '../../../platform/schema.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { currencyOf, PaymentCreate, requireProvider, requireSavedCard } from '../../payments/area.ts'
 import { CustomerIn, customerFacts, customerFor } from '../customers/customer.ts'
 import { subscriptionEvents } from '../events.ts'
+import { metadataText } from '../metadata.ts'
 import { requirePlan, trialDays } from '../plans/plan.ts'
 import type { PlanRow } from '../plans/store.ts'
 import { beginPeriod, grossOf, undone } from './bill.ts'
@@ -30,12 +31,13 @@ const { phone, provider, reference, callback_url } = PaymentCreate.properties
 export const quantity = Type.Integer({ minimum: 1, maximum: 1_000_000, rule: 'must be 1 to 1000000' })
 
 export const PaymentMethodIn = Type.Object({
-  type: OneOf(['mobile_money', 'card', 'invoice'], {
+  type: OneOfAnyCase(['mobile_money', 'card', 'invoice'], {
     description:
       '`mobile_money` asks the phone each time, `card` charges a saved card; with `invoice` the customer pays by the link of each invoice',
   }),
   card_token: Type.Optional(Type.String({ maxLength: 40, description: 'A card that you saved; begins with tok_' })),
   phone: Type.Optional(phone),
+  phone_number: Type.Optional(phone),
   provider,
 })
 
@@ -115,7 +117,7 @@ export async function subscribe(
       cancelAtPeriodEnd: input.cancel_at_period_end ?? false,
       reference: input.reference ?? null,
       callbackUrl: input.callback_url ?? null,
-      metadata: JSON.stringify(input.metadata ?? {}),
+      metadata: metadataText(input.metadata),
       at: new Date(nowMs),
     }),
   )
@@ -146,14 +148,16 @@ export type Method = Pick<SubscriptionRow, 'method' | 'card_token' | 'phone' | '
 
 /** How a subscription is paid; the customer's own phone unless another is given. */
 export function methodOf(given: Static<typeof PaymentMethodIn> | undefined, customersPhone: string | null): Method {
-  if (given === undefined || given.type === 'invoice')
+  const type = given?.type.toLowerCase() ?? 'invoice'
+  if (given === undefined || type === 'invoice')
     return { method: 'invoice', card_token: null, phone: null, provider: null }
-  if (given.type === 'card') {
+  if (type === 'card') {
     if (given.card_token === undefined) throw new AppError('VALIDATION_ERROR', 'payment_method.card_token: is missing')
     return { method: 'card', card_token: given.card_token, phone: null, provider: null }
   }
-  const asked = given.phone ?? customersPhone
-  if (asked === null) throw new AppError('VALIDATION_ERROR', 'payment_method.phone: is missing')
+  const asked = given.phone ?? given.phone_number ?? customersPhone
+  if (asked === null)
+    throw new AppError('VALIDATION_ERROR', 'payment_method.phone: is missing, and the customer has none either')
   return { method: 'mobile_money', card_token: null, phone: asked, provider: given.provider?.toLowerCase() ?? null }
 }
 

@@ -9,12 +9,15 @@ import { maybe, one } from '../../../platform/db.ts'
 import { ProviderClient } from '../../../platform/outbound/provider-http.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { html } from '../../../platform/web/html.ts'
-import { readerOf } from '../../../platform/web/reader.ts'
+import { askedBy } from '../../../platform/web/language.ts'
+import { type Reader, readerOf } from '../../../platform/web/reader.ts'
 import { givePage, notice, pageHeaders } from '../../../platform/web/shell.ts'
 import { attemptNamed, nothingHere } from '../callbacks/address.ts'
 import { gatewayOf } from '../providers/gateway.ts'
+import { pageTexts } from '../../../platform/web/texts.ts'
 import { settle } from '../settle.ts'
 import { type AttemptRow, findPayment, type PaymentRow } from '../store.ts'
+import { challengeTexts } from './challenge-texts.ts'
 import { card, challengeSeconds } from './method.ts'
 import { landingUrl } from './return-url.ts'
 import { type CardRow, decideChallenge, findCard } from './store.ts'
@@ -31,7 +34,14 @@ interface Challenge {
 }
 
 type Named = { Params: { name: string } }
-type Handle = (challenge: Challenge, request: FastifyRequest<Named>, reply: FastifyReply) => Promise<FastifyReply>
+
+/** Whom the answer goes to, and in which language. */
+interface Payer {
+  reader: Reader
+  reply: FastifyReply
+}
+
+type Handle = (challenge: Challenge, payer: Payer, request: FastifyRequest<Named>) => Promise<FastifyReply>
 
 export function mountChallenges(http: FastifyInstance, app: App): void {
   http.register(async (scope) => {
@@ -45,18 +55,15 @@ export function mountChallenges(http: FastifyInstance, app: App): void {
         url,
         config: { open: true },
         handler: async (request, reply) => {
+          const payer = { reader: readerOf(askedBy(request), 'UTC'), reply }
           const challenge = await challengeNamed(app, request.params.name)
-          return challenge
-            ? handle(challenge, request, reply)
-            : end(reply, 404, 'bad', 'No such page', 'There is no payment at this address. Check the link.')
+          return challenge ? handle(challenge, payer, request) : nothing(payer)
         },
       })
     }
-    page('GET', '/3ds/:name', (challenge, { headers }, reply) =>
-      show(app, challenge, headers['accept-language'], reply),
-    )
-    page('POST', '/3ds/:name', (challenge, request, reply) => decide(app, challenge, String(request.body), reply))
-    page('GET', '/3ds/:name/return', (challenge, _request, reply) => comeBack(app, challenge, reply))
+    page('GET', '/3ds/:name', (challenge, payer) => show(app, challenge, payer))
+    page('POST', '/3ds/:name', (challenge, payer, { body }) => decide(app, challenge, String(body), payer))
+    page('GET', '/3ds/:name/return', (challenge, payer) => comeBack(app, challenge, payer))
   })
 }
 
@@ -72,50 +79,46 @@ async function challengeNamed(app: App, name: string): Promise<Challenge | null>
   return known && { tenant, attempt, payment, known }
 }
 
-async function show(
-  app: App,
-  challenge: Challenge,
-  acceptLanguage: string | undefined,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
+async function show(app: App, challenge: Challenge, payer: Payer): Promise<FastifyReply> {
   const { payment, known } = challenge
-  if (!isAwaited(app, challenge) || known.challenge_url === null) return over(reply)
+  const { reader, reply } = payer
+  if (!isAwaited(app, challenge) || known.challenge_url === null) return over(payer)
   if (!isPlayed(app, known)) return reply.redirect(known.challenge_url, 302)
   const { amount: micros, currency } = payment
-  const reader = readerOf(acceptLanguage, 'UTC')
+  const say = reader.words(challengeTexts)
   const sum = isCurrency(currency) ? reader.money({ micros, currency }) : currency
   const buttons = decisions.map(
     (word) =>
-      html`<button name="decision" value="${word}"${word !== 'approve' && html` class="quiet"`}>${titles[word]}</button>`,
+      html`<button name="decision" value="${word}"${word !== 'approve' && html` class="quiet"`}>${say(word)}</button>`,
   )
-  const content = html`<p class="soft">Is it you who pays with the card that ends in ${known.last4}?</p>
+  const content = html`<p class="soft">${say('question', { digits: known.last4 })}</p>
 <h1 class="amount">${sum}</h1>
 <form method="post">${buttons}</form>
-<footer class="soft">This page stands for the payer’s bank in the sandbox.</footer>`
+<footer class="soft">${say('standsForBank')}</footer>`
+  const page = { title: say('title'), language: reader.language, from: say('bank'), isTest: true, content }
   // The answer to the form may lead to the site that the payer came from.
-  return givePage(reply, 200, { title: 'Card payment', from: 'Test bank', isTest: true, content }, 'anywhere')
+  return givePage(reply, 200, page, 'anywhere')
 }
 
-const titles = { approve: 'Approve', fail: 'Fail', abandon: 'Abandon' } as const
-
-async function decide(app: App, challenge: Challenge, form: string, reply: FastifyReply): Promise<FastifyReply> {
+async function decide(app: App, challenge: Challenge, form: string, payer: Payer): Promise<FastifyReply> {
   const { tenant, payment, known } = challenge
   const { challenge_url: url } = known
   const given = new URLSearchParams(form).get('decision')
   const decision = decisions.find((word) => word === given)
-  if (url === null || !isPlayed(app, known) || !isAwaited(app, challenge)) return over(reply)
-  if (decision === undefined) return end(reply, 400, 'bad', 'Not taken', 'Go back, and choose one of the three.')
+  if (url === null || !isPlayed(app, known) || !isAwaited(app, challenge)) return over(payer)
+  if (decision === undefined) return end(payer, 400, 'bad', 'notTaken', 'chooseOne')
   const at = new Date(app.clock.nowMs())
   const isFirst = (await app.db.query(decideChallenge, { ...tenant, payment: payment.id, at })).length > 0
-  if (!isFirst) return over(reply)
+  if (!isFirst) return over(payer)
   const client = new ProviderClient(app.carrierOutbound)
   await client.ask({ method: 'POST', url, headers: {}, body: { decision }, timeoutMs: decisionMs })
-  return comeBack(app, challenge, reply)
+  return comeBack(app, challenge, payer)
 }
 
 /** Asks the acquirer what came of it, and sends the payer where the account wants it. */
-async function comeBack(app: App, challenge: Challenge, reply: FastifyReply): Promise<FastifyReply> {
+async function comeBack(app: App, challenge: Challenge, payer: Payer): Promise<FastifyReply> {
   const { tenant, attempt, payment, known } = challenge
+  const { reply } = payer
   const verdict = await card.query(app, tenant, attempt, payment)
   const after = verdict ? await settle(app, tenant, attempt, verdict) : payment
   reply.headers(pageHeaders())
@@ -123,10 +126,10 @@ async function comeBack(app: App, challenge: Challenge, reply: FastifyReply): Pr
   if (known.return_url !== null)
     return reply.redirect(await landingUrl(app, tenant, after, known.return_url, nowMs), 303)
   const isDone = after.status === 'completed' || after.status === 'processing'
-  if (isDone) return end(reply, 200, 'good', 'Paid, thank you', 'The payment is made. You can close this page.')
+  if (isDone) return end(payer, 200, 'good', 'thanks', 'made')
   return after.status === 'requires_action'
-    ? end(reply, 200, 'waiting', 'One moment', 'The payment is being looked into. You can close this page.')
-    : end(reply, 200, 'bad', 'It was not paid', 'The payment was not made. You can close this page.')
+    ? end(payer, 200, 'waiting', 'oneMoment', 'lookedInto')
+    : end(payer, 200, 'bad', 'notPaid', 'notMade')
 }
 
 /** Whether the payer may still decide. */
@@ -143,13 +146,24 @@ function isPlayed(app: App, { challenge_url }: CardRow): boolean {
   return simulated !== undefined && challenge_url?.startsWith(`${simulated}/`) === true
 }
 
-function over(reply: FastifyReply): FastifyReply {
-  const sentence = 'This page was used, or its time is over. Go back to where you pay, and begin again.'
-  return end(reply, 410, 'bad', 'This page is over', sentence)
+function over(payer: Payer): FastifyReply {
+  return end(payer, 410, 'bad', 'over', 'beginAgain')
+}
+
+function nothing({ reader, reply }: Payer): FastifyReply {
+  const sentence = reader.words(challengeTexts)('noPayment')
+  return give({ reader, reply }, 404, 'bad', reader.words(pageTexts)('noSuchPage'), sentence)
 }
 
 type Sign = Parameters<typeof notice>[0]
+type Text = keyof typeof challengeTexts
 
-function end(reply: FastifyReply, status: number, sign: Sign, title: string, sentence: string): FastifyReply {
-  return givePage(reply, status, { title, content: notice(sign, title, html`<p>${sentence}</p>`) })
+function end(payer: Payer, status: number, sign: Sign, title: Text, sentence: Text): FastifyReply {
+  const say = payer.reader.words(challengeTexts)
+  return give(payer, status, sign, say(title), say(sentence))
+}
+
+function give({ reader, reply }: Payer, status: number, sign: Sign, title: string, sentence: string): FastifyReply {
+  const content = notice(sign, title, html`<p>${sentence}</p>`)
+  return givePage(reply, status, { title, language: reader.language, content })
 }

@@ -114,6 +114,7 @@ test('groups nest three deep and mean what they say', () => {
     ['all', [yes, { match: 'any', conditions: [no, yes] }], true],
     ['all', [yes, { conditions: [no, yes] }], false],
     ['any', [no, { match: 'all', conditions: [yes, { match: 'any', conditions: [no, yes] }] }], true],
+    ['all', [{ conditions: [{ conditions: [{ match: 'any', conditions: [no, yes] }] }] }], true],
   ]
   for (const [match, conditions, expected] of rows)
     assert.equal(compile(match, conditions).test(situation()), expected, JSON.stringify(conditions))
@@ -151,7 +152,10 @@ const wrong: readonly [conditions: unknown, path: string][] = [
   [[{ ...good, note: 1 }], 'conditions[0].note'],
   [[{ match: 'some', conditions: [good] }], 'conditions[0].match'],
   [[{ match: 'any', conditions: [] }], 'conditions[0].conditions'],
-  [[{ conditions: [{ conditions: [{ conditions: [good] }] }] }], 'conditions[0].conditions[0].conditions[0]'],
+  [
+    [{ conditions: [{ conditions: [{ conditions: [{ conditions: [good] }] }] }] }],
+    'conditions[0].conditions[0].conditions[0].conditions[0]',
+  ],
   [Array(6).fill({ conditions: Array(20).fill(good) }), 'conditions[5].conditions[0]'],
   [[{ velocity: 'x', operator: 'gt', value: 1 }], 'conditions[0].velocity'],
   [velocity({ metric: 'mean' }), 'conditions[0].velocity.metric'],

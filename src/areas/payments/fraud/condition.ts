@@ -8,6 +8,7 @@ import { type Facts, type FieldType, type FieldValue, fieldNames, fieldType } fr
 import { countedStatuses, type Metric, metrics, type Velocity, velocityName, windowSeconds } from './velocity.ts'
 
 export const maxConditions = 20
+/** Groups within groups; the conditions of the rule itself are none. */
 const maxDepth = 3
 /** In all groups of a rule together. */
 const maxConditionsOfRule = 100
@@ -64,7 +65,7 @@ function member(given: unknown, path: string, depth: number, reading: Reading): 
   if (!isPlain(given)) throw wrong(path, 'must be an object: a condition, or a group of them')
   if ('conditions' in given) {
     only(given, ['match', 'conditions'], path)
-    if (depth >= maxDepth) throw wrong(path, `groups may be nested ${maxDepth} deep`)
+    if (depth > maxDepth) throw wrong(path, `groups may be nested ${maxDepth} deep`)
     const { match = 'all' } = given
     if (match !== 'all' && match !== 'any') throw wrong(`${path}.match`, 'must be one of all, any')
     return group(match, given.conditions, `${path}.conditions`, depth + 1, reading)

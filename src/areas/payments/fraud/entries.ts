@@ -116,7 +116,7 @@ const addEntries = write({
     },
   ],
   // The fingerprint of a card needs a key that has to be read.
-  prepare: (app, { body }) => understood(app, body),
+  prepare: (app, { body }, { nowMs }) => understood(app, body, nowMs),
   handle: async (_app, tx, { body }, caller, written) => {
     const { rows, created } = await added(tx, caller, written)
     const shown = rows.map(recordOf)
@@ -182,24 +182,27 @@ const removeEntry = write({
   },
 })
 
-async function understood(app: App, { entries, type, value, ...rest }: Static<typeof EntryCreate>): Promise<Written[]> {
+async function understood(
+  app: App,
+  { entries, type, value, ...rest }: Static<typeof EntryCreate>,
+  nowMs: number,
+): Promise<Written[]> {
   if (entries !== undefined) {
     if (type !== undefined || value !== undefined)
       throw new AppError('VALIDATION_ERROR', 'entries: takes the place of type and value')
-    return Promise.all(entries.map((entry, i) => written(app, entry, `entries[${i}].`)))
+    return Promise.all(entries.map((entry, i) => written(app, entry, `entries[${i}].`, nowMs)))
   }
   if (type === undefined || value === undefined)
     throw new AppError('VALIDATION_ERROR', 'type and value are missing: say who is not to be served')
-  return [await written(app, { type, value, ...rest }, '')]
+  return [await written(app, { type, value, ...rest }, '', nowMs)]
 }
 
-async function written(app: App, entry: Static<typeof Entry>, path: string): Promise<Written> {
+async function written(app: App, entry: Static<typeof Entry>, path: string, nowMs: number): Promise<Written> {
   const { type, reason = '', applies_to = directions, expires_at } = entry
   const value = normalised(type, entry.value)
-  if (value === null || (type === 'card' && !isCardNumber(value))) {
-    const problem = { field: `${path}value`, code: 'VALIDATION_ERROR' as const, message: ruleOf(type) }
-    throw new AppError('VALIDATION_ERROR', `${problem.field} ${problem.message}`, { fields: [problem] })
-  }
+  if (value === null || (type === 'card' && !isCardNumber(value))) throw wrong(`${path}value`, ruleOf(type))
+  const until = expires_at === undefined ? null : parseMoment(expires_at)
+  if (until !== null && until.getTime() <= nowMs) throw wrong(`${path}expires_at`, 'must be in the future')
   const isCard = type === 'card'
   return {
     type,
@@ -207,8 +210,13 @@ async function written(app: App, entry: Static<typeof Entry>, path: string): Pro
     shown: isCard ? maskedCard(value) : value,
     reason,
     appliesTo: applies_to,
-    expiresAt: expires_at === undefined ? '' : (parseMoment(expires_at)?.toISOString() ?? ''),
+    expiresAt: until?.toISOString() ?? '',
   }
+}
+
+function wrong(field: string, message: string): AppError {
+  const fields = [{ field, code: 'VALIDATION_ERROR', message } as const]
+  return new AppError('VALIDATION_ERROR', `${field} ${message}`, { fields })
 }
 
 /** Adds those that are not there; gives all of them, in their order. */

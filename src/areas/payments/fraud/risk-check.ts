@@ -9,7 +9,8 @@ import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, type Tx } from '../../../platform/db.ts'
 import { type Route, write } from '../../../platform/route.ts'
-import { At, OneOf } from '../../../platform/schema.ts'
+import { At, OneOf, OneOfAnyCase } from '../../../platform/schema.ts'
+import { cardFields } from '../cards/card.ts'
 import { currencyOf, microsOf, PaymentCreate } from '../input.ts'
 import { noSuchPayment, paymentUuid } from '../payment.ts'
 import { findPayment } from '../store.ts'
@@ -28,11 +29,17 @@ const digits = (length: string, rule: string) => Type.String({ pattern: `^\\d{${
 
 const Card = Type.Object(
   {
+    // The card of a payment, as it would be sent there; the number alone is looked at.
+    ...Type.Partial(cardFields.card).properties,
     number: Type.Optional(Type.String({ maxLength: 23, rule: 'must be a card number', sensitive: true })),
     bin: Type.Optional(digits('6,8', 'must be the first 6 to 8 digits')),
     last4: Type.Optional(digits('4', 'must be the last 4 digits')),
   },
-  { additionalProperties: false, sensitive: true, rule: 'must have number, or bin and last4, and nothing else' },
+  {
+    additionalProperties: false,
+    sensitive: true,
+    rule: 'must be a card as a payment takes it, its number alone, or its bin and last4',
+  },
 )
 
 const RiskCheckCreate = Type.Object({
@@ -40,9 +47,10 @@ const RiskCheckCreate = Type.Object({
   direction: Type.Optional(OneOf(directions, { description: '`payment` unless given' })),
   amount: Type.Optional(amount),
   currency: Type.Optional(currency),
-  method: Type.Optional(OneOf(['mobile_money', 'card', 'bank_transfer'])),
+  method: Type.Optional(OneOfAnyCase(['mobile_money', 'card', 'bank_transfer'])),
   provider,
   phone,
+  phone_number: phone,
   card: Type.Optional(Card),
   bank: Type.Optional(
     Type.Object({
@@ -153,9 +161,9 @@ function asked(body: Static<typeof RiskCheckCreate>, { receivedMs }: Caller, { c
     direction: body.direction ?? 'payment',
     micros: microsOf('amount', body.amount, currency),
     currency,
-    method: body.method ?? (card ? 'card' : body.bank ? 'bank_transfer' : 'mobile_money'),
+    method: body.method?.toLowerCase() ?? (card ? 'card' : body.bank ? 'bank_transfer' : 'mobile_money'),
     provider: body.provider?.toLowerCase() ?? null,
-    phone: body.phone ?? null,
+    phone: body.phone ?? body.phone_number ?? null,
     customer: body.customer ?? {},
     metadata: body.metadata ?? {},
     ipAddress: body.ip_address ?? null,

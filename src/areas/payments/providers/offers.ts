@@ -13,7 +13,6 @@ import { cardCountry, cardProvider, cardTermsOf } from '../cards/method.ts'
 import { mobileTermsOf, offered } from '../mobile-money/providers.ts'
 import { gatewayOf } from './gateway.ts'
 import { logoUrl } from '../logos.ts'
-import { mobileTermsOf, offered } from '../mobile-money/providers.ts'
 import type { Terms } from './terms.ts'
 
 const Method = Type.Object(

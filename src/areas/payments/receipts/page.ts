@@ -6,12 +6,15 @@ import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, statement } from '../../../platform/db.ts'
 import { html } from '../../../platform/web/html.ts'
+import { askedBy } from '../../../platform/web/language.ts'
 import { type Reader, readerOf } from '../../../platform/web/reader.ts'
 import { givePage, notice, type Page } from '../../../platform/web/shell.ts'
+import { pageTexts } from '../../../platform/web/texts.ts'
 import { currencyOf } from '../input.ts'
 import { nameOfProvider } from '../mobile-money/providers.ts'
 import type { PaymentRow } from '../store.ts'
 import { receiptNamed } from './address.ts'
+import { receiptTexts } from './texts.ts'
 
 type Shown = Pick<
   PaymentRow,
@@ -40,39 +43,45 @@ export function mountReceipts(http: FastifyInstance, app: App): void {
   http.get<{ Params: { name: string } }>('/r/:name', { config: { open: true } }, async (request, reply) => {
     const named = receiptNamed(request.params.name)
     const payment = named && (await maybe(app.db.query(findReceipt, named)))
-    if (!payment) {
-      const content = notice(
-        'bad',
-        'No such page',
-        html`<p>There is no receipt under this address. Check the link.</p>`,
-      )
-      return givePage(reply, 404, { title: 'No such page', content })
-    }
-    const reader = readerOf(request.headers['accept-language'], payment.time_zone)
-    return givePage(reply, 200, pageOf(payment, reader))
+    const reader = readerOf(askedBy(request), payment?.time_zone ?? 'UTC')
+    return payment ? givePage(reply, 200, pageOf(payment, reader)) : givePage(reply, 404, missing(reader))
   })
+}
+
+function missing({ language, words }: Reader): Page {
+  const title = words(pageTexts)('noSuchPage')
+  return { title, language, content: notice('bad', title, html`<p>${words(receiptTexts)('noReceipt')}</p>`) }
 }
 
 function pageOf(payment: Shown, reader: Reader): Page {
   const currency = currencyOf(payment.currency)
   const money = (micros: bigint): string => reader.money({ micros, currency })
-  const { completed_at, refunded, amount } = payment
+  const say = reader.words(receiptTexts)
+  const { completed_at, refunded, amount, phone } = payment
   const rows: readonly (readonly [string, string | null])[] = [
-    ['Paid on', completed_at && reader.moment(completed_at)],
-    ['For', payment.description],
-    ['Paid with', nameOfProvider(payment.provider) ?? words(payment.provider)],
-    ['From', payment.phone && `ends in ${payment.phone.slice(-3)}`],
-    ['Reference', payment.reference],
-    ['Provider’s receipt', payment.provider_reference],
-    ['Given back', refunded === 0n ? null : money(refunded)],
-    ['Payment', idOf('payment', payment.id)],
+    [say('paidOn'), completed_at && reader.moment(completed_at)],
+    [say('for'), payment.description],
+    [say('paidWith'), wayOf(payment, reader)],
+    [say('from'), phone && say('endsIn', { digits: phone.slice(-3) })],
+    [say('reference'), payment.reference],
+    [say('providersReceipt'), payment.provider_reference],
+    [say('givenBack'), refunded === 0n ? null : money(refunded)],
+    [say('payment'), idOf('payment', payment.id)],
   ]
   const shown = rows.filter(([, value]) => value !== null && value !== '')
-  const state = refunded === 0n ? 'Paid' : refunded < amount ? 'Paid, part of it given back' : 'Given back'
+  const state = say(refunded === 0n ? 'paid' : refunded < amount ? 'partlyGivenBack' : 'givenBack')
   const content = html`<p class="${refunded === 0n ? 'good' : 'soft'}">${state}</p>
 <h1 class="amount">${money(amount)}</h1>
-<table class="facts">${shown.map(([name, value]) => html`<tr><th scope="row">${name}</th><td>${value ?? ''}</td></tr>\n`)}</table>`
-  return { title: 'Receipt', from: payment.account_name, isTest: payment.environment === 'test', content }
+<table class="facts">${shown.map(([name, value]) => html`<tr><th scope="row">${name}</th><td><bdi>${value ?? ''}</bdi></td></tr>\n`)}</table>`
+  const { account_name: from, environment } = payment
+  return { title: say('receipt'), language: reader.language, from, isTest: environment === 'test', content }
+}
+
+/** The name of who took the money, which is the same in every language, or of the way that it came. */
+function wayOf({ provider, method }: Shown, reader: Reader): string {
+  const say = reader.words(receiptTexts)
+  const way = { card: say('card'), bank_transfer: say('bank'), mobile_money: words(provider) }[method]
+  return nameOfProvider(provider) ?? way
 }
 
 /** `bank transfer` */

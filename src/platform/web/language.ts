@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The languages of the pages that payers are sent to, and which of them somebody reads: the one the address asks for, else
+// the first that the browser names. All texts of a page stand in one table, each in every language.
+
+export const languages = ['en', 'fr', 'pt', 'sw', 'ar'] as const
+export type Language = (typeof languages)[number]
+
+/** Each as whoever speaks it calls it. */
+export const languageNames: Readonly<Record<Language, string>> = {
+  en: 'English',
+  fr: 'Français',
+  pt: 'Português',
+  sw: 'Kiswahili',
+  ar: 'العربية',
+}
+
+/** How amounts and dates are written where nobody says in which country: the Portuguese of Africa is not that of Brazil. */
+const usualLocales: Readonly<Record<Language, string>> = { en: 'en-GB', fr: 'fr', pt: 'pt-MZ', sw: 'sw', ar: 'ar' }
+
+/** Long lists of languages are nobody's. */
+const maxHeaderCharacters = 200
+
+export type Texts<Name extends string> = Readonly<Record<Name, Readonly<Record<Language, string>>>>
+
+/** What a text is said with: `{amount}` is filled in. */
+export type Words<Name extends string> = (name: Name, values?: Readonly<Record<string, string | number>>) => string
+
+export function wordsIn<Name extends string>(texts: Texts<Name>, language: Language): Words<Name> {
+  return (name, values = {}) =>
+    texts[name][language].replaceAll(/\{(\w+)\}/g, (all, key: string) => String(values[key] ?? all))
+}
+
+export function directionOf(language: Language): 'ltr' | 'rtl' {
+  return language === 'ar' ? 'rtl' : 'ltr'
+}
+
+/** What a request says of its reader. */
+export interface Asked {
+  /** The language that the address names. */
+  readonly lang?: string | undefined
+  readonly acceptLanguage?: string | undefined
+}
+
+interface Requested {
+  readonly query: unknown
+  readonly headers: { readonly 'accept-language'?: string | undefined }
+}
+
+export function askedBy({ query, headers }: Requested): Asked {
+  const lang = typeof query === 'object' && query !== null && 'lang' in query ? query.lang : undefined
+  return { lang: typeof lang === 'string' ? lang : undefined, acceptLanguage: headers['accept-language'] }
+}
+
+/** The language of the texts, and the locale in which amounts and dates are written beside them. */
+export function chosen({ lang = '', acceptLanguage = '' }: Asked): { language: Language; locale: string } {
+  const tags = [lang, ...preferred(acceptLanguage.slice(0, maxHeaderCharacters))]
+  for (const tag of tags) {
+    const language = languages.find((one) => one === tag.split('-')[0]?.toLowerCase())
+    if (language !== undefined) return { language, locale: localeOf(tag, language) }
+  }
+  return { language: 'en', locale: usualLocales.en }
+}
+
+/** The tags of an Accept-Language, the dearest first. */
+function preferred(header: string): string[] {
+  return header
+    .split(',')
+    .map((part) => {
+      const [tag = '', ...rest] = part.split(';').map((piece) => piece.trim())
+      const weight = rest.find((piece) => piece.startsWith('q='))
+      return { tag, weight: weight === undefined ? 1 : Number(weight.slice(2)) }
+    })
+    .filter(({ weight }) => weight > 0)
+    .sort((a, b) => b.weight - a.weight)
+    .map(({ tag }) => tag)
+}
+
+/** A tag that names a country says how that country writes; it may look like one and be none. */
+function localeOf(tag: string, language: Language): string {
+  if (!/^[A-Za-z]{2}(-[A-Za-z0-9]{2,8}){1,2}$/.test(tag)) return usualLocales[language]
+  try {
+    return Intl.NumberFormat.supportedLocalesOf([tag])[0] ?? usualLocales[language]
+  } catch {
+    return usualLocales[language]
+  }
+}

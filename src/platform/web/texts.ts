@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What pages of every kind say.
+import type { Texts } from './language.ts'
+
+export const pageTexts = {
+  test: {
+    en: 'This is a test. No real money moves.',
+    fr: 'Ceci est un test. Aucun argent réel ne circule.',
+    pt: 'Isto é um teste. Nenhum dinheiro real é movimentado.',
+    sw: 'Hili ni jaribio. Hakuna pesa halisi zinazohamishwa.',
+    ar: 'هذا اختبار. لا تُنقل أي أموال حقيقية.',
+  },
+  languages: { en: 'Language', fr: 'Langue', pt: 'Idioma', sw: 'Lugha', ar: 'اللغة' },
+  noSuchPage: {
+    en: 'No such page',
+    fr: 'Page introuvable',
+    pt: 'Página não encontrada',
+    sw: 'Ukurasa haupo',
+    ar: 'الصفحة غير موجودة',
+  },
+} as const satisfies Texts<string>

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is on the paper: the PDF of an invoice is read back, word by word, in currencies with none, two and three decimals.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { inflateSync } from 'node:zlib'
+import { renderInvoice } from '../../src/areas/billing/invoices/pdf.ts'
+import { findInvoice } from '../../src/areas/billing/invoices/store.ts'
+import { uuidOf } from '../../src/kernel/ids.ts'
+import { one } from '../../src/platform/db.ts'
+import { patienceMs, tenantOf } from '../billing.ts'
+import { startMarket } from '../market.ts'
+import { type Account, eventually } from '../world.ts'
+
+const { world } = await startMarket(0.05)
+
+async function paperOf(account: Account, invoice: string): Promise<{ words: string; source: string }> {
+  const row = await one(world.app.db.query(findInvoice, { ...tenantOf(account), id: uuidOf('invoice', invoice) ?? '' }))
+  const source = (await renderInvoice(world.app, row, 'Ada')).toString('latin1')
+  return { words: wordsOf(source), source }
+}
+
+/** What is written on the pages of a PDF, in the order it was written. */
+function wordsOf(source: string): string {
+  const lines: string[] = []
+  for (const [, packed = ''] of source.matchAll(/stream\r?\n([\s\S]*?)\r?\nendstream/g)) {
+    const drawn = inflateSync(Buffer.from(packed, 'latin1')).toString('latin1')
+    for (const [, shown = ''] of drawn.matchAll(/\[([^\]]*)\] TJ/g))
+      lines.push(
+        [...shown.matchAll(/<([0-9a-f]*)>/g)]
+          .map(([, hex = '']) => Buffer.from(hex, 'hex').toString('latin1'))
+          .join(''),
+      )
+  }
+  return lines.join(' | ').replaceAll('\u00a0', ' ')
+}
+
+/** Each line is rounded by itself, ties to even; the share of the whole discount by largest remainder. */
+const figures = [
+  ['KES', 1234.55, 'KES 3,086.38', 'KES 401.23', '-KES 442.38', 'KES 519.12', 'KES 4,397.67'],
+  ['XOF', 1235, 'XOF 3,088', 'XOF 402', '-XOF 443', 'XOF 520', 'XOF 4,400'],
+  ['TND', 1.235, 'TND 3.088', 'TND 0.402', '-TND 0.443', 'TND 0.520', 'TND 4.400'],
+] as const
+
+for (const [currency, unit_amount, amount, discount, discounts, tax, total] of figures)
+  test(`the paper says what the invoice says, to the minor unit of ${currency}`, async () => {
+    const account = await world.account()
+    const { body, status, text } = await account.client.post('/v1/billing/invoices', {
+      customer: { name: 'Asha Njeri', email: 'asha@example.com' },
+      currency,
+      items: [
+        { description: 'Setup', quantity: 2.5, unit_amount, tax_rate: 16, discount: { percent: 10 } },
+        { description: 'Hosting', unit_amount, tax_rate: 7.5 },
+      ],
+      discount: { percent: 3.3333 },
+      due_date: '2040-02-29',
+      notes: 'Thank you\nfor paying',
+      send: true,
+    })
+    assert.equal(status, 201, text)
+    const { words, source } = await paperOf(account, body.invoice_id)
+    const parts = [
+      'Ada',
+      'Invoice',
+      body.number,
+      'Billed to',
+      'Asha Njeri',
+      'asha@example.com',
+      '29 Feb 2040',
+      'To be paid',
+    ]
+    const line = `Setup (discount ${discount}) (tax 16 %) | 2.5 |`
+    const sums = [`Discount | ${discounts}`, `Tax | ${tax}`, `Total | ${total}`, `Due | ${total}`]
+    for (const part of [...parts, line, amount, ...sums, `Pay at | ${body.hosted_url}`, 'Thank you | for paying'])
+      assert.ok(words.includes(part), `${part} in ${words}`)
+    assert.ok(source.includes(`/URI (${body.hosted_url})`), 'whoever clicks at it is led there')
+  })
+
+test('paper of what is paid, credited or withdrawn says so, and asks for nothing', async () => {
+  const account = await world.account()
+  const { client } = account
+  const open = async (change: object = {}) => {
+    const items = [{ description: 'Setup', unit_amount: 1500 }]
+    return (
+      await client.post('/v1/billing/invoices', {
+        customer: { name: 'Asha', email: 'asha@example.com' },
+        currency: 'KES',
+        items,
+        send: true,
+        ...change,
+      })
+    ).body
+  }
+  const paid = await open()
+  const pay = (phone: string) => client.post(`/v1/billing/invoices/${paid.invoice_id}/pay?wait=0`, { phone })
+  await Promise.all(['+254700000001', '+254733000001'].map(pay))
+  await eventually(
+    async () => (await client.get(`/v1/billing/invoices/${paid.invoice_id}`)).body.payments.length === 2,
+    'both payments',
+    patienceMs,
+  )
+  const { words } = await paperOf(account, paid.invoice_id)
+  assert.ok(words.includes('Status | Paid') && words.includes('Paid | KES 1,500.00 | Due | KES 0.00'), words)
+  assert.ok(!words.includes('Pay at'))
+
+  const credited = await open({ items: [{ description: 'Setup', unit_amount: 2000 }] })
+  const { words: part } = await paperOf(account, credited.invoice_id)
+  assert.ok(part.includes('Total | KES 2,000.00 | Credit | -KES 1,500.00 | Due | KES 500.00'), part)
+
+  const withdrawn = await open()
+  await client.post(`/v1/billing/invoices/${withdrawn.invoice_id}/void`, {})
+  const { words: gone } = await paperOf(account, withdrawn.invoice_id)
+  assert.ok(gone.includes('Status | Void') && gone.includes('Due | KES 0.00') && !gone.includes('Pay at'), gone)
+})
