@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One node: builds the App value from its parts, opens the doors, starts the workers, and takes it all down again in
 // the right order. Reads like a list; every line leads to the file that does it.
-import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -24,7 +23,8 @@ import { newId, newUuid } from './kernel/ids.ts'
 import { PriceBook } from './ledger/prices.ts'
 import { rollUp } from './ledger/rollups.ts'
 import { verifyLedger } from './ledger/verify.ts'
-import type { App, SimulatedSmsc } from './platform/app.ts'
+import type { App } from './platform/app.ts'
+import { errorBody } from './platform/http/answer.ts'
 import type { Area } from './platform/area.ts'
 import { Tokens } from './platform/auth/tokens.ts'
 import { Authenticator, addressList } from './platform/auth.ts'
@@ -34,7 +34,6 @@ import { Database } from './platform/db.ts'
 import { docs } from './platform/docs.ts'
 import { catalogueOf } from './platform/events/catalogue.ts'
 import { Outbox } from './platform/events.ts'
-import { errorBody } from './platform/http/answer.ts'
 import { serverIdentity, watchIdentity } from './platform/http/certificates.ts'
 import { readiness } from './platform/http/health.ts'
 import { Idempotency } from './platform/http/idempotency.ts'
@@ -57,8 +56,7 @@ import { Secrets } from './platform/secrets.ts'
 import { startTracer } from './platform/tracing.ts'
 import { queues } from './platform/work/queues.ts'
 import { Work } from './platform/work.ts'
-import { simulatePayments } from './simulated-payments.ts'
-import { SmscSimulator } from './simulators/smsc.ts'
+import { simulate } from './simulation.ts'
 import { packageVersion } from './version.ts'
 
 const statementTimeoutMs = 30_000
@@ -132,12 +130,11 @@ export async function startNode({
     )
     const address: { publicUrl: string } = { publicUrl: config.PAMOJA_PUBLIC_URL ?? '' }
     const dispatcher = new Dispatcher(config.PAMOJA_ROLES, answersOf(areas))
-    const simulators = config.PAMOJA_ROLES.includes('sandbox')
-      ? {
-          smsc: await simulateSmsc(clock, stops),
-          payments: await simulatePayments(config.PAMOJA_SANDBOX_TIME_SCALE, clock, identity.caFile, stops),
-        }
-      : { smsc: null, payments: {} }
+    let tellReady: () => void = () => undefined
+    const ready = new Promise<void>((resolve) => {
+      tellReady = resolve
+    })
+    const simulators = await simulate({ config, home, clock, log, caFile: identity.caFile, ready, stops })
     const app = await buildApp({ config, areas, clock, log, db, address, dispatcher, simulators })
     if (app.tracer) stops.push(app.tracer.stop)
     await startWorkers(app, areas, dispatcher, stops)
@@ -167,6 +164,7 @@ export async function startNode({
     }
     await beforeServing?.(node)
     open()
+    tellReady()
     app.work.start(app)
     return node
   } catch (error) {
@@ -233,26 +231,6 @@ async function buildApp({ config, areas, clock, log, db, address, dispatcher, si
     prices: new PriceBook({ db, signals, log }),
     simulators,
     commit: (operation, item) => committer.commit(operation, item),
-  }
-}
-
-/** A message centre on a free port of this machine, which takes test messages. */
-async function simulateSmsc(clock: Clock, stops: Stops): Promise<SimulatedSmsc> {
-  const host = '127.0.0.1'
-  // Short, because SMPP allows no more than eight characters.
-  const password = randomBytes(4).toString('hex')
-  const simulator = await SmscSimulator.start({
-    host,
-    accounts: { 'sandbox-1': password, 'sandbox-2': password },
-    now: () => clock.nowMs(),
-  })
-  stops.push(() => simulator.stop())
-  return {
-    host,
-    port: simulator.port,
-    password,
-    inbound: (from, to, text) => simulator.inbound(from, to, text),
-    recover: (account, stillOut) => simulator.recover(account, stillOut),
   }
 }
 

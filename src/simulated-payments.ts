@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Payment providers on free ports of this machine, which take test payments and call this node back. Their secrets are
-// made anew at every start.
+// made anew at every start; what they were asked to do is not forgotten.
 import { randomBytes, randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { App } from './platform/app.ts'
@@ -13,30 +13,44 @@ import { MomoSimulator } from './simulators/momo.ts'
 
 const host = '127.0.0.1'
 
+/** Where providers write down what they must not forget. */
+export interface Bookkeeping {
+  fileOf(simulator: string): string | null
+  /** Fulfilled when this node can be called back. */
+  ready: Promise<void>
+  onProblem(error: unknown): void
+}
+
 /** Gives, by provider, what an operator would enter for an account with it. */
 export async function simulatePayments(
   timeScale: number,
   clock: Clock,
   caFile: string | null,
   stops: (() => unknown)[],
+  books?: Bookkeeping,
 ): Promise<App['simulators']['payments']> {
   const ca = caFile === null ? undefined : await readFile(caFile, 'utf8')
-  const common = { host, timeScale, now: () => clock.nowMs(), ca: () => ca }
+  const { ready, onProblem } = books ?? { ready: Promise.resolve(), onProblem: () => undefined }
+  const common = { host, timeScale, now: () => clock.nowMs(), ca: () => ca, ready, onProblem }
+  const journalOf = (name: string) => ({ journalFile: books?.fileOf(name) ?? null })
   const shortcode = '174379'
   const [passkey, consumerKey, consumerSecret] = [secret(), secret(), secret()]
   const initiator = { name: 'simulator', password: secret(), shortcode: '600000' }
-  const daraja = await DarajaSimulator.start({ ...common, shortcode, passkey, consumerKey, consumerSecret, initiator })
+  const daraja = await DarajaSimulator.start({
+    ...{ ...common, ...journalOf('daraja') },
+    ...{ shortcode, passkey, consumerKey, consumerSecret, initiator },
+  })
   const targetEnvironment = 'simulator'
   const [subscriptionKey, apiUser, apiKey] = [secret(), randomUUID(), secret()]
   const disbursement = { targetEnvironment, subscriptionKey: secret(), apiUser: randomUUID(), apiKey: secret() }
   const merchant = { targetEnvironment, subscriptionKey, apiUser, apiKey, disbursement }
-  const momo = await MomoSimulator.start({ ...common, ...merchant })
+  const momo = await MomoSimulator.start({ ...common, ...journalOf('momo'), ...merchant })
   const [clientId, clientSecret, pin] = [randomUUID(), secret(), '4812']
-  const airtel = await AirtelSimulator.start({ ...common, clientId, clientSecret, pin })
+  const airtel = await AirtelSimulator.start({ ...common, ...journalOf('airtel'), clientId, clientSecret, pin })
   const [secretKey, webhookSecret] = [secret(), secret()]
-  const acquirer = await AcquirerSimulator.start({ ...common, secretKey, webhookSecret })
+  const acquirer = await AcquirerSimulator.start({ ...common, ...journalOf('acquirer'), secretKey, webhookSecret })
   const bankKeys = { apiKey: secret(), webhookSecret: secret() }
-  const bank = await BankSimulator.start({ ...common, ...bankKeys })
+  const bank = await BankSimulator.start({ ...common, ...journalOf('bank'), ...bankKeys })
   for (const simulator of [daraja, momo, airtel, acquirer, bank]) stops.push(() => simulator.stop())
   return {
     mpesa: {

@@ -4,11 +4,13 @@
 import { randomBytes } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { disputeNotice } from '../protocols/acquirer.ts'
+import type { Book, Journal } from './journal.ts'
 import { type Asked, say } from './provider-server.ts'
 
 const openAfterMs = 20_000
 const tellAgainMs = 10_000
 const mostTellings = 5
+const maxDisputes = 100_000
 
 interface Disputed {
   id: string
@@ -21,61 +23,76 @@ interface Dispute {
   id: string
   intent: Disputed
   amount: number
-  status: 'needs_response' | 'won' | 'lost'
+  /** Expected until its time has come. */
+  status: 'expected' | 'needs_response' | 'won' | 'lost'
+  /** How often its status was told. */
+  tellings: number
 }
 
 interface Surroundings {
-  later(ms: number, what: () => void): void
+  journal: Journal
   /** What of an intent is left to want back, in minor units. */
   leftOf(intent: Disputed): number
   /** Whether whoever is told has taken it. */
   tell(url: string, notice: object): Promise<boolean>
 }
 
-/** One for each charge of the card, at most as many as there are intents. */
+/** One for each charge of the card, by the id of its intent. */
 export class DisputeDesk {
   readonly #surroundings: Surroundings
-  readonly #byIntent = new Map<string, Dispute | null>()
+  readonly #disputes: Book<Dispute>
 
   constructor(surroundings: Surroundings) {
     this.#surroundings = surroundings
-  }
-
-  /** Opens the dispute of a charge when its time has come. */
-  expect(intent: Disputed): void {
-    if (this.#byIntent.has(intent.id)) return
-    this.#byIntent.set(intent.id, null)
-    this.#surroundings.later(openAfterMs, () => {
-      const amount = this.#surroundings.leftOf(intent)
-      if (amount <= 0) return
-      const dispute: Dispute = { id: `dp_${randomBytes(12).toString('hex')}`, intent, amount, status: 'needs_response' }
-      this.#byIntent.set(intent.id, dispute)
-      this.#tell(dispute, 'created')
+    this.#disputes = surroundings.journal.book({
+      name: 'disputes',
+      most: maxDisputes,
+      due: (dispute) => this.#goOn(dispute),
     })
   }
 
+  /** Opens the dispute of a charge when its time has come. */
+  expect({ id, reference, currency, notifyUrl }: Disputed): void {
+    if (this.#disputes.has(id)) return
+    const intent = { id, reference, currency, notifyUrl }
+    const dispute = { id: `dp_${randomBytes(12).toString('hex')}`, intent, amount: 0, tellings: 0 }
+    this.#disputes.put(id, { ...dispute, status: 'expected' }, openAfterMs)
+  }
+
   answerSearch(reference: string, response: ServerResponse): void {
-    const found = [...this.#byIntent.values()].filter((one) => one !== null && one.intent.reference === reference)
-    say(response, 200, { data: found.flatMap((one) => (one ? [shown(one)] : [])) })
+    const found = this.#opened().filter(({ intent }) => intent.reference === reference)
+    say(response, 200, { data: found.map(shown) })
   }
 
   decide(id: string, body: Asked['body'], response: ServerResponse): void {
-    const dispute = [...this.#byIntent.values()].find((one) => one?.id === id)
+    const dispute = this.#opened().find((one) => one.id === id)
     if (!dispute) return say(response, 404, { error: { type: 'invalid_request_error', code: 'resource_missing' } })
     const outcome = body?.outcome
     if (dispute.status !== 'needs_response' || (outcome !== 'won' && outcome !== 'lost'))
       return say(response, 400, { error: { type: 'invalid_request_error', code: 'dispute_unexpected_state' } })
-    dispute.status = outcome
-    say(response, 200, shown(dispute))
-    this.#surroundings.later(0, () => this.#tell(dispute, 'closed'))
+    const decided: Dispute = { ...dispute, status: outcome, tellings: 0 }
+    this.#disputes.put(dispute.intent.id, decided, 0)
+    say(response, 200, shown(decided))
   }
 
-  #tell(dispute: Dispute, moment: 'created' | 'closed', tellings = 1): void {
-    const notice = { type: disputeNotice(moment), data: { object: shown(dispute) } }
-    void this.#surroundings.tell(dispute.intent.notifyUrl, notice).then((isTaken) => {
-      if (isTaken || tellings >= mostTellings) return
-      this.#surroundings.later(tellAgainMs, () => this.#tell(dispute, moment, tellings + 1))
-    })
+  #opened(): Dispute[] {
+    return this.#disputes.values().filter(({ status }) => status !== 'expected')
+  }
+
+  async #goOn(dispute: Dispute): Promise<number | undefined> {
+    const { intent } = dispute
+    const { leftOf, tell } = this.#surroundings
+    if (dispute.status === 'expected') {
+      const amount = leftOf(intent)
+      if (amount <= 0) return
+      Object.assign(dispute, { amount, status: 'needs_response' })
+      this.#disputes.keep(intent.id)
+    }
+    const type = disputeNotice(dispute.status === 'needs_response' ? 'created' : 'closed')
+    dispute.tellings += 1
+    this.#disputes.keep(intent.id)
+    const isTaken = await tell(intent.notifyUrl, { type, data: { object: shown(dispute) } })
+    return isTaken || dispute.tellings >= mostTellings ? undefined : tellAgainMs
   }
 }
 

@@ -9,6 +9,7 @@ import { acquirerPaths, signatureHeader, signNotice } from '../protocols/acquire
 import { membersOf, textOf } from '../protocols/json.ts'
 import { type CardPlay, playOfCard } from '../protocols/test-cards.ts'
 import { DisputeDesk } from './acquirer-disputes.ts'
+import type { Book } from './journal.ts'
 import { type Asked, type ProviderServerOptions, SimulatedProvider, say } from './provider-server.ts'
 
 const maxIntents = 100_000
@@ -42,7 +43,7 @@ interface Intent {
   play: CardPlay
   token: string | null
   code: string | null
-  challenge: string | null
+  isChallenged: boolean
   notifyUrl: string
 }
 
@@ -56,22 +57,38 @@ interface Refund {
 
 export class AcquirerSimulator extends SimulatedProvider {
   readonly #options: AcquirerOptions
-  readonly #intents = new Map<string, Intent>()
   readonly #byReference = new Map<string, Intent>()
-  readonly #refunds = new Map<string, Refund>()
+  readonly #intents: Book<Intent>
+  readonly #refunds: Book<Refund>
   /** Token -> what its card does. */
-  readonly #tokens = new Map<string, CardPlay>()
+  readonly #tokens: Book<CardPlay>
   /** Those that stumbled once. */
-  readonly #stumbled = new Set<string>()
-  readonly #disputes = new DisputeDesk({
-    later: (ms, what) => this.server.later(ms, what),
-    leftOf: ({ id }) => this.#leftOf(id),
-    tell: (url, notice) => this.#tellNotice(url, notice),
-  })
+  readonly #stumbled: Book<true>
+  readonly #disputes: DisputeDesk
 
   private constructor(options: AcquirerOptions) {
     super(options)
     this.#options = options
+    const { journal } = this
+    this.#intents = journal.book({
+      name: 'intents',
+      most: maxIntents,
+      due: (intent) => this.#notify(intent),
+      forgotten: ({ reference }) => this.#byReference.delete(reference),
+    })
+    for (const intent of this.#intents.values()) this.#byReference.set(intent.reference, intent)
+    this.#refunds = journal.book({
+      name: 'refunds',
+      most: maxRefunds,
+      due: async (refund) => this.#giveBack(refund),
+    })
+    this.#tokens = journal.book({ name: 'tokens', most: maxIntents })
+    this.#stumbled = journal.book({ name: 'stumbled', most: maxIntents })
+    this.#disputes = new DisputeDesk({
+      journal,
+      leftOf: ({ id }) => this.#leftOf(id),
+      tell: (url, notice) => this.#tellNotice(url, notice),
+    })
   }
 
   static start(options: AcquirerOptions): Promise<AcquirerSimulator> {
@@ -90,7 +107,9 @@ export class AcquirerSimulator extends SimulatedProvider {
     if (isWrite && path === intents) return this.#create(asked, response)
     if (method === 'GET' && path === intents)
       return say(response, 200, {
-        data: [this.#byReference.get(query.get('reference') ?? '')].filter(isThere).map(shown),
+        data: [this.#byReference.get(query.get('reference') ?? '')]
+          .filter(isThere)
+          .map((intent) => this.#shown(intent)),
       })
     if (method === 'GET' && path === `${intents}/books`) return say(response, 200, this.#books())
     if (isWrite && path === refunds) return this.#refund(asked, response)
@@ -106,12 +125,13 @@ export class AcquirerSimulator extends SimulatedProvider {
     const intent = this.#intents.get(id)
     if (!isWrite || !intent) return refuse(response, 404, 'resource_missing')
     if (verb === 'capture') {
-      capture(intent, body, response)
+      this.#capture(intent, body, response)
       return this.#expectDispute(intent)
     }
     if (intent.status === 'succeeded') return refuse(response, 400, 'payment_intent_unexpected_state')
     if (intent.status !== 'failed') intent.status = 'canceled'
-    say(response, 200, shown(intent))
+    this.#intents.keep(id)
+    say(response, 200, this.#shown(intent))
   }
 
   #create({ headers, body }: Asked, response: ServerResponse): void {
@@ -121,13 +141,13 @@ export class AcquirerSimulator extends SimulatedProvider {
     if (before) return before.key === key ? this.#tell(before, response) : refuse(response, 400, 'reference_in_use')
     const { card } = membersOf(body?.payment_method_data)
     const digits = textOf(membersOf(card).number)
-    const play = card === undefined ? (this.#tokens.get(textOf(body?.payment_method)) ?? null) : playOf(digits)
+    const play = card === undefined ? this.#playOfToken(textOf(body?.payment_method)) : playOf(digits)
     const { amount, currency, notify_url } = membersOf(body)
     const isRight = typeof amount === 'number' && Number.isSafeInteger(amount) && amount > 0 && reference !== ''
     if (!isRight || play === null) return refuse(response, 400, 'parameter_invalid')
-    if (play === 'down' || this.#intents.size >= maxIntents) return refuse(response, 503, 'api_unavailable')
+    if (play === 'down') return refuse(response, 503, 'api_unavailable')
     if (play === 'stumbles' && !this.#stumbled.has(key)) {
-      this.#stumbled.add(key)
+      this.#stumbled.put(key, true)
       return refuse(response, 500, 'api_error')
     }
     const isKept = body?.setup_future_usage === 'off_session' && card !== undefined
@@ -149,18 +169,24 @@ export class AcquirerSimulator extends SimulatedProvider {
       play,
       token: isKept ? `pm_${randomBytes(12).toString('hex')}` : null,
       code,
-      challenge: null,
+      isChallenged: false,
       notifyUrl: textOf(notify_url),
     }
-    if (intent.token !== null) this.#tokens.set(intent.token, play)
+    if (intent.token !== null) this.#tokens.put(intent.token, play)
     if (code === null && isChallenged && !isMerchants) {
       intent.status = 'requires_action'
-      intent.challenge = `http://${this.#options.host}:${this.port}${challengePath}${id}`
+      intent.isChallenged = true
     } else if (code === null) approve(intent)
-    this.#intents.set(id, intent)
+    this.#intents.put(id, intent)
     this.#byReference.set(reference, intent)
     this.#expectDispute(intent)
     this.#tell(intent, response)
+  }
+
+  /** One that is used is kept for longer. */
+  #playOfToken(token: string): CardPlay | null {
+    this.#tokens.keep(token)
+    return this.#tokens.get(token) ?? null
   }
 
   #expectDispute(intent: Intent): void {
@@ -169,8 +195,8 @@ export class AcquirerSimulator extends SimulatedProvider {
 
   #tell(intent: Intent, response: ServerResponse): void {
     if (intent.play === 'cut') return void response.destroy()
-    if (intent.status !== 'failed') return say(response, 200, shown(intent))
-    say(response, 402, { error: { type: 'card_error', code: intent.code, payment_intent: shown(intent) } })
+    if (intent.status !== 'failed') return say(response, 200, this.#shown(intent))
+    say(response, 402, { error: { type: 'card_error', code: intent.code, payment_intent: this.#shown(intent) } })
   }
 
   /** What the payer does on the page of its bank. */
@@ -182,15 +208,15 @@ export class AcquirerSimulator extends SimulatedProvider {
       intent.status = 'failed'
       intent.code = body?.decision === 'approve' ? 'card_declined' : 'authentication_failed'
     }
-    intent.challenge = null
+    intent.isChallenged = false
+    this.#intents.put(intent.id, intent, 0)
     this.#expectDispute(intent)
     say(response, 200, {})
-    this.server.later(0, () => this.#notify(intent))
   }
 
-  #notify(intent: Intent): void {
-    const notice = { type: `payment_intent.${intent.status}`, data: { object: shown(intent) } }
-    void this.#tellNotice(intent.notifyUrl, notice)
+  async #notify(intent: Intent): Promise<undefined> {
+    const notice = { type: `payment_intent.${intent.status}`, data: { object: this.#shown(intent) } }
+    await this.#tellNotice(intent.notifyUrl, notice)
   }
 
   /** Whether it was taken. */
@@ -222,22 +248,52 @@ export class AcquirerSimulator extends SimulatedProvider {
     const amount = body?.amount
     if (!intent || reference === '') return refuse(response, 404, 'resource_missing')
     const left = this.#leftOf(intent.id)
-    if (typeof amount !== 'number' || amount <= 0 || amount > left || this.#refunds.size >= maxRefunds)
+    if (typeof amount !== 'number' || amount <= 0 || amount > left)
       return refuse(response, 400, 'charge_already_refunded')
     const isLate = intent.play === 'refund_late'
     const status = intent.play === 'refund_fails' ? 'failed' : isLate ? 'pending' : 'succeeded'
     const refund: Refund = { id: `re_${randomBytes(12).toString('hex')}`, reference, intent: intent.id, amount, status }
-    this.#refunds.set(reference, refund)
-    if (isLate)
-      this.server.later(refundLateMs, () => {
-        refund.status = 'succeeded'
-      })
+    this.#refunds.put(reference, refund, isLate ? refundLateMs : undefined)
     say(response, 200, shownRefund(refund))
+  }
+
+  #giveBack(refund: Refund): undefined {
+    refund.status = 'succeeded'
+    this.#refunds.keep(refund.reference)
+  }
+
+  #capture(intent: Intent, body: Asked['body'], response: ServerResponse): void {
+    const amount = body?.amount_to_capture
+    if (intent.status === 'succeeded' && intent.received === amount) return say(response, 200, this.#shown(intent))
+    const isRight = typeof amount === 'number' && amount > 0 && amount <= intent.amount
+    if (intent.status !== 'requires_capture' || !isRight)
+      return refuse(response, 400, 'payment_intent_unexpected_state')
+    intent.status = 'succeeded'
+    intent.received = amount
+    this.#intents.keep(intent.id)
+    if (intent.play === 'cut') return void response.destroy()
+    say(response, 200, this.#shown(intent))
+  }
+
+  #shown({ id, status, amount, received, currency, token, code, isChallenged, reference }: Intent): object {
+    const url = `http://${this.#options.host}:${this.port}${challengePath}${id}`
+    return {
+      id,
+      object: 'payment_intent',
+      status,
+      amount,
+      amount_received: received,
+      currency,
+      payment_method: token,
+      last_payment_error: code === null ? null : { code },
+      next_action: isChallenged ? { type: 'redirect_to_url', redirect_to_url: { url } } : null,
+      metadata: { reference },
+    }
   }
 
   /** What was taken of an intent and not given back. */
   #leftOf(id: string): number {
-    const given = [...this.#refunds.values()].filter((one) => one.intent === id && one.status !== 'failed')
+    const given = this.#refunds.values().filter((one) => one.intent === id && one.status !== 'failed')
     return (this.#intents.get(id)?.received ?? 0) - given.reduce((sum, one) => sum + one.amount, 0)
   }
 
@@ -265,33 +321,6 @@ function playOf(digits: string): CardPlay | null {
 function approve(intent: Intent): void {
   intent.status = intent.isManual ? 'requires_capture' : 'succeeded'
   if (!intent.isManual) intent.received = intent.amount
-}
-
-function capture(intent: Intent, body: Asked['body'], response: ServerResponse): void {
-  const amount = body?.amount_to_capture
-  if (intent.status === 'succeeded' && intent.received === amount) return say(response, 200, shown(intent))
-  const isRight = typeof amount === 'number' && amount > 0 && amount <= intent.amount
-  if (intent.status !== 'requires_capture' || !isRight) return refuse(response, 400, 'payment_intent_unexpected_state')
-  intent.status = 'succeeded'
-  intent.received = amount
-  if (intent.play === 'cut') return void response.destroy()
-  say(response, 200, shown(intent))
-}
-
-function shown(intent: Intent): object {
-  const { id, status, amount, received, currency, token, code, challenge, reference } = intent
-  return {
-    id,
-    object: 'payment_intent',
-    status,
-    amount,
-    amount_received: received,
-    currency,
-    payment_method: token,
-    last_payment_error: code === null ? null : { code },
-    next_action: challenge === null ? null : { type: 'redirect_to_url', redirect_to_url: { url: challenge } },
-    metadata: { reference },
-  }
 }
 
 function shownRefund({ id, amount, status, reference, intent }: Refund): object {

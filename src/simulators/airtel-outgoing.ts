@@ -5,9 +5,10 @@ import { randomBytes } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { airtelAnswerBody, airtelPayoutCodes } from '../protocols/airtel.ts'
 import { decryptWith } from '../protocols/rsa.ts'
+import type { Book, Journal } from './journal.ts'
 import { type PayoutEnding, payoutPlayOf } from './payee.ts'
 import { ProviderKey } from './provider-key.ts'
-import { type Asked, type ProviderServer, say } from './provider-server.ts'
+import { type Asked, say } from './provider-server.ts'
 
 const maxPayouts = 200_000
 export const disbursementsPath = '/standard/v1/disbursements/'
@@ -22,6 +23,7 @@ const codes: Readonly<Record<PayoutEnding, string>> = {
 
 interface Payout {
   id: string
+  msisdn: string
   amount: number
   country: string
   currency: string
@@ -33,12 +35,11 @@ interface Payout {
 export class AirtelPayouts {
   readonly #key = new ProviderKey()
   readonly #pin: string
-  readonly #server: () => ProviderServer | null
-  readonly #payouts = new Map<string, Payout>()
+  readonly #payouts: Book<Payout>
 
-  constructor(pin: string, server: () => ProviderServer | null) {
+  constructor(pin: string, journal: Journal) {
     this.#pin = pin
-    this.#server = server
+    this.#payouts = journal.book({ name: 'payouts', most: maxPayouts, due: async (payout) => this.#decide(payout) })
   }
 
   /** As an operator enters it. */
@@ -48,7 +49,7 @@ export class AirtelPayouts {
 
   /** What was paid, by the id of the request. */
   get paid(): ReadonlyMap<string, string> {
-    const paid = [...this.#payouts.values()].filter(({ code }) => code === airtelPayoutCodes.success)
+    const paid = this.#payouts.values().filter(({ code }) => code === airtelPayoutCodes.success)
     return new Map(paid.map(({ id, amount }) => [id, String(amount)]))
   }
 
@@ -70,21 +71,24 @@ export class AirtelPayouts {
     if (this.#payouts.has(id)) return say(response, 400, airtelAnswerBody(airtelPayoutCodes.repeated))
     const play = payoutPlayOf(String(payee.msisdn))
     if (play.lost) return void response.destroy()
-    if (play.unavailable || this.#payouts.size >= maxPayouts) return say(response, 429)
+    if (play.unavailable) return say(response, 429)
     const payout: Payout = {
       id,
+      msisdn: String(payee.msisdn),
       amount: transaction.amount,
       country,
       currency,
       code: airtelPayoutCodes.inProcess,
       airtelMoneyId: `CI${randomBytes(6).toString('hex').toUpperCase()}`,
     }
-    this.#payouts.set(id, payout)
-    this.#server()?.later(play.early ? 0 : play.afterMs, () => {
-      payout.code = codes[play.ending]
-    })
+    this.#payouts.put(id, payout, play.early ? 0 : play.afterMs)
     if (play.cut) return void response.destroy()
     say(response, 200, airtelAnswerBody(airtelPayoutCodes.inProcess, { id, status: 'TIP' }))
+  }
+
+  #decide(payout: Payout): undefined {
+    payout.code = codes[payoutPlayOf(payout.msisdn).ending]
+    this.#payouts.keep(payout.id)
   }
 
   tellState({ path, headers }: Asked, response: ServerResponse): void {

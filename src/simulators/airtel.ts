@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { airtelAnswerBody, airtelCodes } from '../protocols/airtel.ts'
 import { AirtelPayouts, disbursementsPath } from './airtel-outgoing.ts'
+import type { Book } from './journal.ts'
 import { type Ending, playOf, type RefundEnding, refundPlayOf } from './payer.ts'
 import { type Asked, type ProviderServerOptions, SimulatedProvider, say } from './provider-server.ts'
 
@@ -53,16 +54,22 @@ export class AirtelSimulator extends SimulatedProvider {
   /** The half that pays. */
   readonly payouts: AirtelPayouts
   readonly #options: AirtelOptions
-  readonly #payments = new Map<string, Requested>()
+  readonly #payments: Book<Requested>
   /** The provider's id of a payment that was given back -> its amount. */
-  readonly #refunded = new Map<string, number>()
+  readonly #refunded: Book<number>
   /** Token -> when it is over. */
   readonly #tokens = new Map<string, number>()
 
   private constructor(options: AirtelOptions) {
     super(options)
     this.#options = options
-    this.payouts = new AirtelPayouts(options.pin, () => this.server)
+    this.#payments = this.journal.book({
+      name: 'payments',
+      most: maxPayments,
+      due: async (requested) => this.#decide(requested),
+    })
+    this.#refunded = this.journal.book({ name: 'refunds', most: maxPayments })
+    this.payouts = new AirtelPayouts(options.pin, this.journal)
   }
 
   static start(options: AirtelOptions): Promise<AirtelSimulator> {
@@ -71,7 +78,7 @@ export class AirtelSimulator extends SimulatedProvider {
 
   /** What was given back, by the provider's id of the payment: its own books. */
   get refunded(): ReadonlyMap<string, number> {
-    return this.#refunded
+    return new Map(this.#refunded.entries())
   }
 
   protected override answer(asked: Asked, response: ServerResponse): void {
@@ -118,7 +125,7 @@ export class AirtelSimulator extends SimulatedProvider {
     if (this.#payments.has(id)) return say(response, 400, airtelAnswerBody(airtelCodes.notHonoured))
     const play = playOf(String(subscriber.msisdn))
     if (play?.lost) return void response.destroy()
-    if (play?.unavailable || this.#payments.size >= maxPayments) return say(response, 429)
+    if (play?.unavailable) return say(response, 429)
     const requested: Requested = {
       id,
       msisdn: String(subscriber.msisdn),
@@ -129,28 +136,33 @@ export class AirtelSimulator extends SimulatedProvider {
       code: airtelCodes.inProcess,
       airtelMoneyId: `MP${randomBytes(6).toString('hex').toUpperCase()}`,
     }
-    this.#payments.set(id, requested)
-    if (play)
-      this.server.later(play.afterMs, () => {
-        requested.code = codes[play.ending]
-      })
+    this.#payments.put(id, requested, play?.afterMs)
     if (play?.cut) return void response.destroy()
     say(response, 200, airtelAnswerBody(airtelCodes.inProcess, { id, status: 'SUCCESS' }))
+  }
+
+  #decide(requested: Requested): undefined {
+    const play = playOf(requested.msisdn)
+    if (!play) return
+    requested.code = codes[play.ending]
+    this.#payments.keep(requested.id)
   }
 
   /** All of a payment, at once, and only once. */
   #refund({ headers, body }: Asked, response: ServerResponse): void {
     const receipt = String(Object(body?.transaction).airtel_money_id)
-    const requested = [...this.#payments.values()].find(({ airtelMoneyId }) => airtelMoneyId === receipt)
+    const requested = this.#payments.values().find(({ airtelMoneyId }) => airtelMoneyId === receipt)
     const isTheirs = requested?.country === headers['x-country'] && requested?.currency === headers['x-currency']
     if (!requested || !isTheirs || requested.code !== airtelCodes.success)
       return say(response, 404, airtelAnswerBody(airtelCodes.notFound))
     if (this.#refunded.has(receipt)) return say(response, 400, airtelAnswerBody(airtelCodes.notHonoured))
     const play = refundPlayOf(requested.msisdn)
     if (play.lost) return void response.destroy()
-    if (requested.refusals++ < (play.unavailable ?? 0)) return say(response, 429)
+    requested.refusals += 1
+    this.#payments.keep(requested.id)
+    if (requested.refusals <= (play.unavailable ?? 0)) return say(response, 429)
     if (play.ending !== 'refunded') return say(response, 400, airtelAnswerBody(refundCodes[play.ending]))
-    this.#refunded.set(receipt, requested.amount)
+    this.#refunded.put(receipt, requested.amount)
     if (play.cut) return void response.destroy()
     say(response, 200, airtelAnswerBody(airtelCodes.success, { airtel_money_id: receipt, status: 'SUCCESS' }))
   }

@@ -8,6 +8,7 @@ import { parseMoment } from '../kernel/time.ts'
 import { signNotice } from '../protocols/acquirer.ts'
 import { type BankState, bankCodes, bankPaths, bankSignatureHeader } from '../protocols/bank.ts'
 import { membersOf, textOf } from '../protocols/json.ts'
+import type { Book } from './journal.ts'
 import { type Asked, type ProviderServerOptions, SimulatedProvider, say } from './provider-server.ts'
 
 export interface BankOptions extends ProviderServerOptions {
@@ -33,9 +34,16 @@ interface Held {
   code: string | null
 }
 
+interface Ending {
+  status: 'paid' | 'failed'
+  code: string | null
+}
+
+const paying: Ending = { status: 'paid', code: null }
+
 /** What the holder of an account does; null: nothing, ever. */
-const endings: Readonly<Record<string, { status: 'paid' | 'failed'; code: string | null } | null>> = {
-  '0001': { status: 'paid', code: null },
+const endings: Readonly<Record<string, Ending | null>> = {
+  '0001': paying,
   '0002': { status: 'failed', code: bankCodes.noMoney },
   '0003': null,
 }
@@ -47,15 +55,24 @@ const busy = '0012'
 
 export class BankSimulator extends SimulatedProvider {
   readonly #options: BankOptions
-  readonly #objects = new Map<string, Held>()
   /** Number of a virtual account -> what is held of it. */
   readonly #virtual = new Map<string, Held>()
+  readonly #objects: Book<Held>
   /** Orders that were not taken the first time. */
-  readonly #lost = new Set<string>()
+  readonly #lost: Book<true>
 
   private constructor(options: BankOptions) {
     super(options)
     this.#options = options
+    this.#objects = this.journal.book({
+      name: 'objects',
+      most: maxObjects,
+      due: (held) => this.#goOn(held),
+      forgotten: (held) => this.#virtual.delete(numberOf(held)),
+    })
+    for (const held of this.#objects.values())
+      if (held.kind === 'virtualAccounts') this.#virtual.set(numberOf(held), held)
+    this.#lost = this.journal.book({ name: 'lost', most: maxObjects })
   }
 
   static start(options: BankOptions): Promise<BankSimulator> {
@@ -97,23 +114,26 @@ export class BankSimulator extends SimulatedProvider {
     if (!held || number === '') return say(response, 422, { code: bankCodes.invalid })
     if (account.bank_code !== sandboxBank.code || number.endsWith(noAccount))
       return say(response, 422, { code: bankCodes.noAccount })
-    if (this.#objects.size >= maxObjects || number.endsWith(busy)) return say(response, 503)
-    if (number.endsWith(lost) && !this.#lost.delete(held.id)) {
-      if (this.#lost.size < maxObjects) this.#lost.add(held.id)
+    if (number.endsWith(busy)) return say(response, 503)
+    if (number.endsWith(lost) && !this.#lost.has(held.id)) {
+      this.#lost.put(held.id, true)
       return void response.destroy()
     }
-    this.#objects.set(held.id, held)
+    this.#objects.put(held.id, held, endingOf(held) ? decidesMs : undefined)
     if (number.endsWith(cut)) response.destroy()
     else say(response, 202, this.#shown(held))
-    const [, ending = endings['0001']] = Object.entries(endings).find(([digits]) => number.endsWith(digits)) ?? []
-    if (ending) this.server.later(decidesMs, () => this.#decide(held, ending))
   }
 
-  #decide(held: Held, { status, code }: { status: 'paid' | 'failed'; code: string | null }): void {
-    held.status = status
-    held.code = code
-    if (status === 'paid') this.#pay(held, held.amount)
-    this.#notify(held)
+  /** Decides what is not decided yet, and tells. */
+  async #goOn(held: Held): Promise<undefined> {
+    const ending = endingOf(held)
+    if (held.status === 'pending' && ending) {
+      held.status = ending.status
+      held.code = ending.code
+      if (ending.status === 'paid') this.#pay(held, held.amount)
+      this.#objects.keep(held.id)
+    }
+    await this.#notify(held)
   }
 
   #open({ body }: Asked, response: ServerResponse): void {
@@ -128,10 +148,10 @@ export class BankSimulator extends SimulatedProvider {
       account_name: textOf(body?.narration) || 'Payment',
     })
     if (!held || !expiresAt) return say(response, 422, { code: bankCodes.invalid })
-    if (this.#objects.size >= maxObjects || this.#virtual.has(number)) return say(response, 503)
+    if (this.#virtual.has(number)) return say(response, 503)
     held.status = 'open'
     held.expiresMs = expiresAt.getTime()
-    this.#objects.set(held.id, held)
+    this.#objects.put(held.id, held)
     this.#virtual.set(number, held)
     say(response, 201, this.#shown(held))
   }
@@ -144,8 +164,8 @@ export class BankSimulator extends SimulatedProvider {
     if (typeof parseAmount(amount, 6) !== 'bigint') return say(response, 422, { code: bankCodes.invalid })
     if (this.#stateOf(held) !== 'open') return say(response, 409, { code: bankCodes.closed })
     this.#pay(held, amount)
+    this.#objects.put(held.id, held, 0)
     say(response, 200, this.#shown(held))
-    this.#notify(held)
   }
 
   #pay(held: Held, amount: string): void {
@@ -193,11 +213,21 @@ export class BankSimulator extends SimulatedProvider {
     }
   }
 
-  #notify(held: Held): void {
+  async #notify(held: Held): Promise<void> {
     if (!held.notifyUrl.startsWith('https://')) return
     const body = this.#shown(held)
     const { webhookSecret, now } = this.#options
     const signature = signNotice(webhookSecret, JSON.stringify(body), Math.floor(now() / 1_000))
-    void this.server.call('POST', held.notifyUrl, body, { [bankSignatureHeader]: signature })
+    await this.server.call('POST', held.notifyUrl, body, { [bankSignatureHeader]: signature })
   }
+}
+
+/** What the holder of the account does with a debit or a transfer; null: nothing. */
+function endingOf(held: Held): Ending | null {
+  const [, ending = paying] = Object.entries(endings).find(([digits]) => numberOf(held).endsWith(digits)) ?? []
+  return ending
+}
+
+function numberOf({ account }: Held): string {
+  return account.account_number ?? ''
 }

@@ -4,7 +4,8 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { outgoingResultBody, readSecurityCredential } from '../protocols/daraja-outgoing.ts'
-import { type PayoutEnding, type PayoutPlay, payoutPlayOf } from './payee.ts'
+import type { Book, Journal } from './journal.ts'
+import { type PayoutEnding, payoutPlayOf } from './payee.ts'
 import { ProviderKey } from './provider-key.ts'
 import { forgedUrl, type ProviderServer, say } from './provider-server.ts'
 
@@ -37,19 +38,22 @@ interface Payout {
   receipt: string
   /** Null until it is decided. */
   ending: PayoutEnding | 'reversed' | null
+  isTold: boolean
 }
 
 export class DarajaPayouts {
   readonly #key = new ProviderKey()
   readonly #initiator: DarajaInitiator
-  readonly #server: () => ProviderServer | null
-  readonly #payouts = new Map<string, Payout>()
+  readonly #server: ProviderServer
+  readonly #payouts: Book<Payout>
   /** Ids whose first request got lost. */
-  readonly #lost = new Set<string>()
+  readonly #lost: Book<true>
 
-  constructor(initiator: DarajaInitiator, server: () => ProviderServer | null) {
+  constructor(initiator: DarajaInitiator, server: ProviderServer, journal: Journal) {
     this.#initiator = initiator
     this.#server = server
+    this.#payouts = journal.book({ name: 'payouts', most: maxPayouts, due: (payout) => this.#decide(payout) })
+    this.#lost = journal.book({ name: 'lost payouts', most: maxPayouts })
   }
 
   /** As an operator enters it: the provider's public key. */
@@ -59,7 +63,7 @@ export class DarajaPayouts {
 
   /** What was paid and not taken back, by the id of the request. */
   get paid(): ReadonlyMap<string, string> {
-    const paid = [...this.#payouts.values()].filter(({ ending }) => ending === 'paid')
+    const paid = this.#payouts.values().filter(({ ending }) => ending === 'paid')
     return new Map(paid.map(({ id, amount }) => [id, amount]))
   }
 
@@ -75,10 +79,9 @@ export class DarajaPayouts {
     const id = String(body.OriginatorConversationID)
     const play = payoutPlayOf(String(body.PartyB))
     if (this.#payouts.has(id)) return say(response, 500, refusal('500.002.1001', 'Duplicate OriginatorConversationID'))
-    if (play.unavailable || this.#payouts.size >= maxPayouts)
-      return say(response, 503, refusal('500.003.02', 'System is busy. Please try again'))
+    if (play.unavailable) return say(response, 503, refusal('500.003.02', 'System is busy. Please try again'))
     if (play.lost && !this.#lost.has(id)) {
-      this.#lost.add(id)
+      this.#lost.put(id, true)
       return void response.destroy()
     }
     const payout: Payout = {
@@ -90,11 +93,11 @@ export class DarajaPayouts {
       timeoutUrl: String(body.QueueTimeOutURL),
       receipt: `S${randomBytes(5).toString('hex').toUpperCase().slice(0, 9)}`,
       ending: null,
+      isTold: false,
     }
-    this.#payouts.set(id, payout)
+    this.#payouts.put(id, payout, play.afterMs)
     const accept = () => say(response, 200, accepted(payout.conversationId, id))
-    if (play.early) return void this.#decide(payout, play).then(accept)
-    this.#server()?.later(play.afterMs, () => void this.#decide(payout, play))
+    if (play.early) return void this.#payouts.play(id).then(accept)
     if (play.cut) return void response.destroy()
     accept()
   }
@@ -113,7 +116,7 @@ export class DarajaPayouts {
     say(response, 200, accepted(conversationId, originator))
     const payout = this.#payouts.get(String(body.OriginalConversationID))
     const head = { originatorConversationId: originator, conversationId, transactionId: null }
-    this.#server()?.later(answerMs, () => {
+    this.#server.later(answerMs, () => {
       if (!payout) return this.#call(url, { ...head, resultCode: 'R000002', parameters: new Map() })
       const parameters = new Map([
         ['OriginatorConversationID', payout.id],
@@ -138,17 +141,25 @@ export class DarajaPayouts {
     return isAddress(body.QueueTimeOutURL) ? null : 'QueueTimeOutURL'
   }
 
-  async #decide(payout: Payout, play: PayoutPlay): Promise<void> {
+  async #decide(payout: Payout): Promise<number | undefined> {
+    if (payout.isTold) return this.#takeBack(payout)
+    const play = payoutPlayOf(payout.phone)
     payout.ending = play.ending
+    this.#payouts.keep(payout.id)
     if (play.forged) await this.#tell(payout, 'paid', forgedUrl(payout.resultUrl))
     if (play.timesOut) await this.#tell(payout, 'failed', payout.timeoutUrl)
     if (play.firstTold) await this.#tell(payout, play.firstTold)
     for (let i = 0; i < play.callbacks; i++) await this.#tell(payout, play.ending)
-    if (play.thenReversed)
-      this.#server()?.later(reversalMs, () => {
-        payout.ending = 'reversed'
-        void this.#tell(payout, 'failed')
-      })
+    if (!play.thenReversed) return
+    payout.isTold = true
+    this.#payouts.keep(payout.id)
+    return reversalMs
+  }
+
+  async #takeBack(payout: Payout): Promise<undefined> {
+    payout.ending = 'reversed'
+    this.#payouts.keep(payout.id)
+    await this.#tell(payout, 'failed')
   }
 
   async #tell(
@@ -176,7 +187,7 @@ export class DarajaPayouts {
 
   async #call(url: string, result: Parameters<typeof outgoingResultBody>[0]): Promise<void> {
     const description = result.resultCode === '0' ? 'The service request is processed successfully.' : 'Not processed.'
-    await this.#server()?.call('POST', url, outgoingResultBody(result, description))
+    await this.#server.call('POST', url, outgoingResultBody(result, description))
   }
 }
 

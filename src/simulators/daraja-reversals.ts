@@ -5,7 +5,8 @@ import { randomBytes, randomInt } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { outgoingResultBody } from '../protocols/daraja-outgoing.ts'
 import { reversalCodes } from '../protocols/daraja-reversals.ts'
-import { type RefundEnding, type RefundPlay, refundPlayOf } from './payer.ts'
+import type { Book, Journal } from './journal.ts'
+import { type RefundEnding, refundPlayOf } from './payer.ts'
 import { forgedUrl, type ProviderServer, say } from './provider-server.ts'
 
 const maxReversals = 100_000
@@ -37,22 +38,26 @@ export interface DarajaReversalsOptions {
   isInitiator(name: unknown, credential: unknown): boolean
   /** The payment with a receipt. */
   find(receipt: string): Paid | undefined
-  server(): ProviderServer | null
+  server: ProviderServer
+  journal: Journal
 }
 
 export class DarajaReversals {
   readonly #options: DarajaReversalsOptions
-  readonly #reversals = new Map<string, Reversal>()
+  readonly #reversals: Book<Reversal>
   /** Receipt -> how often a reversal was asked for. */
-  readonly #asked = new Map<string, number>()
+  readonly #asked: Book<number>
 
   constructor(options: DarajaReversalsOptions) {
     this.#options = options
+    const { journal } = options
+    this.#reversals = journal.book({ name: 'reversals', most: maxReversals, due: (one) => this.#decide(one) })
+    this.#asked = journal.book({ name: 'reversals asked for', most: maxReversals })
   }
 
   /** What was taken back, by the receipt of the payment: the provider's own books. */
   get books(): ReadonlyMap<string, string> {
-    const done = [...this.#reversals.values()].filter(({ code }) => code === reversalCodes.done)
+    const done = this.#reversals.values().filter(({ code }) => code === reversalCodes.done)
     return new Map(done.map(({ receipt, amount }) => [receipt, amount]))
   }
 
@@ -63,13 +68,12 @@ export class DarajaReversals {
   take(body: Record<string, unknown>, response: ServerResponse): void {
     const problem = this.#problemOf(body)
     if (problem) return say(response, 400, refusal('400.002.02', `Bad Request - Invalid ${problem}`))
-    const { find, server } = this.#options
     const receipt = String(body.TransactionID)
-    const paid = find(receipt)
+    const paid = this.#options.find(receipt)
     const play = refundPlayOf(paid?.phone ?? '')
     const asked = this.#asked.get(receipt) ?? 0
-    this.#asked.set(receipt, asked + 1)
-    if (asked < (play.unavailable ?? 0) || this.#reversals.size >= maxReversals)
+    this.#asked.put(receipt, asked + 1)
+    if (asked < (play.unavailable ?? 0))
       return say(response, 503, refusal('500.003.02', 'System is busy. Please try again'))
     if (play.lost && asked === 0) return void response.destroy()
     const reversal: Reversal = {
@@ -80,8 +84,7 @@ export class DarajaReversals {
       resultUrl: String(body.ResultURL),
       code: null,
     }
-    this.#reversals.set(reversal.id, reversal)
-    server()?.later(play.afterMs, () => void this.#decide(reversal, paid, play))
+    this.#reversals.put(reversal.id, reversal, play.afterMs)
     if (play.cut && asked === 0) return void response.destroy()
     say(response, 200, accepted(reversal.conversationId, reversal.id))
   }
@@ -94,7 +97,7 @@ export class DarajaReversals {
     if (!reversal || !isRight) return say(response, 400, refusal('400.002.02', 'Bad Request'))
     const head = { originatorConversationId: conversation(), conversationId: conversation(), transactionId: null }
     say(response, 200, accepted(head.conversationId, head.originatorConversationId))
-    server()?.later(answerMs, () => {
+    server.later(answerMs, () => {
       const { id, code, amount } = reversal
       const parameters = new Map([
         ['OriginatorConversationID', id],
@@ -117,14 +120,18 @@ export class DarajaReversals {
     return [body.ResultURL, body.QueueTimeOutURL].every((url) => /^https:\/\//.test(String(url))) ? null : 'ResultURL'
   }
 
-  async #decide(reversal: Reversal, paid: Paid | undefined, play: RefundPlay): Promise<void> {
-    reversal.code = this.#codeOf(reversal, paid, play)
-    const { resultUrl, code } = reversal
+  async #decide(reversal: Reversal): Promise<undefined> {
+    const paid = this.#options.find(reversal.receipt)
+    const play = refundPlayOf(paid?.phone ?? '')
+    const code = reversal.code ?? this.#codeOf(reversal, paid, play.ending)
+    reversal.code = code
+    this.#reversals.keep(reversal.id)
+    const { resultUrl } = reversal
     if (play.forged) await this.#tell(reversal, reversalCodes.done, forgedUrl(resultUrl))
     for (let i = 0; i < play.callbacks; i++) await this.#tell(reversal, code, resultUrl)
   }
 
-  #codeOf({ receipt, amount }: Reversal, paid: Paid | undefined, { ending }: RefundPlay): string {
+  #codeOf({ receipt, amount }: Reversal, paid: Paid | undefined, ending: RefundEnding): string {
     if (!paid || paid.amount !== amount) return reversalCodes.unknownReceipt
     return this.books.has(receipt) ? reversalCodes.doneBefore : codes[ending]
   }
@@ -150,7 +157,7 @@ export class DarajaReversals {
 
   async #call(url: string, result: Parameters<typeof outgoingResultBody>[0]): Promise<void> {
     const description = result.resultCode === '0' ? 'The service request is processed successfully.' : 'Not processed.'
-    await this.#options.server()?.call('POST', url, outgoingResultBody(result, description))
+    await this.#options.server.call('POST', url, outgoingResultBody(result, description))
   }
 }
 

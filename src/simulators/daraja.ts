@@ -5,6 +5,7 @@ import type { ServerResponse } from 'node:http'
 import { passwordOf, stkCallbackBody } from '../protocols/daraja.ts'
 import { type DarajaInitiator, DarajaPayouts } from './daraja-outgoing.ts'
 import { DarajaReversals } from './daraja-reversals.ts'
+import type { Book } from './journal.ts'
 import { type Ending, otherAmount, type Play, playOf } from './payer.ts'
 import { type Asked, forgedUrl, type ProviderServerOptions, SimulatedProvider, say } from './provider-server.ts'
 
@@ -54,18 +55,24 @@ export class DarajaSimulator extends SimulatedProvider {
   /** The part that takes payments back. */
   readonly reversals: DarajaReversals
   readonly #options: DarajaOptions
-  readonly #prompts = new Map<string, Prompt>()
+  readonly #prompts: Book<Prompt>
   readonly #tokens = new Set<string>()
 
   private constructor(options: DarajaOptions) {
     super(options)
     this.#options = options
-    this.payouts = new DarajaPayouts(options.initiator, () => this.server)
+    this.#prompts = this.journal.book({
+      name: 'prompts',
+      most: maxPrompts,
+      due: (prompt) => this.#decide(prompt),
+    })
+    this.payouts = new DarajaPayouts(options.initiator, this.server, this.journal)
     this.reversals = new DarajaReversals({
       shortcode: options.shortcode,
       isInitiator: (name, credential) => this.payouts.isInitiator(name, credential),
-      find: (receipt) => [...this.#prompts.values()].find((prompt) => prompt.receipt === receipt),
-      server: () => this.server,
+      find: (receipt) => this.#prompts.values().find((prompt) => prompt.receipt === receipt),
+      server: this.server,
+      journal: this.journal,
     })
   }
 
@@ -104,7 +111,6 @@ export class DarajaSimulator extends SimulatedProvider {
     const play = playOf(phone)
     if (play?.unavailable) return say(response, 503, refusal('500.003.02', 'System is busy. Please try again'))
     if (play?.lost) return void response.destroy()
-    if (this.#prompts.size >= maxPrompts) return say(response, 503, refusal('500.003.03', 'Quota Violation'))
     const prompt: Prompt = {
       merchantRequestId: `${randomInt(1_000, 99_999)}-${randomInt(10_000_000, 99_999_999)}-1`,
       checkoutId: `ws_CO_${randomBytes(12).toString('hex')}`,
@@ -114,8 +120,7 @@ export class DarajaSimulator extends SimulatedProvider {
       resultCode: null,
       receipt: null,
     }
-    this.#prompts.set(prompt.checkoutId, prompt)
-    if (play) this.server.later(play.afterMs, () => this.#decide(prompt, play))
+    this.#prompts.put(prompt.checkoutId, prompt, play?.afterMs)
     if (play?.cut) return void response.destroy()
     say(response, 200, {
       MerchantRequestID: prompt.merchantRequestId,
@@ -155,10 +160,15 @@ export class DarajaSimulator extends SimulatedProvider {
     })
   }
 
-  #decide(prompt: Prompt, play: Play): void {
-    prompt.resultCode = codes[play.ending]
-    if (play.ending === 'paid') prompt.receipt = `S${randomBytes(5).toString('hex').toUpperCase().slice(0, 9)}`
-    void this.#tell(prompt, play)
+  async #decide(prompt: Prompt): Promise<undefined> {
+    const play = playOf(prompt.phone)
+    if (!play) return
+    if (prompt.resultCode === null) {
+      prompt.resultCode = codes[play.ending]
+      if (play.ending === 'paid') prompt.receipt = `S${randomBytes(5).toString('hex').toUpperCase().slice(0, 9)}`
+      this.#prompts.keep(prompt.checkoutId)
+    }
+    await this.#tell(prompt, play)
   }
 
   async #tell(prompt: Prompt, { ending, callbacks, forged, thenTold, otherAmount: isOther }: Play): Promise<void> {

@@ -3,6 +3,7 @@
 // what it paid, by the reference of the request, and has no words for money that was taken back.
 import type { ServerResponse } from 'node:http'
 import { paymentResultBody } from '../protocols/momo.ts'
+import type { Book, Journal } from './journal.ts'
 import {
   MomoDoor,
   type MomoOrder,
@@ -13,7 +14,7 @@ import {
   readMomoOrder,
 } from './momo-product.ts'
 import { type MomoRefunds, refundsPath } from './momo-refunds.ts'
-import { type PayoutEnding, type PayoutPlay, payoutPlayOf } from './payee.ts'
+import { type PayoutEnding, payoutPlayOf } from './payee.ts'
 import { type Asked, forgedUrl, type ProviderServer, say } from './provider-server.ts'
 
 const maxTransfers = 200_000
@@ -30,15 +31,21 @@ const reasons: Readonly<Record<PayoutEnding, string | null>> = {
 export class MomoTransfers {
   readonly #door: MomoDoor
   readonly #refunds: MomoRefunds
-  readonly #server: () => ProviderServer | null
-  readonly #transfers = new Map<string, MomoOrder>()
+  readonly #server: ProviderServer
+  readonly #transfers: Book<MomoOrder>
   /** References whose first request got lost. */
-  readonly #lost = new Set<string>()
+  readonly #lost: Book<true>
 
-  constructor(product: MomoProduct, server: () => ProviderServer | null, refunds: MomoRefunds) {
+  constructor(product: MomoProduct, server: ProviderServer, journal: Journal, refunds: MomoRefunds) {
     this.#door = new MomoDoor(product, '/disbursement/token/')
     this.#refunds = refunds
     this.#server = server
+    this.#transfers = journal.book({
+      name: 'transfers',
+      most: maxTransfers,
+      due: (transfer, reference) => this.#decide(transfer, reference),
+    })
+    this.#lost = journal.book({ name: 'lost transfers', most: maxTransfers })
   }
 
   /** What was paid, by the reference of the request. */
@@ -62,21 +69,23 @@ export class MomoTransfers {
     const { reference, order: transfer } = read
     if (this.#transfers.has(reference)) return say(response, 409, momoRefusal('RESOURCE_ALREADY_EXIST'))
     const play = payoutPlayOf(transfer.phone)
-    if (play.unavailable || this.#transfers.size >= maxTransfers)
-      return say(response, 503, momoRefusal('SERVICE_UNAVAILABLE'))
+    if (play.unavailable) return say(response, 503, momoRefusal('SERVICE_UNAVAILABLE'))
     if (play.lost && !this.#lost.has(reference)) {
-      this.#lost.add(reference)
+      this.#lost.put(reference, true)
       return void response.destroy()
     }
-    this.#transfers.set(reference, transfer)
-    if (play.early) return void this.#decide(transfer, play).then(() => say(response, 202))
-    this.#server()?.later(play.afterMs, () => void this.#decide(transfer, play))
+    this.#transfers.put(reference, transfer, play.afterMs)
+    if (play.early) return void this.#transfers.play(reference).then(() => say(response, 202))
     if (play.cut) return void response.destroy()
     say(response, 202)
   }
 
-  async #decide(transfer: MomoOrder, play: PayoutPlay): Promise<void> {
-    Object.assign(transfer, momoOutcome(reasons[play.ending]))
+  async #decide(transfer: MomoOrder, reference: string): Promise<undefined> {
+    const play = payoutPlayOf(transfer.phone)
+    if (transfer.status === 'PENDING') {
+      Object.assign(transfer, momoOutcome(reasons[play.ending]))
+      this.#transfers.keep(reference)
+    }
     const { callbackUrl } = transfer
     if (callbackUrl === null) return
     if (play.forged) await this.#call(transfer, 'failed', forgedUrl(callbackUrl))
@@ -87,6 +96,6 @@ export class MomoTransfers {
   async #call(transfer: MomoOrder, ending: PayoutEnding, url: string): Promise<void> {
     const { financialTransactionId } = transfer
     const told = { ...transfer, ...momoOutcome(reasons[ending]), financialTransactionId }
-    await this.#server()?.call('PUT', url, paymentResultBody(told, transfer, 'payee'))
+    await this.#server.call('PUT', url, paymentResultBody(told, transfer, 'payee'))
   }
 }

@@ -4,6 +4,7 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import type { PaymentResult } from '../protocols/momo.ts'
+import type { Book } from './journal.ts'
 import { type Asked, say } from './provider-server.ts'
 
 const tokenSeconds = 3_600
@@ -101,8 +102,8 @@ export function momoOutcome(
 }
 
 /** What was paid, by the reference of the order: the provider's own books. */
-export function momoBooks(orders: ReadonlyMap<string, MomoOrder>): ReadonlyMap<string, string> {
-  const paid = [...orders].filter(([, { status }]) => status === 'SUCCESSFUL')
+export function momoBooks(orders: Book<MomoOrder>): ReadonlyMap<string, string> {
+  const paid = orders.entries().filter(([, { status }]) => status === 'SUCCESSFUL')
   return new Map(paid.map(([reference, { amount }]) => [reference, amount]))
 }
 

@@ -3,6 +3,7 @@
 // reference and never more than was paid, and calls back.
 import type { ServerResponse } from 'node:http'
 import { paymentResultBody } from '../protocols/momo.ts'
+import type { Book, Journal } from './journal.ts'
 import { type MomoOrder, momoOutcome, momoRefusal, readMomoTerms } from './momo-product.ts'
 import { type RefundEnding, type RefundPlay, refundPlayOf } from './payer.ts'
 import { type Asked, forgedUrl, type ProviderServer, say } from './provider-server.ts'
@@ -22,19 +23,25 @@ interface Refund extends MomoOrder {
 
 export class MomoRefunds {
   readonly #find: (reference: string) => MomoOrder | undefined
-  readonly #server: () => ProviderServer | null
-  readonly #refunds = new Map<string, Refund>()
-  /** Reference -> how often it was not taken. */
-  readonly #refusals = new Map<string, number>()
+  readonly #server: ProviderServer
+  readonly #refunds: Book<Refund>
+  /** Reference -> how often it was asked for. */
+  readonly #asked: Book<number>
 
-  constructor(find: (reference: string) => MomoOrder | undefined, server: () => ProviderServer | null) {
+  constructor(find: (reference: string) => MomoOrder | undefined, server: ProviderServer, journal: Journal) {
     this.#find = find
     this.#server = server
+    this.#refunds = journal.book({
+      name: 'refunds',
+      most: maxRefunds,
+      due: (refund, reference) => this.#decide(refund, reference),
+    })
+    this.#asked = journal.book({ name: 'refunds asked for', most: maxRefunds })
   }
 
   /** What was given back, by the reference of the refund: the provider's own books. */
   get books(): ReadonlyMap<string, { of: string; amount: string }> {
-    return new Map([...this.#refunds].filter(([, { status }]) => status === 'SUCCESSFUL'))
+    return new Map(this.#refunds.entries().filter(([, { status }]) => status === 'SUCCESSFUL'))
   }
 
   answer(asked: Asked, response: ServerResponse): void {
@@ -54,14 +61,12 @@ export class MomoRefunds {
     if (this.#givenBack(of) + Number(order.amount) > Number(paid.amount))
       return say(response, 400, momoRefusal('NOT_ALLOWED'))
     const play = refundPlayOf(paid.phone)
-    const refusals = this.#refusals.get(reference) ?? 0
-    this.#refusals.set(reference, refusals + 1)
-    if (refusals < (play.unavailable ?? 0) || this.#refunds.size >= maxRefunds)
-      return say(response, 503, momoRefusal('SERVICE_UNAVAILABLE'))
-    if (play.lost && refusals === 0) return void response.destroy()
+    const times = this.#asked.get(reference) ?? 0
+    this.#asked.put(reference, times + 1)
+    if (times < (play.unavailable ?? 0)) return say(response, 503, momoRefusal('SERVICE_UNAVAILABLE'))
+    if (play.lost && times === 0) return void response.destroy()
     const refund: Refund = { ...order, of }
-    this.#refunds.set(reference, refund)
-    this.#server()?.later(play.afterMs, () => this.#decide(refund, play))
+    this.#refunds.put(reference, refund, play.afterMs)
     if (play.cut) return void response.destroy()
     say(response, 202)
   }
@@ -73,21 +78,24 @@ export class MomoRefunds {
   }
 
   #givenBack(of: string): number {
-    const alive = [...this.#refunds.values()].filter((refund) => refund.of === of && refund.status !== 'FAILED')
+    const alive = this.#refunds.values().filter((refund) => refund.of === of && refund.status !== 'FAILED')
     return alive.reduce((sum, { amount }) => sum + Number(amount), 0)
   }
 
-  #decide(refund: Refund, play: RefundPlay): void {
-    Object.assign(refund, momoOutcome(reasons[play.ending]))
-    void this.#tell(refund, play)
+  async #decide(refund: Refund, reference: string): Promise<undefined> {
+    const play = refundPlayOf(refund.phone)
+    if (refund.status === 'PENDING') {
+      Object.assign(refund, momoOutcome(reasons[play.ending]))
+      this.#refunds.keep(reference)
+    }
+    await this.#tell(refund, play)
   }
 
   async #tell(refund: Refund, { callbacks, forged }: RefundPlay): Promise<void> {
     const { callbackUrl } = refund
     if (callbackUrl === null) return
     const success: Refund = { ...refund, status: 'SUCCESSFUL', reason: null }
-    if (forged) await this.#server()?.call('PUT', forgedUrl(callbackUrl), paymentResultBody(success, refund))
-    for (let i = 0; i < callbacks; i++)
-      await this.#server()?.call('PUT', callbackUrl, paymentResultBody(refund, refund))
+    if (forged) await this.#server.call('PUT', forgedUrl(callbackUrl), paymentResultBody(success, refund))
+    for (let i = 0; i < callbacks; i++) await this.#server.call('PUT', callbackUrl, paymentResultBody(refund, refund))
   }
 }

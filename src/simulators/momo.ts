@@ -3,6 +3,7 @@
 // It has no words for a wrong PIN, which is a payer who declined, nor for a phone out of reach, whose prompt expires.
 import type { ServerResponse } from 'node:http'
 import { paymentResultBody } from '../protocols/momo.ts'
+import type { Book } from './journal.ts'
 import { MomoTransfers } from './momo-outgoing.ts'
 import {
   MomoDoor,
@@ -38,18 +39,23 @@ export class MomoSimulator extends SimulatedProvider {
   /** The half that pays. */
   readonly transfers: MomoTransfers
   readonly #door: MomoDoor
-  readonly #requests = new Map<string, MomoOrder>()
+  readonly #requests: Book<MomoOrder>
   /** References whose first request got lost. */
-  readonly #lost = new Set<string>()
-  readonly #refunds = new MomoRefunds(
-    (reference) => this.#requests.get(reference),
-    () => this.server,
-  )
+  readonly #lost: Book<true>
+  readonly #refunds: MomoRefunds
 
   private constructor(options: MomoOptions) {
     super(options)
     this.#door = new MomoDoor(options, '/collection/token/')
-    this.transfers = new MomoTransfers(options.disbursement ?? options, () => this.server, this.#refunds)
+    const { journal, server } = this
+    this.#requests = journal.book({
+      name: 'requests',
+      most: maxRequests,
+      due: (requested, reference) => this.#decide(requested, reference),
+    })
+    this.#lost = journal.book({ name: 'lost requests', most: maxRequests })
+    this.#refunds = new MomoRefunds((reference) => this.#requests.get(reference), server, journal)
+    this.transfers = new MomoTransfers(options.disbursement ?? options, server, journal, this.#refunds)
   }
 
   static start(options: MomoOptions): Promise<MomoSimulator> {
@@ -84,14 +90,12 @@ export class MomoSimulator extends SimulatedProvider {
       return say(response, 400, momoRefusal('INVALID_CALLBACK_URL_HOST'))
     if (this.#requests.has(reference)) return say(response, 409, momoRefusal('RESOURCE_ALREADY_EXIST'))
     const play = playOf(order.phone)
-    if (play?.unavailable || this.#requests.size >= maxRequests)
-      return say(response, 503, momoRefusal('SERVICE_UNAVAILABLE'))
+    if (play?.unavailable) return say(response, 503, momoRefusal('SERVICE_UNAVAILABLE'))
     if (play?.lost && !this.#lost.has(reference)) {
-      this.#lost.add(reference)
+      this.#lost.put(reference, true)
       return void response.destroy()
     }
-    this.#requests.set(reference, order)
-    if (play) this.server.later(play.afterMs, () => this.#decide(order, play))
+    this.#requests.put(reference, order, play?.afterMs)
     if (play?.cut) return void response.destroy()
     say(response, 202)
   }
@@ -102,10 +106,15 @@ export class MomoSimulator extends SimulatedProvider {
     say(response, 200, paymentResultBody(requested, requested))
   }
 
-  #decide(requested: MomoOrder, play: Play): void {
-    if (play.otherAmount) requested.amount = otherAmount(requested.amount)
-    Object.assign(requested, momoOutcome(reasons[play.ending]))
-    void this.#tell(requested, play)
+  async #decide(requested: MomoOrder, reference: string): Promise<undefined> {
+    const play = playOf(requested.phone)
+    if (!play) return
+    if (requested.status === 'PENDING') {
+      if (play.otherAmount) requested.amount = otherAmount(requested.amount)
+      Object.assign(requested, momoOutcome(reasons[play.ending]))
+      this.#requests.keep(reference)
+    }
+    await this.#tell(requested, play)
   }
 
   async #tell(requested: MomoOrder, { ending, callbacks, forged, thenTold }: Play): Promise<void> {

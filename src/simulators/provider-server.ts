@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { type Book, Journal } from './journal.ts'
 
 const maxBodyBytes = 64 * 1024
 const callbackTimeoutMs = 5_000
@@ -16,6 +17,12 @@ export interface ProviderServerOptions {
   timeScale: number
   /** The certificate authority of whoever is called back. */
   ca(): string | undefined
+  /** Where its books are kept; in memory only without it. */
+  journalFile?: string | null
+  /** Fulfilled when whoever is called back can be: what the books say is due waits for it. */
+  ready?: Promise<unknown>
+  /** The books can no longer be written down. */
+  onProblem?(error: unknown): void
   /** Told right before somebody is called back. */
   onCall?(body: object): void
 }
@@ -44,9 +51,15 @@ export class ProviderServer {
     })
   }
 
-  async listen(): Promise<void> {
-    this.#server.listen(0, this.#options.host)
-    await once(this.#server, 'listening')
+  /** On the port that it had before, if that is free. */
+  async listen(port: number): Promise<void> {
+    try {
+      this.#server.listen(port, this.#options.host)
+      await once(this.#server, 'listening')
+    } catch (error) {
+      if (port === 0) throw error
+      await this.listen(0)
+    }
   }
 
   get port(): number {
@@ -90,8 +103,15 @@ export class ProviderServer {
 /** A provider on its port. Each kind says how it answers. */
 export abstract class SimulatedProvider {
   protected readonly server: ProviderServer
+  protected readonly journal: Journal
+  /** Its port, because addresses that it gave to others outlive it. */
+  readonly #addresses: Book<number>
+  readonly #ready: Promise<unknown>
 
   protected constructor(options: ProviderServerOptions) {
+    this.journal = new Journal({ ...options, file: options.journalFile ?? null })
+    this.#ready = options.ready ?? Promise.resolve()
+    this.#addresses = this.journal.book({ name: 'addresses', most: 1 })
     this.server = new ProviderServer(options, (asked, response) => this.answer(asked, response))
   }
 
@@ -102,11 +122,14 @@ export abstract class SimulatedProvider {
   }
 
   async stop(): Promise<void> {
+    this.journal.stop()
     await this.server.stop()
   }
 
   protected async listening(): Promise<this> {
-    await this.server.listen()
+    await this.server.listen(this.#addresses.get('port') ?? 0)
+    this.#addresses.put('port', this.port)
+    void this.#ready.then(() => this.journal.begin())
     return this
   }
 }

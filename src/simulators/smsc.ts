@@ -16,6 +16,7 @@ import { encodeReceipt, messageStates, type ReceiptState } from '../protocols/sm
 import { Smsc, type SmscSession, type SubmitAnswer } from '../protocols/smpp/session.ts'
 import { commandStatus } from '../protocols/smpp/status.ts'
 import { decodeWish, type Wish } from '../protocols/smpp/wish.ts'
+import { type Book, Journal } from './journal.ts'
 
 /** Messages whose receipt is still to come. */
 const maxUnderWay = 100_000
@@ -77,6 +78,10 @@ export interface SmscSimulatorOptions {
   delayMs?: number
   /** The time of day, for the dates in receipts; without it they are zeros. */
   now?(): number
+  /** Where messages under way are kept; in memory only without it. */
+  journalFile?: string | null
+  /** They can no longer be written down. */
+  onProblem?(error: unknown): void
   /** A handset got a whole message. */
   onMessage?(message: HandsetMessage): void
 }
@@ -89,12 +94,22 @@ export interface HandsetMessage {
   text: string
 }
 
+/** A message, or a part of one, until its receipt is acknowledged. */
 interface UnderWay {
-  session: SmscSession
-  message: SubmitSm
   messageId: string
+  systemId: string
+  source: Address
+  destination: Address
+  registeredDelivery: number
+  text: string
+  concatenation: Concatenation | null
   submitDate: string | null
   wish: Wish | null
+}
+
+interface HeldReceipt {
+  messageId: string
+  pdu: DeliverSm
 }
 
 export class SmscSimulator {
@@ -111,11 +126,14 @@ export class SmscSimulator {
   readonly #timers = new Set<NodeJS.Timeout>()
   readonly #unanswered = new Set<(answer: SubmitAnswer) => void>()
   readonly #outOfCoverage = new Map<string, UnderWay[]>()
-  readonly #held = new Map<string, DeliverSm[]>()
+  readonly #held = new Map<string, HeldReceipt[]>()
+  readonly #journal: Journal
+  readonly #underWay: Book<UnderWay>
+  /** The session on which a message came. */
+  readonly #sessions = new WeakMap<UnderWay, SmscSession>()
   readonly #states = new Map<string, ReceiptState>()
   readonly #throttled = new Map<string, number>()
   readonly #unjoined = new Map<string, Map<number, string>>()
-  #underWay = 0
   #messages = 0
   #references = 0
   #stopped = false
@@ -124,6 +142,17 @@ export class SmscSimulator {
   private constructor(options: SmscSimulatorOptions) {
     this.#options = options
     this.delayMs = options.delayMs ?? 1000
+    this.#journal = new Journal({
+      file: options.journalFile ?? null,
+      now: options.now ?? (() => performance.now()),
+      timeScale: 1,
+      ...(options.onProblem ? { onProblem: options.onProblem } : {}),
+    })
+    this.#underWay = this.#journal.book({
+      name: 'messages',
+      most: maxUnderWay,
+      due: (underWay) => this.#deliver(underWay, outcomeOf(underWay)),
+    })
   }
 
   static async start(options: SmscSimulatorOptions): Promise<SmscSimulator> {
@@ -138,7 +167,17 @@ export class SmscSimulator {
       onQuery: async (_session, { messageId }) => simulator.#query(messageId),
       onSession: (session) => simulator.#offerHeld(session),
     })
+    simulator.#resume()
     return simulator
+  }
+
+  /** What was out of reach, or had a receipt that nobody was there to take, is tried again. */
+  #resume(): void {
+    for (const [messageId, underWay] of this.#underWay.entries()) {
+      remember(this.#states, messageId, 'ENROUTE', maxRemembered)
+      if (!this.#underWay.isDue(messageId)) this.#underWay.put(messageId, underWay, 0)
+    }
+    this.#journal.begin()
   }
 
   get port(): number {
@@ -177,7 +216,7 @@ export class SmscSimulator {
     if (!inCoverage && !waiting) remember(this.#outOfCoverage, digits, [], maxUnfinished)
     if (!inCoverage || !waiting) return
     this.#outOfCoverage.delete(digits)
-    for (const message of waiting) this.#deliver(message, {})
+    for (const message of waiting) void this.#deliver(message, {})
   }
 
   /** The same for handsets that an account wished out of reach: all but those that still are; `*` is every one. */
@@ -188,7 +227,10 @@ export class SmscSimulator {
       const [whose, number = ''] = key.split(' ')
       if (whose !== account || out.has(number)) continue
       this.#outOfCoverage.delete(key)
-      for (const message of waiting) this.#deliver({ ...message, wish: null }, {})
+      for (const message of waiting) {
+        message.wish = null
+        void this.#deliver(message, {})
+      }
     }
   }
 
@@ -197,9 +239,10 @@ export class SmscSimulator {
     for (const session of [...this.sessions]) session.drop()
   }
 
-  /** Forgets what is under way, unbinds everyone and closes the port. */
+  /** Leaves what is under way to the next start, if it is written down, unbinds everyone and closes the port. */
   async stop(): Promise<void> {
     this.#stopped = true
+    this.#journal.stop()
     for (const timer of this.#timers) clearTimeout(timer)
     this.#timers.clear()
     for (const answer of this.#unanswered) answer(refused(commandStatus.ESME_RSYSERR))
@@ -214,24 +257,29 @@ export class SmscSimulator {
 
   async #submit(session: SmscSession, message: SubmitSm): Promise<SubmitAnswer> {
     if (this.silent) return new Promise((resolve) => this.#unanswered.add(resolve))
-    const to = message.destination.address
-    const forced = /0000(\d\d)$/.test(to) ? outcomes[to.slice(-2)] : undefined
-    const wish = forced ? null : decodeWish(message.tlvs)
-    const outcome = forced ?? outcomes[wish?.outcome ?? ''] ?? {}
+    const { source, destination, registeredDelivery } = message
+    const wish = forcedOutcome(destination) ? null : decodeWish(message.tlvs)
+    const outcome = outcomeOf({ destination, wish })
     const status = this.#refusal(session, message, outcome)
     if (status !== 0) return refused(status)
     this.#messages += 1
     const messageId = `${this.#idPrefix}${this.#messages.toString(16).padStart(8, '0')}`
-    const underWay = { session, message, messageId, submitDate: this.#date(), wish }
+    const { text, concatenation } = decodeMessage(message)
+    const underWay: UnderWay = {
+      ...{ messageId, systemId: session.systemId, source, destination, registeredDelivery },
+      ...{ text, concatenation, submitDate: this.#date(), wish },
+    }
+    this.#sessions.set(underWay, session)
     remember(this.#states, messageId, 'ENROUTE', maxRemembered)
     if (outcome.early) {
       await Promise.all([this.#receipt(underWay, delivered), this.#receipt(underWay, delivered)])
       this.#arrive(underWay, outcome)
     } else if (wish?.isOutOfCoverage) {
       // At once, so that it is already waiting when the handset is back.
-      this.#deliver(underWay, outcome)
+      this.#underWay.put(messageId, underWay)
+      void this.#deliver(underWay, outcome)
     } else {
-      this.#later(outcome.delays ?? 1, () => this.#deliver(underWay, outcome), wish?.delayMs ?? this.delayMs)
+      this.#underWay.put(messageId, underWay, (outcome.delays ?? 1) * (wish?.delayMs ?? this.delayMs))
     }
     return { status: 0, messageId }
   }
@@ -242,7 +290,7 @@ export class SmscSimulator {
     if (outcome.status !== undefined) return outcome.status
     if (outcome.primaryDown && session.systemId === (this.#options.primary ?? 'sandbox-1'))
       return commandStatus.ESME_RSYSERR
-    if (this.#underWay >= maxUnderWay) return commandStatus.ESME_RMSGQFUL
+    if (this.#underWay.size >= maxUnderWay) return commandStatus.ESME_RMSGQFUL
     return outcome.throttles && this.#isThrottled(message, outcome.throttles) ? commandStatus.ESME_RTHROTTLED : 0
   }
 
@@ -257,8 +305,8 @@ export class SmscSimulator {
   }
 
   /** The moment at which the network knows what became of a message. */
-  #deliver(underWay: UnderWay, outcome: Outcome): void {
-    const number = underWay.message.destination.address
+  async #deliver(underWay: UnderWay, outcome: Outcome): Promise<undefined> {
+    const number = underWay.destination.address
     const key = underWay.wish?.isOutOfCoverage ? `${underWay.wish.account} ${number}` : number
     if (key !== number && !this.#outOfCoverage.has(key)) remember(this.#outOfCoverage, key, [], maxUnfinished)
     const waiting = this.#outOfCoverage.get(key)
@@ -266,56 +314,55 @@ export class SmscSimulator {
       if (waiting.length < maxHeld) waiting.push(underWay)
       return
     }
-    const { receipt = underWay.session.systemId === this.lost ? undelivered : delivered } = outcome
-    if (receipt) void this.#receipt(underWay, receipt)
+    const { receipt = underWay.systemId === this.lost ? undelivered : delivered } = outcome
+    if (receipt === null) return void this.#underWay.delete(underWay.messageId)
+    const told = this.#receipt(underWay, receipt)
     if (receipt === delivered) this.#arrive(underWay, outcome)
+    await told
   }
 
   /** Resolves when the receipt is acknowledged, or waits to be offered again. */
   async #receipt(underWay: UnderWay, { state, error }: { state: ReceiptState; error: string | null }): Promise<void> {
-    const { session, message, messageId, submitDate } = underWay
+    const { messageId, systemId, source, destination, registeredDelivery, text, submitDate } = underWay
     remember(this.#states, messageId, state, maxRemembered)
-    const wanted = message.registeredDelivery & 0x03
-    if (wanted === 0 || (wanted === 2 && state === 'DELIVRD')) return
-    const { text } = decodeMessage(message)
+    const wanted = registeredDelivery & 0x03
+    if (wanted === 0 || (wanted === 2 && state === 'DELIVRD')) return this.#underWay.delete(messageId)
     const content = encodeReceipt({ id: messageId, state, error, submitDate, doneDate: this.#date(), text })
-    const pdu = newShortMessage({ source: message.destination, destination: message.source, ...content })
-    await this.#offer(session, session.systemId, pdu, 1)
+    const pdu = newShortMessage({ source: destination, destination: source, ...content })
+    await this.#offer(this.#sessions.get(underWay) ?? null, systemId, { messageId, pdu }, 1)
   }
 
   /** Receipts go to the session that submitted if it receives, else to another of the same system id, else they wait for one. */
-  async #offer(preferred: SmscSession | null, systemId: string, pdu: DeliverSm, offers: number): Promise<void> {
+  async #offer(preferred: SmscSession | null, systemId: string, receipt: HeldReceipt, offers: number): Promise<void> {
     const session = preferred?.receives && this.sessions.has(preferred) ? preferred : this.#receiver(systemId)
-    const status = await session?.deliver(pdu).catch(() => undefined)
+    const status = await session?.deliver(receipt.pdu).catch(() => undefined)
     if (this.#stopped) return
-    if (status === undefined) this.#hold(systemId, pdu)
+    if (status === undefined) this.#hold(systemId, receipt)
     else if (temporary.has(status) && offers < maxOffers)
-      this.#later(1, () => void this.#offer(preferred, systemId, pdu, offers + 1))
+      this.#later(() => void this.#offer(preferred, systemId, receipt, offers + 1))
+    else this.#underWay.delete(receipt.messageId)
   }
 
-  #hold(systemId: string, pdu: DeliverSm): void {
+  #hold(systemId: string, receipt: HeldReceipt): void {
     const held = this.#held.get(systemId) ?? []
     this.#held.set(systemId, held)
-    if (held.length < maxHeld) held.push(pdu)
+    if (held.length < maxHeld) held.push(receipt)
   }
 
   #offerHeld(session: SmscSession): void {
     if (!session.receives) return
     const held = this.#held.get(session.systemId) ?? []
     this.#held.delete(session.systemId)
-    for (const pdu of held) void this.#offer(session, session.systemId, pdu, 1)
+    for (const receipt of held) void this.#offer(session, session.systemId, receipt, 1)
   }
 
   /** The handset has a message, or a part of one; it answers when it has all. */
-  #arrive({ session, message }: UnderWay, { reply }: Outcome): void {
-    const [from, to] = [message.source.address, message.destination.address]
-    const part = decodeMessage(message)
-    const text = part.concatenation
-      ? this.#join(`${session.systemId} ${from} ${to}`, part.concatenation, part.text)
-      : part.text
+  #arrive({ systemId, source, destination, concatenation, text: part }: UnderWay, { reply }: Outcome): void {
+    const [from, to] = [source.address, destination.address]
+    const text = concatenation ? this.#join(`${systemId} ${from} ${to}`, concatenation, part) : part
     if (text === null) return
-    this.#options.onMessage?.({ systemId: session.systemId, from, to, text })
-    if (reply) this.#later(1, () => void this.inbound(to, from, reply(text), session.systemId).catch(() => undefined))
+    this.#options.onMessage?.({ systemId, from, to, text })
+    if (reply) this.#later(() => void this.inbound(to, from, reply(text), systemId).catch(() => undefined))
   }
 
   #join(key: string, { reference, total, number }: Concatenation, text: string): string | null {
@@ -345,14 +392,12 @@ export class SmscSimulator {
     )
   }
 
-  #later(delays: number, what: () => void, delayMs = this.delayMs): void {
+  #later(what: () => void): void {
     if (this.#stopped) return
-    this.#underWay += 1
     const timer = setTimeout(() => {
-      this.#underWay -= 1
       this.#timers.delete(timer)
       what()
-    }, delays * delayMs)
+    }, this.delayMs)
     this.#timers.add(timer)
   }
 
@@ -370,6 +415,15 @@ const temporary: ReadonlySet<number> = new Set([
   commandStatus.ESME_RMSGQFUL,
   commandStatus.ESME_RSYSERR,
 ])
+
+/** What the last digits of the number choose. */
+function forcedOutcome({ address }: Address): Outcome | undefined {
+  return /0000(\d\d)$/.test(address) ? outcomes[address.slice(-2)] : undefined
+}
+
+function outcomeOf({ destination, wish }: Pick<UnderWay, 'destination' | 'wish'>): Outcome {
+  return forcedOutcome(destination) ?? outcomes[wish?.outcome ?? ''] ?? {}
+}
 
 const refused = (status: number): SubmitAnswer => ({ status, messageId: '' })
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Card numbers that nobody else has are sent to the program in every way there is, rightly and wrongly. Afterwards they are
-// looked for in whatever outlives a request: every table, the files and the write-ahead log of the database, the log, what
-// receivers were told, and the memory of the process.
+// looked for in whatever outlives a request: every table, the files and the write-ahead log of the database, the log, the
+// books of the simulated acquirer, what receivers were told, and the memory of the process.
 import assert from 'node:assert/strict'
 import { createHash, randomInt } from 'node:crypto'
 import { chmod, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
@@ -184,11 +184,13 @@ test('and are nowhere afterwards', async () => {
     'and so is the WAL',
   )
   assert.ok(snapshot.includes('payments.insert_card'), 'and the memory')
+  const books = [...places].find(([name]) => name.endsWith('simulators/acquirer.journal'))?.[1].toString() ?? ''
+  assert.match(books, /intents\tpi_.*"status":"succeeded"/, 'and the books of the acquirer')
   const found = [...places].flatMap(([name, bytes]) =>
     numbersIn(bytes).map((digits) => `${digits} in ${name}: ${around(bytes, digits)}`),
   )
   assert.deepEqual(found, [])
-  for (const [name, text] of [...tables, ['the log', log.toString()] as const]) {
+  for (const [name, text] of [...tables, ['the log', log.toString()] as const, ['the books', books] as const]) {
     assert.doesNotMatch(text, /cv[vc]"?\s*[:=]\s*"?\d{3,4}/i, `a security code in ${name}`)
     for (const digits of sent)
       for (const hash of hashesOf(digits)) assert.ok(!text.includes(hash), `a bare hash in ${name}`)

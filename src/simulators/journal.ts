@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a simulated provider remembers, and what it still owes somebody: books whose every change is a line in a file, read
+// again when the provider starts. A line is written before whoever asked is answered, so that a kill leaves at worst an
+// unfinished last line. It outlives the program, not a loss of power: nothing is forced onto the disk.
+import {
+  closeSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
+
+/** Raised whenever the shape of something in a book changes: a file of another format is begun anew. */
+const heading = 'pamoja simulator journal 1\n'
+/** What nobody has touched for so long is forgotten at the next start. */
+const maxAgeMs = 90 * 86_400_000
+/** Lines that are no longer true may be so many times those that are, and some more, before the file is written anew. */
+const staleShare = 2
+const staleSlack = 10_000
+const maxTimerMs = 2 ** 31 - 1
+
+export interface JournalOptions {
+  /** Null: everything is kept in memory only. */
+  file: string | null
+  now(): number
+  /** What is due comes after this part of the time it would. */
+  timeScale: number
+  /** The file cannot be used; from then on nothing is written. */
+  onProblem?(error: unknown): void
+}
+
+export interface BookOptions<T> {
+  name: string
+  /** The oldest is forgotten beyond it. */
+  most: number
+  /**
+   * Does what is due, and gives after how long it is due again. It writes down (`keep`) what it changes before it tells
+   * anybody, and may run once more if the program was killed meanwhile.
+   */
+  due?(value: T, key: string): Promise<number | undefined>
+  forgotten?(value: T): void
+}
+
+export class Journal {
+  readonly #options: JournalOptions
+  readonly #books = new Map<string, { compacted(): Iterable<string>; size: number; begin(): void; stop(): void }>()
+  /** Name of a book -> key -> what its lines come to. */
+  readonly #found = new Map<string, Map<string, Found>>()
+  #file: number | null = null
+  #lines = 0
+  #stopped = false
+
+  constructor(options: JournalOptions) {
+    this.#options = options
+    if (options.file === null) return
+    try {
+      mkdirSync(dirname(options.file), { recursive: true, mode: 0o700 })
+      this.#file = openSync(options.file, 'a+', 0o600)
+      this.#read(this.#file)
+    } catch (error) {
+      this.#giveUp(error)
+    }
+  }
+
+  /** A book is opened before the journal begins. */
+  book<T>(options: BookOptions<T>): Book<T> {
+    const { now, timeScale } = this.#options
+    const { name } = options
+    const found = this.#found.get(name) ?? new Map<string, Found>()
+    this.#found.delete(name)
+    const write = (lineOf: () => string): void => this.#write(() => `${name}\t${lineOf()}\n`)
+    const book = new Book<T>(options, { found, now, timeScale, write, oldestMs: now() - maxAgeMs })
+    this.#books.set(name, book)
+    return book
+  }
+
+  /** Once all books are open. What was due when they were read comes from now on. */
+  begin(): void {
+    if (this.#stopped) return
+    this.#found.clear()
+    this.#tidy(1, 0)
+    for (const book of this.#books.values()) book.begin()
+  }
+
+  stop(): void {
+    this.#stopped = true
+    for (const book of this.#books.values()) book.stop()
+    if (this.#file !== null) closeSync(this.#file)
+    this.#file = null
+  }
+
+  #read(file: number): void {
+    const text = readFileSync(file, 'utf8')
+    const isOurs = text.startsWith(heading)
+    const end = text.lastIndexOf('\n') + 1
+    if (!isOurs) {
+      ftruncateSync(file)
+      writeSync(file, heading)
+      return
+    }
+    // The program was killed while it wrote the last line; nobody was told of what it says.
+    if (end < text.length) ftruncateSync(file, Buffer.byteLength(text.slice(0, end)))
+    for (const line of text.slice(heading.length, end).split('\n')) {
+      const [name = '', key, changedMs, dueMs = '', value] = line.split('\t')
+      if (key === undefined) continue
+      this.#lines += 1
+      const book = this.#found.get(name) ?? new Map<string, Found>()
+      this.#found.set(name, book)
+      if (changedMs === undefined) book.delete(key)
+      else book.set(key, { changedMs, dueMs, value: value ?? book.get(key)?.value ?? '' })
+    }
+  }
+
+  #write(lineOf: () => string): void {
+    if (this.#file === null || this.#stopped) return
+    const line = lineOf()
+    try {
+      if (writeSync(this.#file, line) < Buffer.byteLength(line)) throw new Error('the line was not written whole')
+      this.#lines += 1
+      this.#tidy(staleShare, staleSlack)
+    } catch (error) {
+      this.#giveUp(error)
+    }
+  }
+
+  /** Writes the file anew when most of it is no longer true; the old one stays until the new one is whole. */
+  #tidy(share: number, slack: number): void {
+    const { file } = this.#options
+    if (file === null || this.#file === null) return
+    const held = [...this.#books.values()].reduce((sum, { size }) => sum + size, 0)
+    if (this.#lines - held <= share * held + slack) return
+    const draft = `${file}.new`
+    try {
+      const lines = [...this.#books].flatMap(([name, book]) =>
+        [...book.compacted()].map((line) => `${name}\t${line}\n`),
+      )
+      writeFileSync(draft, heading + lines.join(''), { mode: 0o600 })
+      renameSync(draft, file)
+      closeSync(this.#file)
+      this.#file = openSync(file, 'a', 0o600)
+      this.#lines = lines.length
+    } catch (error) {
+      rmSync(draft, { force: true })
+      this.#giveUp(error)
+    }
+  }
+
+  /** A sandbox that cannot write goes on as one that only has its memory. */
+  #giveUp(error: unknown): void {
+    if (this.#file !== null) closeSync(this.#file)
+    this.#file = null
+    this.#options.onProblem?.(error)
+  }
+}
+
+/** Of one key, as it was written. */
+interface Found {
+  changedMs: string
+  dueMs: string
+  value: string
+}
+
+interface Kept<T> {
+  value: T
+  changedMs: number
+  /** Null: nothing is due. */
+  dueMs: number | null
+  timer?: NodeJS.Timeout
+  /** Which of the things that were due is the last: what an earlier one says is not. */
+  turn: number
+}
+
+interface Surroundings {
+  found: ReadonlyMap<string, Found>
+  oldestMs: number
+  now(): number
+  timeScale: number
+  write(lineOf: () => string): void
+}
+
+/** Things by their keys, each with at most one thing due. */
+export class Book<T> {
+  readonly #options: BookOptions<T>
+  readonly #surroundings: Surroundings
+  readonly #kept = new Map<string, Kept<T>>()
+  #stopped = false
+
+  constructor(options: BookOptions<T>, surroundings: Surroundings) {
+    this.#options = options
+    this.#surroundings = surroundings
+    for (const [written, found] of surroundings.found) {
+      const kept = keptOf<T>(found)
+      if (kept && kept.changedMs >= surroundings.oldestMs) this.#kept.set(decodeURIComponent(written), kept)
+    }
+    this.#forgetOldest()
+  }
+
+  get size(): number {
+    return this.#kept.size
+  }
+
+  has(key: string): boolean {
+    return this.#kept.has(key)
+  }
+
+  get(key: string): T | undefined {
+    return this.#kept.get(key)?.value
+  }
+
+  values(): T[] {
+    return [...this.#kept.values()].map(({ value }) => value)
+  }
+
+  entries(): [string, T][] {
+    return [...this.#kept].map(([key, { value }]) => [key, value])
+  }
+
+  /** Takes something in, or again; when `dueInMs` is given, that comes instead of whatever else was due of it. */
+  put(key: string, value: T, dueInMs?: number): void {
+    const before = this.#kept.get(key)
+    clearTimeout(before?.timer)
+    const kept: Kept<T> = { value, changedMs: 0, dueMs: null, turn: (before?.turn ?? 0) + 1 }
+    this.#schedule(kept, dueInMs)
+    this.#kept.set(key, kept)
+    this.#surroundings.write(() => lineOf(key, kept, value))
+    this.#arm(key, kept)
+    this.#forgetOldest()
+  }
+
+  /** Writes down that something changed; what is due of it stays. */
+  keep(key: string): void {
+    const kept = this.#kept.get(key)
+    if (!kept) return
+    kept.changedMs = this.#surroundings.now()
+    this.#surroundings.write(() => lineOf(key, kept, kept.value))
+  }
+
+  isDue(key: string): boolean {
+    return this.#kept.get(key)?.dueMs != null
+  }
+
+  /** Does at once what is due. */
+  async play(key: string): Promise<void> {
+    const kept = this.#kept.get(key)
+    if (!kept || kept.dueMs === null || this.#stopped) return
+    clearTimeout(kept.timer)
+    const { turn } = kept
+    const againInMs = await this.#options.due?.(kept.value, key)
+    if (this.#stopped || this.#kept.get(key)?.turn !== turn) return
+    this.#schedule(kept, againInMs)
+    this.#surroundings.write(() => lineOf(key, kept))
+    this.#arm(key, kept)
+  }
+
+  delete(key: string): void {
+    clearTimeout(this.#kept.get(key)?.timer)
+    if (this.#kept.delete(key)) this.#surroundings.write(() => encodeURIComponent(key))
+  }
+
+  begin(): void {
+    for (const [key, kept] of this.#kept) this.#arm(key, kept)
+  }
+
+  stop(): void {
+    this.#stopped = true
+    for (const { timer } of this.#kept.values()) clearTimeout(timer)
+  }
+
+  *compacted(): Iterable<string> {
+    for (const [key, kept] of this.#kept) yield lineOf(key, kept, kept.value)
+  }
+
+  #schedule(kept: Kept<T>, dueInMs: number | undefined): void {
+    const { now, timeScale } = this.#surroundings
+    kept.changedMs = now()
+    kept.dueMs = dueInMs === undefined ? null : kept.changedMs + dueInMs * timeScale
+  }
+
+  #arm(key: string, kept: Kept<T>): void {
+    if (kept.dueMs === null || this.#stopped) return
+    const ms = Math.min(Math.max(kept.dueMs - this.#surroundings.now(), 0), maxTimerMs)
+    kept.timer = setTimeout(() => void this.play(key), ms)
+  }
+
+  #forgetOldest(): void {
+    for (const [key, kept] of this.#kept) {
+      if (this.#kept.size <= this.#options.most) return
+      clearTimeout(kept.timer)
+      this.#kept.delete(key)
+      this.#options.forgotten?.(kept.value)
+    }
+  }
+}
+
+/** Without a value: it stays as it was. */
+function lineOf(key: string, { changedMs, dueMs }: Kept<unknown>, value?: unknown): string {
+  const line = `${encodeURIComponent(key)}\t${changedMs}\t${dueMs ?? ''}`
+  return value === undefined ? line : `${line}\t${JSON.stringify(value)}`
+}
+
+/** Null for a line that is none of ours. */
+function keptOf<T>({ changedMs, dueMs, value }: Found): Kept<T> | null {
+  try {
+    const known: T = JSON.parse(value)
+    return { value: known, changedMs: Number(changedMs), dueMs: dueMs === '' ? null : Number(dueMs), turn: 0 }
+  } catch {
+    return null
+  }
+}
