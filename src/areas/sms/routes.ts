@@ -2,7 +2,7 @@
 // What customers ask of messages: sending, reading, cancelling, and what it costs.
 import type { Static } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
-import { idOf, uuidOf } from '../../kernel/ids.ts'
+import { firstUuidAt, idOf, timeOfUuid, uuidOf } from '../../kernel/ids.ts'
 import { factsOf, isE164, networks, type Place } from '../../kernel/phone.ts'
 import { walletsOf } from '../../ledger/wallets.ts'
 import type { App } from '../../platform/app.ts'
@@ -17,7 +17,7 @@ import { withRoomForLink } from './consent/links.ts'
 import { textOf } from './draft.ts'
 import { segmentsOf } from './message.ts'
 import { findPlaces, placeFor, portabilityOf } from './ported/numbers.ts'
-import { currencyOf, segmentPrice } from './pricing.ts'
+import { currencyOf, pricedSince, segmentPrice } from './pricing.ts'
 import {
   BalanceRecord,
   BatchQuery,
@@ -36,7 +36,7 @@ import {
   PricingReply,
   SendReply,
 } from './schema.ts'
-import { send } from './send.ts'
+import { requireRecipients, send } from './send.ts'
 import { permissionOf } from './senders/permissions.ts'
 import {
   batchMessages,
@@ -46,6 +46,7 @@ import {
   findMessage,
   listMessages,
   type MessageRow,
+  messageNamed,
   type Rejection,
   recordOf,
 } from './store.ts'
@@ -207,8 +208,10 @@ const listRoute = list({
       ...(query.from_date === undefined ? {} : { start_date: query.from_date }),
       ...(query.to_date === undefined ? {} : { end_date: query.to_date }),
     }
-    const bounds = idBounds(range, ['from_date', 'to_date'])
+    const days = idBounds(range, ['from_date', 'to_date'])
     if (query.batch_id !== undefined && batch === null) return { rows: [], nextCursor: null }
+    const bounds = query.reference === undefined ? days : await boundsOf(app, caller, query.reference, days)
+    if (bounds === null) return { rows: [], nextCursor: null }
     const rows = await listMessages(app.db, caller.tenant, window, {
       ...bounds,
       status: query.status ?? null,
@@ -218,6 +221,7 @@ const listRoute = list({
       batch,
       scheduled: query.scheduled ?? null,
       errorCode: query.error_code ?? null,
+      reference: query.reference ?? null,
       now: new Date(caller.nowMs),
       country: query.country ?? null,
       text: query.q ?? null,
@@ -309,9 +313,11 @@ const estimate = read({
   examples: [{ name: 'A message', body: { to: '+254711000001', from: 'PAMOJA', message: 'Habari “Ada”' } }],
   handle: async (app, { body }, caller) => {
     const { message, encoding, max_segments } = body
+    requireRecipients(body.to)
     const text = textOf(withRoomForLink(app, body.type ?? 'transactional', message), encoding, max_segments)
     const permission = await permissionOf(app, caller.tenant)
     const numbers = [...new Set([body.to].flat())].filter(isE164)
+    if (numbers.length === 0) throw new AppError('INVALID_PHONE', 'to[0]: to must be E.164, such as +254711000001')
     await findPlaces(app, numbers)
     const problems = numbers.map((to) => permission.problem(body.from, placeFor(app, to).country))
     const recipients = numbers.filter((_, i) => problems[i] === null)
@@ -352,6 +358,7 @@ const pricing = list({
       direction: 'outbound',
       price: segmentPrice(app, caller, place),
       currency: currencyOf(caller),
+      effective_from: pricedSince(app, caller, place),
     })
     const rows = countries.flatMap((country) => [
       row({ country, network: null }, null),
@@ -403,6 +410,19 @@ export const messageRoutes: readonly Route[] = [
   pricing,
   lookup,
 ]
+
+/** The moment in which the message of a reference was made, so that a list of one need not look through all of them. */
+async function boundsOf(
+  app: App,
+  { tenant }: Caller,
+  reference: string,
+  { from, to }: { from: string; to: string },
+): Promise<{ from: string; to: string } | null> {
+  const id = await messageNamed(app.db, tenant, reference)
+  if (id === null) return null
+  const next = firstUuidAt(timeOfUuid(id).getTime() + 1)
+  return { from: id > from ? id : from, to: next < to ? next : to }
+}
 
 /** A plus sign in a query string means a space. */
 function numberInQuery(text: string): string {

@@ -68,6 +68,7 @@ export interface MessageFilter {
   batch: string | null
   scheduled: boolean | null
   errorCode: string | null
+  reference: string | null
   /** The account's own time: by it a message without a receipt has waited too long. */
   now: Date
   country: string | null
@@ -92,6 +93,7 @@ const list = statement<
       and ($errorCode::text is null or error_code = $errorCode
            or ($errorCode = 'DLR_TIMEOUT' and status = 'sent'
                and sent_at + validity * interval '1 second' + interval '1 day' < $now::timestamptz))
+      and ($reference::text is null or reference = $reference)
       and ($country::text is null or country = $country)
       and ($text::text is null or strpos(lower(body), lower($text)) > 0)
       and ($metadata::jsonb is null or not exists (
@@ -99,6 +101,12 @@ const list = statement<
       and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
     order by case when $descending then id end desc, id
     limit $limit::int + 1`,
+)
+
+const referenced = statement<TenantParameters & { reference: string }, { message_id: string }>(
+  'sms.message_named',
+  `select message_id from sms.references
+    where bucket = $bucket and account_id = $account and environment = $environment and reference = $reference`,
 )
 
 const takeBack = statement<TenantParameters & { id: string }, MessageRow>(
@@ -148,6 +156,11 @@ export async function listMessages(
   filter: MessageFilter,
 ): Promise<MessageRow[]> {
   return queryable.query(list, { ...tenant, ...window, ...filter })
+}
+
+/** The UUID of the message that was given a reference. */
+export async function messageNamed(queryable: Queryable, tenant: Tenant, reference: string): Promise<string | null> {
+  return (await maybe(queryable.query(referenced, { ...tenant, reference })))?.message_id ?? null
 }
 
 /** A message that is certain not to have been submitted, and now will not be; null when it may be out already. */
