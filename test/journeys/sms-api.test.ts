@@ -170,7 +170,7 @@ describe('a message that breaks a rule is refused, costs nothing and says why:',
       /^reference /,
     ],
     ['an unknown encoding', { encoding: 'latin1' }, 422, 'VALIDATION_ERROR', /^encoding must be one of/],
-    ['an emoji in gsm7', { encoding: 'gsm7', message: 'Habari 😀' }, 422, 'ENCODING_ERROR', /GSM 7-bit/],
+    ['an emoji in gsm7', { encoding: 'gsm7', message: 'Habari “Ada” 😀' }, 422, 'ENCODING_ERROR', /GSM 7-bit.*: 😀$/],
     ['a validity of 59', { validity: 59 }, 422, 'VALIDATION_ERROR', /^validity /],
     ['a validity of two days and a second', { validity: 172801 }, 422, 'VALIDATION_ERROR', /^validity /],
     ['an unknown type', { type: 'spam' }, 422, 'VALIDATION_ERROR', /^type /],
@@ -574,7 +574,10 @@ test('a scheduled message can be moved, rewritten at its new price, and cancelle
     await client.post(`${path}/cancel`),
     await client.patch(path, { message: 'x' }),
   ])
-    assert.deepEqual([refused.status, refused.body.error.code], [409, 'MESSAGE_NOT_CANCELLABLE'])
+    assert.deepEqual(
+      [refused.status, refused.body.error.code, refused.body.error.current_status],
+      [409, 'MESSAGE_NOT_CANCELLABLE', 'failed'],
+    )
   assert.equal(await balanceOf(client), 10, 'given back once')
   const caught = await eventually(async () => {
     const { body } = await client.get(`/v1/sandbox/hooks/${hook.id}/requests`)
@@ -606,6 +609,7 @@ test('what of a batch still waits can be cancelled, each message told of and pai
     const { status, body, text } = await client.post(`/v1/sms/bulk/${sent.body.batch_id}/cancel`)
     assert.equal(status, 200, text)
     assert.deepEqual(body.counts, { queued: 1, sent: 0, delivered: 0, failed: 2 })
+    assert.deepEqual([body.status, body.cost], ['queued', 0.8], 'what was given back is not paid for')
     assert.equal(await balanceOf(client), 9.2)
   }
   const whole = await client.post('/v1/sms/bulk', {
@@ -617,7 +621,7 @@ test('what of a batch still waits can be cancelled, each message told of and pai
       { to: '0712', message: 'x' },
     ],
   })
-  await client.post(`/v1/sms/bulk/${whole.body.batch_id}/cancel`)
+  assert.equal((await client.post(`/v1/sms/bulk/${whole.body.batch_id}/cancel`)).body.status, 'cancelled')
   const told = await eventually(async () => {
     const { body } = await client.get('/v1/events?event=sms.batch_completed')
     return body.data.length > 0 && body.data
@@ -632,7 +636,7 @@ test('what of a batch still waits can be cancelled, each message told of and pai
     accepted: 1,
     rejected: 1,
     segments: 2,
-    cost: 1.6,
+    cost: 0,
     currency: 'KES',
     counts: { queued: 0, sent: 0, delivered: 0, failed: 1 },
     metadata: { run: 'b' },
@@ -643,6 +647,22 @@ test('what of a batch still waits can be cancelled, each message told of and pai
   const events = (await client.get('/v1/events')).body.data.map((one: { event: string }) => one.event)
   assert.equal(events.filter((name: string) => name === 'sms.status').length, 3)
   assert.equal(events.filter((name: string) => name === 'sms.failed').length, 3)
+})
+
+test('the id that a list of recipients was answered with cancels them all', async () => {
+  const { client } = await world.account({ balance: 10 })
+  const scheduled_at = new Date(world.app.clock.nowMs() + 3_600_000).toISOString()
+  const many = { ...message, to: ['+254711000001', '+254711000002'], scheduled_at }
+  for (const cancel of [
+    (id: string) => client.delete(`/v1/sms/${id}`),
+    (id: string) => client.post(`/v1/sms/${id}/cancel`),
+  ]) {
+    const { body: sent } = await client.post('/v1/sms/send', many)
+    const { status, body } = await cancel(sent.message_id)
+    assert.deepEqual([status, body.batch_id, body.status, body.cost], [200, sent.message_id, 'cancelled', 0])
+    assert.equal((await client.get(`/v1/sms/${sent.messages[1].message_id}`)).body.error_code, 'CANCELLED')
+    assert.equal(await balanceOf(client), 10)
+  }
 })
 
 test('a message that is due is no longer the customer’s to cancel', async () => {

@@ -127,6 +127,7 @@ async function takenBack(tx: Tx, { tenant }: Caller, id: string | null): Promise
   throw new AppError(
     'MESSAGE_NOT_CANCELLABLE',
     known.status === 'queued' ? 'the message is being sent' : `the message is ${known.status}`,
+    { extra: { current_status: known.status } },
   )
 }
 

@@ -13,6 +13,7 @@ import { operation } from '../../platform/commit.ts'
 import type { Queryable } from '../../platform/db.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { NewJob } from '../../platform/work.ts'
+import { nonGsmCharacters, toGsm } from '../../protocols/smpp/charset.ts'
 import { afterQuietHours } from './consent/quiet-hours.ts'
 import { submission } from './lanes.ts'
 import { type MessageType, priorityOf, type Segments, segmentsOf } from './message.ts'
@@ -23,6 +24,8 @@ import { currencyOf, segmentPrice } from './pricing.ts'
 import type { Permission } from './senders/permissions.ts'
 import type { Notes } from './store.ts'
 
+/** A refusal names so many of the characters that are in the way. */
+const maxCharactersNamed = 10
 const maxMetadataBytes = 8_192
 /** How late a scheduled time may lie in the past and still mean now, and how far ahead it may lie. */
 const graceMs = minuteMs
@@ -89,11 +92,14 @@ export function timeFor(caller: Caller, type: Draft['type'], country: string | n
 /** The text in the encoding asked for; refuses what cannot be written in it, or needs too many segments. */
 export function textOf(message: string, encoding: 'auto' | 'gsm7' | 'ucs2' = 'auto', maxSegments?: number): Segments {
   const text = segmentsOf(message, encoding)
-  if (text === null)
+  if (text === null) {
+    const strange = nonGsmCharacters(message).filter((character) => toGsm(character) === null)
+    const shown = strange.slice(0, maxCharactersNamed).join(' ')
     throw new AppError(
       'ENCODING_ERROR',
-      'message has characters that GSM 7-bit text cannot hold, and no likeness of them',
+      `message has characters that GSM 7-bit text cannot hold, and no likeness of them${shown && `: ${shown}`}`,
     )
+  }
   if (maxSegments !== undefined && text.segments > maxSegments)
     throw new AppError('MESSAGE_TOO_LONG', `message needs ${text.segments} segments; max_segments is ${maxSegments}`)
   return text

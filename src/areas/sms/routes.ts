@@ -8,6 +8,7 @@ import { walletsOf } from '../../ledger/wallets.ts'
 import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
 import type { Caller } from '../../platform/auth.ts'
+import type { Tx } from '../../platform/db.ts'
 import { idBounds, pageOf, windowOf } from '../../platform/page.ts'
 import { commit, IdParam, list, type Route, read, write } from '../../platform/route.ts'
 import { isGsm, nonGsmCharacters, toGsm } from '../../protocols/smpp/charset.ts'
@@ -137,6 +138,7 @@ const getBatch = read({
   query: BatchQuery,
   reply: { status: 200, schema: BatchRecord },
   errors: ['NOT_FOUND'],
+  examples: [{ name: 'How far it is' }, { name: 'With its messages', query: { messages: true } }],
   handle: async (app, { params, query }, caller) => {
     const id = uuidOf('smsBatch', params.id)
     const found = id && (await findBatch(app.db, caller.tenant, id))
@@ -156,17 +158,9 @@ const cancelBatchRoute = write({
   params: IdParam,
   reply: { status: 200, schema: BatchRecord },
   errors: ['NOT_FOUND'],
-  prepare: async (app, { params }, caller) => {
-    const id = uuidOf('smsBatch', params.id)
-    if (!id || !(await findBatch(app.db, caller.tenant, id))) throw new AppError('NOT_FOUND', 'there is no such batch')
-    return { id, cancelled: await cancelBatch(app, caller, id) }
-  },
-  handle: async (_, tx, __, caller, { id, cancelled }) => {
-    await record(tx, caller, 'sms.cancel_batch', `sms_batch:${id}`, { after: { cancelled } })
-    const found = await findBatch(tx, caller.tenant, id)
-    if (!found) throw new AppError('NOT_FOUND', 'there is no such batch')
-    return found.record
-  },
+  examples: [{ name: 'The rest of a batch' }],
+  prepare: (app, { params }, caller) => calledOff(app, caller, uuidOf('smsBatch', params.id)),
+  handle: (_, tx, __, caller, batch) => batchCalledOff(tx, caller, batch),
 })
 
 const get = read({
@@ -179,6 +173,7 @@ const get = read({
   params: IdParam,
   reply: { status: 200, schema: Found },
   errors: ['NOT_FOUND'],
+  examples: [{ name: 'How far it is' }],
   handle: async (app, { params }, caller) => {
     const batch = uuidOf('smsBatch', params.id)
     const found = batch && (await findBatch(app.db, caller.tenant, batch))
@@ -242,35 +237,37 @@ const changeRoute = write({
   body: MessageChange,
   reply: { status: 200, schema: MessageRecord },
   errors: ['NOT_FOUND', 'MESSAGE_NOT_CANCELLABLE', 'INSUFFICIENT_BALANCE'],
+  examples: [{ name: 'Another text', body: { message: 'Tutafunga saa tisa.' } }],
   handle: async (app, tx, { params, body }, caller) =>
     recordOf(await change(app, tx, caller, uuidOf('sms', params.id), body), currencyOf(caller), caller.nowMs),
 })
 
 const cancelling = {
   summary: 'Cancel a message that is not yet on its way',
-  description: 'It becomes failed with CANCELLED, and its price is given back.',
+  description:
+    'It becomes failed with CANCELLED, and its price is given back. With the id of a batch, everything of it that is not yet on its way.',
   scope: 'sms:write',
   params: IdParam,
-  reply: { status: 200, schema: MessageRecord },
+  reply: { status: 200, schema: Found },
   errors: ['NOT_FOUND', 'MESSAGE_NOT_CANCELLABLE'],
+  examples: [{ name: 'A scheduled message' }],
+  prepare: async (app: App, { params }: { params: { id: string } }, caller: Caller) => {
+    const batch = uuidOf('smsBatch', params.id)
+    return batch && calledOff(app, caller, batch)
+  },
+  handle: async (app: App, tx: Tx, { params }: { params: { id: string } }, caller: Caller, batch: Batch | null) =>
+    batch
+      ? batchCalledOff(tx, caller, batch)
+      : recordOf(await cancel(app, tx, caller, uuidOf('sms', params.id)), currencyOf(caller), caller.nowMs),
 } as const
 
-const cancelRoute = write({
-  method: 'DELETE',
-  path: '/v1/sms/:id',
-  operation: 'sms.cancel',
-  ...cancelling,
-  handle: async (app, tx, { params }, caller) =>
-    recordOf(await cancel(app, tx, caller, uuidOf('sms', params.id)), currencyOf(caller), caller.nowMs),
-})
+const cancelRoute = write({ method: 'DELETE', path: '/v1/sms/:id', operation: 'sms.cancel', ...cancelling })
 
 const cancelByPost = write({
   method: 'POST',
   path: '/v1/sms/:id/cancel',
   operation: 'sms.cancelByPost',
   ...cancelling,
-  handle: async (app, tx, { params }, caller) =>
-    recordOf(await cancel(app, tx, caller, uuidOf('sms', params.id)), currencyOf(caller), caller.nowMs),
 })
 
 const balance = read({
@@ -410,6 +407,25 @@ export const messageRoutes: readonly Route[] = [
   pricing,
   lookup,
 ]
+
+interface Batch {
+  id: string
+  /** How many of its messages were called off. */
+  cancelled: number
+}
+
+/** Calls off what of a batch still waits, each message by itself, before the transaction that tells of it. */
+async function calledOff(app: App, caller: Caller, id: string | null): Promise<Batch> {
+  if (!id || !(await findBatch(app.db, caller.tenant, id))) throw new AppError('NOT_FOUND', 'there is no such batch')
+  return { id, cancelled: await cancelBatch(app, caller, id) }
+}
+
+async function batchCalledOff(tx: Tx, caller: Caller, { id, cancelled }: Batch): Promise<Static<typeof BatchRecord>> {
+  await record(tx, caller, 'sms.cancel_batch', `sms_batch:${id}`, { after: { cancelled } })
+  const found = await findBatch(tx, caller.tenant, id)
+  if (!found) throw new AppError('NOT_FOUND', 'there is no such batch')
+  return found.record
+}
 
 /** The moment in which the message of a reference was made, so that a list of one need not look through all of them. */
 async function boundsOf(

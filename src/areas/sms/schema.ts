@@ -151,7 +151,7 @@ const BulkEntry = Type.Object({
 
 const batchHead = {
   batch_id: Type.String(),
-  status: OneOf(['queued', 'completed']),
+  status: OneOf(['queued', 'completed', 'cancelled']),
   total: Type.Integer(),
   accepted: Type.Integer(),
   rejected: Type.Integer(),

@@ -342,10 +342,13 @@ const selectBatch = statement<TenantParameters & { id: string }, BatchRow>(
 
 const countBatch = statement<
   TenantParameters & { id: string },
-  { status: MessageRow['status']; messages: number; last: Date | null }
+  { status: MessageRow['status']; messages: number; cancelled: number; cost: bigint; last: Date | null }
 >(
   'sms.count_batch',
-  `select status, count(*)::int as messages, max(coalesce(delivered_at, failed_at)) as last from sms.messages
+  `select status, count(*)::int as messages, count(*) filter (where error_code = 'CANCELLED')::int as cancelled,
+          coalesce(sum(cost) filter (where status <> 'failed' or sent_at is not null), 0)::bigint as cost,
+          max(coalesce(delivered_at, failed_at)) as last
+     from sms.messages
     where bucket = $bucket and account_id = $account and environment = $environment and batch_id = $id
     group by status`,
 )
@@ -385,7 +388,6 @@ const lookAtBatch = statement<TenantParameters & { id: string; waitSeconds: numb
   'sms.look_at_batch',
   `select count(*) filter (where m.status = 'queued'
                               or (m.status = 'sent' and m.sent_at > c.now - $waitSeconds::int * interval '1 second'))::int as open,
-          count(*) filter (where m.error_code = 'CANCELLED')::int as cancelled,
           c.offset_ms
      from (select now() + o.offset_ms * interval '1 millisecond' as now, o.offset_ms
              from (select accounts.clock_offset_ms($account::uuid, $environment::text) as offset_ms) o) c
@@ -397,7 +399,6 @@ const lookAtBatch = statement<TenantParameters & { id: string; waitSeconds: numb
 interface BatchState {
   /** Messages that may still change. */
   open: number
-  cancelled: number
   offset_ms: bigint
 }
 
@@ -443,18 +444,22 @@ export async function findBatch(
     delivered: count('delivered'),
     failed: count('failed'),
   }
-  const completed = row.completed_at !== null || counts.queued + counts.sent === 0
+  const isOver = row.completed_at !== null || counts.queued + counts.sent === 0
+  const cancelled = found.reduce((sum, group) => sum + group.cancelled, 0)
+  const end = cancelled > 0 && cancelled === row.accepted ? 'cancelled' : 'completed'
   const last = Math.max(...found.map((group) => Number(group.last ?? 0)), row.created_at.getTime())
   const { rejections, created_at, completed_at, id: _, ...head } = row
   return {
     rejections,
     record: {
       batch_id: idOf('smsBatch', id),
-      status: completed ? 'completed' : 'queued',
+      status: isOver ? end : 'queued',
       ...head,
+      // What was given back is not paid for.
+      cost: found.reduce((sum, { cost }) => sum + cost, 0n),
       timestamp: created_at,
       counts,
-      completed_at: completed_at ?? (completed ? new Date(last) : null),
+      completed_at: completed_at ?? (isOver ? new Date(last) : null),
     },
   }
 }
