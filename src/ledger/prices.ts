@@ -184,7 +184,17 @@ export class PriceBook implements PriceSource {
    * The price of a unit at a moment, or null when nobody set one. The most exact price in force wins: the account's own
    * before everybody's, then network before country before everywhere, then the latest.
    */
-  quote({ area, unit, currency, account, country = '', network = '', atMs }: PriceQuery): Money | null {
+  quote(query: PriceQuery): Money | null {
+    return this.#entry(query)?.money ?? null
+  }
+
+  /** When the price that `quote` gives came into force. */
+  inForceSince(query: PriceQuery): Date | null {
+    const entry = this.#entry(query)
+    return entry && new Date(entry.fromMs)
+  }
+
+  #entry({ area, unit, currency, account, country = '', network = '', atMs }: PriceQuery): Entry | null {
     const accounts = this.#tariffs.get(area)?.get(unit)?.get(currency)
     if (!accounts) return null
     return inForce(accounts.get(account), country, network, atMs) ?? inForce(accounts.get(''), country, network, atMs)
@@ -222,15 +232,15 @@ export class PriceBook implements PriceSource {
   }
 }
 
-function inForce(tariff: Tariff | undefined, country: string, network: string, atMs: number): Money | null {
+function inForce(tariff: Tariff | undefined, country: string, network: string, atMs: number): Entry | null {
   if (!tariff) return null
   const local = tariff.countries.get(country)
   return latest(local?.networks.get(network), atMs) ?? latest(local?.anyNetwork, atMs) ?? latest(tariff.anywhere, atMs)
 }
 
 /** Almost always the first or second entry: the ones before it are announced for later. */
-function latest(entries: readonly Entry[] | undefined, atMs: number): Money | null {
-  if (entries) for (const { fromMs, money } of entries) if (fromMs <= atMs) return money
+function latest(entries: readonly Entry[] | undefined, atMs: number): Entry | null {
+  if (entries) for (const entry of entries) if (entry.fromMs <= atMs) return entry
   return null
 }
 

@@ -81,6 +81,8 @@ export interface SimulatedSmsc {
 /** What a unit of something costs an account now. Kept by the ledger. */
 export interface PriceSource {
   quote(wanted: PriceQuery): Money | null
+  /** When the price that `quote` gives came into force. */
+  inForceSince(wanted: PriceQuery): Date | null
   start(): Promise<void>
   stop(): Promise<void>
 }

@@ -87,7 +87,15 @@ export function days(
 function boundOf(text: string, field: string): { from: number; to: number } {
   const day = parseDay(text)
   if (day) return { from: day.getTime(), to: day.getTime() + dayMs }
-  const moment = parseMoment(text)
+  const moment = parseMoment(withPlus(text))
   if (moment) return { from: moment.getTime(), to: moment.getTime() + 1 }
-  throw new AppError('INVALID_DATE_RANGE', `${field} is not a date such as 2026-03-01`)
+  throw new AppError(
+    'INVALID_DATE_RANGE',
+    `${field} is neither a date such as 2026-03-01 nor a time such as 2026-03-01T09:15:30Z`,
+  )
+}
+
+/** A time as it stood in a query string, where the plus sign of `+03:00` means a space unless it is written %2B. */
+export function withPlus(time: string): string {
+  return time.replace(/ (?=\d\d:\d\d$)/, '+')
 }

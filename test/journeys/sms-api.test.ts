@@ -20,6 +20,15 @@ after(() => world.stop())
 
 const message = { to: '+254712345678', from: 'PAMOJA', message: 'Habari Ada' }
 
+/** Notes that are so many bytes as JSON. */
+function notesOf(bytes: number): Record<string, string> {
+  const notes = Object.fromEntries(
+    Array.from({ length: 16 }, (_, i) => [`note${String(i).padStart(2, '0')}`, 'x'.repeat(490)]),
+  )
+  const rest = bytes - Buffer.byteLength(JSON.stringify({ ...notes, rest: '' }))
+  return { ...notes, rest: 'x'.repeat(rest) }
+}
+
 async function balanceOf(client: Client): Promise<number> {
   return (await client.get('/v1/sms/balance')).body.balance
 }
@@ -115,6 +124,11 @@ test('the price is the operator’s: by network, by country, and three segments 
     body.data.map((row: { network: string; price: number }) => [row.network, row.price]),
   )
   assert.deepEqual([priced.null, priced.Airtel, priced.Safaricom], [0.25, 0.123456, 0.25])
+  const { body: prices } = await world.operator.get('/v1/operator/prices?area=sms&country=KE')
+  const since = prices.data.find((price: { network: string }) => price.network === 'Airtel').effective_from
+  assert.equal(body.data.find((row: { network: string }) => row.network === 'Airtel').effective_from, since)
+  const [elsewhere] = (await client.get('/v1/sms/pricing?country=ZM')).body.data
+  assert.equal(elsewhere.effective_from, null, 'a placeholder is nobody’s price')
   assert.equal(body.data.find((row: { network: string }) => row.network === 'Safaricom').mcc_mnc, '63902')
 })
 
@@ -127,7 +141,7 @@ describe('a message that breaks a rule is refused, costs nothing and says why:',
     ['no recipient', { to: undefined }, 422, 'VALIDATION_ERROR', /^to is required/],
     ['an empty list', { to: [] }, 422, 'VALIDATION_ERROR', /^to must be a number or a list/],
     ['a list of 1001', { to: Array(1001).fill('+254712345678') }, 422, 'VALIDATION_ERROR', /1 to 1000/],
-    ['a list without one good number', { to: ['0712', 'x'] }, 422, 'INVALID_PHONE', /E\.164/],
+    ['a list without one good number', { to: ['0712', 'x'] }, 422, 'INVALID_PHONE', /^to\[0\]: to must be E\.164/],
     ['a sender of 2', { from: 'AB' }, 422, 'VALIDATION_ERROR', /^from must have 3 to 11/],
     ['a sender of 12', { from: 'ABCDEFGHIJKL' }, 422, 'VALIDATION_ERROR', /^from /],
     ['a sender with a space', { from: 'PAM OJA' }, 422, 'VALIDATION_ERROR', /^from /],
@@ -141,11 +155,11 @@ describe('a message that breaks a rule is refused, costs nothing and says why:',
     ['a time too far ahead', { scheduled_at: '2099-01-01T00:00:00Z' }, 422, 'VALIDATION_ERROR', /365 days/],
     ['nested metadata', { metadata: { a: { b: 1 } } }, 422, 'VALIDATION_ERROR', /^metadata/],
     [
-      '5 KiB of metadata',
-      { metadata: Object.fromEntries(Array.from({ length: 10 }, (_, i) => [i, 'x'.repeat(500)])) },
+      '8193 bytes of metadata',
+      { metadata: notesOf(8193) },
       422,
       'VALIDATION_ERROR',
-      /^metadata must have at most 4096/,
+      /^metadata must have at most 8192/,
     ],
     ['a reference of 65', { reference: 'x'.repeat(65) }, 422, 'VALIDATION_ERROR', /^reference /],
     [
@@ -156,7 +170,7 @@ describe('a message that breaks a rule is refused, costs nothing and says why:',
       /^reference /,
     ],
     ['an unknown encoding', { encoding: 'latin1' }, 422, 'VALIDATION_ERROR', /^encoding must be one of/],
-    ['an emoji in gsm7', { encoding: 'gsm7', message: 'Habari 😀' }, 422, 'ENCODING_ERROR', /GSM 7-bit/],
+    ['an emoji in gsm7', { encoding: 'gsm7', message: 'Habari “Ada” 😀' }, 422, 'ENCODING_ERROR', /GSM 7-bit.*: 😀$/],
     ['a validity of 59', { validity: 59 }, 422, 'VALIDATION_ERROR', /^validity /],
     ['a validity of two days and a second', { validity: 172801 }, 422, 'VALIDATION_ERROR', /^validity /],
     ['an unknown type', { type: 'spam' }, 422, 'VALIDATION_ERROR', /^type /],
@@ -168,7 +182,7 @@ describe('a message that breaks a rule is refused, costs nothing and says why:',
       /needs 2 segments/,
     ],
     ['47 segments allowed', { max_segments: 47 }, 422, 'VALIDATION_ERROR', /^max_segments /],
-    ['a wallet that is short', { message: 'x'.repeat(161) }, 402, 'INSUFFICIENT_BALANCE', /KES 1\.60/],
+    ['a wallet that is short', { message: 'x'.repeat(161) }, 402, 'INSUFFICIENT_BALANCE', /KES 1\.60.*KES 1\.00/],
     ['the sandbox number without money', { to: '+254711000010' }, 402, 'INSUFFICIENT_BALANCE', /wallet/],
     ['the sandbox number that opted out', { to: '+254711000011' }, 403, 'OPTED_OUT', /does not want/],
   ]
@@ -218,6 +232,67 @@ describe('segments and encoding are counted as phones count them:', () => {
       const sent = await client.post('/v1/sms/send', { ...message, message: text, ...extra })
       assert.deepEqual([sent.body.segments, sent.body.encoding, sent.body.cost], [segments, encoding, body.cost])
     })
+})
+
+test('notes of 8 KiB are taken, and come back', async () => {
+  const { client } = await world.account({ balance: 1 })
+  const metadata = notesOf(8192)
+  const { body } = await client.post('/v1/sms/send', { ...message, metadata })
+  assert.deepEqual((await client.get(`/v1/sms/${body.message_id}`)).body.metadata, metadata)
+})
+
+test('who has too little money is told how much there is and how much it takes', async () => {
+  const { client } = await world.account({ balance: 1 })
+  const long = { ...message, message: 'x'.repeat(161) }
+  const problems = [
+    (await client.post('/v1/sms/send', long)).body.error,
+    (await client.post('/v1/sms/send', { ...message, to: ['+254711000001', '+254711000002'] })).body.error,
+    (await client.post('/v1/sms/bulk', { from: 'PAMOJA', messages: [long] })).body.error,
+  ]
+  for (const { code, balance, required, currency } of problems)
+    assert.deepEqual([code, balance, required, currency], ['INSUFFICIENT_BALANCE', 1, 1.6, 'KES'])
+  const later = new Date(Date.now() + 3_600_000).toISOString()
+  const { body: waiting } = await client.post('/v1/sms/send', { ...message, scheduled_at: later })
+  const { body } = await client.patch(`/v1/sms/${waiting.message_id}`, { message: long.message })
+  assert.deepEqual([body.error.code, body.error.required, body.error.currency], ['INSUFFICIENT_BALANCE', 1.6, 'KES'])
+})
+
+test('a message is found by its reference, and by nobody else’s', async () => {
+  const [ada, eve] = [await world.account({ balance: 10 }), await world.account({ balance: 10 })]
+  const sent = await ada.client.post('/v1/sms/send', { ...message, reference: 'order-1' })
+  await ada.client.post('/v1/sms/send', { ...message, reference: 'order-2' })
+  await ada.client.post('/v1/sms/send', message)
+  const found = async ({ client }: typeof ada, query: string) =>
+    (await client.get(`/v1/sms?${query}`)).body.data.map((row: { message_id: string }) => row.message_id)
+  assert.deepEqual(await found(ada, 'reference=order-1'), [sent.body.message_id])
+  assert.deepEqual(await found(ada, 'reference=order-1&order=asc&status=queued'), [sent.body.message_id])
+  assert.deepEqual(await found(ada, 'reference=order-1&status=failed'), [])
+  assert.deepEqual(await found(ada, 'reference=order-1&to_date=2020-01-01'), [])
+  assert.deepEqual(await found(ada, 'reference=order-3'), [])
+  assert.deepEqual(await found(eve, 'reference=order-1'), [])
+})
+
+describe('an estimate takes the recipients that a message takes:', () => {
+  const cases: [to: unknown, code: string][] = [
+    [[], 'VALIDATION_ERROR'],
+    [Array(1001).fill('+254712345678'), 'VALIDATION_ERROR'],
+    [['0712', 'x'], 'INVALID_PHONE'],
+  ]
+  for (const [to, code] of cases)
+    it(`${JSON.stringify(to).slice(0, 20)} is ${code}`, async () => {
+      const { status, body } = await world.demo.post('/v1/sms/estimate', { ...message, to })
+      assert.deepEqual([status, body.error.code], [422, code])
+    })
+})
+
+test('a time in a query may have its plus sign as it is written', async () => {
+  const { client } = await world.account({ balance: 1 })
+  await client.post('/v1/sms/send', message)
+  const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 19)
+  for (const plus of ['+', '%2B'])
+    assert.equal((await client.get(`/v1/sms?to_date=${tomorrow}${plus}03:00`)).body.data.length, 1)
+  const { body } = await client.get(`/v1/sms?to_date=${tomorrow}`)
+  assert.equal(body.error.code, 'INVALID_DATE_RANGE', 'a time without a zone is none')
 })
 
 test('an estimate suggests the plain text that needs fewer segments, and sends nothing', async () => {
@@ -499,7 +574,10 @@ test('a scheduled message can be moved, rewritten at its new price, and cancelle
     await client.post(`${path}/cancel`),
     await client.patch(path, { message: 'x' }),
   ])
-    assert.deepEqual([refused.status, refused.body.error.code], [409, 'MESSAGE_NOT_CANCELLABLE'])
+    assert.deepEqual(
+      [refused.status, refused.body.error.code, refused.body.error.current_status],
+      [409, 'MESSAGE_NOT_CANCELLABLE', 'failed'],
+    )
   assert.equal(await balanceOf(client), 10, 'given back once')
   const caught = await eventually(async () => {
     const { body } = await client.get(`/v1/sandbox/hooks/${hook.id}/requests`)
@@ -531,6 +609,7 @@ test('what of a batch still waits can be cancelled, each message told of and pai
     const { status, body, text } = await client.post(`/v1/sms/bulk/${sent.body.batch_id}/cancel`)
     assert.equal(status, 200, text)
     assert.deepEqual(body.counts, { queued: 1, sent: 0, delivered: 0, failed: 2 })
+    assert.deepEqual([body.status, body.cost], ['queued', 0.8], 'what was given back is not paid for')
     assert.equal(await balanceOf(client), 9.2)
   }
   const whole = await client.post('/v1/sms/bulk', {
@@ -542,7 +621,7 @@ test('what of a batch still waits can be cancelled, each message told of and pai
       { to: '0712', message: 'x' },
     ],
   })
-  await client.post(`/v1/sms/bulk/${whole.body.batch_id}/cancel`)
+  assert.equal((await client.post(`/v1/sms/bulk/${whole.body.batch_id}/cancel`)).body.status, 'cancelled')
   const told = await eventually(async () => {
     const { body } = await client.get('/v1/events?event=sms.batch_completed')
     return body.data.length > 0 && body.data
@@ -557,7 +636,7 @@ test('what of a batch still waits can be cancelled, each message told of and pai
     accepted: 1,
     rejected: 1,
     segments: 2,
-    cost: 1.6,
+    cost: 0,
     currency: 'KES',
     counts: { queued: 0, sent: 0, delivered: 0, failed: 1 },
     metadata: { run: 'b' },
@@ -568,6 +647,22 @@ test('what of a batch still waits can be cancelled, each message told of and pai
   const events = (await client.get('/v1/events')).body.data.map((one: { event: string }) => one.event)
   assert.equal(events.filter((name: string) => name === 'sms.status').length, 3)
   assert.equal(events.filter((name: string) => name === 'sms.failed').length, 3)
+})
+
+test('the id that a list of recipients was answered with cancels them all', async () => {
+  const { client } = await world.account({ balance: 10 })
+  const scheduled_at = new Date(world.app.clock.nowMs() + 3_600_000).toISOString()
+  const many = { ...message, to: ['+254711000001', '+254711000002'], scheduled_at }
+  for (const cancel of [
+    (id: string) => client.delete(`/v1/sms/${id}`),
+    (id: string) => client.post(`/v1/sms/${id}/cancel`),
+  ]) {
+    const { body: sent } = await client.post('/v1/sms/send', many)
+    const { status, body } = await cancel(sent.message_id)
+    assert.deepEqual([status, body.batch_id, body.status, body.cost], [200, sent.message_id, 'cancelled', 0])
+    assert.equal((await client.get(`/v1/sms/${sent.messages[1].message_id}`)).body.error_code, 'CANCELLED')
+    assert.equal(await balanceOf(client), 10)
+  }
 })
 
 test('a message that is due is no longer the customer’s to cancel', async () => {

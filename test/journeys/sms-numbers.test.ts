@@ -80,6 +80,7 @@ describe('a number with keywords', () => {
     assert.equal((await client.post('/v1/sms/numbers', body)).status, 201)
     const again = await client.post('/v1/sms/numbers', body)
     assert.deepEqual([again.status, again.body.error.code], [409, 'CONFLICT'])
+    assert.match(again.body.error.details, /^you have \+254700000099 already/)
     const path = '/v1/sms/numbers/+254700000099'
     const url = receiver.url('/default')
     const changed = await client.patch(path, { keywords: [{ keyword: 'B' }], default_webhook_url: url })

@@ -8,6 +8,7 @@ import { dayMs } from '../../src/kernel/time.ts'
 import { newShortMessage } from '../../src/protocols/smpp/pdu.ts'
 import { encodeReceipt, type ReceiptState } from '../../src/protocols/smpp/receipts.ts'
 import { Smsc } from '../../src/protocols/smpp/session.ts'
+import { ended, send } from '../texting.ts'
 import { type Account, eventually, startWorld, type World } from '../world.ts'
 
 let world: World
@@ -37,6 +38,14 @@ test('a message that was paid back cost nothing, alone and in its batch; one tha
   )
   const { body: refused } = await ada.client.get(`/v1/sms/${sent.messages[0].message_id}`)
   assert.deepEqual([refused.status, refused.cost, refused.price_per_segment], ['failed', 0, 0.8])
+})
+
+test('how long messages took is told in seconds, to the millisecond', async () => {
+  const ada = await world.account({ balance: 10 })
+  const ids = await Promise.all(['+254711000001', '+254711000009', '+254733000001'].map((to) => send(ada, to)))
+  for (const id of ids) assert.equal((await ended(ada, id)).status, 'delivered')
+  const { body } = await ada.client.get('/v1/sms/analytics')
+  for (const seconds of Object.values(body.latency_seconds)) assert.match(String(seconds), /^\d+(\.\d{1,3})?$/)
 })
 
 test('a message that arrives after it had expired stays failed, and its timeline says so', async () => {

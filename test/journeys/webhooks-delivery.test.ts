@@ -360,6 +360,8 @@ test('a delivery can be sent again, with the same bytes and event id', async () 
   assert.equal(second.headers['x-service-delivery-id'], again.body.delivery_id)
   assert.equal(second.headers['x-service-replay'], 'true')
   const path = `/v1/webhooks/${hook.id}/deliveries`
+  assert.equal((await client.post(`${path}/${delivery.id}/retry`)).body.replay_of, delivery.id)
+  assert.equal((await receiver.next('/again')).body, first.body)
   for (const id of ['dlv_01jb2c3d4e5f6g7h8j9kamnpqr', 'x']) {
     const missing = await client.get(`${path}/${id}`)
     assert.deepEqual([missing.status, missing.body.error.code], [404, 'DELIVERY_NOT_FOUND'])
@@ -394,7 +396,13 @@ test('a window of time can be delivered again, only what failed or all of it', a
   const unknown = await client.post(path, { ...window, events: ['note.published', 'note.lost'] })
   assert.deepEqual([unknown.status, unknown.body.error.code], [400, 'INVALID_EVENT'])
   assert.equal((await client.post(path, { from: window.to, to: window.from })).body.error.code, 'INVALID_DATE_RANGE')
-  assert.equal((await client.post(path, { from: 'x', to: window.from })).status, 422)
+  for (const malformed of [{ from: 'x' }, { to: '2026-02-30' }, { from: '2026-03-01T09:00:00' }]) {
+    const { status, body } = await client.post(path, { ...window, ...malformed })
+    assert.deepEqual([status, body.error.code], [400, 'INVALID_DATE_RANGE'])
+  }
+  assert.equal((await client.post(path, { from: window.from })).body.error.code, 'VALIDATION_ERROR')
+  const days = { from: window.from.slice(0, 10), to: window.to.slice(0, 10) }
+  assert.equal((await client.post(path, { ...days, status: 'all' })).body.count, 4, 'days count whole')
 })
 
 test('the log can be searched', async () => {

@@ -117,6 +117,26 @@ test('a webhook lives from its registration to its end', async () => {
   assert.deepEqual((await client.get('/v1/webhooks')).body.data, [])
 })
 
+test('a webhook is switched off and on by its status too', async () => {
+  const { client } = await world.account()
+  const { body: made } = await client.post('/v1/webhooks', webhook)
+  const path = `/v1/webhooks/${made.id}`
+  const stateAfter = async (change: object) => {
+    const { body } = await client.patch(path, change)
+    return [body.enabled, body.health.state]
+  }
+  assert.deepEqual(await stateAfter({ status: 'disabled' }), [false, 'disabled'])
+  assert.deepEqual(await stateAfter({ description: 'still off' }), [false, 'disabled'])
+  assert.deepEqual(await stateAfter({ status: 'enabled' }), [true, 'healthy'])
+  assert.deepEqual(await stateAfter({ status: 'disabled', enabled: false }), [false, 'disabled'])
+  for (const change of [{ status: 'paused' }, { status: 'enabled', enabled: false }]) {
+    const { status, body } = await client.patch(path, change)
+    assert.deepEqual([status, body.error.code], [422, 'VALIDATION_ERROR'])
+    assert.match(body.error.details, /^status /)
+  }
+  assert.equal((await client.get(path)).body.enabled, false, 'what is refused changes nothing')
+})
+
 test('what is missing or of the wrong type is 422, what cannot be used is 400', async () => {
   const { client } = await world.account()
   const refusals: [body: unknown, status: number, code: string][] = [

@@ -217,7 +217,8 @@ async function realPath(route: Route, client: typeof world.demo): Promise<string
     return `${collection}/${dispute.dispute_id}${rest}`
   }
   if (collection === '/v1/sms') {
-    const message = { to: '+254711000001', from: 'PAMOJA', message: 'Habari' }
+    const scheduled_at = new Date(world.app.clock.nowMs() + 3_600_000).toISOString()
+    const message = { to: '+254711000001', from: 'PAMOJA', message: 'Habari', scheduled_at }
     return `${collection}/${(await client.post('/v1/sms/send', message)).body.message_id}${rest}`
   }
   if (collection === '/v1/billing/customers') {

@@ -85,7 +85,7 @@ async function analyse(
     country: query.country ?? null,
     currency,
   }
-  const [rows, latency_seconds] = await Promise.all([
+  const [rows, { p50, p95, p99 }] = await Promise.all([
     app.db.query(groups, parameters),
     one(app.db.query(latency, parameters)),
   ])
@@ -102,7 +102,13 @@ async function analyse(
       ),
     }))
     .sort((a, b) => b.messages - a.messages)
+  const latency_seconds = { p50: toMs(p50), p95: toMs(p95), p99: toMs(p99) }
   return { from_date: from, to_date: to, currency, ...figuresOf(rows), latency_seconds, countries, errors }
+}
+
+/** Seconds to the millisecond, which is as well as moments are known. */
+function toMs(seconds: number | null): number | null {
+  return seconds === null ? null : Math.round(seconds * 1_000) / 1_000
 }
 
 function figuresOf(rows: readonly Group[]) {

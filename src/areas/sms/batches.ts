@@ -26,21 +26,15 @@ export const batchJob: Job<App, typeof Payload> = {
   retrySeconds: [1, 5, 30, 60, 300, 600],
   async handle(app, { tenant, payload, attempt }) {
     if (!tenant) throw new Error('a batch belongs to an account')
-    const { open, cancelled, offset_ms } = await batchState(app.db, tenant, payload.batch, waitSeconds)
+    const { open, offset_ms } = await batchState(app.db, tenant, payload.batch, waitSeconds)
     if (open > 0) return { kind: 'again', afterMs: Math.min(mostSeldomMs, firstLookMs * 1.5 ** Math.min(attempt, 20)) }
-    await tellCompleted(app, tenant, payload.batch, cancelled, Number(offset_ms))
+    await tellCompleted(app, tenant, payload.batch, Number(offset_ms))
     return { kind: 'done' }
   },
 }
 
 /** Tells of it once, however often the job runs. */
-async function tellCompleted(
-  app: App,
-  tenant: Tenant,
-  id: string,
-  cancelled: number,
-  clockOffsetMs: number,
-): Promise<void> {
+async function tellCompleted(app: App, tenant: Tenant, id: string, clockOffsetMs: number): Promise<void> {
   const receivedMs = app.clock.nowMs()
   const nowMs = receivedMs + clockOffsetMs
   const completedAt = new Date(nowMs)
@@ -56,7 +50,7 @@ async function tellCompleted(
       idOf('smsBatch', id),
       {
         ...record,
-        status: cancelled > 0 && cancelled === record.accepted ? 'cancelled' : 'completed',
+        status: record.status === 'cancelled' ? 'cancelled' : 'completed',
         created_at: timestamp,
         completed_at: completedAt,
       },

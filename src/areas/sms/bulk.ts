@@ -18,6 +18,7 @@ import { batchJob, firstLookMs } from './batches.ts'
 import { callbackProblems, checkCallback } from './callbacks.ts'
 import { linksFor, withRoomForLink } from './consent/links.ts'
 import {
+  beyondWallet,
   type Draft,
   draftOf,
   itemOf,
@@ -88,7 +89,7 @@ export async function sendToMany(
   const entries = recipients.map((recipient, index) => entryOf(index, recipient, () => draft(recipient)))
   return once(app, caller, keyed, async (tx) => {
     const { batch, outcomes, head } = await submitBatch(app, tx, entries, common.metadata, caller)
-    if (head.accepted === 0) throw allRefused(outcomes)
+    if (head.accepted === 0) throw allRefused('to', outcomes)
     return {
       status: 'queued',
       message_id: idOf('smsBatch', batch),
@@ -118,7 +119,7 @@ export async function sendBulk(
 ): Promise<Static<typeof BulkReply>> {
   const { allow_partial = true } = input
   const { batch, outcomes, head } = await submitBatch(app, tx, entries, metadataOf(input.metadata), caller)
-  if (head.accepted === 0 || (head.rejected > 0 && !allow_partial)) throw allRefused(outcomes)
+  if (head.accepted === 0 || (head.rejected > 0 && !allow_partial)) throw allRefused('messages', outcomes)
   return {
     batch_id: idOf('smsBatch', batch),
     status: 'queued',
@@ -197,7 +198,7 @@ export async function bulkEntries(app: App, input: Static<typeof BulkSend>, call
     }),
   )
   const bad = entries.filter((entry) => 'code' in entry)
-  if (bad.length === entries.length || (bad.length > 0 && !allow_partial)) throw refusedEntries(bad)
+  if (bad.length === entries.length || (bad.length > 0 && !allow_partial)) throw refusedEntries('messages', bad)
   return entries
 }
 
@@ -230,7 +231,7 @@ async function submitBatch(
   const drafts = entries.flatMap((entry) => ('draft' in entry ? [entry] : []))
   const total = drafts.reduce((sum, { draft }) => sum + draft.cost, 0n)
   if (drafts.some(({ draft }) => refusalOf(draft, caller) === 'INSUFFICIENT_BALANCE'))
-    throw tooExpensive(currency, total)
+    throw tooExpensive(currency, total, 0n)
   const verdicts = new Map<number, { verdict: string; existing: string | null }>()
   const jobs: NewJob[] = []
   for (let start = 0; start < drafts.length; start += chunkSize) {
@@ -289,7 +290,8 @@ async function pay(tx: Tx, drafts: readonly Draft[], caller: Caller): Promise<vo
   const total = drafts.reduce((sum, { cost }) => sum + cost, 0n)
   // What cannot be paid is mostly seen without the lock, and without deciding on each message.
   const wallet = (await walletsOf(tx, caller.tenant)).find((candidate) => candidate.currency === currency)
-  if (total > (wallet?.availableMicros ?? 0n)) throw tooExpensive(currency, total)
+  const available = wallet?.availableMicros ?? 0n
+  if (total > available) throw tooExpensive(currency, total, available)
   const { insufficient } = await one(
     tx.query(charge, {
       ...caller.tenant,
@@ -299,7 +301,7 @@ async function pay(tx: Tx, drafts: readonly Draft[], caller: Caller): Promise<vo
       transfers: drafts.map(() => newUuid(caller.receivedMs)),
     }),
   )
-  if (insufficient) throw tooExpensive(currency, total)
+  if (insufficient) throw await beyondWallet(tx, caller.tenant, currency, total)
 }
 
 function outcomeOf(
@@ -373,8 +375,9 @@ async function admitMessages(app: App, { principal }: Caller, more: number): Pro
   }
 }
 
-function allRefused(outcomes: readonly EntryOutcome[]): AppError {
+function allRefused(list: 'to' | 'messages', outcomes: readonly EntryOutcome[]): AppError {
   return refusedEntries(
+    list,
     outcomes.flatMap(({ index, to, error_code, error = '' }) =>
       error_code === null ? [] : [{ index, to, code: error_code, why: error }],
     ),
@@ -382,11 +385,14 @@ function allRefused(outcomes: readonly EntryOutcome[]): AppError {
 }
 
 /** Nothing was accepted: the first problem is the answer, all of them stand in `errors`. */
-function refusedEntries(bad: readonly (Entry | { index: number; to: string; code: string; why: string })[]): AppError {
+function refusedEntries(
+  list: 'to' | 'messages',
+  bad: readonly (Entry | { index: number; to: string; code: string; why: string })[],
+): AppError {
   const problems = bad.flatMap((entry) => ('code' in entry ? [entry] : []))
   const [first] = problems
   const code = problemCodes.find((known) => known === first?.code) ?? 'VALIDATION_ERROR'
-  return new AppError(code, first ? `messages[${first.index}]: ${first.why}` : '', {
+  return new AppError(code, first ? `${list}[${first.index}]: ${first.why}` : '', {
     extra: {
       errors: problems
         .slice(0, maxListed)

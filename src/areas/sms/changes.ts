@@ -10,7 +10,7 @@ import { record } from '../../platform/audit.ts'
 import type { Caller } from '../../platform/auth.ts'
 import type { Tx } from '../../platform/db.ts'
 import { linksFor, withRoomForLink } from './consent/links.ts'
-import { metadataOf, scheduledAt, textOf, timeFor } from './draft.ts'
+import { beyondWallet, metadataOf, scheduledAt, textOf, timeFor } from './draft.ts'
 import { smsEvents } from './events.ts'
 import { submission } from './lanes.ts'
 import { priorityOf } from './message.ts'
@@ -127,6 +127,7 @@ async function takenBack(tx: Tx, { tenant }: Caller, id: string | null): Promise
   throw new AppError(
     'MESSAGE_NOT_CANCELLABLE',
     known.status === 'queued' ? 'the message is being sent' : `the message is ${known.status}`,
+    { extra: { current_status: known.status } },
   )
 }
 
@@ -139,7 +140,7 @@ async function recharged(tx: Tx, caller: Caller, before: MessageRow, after: Mess
   const charged = { ...after, charges: before.charges + 1 }
   const leg = { debit: 'wallet', credit: 'revenue:sms', micros: after.cost, currency }
   if (after.cost > 0n && (await post(tx, tenant, chargeStep(charged), [leg], receivedMs)) === 'insufficient')
-    throw new AppError('INSUFFICIENT_BALANCE', `the new text costs more than the ${currency} wallet holds`)
+    throw await beyondWallet(tx, tenant, currency, after.cost)
   return charged
 }
 

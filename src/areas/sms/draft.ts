@@ -3,14 +3,17 @@
 // sending many, which differ only in how they are accepted.
 import { AppError } from '../../kernel/errors.ts'
 import { newIdAndUuid, newUuid } from '../../kernel/ids.ts'
-import { type Currency, formatMoney } from '../../kernel/money.ts'
+import { type Currency, formatMicros, formatMoney } from '../../kernel/money.ts'
 import type { Place } from '../../kernel/phone.ts'
 import { dayMs, minuteMs, parseMoment } from '../../kernel/time.ts'
+import { walletsOf } from '../../ledger/wallets.ts'
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { operation } from '../../platform/commit.ts'
+import type { Queryable } from '../../platform/db.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { NewJob } from '../../platform/work.ts'
+import { nonGsmCharacters, toGsm } from '../../protocols/smpp/charset.ts'
 import { afterQuietHours } from './consent/quiet-hours.ts'
 import { submission } from './lanes.ts'
 import { type MessageType, priorityOf, type Segments, segmentsOf } from './message.ts'
@@ -21,7 +24,9 @@ import { currencyOf, segmentPrice } from './pricing.ts'
 import type { Permission } from './senders/permissions.ts'
 import type { Notes } from './store.ts'
 
-const maxMetadataBytes = 4_096
+/** A refusal names so many of the characters that are in the way. */
+const maxCharactersNamed = 10
+const maxMetadataBytes = 8_192
 /** How late a scheduled time may lie in the past and still mean now, and how far ahead it may lie. */
 const graceMs = minuteMs
 const mostAheadMs = 365 * dayMs
@@ -87,11 +92,14 @@ export function timeFor(caller: Caller, type: Draft['type'], country: string | n
 /** The text in the encoding asked for; refuses what cannot be written in it, or needs too many segments. */
 export function textOf(message: string, encoding: 'auto' | 'gsm7' | 'ucs2' = 'auto', maxSegments?: number): Segments {
   const text = segmentsOf(message, encoding)
-  if (text === null)
+  if (text === null) {
+    const strange = nonGsmCharacters(message).filter((character) => toGsm(character) === null)
+    const shown = strange.slice(0, maxCharactersNamed).join(' ')
     throw new AppError(
       'ENCODING_ERROR',
-      'message has characters that GSM 7-bit text cannot hold, and no likeness of them',
+      `message has characters that GSM 7-bit text cannot hold, and no likeness of them${shown && `: ${shown}`}`,
     )
+  }
   if (maxSegments !== undefined && text.segments > maxSegments)
     throw new AppError('MESSAGE_TOO_LONG', `message needs ${text.segments} segments; max_segments is ${maxSegments}`)
   return text
@@ -142,10 +150,23 @@ export function refusalOf(
   return tenant.environment === 'test' ? sandboxRefusal(to) : null
 }
 
-export function tooExpensive(currency: Currency, micros: bigint): AppError {
+/** The refusal of what the wallet cannot pay, with what it has now. */
+export async function beyondWallet(
+  queryable: Queryable,
+  tenant: Tenant,
+  currency: Currency,
+  micros: bigint,
+): Promise<AppError> {
+  const wallet = (await walletsOf(queryable, tenant)).find((one) => one.currency === currency)
+  return tooExpensive(currency, micros, wallet?.availableMicros ?? 0n)
+}
+
+/** The same where it is known what the wallet has; the sandbox's own refusal knows an empty one. */
+export function tooExpensive(currency: Currency, micros: bigint, available: bigint): AppError {
   return new AppError(
     'INSUFFICIENT_BALANCE',
-    `it costs ${formatMoney({ micros, currency })}, which is more than the ${currency} wallet holds`,
+    `it costs ${formatMoney({ micros, currency })}, and the wallet has ${formatMoney({ micros: available, currency })}`,
+    { extra: { balance: Number(formatMicros(available)), required: Number(formatMicros(micros)), currency } },
   )
 }
 

@@ -7,6 +7,7 @@ import type { App } from '../../platform/app.ts'
 import { one } from '../../platform/db.ts'
 import { AnsweredBefore, keyed } from '../../platform/http/idempotency.ts'
 import {
+  beyondWallet,
   type Draft,
   itemOf,
   jobOf,
@@ -37,7 +38,7 @@ export interface Notice {
 export async function sendNotice(app: App, sending: Sending, notice: Notice): Promise<void> {
   const draft = await draftOf(app, sending, notice)
   const refusal = refusalOf(draft, sending)
-  if (refusal === 'INSUFFICIENT_BALANCE') throw tooExpensive(draft.currency, draft.cost)
+  if (refusal === 'INSUFFICIENT_BALANCE') throw tooExpensive(draft.currency, draft.cost, 0n)
   if (refusal === 'OPTED_OUT') throw optedOut(draft)
   const job = jobOf(app, draft, sending, null)
   const { key = null } = notice
@@ -53,7 +54,7 @@ export async function sendNotice(app: App, sending: Sending, notice: Notice): Pr
     if (error instanceof AnsweredBefore) return
     throw error
   }
-  if (verdict === 'insufficient') throw tooExpensive(draft.currency, draft.cost)
+  if (verdict === 'insufficient') throw await beyondWallet(app.db, sending.tenant, draft.currency, draft.cost)
   if (verdict === 'opted_out') throw optedOut(draft)
   app.work.begin(job)
 }

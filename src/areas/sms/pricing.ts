@@ -26,13 +26,25 @@ export function segmentPrice(app: App, caller: Caller, place: Place): bigint {
   return priceOf(app, { account: caller.tenant.account, currency: currencyOf(caller), atMs: caller.receivedMs }, place)
 }
 
-/** The same for an account that asks nothing just now. */
-export function priceOf(
-  app: App,
-  { account, currency, atMs }: { account: string; currency: Currency; atMs: number },
-  { country, network }: Place,
-): bigint {
-  const price = app.prices.quote({
+/** When the operator's price of a segment came into force; null while there is none. */
+export function pricedSince(app: App, caller: Caller, place: Place): Date | null {
+  const { account } = caller.tenant
+  return app.prices.inForceSince(wanted({ account, currency: currencyOf(caller), atMs: caller.receivedMs }, place))
+}
+
+interface Buyer {
+  account: string
+  currency: Currency
+  atMs: number
+}
+
+/** What a segment costs an account that asks nothing just now. */
+export function priceOf(app: App, buyer: Buyer, place: Place): bigint {
+  return app.prices.quote(wanted(buyer, place))?.micros ?? BigInt(placeholderMicros[buyer.currency])
+}
+
+function wanted({ account, currency, atMs }: Buyer, { country, network }: Place) {
+  return {
     area: 'sms',
     unit: 'segment',
     currency,
@@ -40,6 +52,5 @@ export function priceOf(
     atMs,
     ...(country === null ? {} : { country }),
     ...(network === null ? {} : { network }),
-  })
-  return price?.micros ?? BigInt(placeholderMicros[currency])
+  }
 }

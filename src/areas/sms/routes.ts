@@ -2,12 +2,13 @@
 // What customers ask of messages: sending, reading, cancelling, and what it costs.
 import type { Static } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
-import { idOf, uuidOf } from '../../kernel/ids.ts'
+import { firstUuidAt, idOf, timeOfUuid, uuidOf } from '../../kernel/ids.ts'
 import { factsOf, isE164, networks, type Place } from '../../kernel/phone.ts'
 import { walletsOf } from '../../ledger/wallets.ts'
 import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
 import type { Caller } from '../../platform/auth.ts'
+import type { Tx } from '../../platform/db.ts'
 import { idBounds, pageOf, windowOf } from '../../platform/page.ts'
 import { commit, IdParam, list, type Route, read, write } from '../../platform/route.ts'
 import { isGsm, nonGsmCharacters, toGsm } from '../../protocols/smpp/charset.ts'
@@ -17,7 +18,7 @@ import { withRoomForLink } from './consent/links.ts'
 import { textOf } from './draft.ts'
 import { segmentsOf } from './message.ts'
 import { findPlaces, placeFor, portabilityOf } from './ported/numbers.ts'
-import { currencyOf, segmentPrice } from './pricing.ts'
+import { currencyOf, pricedSince, segmentPrice } from './pricing.ts'
 import {
   BalanceRecord,
   BatchQuery,
@@ -36,7 +37,7 @@ import {
   PricingReply,
   SendReply,
 } from './schema.ts'
-import { send } from './send.ts'
+import { requireRecipients, send } from './send.ts'
 import { permissionOf } from './senders/permissions.ts'
 import {
   batchMessages,
@@ -46,6 +47,7 @@ import {
   findMessage,
   listMessages,
   type MessageRow,
+  messageNamed,
   type Rejection,
   recordOf,
 } from './store.ts'
@@ -136,6 +138,7 @@ const getBatch = read({
   query: BatchQuery,
   reply: { status: 200, schema: BatchRecord },
   errors: ['NOT_FOUND'],
+  examples: [{ name: 'How far it is' }, { name: 'With its messages', query: { messages: true } }],
   handle: async (app, { params, query }, caller) => {
     const id = uuidOf('smsBatch', params.id)
     const found = id && (await findBatch(app.db, caller.tenant, id))
@@ -155,17 +158,9 @@ const cancelBatchRoute = write({
   params: IdParam,
   reply: { status: 200, schema: BatchRecord },
   errors: ['NOT_FOUND'],
-  prepare: async (app, { params }, caller) => {
-    const id = uuidOf('smsBatch', params.id)
-    if (!id || !(await findBatch(app.db, caller.tenant, id))) throw new AppError('NOT_FOUND', 'there is no such batch')
-    return { id, cancelled: await cancelBatch(app, caller, id) }
-  },
-  handle: async (_, tx, __, caller, { id, cancelled }) => {
-    await record(tx, caller, 'sms.cancel_batch', `sms_batch:${id}`, { after: { cancelled } })
-    const found = await findBatch(tx, caller.tenant, id)
-    if (!found) throw new AppError('NOT_FOUND', 'there is no such batch')
-    return found.record
-  },
+  examples: [{ name: 'The rest of a batch' }],
+  prepare: (app, { params }, caller) => calledOff(app, caller, uuidOf('smsBatch', params.id)),
+  handle: (_, tx, __, caller, batch) => batchCalledOff(tx, caller, batch),
 })
 
 const get = read({
@@ -178,6 +173,7 @@ const get = read({
   params: IdParam,
   reply: { status: 200, schema: Found },
   errors: ['NOT_FOUND'],
+  examples: [{ name: 'How far it is' }],
   handle: async (app, { params }, caller) => {
     const batch = uuidOf('smsBatch', params.id)
     const found = batch && (await findBatch(app.db, caller.tenant, batch))
@@ -207,8 +203,10 @@ const listRoute = list({
       ...(query.from_date === undefined ? {} : { start_date: query.from_date }),
       ...(query.to_date === undefined ? {} : { end_date: query.to_date }),
     }
-    const bounds = idBounds(range, ['from_date', 'to_date'])
+    const days = idBounds(range, ['from_date', 'to_date'])
     if (query.batch_id !== undefined && batch === null) return { rows: [], nextCursor: null }
+    const bounds = query.reference === undefined ? days : await boundsOf(app, caller, query.reference, days)
+    if (bounds === null) return { rows: [], nextCursor: null }
     const rows = await listMessages(app.db, caller.tenant, window, {
       ...bounds,
       status: query.status ?? null,
@@ -218,6 +216,7 @@ const listRoute = list({
       batch,
       scheduled: query.scheduled ?? null,
       errorCode: query.error_code ?? null,
+      reference: query.reference ?? null,
       now: new Date(caller.nowMs),
       country: query.country ?? null,
       text: query.q ?? null,
@@ -238,35 +237,37 @@ const changeRoute = write({
   body: MessageChange,
   reply: { status: 200, schema: MessageRecord },
   errors: ['NOT_FOUND', 'MESSAGE_NOT_CANCELLABLE', 'INSUFFICIENT_BALANCE'],
+  examples: [{ name: 'Another text', body: { message: 'Tutafunga saa tisa.' } }],
   handle: async (app, tx, { params, body }, caller) =>
     recordOf(await change(app, tx, caller, uuidOf('sms', params.id), body), currencyOf(caller), caller.nowMs),
 })
 
 const cancelling = {
   summary: 'Cancel a message that is not yet on its way',
-  description: 'It becomes failed with CANCELLED, and its price is given back.',
+  description:
+    'It becomes failed with CANCELLED, and its price is given back. With the id of a batch, everything of it that is not yet on its way.',
   scope: 'sms:write',
   params: IdParam,
-  reply: { status: 200, schema: MessageRecord },
+  reply: { status: 200, schema: Found },
   errors: ['NOT_FOUND', 'MESSAGE_NOT_CANCELLABLE'],
+  examples: [{ name: 'A scheduled message' }],
+  prepare: async (app: App, { params }: { params: { id: string } }, caller: Caller) => {
+    const batch = uuidOf('smsBatch', params.id)
+    return batch && calledOff(app, caller, batch)
+  },
+  handle: async (app: App, tx: Tx, { params }: { params: { id: string } }, caller: Caller, batch: Batch | null) =>
+    batch
+      ? batchCalledOff(tx, caller, batch)
+      : recordOf(await cancel(app, tx, caller, uuidOf('sms', params.id)), currencyOf(caller), caller.nowMs),
 } as const
 
-const cancelRoute = write({
-  method: 'DELETE',
-  path: '/v1/sms/:id',
-  operation: 'sms.cancel',
-  ...cancelling,
-  handle: async (app, tx, { params }, caller) =>
-    recordOf(await cancel(app, tx, caller, uuidOf('sms', params.id)), currencyOf(caller), caller.nowMs),
-})
+const cancelRoute = write({ method: 'DELETE', path: '/v1/sms/:id', operation: 'sms.cancel', ...cancelling })
 
 const cancelByPost = write({
   method: 'POST',
   path: '/v1/sms/:id/cancel',
   operation: 'sms.cancelByPost',
   ...cancelling,
-  handle: async (app, tx, { params }, caller) =>
-    recordOf(await cancel(app, tx, caller, uuidOf('sms', params.id)), currencyOf(caller), caller.nowMs),
 })
 
 const balance = read({
@@ -309,9 +310,11 @@ const estimate = read({
   examples: [{ name: 'A message', body: { to: '+254711000001', from: 'PAMOJA', message: 'Habari “Ada”' } }],
   handle: async (app, { body }, caller) => {
     const { message, encoding, max_segments } = body
+    requireRecipients(body.to)
     const text = textOf(withRoomForLink(app, body.type ?? 'transactional', message), encoding, max_segments)
     const permission = await permissionOf(app, caller.tenant)
     const numbers = [...new Set([body.to].flat())].filter(isE164)
+    if (numbers.length === 0) throw new AppError('INVALID_PHONE', 'to[0]: to must be E.164, such as +254711000001')
     await findPlaces(app, numbers)
     const problems = numbers.map((to) => permission.problem(body.from, placeFor(app, to).country))
     const recipients = numbers.filter((_, i) => problems[i] === null)
@@ -352,6 +355,7 @@ const pricing = list({
       direction: 'outbound',
       price: segmentPrice(app, caller, place),
       currency: currencyOf(caller),
+      effective_from: pricedSince(app, caller, place),
     })
     const rows = countries.flatMap((country) => [
       row({ country, network: null }, null),
@@ -403,6 +407,38 @@ export const messageRoutes: readonly Route[] = [
   pricing,
   lookup,
 ]
+
+interface Batch {
+  id: string
+  /** How many of its messages were called off. */
+  cancelled: number
+}
+
+/** Calls off what of a batch still waits, each message by itself, before the transaction that tells of it. */
+async function calledOff(app: App, caller: Caller, id: string | null): Promise<Batch> {
+  if (!id || !(await findBatch(app.db, caller.tenant, id))) throw new AppError('NOT_FOUND', 'there is no such batch')
+  return { id, cancelled: await cancelBatch(app, caller, id) }
+}
+
+async function batchCalledOff(tx: Tx, caller: Caller, { id, cancelled }: Batch): Promise<Static<typeof BatchRecord>> {
+  await record(tx, caller, 'sms.cancel_batch', `sms_batch:${id}`, { after: { cancelled } })
+  const found = await findBatch(tx, caller.tenant, id)
+  if (!found) throw new AppError('NOT_FOUND', 'there is no such batch')
+  return found.record
+}
+
+/** The moment in which the message of a reference was made, so that a list of one need not look through all of them. */
+async function boundsOf(
+  app: App,
+  { tenant }: Caller,
+  reference: string,
+  { from, to }: { from: string; to: string },
+): Promise<{ from: string; to: string } | null> {
+  const id = await messageNamed(app.db, tenant, reference)
+  if (id === null) return null
+  const next = firstUuidAt(timeOfUuid(id).getTime() + 1)
+  return { from: id > from ? id : from, to: next < to ? next : to }
+}
 
 /** A plus sign in a query string means a space. */
 function numberInQuery(text: string): string {

@@ -8,7 +8,7 @@ import { messageTypes } from './message.ts'
 export const maxRecipients = 1_000
 const maxBulkMessages = 10_000
 const maxCharacters = 1_530
-/** Ten segments of seven-bit text; the same length in UCS-2 needs up to 46 of them. */
+/** Ten segments of seven-bit text; the same length in UCS-2 needs 46 of them, and one more if it is nothing but emoji. */
 const maxSegments = 46
 const leastValiditySeconds = 60
 export const mostValiditySeconds = 172_800
@@ -151,7 +151,7 @@ const BulkEntry = Type.Object({
 
 const batchHead = {
   batch_id: Type.String(),
-  status: OneOf(['queued', 'completed']),
+  status: OneOf(['queued', 'completed', 'cancelled']),
   total: Type.Integer(),
   accepted: Type.Integer(),
   rejected: Type.Integer(),
@@ -228,7 +228,12 @@ export const MessageRecord = Type.Object(
 
 /** A message or, when the id is that of a batch, a batch. */
 export const Found = Type.Partial(
-  Type.Object({ ...BatchRecord.properties, ...MessageRecord.properties, status: Type.String() }),
+  Type.Object({
+    ...MessageRecord.properties,
+    ...BatchRecord.properties,
+    status: Type.String(),
+    batch_id: MessageRecord.properties.batch_id,
+  }),
   {
     title: 'SmsMessageOrBatch',
   },
@@ -256,6 +261,7 @@ export const MessageList = Type.Object({
     }),
   ),
   error_code: Type.Optional(Type.String({ maxLength: 40 })),
+  reference: Type.Optional(Type.String({ maxLength: 64, description: 'Your own id of the message' })),
   country: Type.Optional(CountryCode()),
   q: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Part of the text, in any case' })),
   metadata: Type.Optional(
@@ -340,6 +346,7 @@ export const PricingReply = Type.Object(
     direction: OneOf(['outbound']),
     price: Amount({ description: 'Per segment' }),
     currency: Type.String(),
+    effective_from: Nullable(At({ description: 'Since when; null while the operator has set no price' })),
   },
   { title: 'SmsPrice' },
 )

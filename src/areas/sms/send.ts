@@ -11,6 +11,7 @@ import { sendToMany } from './bulk.ts'
 import { checkCallback } from './callbacks.ts'
 import { linksFor, withRoomForLink } from './consent/links.ts'
 import {
+  beyondWallet,
   type Draft,
   draftOf,
   itemOf,
@@ -36,8 +37,7 @@ export async function send(
   keyed: Keyed,
 ): Promise<Static<typeof SendReply>> {
   const { to, type = 'transactional', ...rest } = input
-  if (typeof to !== 'string' && (to.length < 1 || to.length > maxRecipients))
-    throw new AppError('VALIDATION_ERROR', `to must be a number or a list of 1 to ${maxRecipients} numbers`)
+  requireRecipients(to)
   const message = withRoomForLink(app, type, rest.message)
   const common = {
     from: rest.from,
@@ -68,9 +68,15 @@ export async function send(
     : sendToMany(app, to, common, draft, caller, keyed)
 }
 
+/** A list that is too long or empty is refused; what is wrong with one of its numbers is said of that one. */
+export function requireRecipients(to: string | readonly string[]): void {
+  if (typeof to !== 'string' && (to.length < 1 || to.length > maxRecipients))
+    throw new AppError('VALIDATION_ERROR', `to must be a number or a list of 1 to ${maxRecipients} numbers`)
+}
+
 async function sendOne(app: App, draft: Draft, caller: Caller, keyed: Keyed): Promise<Static<typeof SendReply>> {
   const refusal = refusalOf(draft, caller)
-  if (refusal === 'INSUFFICIENT_BALANCE') throw tooExpensive(draft.currency, draft.cost)
+  if (refusal === 'INSUFFICIENT_BALANCE') throw tooExpensive(draft.currency, draft.cost, 0n)
   if (refusal === 'OPTED_OUT') throw optedOut(draft)
   const job = jobOf(app, draft, caller, null)
   const reply = replyOf(draft, caller)
@@ -78,7 +84,7 @@ async function sendOne(app: App, draft: Draft, caller: Caller, keyed: Keyed): Pr
   const item = Object.assign(itemOf(draft, job, caller), own, keyed.columns(reply))
   const { seen, verdict, existing } = await app.commit(submit, item)
   keyed.settle(seen)
-  if (verdict === 'insufficient') throw tooExpensive(draft.currency, draft.cost)
+  if (verdict === 'insufficient') throw await beyondWallet(app.db, caller.tenant, draft.currency, draft.cost)
   if (verdict === 'opted_out') throw optedOut(draft)
   if (verdict === 'duplicate')
     throw new AppError('DUPLICATE_REFERENCE', `the reference ${draft.reference} was used before`, {

@@ -68,6 +68,7 @@ export interface MessageFilter {
   batch: string | null
   scheduled: boolean | null
   errorCode: string | null
+  reference: string | null
   /** The account's own time: by it a message without a receipt has waited too long. */
   now: Date
   country: string | null
@@ -92,6 +93,7 @@ const list = statement<
       and ($errorCode::text is null or error_code = $errorCode
            or ($errorCode = 'DLR_TIMEOUT' and status = 'sent'
                and sent_at + validity * interval '1 second' + interval '1 day' < $now::timestamptz))
+      and ($reference::text is null or reference = $reference)
       and ($country::text is null or country = $country)
       and ($text::text is null or strpos(lower(body), lower($text)) > 0)
       and ($metadata::jsonb is null or not exists (
@@ -99,6 +101,12 @@ const list = statement<
       and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
     order by case when $descending then id end desc, id
     limit $limit::int + 1`,
+)
+
+const referenced = statement<TenantParameters & { reference: string }, { message_id: string }>(
+  'sms.message_named',
+  `select message_id from sms.references
+    where bucket = $bucket and account_id = $account and environment = $environment and reference = $reference`,
 )
 
 const takeBack = statement<TenantParameters & { id: string }, MessageRow>(
@@ -148,6 +156,11 @@ export async function listMessages(
   filter: MessageFilter,
 ): Promise<MessageRow[]> {
   return queryable.query(list, { ...tenant, ...window, ...filter })
+}
+
+/** The UUID of the message that was given a reference. */
+export async function messageNamed(queryable: Queryable, tenant: Tenant, reference: string): Promise<string | null> {
+  return (await maybe(queryable.query(referenced, { ...tenant, reference })))?.message_id ?? null
 }
 
 /** A message that is certain not to have been submitted, and now will not be; null when it may be out already. */
@@ -329,10 +342,13 @@ const selectBatch = statement<TenantParameters & { id: string }, BatchRow>(
 
 const countBatch = statement<
   TenantParameters & { id: string },
-  { status: MessageRow['status']; messages: number; last: Date | null }
+  { status: MessageRow['status']; messages: number; cancelled: number; cost: bigint; last: Date | null }
 >(
   'sms.count_batch',
-  `select status, count(*)::int as messages, max(coalesce(delivered_at, failed_at)) as last from sms.messages
+  `select status, count(*)::int as messages, count(*) filter (where error_code = 'CANCELLED')::int as cancelled,
+          coalesce(sum(cost) filter (where status <> 'failed' or sent_at is not null), 0)::bigint as cost,
+          max(coalesce(delivered_at, failed_at)) as last
+     from sms.messages
     where bucket = $bucket and account_id = $account and environment = $environment and batch_id = $id
     group by status`,
 )
@@ -372,7 +388,6 @@ const lookAtBatch = statement<TenantParameters & { id: string; waitSeconds: numb
   'sms.look_at_batch',
   `select count(*) filter (where m.status = 'queued'
                               or (m.status = 'sent' and m.sent_at > c.now - $waitSeconds::int * interval '1 second'))::int as open,
-          count(*) filter (where m.error_code = 'CANCELLED')::int as cancelled,
           c.offset_ms
      from (select now() + o.offset_ms * interval '1 millisecond' as now, o.offset_ms
              from (select accounts.clock_offset_ms($account::uuid, $environment::text) as offset_ms) o) c
@@ -384,7 +399,6 @@ const lookAtBatch = statement<TenantParameters & { id: string; waitSeconds: numb
 interface BatchState {
   /** Messages that may still change. */
   open: number
-  cancelled: number
   offset_ms: bigint
 }
 
@@ -430,18 +444,22 @@ export async function findBatch(
     delivered: count('delivered'),
     failed: count('failed'),
   }
-  const completed = row.completed_at !== null || counts.queued + counts.sent === 0
+  const isOver = row.completed_at !== null || counts.queued + counts.sent === 0
+  const cancelled = found.reduce((sum, group) => sum + group.cancelled, 0)
+  const end = cancelled > 0 && cancelled === row.accepted ? 'cancelled' : 'completed'
   const last = Math.max(...found.map((group) => Number(group.last ?? 0)), row.created_at.getTime())
   const { rejections, created_at, completed_at, id: _, ...head } = row
   return {
     rejections,
     record: {
       batch_id: idOf('smsBatch', id),
-      status: completed ? 'completed' : 'queued',
+      status: isOver ? end : 'queued',
       ...head,
+      // What was given back is not paid for.
+      cost: found.reduce((sum, { cost }) => sum + cost, 0n),
       timestamp: created_at,
       counts,
-      completed_at: completed_at ?? (completed ? new Date(last) : null),
+      completed_at: completed_at ?? (isOver ? new Date(last) : null),
     },
   }
 }

@@ -70,7 +70,12 @@ const Events = Type.Array(Type.String({ rule: 'must be a text' }), {
 })
 
 export const WebhookCreate = Type.Object({ url: Url, events: Events, ...settings })
-export const WebhookUpdate = Type.Object({ url: Type.Optional(Url), events: Type.Optional(Events), ...settings })
+export const WebhookUpdate = Type.Object({
+  url: Type.Optional(Url),
+  events: Type.Optional(Events),
+  ...settings,
+  status: Type.Optional(OneOf(['enabled', 'disabled'], { description: 'Another way to write `enabled`' })),
+})
 
 export const WebhookList = Type.Object({
   ...listQuery,

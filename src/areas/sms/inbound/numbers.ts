@@ -204,7 +204,15 @@ const take = write({
         most: maxNumbers,
       }),
     )
-    if (!row) throw new AppError('CONFLICT', `you have this number already, or ${maxNumbers} others`)
+    if (!row) {
+      const owners = await tx.query(ownersOf, { environment: tenant.environment, number: body.number })
+      throw new AppError(
+        'CONFLICT',
+        owners.some(({ account_id }) => account_id === tenant.account)
+          ? `you have ${body.number} already: change it with PATCH /v1/sms/numbers/${body.number}`
+          : `you have ${maxNumbers} numbers, which is the most: give one up first`,
+      )
+    }
     await record(tx, caller, 'sms.take_number', row.number, { after: { keywords: words(row) } })
     await announcePermission(app, tx, tenant.account)
     return numberRecord(row)

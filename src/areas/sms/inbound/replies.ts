@@ -10,7 +10,7 @@ import { maybe, one, statement, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import { parseJson } from '../../../platform/http/json.ts'
 import { encodeItems } from '../../../platform/items.ts'
-import { type Draft, itemOf, jobOf, lengthChecked, optedOut, submit, textOf, tooExpensive } from '../draft.ts'
+import { type Draft, beyondWallet, itemOf, jobOf, lengthChecked, optedOut, submit, textOf } from '../draft.ts'
 import { findPlaces, placeFor } from '../ported/numbers.ts'
 import { priceOf } from '../pricing.ts'
 import { mostValiditySeconds } from '../schema.ts'
@@ -86,7 +86,7 @@ export async function sendReply(
   const job = jobOf(app, draft, sending, null)
   const items = encodeItems(submit.takes, [itemOf(draft, job, sending)])
   const { verdict } = await one(tx.query(accept, { items }))
-  if (verdict === 'insufficient') return tooExpensive(currency, draft.cost)
+  if (verdict === 'insufficient') return beyondWallet(tx, tenant, currency, draft.cost)
   if (verdict === 'opted_out') return optedOut(draft)
   await tx.query(nameAnswered, { ...tenant, id: reply, inReplyTo: id })
   tx.afterCommit(() => app.work.begin(job))

@@ -7,6 +7,7 @@ import type { Caller } from '../../../platform/auth.ts'
 import { statement } from '../../../platform/db.ts'
 import type { Chore } from '../../../platform/nodes/maintenance.ts'
 import { webhookPlan } from '../plan.ts'
+import { withPlus } from '../../../platform/page.ts'
 
 const keepHoursDays = 3
 const keepReplaysDays = 90
@@ -58,7 +59,11 @@ export function rangeOf(query: { from?: string; to?: string }): { from: Date | n
 
 function momentOf(text: string, field: string, dayEndsAfterMs: number): Date {
   const day = parseDay(text)
-  const moment = day ? new Date(day.getTime() + dayEndsAfterMs) : parseMoment(text)
-  if (!moment) throw new AppError('INVALID_DATE_RANGE', `${field} is neither a date such as 2026-03-01 nor a time`)
+  const moment = day ? new Date(day.getTime() + dayEndsAfterMs) : parseMoment(withPlus(text))
+  if (!moment)
+    throw new AppError(
+      'INVALID_DATE_RANGE',
+      `${field} is neither a date such as 2026-03-01 nor a time such as 2026-03-01T09:15:30Z`,
+    )
   return moment
 }

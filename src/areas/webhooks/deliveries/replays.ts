@@ -7,9 +7,9 @@ import { idOf, newIdAndUuid, newUuid, uuidOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
-import { maybe, one, type Queryable, statement, type Tx } from '../../../platform/db.ts'
+import { type Queryable, type Tx, maybe, one, statement } from '../../../platform/db.ts'
 import { IdParam, write } from '../../../platform/route.ts'
-import { Moment, OneOf } from '../../../platform/schema.ts'
+import { OneOf } from '../../../platform/schema.ts'
 import type { Environment, Tenant } from '../../../platform/tenant.ts'
 import type { Job } from '../../../platform/work.ts'
 import { type Allowance, admit } from '../allowance.ts'
@@ -104,8 +104,9 @@ export async function redeliver(
 }
 
 const Replay = Type.Object({
-  from: Moment({ description: 'From here, inclusive' }),
-  to: Moment({ description: 'To here, exclusive' }),
+  // Whether they are dates is said as INVALID_DATE_RANGE, as of a query.
+  from: Type.String({ maxLength: 40, description: 'From this time or day, inclusive' }),
+  to: Type.String({ maxLength: 40, description: 'To this time, exclusive, or to the end of this day' }),
   status: Type.Optional(OneOf(['failed', 'all'], { description: 'Only what failed, unless asked otherwise' })),
   events: Type.Optional(
     Type.Array(Type.String({ maxLength: 60 }), {

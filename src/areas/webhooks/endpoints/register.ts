@@ -113,6 +113,7 @@ export async function prepareChange(
   caller: Caller,
 ): Promise<EndpointChange> {
   const row = await existing(app.db, id, caller)
+  enabledBy(input)
   const events = input.events && subscriptionOf(app.catalogue, input.events)
   const stored = await openHeaders(app, caller.tenant, row.id, row.headers)
   const headers = input.headers ? checkedHeaders(input.headers, stored) : stored
@@ -120,6 +121,15 @@ export async function prepareChange(
   if (input.url !== undefined || input.verify_token !== undefined)
     await checkUrl(app, caller, row.id, { url: input.url ?? row.url, headers, verifyToken: input.verify_token })
   return { events, headers: input.headers && (await sealHeaders(app, caller.tenant, row.id, headers)) }
+}
+
+/** Whether it is to be enabled, in either of the two words for it; undefined leaves it as it is. */
+function enabledBy({ enabled, status }: Static<typeof WebhookUpdate>): boolean | undefined {
+  if (status === undefined) return enabled
+  const isEnabled = status === 'enabled'
+  if (enabled !== undefined && enabled !== isEnabled)
+    throw new AppError('VALIDATION_ERROR', `status is ${status} and enabled is ${enabled}: give one of them`)
+  return isEnabled
 }
 
 export async function changeEndpoint(
@@ -135,7 +145,8 @@ export async function changeEndpoint(
   if (!row) throw noSuchWebhook()
   const before = await describe(app, tx, row, caller)
   if (Object.keys(input).length === 0) return before
-  const enabled = input.enabled ?? row.enabled
+  const wanted = enabledBy(input)
+  const enabled = wanted ?? row.enabled
   const changed = await one(
     tx.query(updateEndpoint, {
       ...tenant,
@@ -152,7 +163,7 @@ export async function changeEndpoint(
       at: new Date(nowMs),
     }),
   )
-  if (input.enabled === true) {
+  if (wanted === true) {
     await tx.query(forgiveFailures, { ...tenant, endpoint: row.id })
     await hasten(tx, tenant, deliverLane, row.id)
   }
