@@ -7,10 +7,9 @@ import type { BlockList } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { AppError } from '../kernel/errors.ts'
-import { asAppError, errorBody, send, sendCsv, wantsCsv } from './answer.ts'
+import { asAppError, errorBody, maxBodyBytes, send, sendCsv, wantsCsv } from './answer.ts'
 import type { App } from './app.ts'
-import type { Principal } from './auth.ts'
-import { admitStranger, begin, enter, sandboxMark } from './entrance.ts'
+import { admitStranger, begin, enter, enterByForm, sandboxMark } from './entrance.ts'
 import { type CompiledRoute, pathOf, printable } from './exchange.ts'
 import { execute, executeOnce } from './executing.ts'
 import { keyOf, requestHash } from './idempotency.ts'
@@ -21,8 +20,6 @@ import type { Route } from './route.ts'
 import { handleStream } from './stream-requests.ts'
 import type { Streams } from './streams.ts'
 import { bodyChecker, type Checked, queryChecker } from './validate.ts'
-
-const maxBodyBytes = 1024 * 1024
 
 export interface HttpOptions {
   app: App
@@ -65,6 +62,11 @@ export function createHttp({ app, routes, streams, trustedProxies, serverFactory
 /** The one path of a route: `/api` goes, and `/sandbox` becomes a mark that live keys are refused there. */
 function rewriteUrl(request: IncomingMessage): string {
   let { url = '/' } = request
+  // RFC 9112 3.2.2: whoever takes us for a proxy sends the whole URL.
+  if (!url.startsWith('/') && URL.canParse(url)) {
+    const { pathname, search } = new URL(url)
+    url = pathname + search
+  }
   delete request.headers[sandboxMark]
   if (url.startsWith('/sandbox/')) {
     request.headers[sandboxMark] = 'true'
@@ -97,7 +99,9 @@ function mount(http: FastifyInstance, app: App, routes: readonly Route[], stream
     }
   }
   for (const [path, methods] of methodsOf) {
-    const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].filter((method) => !methods.includes(method))
+    const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'].filter(
+      (method) => !methods.includes(method),
+    )
     const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].join(', ')
     http.route({ method: others, url: path, config: { allow }, exposeHeadRoute: false, handler: async () => undefined })
   }
@@ -152,7 +156,7 @@ async function handle(
 ): Promise<unknown> {
   const { route } = compiled
   const { exchange } = request
-  if (!exchange.principal) exchange.principal = await principalInForm(app, request)
+  if (!exchange.principal) await enterByForm(app, request, reply)
   const caller = callerOf(exchange)
   const key = route.method === 'GET' ? null : keyOf(request.headers['idempotency-key'], request.body)
   const hash = key === null ? null : requestHash(app.secrets, route.method, request.url, exchange.rawBody)
@@ -162,11 +166,6 @@ async function handle(
     return send(compiled, request, reply, await execute(app, compiled, input, caller))
   }
   return executeOnce({ app, compiled, request, reply, caller, key, hash })
-}
-
-async function principalInForm(app: App, { body, exchange }: FastifyRequest): Promise<Principal> {
-  const secret = typeof body === 'object' && body !== null && 'client_secret' in body ? String(body.client_secret) : ''
-  return app.authenticator.authenticate(secret === '' ? undefined : `Bearer ${secret}`, exchange.ip)
 }
 
 /** A file, read by its verb. Whatever is left of it when the verb refuses is let go, so that the refusal can be read. */

@@ -204,6 +204,7 @@ const redeliveries: Allowance = { name: 'webhook-redeliver', perMinute: 60, what
 const redeliverOne = write({
   method: 'POST',
   path: '/v1/webhooks/:id/deliveries/:delivery_id/redeliver',
+  aliases: ['/v1/webhooks/:id/deliveries/:delivery_id/retry'],
   operation: 'webhooks.redeliver',
   summary: 'Send a delivery again, now',
   description:
