@@ -20,7 +20,7 @@ import {
   startDatabase,
 } from './database.ts'
 import { AppError } from './kernel/errors.ts'
-import { newId, newUuid } from './kernel/ids.ts'
+import { msOfId, newId, newUuid } from './kernel/ids.ts'
 import { PriceBook } from './ledger/prices.ts'
 import { rollUp } from './ledger/rollups.ts'
 import { verifyLedger } from './ledger/verify.ts'
@@ -354,7 +354,13 @@ function noteKeyUse(app: App): () => Promise<void> {
   }
 }
 
-function watchFigures({ metrics, db, committer, work, requestLog }: App): void {
+function watchFigures({ metrics, db, committer, work, requestLog, outbox }: App): void {
+  // What happens in every channel is told by events, so that they are its figures too.
+  outbox.onCommitted((_tenant, { columns, status, nowMs, clockOffsetMs }) => {
+    const madeMs = msOfId(columns.event_resource)
+    const ageMs = madeMs === null ? 0 : Math.max(0, nowMs - clockOffsetMs - madeMs)
+    metrics.event(columns.event_type, status, ageMs / 1000)
+  })
   metrics.gauge('pamoja_db_pool_connections', 'Connections of the pool.', () => db.stats().total)
   metrics.gauge('pamoja_db_pool_waiting', 'Callers waiting for a connection.', () => db.stats().waiting)
   metrics.gauge('pamoja_commit_waiting', 'Writes waiting for a group commit.', () => committer.waiting())
