@@ -140,12 +140,14 @@ export async function run(args: readonly string[]): Promise<void> {
   try {
     const { words, overrides, options, wants } = parse(args)
     if (wants === 'version') return say(packageVersion())
-    if (wants === 'help') return say(help())
+    if (wants === 'help' || words.join(' ') === 'help') return say(help())
     const { command, given } = find(words)
     const strange = optionNames.find((name) => options[name] !== undefined && !command.options?.includes(name))
     if (strange) throw new ConfigError(`${command.usage} takes no --${strange}.`)
     const loaded = loadConfig(env, overrides)
-    await command.run(loaded, given, options).catch((error: unknown) => fail(adviceFor(error, loaded.config), 1))
+    await command
+      .run(loaded, given, options)
+      .catch((error: unknown) => fail(adviceFor(error, loaded.config), error instanceof ConfigError ? 2 : 1))
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     fail(error.message, 2)

@@ -19,7 +19,7 @@ import {
   startDatabase,
 } from './database.ts'
 import { AppError } from './kernel/errors.ts'
-import { newId, newUuid } from './kernel/ids.ts'
+import { msOfId, newId, newUuid } from './kernel/ids.ts'
 import { PriceBook } from './ledger/prices.ts'
 import { rollUp } from './ledger/rollups.ts'
 import { verifyLedger } from './ledger/verify.ts'
@@ -332,7 +332,13 @@ function noteKeyUse(app: App): () => Promise<void> {
   }
 }
 
-function watchFigures({ metrics, db, committer, work, requestLog }: App): void {
+function watchFigures({ metrics, db, committer, work, requestLog, outbox }: App): void {
+  // What happens in every channel is told by events, so that they are its figures too.
+  outbox.onCommitted((_tenant, { columns, status, nowMs, clockOffsetMs }) => {
+    const madeMs = msOfId(columns.event_resource)
+    const ageMs = madeMs === null ? 0 : Math.max(0, nowMs - clockOffsetMs - madeMs)
+    metrics.event(columns.event_type, status, ageMs / 1000)
+  })
   metrics.gauge('pamoja_db_pool_connections', 'Connections of the pool.', () => db.stats().total)
   metrics.gauge('pamoja_db_pool_waiting', 'Callers waiting for a connection.', () => db.stats().waiting)
   metrics.gauge('pamoja_commit_waiting', 'Writes waiting for a group commit.', () => committer.waiting())
@@ -400,7 +406,7 @@ function openDoors(app: App, areas: readonly Area[], identity: { key: string; ce
         trustedProxies,
         allowHttpFromLoopback: app.config.PAMOJA_ALLOW_HTTP === 'loopback',
         refusePlain: refusePlain(app),
-        malformed: (_error, status) => malformed(app, status),
+        malformed: (error, status) => malformed(app, error, status),
         onProblem: (error) => app.log.warn({ error }, 'a connection could not be taken'),
       })
       return holder.listener.server
@@ -439,15 +445,21 @@ function openDoors(app: App, areas: readonly Area[], identity: { key: string; ce
 }
 
 /** Bytes that are no HTTP request still get an answer in our own words. */
-function malformed(app: App, status: 400 | 408 | 413 | 431): { status: number; body: string } {
+function malformed(
+  app: App,
+  { code, message }: Error & { code?: string },
+  status: 400 | 408 | 413 | 431,
+): { status: number; body: string; headers: Record<string, string> } {
   const id = newId('request', app.clock.nowMs())
   const details = {
-    400: 'the bytes are not an HTTP request',
+    // What Node's parser stumbled over has a code; whatever else is missing says so itself.
+    400: code === undefined ? message : 'the bytes are not an HTTP request',
     408: 'the request took too long to arrive',
     413: 'the body is too large',
     431: 'the headers are too large',
   }
-  return { status, body: errorBody(app, { id }, new AppError('INVALID_REQUEST', details[status])) }
+  const headers = { 'x-request-id': id, 'cache-control': 'no-store' }
+  return { status, headers, body: errorBody(app, { id }, new AppError('INVALID_REQUEST', details[status])) }
 }
 
 async function listen(listener: Listener, http: FastifyInstance, config: Config): Promise<AddressInfo> {

@@ -166,6 +166,13 @@ export class AppError extends Error {
   }
 }
 
+/** The refusal of a field by a rule that its schema cannot say; `problem` is what follows the name in a sentence. */
+export function invalid(field: string, problem: string): AppError {
+  return new AppError('VALIDATION_ERROR', `${field} ${problem}`, {
+    fields: [{ field, code: 'VALIDATION_ERROR', message: problem }],
+  })
+}
+
 /** The refusal of what can be used once, such as a reference, with the thing that has it. */
 export function alreadyUsed(what: string, id: string, status: string): AppError {
   return new AppError('DUPLICATE_REFERENCE', `${what} was used before`, {

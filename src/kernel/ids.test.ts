@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { bucketOf, firstUuidAt, idOf, newId, newUuid, timeOfUuid, uuidFrom, uuidOf } from './ids.ts'
+import { bucketOf, firstUuidAt, idOf, msOfId, newId, newUuid, timeOfUuid, uuidFrom, uuidOf } from './ids.ts'
 
 test('an id is its prefix and 26 Crockford characters, and leads back to its UUID', () => {
   for (let i = 0; i < 1000; i++) {
@@ -64,4 +64,12 @@ test('the first UUID of a moment sorts before every id made in it and after ever
   const at = 2_000_000_000_000
   assert.ok(newUuid(at - 1) < firstUuidAt(at))
   assert.ok(firstUuidAt(at) <= newUuid(at))
+})
+
+test('an id of any kind says when it was made; what is none says nothing', () => {
+  const atMs = Date.parse('2100-03-01T09:15:30.123Z')
+  assert.equal(msOfId(newId('account', atMs)), atMs)
+  assert.equal(msOfId(newId('webhook', atMs + 1)), atMs + 1)
+  for (const text of ['', 'wh_', '+254711000001', `wh${'0'.repeat(26)}`, `wh_${'u'.repeat(26)}`, '_'.repeat(30)])
+    assert.equal(msOfId(text), null, text)
 })

@@ -100,6 +100,19 @@ export function timeOfUuid(uuid: string): Date {
   return new Date(Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16))
 }
 
+/** When an id of any kind was made, in milliseconds; null when the text is no id. Its first 48 bits are the time. */
+export function msOfId(id: string): number | null {
+  const from = id.length - 26
+  if (from < 2 || id[from - 1] !== '_') return null
+  let ms = 0
+  for (let i = from; i < from + 10; i++) {
+    const value = values[id.charCodeAt(i)] ?? -1
+    if (value < 0) return null
+    ms = ms * 32 + value
+  }
+  return ms
+}
+
 /** Nobody's: it comes before every other. */
 export const nilUuid = '00000000-0000-0000-0000-000000000000'
 

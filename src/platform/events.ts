@@ -79,6 +79,8 @@ export interface NewEvent {
   readonly tenant: Tenant
   readonly nowMs: number
   readonly clockOffsetMs: number
+  /** What its payload says has become of the thing, where it says so. */
+  readonly status: string | null
   /** The trace that caused it. Known to this node only. */
   readonly trace: Trace | null
   readonly columns: EventColumns
@@ -177,7 +179,7 @@ const insertMany = statement<{ items: Buffer }, { deliveries: (string | null)[] 
 export class Outbox {
   readonly #courier: Courier
   readonly #tracer: Tracer | null
-  readonly #listeners = new Set<(tenant: Tenant) => void>()
+  readonly #listeners = new Set<(tenant: Tenant, event: NewEvent) => void>()
 
   constructor(courier: Courier, tracer: Tracer | null) {
     this.#courier = courier
@@ -239,6 +241,7 @@ export class Outbox {
       tenant,
       nowMs,
       clockOffsetMs: nowMs - receivedMs,
+      status: statusOf(payload),
       trace: this.#tracer?.current() ?? null,
       columns: {
         event_id: uuid,
@@ -281,15 +284,20 @@ export class Outbox {
 
   /** Delivers at once, from memory, what a durable commit wrote; `deliveries` is what events.emit gave. */
   begin(event: NewEvent, deliveries: string | null): void {
-    for (const heard of this.#listeners) heard(event.tenant)
+    for (const heard of this.#listeners) heard(event.tenant, event)
     if (deliveries !== null && event.columns.event_owner !== null) this.#courier.begin(event, deliveries)
   }
 
   /** Hears whose events this node committed. Other nodes' are not heard of. Gives the way to stop. */
-  onCommitted(heard: (tenant: Tenant) => void): () => void {
+  onCommitted(heard: (tenant: Tenant, event: NewEvent) => void): () => void {
     this.#listeners.add(heard)
     return () => this.#listeners.delete(heard)
   }
+}
+
+function statusOf(payload: unknown): string | null {
+  const isTold = typeof payload === 'object' && payload !== null && 'status' in payload
+  return isTold && typeof payload.status === 'string' ? payload.status : null
 }
 
 export interface EventRow {

@@ -9,8 +9,8 @@ import { Type } from 'typebox'
 import { AppError } from '../kernel/errors.ts'
 import type { App } from './app.ts'
 import type { Principal } from './auth.ts'
-import { asAppError, errorBody, send, sendCsv, wantsCsv } from './http/answer.ts'
-import { admitStranger, begin, enter, sandboxMark } from './http/entrance.ts'
+import { asAppError, errorBody, maxBodyBytes, send, sendCsv, wantsCsv } from './http/answer.ts'
+import { admitStranger, begin, enter, enterByForm, sandboxMark } from './http/entrance.ts'
 import { type CompiledRoute, pathOf, printable } from './http/exchange.ts'
 import { execute, executeOnce } from './http/executing.ts'
 import { keyOf, requestHash } from './http/idempotency.ts'
@@ -19,10 +19,8 @@ import { leave } from './http/leaving.ts'
 import { callerOf, checked, parseBody } from './http/request-input.ts'
 import { handleStream } from './http/stream-requests.ts'
 import type { Streams } from './http/streams.ts'
-import { bodyChecker, type Checked, queryChecker } from './http/validate.ts'
+import { type Checked, bodyChecker, queryChecker } from './http/validate.ts'
 import type { Route } from './route.ts'
-
-const maxBodyBytes = 1024 * 1024
 
 export interface HttpOptions {
   app: App
@@ -65,6 +63,11 @@ export function createHttp({ app, routes, streams, trustedProxies, serverFactory
 /** The one path of a route: `/api` goes, and `/sandbox` becomes a mark that live keys are refused there. */
 function rewriteUrl(request: IncomingMessage): string {
   let { url = '/' } = request
+  // RFC 9112 3.2.2: whoever takes us for a proxy sends the whole URL.
+  if (!url.startsWith('/') && URL.canParse(url)) {
+    const { pathname, search } = new URL(url)
+    url = pathname + search
+  }
   delete request.headers[sandboxMark]
   if (url.startsWith('/sandbox/')) {
     request.headers[sandboxMark] = 'true'
@@ -97,7 +100,9 @@ function mount(http: FastifyInstance, app: App, routes: readonly Route[], stream
     }
   }
   for (const [path, methods] of methodsOf) {
-    const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].filter((method) => !methods.includes(method))
+    const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'].filter(
+      (method) => !methods.includes(method),
+    )
     const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].join(', ')
     http.route({ method: others, url: path, config: { allow }, exposeHeadRoute: false, handler: async () => undefined })
   }
@@ -152,7 +157,7 @@ async function handle(
 ): Promise<unknown> {
   const { route } = compiled
   const { exchange } = request
-  if (!exchange.principal) exchange.principal = await principalInForm(app, request)
+  if (!exchange.principal) await enterByForm(app, request, reply)
   const caller = callerOf(exchange)
   const key = route.method === 'GET' ? null : keyOf(request.headers['idempotency-key'], request.body)
   const hash = key === null ? null : requestHash(app.secrets, route.method, request.url, exchange.rawBody)
@@ -162,11 +167,6 @@ async function handle(
     return send(compiled, request, reply, await execute(app, compiled, input, caller))
   }
   return executeOnce({ app, compiled, request, reply, caller, key, hash })
-}
-
-async function principalInForm(app: App, { body, exchange }: FastifyRequest): Promise<Principal> {
-  const secret = typeof body === 'object' && body !== null && 'client_secret' in body ? String(body.client_secret) : ''
-  return app.authenticator.authenticate(secret === '' ? undefined : `Bearer ${secret}`, exchange.ip)
 }
 
 /** A file, read by its verb. Whatever is left of it when the verb refuses is let go, so that the refusal can be read. */

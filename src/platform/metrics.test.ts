@@ -33,6 +33,8 @@ test('Prometheus finds every family the operator was promised, and can read ever
     'pamoja_db_pool_waiting',
     'pamoja_commit_items_total',
     'pamoja_ledger_imbalance',
+    'pamoja_events_age_seconds',
+    'pamoja_webhooks_attempts_total',
     'nodejs_eventloop_lag_seconds',
     'nodejs_eventloop_lag_p99_seconds',
   ])
@@ -72,6 +74,25 @@ test('requests are counted by operation and class, and their buckets add up', as
   )
   assert.equal(buckets.at(-1), figure(text, `pamoja_http_duration_seconds_count{${labels}}`))
   assert.ok(figure(text, `pamoja_http_duration_seconds_sum{${labels}}`) > 0)
+})
+
+test('what becomes of a text shows by its status, with how long it took', async () => {
+  const { client } = await world.account({ balance: 100 })
+  await client.post('/v1/sms/send', { to: '+254711000001', from: 'PAMOJA', message: 'Habari' })
+  const text = await eventually(async () => {
+    const found = await scrape(world.node.adminUrl)
+    return found.includes('event="sms.delivered"') && found
+  }, 'the delivery to show')
+  for (const [event, status] of [
+    ['sms.status', 'sent'],
+    ['sms.status', 'delivered'],
+    ['sms.delivered', 'delivered'],
+  ]) {
+    const labels = `\\{event="${event}",status="${status}"`
+    assert.match(text, new RegExp(`^pamoja_events_age_seconds_count${labels}\\} 1$`, 'm'))
+    assert.match(text, new RegExp(`^pamoja_events_age_seconds_bucket${labels},le="300"\\} 1$`, 'm'))
+    assert.match(text, new RegExp(`^pamoja_events_age_seconds_sum${labels}\\} (0\\.|[1-9])`, 'm'))
+  }
 })
 
 test('paths that nobody declared make no series of their own', async () => {

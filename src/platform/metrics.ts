@@ -5,6 +5,8 @@ import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 
 /** Upper bounds of the duration histogram, in seconds. */
 const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const
+/** Upper bounds of how old a thing is when something becomes of it, in seconds: from a text's way to a handset to days. */
+const ageBounds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3_600, 86_400] as const
 /** A figure that takes longer than this (the database is stuck) is left out rather than waited for. */
 const answerWithinMs = 2_000
 
@@ -16,6 +18,7 @@ export interface LabelledValue {
 export class Metrics {
   readonly #registry = new Registry()
   readonly #durations = new Map<string, Durations[]>()
+  readonly #ages = new Map<string, Durations>()
   readonly refusals = new Counter({
     name: 'pamoja_limits_refusals_total',
     help: 'Requests refused by a rate limit.',
@@ -46,10 +49,18 @@ export class Metrics {
       durations = { counts: new Array(bounds.length + 1).fill(0), sum: 0 }
       classes[statusClass] = durations
     }
-    let bucket = 0
-    while (bucket < bounds.length && seconds > (bounds[bucket] ?? 0)) bucket++
-    durations.counts[bucket] = (durations.counts[bucket] ?? 0) + 1
-    durations.sum += seconds
+    count(durations, bounds, seconds)
+  }
+
+  /** Counts something that became of a thing, and how long after that was made. Names and statuses are the catalogue's. */
+  event(name: string, status: string | null, seconds: number): void {
+    const labels = `event="${name}",status="${status ?? ''}"`
+    let ages = this.#ages.get(labels)
+    if (!ages) {
+      ages = { counts: new Array(ageBounds.length + 1).fill(0), sum: 0 }
+      this.#ages.set(labels, ages)
+    }
+    count(ages, ageBounds, seconds)
   }
 
   /** A figure that goes up and down; null while it is not known. */
@@ -110,7 +121,7 @@ export class Metrics {
 
   /** Everything, as Prometheus reads it. */
   async text(): Promise<string> {
-    return `${await this.#registry.metrics()}\n${this.#durationText()}`
+    return `${await this.#registry.metrics()}\n${this.#durationText()}${this.#ageText()}`
   }
 
   #durationText(): string {
@@ -118,14 +129,15 @@ export class Metrics {
     let text = `# HELP ${name} Time from the first byte of a request to the end of its response.\n# TYPE ${name} histogram\n`
     for (const [operation, classes] of this.#durations)
       classes.forEach(({ counts, sum }, statusClass) => {
-        const labels = `operation="${operation}",status="${statusClass}xx"`
-        let count = 0
-        counts.forEach((inBucket, i) => {
-          count += inBucket
-          text += `${name}_bucket{${labels},le="${bounds[i] ?? '+Inf'}"} ${count}\n`
-        })
-        text += `${name}_sum{${labels}} ${sum}\n${name}_count{${labels}} ${count}\n`
+        text += series(name, `operation="${operation}",status="${statusClass}xx"`, bounds, { counts, sum })
       })
+    return text
+  }
+
+  #ageText(): string {
+    const name = 'pamoja_events_age_seconds'
+    let text = `# HELP ${name} Events committed by this node, by how long ago what they tell of was made.\n# TYPE ${name} histogram\n`
+    for (const [labels, ages] of this.#ages) text += series(name, labels, ageBounds, ages)
     return text
   }
 }
@@ -134,6 +146,23 @@ export class Metrics {
 interface Durations {
   counts: number[]
   sum: number
+}
+
+function count(durations: Durations, within: readonly number[], seconds: number): void {
+  let bucket = 0
+  while (bucket < within.length && seconds > (within[bucket] ?? 0)) bucket++
+  durations.counts[bucket] = (durations.counts[bucket] ?? 0) + 1
+  durations.sum += seconds
+}
+
+function series(name: string, labels: string, within: readonly number[], { counts, sum }: Durations): string {
+  let text = ''
+  let total = 0
+  counts.forEach((inBucket, i) => {
+    total += inBucket
+    text += `${name}_bucket{${labels},le="${within[i] ?? '+Inf'}"} ${total}\n`
+  })
+  return `${text}${name}_sum{${labels}} ${sum}\n${name}_count{${labels}} ${total}\n`
 }
 
 async function inTime(

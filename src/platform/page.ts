@@ -65,7 +65,7 @@ export function idBounds(
   }
 }
 
-/** A range of days that must be short enough to add up, with its default: the last 30 days. */
+/** A range of days that must be short enough to add up, with its default: the last 30 days, or the 30 that end where it ends. */
 export function days(
   range: DayRange,
   nowMs: number,
@@ -73,9 +73,9 @@ export function days(
   [startName, endName]: readonly [string, string] = ['start_date', 'end_date'],
 ): { from: string; to: string } {
   const to = range.end_date ?? dayOf(new Date(nowMs))
-  const from = range.start_date ?? dayOf(new Date(nowMs - 29 * dayMs))
-  const start = parseDay(from)
   const end = parseDay(to)
+  const from = range.start_date ?? dayOf(new Date((end?.getTime() ?? nowMs) - 29 * dayMs))
+  const start = parseDay(from)
   if (!start || !end)
     throw new AppError('INVALID_DATE_RANGE', `${startName} and ${endName} are days such as 2026-03-01`)
   if (start > end) throw new AppError('INVALID_DATE_RANGE', `${startName} is after ${endName}`)

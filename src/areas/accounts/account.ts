@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tenant: opening an account, reading and changing it, moving its sandbox clock.
 import type { Static } from 'typebox'
-import { AppError } from '../../kernel/errors.ts'
+import { AppError, invalid } from '../../kernel/errors.ts'
 import { bucketOf, newUuid, uuidOf } from '../../kernel/ids.ts'
 import { type Currency, currencies, isCurrency, parseAmount } from '../../kernel/money.ts'
 import { openWallet } from '../../ledger/wallets.ts'
@@ -53,7 +53,7 @@ export async function changeAccount(
     ...row,
     name: input.name ?? row.name,
     timezone: input.timezone ?? row.timezone,
-    settings: { ...row.settings, ...checked(input.settings, row.currency) },
+    settings: settingsOf(row.settings, checked(input.settings, row.currency)),
   }))
   await record(tx, caller, 'account.update', caller.accountId, { before: editable(before), after: editable(after) })
   await forget(app, tx, caller.tenant.account)
@@ -64,8 +64,13 @@ function checked(settings: Static<typeof AccountUpdate>['settings'], currency: s
   const threshold = settings?.low_balance_threshold ?? null
   const micros = threshold === null || !isCurrency(currency) ? null : parseAmount(threshold, currencies[currency])
   const problem = micros === 0n ? 'must be more than 0' : typeof micros === 'object' ? micros?.problem : undefined
-  if (problem) throw new AppError('VALIDATION_ERROR', `settings.low_balance_threshold: ${problem}`)
+  if (problem) throw invalid('settings.low_balance_threshold', problem)
   return settings
+}
+
+/** What was set and what is set now. A setting that is null is as if it had never been set. */
+function settingsOf(before: object, wanted: object = {}): Record<string, unknown> {
+  return Object.fromEntries(Object.entries({ ...before, ...wanted }).filter(([, value]) => value !== null))
 }
 
 /** Changes an account row under its lock. */
@@ -119,7 +124,7 @@ export function noSuchAccount(): AppError {
 
 async function requirePlan(tx: Tx, name: string): Promise<void> {
   if (!(await maybe(tx.query(findPlan, { name }))))
-    throw new AppError('VALIDATION_ERROR', `plan: there is no plan "${name.slice(0, 60)}"`)
+    throw invalid('plan', `must be a plan of this installation, not "${name.slice(0, 60)}"`)
 }
 
 function editable({ name, timezone, settings }: AccountRow): object {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An API key as its owner sees it: states, scopes, the record. Pure.
 import { isAddressRange } from '../../config.ts'
-import { AppError } from '../../kernel/errors.ts'
+import { AppError, invalid } from '../../kernel/errors.ts'
 import type { Id } from '../../kernel/ids.ts'
 import { dayMs } from '../../kernel/time.ts'
 import { allows, isScope } from '../../platform/auth/scopes.ts'
@@ -45,7 +45,7 @@ export function grantable(wanted: readonly string[] | undefined, maker: Readonly
   if (wanted === undefined) return [...maker].filter((scope) => scope !== 'operator')
   const unknown = wanted.filter((scope) => !isScope(scope))
   if (unknown.length > 0)
-    throw new AppError('VALIDATION_ERROR', `scopes: ${unknown.join(', ')} is not a scope; use such as sms:write, or *`)
+    throw invalid('scopes', `must list scopes such as sms:write, or *, not "${unknown.join(', ')}"`)
   const missing = wanted.filter((scope) => !allows(maker, scope))
   if (missing.length > 0)
     throw new AppError('FORBIDDEN', `a key cannot give scopes it lacks: ${missing.join(', ')}`, {
@@ -56,7 +56,6 @@ export function grantable(wanted: readonly string[] | undefined, maker: Readonly
 
 export function checkedRanges(ranges: readonly string[]): string[] {
   const bad = ranges.find((range) => !isAddressRange(range))
-  if (bad !== undefined)
-    throw new AppError('VALIDATION_ERROR', `allowed_ips: "${bad.slice(0, 60)}" is not an address or CIDR range`)
+  if (bad !== undefined) throw invalid('allowed_ips', `must list addresses or CIDR ranges, not "${bad.slice(0, 60)}"`)
   return [...ranges]
 }

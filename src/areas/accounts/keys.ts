@@ -3,13 +3,13 @@
 // from the moment it is shown and stops with the reply that says so.
 import { randomBytes } from 'node:crypto'
 import type { Static } from 'typebox'
-import { AppError } from '../../kernel/errors.ts'
+import { AppError, invalid } from '../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../kernel/ids.ts'
 import { parseMoment } from '../../kernel/time.ts'
 import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
 import { allows } from '../../platform/auth/scopes.ts'
-import { type Caller, hashOf, isWellFormedKey, newKey } from '../../platform/auth.ts'
+import { type Caller, hashOf, isWellFormedKey, newKey, requireKey } from '../../platform/auth.ts'
 import { maybe, one, type Queryable, type Tx } from '../../platform/db.ts'
 import type { Environment } from '../../platform/tenant.ts'
 import { keyEvents } from './events.ts'
@@ -20,6 +20,7 @@ import { findKey, insertKey, type KeyRow, keyOf, lockKey, revokeKey, updateKey }
 export type NewApiKey = ApiKey & { key: string }
 
 export async function createKey(app: App, tx: Tx, input: Static<typeof KeyCreate>, caller: Caller): Promise<NewApiKey> {
+  requireKey(caller)
   const environment = input.environment ?? caller.tenant.environment
   const made = await storeNewKey(app, tx, {
     account: caller.tenant.account,
@@ -41,6 +42,7 @@ export async function changeKey(
   input: Static<typeof KeyUpdate>,
   caller: Caller,
 ): Promise<ApiKey> {
+  requireKey(caller)
   const row = await existing(tx, id, caller)
   const before = keyOf(row, caller.receivedMs)
   if (before.status === 'revoked')
@@ -70,6 +72,7 @@ export async function rotateKey(
   input: Static<typeof KeyRotate>,
   caller: Caller,
 ): Promise<NewApiKey> {
+  requireKey(caller)
   const old = await existing(tx, id, caller)
   const { status } = keyOf(old, caller.receivedMs)
   if (status === 'revoked' || status === 'expired')
@@ -196,10 +199,10 @@ function noSuchKey(id: string): AppError {
   return new AppError('NOT_FOUND', `there is no key ${id.slice(0, 60)}; key ids begin with key_`)
 }
 
-function futureMoment(text: string | undefined, nowMs: number): Date | null {
-  if (text === undefined) return null
+function futureMoment(text: string | null | undefined, nowMs: number): Date | null {
+  if (text === undefined || text === null) return null
   const moment = parseMoment(text)
-  if (!moment || moment.getTime() <= nowMs) throw new AppError('VALIDATION_ERROR', 'expires_at must be in the future')
+  if (!moment || moment.getTime() <= nowMs) throw invalid('expires_at', 'must be in the future')
   return moment
 }
 

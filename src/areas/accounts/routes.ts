@@ -86,13 +86,18 @@ const updateAccount = write({
   path: '/v1/account',
   operation: 'account.update',
   summary: 'Change your account’s name, time zone or settings',
+  description: 'Settings that are not named stay as they are; null unsets one.',
   scope: 'account:write',
   body: AccountUpdate,
   reply: { status: 200, schema: AccountRecord },
-  errors: ['VALIDATION_ERROR'],
+  errors: ['VALIDATION_ERROR', 'INVALID_URL'],
   examples: [
     { name: 'Set a default sender', body: { timezone: 'Africa/Nairobi', settings: { default_sender: 'ACME' } } },
   ],
+  prepare: async (app, { body }, { tenant }) => {
+    const url = body.settings?.email_webhook_url ?? null
+    if (url !== null) await app.outbound.checkUrl(url, 'callback', tenant.environment, 'settings.email_webhook_url')
+  },
   handle: (app, tx, { body }, caller) => changeAccount(app, tx, body, caller),
 })
 
@@ -106,8 +111,11 @@ const listApiKeys = list({
   examples: [{ name: 'The newest keys', query: { limit: 10 } }],
   handle: async ({ db }, { query }, caller) => {
     const window = windowOf(query)
-    const environment = caller.tenant.environment === 'test' ? 'test' : (query.environment ?? null)
-    const rows = await db.query(listKeys, { account: caller.tenant.account, environment, ...window })
+    const { account, environment: own } = caller.tenant
+    // Test credentials see test things only, so that to them there is no live key.
+    if (own === 'test' && query.environment === 'live') return pageOf(window, [], (row: never) => row)
+    const environment = own === 'test' ? own : (query.environment ?? null)
+    const rows = await db.query(listKeys, { account, environment, ...window })
     return pageOf(window, rows, (row) => keyOf(row, caller.receivedMs))
   },
 })

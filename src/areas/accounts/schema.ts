@@ -66,7 +66,7 @@ export const KeyCreate = Type.Object({
 export const KeyUpdate = Type.Object({
   name: Type.Optional(Name),
   scopes: Type.Optional(scopes),
-  expires_at: Type.Optional(Moment()),
+  expires_at: Type.Optional(Nullable(Moment(), { description: 'null for a key that does not expire' })),
   allowed_ips: Type.Optional(allowedIps),
 })
 
@@ -144,28 +144,33 @@ export const AccountRecord = Type.Object(
   { title: 'Account' },
 )
 
+/** Each may be null, which unsets it. */
 const Settings = Type.Object({
   default_sender: Type.Optional(
-    Type.String({
-      pattern: '^[A-Za-z0-9]{3,11}$',
-      rule: 'must have 3 to 11 letters and digits',
-      description: 'Sender used where a request names none',
-    }),
+    Nullable(
+      Type.String({
+        pattern: '^[A-Za-z0-9]{3,11}$',
+        rule: 'must have 3 to 11 letters and digits',
+        description: 'Sender used where a request names none',
+      }),
+    ),
   ),
   email_webhook_url: Type.Optional(
-    Type.String({
-      pattern: '^https://',
-      maxLength: 2048,
-      rule: 'must be an https:// URL',
-      description: 'Where email tracking is reported',
-    }),
+    Nullable(
+      Type.String({
+        maxLength: 2048,
+        description: 'Where email tracking is reported',
+      }),
+    ),
   ),
   invoice_number_pattern: Type.Optional(
-    Type.String({
-      pattern: numberPatternForm,
-      rule: 'must be letters, digits, blanks, . / _ - and {year}, then no digit, then {seq} or {seq:6}',
-      description: 'How invoices are numbered; `INV-{year}-{seq:6}` unless set',
-    }),
+    Nullable(
+      Type.String({
+        pattern: numberPatternForm,
+        rule: 'must be letters, digits, blanks, . / _ - and {year}, then no digit, then {seq} or {seq:6}',
+        description: 'How invoices are numbered; `INV-{year}-{seq:6}` unless set',
+      }),
+    ),
   ),
   low_balance_threshold: Type.Optional(
     Nullable(AmountIn(), {
@@ -174,24 +179,30 @@ const Settings = Type.Object({
     }),
   ),
   dunning_days: Type.Optional(
-    Type.Array(Type.Integer({ minimum: 1, maximum: 60 }), {
-      maxItems: 10,
-      rule: 'must list at most 10 numbers of days from 1 to 60',
-      description: 'How many days after a failed charge of a subscription it is tried again; 1, 3, 5, 7 unless set',
-    }),
+    Nullable(
+      Type.Array(Type.Integer({ minimum: 1, maximum: 60 }), {
+        maxItems: 10,
+        rule: 'must list at most 10 numbers of days from 1 to 60',
+        description: 'How many days after a failed charge of a subscription it is tried again; 1, 3, 5, 7 unless set',
+      }),
+    ),
   ),
   dunning_end: Type.Optional(
-    OneOf(['cancel', 'keep_past_due'], {
-      description: 'What becomes of a subscription whose last charge failed; cancel unless set',
-    }),
+    Nullable(
+      OneOf(['cancel', 'keep_past_due'], {
+        description: 'What becomes of a subscription whose last charge failed; cancel unless set',
+      }),
+    ),
   ),
   sms_text_days: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: 400,
-      rule: 'must be 0 to 400 days',
-      description: 'How long the texts of messages are kept; 90 days unless set',
-    }),
+    Nullable(
+      Type.Integer({
+        minimum: 0,
+        maximum: 400,
+        rule: 'must be 0 to 400 days',
+        description: 'How long the texts of messages are kept; 90 days unless set',
+      }),
+    ),
   ),
 })
 

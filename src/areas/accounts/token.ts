@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Access tokens: a key's holder hands out less than the key, for a short time.
 import type { Static } from 'typebox'
-import { AppError } from '../../kernel/errors.ts'
+import { AppError, invalid } from '../../kernel/errors.ts'
 import type { App } from '../../platform/app.ts'
 import { allows, isScope } from '../../platform/auth/scopes.ts'
 import { type Caller, requireKey } from '../../platform/auth.ts'
@@ -33,16 +33,16 @@ export async function issueToken(
 /** OAuth 2 client credentials name the key that authenticated the request. */
 function checkClient({ grant_type, client_id }: Static<typeof TokenRequest>, { principal }: Caller): void {
   if (grant_type !== undefined && grant_type !== 'client_credentials')
-    throw new AppError('VALIDATION_ERROR', 'grant_type must be client_credentials')
+    throw invalid('grant_type', 'must be client_credentials')
   if (client_id !== undefined && client_id !== principal.keyId)
-    throw new AppError('VALIDATION_ERROR', 'client_id is not the id of the key you sent')
+    throw invalid('client_id', 'is not the id of the key you sent')
 }
 
 function wantedScopes(text: string | undefined, held: ReadonlySet<string>): string[] {
   if (text === undefined) return [...held]
   const wanted = text.split(' ').filter((scope) => scope !== '')
   const unknown = wanted.filter((scope) => !isScope(scope))
-  if (unknown.length > 0) throw new AppError('VALIDATION_ERROR', `scope: ${unknown.join(', ')} is not a scope`)
+  if (unknown.length > 0) throw invalid('scope', `must name scopes such as sms:read, not "${unknown.join(', ')}"`)
   const missing = wanted.filter((scope) => !allows(held, scope))
   if (missing.length > 0)
     throw new AppError('FORBIDDEN', `the key does not carry ${missing.join(', ')}`, {

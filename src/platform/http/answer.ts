@@ -13,6 +13,9 @@ import { asError, type CompiledRoute, type Exchange, withoutKeys } from './excha
 import type { Answer } from './idempotency.ts'
 import type { Write } from './json.ts'
 
+/** What a body may have where its route says nothing else. */
+export const maxBodyBytes = 1024 * 1024
+
 export function send(
   compiled: CompiledRoute,
   request: FastifyRequest,
@@ -137,8 +140,12 @@ export function errorBody(
   })
 }
 
-const frameworkErrors: Readonly<Record<string, (error: Error) => AppError>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: () => new AppError('PAYLOAD_TOO_LARGE', 'the body is over the limit of this address'),
+const frameworkErrors: Readonly<Record<string, (error: Error, compiled: CompiledRoute | null) => AppError>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: (_error, compiled) =>
+    new AppError(
+      'PAYLOAD_TOO_LARGE',
+      `the body has more than the ${compiled?.route.bodyLimitBytes ?? maxBodyBytes} bytes that are taken here`,
+    ),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
     new AppError('INVALID_REQUEST', 'the body is not as long as Content-Length says'),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new AppError('UNSUPPORTED_MEDIA_TYPE', 'the content type is not known'),
@@ -155,7 +162,7 @@ export function asAppError(app: App, { id, compiled }: Exchange, thrown: unknown
   }
   const error = asError(thrown)
   const translate = 'code' in error && typeof error.code === 'string' ? frameworkErrors[error.code] : undefined
-  if (translate) return translate(error)
+  if (translate) return translate(error, compiled)
   if (isUnavailable(error)) {
     app.log.warn({ error, request: id }, 'the database is out of reach')
     return new AppError('SERVICE_UNAVAILABLE', 'the database is out of reach', { retryAfterSeconds: 1 })

@@ -14,6 +14,7 @@ import type { Policy } from '../limits/share.ts'
 import type { Admission } from '../limits.ts'
 import type { Route } from '../route.ts'
 import type { Span, Tracer } from '../tracing.ts'
+import { parseAddress } from '../../kernel/addresses.ts'
 import { asError, type CompiledRoute, type Exchange } from './exchange.ts'
 
 /** Requests a second without valid credentials, from one address. */
@@ -35,29 +36,48 @@ export function enter(
   const correlation = request.headers['x-correlation-id']
   if (typeof correlation === 'string' && /^[\x20-\x7e]{1,128}$/.test(correlation))
     reply.header('x-correlation-id', correlation)
-  if (open || !request.url.startsWith('/v1') || bringsKeyInForm(request))
-    return admitStranger(app, exchange, reply, null, done)
+  // Which route it is, is not read from the path: that can be written in more ways than one.
+  const isApi = compiled !== null || allow !== undefined || request.url.startsWith('/v1')
+  if (open || !isApi || bringsKeyInForm(request)) return admitStranger(app, exchange, reply, null, done)
   try {
     const principal = app.authenticator.authenticate(request.headers.authorization, exchange.ip)
     if (principal instanceof Promise)
       principal.then(
-        (found) => known(found),
+        (found) => admitPrincipal(app, request, reply, found, done),
         (error: Error) => admitStranger(app, exchange, reply, error, done),
       )
-    else known(principal)
+    else admitPrincipal(app, request, reply, principal, done)
   } catch (error) {
     admitStranger(app, exchange, reply, asError(error), done)
   }
+}
 
-  function known(principal: Principal): void {
-    if (principal.tenant.environment === 'live' && request.headers[sandboxMark] === 'true')
-      return admitStranger(app, exchange, reply, new AppError('UNAUTHORIZED', 'the sandbox takes test keys only'), done)
-    exchange.principal = principal
-    reply.header('pamoja-environment', principal.tenant.environment)
-    if (principal.expiresAtMs !== Number.POSITIVE_INFINITY && principal.facts.rotated)
-      reply.header('pamoja-key-expires', new Date(principal.expiresAtMs).toISOString())
-    admitKnown(app, exchange, principal, allow, reply, done)
-  }
+/** Lets in whoever brought the key in a form, by the same rules as everyone else. Other routes take no key there. */
+export async function enterByForm(app: App, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const { body, exchange } = request
+  const given = exchange.compiled?.route.form && typeof body === 'object' && body !== null && 'client_secret' in body
+  if (!given) throw new AppError('UNAUTHORIZED', 'there is neither an Authorization header nor a client_secret')
+  const principal = await app.authenticator.authenticate(`Bearer ${String(body.client_secret)}`, exchange.ip)
+  await new Promise<void>((resolve, reject) => {
+    admitPrincipal(app, request, reply, principal, (refusal) => (refusal ? reject(refusal) : resolve()))
+  })
+}
+
+function admitPrincipal(
+  app: App,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  principal: Principal,
+  done: Done,
+): void {
+  const { exchange, headers } = request
+  if (principal.tenant.environment === 'live' && headers[sandboxMark] === 'true')
+    return admitStranger(app, exchange, reply, new AppError('UNAUTHORIZED', 'the sandbox takes test keys only'), done)
+  exchange.principal = principal
+  reply.header('pamoja-environment', principal.tenant.environment)
+  if (principal.expiresAtMs !== Number.POSITIVE_INFINITY && principal.facts.rotated)
+    reply.header('pamoja-key-expires', new Date(principal.expiresAtMs).toISOString())
+  admitKnown(app, exchange, principal, request.routeOptions.config.allow, reply, done)
 }
 
 /** Gives a request its id, and its response the headers that every response has. */
@@ -135,7 +155,9 @@ export function admitStranger(
 
 /** What one address, or one IPv6 network, may do without valid credentials. */
 export function addressPolicy(ip: string): Policy {
-  const network = isIPv6(ip) ? ip.split(':').slice(0, 4).join(':') : ip
+  const address = parseAddress(ip)
+  // The same network can be written in many ways; its first 64 bits cannot.
+  const network = address?.version === 6 ? `${(address.bits >> 64n).toString(16)}::/64` : ip
   return { name: 'address', key: `address:${network}`, limit: strangerLimit, windowMs: 1_000, shared: false }
 }
 

@@ -221,7 +221,7 @@ function withHost(options: ListenerOptions): RequestListener {
       handler(request, response)
       return
     }
-    const answer = options.malformed(new Error('The request has no Host header'), 400)
+    const answer = options.malformed(new Error('the request has no Host header'), 400)
     response.writeHead(answer.status, { ...answer.headers, ...jsonHeaders(answer.body) }).end(answer.body)
   }
 }

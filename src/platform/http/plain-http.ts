@@ -21,6 +21,7 @@ export function refusePlain(app: App): RequestListener {
     response.writeHead(403, {
       'content-type': 'application/json; charset=utf-8',
       'x-request-id': id,
+      'cache-control': 'no-store',
       ...(admission instanceof Promise ? {} : rateHeaders(admission, nowMs)),
       connection: 'close',
     })

@@ -23,6 +23,9 @@ function readBody({ headers, exchange }: FastifyRequest, bytes: Buffer): unknown
   const [type = '', ...parameters] = (headers['content-type'] ?? '').toLowerCase().split(';')
   const media = type.trim()
   if (bytes.length === 0) return undefined
+  const coding = headers['content-encoding']?.trim().toLowerCase() ?? ''
+  if (coding !== '' && coding !== 'identity')
+    throw new AppError('UNSUPPORTED_MEDIA_TYPE', `the body is encoded as ${printable(coding)}: send it as it is`)
   if (media === 'application/x-www-form-urlencoded' && exchange.compiled?.route.form) {
     exchange.rawBody = bytes.toString()
     return formFields(exchange.rawBody)

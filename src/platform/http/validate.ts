@@ -27,7 +27,11 @@ export function bodyChecker<S extends TSchema>(schema: S): Checker<S> {
   return (given) => {
     const value = holdsNull(given) ? withoutNulls(schema, given) : given
     if (!compiled().Check(value)) throw refusal(schema, compiled().Errors(value), 'VALIDATION_ERROR')
-    return { value, unknown: unknownFields(schema, value, '') }
+    const unknown = unknownFields(schema, value, '')
+    if (unknown.length === 0) return { value, unknown }
+    const known = withoutUnknown(schema, value)
+    if (!compiled().Check(known)) throw refusal(schema, compiled().Errors(known), 'VALIDATION_ERROR')
+    return { value: known, unknown }
   }
 }
 
@@ -252,6 +256,23 @@ function unknownFields(schema: TSchema | Plain, value: unknown, path: string): s
     if (found.length >= 10) break
   }
   return found
+}
+
+/** What is ignored is not handed on either, or it would be kept wherever an object is stored as it came. */
+function withoutUnknown(schema: unknown, value: unknown): unknown {
+  if (Array.isArray(value)) {
+    const items = schemaAt(schema, 'items')
+    return isPlain(items.properties) ? value.map((item) => withoutUnknown(items, item)) : value
+  }
+  if (!isPlain(value) || !isPlain(schema) || !isPlain(schema.properties)) return value
+  const isOpen = schema.additionalProperties !== undefined && schema.additionalProperties !== false
+  const kept: Record<string, unknown> = {}
+  for (const [name, member] of Object.entries(value)) {
+    const property = memberOf(schema.properties, name)
+    if (Object.hasOwn(schema.properties, name)) kept[name] = withoutUnknown(property, member)
+    else if (isOpen) kept[name] = member
+  }
+  return kept
 }
 
 /** Header values take visible ASCII only. */

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an account is set to, what its keys are, and what it used: as its owner changes and reads them.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { startWorld, type World } from '../world.ts'
+
+let world: World
+before(async () => {
+  world = await startWorld()
+})
+after(() => world.stop())
+
+test('settings are changed one by one, unset with null, and nothing else is kept', async () => {
+  const { client } = await world.account()
+  const set = async (settings: object) => client.patch('/v1/account', { settings })
+  assert.deepEqual((await set({ default_sender: 'ACME', sms_text_days: 30 })).body.settings, {
+    default_sender: 'ACME',
+    sms_text_days: 30,
+  })
+  assert.deepEqual((await set({ dunning_days: [1, 2] })).body.settings.default_sender, 'ACME')
+  const strange = await set({ default_sendr: 'ACME', nested: { x: 'y'.repeat(10_000) } })
+  assert.equal(strange.status, 200)
+  assert.match(strange.headers['pamoja-warning'] ?? '', /settings\.default_sendr.*did you mean "default_sender"/)
+  assert.deepEqual(Object.keys(strange.body.settings).sort(), ['default_sender', 'dunning_days', 'sms_text_days'])
+  const unset = await set({ default_sender: null, sms_text_days: null, low_balance_threshold: null })
+  assert.deepEqual(unset.body.settings, { dunning_days: [1, 2] })
+  assert.deepEqual((await client.get('/v1/account')).body.settings, { dunning_days: [1, 2] })
+  const wrong = await set({ low_balance_threshold: 0 })
+  assert.deepEqual(wrong.body.error.fields, [
+    { field: 'settings.low_balance_threshold', code: 'VALIDATION_ERROR', message: 'must be more than 0' },
+  ])
+})
+
+test('the address for email tracking is one that could be called', async () => {
+  const { client } = await world.account()
+  for (const url of ['https://', 'https://a b', 'https://user:secret@example.com/', 'ftp://example.com', '']) {
+    const refused = await client.patch('/v1/account', { settings: { email_webhook_url: url } })
+    assert.deepEqual([refused.status, refused.body.error?.code], [400, 'INVALID_URL'], url)
+  }
+  const taken = await client.patch('/v1/account', { settings: { email_webhook_url: 'https://127.0.0.1:9443/mail' } })
+  assert.equal(taken.body.settings.email_webhook_url, 'https://127.0.0.1:9443/mail', taken.text)
+})
+
+test('a key can be given an end, and have it taken away', async () => {
+  const { client } = await world.account()
+  const { body: key } = await client.post('/v1/api-keys', { name: 'Guest', expires_at: '2100-01-01T00:00:00Z' })
+  const renamed = await client.patch(`/v1/api-keys/${key.id}`, { name: 'Staff' })
+  assert.equal(renamed.body.expires_at, '2100-01-01T00:00:00.000Z', 'what is not named stays')
+  const kept = await client.patch(`/v1/api-keys/${key.id}`, { expires_at: null })
+  assert.deepEqual([kept.body.expires_at, kept.body.status], [null, 'active'])
+})
+
+test('a rule that a key breaks names its field', async () => {
+  const { client } = await world.account()
+  const rows: [object, string, RegExp][] = [
+    [{ scopes: ['sms:fly'] }, 'scopes', /not "sms:fly"/],
+    [{ allowed_ips: ['10.0.0.0/33'] }, 'allowed_ips', /not "10\.0\.0\.0\/33"/],
+    [{ expires_at: '2020-01-01T00:00:00Z' }, 'expires_at', /in the future/],
+  ]
+  for (const [fields, field, message] of rows) {
+    const { status, body } = await client.post('/v1/api-keys', { name: 'Wrong', ...fields })
+    assert.deepEqual([status, body.error.fields?.[0].field], [422, field])
+    assert.match(body.error.fields[0].message, message)
+    assert.equal(body.error.details, `${field} ${body.error.fields[0].message}`)
+  }
+})
+
+test('a list is filtered by what was asked, also where there is nothing to see', async () => {
+  const { client } = await world.account()
+  const { body: live } = await client.post('/v1/api-keys', { name: 'Live', environment: 'live' })
+  const environments = async (key: string, query: string) => {
+    const { body } = await world.stranger.as(key).get(`/v1/api-keys${query}`)
+    return body.data.map((one: { environment: string }) => one.environment)
+  }
+  const { body: test } = await client.post('/v1/api-keys', { name: 'Test' })
+  assert.deepEqual(await environments(test.key, '?environment=live'), [])
+  assert.deepEqual(await environments(test.key, ''), ['test', 'test'])
+  assert.deepEqual(await environments(live.key, '?environment=live'), ['live'])
+  assert.deepEqual((await environments(live.key, '')).sort(), ['live', 'test', 'test'])
+})
+
+test('usage is of the 30 days that end where it is asked to end', async () => {
+  const { client } = await world.account()
+  const { status, body } = await client.get('/v1/usage?end_date=2026-03-31')
+  assert.deepEqual([status, body.start_date, body.end_date], [200, '2026-03-02', '2026-03-31'])
+})

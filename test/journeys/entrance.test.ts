@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whoever comes in comes in by the same rules, however the address is written and wherever the credential stands.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { connect } from 'node:tls'
+import { gzipSync } from 'node:zlib'
+import { startWorld, type World } from '../world.ts'
+
+let world: World
+before(async () => {
+  world = await startWorld()
+})
+after(() => world.stop())
+
+test('a path that is written in another way is the same path to every check', async () => {
+  const { client } = await world.account()
+  const { body: narrow } = await client.post('/v1/api-keys', { name: 'Narrow', scopes: ['sms:read'] })
+  const holder = world.stranger.as(narrow.key)
+  for (const path of ['/v1/account', '/%76%31/account', '/v%31/%61ccount']) {
+    assert.equal((await world.stranger.get(path)).status, 401, path)
+    const refused = await holder.get(path)
+    assert.deepEqual([refused.status, refused.body.error.required_scope], [403, 'account:read'], path)
+    assert.equal(refused.headers['x-ratelimit-limit'], '100', 'the limit of the key, not that of strangers')
+    assert.equal((await client.get(path)).status, 200, path)
+    assert.equal((await world.stranger.request('PUT', path)).status, 401, path)
+  }
+})
+
+test('a key counts where it belongs: in the header, or in the form that OAuth 2 asks for', async () => {
+  const { client } = await world.account()
+  const { body: narrow } = await client.post('/v1/api-keys', { name: 'Narrow', scopes: ['sms:read'] })
+  for (const path of ['/v1/api-keys', '/%76%31/api-keys']) {
+    const sneaked = await world.stranger.post(path, { name: 'Sneaked', client_secret: narrow.key })
+    assert.deepEqual([sneaked.status, sneaked.body.error.code], [401, 'UNAUTHORIZED'], path)
+  }
+  const form = (fields: Record<string, string>) => ({
+    raw: new URLSearchParams(fields).toString(),
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  })
+  const given = await world.stranger.request('POST', '/v1/auth/token', form({ client_secret: narrow.key }))
+  assert.equal(given.status, 200, given.text)
+  assert.deepEqual([given.headers['pamoja-environment'], given.headers['x-ratelimit-limit']], ['test', '100'])
+  const nothing = await world.stranger.request('POST', '/v1/auth/token', form({ grant_type: 'client_credentials' }))
+  assert.match(nothing.body.error.details, /client_secret/)
+  const { body: live } = await client.post('/v1/api-keys', { name: 'Live', environment: 'live' })
+  const sandboxed = await world.stranger.request('POST', '/sandbox/v1/auth/token', form({ client_secret: live.key }))
+  assert.equal(sandboxed.status, 401, 'the sandbox takes no live key in a form either')
+})
+
+test('what outlives a token is not made with it', async () => {
+  const { client } = await world.account()
+  const { body: key } = await client.post('/v1/api-keys', { name: 'Other' })
+  const { body: token } = await client.post('/v1/auth/token', {})
+  const browser = world.stranger.as(token.access_token)
+  assert.equal((await browser.get('/v1/api-keys')).status, 200)
+  const refused = [
+    await browser.post('/v1/api-keys', { name: 'For ever' }),
+    await browser.post(`/v1/api-keys/${key.id}/rotate`, {}),
+    await browser.patch(`/v1/api-keys/${key.id}`, { allowed_ips: [] }),
+  ]
+  for (const { status, body } of refused) assert.deepEqual([status, body.error.code], [403, 'FORBIDDEN'])
+  assert.equal((await browser.delete(`/v1/api-keys/${key.id}`)).status, 200, 'to revoke one is always safe')
+})
+
+test('a whole URL where a path belongs, a method nobody knows, a body in another coding', async () => {
+  const { client, key } = await world.account()
+  for (const target of ['https://localhost/api/v1/auth/whoami', 'http://u:p@localhost:1/v1/auth/whoami?a=1'])
+    assert.match(await raw(`GET ${target} HTTP/1.1\r\nAuthorization: Bearer ${key}\r\n`), /^HTTP\/1\.1 200 /, target)
+  assert.match(await raw('GET https://localhost/v1/auth/whoami HTTP/1.1\r\n'), /^HTTP\/1\.1 401 /)
+
+  const traced = await client.request('TRACE', '/v1/account')
+  assert.deepEqual([traced.status, traced.headers.allow], [405, 'GET, PATCH, HEAD'])
+
+  const zipped = await client.request('PATCH', '/v1/account', {
+    raw: gzipSync('{"name":"Zipped"}'),
+    headers: { 'content-encoding': 'gzip' },
+  })
+  assert.deepEqual([zipped.status, zipped.body.error.code], [415, 'UNSUPPORTED_MEDIA_TYPE'])
+  assert.match(zipped.body.error.details, /gzip/)
+  const plain = { headers: { 'content-encoding': 'identity' } }
+  assert.equal((await client.patch('/v1/account', { name: 'Plain' }, plain)).status, 200)
+
+  const big = await client.patch('/v1/account', { name: 'x'.repeat(1024 * 1024) })
+  assert.equal(big.status, 413)
+  assert.match(big.body.error.details, /1048576 bytes/)
+})
+
+test('what is refused before it is a request says what is missing, and can be asked about', async () => {
+  const answer = await raw('GET /v1/auth/whoami HTTP/1.1\r\n', '')
+  assert.match(answer, /^HTTP\/1\.1 400 /)
+  assert.match(answer, /the request has no Host header/)
+  const [, id] = /x-request-id: (req_\w+)/.exec(answer) ?? []
+  assert.ok(id && answer.includes(`"request_id":"${id}"`), answer)
+  assert.match(answer, /cache-control: no-store/)
+})
+
+function raw(start: string, host = 'Host: localhost\r\n'): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port: world.node.port, host: '127.0.0.1', rejectUnauthorized: false })
+    let text = ''
+    socket.on('data', (chunk) => {
+      text += chunk.toString()
+    })
+    socket.on('error', reject)
+    socket.on('close', () => resolve(text))
+    socket.on('secureConnect', () => socket.write(`${start}${host}Connection: close\r\n\r\n`))
+  })
+}
