@@ -8,7 +8,6 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { Type } from 'typebox'
 import { AppError } from '../kernel/errors.ts'
 import type { App } from './app.ts'
-import type { Principal } from './auth.ts'
 import { asAppError, errorBody, maxBodyBytes, send, sendCsv, wantsCsv } from './http/answer.ts'
 import { admitStranger, begin, enter, enterByForm, sandboxMark } from './http/entrance.ts'
 import { type CompiledRoute, pathOf, printable } from './http/exchange.ts'
@@ -19,7 +18,7 @@ import { leave } from './http/leaving.ts'
 import { callerOf, checked, parseBody } from './http/request-input.ts'
 import { handleStream } from './http/stream-requests.ts'
 import type { Streams } from './http/streams.ts'
-import { type Checked, bodyChecker, queryChecker } from './http/validate.ts'
+import { bodyChecker, type Checked, queryChecker } from './http/validate.ts'
 import type { Route } from './route.ts'
 
 export interface HttpOptions {

@@ -6,8 +6,8 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { newSecret } from '../../src/areas/webhooks/endpoints/secrets.ts'
 import { signatureHeaders, signingKeys } from '../../src/areas/webhooks/deliveries/signature.ts'
+import { newSecret } from '../../src/areas/webhooks/endpoints/secrets.ts'
 import { root } from '../program.ts'
 
 const page = readFileSync(join(root, 'docs/webhooks.md'), 'utf8')

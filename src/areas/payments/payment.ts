@@ -6,7 +6,7 @@ import { idOf, uuidOf } from '../../kernel/ids.ts'
 import { maskedAccount } from './bank/banks.ts'
 import type { Payment, Refund } from './events.ts'
 import { failureMessages } from './providers/provider.ts'
-import { type PaymentRow, open } from './store.ts'
+import { open, type PaymentRow } from './store.ts'
 
 /** The newest of its refunds are shown where they were read. */
 export function recordOf(row: PaymentRow, refunds: readonly Static<typeof Refund>[] = []): Static<typeof Payment> {

@@ -3,6 +3,7 @@
 // decided here needs no body; it costs a request that is refused as little as possible.
 import { type BlockList, isIP, isIPv6 } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { parseAddress } from '../../kernel/addresses.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { newIdAndUuid } from '../../kernel/ids.ts'
 import type { App } from '../app.ts'
@@ -14,7 +15,6 @@ import type { Policy } from '../limits/share.ts'
 import type { Admission } from '../limits.ts'
 import type { Route } from '../route.ts'
 import type { Span, Tracer } from '../tracing.ts'
-import { parseAddress } from '../../kernel/addresses.ts'
 import { asError, type CompiledRoute, type Exchange } from './exchange.ts'
 
 /** Requests a second without valid credentials, from one address. */

@@ -5,7 +5,7 @@
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { Words } from '../../../platform/web/language.ts'
 import type { Reader } from '../../../platform/web/reader.ts'
-import { type Page, notice } from '../../../platform/web/shell.ts'
+import { notice, type Page } from '../../../platform/web/shell.ts'
 import {
   currencyOf,
   failureTexts,

@@ -5,8 +5,8 @@ import type { Currency, Money } from '../../../kernel/money.ts'
 import { factsOf } from '../../../kernel/phone.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import { type Terms, type Way, requireWithin, termsOf } from '../providers/terms.ts'
 import { refusal } from '../input.ts'
+import { requireWithin, type Terms, termsOf, type Way } from '../providers/terms.ts'
 
 export interface Provider {
   readonly provider: string

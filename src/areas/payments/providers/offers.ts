@@ -10,9 +10,9 @@ import { Amount, OneOf } from '../../../platform/schema.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { bankMarkets, bankProvider, bankTermsOf } from '../bank/banks.ts'
 import { cardCountry, cardProvider, cardTermsOf } from '../cards/method.ts'
+import { logoUrl } from '../logos.ts'
 import { mobileTermsOf, offered } from '../mobile-money/providers.ts'
 import { gatewayOf } from './gateway.ts'
-import { logoUrl } from '../logos.ts'
 import type { Terms } from './terms.ts'
 
 const Method = Type.Object(

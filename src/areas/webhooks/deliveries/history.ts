@@ -6,8 +6,8 @@ import { dayMs, parseDay, parseMoment } from '../../../kernel/time.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { statement } from '../../../platform/db.ts'
 import type { Chore } from '../../../platform/nodes/maintenance.ts'
-import { webhookPlan } from '../plan.ts'
 import { withPlus } from '../../../platform/page.ts'
+import { webhookPlan } from '../plan.ts'
 
 const keepHoursDays = 3
 const keepReplaysDays = 90
