@@ -223,7 +223,7 @@ export function writeUuid(out: Buffer, at: number, text: string): boolean {
 }
 
 /** From character codes, since a text put together of pieces is made whole where it is first read: 0.06 µs, not 0.3. */
-function uuidText(b: Buffer): string {
+export function uuidText(b: Buffer): string {
   const h = (i: number): number => high[b[i] ?? 0] ?? 0
   const l = (i: number): number => low[b[i] ?? 0] ?? 0
   // biome-ignore format: a line is a group of the UUID

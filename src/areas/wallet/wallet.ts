@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A wallet as customers see it: what it holds, what of it can be spent, and whether that is little.
 import { createHash } from 'node:crypto'
-import { type Id, idOf } from '../../kernel/ids.ts'
+import { type Id, idOf, uuidText } from '../../kernel/ids.ts'
 import { type Currency, microDecimals, parseAmount } from '../../kernel/money.ts'
 import { type Wallet, walletsOf } from '../../ledger/wallets.ts'
 import { maybe, type Queryable } from '../../platform/db.ts'
@@ -14,7 +14,7 @@ export function walletId({ account, environment }: Tenant, currency: Currency): 
   const bytes = createHash('sha256').update(`${account}/${environment}/${currency}`).digest().subarray(0, 16)
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
-  return idOf('wallet', bytes.toString('hex'))
+  return idOf('wallet', uuidText(bytes))
 }
 
 /** A wallet that nothing was ever paid into or from is empty. */
