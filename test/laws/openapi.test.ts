@@ -19,7 +19,8 @@ test('the committed openapi.json is the derived one', () => {
 test('every chapter says what is found in it, every operation and parameter what it is for', () => {
   const { tags, paths } = JSON.parse(openapiText(areas, packageVersion()))
   const silent: string[] = []
-  for (const { name, description } of tags) if (!description) silent.push(`${name}: give it a line in openapi/reference.ts`)
+  for (const { name, description } of tags)
+    if (!description) silent.push(`${name}: give it a line in openapi/reference.ts`)
   for (const [path, operations] of Object.entries<Record<string, Operation>>(paths))
     for (const [method, { summary, parameters }] of Object.entries(operations)) {
       if (!summary) silent.push(`${method} ${path} has no summary`)
