@@ -69,25 +69,28 @@ async function watch(
   payment: PaymentRow,
   inline: boolean,
 ): Promise<Outcome> {
-  const quietMs = app.clock.nowMs() - attempt.updated_at.getTime()
-  const isAtWork =
-    (attempt.state === 'planned' && inline && quietMs < plannedMs) ||
-    (attempt.state === 'sending' && quietMs < sendingMs)
-  if (isAtWork) return { kind: 'again', afterMs: patienceMs }
-  const method = methodOf(payment)
-  const again = (polls: number): Outcome => ({
-    kind: 'again',
-    afterMs: nextPollMs(app, tenant, { ...attempt, polls }, method.pollSeconds),
-  })
-  if (attempt.state === 'planned') {
-    // Nobody is asked for a payment that is over.
-    if (isOver(app, tenant, payment, attempt)) {
-      await expire(app, tenant, attempt)
-      return { kind: 'done' }
-    }
-    const { status } = await submit(app, tenant, attempt, payment, null)
-    return open.includes(status) ? again(0) : { kind: 'done' }
+  if (isAtWork(app, attempt, inline)) return { kind: 'again', afterMs: patienceMs }
+  if (attempt.state !== 'planned') return look(app, tenant, attempt, payment)
+  // Nobody is asked for a payment that is over.
+  if (isOver(app, tenant, payment, attempt)) {
+    await expire(app, tenant, attempt)
+    return { kind: 'done' }
   }
+  const after = await submit(app, tenant, attempt, payment, null)
+  return open.includes(after.status)
+    ? { kind: 'again', afterMs: nextPollMs(app, tenant, attempt, after, 0) }
+    : { kind: 'done' }
+}
+
+/** Whether somebody else is about to send the attempt, or waits for the answer to it. */
+function isAtWork(app: App, { state, updated_at }: AttemptRow, inline: boolean): boolean {
+  const quietMs = app.clock.nowMs() - updated_at.getTime()
+  return (state === 'planned' && inline && quietMs < plannedMs) || (state === 'sending' && quietMs < sendingMs)
+}
+
+/** Asks the provider how it went. */
+async function look(app: App, tenant: Tenant, attempt: AttemptRow, payment: PaymentRow): Promise<Outcome> {
+  const method = methodOf(payment)
   const told = await method.query(app, tenant, attempt, payment)
   if (!told) return { kind: 'again', afterMs: patienceMs }
   const isFirst = attempt.said_paid_at === null && open.includes(payment.status)
@@ -105,14 +108,21 @@ async function watch(
     verdict = await method.withdraw(app, tenant, attempt)
     after = await settle(app, tenant, attempt, verdict)
   }
+  return nextLook(app, tenant, attempt, after, verdict)
+}
+
+/** When the provider is asked next, after it has said this. */
+function nextLook(app: App, tenant: Tenant, attempt: AttemptRow, payment: PaymentRow, verdict: Verdict): Outcome {
   if (isAnswer(verdict)) return { kind: 'done' }
+  const leftMs = untilOverMs(app, tenant, payment, attempt)
   // The payer has said yes: what is left to wait for is the account, or the end of its time.
-  if (verdict.kind === 'authorised') return { kind: 'again', afterMs: untilOverMs(app, tenant, after, attempt) }
-  if (attempt.polls + 1 >= method.pollSeconds.length) return { kind: 'done' }
-  const next = again(attempt.polls + 1)
+  if (verdict.kind === 'authorised') return { kind: 'again', afterMs: leftMs }
+  const polls = attempt.polls + 1
+  if (polls >= methodOf(payment).pollSeconds.length) return { kind: 'done' }
+  const pollMs = nextPollMs(app, tenant, attempt, payment, polls)
   // The end of its time is not slept through.
-  const leftMs = open.includes(after.status) ? untilOverMs(app, tenant, after, attempt) : 0
-  return leftMs > 0 && next.kind === 'again' ? { ...next, afterMs: Math.min(next.afterMs, leftMs + 1) } : next
+  const endsFirst = open.includes(payment.status) && leftMs > 0
+  return { kind: 'again', afterMs: endsFirst ? Math.min(pollMs, leftMs + 1) : pollMs }
 }
 
 function isAnswer({ kind }: Verdict): boolean {
@@ -168,9 +178,11 @@ function untilOverMs(app: App, tenant: Tenant, payment: PaymentRow, { clock_offs
 function nextPollMs(
   app: App,
   { environment }: Tenant,
-  { polls, created_at, clock_offset_ms }: AttemptRow,
-  pollSeconds: readonly number[],
+  { created_at, clock_offset_ms }: AttemptRow,
+  payment: PaymentRow,
+  polls: number,
 ): number {
+  const { pollSeconds } = methodOf(payment)
   const seconds = pollSeconds[Math.min(polls, pollSeconds.length - 1)] ?? 0
   const dueMs = created_at.getTime() + seconds * 1_000 * gatewayOf(app).timeScale(environment)
   return Math.max(100, dueMs - (app.clock.nowMs() + Number(clock_offset_ms)))
