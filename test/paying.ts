@@ -3,8 +3,8 @@
 import type { Client } from './client.ts'
 import { eventually } from './eventually.ts'
 
-/** Providers of the sandbox take part of their ordinary time, and the machine may be busy. */
-const patienceMs = 60_000
+/** On a busy machine an answer may get lost, and then it takes its time until the provider is asked. */
+const patienceMs = 180_000
 const endsOfPayments = ['completed', 'failed', 'cancelled', 'expired']
 const endsOfPayouts = ['completed', 'failed', 'cancelled', 'reversed']
 

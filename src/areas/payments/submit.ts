@@ -9,6 +9,7 @@ import { operation } from '../../platform/commit.ts'
 import { one } from '../../platform/db.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { Job, Outcome } from '../../platform/work.ts'
+import { isAtWork, soon } from './at-work.ts'
 import type { NewPayment } from './input.ts'
 import { methodOf } from './payment-methods.ts'
 import { gatewayOf } from './providers/gateway.ts'
@@ -26,11 +27,6 @@ import {
 
 /** A payment is given up so long after its time, when the provider was asked once more. */
 const graceMs = 30_000
-/** By then whoever accepted a payment has begun to send it, or is dead; and whoever began has heard, or is dead. */
-const plannedMs = 10_000
-const sendingMs = 40_000
-/** How soon a job comes back that found somebody else at work. */
-const patienceMs = 1_000
 /** How long the callback is waited for that says how much was paid, when the provider does not when it is asked. */
 const callbackMs = 10_000
 
@@ -69,7 +65,7 @@ async function watch(
   payment: PaymentRow,
   inline: boolean,
 ): Promise<Outcome> {
-  if (isAtWork(app, attempt, inline)) return { kind: 'again', afterMs: patienceMs }
+  if (isAtWork(attempt.state, inline, app.clock.nowMs() - attempt.updated_at.getTime())) return soon
   if (attempt.state !== 'planned') return look(app, tenant, attempt, payment)
   // Nobody is asked for a payment that is over.
   if (isOver(app, tenant, payment, attempt)) {
@@ -82,17 +78,11 @@ async function watch(
     : { kind: 'done' }
 }
 
-/** Whether somebody else is about to send the attempt, or waits for the answer to it. */
-function isAtWork(app: App, { state, updated_at }: AttemptRow, inline: boolean): boolean {
-  const quietMs = app.clock.nowMs() - updated_at.getTime()
-  return (state === 'planned' && inline && quietMs < plannedMs) || (state === 'sending' && quietMs < sendingMs)
-}
-
 /** Asks the provider how it went. */
 async function look(app: App, tenant: Tenant, attempt: AttemptRow, payment: PaymentRow): Promise<Outcome> {
   const method = methodOf(payment)
   const told = await method.query(app, tenant, attempt, payment)
-  if (!told) return { kind: 'again', afterMs: patienceMs }
+  if (!told) return soon
   const isFirst = attempt.said_paid_at === null && open.includes(payment.status)
   if (isBare(told) && isFirst && !isOver(app, tenant, payment, attempt)) {
     await app.db.query(noteSaidPaid, { ...tenant, id: attempt.id, at: new Date(app.clock.nowMs()) })
