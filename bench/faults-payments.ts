@@ -2,12 +2,10 @@
 // A provider that behaves badly: one call in ten is cut after it was accepted, and of three in ten payments nobody is ever
 // told. What counts is that in the end every payment and payout is what the provider's own books say, and nobody was paid
 // twice.
-import { randomUUID } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import { verifyLedger } from '../src/ledger/verify.ts'
-import { MomoSimulator } from '../src/simulators/momo.ts'
 import { eventually } from '../test/eventually.ts'
-import { startInstallation } from '../test/faults/harness.ts'
+import { done, startMomoMerchant } from './momo-merchant.ts'
 import type { Figure } from './report.ts'
 
 const timeScale = 0.1
@@ -16,38 +14,11 @@ const atOnce = 32
 const amount = 1_000
 /** By the last digits of the number: cut after acceptance, paid and never told (three), refused, paid. */
 const endings = ['0011', '0010', '0010', '0010', '0004', '0001', '0001', '0001', '0001', '0001']
-const merchant = {
-  subscriptionKey: 'subscription',
-  targetEnvironment: 'simulator',
-  apiUser: randomUUID(),
-  apiKey: 'key',
-}
 
 export async function faultsPayments({ short }: { short: boolean }): Promise<Figure[]> {
   const each = short ? 40 : 2_000
-  let ca: string | undefined
-  const provider = await MomoSimulator.start({
-    ...{ ...merchant, disbursement: merchant, host: '127.0.0.1', timeScale, now: Date.now, ca: () => ca },
-  })
-  const installation = await startInstallation({
-    nodes: 1,
-    environment: { PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: String(timeScale) },
-  })
+  const { installation, provider, account, stop } = await startMomoMerchant(timeScale, 1_000_000_000)
   try {
-    ca = installation.ca
-    const operator = installation.operator()
-    await done(
-      operator.post('/v1/operator/payments/providers', {
-        ...{ provider: 'mtn_momo', country: 'UG', environment: 'test', base_url: `http://127.0.0.1:${provider.port}` },
-        ...{ target_environment: merchant.targetEnvironment, subscription_key: merchant.subscriptionKey },
-        ...{ api_user: merchant.apiUser, api_key: merchant.apiKey },
-        ...{ payout_subscription_key: merchant.subscriptionKey, payout_api_user: merchant.apiUser },
-        payout_api_key: merchant.apiKey,
-      }),
-    )
-    const account = await installation.account({ credit: 1 })
-    const credit = { amount: 1_000_000_000, currency: 'UGX', environment: 'test', reference: 'faults' }
-    await done(operator.post(`/v1/operator/accounts/${account.id}/credit`, credit))
     const client = installation.client(0, account.key)
     const startedAt = performance.now()
     let next = 0
@@ -86,17 +57,11 @@ export async function faultsPayments({ short }: { short: boolean }): Promise<Fig
       { name: 'problems of the ledger', value: problems.length, unit: '' },
     ]
   } finally {
-    await installation.stop()
-    await provider.stop()
+    await stop()
   }
 }
 
 /** In how many places two sets of ids differ. */
 function differing(ours: ReadonlySet<string>, theirs: ReadonlyMap<string, string>): number {
   return [...ours].filter((id) => !theirs.has(id)).length + [...theirs.keys()].filter((id) => !ours.has(id)).length
-}
-
-async function done(reply: Promise<{ status: number; text: string }>): Promise<void> {
-  const { status, text } = await reply
-  if (status >= 300) throw new Error(`it was answered ${status} ${text}`)
 }

@@ -3,15 +3,15 @@
 // and of one in a hundred nobody is told. The provider's own books, the wallet, the ledger and what was told must agree to
 // the last micro; otherwise the benchmark ends.
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { verifyLedger } from '../src/ledger/verify.ts'
-import { MomoSimulator } from '../src/simulators/momo.ts'
-import { type Installation, startInstallation } from '../test/faults/harness.ts'
+import type { MomoSimulator } from '../src/simulators/momo.ts'
+import type { Installation } from '../test/faults/harness.ts'
 import { eventually } from '../test/world.ts'
+import { type MomoMerchant, startMomoMerchant } from './momo-merchant.ts'
 import type { Figure } from './report.ts'
 
 /** A payee's provider takes a fifth of a second, and is asked after one and a half when it did not call. */
@@ -19,35 +19,19 @@ const timeScale = 0.1
 const credit = 1_000_000_000
 /** What a tick of a process's clock is, on every Linux there is. */
 const ticksPerSecond = 100
-const merchant = {
-  subscriptionKey: 'subscription',
-  targetEnvironment: 'simulator',
-  apiUser: randomUUID(),
-  apiKey: 'key',
-}
 const path = '/v1/payments/payout/bulk'
 
 export async function payouts({ short }: { short: boolean }): Promise<Figure[]> {
   const count = short ? 300 : 10_000
-  let ca: string | undefined
-  const provider = await MomoSimulator.start({
-    ...{ ...merchant, disbursement: merchant, host: '127.0.0.1', timeScale, now: Date.now, ca: () => ca },
-  })
-  const installation = await startInstallation({
-    nodes: 1,
-    environment: { PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: String(timeScale) },
-  })
+  const merchant = await startMomoMerchant(timeScale, credit)
   try {
-    ca = installation.ca
-    return await measured(installation, provider, count)
+    return await measured(merchant, count)
   } finally {
-    await installation.stop()
-    await provider.stop()
+    await merchant.stop()
   }
 }
 
-async function measured(installation: Installation, provider: MomoSimulator, count: number): Promise<Figure[]> {
-  const account = await prepare(installation, provider)
+async function measured({ installation, provider, account }: MomoMerchant, count: number): Promise<Figure[]> {
   const client = installation.client(0, account.key)
   const items = Array.from({ length: count }, (_, n) => ({ amount: 500 + (n % 1_000), phone: phoneOf(n) }))
   // A few alone, so that what is measured is not the first of its kind.
@@ -75,24 +59,6 @@ async function measured(installation: Installation, provider: MomoSimulator, cou
     { name: 'CPU of the node', value: each('nodeMs'), unit: 'ms a payout' },
     { name: 'CPU of PostgreSQL', value: each('postgresMs'), unit: 'ms a payout' },
   ]
-}
-
-async function prepare(installation: Installation, provider: MomoSimulator) {
-  const operator = installation.operator()
-  const entered = await operator.post('/v1/operator/payments/providers', {
-    ...{ provider: 'mtn_momo', country: 'UG', environment: 'test', base_url: `http://127.0.0.1:${provider.port}` },
-    ...{ target_environment: merchant.targetEnvironment, subscription_key: merchant.subscriptionKey },
-    ...{ api_user: merchant.apiUser, api_key: merchant.apiKey },
-    ...{ payout_subscription_key: merchant.subscriptionKey, payout_api_user: merchant.apiUser },
-    payout_api_key: merchant.apiKey,
-  })
-  assert.equal(entered.status, 201, entered.text)
-  const account = await installation.account({ credit: 1 })
-  const paid = await operator.post(`/v1/operator/accounts/${account.id}/credit`, {
-    ...{ amount: credit, currency: 'UGX', environment: 'test', reference: 'payouts' },
-  })
-  assert.equal(paid.status, 200, paid.text)
-  return account
 }
 
 const isRefused = (n: number): boolean => n % 100 === 1

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What journeys of billing begin with: a test account whose clock stands at a good hour, plans, and waiting for what follows.
 import assert from 'node:assert/strict'
-import { bucketOf, uuidOf } from '../src/kernel/ids.ts'
-import type { Tenant } from '../src/platform/tenant.ts'
 import type { Client } from './client.ts'
 import { type Account, eventually, type World } from './world.ts'
 
@@ -19,11 +17,6 @@ export async function nairobi(world: World, balance = 0): Promise<Account> {
   const march = Date.UTC(now.getUTCFullYear() + 1, 2, 1, 7, 0, 0)
   await advance(made.client, (march - now.getTime()) / 1_000)
   return made
-}
-
-export function tenantOf({ id }: Account): Tenant {
-  const account = uuidOf('account', id) ?? ''
-  return { bucket: bucketOf(account), account, environment: 'test' }
 }
 
 export async function advance(client: Client, seconds: number): Promise<void> {

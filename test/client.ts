@@ -18,6 +18,12 @@ export interface RequestOptions {
   headers?: Readonly<Record<string, string>>
 }
 
+/** The status and the code of a refusal, as one thing to compare. */
+export async function refusal(reply: Promise<Reply>): Promise<[status: number, code: string]> {
+  const { status, body } = await reply
+  return [status, body?.error?.code]
+}
+
 export class Client {
   readonly #origin: string
   readonly #agent: Agent

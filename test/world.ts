@@ -8,8 +8,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { areas } from '../src/areas.ts'
 import { type Config, loadConfig } from '../src/config.ts'
+import { bucketOf, uuidOf } from '../src/kernel/ids.ts'
 import type { App } from '../src/platform/app.ts'
 import type { Area } from '../src/platform/area.ts'
+import type { Tenant } from '../src/platform/tenant.ts'
 import { type RunningNode, startNode } from '../src/server.ts'
 import { type Credentials, credentials } from '../src/welcome.ts'
 import { Client } from './client.ts'
@@ -22,6 +24,13 @@ export interface Account {
   id: string
   key: string
   client: Client
+}
+
+/** Whose rows are those of an account's test environment. */
+export function tenantOf({ id }: Pick<Account, 'id'>): Tenant {
+  const account = uuidOf('account', id)
+  if (account === null) throw new Error(`${id} is not the id of an account`)
+  return { bucket: bucketOf(account), account, environment: 'test' }
 }
 
 export interface World {

@@ -6,6 +6,7 @@ import type { ServerResponse } from 'node:http'
 import { outgoingResultBody, readSecurityCredential } from '../protocols/daraja-outgoing.ts'
 import type { Book, Journal } from './journal.ts'
 import { type PayoutEnding, payoutPlayOf } from './payee.ts'
+import { accepted, conversation, refusal } from './daraja-answers.ts'
 import { ProviderKey } from './provider-key.ts'
 import { forgedUrl, type ProviderServer, say } from './provider-server.ts'
 
@@ -202,21 +203,4 @@ function isAddress(url: unknown): boolean {
   return (
     URL.canParse(text) && /^https:/.test(text) && !/mpesa|safaricom|exe|cmd|sql|query/i.test(new URL(text).pathname)
   )
-}
-
-function accepted(conversationId: string, originator: string): object {
-  return {
-    ConversationID: conversationId,
-    OriginatorConversationID: originator,
-    ResponseCode: '0',
-    ResponseDescription: 'Accept the service request successfully.',
-  }
-}
-
-function conversation(): string {
-  return `AG_${randomBytes(12).toString('hex')}`
-}
-
-function refusal(errorCode: string, errorMessage: string): object {
-  return { requestId: randomBytes(8).toString('hex'), errorCode, errorMessage }
 }

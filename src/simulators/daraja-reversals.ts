@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of the Daraja simulator that takes payments back: all of a payment, once, named by its receipt. What became of
 // it, and of a question about it, is told by a call. It has no words for a payer without an account.
-import { randomBytes, randomInt } from 'node:crypto'
+import { randomInt } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { outgoingResultBody } from '../protocols/daraja-outgoing.ts'
 import { reversalCodes } from '../protocols/daraja-reversals.ts'
 import type { Book, Journal } from './journal.ts'
 import { type RefundEnding, refundPlayOf } from './payer.ts'
+import { accepted, conversation, refusal } from './daraja-answers.ts'
 import { forgedUrl, type ProviderServer, say } from './provider-server.ts'
 
 const maxReversals = 100_000
@@ -164,21 +165,4 @@ export class DarajaReversals {
 /** Of the reversal itself. */
 function receiptOf({ conversationId }: Reversal): string {
   return `R${conversationId.slice(-9).toUpperCase()}`
-}
-
-function accepted(conversationId: string, originator: string): object {
-  return {
-    OriginatorConversationID: originator,
-    ConversationID: conversationId,
-    ResponseCode: '0',
-    ResponseDescription: 'Accept the service request successfully.',
-  }
-}
-
-function conversation(): string {
-  return `AG_${randomBytes(12).toString('hex')}`
-}
-
-function refusal(errorCode: string, errorMessage: string): object {
-  return { requestId: randomBytes(8).toString('hex'), errorCode, errorMessage }
 }

@@ -3,6 +3,7 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { passwordOf, stkCallbackBody } from '../protocols/daraja.ts'
+import { refusal } from './daraja-answers.ts'
 import { type DarajaInitiator, DarajaPayouts } from './daraja-outgoing.ts'
 import { DarajaReversals } from './daraja-reversals.ts'
 import type { Book } from './journal.ts'
@@ -186,8 +187,4 @@ export class DarajaSimulator extends SimulatedProvider {
     )
     await this.server.call('POST', url, body)
   }
-}
-
-function refusal(errorCode: string, errorMessage: string): object {
-  return { requestId: randomBytes(8).toString('hex'), errorCode, errorMessage }
 }

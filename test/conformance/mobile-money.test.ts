@@ -7,22 +7,16 @@ import { test } from 'node:test'
 import { kinds } from '../../src/areas/payments/carriers/kinds.ts'
 import type { Collection, MobileMoney } from '../../src/areas/payments/providers/provider.ts'
 import { eventually } from '../eventually.ts'
-import { type Answer, connectTo, matches, type Settings, startScripted, startSimulators, strange } from './provider.ts'
+import { type Told, testAnswers, type Words } from './answers.ts'
+import { connectTo, type Settings, startSimulators } from './provider.ts'
 
-type Told = readonly [answer: Answer, expected: Partial<Record<'kind' | 'reason' | 'code' | 'receipt', string>>]
-
-interface Facts {
+interface Facts extends Words {
   country: string
   currency: Collection['currency']
   /** Of a payer's number; the last four digits say what happens. */
   beginning: string
   /** How payers who do not pay end. */
   endings: Readonly<Record<string, string>>
-  accepts: Answer
-  /** Says that the token is not good. */
-  forgets: Answer
-  collects: readonly Told[]
-  queries: readonly Told[]
 }
 
 const stk = (errorCode: string) => ({ requestId: '1', errorCode, errorMessage: 'x' })
@@ -45,7 +39,7 @@ const facts: Readonly<Record<string, Facts>> = {
     },
     accepts: [200, { CheckoutRequestID: 'ws_CO_1', ResponseCode: '0' }],
     forgets: [404, stk('404.001.03')],
-    collects: [
+    says: [
       [[400, stk('400.002.02')], { kind: 'refused', reason: 'PROVIDER_ERROR', code: '400.002.02' }],
       [[500, stk('500.003.02')], { kind: 'unavailable' }],
       [[503, stk('500.003.03')], { kind: 'unavailable' }],
@@ -81,7 +75,7 @@ const facts: Readonly<Record<string, Facts>> = {
     },
     accepts: [202],
     forgets: [401, { error: 'invalid_token' }],
-    collects: [
+    says: [
       [[409, { code: 'RESOURCE_ALREADY_EXIST' }], { kind: 'accepted' }],
       [[400, { code: 'PAYER_NOT_FOUND' }], { kind: 'refused', reason: 'PAYER_NOT_FOUND' }],
       [[400], { kind: 'refused', reason: 'PROVIDER_ERROR', code: '400' }],
@@ -121,7 +115,7 @@ const facts: Readonly<Record<string, Facts>> = {
     },
     accepts: [200, airtel('DP00800001006', 'SUCCESS')],
     forgets: [401, { error: 'invalid_token' }],
-    collects: [
+    says: [
       [[400, airtel('DP00800001004')], { kind: 'refused', reason: 'PAYER_LIMIT_REACHED' }],
       [[200, airtel('DP00800001010')], { kind: 'refused', reason: 'PROVIDER_ERROR' }],
       [[200, airtel('DP00800001000')], { kind: 'unknown' }],
@@ -178,11 +172,6 @@ for (const kind of mobileKinds) {
     callbackUrl: 'https://127.0.0.1:9/hooks/p/AAAA',
   })
 
-  const scripted = async (answers: readonly (Answer | 'silence')[], patienceMs?: number) => {
-    const { baseUrl, asked, close } = await startScripted(answers)
-    return { carrier: connect({ ...simulated[provider], base_url: baseUrl }, patienceMs), asked, close }
-  }
-
   const decided = (carrier: MobileMoney, providerId: string) =>
     eventually(async () => {
       const verdict = await carrier.query(providerId, market)
@@ -221,49 +210,13 @@ for (const kind of mobileKinds) {
     assert.equal((await decided(carrier, lost.attempt)).kind, 'paid')
   })
 
-  test(`${provider}: whoever waits too long for an answer does not know`, async () => {
-    const { carrier, asked } = await scripted(['silence', 'silence'], 1_000)
-    assert.equal((await carrier.collect(collection('0001'))).kind, 'unknown')
-    assert.equal((await carrier.query('x', market)).kind, 'unknown')
-    assert.equal(asked.requests, 2)
+  testAnswers(provider, known, {
+    connect: (base_url, patienceMs) => connect({ ...simulated[provider], base_url }, patienceMs),
+    request: (carrier) => carrier.collect(collection('0001')),
+    query: (carrier) => carrier.query('x', market),
   })
 
-  test(`${provider}: what it says to a request`, async () => {
-    const rows: readonly Told[] = [
-      [known.accepts, { kind: 'accepted' }],
-      ...known.collects,
-      ...strange.map((answer): Told => [answer, { kind: 'unknown' }]),
-    ]
-    for (const [answer, expected] of rows) {
-      const { carrier, asked } = await scripted([answer])
-      matches(await carrier.collect(collection('0001')), expected, answer)
-      assert.equal(asked.requests, 1, 'nothing is sent twice by itself')
-    }
-  })
-
-  test(`${provider}: what it says when it is asked`, async () => {
-    const rows: readonly Told[] = [...known.queries, ...strange.map((answer): Told => [answer, { kind: 'unknown' }])]
-    const { carrier } = await scripted(rows.map(([answer]) => answer))
-    for (const [answer, expected] of rows) matches(await carrier.query('x', market), expected, answer)
-    assert.equal((await carrier.query('x', market)).kind, 'unknown', 'a connection that is cut')
-  })
-
-  test(`${provider}: a token that is no longer good is replaced once`, async () => {
-    const renewed = await scripted([known.accepts, known.forgets, known.accepts])
-    assert.equal((await renewed.carrier.collect(collection('0001'))).kind, 'accepted')
-    assert.equal(renewed.asked.tokens, 1, 'a good token is kept')
-    assert.equal((await renewed.carrier.collect(collection('0001'))).kind, 'accepted')
-    assert.deepEqual(renewed.asked, { tokens: 2, requests: 3 })
-    const refused = await scripted([known.forgets, known.forgets])
-    assert.equal((await refused.carrier.collect(collection('0001'))).kind, 'unavailable')
-    assert.deepEqual(refused.asked, { tokens: 2, requests: 2 })
-  })
-
-  test(`${provider}: a provider that is not there was not asked, and wrong credentials ask nobody`, async () => {
-    const { carrier, close } = await scripted([])
-    close()
-    assert.equal((await carrier.collect(collection('0001'))).kind, 'unavailable')
-    assert.equal((await carrier.query('x', market)).kind, 'unknown')
+  test(`${provider}: wrong credentials ask nobody`, async () => {
     const secrets = Object.fromEntries(Object.keys(kind.secret).map((name) => [name, 'wrong']))
     const stranger = connect({ ...simulated[provider], ...secrets })
     assert.equal((await stranger.collect(collection('0001'))).kind, 'unavailable')

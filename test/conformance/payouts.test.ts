@@ -7,22 +7,14 @@ import { test } from 'node:test'
 import { kinds } from '../../src/areas/payments/carriers/kinds.ts'
 import type { Disbursement, Outgoing } from '../../src/areas/payments/providers/provider.ts'
 import { eventually } from '../eventually.ts'
-import { type Answer, connectTo, matches, type Settings, startScripted, startSimulators, strange } from './provider.ts'
+import { type Expected, type Told, testAnswers, type Words } from './answers.ts'
+import { connectTo, matches, type Settings, startSimulators } from './provider.ts'
 
-type Expected = Partial<Record<'kind' | 'reason' | 'code' | 'receipt', string>>
-type Told = readonly [answer: Answer, expected: Expected]
-
-interface Facts {
+interface Facts extends Words {
   country: string
   currency: Disbursement['currency']
   /** Of a payee's number; the last four digits say what happens. */
   beginning: string
-  accepts: Answer
-  /** Says that the token is not good. */
-  forgets: Answer
-  pays: readonly Told[]
-  /** What is answered at once to a question. */
-  queries: readonly Told[]
   /** Where the answer comes as a call: what that says. */
   answers: readonly (readonly [body: object, expected: Expected])[]
   results: readonly (readonly [body: object, expected: Expected])[]
@@ -52,7 +44,7 @@ const facts: Readonly<Record<string, Facts>> = {
     beginning: '+25470000',
     accepts: [200, { ConversationID: 'AG_1', OriginatorConversationID: 'x', ResponseCode: '0' }],
     forgets: [404, refusal('404.001.03')],
-    pays: [
+    says: [
       [[400, refusal('400.002.02')], { kind: 'refused', reason: 'PROVIDER_ERROR', code: '400.002.02' }],
       [[200, { ResponseCode: '2001' }], { kind: 'refused', code: '2001' }],
       [[500, refusal('500.002.1001')], { kind: 'unknown' }],
@@ -90,7 +82,7 @@ const facts: Readonly<Record<string, Facts>> = {
     beginning: '+25677000',
     accepts: [202],
     forgets: [401, { error: 'invalid_token' }],
-    pays: [
+    says: [
       [[409, { code: 'RESOURCE_ALREADY_EXIST' }], { kind: 'accepted' }],
       [[400, { code: 'PAYEE_NOT_FOUND' }], { kind: 'refused', reason: 'RECIPIENT_NOT_FOUND' }],
       [[503, { code: 'SERVICE_UNAVAILABLE' }], { kind: 'unavailable' }],
@@ -119,7 +111,7 @@ const facts: Readonly<Record<string, Facts>> = {
     beginning: '+25675200',
     accepts: [200, airtel('DP00900001006', 'TIP')],
     forgets: [401, { error: 'invalid_token' }],
-    pays: [
+    says: [
       [[200, airtel('DP00900001001', 'TS')], { kind: 'accepted' }],
       [[400, airtel('DP00900001012')], { kind: 'refused', reason: 'RECIPIENT_NOT_FOUND' }],
       [[200, airtel('DP00900001000')], { kind: 'unknown' }],
@@ -174,11 +166,6 @@ for (const kind of paying) {
     },
   })
 
-  const scripted = async (answers: readonly (Answer | 'silence')[], patienceMs?: number) => {
-    const { baseUrl, asked, close } = await startScripted(answers)
-    return { outgoing: connect({ ...simulated[provider], base_url: baseUrl }, patienceMs), asked, close }
-  }
-
   test(`${provider}: a payout is accepted, refused or unavailable, and its id is taken once`, async () => {
     const outgoing = connect(simulated[provider] ?? {})
     const first = payout('0001')
@@ -213,47 +200,10 @@ for (const kind of paying) {
       }
     })
 
-  test(`${provider}: whoever waits too long for an answer does not know`, async () => {
-    const { outgoing, asked } = await scripted(['silence', 'silence'], 1_000)
-    assert.equal((await outgoing.payOut(payout('0001'))).kind, 'unknown')
-    assert.equal((await outgoing.queryPayout(payout('0001'))).kind, 'unknown')
-    assert.equal(asked.requests, 2)
-  })
-
-  test(`${provider}: what it says to a payout`, async () => {
-    const rows: readonly Told[] = [
-      [known.accepts, { kind: 'accepted' }],
-      ...known.pays,
-      ...strange.map((answer): Told => [answer, { kind: 'unknown' }]),
-    ]
-    for (const [answer, expected] of rows) {
-      const { outgoing, asked } = await scripted([answer])
-      matches(await outgoing.payOut(payout('0001')), expected, answer)
-      assert.equal(asked.requests, 1, 'nothing is sent twice by itself')
-    }
-  })
-
-  test(`${provider}: what it says when it is asked`, async () => {
-    const rows: readonly Told[] = [...known.queries, ...strange.map((answer): Told => [answer, { kind: 'unknown' }])]
-    const { outgoing } = await scripted(rows.map(([answer]) => answer))
-    for (const [answer, expected] of rows) matches(await outgoing.queryPayout(payout('0001')), expected, answer)
-    assert.equal((await outgoing.queryPayout(payout('0001'))).kind, 'unknown', 'a connection that is cut')
-  })
-
-  test(`${provider}: a token that is no longer good is replaced once`, async () => {
-    const renewed = await scripted([known.accepts, known.forgets, known.accepts])
-    assert.equal((await renewed.outgoing.payOut(payout('0001'))).kind, 'accepted')
-    assert.equal((await renewed.outgoing.payOut(payout('0001'))).kind, 'accepted')
-    assert.deepEqual(renewed.asked, { tokens: 2, requests: 3 })
-    const refused = await scripted([known.forgets, known.forgets])
-    assert.equal((await refused.outgoing.payOut(payout('0001'))).kind, 'unavailable')
-  })
-
-  test(`${provider}: a provider that is not there was not asked`, async () => {
-    const { outgoing, close } = await scripted([])
-    close()
-    assert.equal((await outgoing.payOut(payout('0001'))).kind, 'unavailable')
-    assert.equal((await outgoing.queryPayout(payout('0001'))).kind, 'unknown')
+  testAnswers(provider, known, {
+    connect: (base_url, patienceMs) => connect({ ...simulated[provider], base_url }, patienceMs),
+    request: (outgoing) => outgoing.payOut(payout('0001')),
+    query: (outgoing) => outgoing.queryPayout(payout('0001')),
   })
 
   test(`${provider}: a wrong secret pays nobody`, async () => {

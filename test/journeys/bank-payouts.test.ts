@@ -4,14 +4,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { callbackUrl } from '../../src/areas/payments/callbacks/address.ts'
-import { bucketOf, uuidOf } from '../../src/kernel/ids.ts'
-import { verifyLedger } from '../../src/ledger/verify.ts'
-import type { Tenant } from '../../src/platform/tenant.ts'
+import { uuidOf } from '../../src/kernel/ids.ts'
 import { signNotice } from '../../src/protocols/acquirer.ts'
 import { bankSignatureHeader } from '../../src/protocols/bank.ts'
-import type { Client } from '../client.ts'
 import { startMarket } from '../market.ts'
-import { eventually } from '../world.ts'
+import { over, wallet } from '../paying.ts'
+import { eventually, tenantOf } from '../world.ts'
 
 const { world, sql } = await startMarket(0.01)
 
@@ -159,8 +157,7 @@ test('only what the bank signed is a reason to ask', async () => {
   const { client, id } = await world.account({ balance: 2_000 })
   const { body } = await client.post('/v1/payouts', payout('0003'))
   const uuid = uuidOf('payout', body.payout_id) ?? ''
-  const owner = uuidOf('account', id) ?? ''
-  const tenant: Tenant = { bucket: bucketOf(owner), account: owner, environment: 'test' }
+  const tenant = tenantOf({ id })
   const { rows } = await sql.query('select token from payments.payouts where id = $1', [uuid])
   const { webhook_secret = '' } = world.app.simulators.payments.bank ?? {}
   const call = async (topic: number, said: object, secret = webhook_secret, token: Buffer = rows[0].token) => {
@@ -223,23 +220,3 @@ test('a batch pays phones and accounts, and an account on a blacklist is not pai
   assert.equal((await client.post(`/v1/payouts/${waiting.payout_id}/approve`)).body.status, 'processing')
   assert.equal((await over(client, waiting.payout_id)).status, 'completed')
 })
-
-test('the ledger verifies', async () => {
-  assert.deepEqual((await verifyLedger(world.app.db)).problems, [])
-})
-
-function over(client: Client, id: string) {
-  return eventually(
-    async () => {
-      const { body } = await client.get(`/v1/payouts/${id}`)
-      return !['pending', 'processing'].includes(body.status) && body
-    },
-    `payout ${id} to be over`,
-    60_000,
-  )
-}
-
-async function wallet(client: Client): Promise<{ balance: number; held: number }> {
-  const { balance, held } = (await client.get('/v1/wallet/balance')).body
-  return { balance, held }
-}

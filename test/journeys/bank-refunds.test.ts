@@ -1,26 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // A refund of what was paid by bank, heard of from the bank's own notice: long before it would be asked for.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import pg from 'pg'
+import { test } from 'node:test'
 import { callbackUrl } from '../../src/areas/payments/callbacks/address.ts'
 import { refundJob } from '../../src/areas/payments/refunds/submit.ts'
 import { bucketOf, uuidOf } from '../../src/kernel/ids.ts'
-import { eventually, startWorld, type World } from '../world.ts'
+import { startMarket } from '../market.ts'
+import { eventually } from '../world.ts'
 
-let world: World
-let sql: pg.Client
-
-before(async () => {
-  // The bank decides after a second; it would be asked after five.
-  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: 0.5 })
-  sql = new pg.Client({ connectionString: world.databaseUrl })
-  await sql.connect()
-})
-after(async () => {
-  await sql.end()
-  await world.stop()
-})
+// The bank decides after a second; it would be asked after five.
+const { world, sql } = await startMarket(0.5)
 
 test('the bank’s notice of a refund is a reason to ask; one that is not signed is nothing', async () => {
   const account = await world.account({ balance: 1_000 })

@@ -7,8 +7,8 @@ import { secretNameOf } from '../../src/areas/payments/callbacks/address.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import { signNotice } from '../../src/protocols/acquirer.ts'
 import { bankSignatureHeader } from '../../src/protocols/bank.ts'
-import type { Client } from '../client.ts'
 import { startMarket } from '../market.ts'
+import { settled } from '../paying.ts'
 import { eventually } from '../world.ts'
 
 const { world, sql } = await startMarket(0.01)
@@ -233,13 +233,6 @@ test('an operator enters a bank for one country, and live payments of its curren
 
 function lifeMs({ created_at, expires_at }: { created_at: string; expires_at: string }): number {
   return new Date(expires_at).getTime() - new Date(created_at).getTime()
-}
-
-function settled(client: Client, id: string) {
-  return eventually(async () => {
-    const { body } = await client.get(`/v1/payments/${id}`)
-    return ['completed', 'failed', 'cancelled', 'expired'].includes(body.status) && body
-  }, `payment ${id} to be over`)
 }
 
 async function moves(id: string): Promise<[string, string, number][]> {

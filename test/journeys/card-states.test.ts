@@ -9,11 +9,11 @@ import { accept } from '../../src/areas/payments/create.ts'
 import type { Verdict } from '../../src/areas/payments/providers/provider.ts'
 import { settle } from '../../src/areas/payments/settle.ts'
 import { attemptOfPayment, findAttempt } from '../../src/areas/payments/store.ts'
-import { bucketOf, idOf, uuidOf } from '../../src/kernel/ids.ts'
+import { idOf, uuidOf } from '../../src/kernel/ids.ts'
 import { intentOf } from '../acquirer.ts'
-import type { Client } from '../client.ts'
 import { startMarket } from '../market.ts'
-import { eventually, startWorld, type World } from '../world.ts'
+import { settled } from '../paying.ts'
+import { eventually, startWorld, tenantOf, type World } from '../world.ts'
 
 const { world } = await startMarket(0.1)
 
@@ -133,9 +133,8 @@ async function toldAndGot({ databaseUrl }: World, payment: string) {
 /** A card payment whose request goes no further than to store it. */
 async function orphan({ app, account }: World) {
   const { client, id } = await account()
-  const uuid = uuidOf('account', id) ?? ''
   const nowMs = app.clock.nowMs()
-  const tenant = { bucket: bucketOf(uuid), account: uuid, environment: 'test' as const }
+  const tenant = tenantOf({ id })
   const occasion = { tenant, receivedMs: nowMs, nowMs, requestId: null }
   const { id: payment } = await app.db.tx((tx) => accept(app, tx, { ...order, card: visa }, occasion, true))
   const found = await app.db.query(attemptOfPayment, { ...tenant, payment })
@@ -152,17 +151,4 @@ async function waited({ databaseUrl }: World, attempt: string, state: 'planned' 
     [attempt, state],
   )
   await client.end()
-}
-
-const over = ['completed', 'failed', 'cancelled', 'expired']
-
-async function settled(client: Client, id: string) {
-  return eventually(
-    async () => {
-      const { body } = await client.get(`/v1/payments/${id}`)
-      return over.includes(body.status) && body
-    },
-    `payment ${id} to be over`,
-    60_000,
-  )
 }

@@ -6,8 +6,8 @@ import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import { charged, intentOf } from '../acquirer.ts'
-import type { Client } from '../client.ts'
 import { startMarket } from '../market.ts'
+import { settled } from '../paying.ts'
 import { eventually } from '../world.ts'
 
 // Slow enough that a payer who goes to its bank is not too late.
@@ -492,19 +492,6 @@ test('what came to us is what the acquirer has taken', async () => {
   )
   assert.equal(Number(rows[0].minor), (await charged(world)).kes)
 })
-
-const over = ['completed', 'failed', 'cancelled', 'expired']
-
-async function settled(client: Client, id: string) {
-  return eventually(
-    async () => {
-      const { body } = await client.get(`/v1/payments/${id}`)
-      return over.includes(body.status) && body
-    },
-    `payment ${id} to be over`,
-    60_000,
-  )
-}
 
 /** As a payer's browser does, which follows nobody by itself. */
 async function browse(method: string, url: string, body?: string, headers: Record<string, string> = {}) {

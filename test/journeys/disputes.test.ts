@@ -8,13 +8,13 @@ import { callbackUrl } from '../../src/areas/payments/callbacks/address.ts'
 import { disputeJob } from '../../src/areas/payments/disputes/follow.ts'
 import { applyDispute } from '../../src/areas/payments/disputes/settle.ts'
 import { type AttemptRow, attemptOfPayment } from '../../src/areas/payments/store.ts'
-import { bucketOf, uuidOf } from '../../src/kernel/ids.ts'
+import { uuidOf } from '../../src/kernel/ids.ts'
 import { one } from '../../src/platform/db.ts'
-import type { Tenant } from '../../src/platform/tenant.ts'
 import { disputeNotice, signatureHeader, signNotice } from '../../src/protocols/acquirer.ts'
 import type { Client } from '../client.ts'
 import { startMarket } from '../market.ts'
-import { type Account, eventually } from '../world.ts'
+import { wallet } from '../paying.ts'
+import { type Account, eventually, tenantOf } from '../world.ts'
 
 /** What a busy machine may need for everything that follows from a request. */
 const patienceMs = 90_000
@@ -312,11 +312,6 @@ async function closed(client: Client, dispute: string) {
   )
 }
 
-async function wallet(client: Client): Promise<{ balance: number; held: number }> {
-  const { balance, held } = (await client.get('/v1/wallet/balance')).body
-  return { balance, held }
-}
-
 async function credit({ id }: Account, amount: number): Promise<void> {
   const body = { amount, currency: 'KES', environment: 'test', reference: 'more' }
   await world.operator.post(`/v1/operator/accounts/${id}/credit`, body)
@@ -328,11 +323,6 @@ async function transfers(dispute: string) {
     [uuidOf('dispute', dispute)],
   )
   return rows
-}
-
-function tenantOf({ id }: Account): Tenant {
-  const account = uuidOf('account', id) ?? assert.fail(id)
-  return { bucket: bucketOf(account), account, environment: 'test' }
 }
 
 async function attemptOf(account: Account, payment: string): Promise<AttemptRow> {

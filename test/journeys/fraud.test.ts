@@ -6,7 +6,7 @@ import { forgetOld } from '../../src/areas/payments/fraud/retention.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import type { Client, Reply } from '../client.ts'
 import { startMarket } from '../market.ts'
-import { eventually } from '../world.ts'
+import { settled } from '../paying.ts'
 
 const { world, sql } = await startMarket(0.01)
 
@@ -719,13 +719,6 @@ async function check(client: Client, body: object) {
 
 function refusalOf({ status, body }: Reply): [number, string] {
   return [status, body.error?.code]
-}
-
-async function settled(client: Client, id: string) {
-  return eventually(async () => {
-    const { body } = await client.get(`/v1/payments/${id}`)
-    return !['pending', 'processing'].includes(body.status) && body
-  }, `the end of ${id}`)
 }
 
 async function eventsOf(client: Client, id: string): Promise<string[]> {

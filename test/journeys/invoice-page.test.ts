@@ -9,11 +9,11 @@ import { Webhook } from 'standardwebhooks'
 import { payUrl } from '../../src/areas/billing/invoices/invoice.ts'
 import { pdfOf, plain, renderInvoice } from '../../src/areas/billing/invoices/pdf.ts'
 import { findInvoice, type InvoiceRow } from '../../src/areas/billing/invoices/store.ts'
-import { bucketOf, uuidOf } from '../../src/kernel/ids.ts'
+import { uuidOf } from '../../src/kernel/ids.ts'
 import { one } from '../../src/platform/db.ts'
 import type { Client, Reply } from '../client.ts'
 import { startMarket } from '../market.ts'
-import { type Account, eventually, startWorld } from '../world.ts'
+import { type Account, eventually, startWorld, tenantOf } from '../world.ts'
 
 const { world, receiver } = await startMarket(0.05)
 
@@ -44,8 +44,7 @@ function submit(client: Client, path: string, fields: Record<string, string>): P
 }
 
 async function rowOf({ id }: Pick<Account, 'id'>, invoice: string): Promise<InvoiceRow> {
-  const account = uuidOf('account', id) ?? ''
-  const tenant = { bucket: bucketOf(account), account, environment: 'test' as const }
+  const tenant = tenantOf({ id })
   return one(world.app.db.query(findInvoice, { ...tenant, id: uuidOf('invoice', invoice) ?? '' }))
 }
 

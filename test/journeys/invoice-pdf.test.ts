@@ -7,9 +7,9 @@ import { renderInvoice } from '../../src/areas/billing/invoices/pdf.ts'
 import { findInvoice } from '../../src/areas/billing/invoices/store.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import { one } from '../../src/platform/db.ts'
-import { patienceMs, tenantOf } from '../billing.ts'
+import { patienceMs } from '../billing.ts'
 import { startMarket } from '../market.ts'
-import { type Account, eventually } from '../world.ts'
+import { type Account, eventually, tenantOf } from '../world.ts'
 
 const { world } = await startMarket(0.05)
 

@@ -8,11 +8,12 @@ import { createInvoice, openInvoice } from '../../src/areas/billing/invoices/cre
 import { onInvoice } from '../../src/areas/billing/invoices/hooks.ts'
 import { tellOverdue } from '../../src/areas/billing/invoices/overdue.ts'
 import { findInvoice } from '../../src/areas/billing/invoices/store.ts'
-import { bucketOf, uuidOf } from '../../src/kernel/ids.ts'
+import { uuidOf } from '../../src/kernel/ids.ts'
 import { one } from '../../src/platform/db.ts'
-import type { Client, Reply } from '../client.ts'
+import { type Client, refusal } from '../client.ts'
 import { startMarket } from '../market.ts'
-import { eventually } from '../world.ts'
+import { settled } from '../paying.ts'
+import { eventually, tenantOf } from '../world.ts'
 
 const { world, sql, receiver } = await startMarket(0.05)
 
@@ -475,8 +476,7 @@ test('numbers have no gaps and none comes twice, whoever finalises at once and w
   await fc.assert(
     fc.asyncProperty(fc.array(fc.boolean(), { minLength: finalisers, maxLength: finalisers }), async (aborts) => {
       const { id } = await world.account()
-      const account = uuidOf('account', id) ?? ''
-      const tenant = { bucket: bucketOf(account), account, environment: 'test' as const }
+      const tenant = tenantOf({ id })
       const nowMs = world.app.clock.nowMs()
       const occasion = { tenant, receivedMs: nowMs, nowMs, requestId: null }
       const wanted = {
@@ -533,22 +533,6 @@ async function eventsOf(client: Client, name: string): Promise<Told[]> {
   const { body } = await client.get('/v1/events?order=asc&limit=200')
   const told: Told[] = body.data.map(({ payload }: { payload: Told }) => payload)
   return told.filter(({ event }) => name === '' || event === name)
-}
-
-async function settled(client: Client, id: string) {
-  return eventually(
-    async () => {
-      const { body } = await client.get(`/v1/payments/${id}`)
-      return ['completed', 'failed', 'cancelled', 'expired'].includes(body.status) && body
-    },
-    'the payment to be over',
-    60_000,
-  )
-}
-
-async function refusal(reply: Promise<Reply>): Promise<[number, string]> {
-  const { status, body } = await reply
-  return [status, body?.error?.code]
 }
 
 async function countOf(table: string, account: string): Promise<number> {

@@ -1,23 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pages as people use them: they read, fill in and press. What becomes of it is asked of the API.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { Tab } from '../browser.ts'
 import type { Client } from '../client.ts'
-import { type Receiver, startReceiver } from '../receiver.ts'
-import { eventually, startWorld, type World } from '../world.ts'
+import { startMarket } from '../market.ts'
+import { eventually } from '../world.ts'
 
-let world: World
-let receiver: Receiver
-
-before(async () => {
-  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: 0.05 })
-  receiver = await startReceiver()
-})
-after(async () => {
-  await receiver.stop()
-  await world.stop()
-})
+const { world, receiver } = await startMarket(0.05)
 
 async function portalOf(client: Client, session: object = {}): Promise<Tab> {
   const { body } = await client.post('/v1/webhooks/portal-session', session)

@@ -7,6 +7,7 @@ import { test } from 'node:test'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import type { Client } from '../client.ts'
 import { startMarket } from '../market.ts'
+import { settled } from '../paying.ts'
 import { eventually, startWorld } from '../world.ts'
 
 // Slow enough that a call comes before the question that would be asked without it, on a busy machine too.
@@ -437,15 +438,6 @@ test('an address nobody was given is not found, whatever is sent there', async (
     assert.equal(answer.status, 404, name)
   }
 })
-
-const over = ['completed', 'failed', 'cancelled', 'expired']
-
-function settled(client: Client, id: string) {
-  return eventually(async () => {
-    const { body } = await client.get(`/v1/payments/${id}`)
-    return over.includes(body.status) && body
-  }, `payment ${id} to be over`)
-}
 
 /** What a payment brought to the wallet, whatever its currency. */
 async function walletGot(id: string): Promise<number> {

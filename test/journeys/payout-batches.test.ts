@@ -2,9 +2,9 @@
 // Many payouts at once: what is accepted of them, the one hold that they share, and how the batch ends.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { verifyLedger } from '../../src/ledger/verify.ts'
 import type { Client } from '../client.ts'
 import { startMarket } from '../market.ts'
+import { wallet } from '../paying.ts'
 import { eventually } from '../world.ts'
 
 const path = '/v1/payments/payout/bulk'
@@ -187,10 +187,6 @@ test('payouts that the provider does not take are tried again, and keep no other
   assert.deepEqual(await wallet(client), { balance: 1_000 - 4 * 10.05, held: 0 })
 })
 
-test('the ledger verifies', async () => {
-  assert.deepEqual((await verifyLedger(world.app.db)).problems, [])
-})
-
 function good(more: object = {}): object {
   return { amount: 10, phone: '+254700000001', ...more }
 }
@@ -204,9 +200,4 @@ function over(client: Client, id: string, withinMs = 60_000) {
     `batch ${id} to be over`,
     withinMs,
   )
-}
-
-async function wallet(client: Client): Promise<{ balance: number; held: number }> {
-  const { balance, held } = (await client.get('/v1/wallet/balance')).body
-  return { balance, held }
 }

@@ -2,22 +2,14 @@
 // Payouts of which a provider says first one thing and then the other: nothing moves until a person has found out, and what
 // the person says then makes the books right and takes the payout off the list.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { settle } from '../../src/areas/payments/payouts/settle.ts'
-import { bucketOf, uuidOf } from '../../src/kernel/ids.ts'
-import { verifyLedger } from '../../src/ledger/verify.ts'
-import { type Account, eventually, startWorld, type World } from '../world.ts'
+import { uuidOf } from '../../src/kernel/ids.ts'
+import { startMarket } from '../market.ts'
+import { over } from '../paying.ts'
+import { type Account, eventually, tenantOf } from '../world.ts'
 
-let world: World
-
-before(async () => {
-  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: 0.01 })
-})
-after(async () => {
-  const { problems } = await verifyLedger(world.app.db)
-  await world.stop()
-  assert.deepEqual(problems, [])
-})
+const { world } = await startMarket(0.01)
 
 const paid = { kind: 'paid', receipt: 'LATE1', micros: null } as const
 const refused = { kind: 'refused', reason: 'PROVIDER_ERROR', code: 'x' } as const
@@ -34,7 +26,7 @@ for (const [name, ending, contradiction, outcome, status, balance] of rows)
     const account = await world.account({ balance: 1_000 })
     const { client } = account
     const { body } = await client.post('/v1/payouts', { amount: 100, currency: 'KES', phone: `+25470000${ending}` })
-    const before = await over(account, body.payout_id)
+    const { status: before } = await over(client, body.payout_id)
     await contradict(account, body.payout_id, contradiction)
     assert.equal((await client.get(`/v1/payouts/${body.payout_id}`)).body.status, before, 'nothing moves by itself')
     assert.equal(await isListed(body.payout_id), true)
@@ -52,7 +44,7 @@ test('what was paid all the same stays on the list until the wallet has it', asy
   const account = await world.account({ balance: 101 })
   const { client } = account
   const { body } = await client.post('/v1/payouts', { amount: 100, currency: 'KES', phone: '+254700000004' })
-  await over(account, body.payout_id)
+  await over(client, body.payout_id)
   await contradict(account, body.payout_id, paid)
   const waiting = { amount: 50, currency: 'KES', phone: '+254700000001', scheduled_at: later() }
   assert.equal((await client.post('/v1/payouts', waiting)).status, 201)
@@ -83,21 +75,9 @@ function later(): string {
   return new Date(Date.now() + 3_600_000).toISOString()
 }
 
-async function over({ client }: Account, id: string): Promise<string> {
-  return eventually(
-    async () => {
-      const { body } = await client.get(`/v1/payouts/${id}`)
-      return body.status !== 'processing' && body.status
-    },
-    'the payout to be over',
-    60_000,
-  )
-}
-
 /** The provider says something else than before. */
 async function contradict(account: Account, id: string, verdict: typeof paid | typeof refused): Promise<void> {
-  const uuid = uuidOf('account', account.id) ?? ''
-  const tenant = { bucket: bucketOf(uuid), account: uuid, environment: 'test' } as const
+  const tenant = tenantOf(account)
   await settle(world.app, tenant, uuidOf('payout', id) ?? '', verdict)
 }
 

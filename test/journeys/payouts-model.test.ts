@@ -8,11 +8,11 @@ import { accept } from '../../src/areas/payments/payouts/create.ts'
 import { settle } from '../../src/areas/payments/payouts/settle.ts'
 import { moveState } from '../../src/areas/payments/payouts/store.ts'
 import type { OutgoingVerdict } from '../../src/areas/payments/providers/provider.ts'
-import { bucketOf, uuidOf } from '../../src/kernel/ids.ts'
+import { uuidOf } from '../../src/kernel/ids.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { walletsOf } from '../../src/ledger/wallets.ts'
 import type { Tenant } from '../../src/platform/tenant.ts'
-import { startWorld, type World } from '../world.ts'
+import { startWorld, tenantOf, type World } from '../world.ts'
 
 let world: World
 
@@ -62,8 +62,7 @@ function next({ status, sending }: Modelled, verdict: OutgoingVerdict): Modelled
 test('a payout is what its model says, and so is the wallet', async () => {
   const { app } = world
   const { id } = await world.account({ balance: 1_000_000 })
-  const account = uuidOf('account', id) ?? ''
-  const tenant: Tenant = { bucket: bucketOf(account), account, environment: 'test' }
+  const tenant = tenantOf({ id })
   const before = await walletNow(tenant)
   const fee = micros / 200n
   const all: Modelled[] = []
@@ -100,8 +99,7 @@ test('a payout is what its model says, and so is the wallet', async () => {
 test('the same verdict from many at once is applied once', async () => {
   const { app } = world
   const { id, client } = await world.account({ balance: 1_000 })
-  const account = uuidOf('account', id) ?? ''
-  const tenant: Tenant = { bucket: bucketOf(account), account, environment: 'test' }
+  const tenant = tenantOf({ id })
   const { body } = await client.post('/v1/payouts', { amount: 100, currency: 'KES', phone: '+254700000003' })
   const payout = uuidOf('payout', body.payout_id) ?? ''
   const mixed: OutgoingVerdict[] = Array.from({ length: 12 }, (_, i) =>

@@ -5,9 +5,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { uuidOf } from '../../src/kernel/ids.ts'
-import { verifyLedger } from '../../src/ledger/verify.ts'
 import type { Client, Reply } from '../client.ts'
 import { startMarket } from '../market.ts'
+import { over, wallet } from '../paying.ts'
 import { eventually } from '../world.ts'
 
 const { world, sql } = await startMarket(0.01)
@@ -274,25 +274,10 @@ test('many payouts to one phone at once count each other, and none gets in the w
   assert.deepEqual([ended.completed_count, ended.failed_count], [0, 20])
 })
 
-test('the ledger verifies', async () => {
-  assert.deepEqual((await verifyLedger(world.app.db)).problems, [])
-})
-
 async function addRule(client: Client, rule: object): Promise<string> {
   const reply = await client.post('/v1/payments/fraud/rules', { name: 'Rule', applies_to: ['payout'], ...rule })
   assert.equal(reply.status, 201, reply.text)
   return reply.body.rule_id
-}
-
-function over(client: Client, id: string) {
-  return eventually(
-    async () => {
-      const { body } = await client.get(`/v1/payouts/${id}`)
-      return !['pending', 'processing'].includes(body.status) && body
-    },
-    `payout ${id} to be over`,
-    60_000,
-  )
 }
 
 /** What was told of something, with its number. */
@@ -304,9 +289,4 @@ async function eventsOf(client: Client, id: string): Promise<string[]> {
     )
     .map(({ event, payload }: { event: string; payload: { sequence: number } }) => `${event} ${payload.sequence}`)
     .sort()
-}
-
-async function wallet(client: Client): Promise<{ balance: number; held: number }> {
-  const { balance, held } = (await client.get('/v1/wallet/balance')).body
-  return { balance, held }
 }

@@ -6,10 +6,10 @@ import { after, before, test } from 'node:test'
 import pg from 'pg'
 import { findPayout } from '../../src/areas/payments/payouts/store.ts'
 import { settleOne } from '../../src/areas/payments/payouts/together.ts'
-import { bucketOf, newUuid, uuidOf } from '../../src/kernel/ids.ts'
+import { newUuid, uuidOf } from '../../src/kernel/ids.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { one } from '../../src/platform/db.ts'
-import { type Account, eventually, startWorld, type World } from '../world.ts'
+import { type Account, eventually, startWorld, tenantOf, type World } from '../world.ts'
 
 let world: World
 let sql: pg.Client
@@ -80,8 +80,7 @@ async function sent() {
   const items = Array.from({ length: count }, () => ({ amount: 10, phone: '+254700000006' }))
   const { body, text } = await account.client.post(path, { currency: 'KES', items })
   assert.equal(body.accepted_count, count, text)
-  const uuid = uuidOf('account', account.id) ?? ''
-  const tenant = { bucket: bucketOf(uuid), account: uuid, environment: 'test' } as const
+  const tenant = tenantOf(account)
   const find = (id: string) => one(world.app.db.query(findPayout, { ...tenant, id: uuidOf('payout', id) ?? '' }))
   const rows = await eventually(
     async () => {

@@ -6,9 +6,9 @@ import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
 import { callbackUrl } from '../../src/areas/payments/callbacks/address.ts'
 import { bucketOf, uuidOf } from '../../src/kernel/ids.ts'
-import { verifyLedger } from '../../src/ledger/verify.ts'
 import type { Client } from '../client.ts'
 import { startMarket } from '../market.ts'
+import { over, wallet } from '../paying.ts'
 import { eventually, startWorld } from '../world.ts'
 
 const { world, sql, receiver } = await startMarket(0.01)
@@ -393,31 +393,9 @@ test('live payouts need a provider that was entered with what it takes to pay, w
   assert.equal((await world.operator.delete(`${path}/mpesa-ke-live`)).status, 200)
 })
 
-test('the ledger verifies', async () => {
-  assert.deepEqual((await verifyLedger(world.app.db)).problems, [])
-})
-
-const ends = ['completed', 'failed', 'cancelled', 'reversed']
-
-function over(client: Client, id: string) {
-  return eventually(
-    async () => {
-      const { body } = await client.get(`/v1/payouts/${id}`)
-      return ends.includes(body.status) && body
-    },
-    `payout ${id} to be over`,
-    60_000,
-  )
-}
-
 async function events(client: Client): Promise<string[]> {
   const { body } = await client.get('/v1/events?limit=20')
   return body.data.map(({ event }: { event: string }) => event)
-}
-
-async function wallet(client: Client): Promise<{ balance: number; held: number }> {
-  const { balance, held } = (await client.get('/v1/wallet/balance')).body
-  return { balance, held }
 }
 
 async function transfers(id: string): Promise<[debit: string, credit: string, amount: number][]> {

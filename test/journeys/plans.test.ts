@@ -2,7 +2,7 @@
 // What an account sells again and again, as it declares it.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { Reply } from '../client.ts'
+import { refusal } from '../client.ts'
 import { startWorld, type World } from '../world.ts'
 
 let world: World
@@ -121,11 +121,6 @@ test('what is no plan is refused with a code, and leaves nothing', async () => {
   for (const id of ['plan_x', 'sub_01jb2c3d4e5f6g7h8j9kamnpqr', 'plan_01jb2c3d4e5f6g7h8j9kamnpqr'])
     assert.deepEqual(await refusal(client.get(`${path}/${id}`)), [404, 'NOT_FOUND'], id)
 })
-
-async function refusal(reply: Promise<Reply>): Promise<[number, string]> {
-  const { status, body } = await reply
-  return [status, body.error?.code]
-}
 
 function pick(from: Record<string, unknown>, names: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(names.map((name) => [name, from[name]]))

@@ -2,29 +2,16 @@
 // Money that went out on providers' statements, each in the form of its provider: payouts and refunds are found by their
 // receipts or payees, what nobody knew the end of is settled, and what does not fit is told apart.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import pg from 'pg'
+import { test } from 'node:test'
 import { uuidOf } from '../../src/kernel/ids.ts'
-import { verifyLedger } from '../../src/ledger/verify.ts'
 import type { Client } from '../client.ts'
-import { eventually, startWorld, type World } from '../world.ts'
+import { startMarket } from '../market.ts'
+import { over } from '../paying.ts'
+import { eventually } from '../world.ts'
 
-let world: World
-let sql: pg.Client
+// Slow enough that a payee who takes a minute is still waited for when the statement comes.
+const { world, sql } = await startMarket(0.5)
 const path = '/v1/operator/payments/statements'
-
-before(async () => {
-  // Slow enough that a payee who takes a minute is still waited for when the statement comes.
-  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: 0.5 })
-  sql = new pg.Client({ connectionString: world.databaseUrl })
-  await sql.connect()
-})
-after(async () => {
-  const { ok, problems } = await verifyLedger(world.app.db)
-  await sql.end()
-  await world.stop()
-  assert.ok(ok, problems.join('\n'))
-})
 
 interface Line {
   receipt: string
@@ -182,7 +169,7 @@ test('Airtel: an account that only pays out is held against payouts alone', asyn
 test('a payout that failed here is not taken for paid because a line looks like it', async () => {
   const { client } = await world.account({ balance: 1_000 })
   const { body } = await client.post('/v1/payouts', { amount: 37, currency: 'KES', phone: '+254700000004' })
-  const failed = await overOf(client, body.payout_id)
+  const failed = await over(client, body.payout_id)
   assert.equal(failed.status, 'failed')
   const file = [
     'Receipt No.,Completion Time,Transaction Status,Paid In,Withdrawn,Balance,Reason Type,Other Party Info',
@@ -237,20 +224,9 @@ async function fund(account: string, amount: number, currency: string): Promise<
 async function payout(client: Client, phone: string, amount: number, currency: string) {
   const { body, text } = await client.post('/v1/payouts', { amount, currency, phone })
   assert.ok(body.payout_id, text)
-  const paid = await overOf(client, body.payout_id)
+  const paid = await over(client, body.payout_id)
   assert.equal(paid.status, 'completed')
   return paid
-}
-
-function overOf(client: Client, id: string) {
-  return eventually(
-    async () => {
-      const { body } = await client.get(`/v1/payouts/${id}`)
-      return body.status !== 'processing' && body
-    },
-    `payout ${id} to be over`,
-    60_000,
-  )
 }
 
 async function collected(client: Client, phone: string, amount: number, currency: string) {

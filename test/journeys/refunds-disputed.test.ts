@@ -1,26 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A refund that could not be sent yet when the payer's bank takes the money back: it must not be sent any more.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import pg from 'pg'
+import { test } from 'node:test'
 import { uuidOf } from '../../src/kernel/ids.ts'
-import { verifyLedger } from '../../src/ledger/verify.ts'
-import { eventually, startWorld, type World } from '../world.ts'
+import { startMarket } from '../market.ts'
+import { eventually } from '../world.ts'
 
-let world: World
-let sql: pg.Client
-
-before(async () => {
-  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: 0.01 })
-  sql = new pg.Client({ connectionString: world.databaseUrl })
-  await sql.connect()
-})
-after(async () => {
-  const { problems } = await verifyLedger(world.app.db)
-  await sql.end()
-  await world.stop()
-  assert.deepEqual(problems, [])
-})
+const { world, sql } = await startMarket(0.01)
 
 test('a refund that waits while a dispute is opened fails, and its money is back', async () => {
   const { client } = await world.account({ balance: 500 })

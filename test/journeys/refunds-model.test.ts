@@ -8,10 +8,10 @@ import { settleRefund } from '../../src/areas/payments/refunds/settle.ts'
 import { findRefund } from '../../src/areas/payments/refunds/store.ts'
 import { settle } from '../../src/areas/payments/settle.ts'
 import { attemptOfPayment } from '../../src/areas/payments/store.ts'
-import { bucketOf, uuidOf } from '../../src/kernel/ids.ts'
+import { uuidOf } from '../../src/kernel/ids.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { one } from '../../src/platform/db.ts'
-import { type Account, startWorld, type World } from '../world.ts'
+import { type Account, startWorld, tenantOf, type World } from '../world.ts'
 
 const runs = 25
 const paidAmount = 1_000
@@ -143,11 +143,6 @@ async function completedPayment(account: Account): Promise<string> {
   const attempt = await one(world.app.db.query(attemptOfPayment, { ...tenant, payment: uuid }))
   await settle(world.app, tenant, attempt, { kind: 'paid', receipt: 'R0', micros: null })
   return payment.payment_id
-}
-
-function tenantOf({ id }: Account) {
-  const account = uuidOf('account', id) ?? ''
-  return { bucket: bucketOf(account), account, environment: 'test' as const }
 }
 
 function isWord(text: string): text is Word {

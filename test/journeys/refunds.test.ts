@@ -7,6 +7,7 @@ import { uuidOf } from '../../src/kernel/ids.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import type { Client } from '../client.ts'
 import { startMarket } from '../market.ts'
+import { wallet } from '../paying.ts'
 import { eventually, startWorld } from '../world.ts'
 
 /** What a busy machine may need for everything that follows from a request. */
@@ -471,11 +472,6 @@ function over(client: Client, id: string) {
 async function transactionOf(client: Client, id: string): Promise<string> {
   const { data } = (await client.get('/v1/payments/transactions?type=payment')).body
   return data.find(({ payment_id }: { payment_id: string }) => payment_id === id).transaction_id
-}
-
-async function wallet(client: Client, currency = 'KES'): Promise<{ balance: number; held: number }> {
-  const { balance, held } = (await client.get(`/v1/wallet/balance?currency=${currency}`)).body
-  return { balance, held }
 }
 
 async function transfers(refundId: string) {

@@ -1,36 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // A charge that failed is told to the payer by text, at each step once; where that cannot be, nothing else is held up.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import pg from 'pg'
+import { test } from 'node:test'
 import { uuidOf } from '../../src/kernel/ids.ts'
-import {
-  advance,
-  advanceTo,
-  becomes,
-  dayS,
-  nairobi,
-  patienceMs,
-  plan,
-  subscriptions,
-  tenantOf,
-  toldTimes,
-} from '../billing.ts'
+import { advance, advanceTo, becomes, dayS, nairobi, patienceMs, plan, subscriptions, toldTimes } from '../billing.ts'
 import type { Client } from '../client.ts'
-import { type Account, eventually, startWorld, type World } from '../world.ts'
+import { startMarket } from '../market.ts'
+import { type Account, eventually, tenantOf } from '../world.ts'
 
-let world: World
-let sql: pg.Client
-
-before(async () => {
-  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: 0.05 })
-  sql = new pg.Client({ connectionString: world.databaseUrl })
-  await sql.connect()
-})
-after(async () => {
-  await sql.end()
-  await world.stop()
-})
+const { world, sql } = await startMarket(0.05)
 
 const payer = '+254711000001'
 const byPhone = (phone: string) => ({ type: 'mobile_money', phone })

@@ -1,37 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Subscriptions of one account that fall due at one moment: billed together, each once, whatever else is among them.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import pg from 'pg'
+import { test } from 'node:test'
 import { renewMany } from '../../src/areas/billing/subscriptions/renew-many.ts'
 import { newUuid, uuidOf } from '../../src/kernel/ids.ts'
-import {
-  advance,
-  becomes,
-  dayS,
-  nairobi,
-  patienceMs,
-  plan,
-  subscriptions,
-  tells,
-  tenantOf,
-  toldTimes,
-} from '../billing.ts'
+import { advance, becomes, dayS, nairobi, patienceMs, plan, subscriptions, tells, toldTimes } from '../billing.ts'
 import type { Client } from '../client.ts'
-import { type Account, eventually, startWorld, type World } from '../world.ts'
+import { startMarket } from '../market.ts'
+import { type Account, eventually, tenantOf } from '../world.ts'
 
-let world: World
-let sql: pg.Client
-
-before(async () => {
-  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: 0.05 })
-  sql = new pg.Client({ connectionString: world.databaseUrl })
-  await sql.connect()
-})
-after(async () => {
-  await sql.end()
-  await world.stop()
-})
+const { world, sql } = await startMarket(0.05)
 
 test('what falls due at one moment is billed in one transaction, with numbers that have no gap', async () => {
   const account = await nairobi(world)

@@ -9,7 +9,7 @@ import { areas } from '../../src/areas.ts'
 import { loadConfig } from '../../src/config.ts'
 import { bucketOf, uuidOf } from '../../src/kernel/ids.ts'
 import { type RunningNode, startNode } from '../../src/server.ts'
-import type { Client, Reply } from '../client.ts'
+import { type Client, refusal } from '../client.ts'
 import { startMarket } from '../market.ts'
 import { notes, notesMigrations } from '../notes/area.ts'
 import { type Account, eventually, quiet } from '../world.ts'
@@ -753,11 +753,6 @@ async function balance(client: Client): Promise<number> {
 /** A second or two pass between requests. */
 function near(figure: number, expected: number): void {
   assert.ok(Math.abs(figure - expected) < 0.2, `${figure} is not ${expected}`)
-}
-
-async function refusal(reply: Promise<Reply>): Promise<[number, string]> {
-  const { status, body } = await reply
-  return [status, body.error?.code]
 }
 
 /** Phones are asked by the first node alone: each has simulators of its own. */

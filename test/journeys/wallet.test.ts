@@ -8,8 +8,9 @@ import { watchBalances } from '../../src/areas/wallet/low-balance.ts'
 import { topup } from '../../src/areas/wallet/topup.ts'
 import { bucketOf, firstUuidAt, idOf, newUuid, uuidOf } from '../../src/kernel/ids.ts'
 import { rollUp } from '../../src/ledger/rollups.ts'
-import type { Client } from '../client.ts'
+import { type Client, refusal } from '../client.ts'
 import { startMarket } from '../market.ts'
+import { settled } from '../paying.ts'
 import { type Account, eventually } from '../world.ts'
 
 const { world, sql, receiver } = await startMarket(0.05)
@@ -468,16 +469,4 @@ function assertRuns(rows: readonly Row[]): void {
 async function credit(id: string, amount: number): Promise<void> {
   const body = { amount, currency: 'KES', environment: 'test', reference: `credit-${amount}` }
   assert.equal((await world.operator.post(`/v1/operator/accounts/${id}/credit`, body)).status, 200)
-}
-
-async function refusal(reply: Promise<Awaited<ReturnType<Client['get']>>>): Promise<[number, string]> {
-  const { status, body } = await reply
-  return [status, body.error?.code]
-}
-
-function settled(client: Client, id: string) {
-  return eventually(async () => {
-    const { body } = await client.get(`/v1/payments/${id}`)
-    return ['completed', 'failed', 'cancelled', 'expired'].includes(body.status) && body
-  }, `payment ${id} to be over`)
 }

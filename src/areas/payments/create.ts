@@ -2,6 +2,7 @@
 // Accepting a payment: what it must be like, the intent that is stored before anybody is asked, and what is asked then.
 import { AppError, alreadyUsed } from '../../kernel/errors.ts'
 import { idOf, newUuid } from '../../kernel/ids.ts'
+import type { Money } from '../../kernel/money.ts'
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { one, type Tx } from '../../platform/db.ts'
@@ -9,10 +10,12 @@ import type { Occasion } from '../../platform/events.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { newToken } from './callbacks/address.ts'
 import { refuseCardNumbers } from './cards/card.ts'
-import { riskOf, weigh } from './fraud/assess.ts'
+import { type Risk, riskOf, weigh } from './fraud/assess.ts'
 import { block, requirePassed, tellReview } from './fraud/enforce.ts'
+import type { Subject } from './fraud/fields.ts'
 import { currencyOf, microsOf, type NewPayment } from './input.ts'
 import { insert } from './insert.ts'
+import type { PaymentMethod, Plan } from './method.ts'
 import { methodFor, methodOf } from './payment-methods.ts'
 import { gatewayOf } from './providers/gateway.ts'
 import { isFailureReason } from './providers/provider.ts'
@@ -29,47 +32,72 @@ export async function accept(
   sendsInline: boolean,
   purpose: Purpose = collection,
 ): Promise<PaymentRow> {
-  const { tenant, receivedMs, nowMs, requestId } = occasion
+  const { tenant, receivedMs, nowMs } = occasion
   const currency = currencyOf(input.currency)
-  const micros = microsOf('amount', input.amount, currency)
+  const money = { currency, micros: microsOf('amount', input.amount, currency) }
   const method = methodFor(input)
-  const money = { currency, micros }
   const plan = await method.plan(app, tx, occasion, input, money)
-  const { provider, country, fee, phone, expirySeconds, details, judged } = plan
   refuseCardNumbers({ description: input.description, customer: input.customer, metadata: input.metadata })
-  // A card is nowhere but in the request.
-  const isInline = sendsInline || (!method.isQueued && input.card !== undefined)
-  const id = newUuid(receivedMs)
-  const scale = gatewayOf(app).timeScale(tenant.environment)
-  const expiresAt = new Date(nowMs + (input.expires_in ?? expirySeconds) * 1_000 * scale)
-  const weighed = purpose.isOwn
-    ? null
-    : await weigh(
-        app,
-        tx,
-        occasion,
-        {
-          id,
-          direction: 'payment',
-          micros,
-          currency,
-          method: method.name,
-          provider,
-          phone,
-          customer: input.customer ?? {},
-          metadata: input.metadata ?? {},
-          ipAddress: input.ip_address ?? null,
-          deviceId: input.device_id ?? null,
-          country: input.country ?? null,
-          ...judged,
-        },
-        'enforced',
-      )
+  const intent = { id: newUuid(receivedMs), input, purpose, method, plan, money }
+  const weighed = purpose.isOwn ? null : await weigh(app, tx, occasion, subjectOf(intent), 'enforced')
   const assessment = weighed?.assessment ?? null
   const risk = assessment && riskOf(assessment)
+  const scale = gatewayOf(app).timeScale(tenant.environment)
+  const expiresAt = new Date(nowMs + (input.expires_in ?? plan.expirySeconds) * 1_000 * scale)
+  const payment = rowOf(occasion, intent, risk, expiresAt)
+  // A card is nowhere but in the request.
+  const isInline = sendsInline || (!method.isQueued && input.card !== undefined)
+  const attempt = newUuid(receivedMs)
+  const delayMs = method.pollSeconds[0] * 1_000 * scale
+  const job = app.work.prepare(watchJob, tenant, { attempt, inline: isInline }, isInline ? { delayMs } : {})
   const isBlocked = risk?.decision === 'block'
-  const isReviewed = risk?.decision === 'review'
-  const payment: PaymentRow = {
+  const asked = isBlocked ? null : { attempt, country: plan.country, token: newToken(), job }
+  if (!(await insert(app, tx, occasion, payment, weighed?.check ?? null, asked)))
+    throw await usedBefore(tx, tenant, input.reference ?? '')
+  if (assessment && isBlocked) return block(app, tx, occasion, payment, assessment)
+  if (risk?.decision === 'review') await tellReview(app, tx, occasion, payment, risk)
+  const proved = risk?.decision === 'require_3ds' ? { ...input, require_3ds: true } : input
+  await method.store?.(app, tx, occasion, proved, payment)
+  if (!isInline) tx.afterCommit(() => app.work.begin(job))
+  return payment
+}
+
+/** What is decided about a payment before anybody looked at its risk. */
+interface Intent {
+  readonly id: string
+  readonly input: NewPayment
+  readonly purpose: Purpose
+  readonly method: PaymentMethod
+  readonly plan: Plan
+  readonly money: Money
+}
+
+/** What its risk is judged by. */
+function subjectOf({ id, input, method, plan, money }: Intent): Subject {
+  return {
+    id,
+    direction: 'payment',
+    ...money,
+    method: method.name,
+    provider: plan.provider,
+    phone: plan.phone,
+    customer: input.customer ?? {},
+    metadata: input.metadata ?? {},
+    ipAddress: input.ip_address ?? null,
+    deviceId: input.device_id ?? null,
+    country: input.country ?? null,
+    ...plan.judged,
+  }
+}
+
+/** As it is stored; the database gives it its version. */
+function rowOf(
+  { tenant, nowMs, requestId }: Occasion,
+  { id, input, purpose, method, plan, money }: Intent,
+  risk: Risk | null,
+  expiresAt: Date,
+): PaymentRow {
+  return {
     bucket: tenant.bucket,
     account_id: tenant.account,
     environment: tenant.environment,
@@ -77,17 +105,17 @@ export async function accept(
     purpose: purpose.name,
     status: 'pending',
     method: method.name,
-    provider,
-    amount: micros,
-    currency,
-    fee: purpose.isFree ? 0n : fee,
-    phone,
+    provider: plan.provider,
+    amount: money.micros,
+    currency: money.currency,
+    fee: purpose.isFree ? 0n : plan.fee,
+    phone: plan.phone,
     description: input.description ?? null,
     reference: input.reference ?? null,
     customer: asStored(input.customer),
     metadata: asStored(input.metadata),
     callback_url: input.callback_url ?? null,
-    details: asStored(details),
+    details: asStored(plan.details),
     invoice_id: purpose.invoiceId ?? null,
     provider_reference: null,
     failure_reason: null,
@@ -96,7 +124,8 @@ export async function accept(
     refunded: 0n,
     dispute_status: null,
     receipt_url: null,
-    sequence: isReviewed ? 2 : 1,
+    // That it is being looked at is told right after that it was made.
+    sequence: risk?.decision === 'review' ? 2 : 1,
     request_id: requestId,
     expires_at: expiresAt,
     completed_at: null,
@@ -104,18 +133,6 @@ export async function accept(
     updated_at: new Date(nowMs),
     version: '',
   }
-  const attempt = newUuid(receivedMs)
-  const delayMs = method.pollSeconds[0] * 1_000 * scale
-  const job = app.work.prepare(watchJob, tenant, { attempt, inline: isInline }, isInline ? { delayMs } : {})
-  const asked = isBlocked ? null : { attempt, country, token: newToken(), job }
-  if (!(await insert(app, tx, occasion, payment, weighed?.check ?? null, asked)))
-    throw await usedBefore(tx, tenant, input.reference ?? '')
-  if (assessment && isBlocked) return block(app, tx, occasion, payment, assessment)
-  if (risk && isReviewed) await tellReview(app, tx, occasion, payment, risk)
-  const proved = risk?.decision === 'require_3ds' ? { ...input, require_3ds: true } : input
-  await method.store?.(app, tx, occasion, proved, payment)
-  if (!isInline) tx.afterCommit(() => app.work.begin(job))
-  return payment
 }
 
 /** Asks the provider, and waits a while for its first word. `input` is what the request brought, if it is at hand. */
@@ -148,13 +165,8 @@ async function submitFirst(
   payment: PaymentRow,
   input: NewPayment | null,
 ): Promise<PaymentRow> {
-  return submit(
-    app,
-    tenant,
-    await one(app.db.query(attemptOfPayment, { ...tenant, payment: payment.id })),
-    payment,
-    input,
-  )
+  const attempt = await one(app.db.query(attemptOfPayment, { ...tenant, payment: payment.id }))
+  return submit(app, tenant, attempt, payment, input)
 }
 
 /** The error that whoever asked for a payment is told, when it is certain that there will be none. */

@@ -14,7 +14,7 @@ import type { FailureReason, PaymentDetails, Verdict } from './providers/provide
 import type { AttemptRow, PaymentRow } from './store.ts'
 
 /** What is decided before anything is stored. */
-interface Plan {
+export interface Plan {
   readonly provider: string
   /** Which of the provider's accounts takes it. */
   readonly country: string

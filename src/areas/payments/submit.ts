@@ -9,6 +9,7 @@ import { operation } from '../../platform/commit.ts'
 import { one } from '../../platform/db.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { Job, Outcome } from '../../platform/work.ts'
+import { isAtWork, soon } from './at-work.ts'
 import type { NewPayment } from './input.ts'
 import { methodOf } from './payment-methods.ts'
 import { gatewayOf } from './providers/gateway.ts'
@@ -26,11 +27,6 @@ import {
 
 /** A payment is given up so long after its time, when the provider was asked once more. */
 const graceMs = 30_000
-/** By then whoever accepted a payment has begun to send it, or is dead; and whoever began has heard, or is dead. */
-const plannedMs = 10_000
-const sendingMs = 40_000
-/** How soon a job comes back that found somebody else at work. */
-const patienceMs = 1_000
 /** How long the callback is waited for that says how much was paid, when the provider does not when it is asked. */
 const callbackMs = 10_000
 
@@ -69,27 +65,24 @@ async function watch(
   payment: PaymentRow,
   inline: boolean,
 ): Promise<Outcome> {
-  const quietMs = app.clock.nowMs() - attempt.updated_at.getTime()
-  const isAtWork =
-    (attempt.state === 'planned' && inline && quietMs < plannedMs) ||
-    (attempt.state === 'sending' && quietMs < sendingMs)
-  if (isAtWork) return { kind: 'again', afterMs: patienceMs }
-  const method = methodOf(payment)
-  const again = (polls: number): Outcome => ({
-    kind: 'again',
-    afterMs: nextPollMs(app, tenant, { ...attempt, polls }, method.pollSeconds),
-  })
-  if (attempt.state === 'planned') {
-    // Nobody is asked for a payment that is over.
-    if (isOver(app, tenant, payment, attempt)) {
-      await expire(app, tenant, attempt)
-      return { kind: 'done' }
-    }
-    const { status } = await submit(app, tenant, attempt, payment, null)
-    return open.includes(status) ? again(0) : { kind: 'done' }
+  if (isAtWork(attempt.state, inline, app.clock.nowMs() - attempt.updated_at.getTime())) return soon
+  if (attempt.state !== 'planned') return look(app, tenant, attempt, payment)
+  // Nobody is asked for a payment that is over.
+  if (isOver(app, tenant, payment, attempt)) {
+    await expire(app, tenant, attempt)
+    return { kind: 'done' }
   }
+  const after = await submit(app, tenant, attempt, payment, null)
+  return open.includes(after.status)
+    ? { kind: 'again', afterMs: nextPollMs(app, tenant, attempt, after, 0) }
+    : { kind: 'done' }
+}
+
+/** Asks the provider how it went. */
+async function look(app: App, tenant: Tenant, attempt: AttemptRow, payment: PaymentRow): Promise<Outcome> {
+  const method = methodOf(payment)
   const told = await method.query(app, tenant, attempt, payment)
-  if (!told) return { kind: 'again', afterMs: patienceMs }
+  if (!told) return soon
   const isFirst = attempt.said_paid_at === null && open.includes(payment.status)
   if (isBare(told) && isFirst && !isOver(app, tenant, payment, attempt)) {
     await app.db.query(noteSaidPaid, { ...tenant, id: attempt.id, at: new Date(app.clock.nowMs()) })
@@ -105,14 +98,21 @@ async function watch(
     verdict = await method.withdraw(app, tenant, attempt)
     after = await settle(app, tenant, attempt, verdict)
   }
+  return nextLook(app, tenant, attempt, after, verdict)
+}
+
+/** When the provider is asked next, after it has said this. */
+function nextLook(app: App, tenant: Tenant, attempt: AttemptRow, payment: PaymentRow, verdict: Verdict): Outcome {
   if (isAnswer(verdict)) return { kind: 'done' }
+  const leftMs = untilOverMs(app, tenant, payment, attempt)
   // The payer has said yes: what is left to wait for is the account, or the end of its time.
-  if (verdict.kind === 'authorised') return { kind: 'again', afterMs: untilOverMs(app, tenant, after, attempt) }
-  if (attempt.polls + 1 >= method.pollSeconds.length) return { kind: 'done' }
-  const next = again(attempt.polls + 1)
+  if (verdict.kind === 'authorised') return { kind: 'again', afterMs: leftMs }
+  const polls = attempt.polls + 1
+  if (polls >= methodOf(payment).pollSeconds.length) return { kind: 'done' }
+  const pollMs = nextPollMs(app, tenant, attempt, payment, polls)
   // The end of its time is not slept through.
-  const leftMs = open.includes(after.status) ? untilOverMs(app, tenant, after, attempt) : 0
-  return leftMs > 0 && next.kind === 'again' ? { ...next, afterMs: Math.min(next.afterMs, leftMs + 1) } : next
+  const endsFirst = open.includes(payment.status) && leftMs > 0
+  return { kind: 'again', afterMs: endsFirst ? Math.min(pollMs, leftMs + 1) : pollMs }
 }
 
 function isAnswer({ kind }: Verdict): boolean {
@@ -168,9 +168,11 @@ function untilOverMs(app: App, tenant: Tenant, payment: PaymentRow, { clock_offs
 function nextPollMs(
   app: App,
   { environment }: Tenant,
-  { polls, created_at, clock_offset_ms }: AttemptRow,
-  pollSeconds: readonly number[],
+  { created_at, clock_offset_ms }: AttemptRow,
+  payment: PaymentRow,
+  polls: number,
 ): number {
+  const { pollSeconds } = methodOf(payment)
   const seconds = pollSeconds[Math.min(polls, pollSeconds.length - 1)] ?? 0
   const dueMs = created_at.getTime() + seconds * 1_000 * gatewayOf(app).timeScale(environment)
   return Math.max(100, dueMs - (app.clock.nowMs() + Number(clock_offset_ms)))

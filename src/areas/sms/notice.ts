@@ -2,9 +2,7 @@
 // A text that another area sends for an account, on its request or because something fell due: what the account itself could
 // send, at its price. Under a key it is sent once, however often it is asked for.
 import { newUuid } from '../../kernel/ids.ts'
-import { isCurrency } from '../../kernel/money.ts'
 import type { App } from '../../platform/app.ts'
-import { one } from '../../platform/db.ts'
 import { AnsweredBefore, keyed } from '../../platform/http/idempotency.ts'
 import {
   beyondWallet,
@@ -19,11 +17,8 @@ import {
   textOf,
   tooExpensive,
 } from './draft.ts'
-import { currencyOf } from './inbound/replies.ts'
 import { networkOf } from './network.ts'
-import { findPlaces, placeFor } from './ported/numbers.ts'
-import { priceOf } from './pricing.ts'
-import { mostValiditySeconds } from './schema.ts'
+import { plainDraft } from './plain-draft.ts'
 import { permissionOf } from './senders/permissions.ts'
 
 export interface Notice {
@@ -59,32 +54,13 @@ export async function sendNotice(app: App, sending: Sending, notice: Notice): Pr
   app.work.begin(job)
 }
 
-async function draftOf(app: App, { tenant, receivedMs }: Sending, { to, from, message }: Notice): Promise<Draft> {
-  const { account } = tenant
+async function draftOf(app: App, sending: Sending, { to, from, message }: Notice): Promise<Draft> {
+  const { tenant, receivedMs } = sending
   const text = textOf(lengthChecked(message))
-  const { currency } = await one(app.db.query(currencyOf, { account }))
-  if (!isCurrency(currency)) throw new Error(`the account has an unknown currency: ${currency}`)
-  await findPlaces(app, [to])
-  const place = placeFor(app, to)
+  const draft = await plainDraft(app, app.db, sending, { uuid: newUuid(receivedMs), to, from, text })
   const problem =
-    (await permissionOf(app, tenant)).problem(from, place.country) ??
-    networkOf(app).problem({ ...tenant, ...place }, true)
+    (await permissionOf(app, tenant)).problem(from, draft.place.country) ??
+    networkOf(app).problem({ ...tenant, ...draft.place }, true)
   if (problem) throw problem
-  const unitPrice = priceOf(app, { account, currency, atMs: receivedMs }, place)
-  return {
-    uuid: newUuid(receivedMs),
-    to,
-    from,
-    text,
-    place,
-    unitPrice,
-    cost: unitPrice * BigInt(text.segments),
-    currency,
-    scheduledAt: null,
-    type: 'transactional',
-    validity: mostValiditySeconds,
-    metadata: {},
-    reference: null,
-    callbackUrl: null,
-  }
+  return draft
 }

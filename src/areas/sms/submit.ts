@@ -10,7 +10,7 @@ import { onePerApp } from '../../platform/one-per-app.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { Job, Outcome, Run } from '../../platform/work.ts'
 import { whileStoring } from './answered.ts'
-import type { Route, SubmitOutcome } from './carrier.ts'
+import type { OutboundMessage, Route, SubmitOutcome } from './carrier.ts'
 import { gathered } from './gather.ts'
 import { lanes, Submission } from './lanes.ts'
 import { priorityOf } from './message.ts'
@@ -107,15 +107,7 @@ async function submit(app: App, tenant: Tenant, run: SubmitRun): Promise<Outcome
     }
     const wish = isSandbox(name) ? await wishFor(app, tenant, message.recipient) : null
     const outcome = await carrier.submit({
-      id: message.id,
-      account: tenant.account,
-      priority: priorityOf(message.type, message.batch_id !== null),
-      weight,
-      to: message.recipient,
-      from: message.sender,
-      text: message.body ?? '',
-      encoding: message.encoding,
-      validitySeconds: Math.max(1, Math.ceil(leftMs / 1_000)),
+      ...handedOver(message, weight, leftMs),
       ...(wish ? { wish } : {}),
       permit: permit ? () => permit.ask(carrier.name) : null,
     })
@@ -125,6 +117,26 @@ async function submit(app: App, tenant: Tenant, run: SubmitRun): Promise<Outcome
     tried.push(name)
   }
   await permit?.takeBack()
+  return nobodyNow(run, leftMs)
+}
+
+/** What carriers are told of a message. */
+function handedOver(message: Stored, weight: number, leftMs: number): Omit<OutboundMessage, 'wish' | 'permit'> {
+  return {
+    id: message.id,
+    account: message.account_id,
+    priority: priorityOf(message.type, message.batch_id !== null),
+    weight,
+    to: message.recipient,
+    from: message.sender,
+    text: message.body ?? '',
+    encoding: message.encoding,
+    validitySeconds: Math.max(1, Math.ceil(leftMs / 1_000)),
+  }
+}
+
+/** Nobody can take it now: it waits at no bind, and then all of them are asked anew. */
+function nobodyNow(run: SubmitRun, leftMs: number): Outcome {
   const attempt = Math.min(run.attempt, retrySeconds.length)
   const waitMs = backoffMs(retrySeconds, attempt, jitter, Math.random()) ?? elsewhereMs
   const { tried: _, ...payload } = run.payload

@@ -9,7 +9,7 @@ import type { Occasion } from '../../../platform/events.ts'
 import { encodeItems } from '../../../platform/items.ts'
 import { type BlacklistType, type Candidate, candidatesOf, placesOf } from './blacklist.ts'
 import { type Action, type Decision, decide } from './decide.ts'
-import { type Facts, factsOf, type Subject, storedFacts } from './fields.ts'
+import { type Facts, type FieldValue, factsOf, type Subject, storedFacts } from './fields.ts'
 import { type Policy, policyOf, usualKey } from './policy.ts'
 import { failedOfDay, type Level, scoreOf } from './score.ts'
 import { countFates, insertCheck, type Looked, look, tallyColumns } from './store.ts'
@@ -71,17 +71,8 @@ export async function weigh(
   const at = new Date(nowMs)
   const seen = await lookUp(app, tx, { tenant, subject, facts, payer, mode, at, realAt: new Date(receivedMs) })
   const { policy, usual, tallies, looked } = seen
-  const totals = new Map(
-    tallies.map((tally, i) => {
-      const [count = 0, total = 0, items = 0, hasItem = false] = looked.totals?.[i] ?? []
-      const found = { count: BigInt(count), total: BigInt(total), items, hasItem }
-      return [tally.name, totalOf(tally, found, mode !== 'asked')]
-    }),
-  )
-  const failed = totals.get(velocityName(failedOfDay))
-  if (failed !== undefined) facts.set('failed_last_24h', Number(failed))
-  if (payer !== null) facts.set('is_first_payment', looked.first_at === null)
-  if (looked.first_at) facts.set('customer_age_days', Math.floor((nowMs - looked.first_at.getTime()) / dayMs))
+  const totals = totalsOf(tallies, looked, mode)
+  for (const [field, value] of historyOf(totals, payer, looked, nowMs)) facts.set(field, value)
   const scored = scoreOf({
     direction,
     facts,
@@ -123,6 +114,27 @@ export async function weigh(
     failureReason: decision.decision !== 'block' ? null : isBlacklisted ? 'BLACKLISTED' : 'BLOCKED_BY_RULE',
   }
   return { assessment, check }
+}
+
+/** What each velocity comes to with what is being decided about: a question in advance was counted nowhere yet. */
+function totalsOf(tallies: readonly Tally[], looked: Looked, mode: Mode): Map<string, bigint> {
+  return new Map(
+    tallies.map((tally, i) => {
+      const [count = 0, total = 0, items = 0, hasItem = false] = looked.totals?.[i] ?? []
+      const found = { count: BigInt(count), total: BigInt(total), items, hasItem }
+      return [tally.name, totalOf(tally, found, mode !== 'asked')]
+    }),
+  )
+}
+
+/** The facts about the other side that only its past tells. */
+function historyOf(totals: ReadonlyMap<string, bigint>, payer: string | null, looked: Looked, nowMs: number): Facts {
+  const facts = new Map<string, FieldValue>()
+  const failed = totals.get(velocityName(failedOfDay))
+  if (failed !== undefined) facts.set('failed_last_24h', Number(failed))
+  if (payer !== null) facts.set('is_first_payment', looked.first_at === null)
+  if (looked.first_at) facts.set('customer_age_days', Math.floor((nowMs - looked.first_at.getTime()) / dayMs))
+  return facts
 }
 
 /** Counts what became of payments or payouts whose checks asked for it, in the transaction that moved them there. */

@@ -9,6 +9,7 @@ import type { App } from '../../../platform/app.ts'
 import { maybe, one } from '../../../platform/db.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { Job, Outcome } from '../../../platform/work.ts'
+import { isAtWork, soon } from '../at-work.ts'
 import { callbackUrl } from '../callbacks/address.ts'
 import { gatewayOf } from '../providers/gateway.ts'
 import type { Addresses, Outgoing, OutgoingVerdict, Sent } from '../providers/provider.ts'
@@ -26,11 +27,6 @@ export const firstPollSeconds = 15
 const pollSeconds = [firstPollSeconds, 30, 75, 480, 3_000, 18_000, 64_800, 86_400]
 /** By then nobody is asked any more, and the money stays where it is until a person has found out. */
 const overdueDays = 7
-/** By then whoever accepted a payout has begun to send it, or is dead; and whoever began has heard, or is dead. */
-const plannedMs = 10_000
-const sendingMs = 40_000
-/** How soon a job comes back that found somebody else at work. */
-const patienceMs = 1_000
 /** How soon one comes back that found the provider answering nobody. */
 export const queuedMs = 30_000
 /** A provider that so often certainly did not take a payout has refused it. */
@@ -80,10 +76,7 @@ async function look(app: App, tenant: Tenant | null, id: string, inline: boolean
 }
 
 async function watch(app: App, tenant: Tenant, payout: PayoutRow, inline: boolean): Promise<Outcome> {
-  const quietMs = app.clock.nowMs() - payout.touched_at.getTime()
-  const isAtWork =
-    (payout.state === 'planned' && inline && quietMs < plannedMs) || (payout.state === 'sending' && quietMs < sendingMs)
-  if (isAtWork) return { kind: 'again', afterMs: patienceMs }
+  if (isAtWork(payout.state, inline, app.clock.nowMs() - payout.touched_at.getTime())) return soon
   const after = payout.state === 'planned' ? await submit(app, tenant, payout, false) : await poll(app, tenant, payout)
   if (after.status !== 'processing') return { kind: 'done' }
   const scale = gatewayOf(app).timeScale(tenant.environment)

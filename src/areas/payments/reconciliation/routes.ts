@@ -3,7 +3,7 @@
 // where nothing else can tell.
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
-import { bucketOf, idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
+import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
 import { currencies, isCurrency, microDecimals, parseAmount } from '../../../kernel/money.ts'
 import { parseMoment } from '../../../kernel/time.ts'
 import { houseOf } from '../../../ledger/house.ts'
@@ -24,13 +24,11 @@ import {
 } from '../../../platform/schema.ts'
 import { kinds } from '../carriers/kinds.ts'
 import { offered } from '../mobile-money/providers.ts'
-import { paymentUuid } from '../payment.ts'
-import { lockPayment, open } from '../store.ts'
+import { assign } from './assign.ts'
 import { Columns, presets, utcOffsetOf } from './columns.ts'
 import { importFile } from './import.ts'
-import { accountOf, book, houseKey, matchJob, settleLines, statementId } from './match.ts'
+import { accountOf, houseKey, settleLines, statementId } from './match.ts'
 import {
-  assignLine,
   classes,
   countClasses,
   covers,
@@ -39,7 +37,6 @@ import {
   insertStatement,
   type LineObject,
   type LineRow,
-  lineOfPayment,
   listGaps,
   listLines,
   listStatements,
@@ -265,7 +262,7 @@ const lines = list({
   },
 })
 
-const assign = write({
+const assignPayment = write({
   method: 'POST',
   path: '/v1/operator/payments/statements/:id/lines/:line/assign',
   operation: 'operator.assignPaymentStatementLine',
@@ -282,45 +279,9 @@ const assign = write({
   errors: ['NOT_FOUND', 'VALIDATION_ERROR', 'INVALID_STATE'],
   handle: async (app, tx, { params, body }, caller) => {
     const statement = await known(tx, params.id)
-    const uuid = uuidOf('statementLine', params.line)
-    const line = uuid && (await maybe(tx.query(lockLine, { ...house, id: uuid })))
-    if (!line || line.statement_id !== statement.id)
-      throw new AppError('NOT_FOUND', 'there is no such line; the ids of lines begin with stl_')
-    if (line.class !== 'theirs_only' || line.kind !== 'collection')
-      throw new AppError('INVALID_STATE', `the line is a ${line.kind} that is ${line.class ?? 'not matched yet'}`, {
-        extra: { status: line.class },
-      })
-    const account = uuidOf('account', body.account_id)
-    const { environment } = line
-    const tenant = account && { bucket: bucketOf(account), account, environment }
-    const payment = tenant && (await maybe(tx.query(lockPayment, { ...tenant, id: paymentUuid(body.payment_id) })))
-    if (!payment) throw new AppError('NOT_FOUND', 'the account has no such payment')
-    if (payment.provider !== line.provider || payment.currency !== line.currency || payment.amount !== line.amount)
-      throw new AppError('VALIDATION_ERROR', 'payment_id: is of another provider, currency or amount than the line')
-    const isOpen = open.includes(payment.status) || ['expired', 'cancelled', 'failed'].includes(payment.status)
-    const lacksReceipt = payment.status === 'completed' && payment.provider_reference === null
-    const taken = await maybe(tx.query(lineOfPayment, { ...houseOf(environment), payment: payment.id }))
-    if (taken || payment.failure_reason === 'AMOUNT_MISMATCH' || !(isOpen || lacksReceipt))
-      throw new AppError('INVALID_STATE', `the payment is ${payment.status}, and its money is known of`, {
-        extra: { status: payment.status },
-      })
-    const assigned = await one(
-      tx.query(assignLine, {
-        ...houseOf(environment),
-        id: line.id,
-        paymentBucket: payment.bucket,
-        paymentAccount: payment.account_id,
-        paymentId: payment.id,
-      }),
-    )
-    await book(app, tx, accountOf(line))
+    const line = await assign(app, tx, statement, params.line, body)
     await record(tx, caller, 'payments.assign_statement_line', params.line, { after: { payment: body.payment_id } })
-    // Whoever comes to it first settles the payment: the request, or the job when the node dies before.
-    await app.work.add(
-      tx,
-      app.work.prepare(matchJob, houseOf(environment), { statement: line.statement_id }, { delayMs: 1_000 }),
-    )
-    return lineOf({ ...assigned, booking: null })
+    return lineOf({ ...line, booking: null })
   },
   follow: async (app, { params }, _caller, reply) => {
     const line = await one(app.db.query(lockLine, { ...house, id: uuidOf('statementLine', params.line) ?? '' }))
@@ -419,4 +380,4 @@ function idsOf(object: LineObject, id: string | null) {
   return { payment_id: named('payment'), payout_id: named('payout'), refund_id: named('refund') }
 }
 
-export const statementRoutes: readonly Route[] = [create, listAll, get, send, lines, assign]
+export const statementRoutes: readonly Route[] = [create, listAll, get, send, lines, assignPayment]

@@ -7,6 +7,7 @@ import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one } from '../../../platform/db.ts'
 import type { Job, Outcome } from '../../../platform/work.ts'
+import { isAtWork, soon } from '../at-work.ts'
 import { gatewayOf } from '../providers/gateway.ts'
 import type { OutgoingVerdict, RefundOrder } from '../providers/provider.ts'
 import { attemptOfPayment, findPayment, marketOf } from '../store.ts'
@@ -25,11 +26,6 @@ const lookSeconds = [
 /** A provider that takes nothing is asked again so often, and for so long. */
 const retrySeconds = 15
 const giveUpSeconds = daySeconds
-/** By then whoever accepted a refund has begun to send it, or is dead; and whoever began has heard, or is dead. */
-const plannedMs = 10_000
-const sendingMs = 40_000
-/** How soon a job comes back that found somebody else at work. */
-const patienceMs = 1_000
 
 const Payload = Type.Object({
   refund: Type.String(),
@@ -53,10 +49,8 @@ export const refundJob: Job<App, typeof Payload> = {
 }
 
 async function watch(app: App, refund: RefundRow, inline: boolean): Promise<Outcome> {
-  const quietMs = app.clock.nowMs() - refund.state_at.getTime()
-  const isFirst = refund.state === 'planned' && refund.polls === 0
-  const isAtWork = (isFirst && inline && quietMs < plannedMs) || (refund.state === 'sending' && quietMs < sendingMs)
-  if (isAtWork) return { kind: 'again', afterMs: patienceMs }
+  const isFirst = refund.polls === 0
+  if (isAtWork(refund.state, inline && isFirst, app.clock.nowMs() - refund.state_at.getTime())) return soon
   const tenant = tenantOf(refund)
   let isUnsent = false
   if (refund.state === 'planned') {

@@ -165,6 +165,23 @@ const placeholder = /\{\{(.*?)\}\}/g
 
 /** Throws VALIDATION_ERROR for what the schema cannot see. */
 export function checkProfile({ request, auth, success, errors, receipts, inbound }: Profile): void {
+  checkRequest(request)
+  if (auth?.kind === 'basic' && !auth.username) throw wrong('auth.username', 'is required for basic')
+  if (auth?.kind === 'header' && !/^[\w-]+$/.test(auth.header ?? ''))
+    throw wrong('auth.header', 'must be the name of a header')
+  for (const status of Object.keys(errors?.statuses ?? {}))
+    if (!/^[2-5]\d\d$/.test(status)) throw wrong('errors.statuses', `has ${status}, which is no HTTP status`)
+  const places = {
+    'success.id': success?.id,
+    'errors.code': errors?.code,
+    ...prefixed('receipts', receipts),
+    ...prefixed('inbound', inbound),
+  }
+  for (const [field, place] of Object.entries(places))
+    if (typeof place === 'string' && !place.startsWith('/')) checkPattern(field, place)
+}
+
+function checkRequest(request: Profile['request']): void {
   const target = parseTarget(request.url)
   if ('problem' in target) throw wrong('request.url', target.problem)
   if (request.method === 'GET' && request.format !== 'query')
@@ -179,19 +196,6 @@ export function checkProfile({ request, auth, success, errors, receipts, inbound
       throw wrong(`request.fields.${name}`, `must be a text, since the format is ${request.format}`)
     for (const text of textsOf(value)) checkVariables(`request.fields.${name}`, text, variables)
   }
-  if (auth?.kind === 'basic' && !auth.username) throw wrong('auth.username', 'is required for basic')
-  if (auth?.kind === 'header' && !/^[\w-]+$/.test(auth.header ?? ''))
-    throw wrong('auth.header', 'must be the name of a header')
-  for (const status of Object.keys(errors?.statuses ?? {}))
-    if (!/^[2-5]\d\d$/.test(status)) throw wrong('errors.statuses', `has ${status}, which is no HTTP status`)
-  const places = {
-    'success.id': success?.id,
-    'errors.code': errors?.code,
-    ...prefixed('receipts', receipts),
-    ...prefixed('inbound', inbound),
-  }
-  for (const [field, place] of Object.entries(places))
-    if (typeof place === 'string' && !place.startsWith('/')) checkPattern(field, place)
 }
 
 function prefixed(prefix: string, places: object = {}): Record<string, unknown> {
@@ -292,6 +296,9 @@ export type Answer =
   | { kind: 'throttled'; afterMs: number | null }
   | { kind: 'unknown'; reason: string }
 
+/** Said before anybody looked at the message: wrong credentials, a wrong address, or no room. */
+const turnedAway: ReadonlySet<number> = new Set([401, 403, 404, 405, 503])
+
 /**
  * What an answer means: by the aggregator's own code, then by what the profile calls success, then by the status. A status
  * that a gateway may give for something it has passed on says nothing of the message.
@@ -314,9 +321,9 @@ export function answerOf(
   const general = memberOf(errors?.statuses, String(status))
   if (general) return judged(general)
   if (status === 429) return judged({ as: 'retry' })
-  if (status === 503 || status === 401 || status === 403 || status === 404 || status === 405 || status < 400)
-    return status < 300 ? { kind: 'unknown', reason: `an answer ${status}` } : judged({ as: 'reroute' })
-  return status < 500 ? judged({ as: 'reject' }) : { kind: 'unknown', reason: `an answer ${status}` }
+  if (turnedAway.has(status) || (status >= 300 && status < 400)) return judged({ as: 'reroute' })
+  if (status >= 400 && status < 500) return judged({ as: 'reject' })
+  return { kind: 'unknown', reason: `an answer ${status}` }
 
   function judged({ as, error }: Static<typeof Verdict>): Answer {
     if (as === 'reject') return { kind: 'rejected', code: error ?? 'REJECTED', carrierCode }

@@ -3,23 +3,14 @@
 // webhook's answer. Both cost what a text costs, and go to nobody who has opted out.
 import { AppError } from '../../../kernel/errors.ts'
 import { newUuid, uuidOf } from '../../../kernel/ids.ts'
-import { isCurrency } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
 import type { EventAnswer } from '../../../platform/area.ts'
 import { maybe, one, statement, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import { parseJson } from '../../../platform/http/json.ts'
 import { encodeItems } from '../../../platform/items.ts'
-import { beyondWallet, type Draft, itemOf, jobOf, lengthChecked, optedOut, submit, textOf } from '../draft.ts'
-import { findPlaces, placeFor } from '../ported/numbers.ts'
-import { priceOf } from '../pricing.ts'
-import { mostValiditySeconds } from '../schema.ts'
-
-/** In which an account pays for its texts. */
-export const currencyOf = statement<{ account: string }, { currency: string }>(
-  'sms.currency_of',
-  'select accounts.currency_of($account::uuid) as currency',
-)
+import { beyondWallet, itemOf, jobOf, lengthChecked, optedOut, submit, textOf } from '../draft.ts'
+import { plainDraft } from '../plain-draft.ts'
 
 const accept = statement<{ items: Buffer }, { verdict: string }>(
   'sms.accept_reply',
@@ -59,36 +50,15 @@ export async function sendReply(
   { id, handset, number, reply }: Answered,
   message: string,
 ): Promise<AppError | null> {
-  const { tenant, receivedMs } = occasion
-  const { currency } = await one(tx.query(currencyOf, { account: tenant.account }))
-  if (!isCurrency(currency)) throw new Error(`the account has an unknown currency: ${currency}`)
-  const text = textOf(message)
-  await findPlaces(app, [handset])
-  const place = placeFor(app, handset)
-  const unitPrice = priceOf(app, { account: tenant.account, currency, atMs: receivedMs }, place)
-  const draft: Draft = {
-    uuid: reply,
-    to: handset,
-    from: number,
-    text,
-    place,
-    unitPrice,
-    cost: unitPrice * BigInt(text.segments),
-    currency,
-    scheduledAt: null,
-    type: 'transactional',
-    validity: mostValiditySeconds,
-    metadata: {},
-    reference: null,
-    callbackUrl: null,
-  }
+  const said = { uuid: reply, to: handset, from: number, text: textOf(message) }
+  const draft = await plainDraft(app, tx, occasion, said)
   const sending = { ...occasion, actor: '', ip: '' }
   const job = jobOf(app, draft, sending, null)
   const items = encodeItems(submit.takes, [itemOf(draft, job, sending)])
   const { verdict } = await one(tx.query(accept, { items }))
-  if (verdict === 'insufficient') return beyondWallet(tx, tenant, currency, draft.cost)
+  if (verdict === 'insufficient') return beyondWallet(tx, occasion.tenant, draft.currency, draft.cost)
   if (verdict === 'opted_out') return optedOut(draft)
-  await tx.query(nameAnswered, { ...tenant, id: reply, inReplyTo: id })
+  await tx.query(nameAnswered, { ...occasion.tenant, id: reply, inReplyTo: id })
   tx.afterCommit(() => app.work.begin(job))
   return null
 }

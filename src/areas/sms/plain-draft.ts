@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// A message that no request describes in detail, such as a reply or a notice: transactional, sent now, and paid for in the
+// currency of its account at that account's price.
+import { isCurrency } from '../../kernel/money.ts'
+import type { App } from '../../platform/app.ts'
+import { one, type Queryable, statement } from '../../platform/db.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import type { Draft } from './draft.ts'
+import { findPlaces, placeFor } from './ported/numbers.ts'
+import { priceOf } from './pricing.ts'
+import { mostValiditySeconds } from './schema.ts'
+
+const currencyOf = statement<{ account: string }, { currency: string }>(
+  'sms.currency_of',
+  'select accounts.currency_of($account::uuid) as currency',
+)
+
+/** Whether the account may send it, and somebody can take it, is for the caller to ask. */
+export async function plainDraft(
+  app: App,
+  queryable: Queryable,
+  { tenant: { account }, receivedMs }: { tenant: Tenant; receivedMs: number },
+  said: Pick<Draft, 'uuid' | 'to' | 'from' | 'text'>,
+): Promise<Draft> {
+  const { currency } = await one(queryable.query(currencyOf, { account }))
+  if (!isCurrency(currency)) throw new Error(`the account has an unknown currency: ${currency}`)
+  await findPlaces(app, [said.to])
+  const place = placeFor(app, said.to)
+  const unitPrice = priceOf(app, { account, currency, atMs: receivedMs }, place)
+  return {
+    ...said,
+    place,
+    unitPrice,
+    cost: unitPrice * BigInt(said.text.segments),
+    currency,
+    scheduledAt: null,
+    type: 'transactional',
+    validity: mostValiditySeconds,
+    metadata: {},
+    reference: null,
+    callbackUrl: null,
+  }
+}
