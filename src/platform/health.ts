@@ -2,6 +2,7 @@
 // Is the process alive (/healthz), and can it do its work (/readyz)?
 import { statfs } from 'node:fs/promises'
 import type { App } from './app.ts'
+import type { Area } from './area.ts'
 import { one, statement } from './db.ts'
 
 const slowQueueSeconds = 60
@@ -22,7 +23,7 @@ export interface Readiness {
 }
 
 /** Degraded still takes requests; unavailable does not. */
-export async function readiness(app: App, draining: boolean): Promise<Readiness> {
+export async function readiness(app: App, areas: readonly Area[], draining: boolean): Promise<Readiness> {
   const checks: Record<string, string> = {}
   const database = await Promise.race([one(app.db.query(probe, {})).catch(() => null), later()])
   checks.database = database ? 'ok' : 'unreachable'
@@ -35,6 +36,7 @@ export async function readiness(app: App, draining: boolean): Promise<Readiness>
   }
   checks.disk = await disk(app.config.PAMOJA_HOME)
   checks.signals = app.signals.connected ? 'ok' : 'not connected'
+  for (const { name, health } of areas) if (health) checks[name] = health(app)
   if (draining) checks.shutdown = 'in progress'
   const unavailable = draining || checks.database !== 'ok'
   const degraded = Object.values(checks).some((check) => check !== 'ok')
