@@ -124,6 +124,9 @@ export interface LoadedConfig {
 /** Why the program cannot do what it was asked to, in one sentence that the operator can act on. */
 export class StartError extends Error {}
 
+/** The platform that a command speaks to does not answer. */
+export class UnreachableError extends StartError {}
+
 /** What is wrong with the settings: one sentence, or a list when there is more than one thing. */
 export class ConfigError extends StartError {}
 

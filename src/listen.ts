@@ -6,7 +6,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Config, ConfigError, StartError } from './config.ts'
+import { type Config, ConfigError, StartError, UnreachableError } from './config.ts'
 import { backoffMs } from './kernel/backoff.ts'
 import type { Credentials } from './welcome.ts'
 
@@ -83,7 +83,7 @@ export async function listen(listening: Listening, stop: AbortSignal): Promise<v
       hasBegun = true
     })
     if (stop.aborted) return
-    if (!hasBegun && problem.isFirst) throw new StartError(problem.sentence)
+    if (!hasBegun && problem.isFirst) throw new UnreachableError(problem.sentence)
     failures = Math.min(failures + 1, retrySeconds.length)
     const waitMs = Math.max(backoffMs(retrySeconds, failures, 0.2, Math.random()) ?? 0, problem.retryAfterMs)
     listening.tell(`${problem.sentence} Trying again in ${(waitMs / 1000).toFixed(1)} s.`)

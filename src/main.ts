@@ -16,6 +16,7 @@ import {
   type LoadedConfig,
   loadConfig,
   settings,
+  UnreachableError,
 } from './config.ts'
 import { openSecrets, startDatabase, withDatabase } from './database.ts'
 import { systemClock } from './platform/clock.ts'
@@ -147,7 +148,7 @@ export async function run(args: readonly string[]): Promise<void> {
     const loaded = loadConfig(env, overrides)
     await command
       .run(loaded, given, options)
-      .catch((error: unknown) => fail(adviceFor(error, loaded.config), error instanceof ConfigError ? 2 : 1))
+      .catch((error: unknown) => fail(adviceFor(error, loaded.config), exitCodeOf(error)))
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     fail(error.message, 2)
@@ -314,6 +315,12 @@ async function leave(node: RunningNode, progress: Progress): Promise<void> {
 
 function say(text: string): void {
   stdout.write(`${text}\n`)
+}
+
+/** 2: the command or the settings are wrong. 3: nobody answers. 1: everything else. */
+function exitCodeOf(error: unknown): number {
+  if (error instanceof ConfigError) return 2
+  return error instanceof UnreachableError ? 3 : 1
 }
 
 function fail(text: string, code: number): never {

@@ -418,7 +418,7 @@ function openDoors(app: App, areas: readonly Area[], identity: { key: string; ce
     uptime: Math.floor(process.uptime()),
   }))
   http.get('/readyz', { config: { open: true } }, async (_request, reply) => {
-    const found = await readiness(app, state.draining)
+    const found = await readiness(app, areas, state.draining)
     return reply.code(found.status === 'unavailable' ? 503 : 200).send(found)
   })
   http.get('/.well-known/jwks.json', { config: { open: true } }, async () => app.tokens.jwks())

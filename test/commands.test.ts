@@ -53,6 +53,7 @@ test('--help lists every command and every setting, and --version is a version',
   ]
   for (const usage of [...commands, 'config', 'openapi'])
     assert.match(stdout, new RegExp(`^  ${usage} +[A-Z].*\\.?$`, 'm'))
+  assert.equal((await run(['help'])).stdout, stdout)
   assert.match((await run(['--version'])).stdout, /^\d+\.\d+\.\d+\n$/)
 })
 

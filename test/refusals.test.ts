@@ -130,7 +130,8 @@ test('a fixed key of the wrong form, or with a wrong checksum', async () => {
     2,
   )
   const mistyped = `pmj_test_${'a'.repeat(38)}`
-  await isRefused({ ...onServer(), PAMOJA_TEST_API_KEY: mistyped }, 'PAMOJA_TEST_API_KEY has a wrong checksum: take .*')
+  const checksum = 'PAMOJA_TEST_API_KEY has a wrong checksum: take .*'
+  await isRefused({ ...onServer(), PAMOJA_TEST_API_KEY: mistyped }, checksum, {}, 2)
 })
 
 test('settings that make no sense, all of them at once', async () => {

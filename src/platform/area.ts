@@ -34,6 +34,8 @@ export interface Area {
   readonly answers?: Readonly<Record<string, TakeAnswer>>
   /** Addresses outside /v1, which need no credentials. */
   mount?(http: FastifyInstance, app: App): void
+  /** How its ways to the outside are, for /readyz, which anybody may read: `ok`, or what is the matter. */
+  health?(app: App): string
   /** Opens what the area keeps open beside requests and jobs, such as connections to carriers. Gives the way to stop. */
   start?(app: App): Promise<() => Promise<void>>
 }

@@ -83,4 +83,6 @@ test('usage is of the 30 days that end where it is asked to end', async () => {
   const { client } = await world.account()
   const { status, body } = await client.get('/v1/usage?end_date=2026-03-31')
   assert.deepEqual([status, body.start_date, body.end_date], [200, '2026-03-02', '2026-03-31'])
+  const { policy, limit, window } = body.limits[0]
+  assert.deepEqual([policy, limit, window], ['key', 100, 1], 'what is left of the limits stands beside it')
 })

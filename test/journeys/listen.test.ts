@@ -103,17 +103,27 @@ test('what keeps it from listening is said in a sentence', async (t) => {
   const port = await freePort()
   const to = ['--forward-to', 'http://localhost:3000/hook']
   const home = { PAMOJA_HOME: world.home }
-  const rows: [string[], Record<string, string>, RegExp][] = [
-    [[], home, /^Say where to post events, such as --forward-to http:\/\/localhost:3000\/hook\.$/],
-    [['--forward-to', 'localhost:3000'], home, /^--forward-to must be an http:\/\/ or https:\/\/ URL/],
-    [to, { PAMOJA_HOME: empty.path }, /^There is no key to listen with: give one with --api-key or PAMOJA_API_KEY\.$/],
+  const rows: [string[], Record<string, string>, RegExp, code?: number][] = [
+    [[], home, /^Say where to post events, such as --forward-to http:\/\/localhost:3000\/hook\.$/, 2],
+    [['--forward-to', 'localhost:3000'], home, /^--forward-to must be an http:\/\/ or https:\/\/ URL/, 2],
+    [
+      to,
+      { PAMOJA_HOME: empty.path },
+      /^There is no key to listen with: give one with --api-key or PAMOJA_API_KEY\.$/,
+      2,
+    ],
     [[...to, '--api-key', 'pmj_test_x'], home, /answered 401: the key is malformed.* \(UNAUTHORIZED\)\.$/],
     [[...to, '--events', 'nothing.happened'], home, /answered 400: .*nothing\.happened.* \(INVALID_EVENT\)\.$/],
-    [to, { ...home, PAMOJA_PUBLIC_URL: `https://localhost:${port}` }, /cannot be reached \(.*ECONNREFUSED.*\): check/],
+    [
+      to,
+      { ...home, PAMOJA_PUBLIC_URL: `https://localhost:${port}` },
+      /cannot be reached \(.*ECONNREFUSED.*\): check/,
+      3,
+    ],
   ]
-  for (const [args, environment, sentence] of rows) {
+  for (const [args, environment, sentence, code = 1] of rows) {
     const ended = await run(['listen', ...args], environment)
-    assert.equal(ended.code, 1, ended.stderr)
+    assert.equal(ended.code, code, ended.stderr)
     assert.match(ended.sentence, sentence)
     assert.equal(ended.stdout, '')
   }

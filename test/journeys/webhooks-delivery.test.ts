@@ -365,7 +365,8 @@ test('a delivery can be sent again, with the same bytes and event id', async () 
   for (const id of ['dlv_01jb2c3d4e5f6g7h8j9kamnpqr', 'x']) {
     const missing = await client.get(`${path}/${id}`)
     assert.deepEqual([missing.status, missing.body.error.code], [404, 'DELIVERY_NOT_FOUND'])
-    assert.equal((await client.post(`${path}/${id}/redeliver`)).body.error.code, 'DELIVERY_NOT_FOUND')
+    for (const word of ['redeliver', 'retry'])
+      assert.equal((await client.post(`${path}/${id}/${word}`)).body.error.code, 'DELIVERY_NOT_FOUND')
   }
 })
 

@@ -194,6 +194,7 @@ const getUsage = read({
   path: '/v1/usage',
   operation: 'usage.get',
   summary: 'Count requests and cost by day and area',
+  description: 'With what is left of the limits at this moment.',
   scope: 'account:read',
   query: UsageQuery,
   reply: { status: 200, schema: UsageReply },

@@ -212,21 +212,17 @@ export const AccountUpdate = Type.Object({
   settings: Type.Optional(Settings),
 })
 
-export const LimitsReply = Type.Object(
-  {
-    plan: Type.String(),
-    limits: Type.Array(
-      Type.Object({
-        policy: Type.String({ description: '`key`, or `plan-` and the area' }),
-        limit: Type.Integer(),
-        window: Type.Integer({ description: 'Seconds' }),
-        remaining: Type.Integer(),
-        resets_at: At(),
-      }),
-    ),
-  },
-  { title: 'Limits' },
+const LimitStates = Type.Array(
+  Type.Object({
+    policy: Type.String({ description: '`key`, or `plan-` and the area' }),
+    limit: Type.Integer(),
+    window: Type.Integer({ description: 'Seconds' }),
+    remaining: Type.Integer(),
+    resets_at: At(),
+  }),
 )
+
+export const LimitsReply = Type.Object({ plan: Type.String(), limits: LimitStates }, { title: 'Limits' })
 
 export const UsageQuery = Type.Object({
   ...dayRangeQuery,
@@ -263,6 +259,7 @@ export const UsageReply = Type.Object(
         count: Type.Integer(),
       }),
     ),
+    limits: LimitStates,
   },
   { title: 'Usage' },
 )

@@ -37,6 +37,7 @@ export async function usage(
       cost: micros,
       count: entries,
     })),
+    limits: (await limitsOf(app, caller)).limits,
   }
 }
 

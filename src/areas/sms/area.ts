@@ -48,6 +48,7 @@ export const sms: Area = {
     mountOptOutPage(http, app)
     mountNotices(http, app, intakeOf(app))
   },
+  health: (app) => networkOf(app).health(),
   start: (app) =>
     app.config.PAMOJA_ROLES.includes('carriers')
       ? networkOf(app).start(intakeOf(app), submitJobs)

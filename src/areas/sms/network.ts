@@ -112,6 +112,13 @@ class Network {
     return this.carrier(name)
   }
 
+  /** How the carriers are, by what is known here: without their names, which are the operator's. */
+  health(): string {
+    const known = [...this.#isUp]
+    const down = known.filter(([name, isUp]) => !(this.carrier(name)?.isUp ?? isUp))
+    return down.length === 0 ? 'ok' : `${down.length} of ${known.length} carriers cannot be reached`
+  }
+
   /** Whether this node has read the latest change of a route. */
   isInForce({ id, updated_at }: Pick<RouteRow, 'id' | 'updated_at'>): boolean {
     return this.#routeVersions.get(id) === updated_at.getTime()

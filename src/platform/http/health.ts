@@ -3,6 +3,7 @@
 import { statfs } from 'node:fs/promises'
 import type { App } from '../app.ts'
 import { one, statement } from '../db.ts'
+import type { Area } from '../area.ts'
 
 const slowQueueSeconds = 60
 const skewSeconds = 5
@@ -22,7 +23,7 @@ export interface Readiness {
 }
 
 /** Degraded still takes requests; unavailable does not. */
-export async function readiness(app: App, draining: boolean): Promise<Readiness> {
+export async function readiness(app: App, areas: readonly Area[], draining: boolean): Promise<Readiness> {
   const checks: Record<string, string> = {}
   const database = await Promise.race([one(app.db.query(probe, {})).catch(() => null), later()])
   checks.database = database ? 'ok' : 'unreachable'
@@ -35,6 +36,7 @@ export async function readiness(app: App, draining: boolean): Promise<Readiness>
   }
   checks.disk = await disk(app.config.PAMOJA_HOME)
   checks.signals = app.signals.connected ? 'ok' : 'not connected'
+  for (const { name, health } of areas) if (health) checks[name] = health(app)
   if (draining) checks.shutdown = 'in progress'
   const unavailable = draining || checks.database !== 'ok'
   const degraded = Object.values(checks).some((check) => check !== 'ok')

@@ -308,6 +308,31 @@ test('dates, moments, currencies and countries are held to the calendar and the 
   }
 })
 
+test('fields nobody knows are named, and not handed on, however deep they lie', () => {
+  const check = bodyChecker(
+    Type.Object({
+      name: Type.String(),
+      settings: Type.Optional(Type.Object({ sender: Type.Optional(Type.String()) })),
+      items: Type.Optional(Type.Array(Type.Object({ price: Type.Integer() }))),
+      notes: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+      open: Type.Optional(Type.Object({ known: Type.Integer() }, { additionalProperties: true })),
+    }),
+  )
+  const items = Array.from({ length: 8 }, (_, price) => ({ price, prise: 1 }))
+  const free = { notes: { any: { thing: 1 } }, open: { known: 1, other: 2 } }
+  const { value, unknown } = check({ name: 'a', constructor: 1, settings: { sendr: 'x' }, items, ...free })
+  assert.deepEqual(value, { name: 'a', settings: {}, items: items.map(({ price }) => ({ price })), ...free })
+  assert.ok(unknown.includes('"settings.sendr" (did you mean "sender"?)'), unknown.join())
+  const known = { name: 'a', items: [{ price: 1 }], ...free }
+  assert.equal(check(known).value, known, 'what holds nothing else is handed on as it came')
+})
+
+test('the name of a field is told as far as it helps', () => {
+  const check = bodyChecker(Type.Object({ notes: Type.Record(Type.String(), Type.Integer()) }))
+  const [problem] = refusalOf(() => check({ notes: { ['n'.repeat(10_000)]: 'x' } })).fields
+  assert.equal(problem?.field.length, 200)
+})
+
 function refusalOf(check: () => unknown): {
   code: ErrorCode
   details: string

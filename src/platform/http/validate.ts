@@ -9,6 +9,8 @@ import { withoutCardNumbers } from '../../kernel/card.ts'
 import { AppError, type ErrorCode, errors, type FieldProblem } from '../../kernel/errors.ts'
 
 const maxProblems = 50
+/** A name is the caller's, and as long as the caller likes. */
+const maxFieldLength = 200
 Settings.Set({ maxErrors: maxProblems * 4 })
 
 type Plain = Readonly<Record<string, unknown>>
@@ -103,7 +105,7 @@ function problems(schema: TSchema, found: TLocalizedValidationError[], fallback:
 
   function note(field: string, code: ErrorCode, message: string): void {
     // Whoever names a field after a card is told so without its number.
-    const shown = withoutCardNumbers(field)
+    const shown = withoutCardNumbers(field.slice(0, maxFieldLength))
     if (!byField.has(shown)) byField.set(shown, { field: shown, code, message })
   }
 }
