@@ -22,9 +22,13 @@ const filesTogether = 12
 /** Where Node keeps what it has compiled, from version 22 on: every process reads the same program. */
 const compileCache = join(root, 'dist', '.compile-cache')
 
-/** What starts, kills and watches processes has one of its own; it waits a lot, so others work beside it. */
+/**
+ * What starts, kills and watches processes has one of its own; it waits a lot, so others work beside it. So has what makes
+ * ids at another time than now: within a process ids never go back, and those of the next file would not be of its time.
+ */
 const isFault = (source) => source.startsWith('test/faults/')
-const isAlone = (source) => isFault(source) || /^test\/(interop\/|[^/]+$)|^src\/platform\/postgres\.test/.test(source)
+const ownProcess = ['src/kernel/ids.test.ts', 'src/platform/maintenance.test.ts', 'src/platform/postgres.test.ts']
+const isAlone = (source) => isFault(source) || /^test\/(interop\/|[^/]+$)/.test(source) || ownProcess.includes(source)
 
 /** Ctrl-C reaches the tests by itself; here it only must not end this process before it has cleaned up. */
 let interruptedBy = null
@@ -114,8 +118,11 @@ async function testTwice(files, options, settings) {
     // Options may choose tests by their names, which are those of the files only if each file is run by itself.
     const entries = files.length > 1 && options.length === 0 ? await shareProcesses(files, scratch) : separately(files)
     const code = await testRun([...entries.keys()], options, settings, list)
-    if (code === 0 || interruptedBy || process.env.CI !== 'true') return code
+    if (code === 0 || interruptedBy) return code
     const failed = (await readFile(list, 'utf8').catch(() => '')).split('\n')
+    for (const entry of failed.filter((name) => entries.has(name) && name.startsWith(scratch)))
+      say(`${entry} had the tests of ${entries.get(entry).join(', ')}`)
+    if (process.env.CI !== 'true') return code
     const again = filesOf(failed, entries)
     if (again.length === 0 || again.length === files.length) return code
     say(`\nOnce more, because something in them failed: ${again.join(', ')}\n`)
