@@ -21,9 +21,9 @@ export function start<Message>(
   environment: Readonly<Record<string, string>>,
 ): Promise<{ child: ChildProcess; said: Message }> {
   const path = fileURLToPath(new URL(file, import.meta.url))
-  const { PATH = '', HOME = '' } = process.env
+  const { PATH = '', HOME = '', NODE_COMPILE_CACHE: cache } = process.env
   const child = fork(path, args, {
-    env: { PATH, HOME, ...environment },
+    env: { PATH, HOME, ...(cache ? { NODE_COMPILE_CACHE: cache } : {}), ...environment },
     execArgv: ['--enable-source-maps'],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })

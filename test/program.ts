@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Credentials } from '../src/welcome.ts'
 import { Client } from './client.ts'
+import { patienceMs } from './eventually.ts'
 
 export const root = fileURLToPath(new URL('../../', import.meta.url))
 const main = join(root, 'dist/src/main.js')
@@ -52,9 +53,10 @@ export class Program {
     file = main,
     cwd = tmpdir(),
     tells = false,
-    endWithinMs = 60_000,
+    endWithinMs = 2 * patienceMs,
   }: ProgramOptions) {
-    const env = { PATH: process.env.PATH ?? '', ...environment }
+    const { PATH = '', NODE_COMPILE_CACHE: cache } = process.env
+    const env = { PATH, ...(cache ? { NODE_COMPILE_CACHE: cache } : {}), ...environment }
     this.child = spawn(process.execPath, [file, ...args], {
       cwd,
       env,
@@ -133,7 +135,7 @@ export async function serve(
   home: string,
   environment: Readonly<Record<string, string>> = {},
   args: readonly string[] = [],
-  endWithinMs = 60_000,
+  endWithinMs = 2 * patienceMs,
 ): Promise<Serving> {
   const program = new Program({
     args,

@@ -8,8 +8,7 @@ import { createServer } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { serverIdentity } from '../src/platform/http/certificates.ts'
-
-const patienceMs = 30_000
+import { patienceMs } from './eventually.ts'
 
 interface Received {
   method: string

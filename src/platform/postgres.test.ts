@@ -70,8 +70,9 @@ test('the first start gives a PostgreSQL 18 that fsyncs, has our database and li
   assert.equal(existsSync(path.join(shared, '18/data/postmaster.pid')), false)
 })
 
-test('started by root, the server runs as another user and sees none of our environment', rootOnly, async () => {
+test('started by root, the server runs as another user and sees none of our environment', rootOnly, async (t) => {
   process.env.PAMOJA_TEST_SECRET = 'hidden'
+  t.after(() => delete process.env.PAMOJA_TEST_SECRET)
   await withServer(shared, async (server) => {
     const status = await fs.readFile(`/proc/${server.pid}/status`, 'utf8')
     const userIds = /^Uid:\s+(.*)$/m.exec(status)?.[1]?.split('\t') ?? []

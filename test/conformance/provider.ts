@@ -16,13 +16,16 @@ export type Answer = readonly [status: number, body?: object | string]
 /** Answers that no provider of mobile money gives when it is well: nobody knows what they mean. */
 export const strange: readonly Answer[] = [[502, '<html>'], [200, '[]'], [200, '{"status":'], [500]]
 
+/** What the file that runs has begun: files may follow each other in one process. */
 const stops: (() => unknown)[] = []
-const surroundings = carrierSurroundings(stops)
+let surroundings: Surroundings | null = null
 
 /** Gives, by provider, what an operator would enter for an account with its simulator. */
 export async function startSimulators(): Promise<Readonly<Record<string, Settings>>> {
+  surroundings = carrierSurroundings(stops)
   after(async () => {
-    for (const stop of stops.reverse()) await stop()
+    surroundings = null
+    for (const stop of stops.splice(0).reverse()) await stop()
   })
   return simulatePayments(0.01, systemClock, null, stops)
 }
@@ -33,6 +36,7 @@ export function connectTo<C extends { stop(): Promise<void> }>(
   settings: Settings,
   patienceMs?: number,
 ): C {
+  if (!surroundings) throw new Error('the simulators were not started')
   const carrier = kind.connect(settings, { ...surroundings, ...(patienceMs === undefined ? {} : { patienceMs }) })
   stops.push(() => carrier.stop())
   return carrier

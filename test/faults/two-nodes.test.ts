@@ -66,8 +66,9 @@ test('a key revoked at one node stops at the other', async () => {
   )
 })
 
-test('a key may ask both nodes together 100 times in any second, not more', async (t) => {
-  const account = await installation.account({ limitPerSecond: 100 })
+test('a key may ask both nodes together 20 times in any second, not more', async (t) => {
+  // So few that a machine which is busy with other things still asks more often.
+  const account = await installation.account({ limitPerSecond: 20 })
   const windowMs = 1_000
   const admitted: { fromMs: number; toMs: number }[] = []
   const ask = async (node: number): Promise<number> => {
@@ -85,11 +86,11 @@ test('a key may ask both nodes together 100 times in any second, not more', asyn
   const statuses = await Promise.all(asked)
   t.diagnostic(`${admitted.length} of ${statuses.length} admitted`)
   assert.ok(statuses.includes(429))
-  assert.ok(admitted.length >= 50, 'the limit is not half as strict again')
+  assert.ok(admitted.length >= 10, 'the limit is not half as strict again')
   // An admission happened somewhere between question and answer, so only a breach that is beyond doubt counts as one.
   for (const { fromMs: startMs } of admitted) {
     const within = admitted.filter(({ fromMs, toMs }) => fromMs >= startMs && toMs - startMs < windowMs)
-    assert.ok(within.length <= 100, `${within.length} within a second`)
+    assert.ok(within.length <= 20, `${within.length} within a second`)
   }
 })
 

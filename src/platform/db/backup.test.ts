@@ -264,7 +264,9 @@ test('a file with one wrong byte is refused', patient, async (t) => {
   // The first ten bytes are the gzip header and not data; the last eight are its own checksum and length.
   const spread = Array.from({ length: 24 }, (_, part) => 10 + Math.floor(((bytes.length - 18) * part) / 24))
   const end = Array.from({ length: 8 }, (_, back) => bytes.length - 1 - back)
-  await refused(target, /damaged/, ...[...spread, ...end].map((at) => flipped(bytes, at)))
+  const wrong = [...spread, ...end].map((at) => flipped(bytes, at)).filter((file) => !saysTheSame(file, bytes))
+  assert.ok(wrong.length >= 24)
+  await refused(target, /damaged/, ...wrong)
 })
 
 test('a file that was changed behind its compression is refused', patient, async (t) => {
@@ -446,6 +448,15 @@ function flipped(bytes: Buffer, at: number): Buffer {
   const copy = Buffer.from(bytes)
   copy[at] = (copy[at] ?? 0) ^ 0x10
   return copy
+}
+
+/** A repetition may be copied from another place that holds the same: then a byte differs, and nothing that it says. */
+function saysTheSame(file: Buffer, bytes: Buffer): boolean {
+  try {
+    return gunzipSync(file).equals(gunzipSync(bytes))
+  } catch {
+    return false
+  }
 }
 
 /** The file with this content and the checksum that belongs to it. */

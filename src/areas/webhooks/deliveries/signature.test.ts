@@ -14,7 +14,7 @@ const [old, coming] = [newSecret(), newSecret()]
 function headers(body: string, next: string | null = null, isMessenger = false): Record<string, string> {
   const flat = signatureHeaders({
     eventId,
-    timestampSeconds: Math.floor(performance.timeOrigin / 1_000),
+    timestampSeconds: Math.floor(Date.now() / 1_000),
     body: Buffer.from(body),
     isMessenger,
     current: signingKeys(old),

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files of tests that share a process, one after another: reading the program from disk takes longer than most of them, and
+// what the compiler learnt from one file serves the next. Each still has a database and a node of its own.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+
+/** `compiled` is what Node runs; `source` is what people and reports call it. */
+interface TestFile {
+  source: string
+  compiled: string
+}
+
+/** Runs each file as a test of its own, with the tests of the file inside; the next begins when the last hook has ended. */
+export async function together(files: readonly TestFile[]): Promise<void> {
+  for (const { source, compiled } of files)
+    await test(source, async () => {
+      const found = surroundings()
+      await import(pathToFileURL(compiled).href)
+      // Tests run in the order in which they are declared, so this one also waits for those of the file.
+      await test('the process is as the file found it', () => {
+        const left = surroundings()
+        // Names only: a variable may hold a secret.
+        const changed = [...new Set([...found.keys(), ...left.keys()])].filter(
+          (name) => found.get(name) !== left.get(name),
+        )
+        assert.deepEqual(changed, [], 'the next file would find it changed')
+      })
+    })
+}
+
+/** What a file could change for those after it, by name. */
+function surroundings(): Map<string, string | number | undefined> {
+  return new Map<string, string | number | undefined>([
+    ...Object.entries(process.env),
+    ['the directory', process.cwd()],
+    ['the umask', process.umask()],
+    ...signals.map((signal) => [`listeners of ${signal}`, process.listenerCount(signal)] as const),
+  ])
+}
+
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
