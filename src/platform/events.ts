@@ -4,6 +4,8 @@
 import type { Static, TSchema } from 'typebox'
 import { type Id, newIdAndUuid } from '../kernel/ids.ts'
 import { momentText } from '../kernel/time.ts'
+import type { Caller } from './auth.ts'
+import { itemsLiteral } from './commit.ts'
 import { maybe, one, type Queryable, statement, type Tx } from './db.ts'
 import { serialiser } from './http/json.ts'
 import { encodeItems } from './items.ts'
@@ -143,6 +145,20 @@ export interface Courier {
   take(job: Due): void
   /** Whether this node is sending it at this moment. */
   isSending(delivery: string): boolean
+  /** Whom an event was told to, and how that went; not what was told again later. */
+  deliveriesOf(caller: Caller, event: string): Promise<readonly DeliveryOfEvent[]>
+}
+
+/** What became of an event at one endpoint, with public ids. */
+export interface DeliveryOfEvent {
+  readonly id: string
+  readonly webhook_id: string
+  readonly status: 'pending' | 'delivering' | 'delivered' | 'failed' | 'cancelled'
+  readonly attempts: number
+  readonly delivered_at: Date | null
+  readonly next_attempt_at: Date | null
+  readonly last_error: string | null
+  readonly response_status: number | null
 }
 
 const insert = statement<

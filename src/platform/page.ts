@@ -55,13 +55,51 @@ export function idBounds(
   range: DayRange,
   [startName, endName]: readonly [string, string] = ['start_date', 'end_date'],
 ): { from: string; to: string } {
+  return idsBetween(momentsOf(range, [startName, endName]), 0)
+}
+
+/** Who asks, at which time by the clock that ids are made by and at which by the account's own. */
+interface Clocks {
+  receivedMs: number
+  nowMs: number
+}
+
+/**
+ * The same for things whose moments are told by the account's own clock, which in the sandbox may be ahead of the one that
+ * ids are made by: ids only bound the search, `since` (inclusive) and `until` (exclusive) are what was asked for.
+ */
+export function shownBounds(
+  range: DayRange,
+  { receivedMs, nowMs }: Clocks,
+  names: readonly [string, string] = ['start_date', 'end_date'],
+): { from: string; to: string; since: Date | null; until: Date | null } {
+  const moments = momentsOf(range, names)
+  const { fromMs, toMs } = moments
+  return {
+    // The clock only ever moves forward, so that no thing was shown with more than today's difference.
+    ...idsBetween(moments, nowMs - receivedMs),
+    since: fromMs === null ? null : new Date(fromMs),
+    until: toMs === null ? null : new Date(toMs),
+  }
+}
+
+interface Moments {
+  fromMs: number | null
+  toMs: number | null
+}
+
+function momentsOf(range: DayRange, [startName, endName]: readonly [string, string]): Moments {
   const start = range.start_date === undefined ? null : boundOf(range.start_date, startName)
   const end = range.end_date === undefined ? null : boundOf(range.end_date, endName)
   if (start && end && start.from >= end.to) throw new AppError('INVALID_DATE_RANGE', `${startName} is after ${endName}`)
+  return { fromMs: start?.from ?? null, toMs: end?.to ?? null }
+}
+
+function idsBetween({ fromMs, toMs }: Moments, aheadMs: number): { from: string; to: string } {
   return {
     // No id was made before 1970.
-    from: start ? firstUuidAt(Math.max(0, start.from)) : nilUuid,
-    to: end ? firstUuidAt(Math.max(0, end.to)) : 'ffffffff-ffff-ffff-ffff-ffffffffffff',
+    from: fromMs === null ? nilUuid : firstUuidAt(Math.max(0, fromMs - aheadMs)),
+    to: toMs === null ? 'ffffffff-ffff-ffff-ffff-ffffffffffff' : firstUuidAt(Math.max(0, toMs)),
   }
 }
 

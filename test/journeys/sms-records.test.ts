@@ -40,6 +40,27 @@ test('a message that was paid back cost nothing, alone and in its batch; one tha
   assert.deepEqual([refused.status, refused.cost, refused.price_per_segment], ['failed', 0, 0.8])
 })
 
+test('a message is found on the day it shows, whatever the account’s clock says', async () => {
+  const ada = await world.account({ balance: 10 })
+  const early = await send(ada, '+254711000001')
+  await ada.client.post('/v1/sandbox/clock', { advance_seconds: 40 * 86_400 })
+  const late = await send(ada, '+254711000001')
+  const dayOf = async (id: string) => (await ada.client.get(`/v1/sms/${id}`)).body.created_at.slice(0, 10)
+  const [first, second] = [await dayOf(early), await dayOf(late)]
+  assert.equal(Date.parse(second) - Date.parse(first), 40 * dayMs)
+  const found = async (query: string) =>
+    (await ada.client.get(`/v1/sms?${query}`)).body.data.map((row: { message_id: string }) => row.message_id)
+  assert.deepEqual(await found(`from_date=${second}`), [late])
+  assert.deepEqual(await found(`from_date=${second}&to_date=${second}`), [late])
+  assert.deepEqual(await found(`from_date=${first}&to_date=${first}`), [early])
+  assert.deepEqual(await found(`from_date=${first}`), [late, early])
+  const figures = async (query: string) => (await ada.client.get(`/v1/sms/analytics${query}`)).body
+  const { to_date, messages } = await figures('')
+  assert.deepEqual([to_date, messages], [second, 1], 'the last 30 days of the account')
+  assert.equal((await figures(`?from_date=${first}&to_date=${first}`)).messages, 1)
+  assert.equal((await figures(`?from_date=${first}&to_date=${second}`)).messages, 2)
+})
+
 test('how long messages took is told in seconds, to the millisecond', async () => {
   const ada = await world.account({ balance: 10 })
   const ids = await Promise.all(['+254711000001', '+254711000009', '+254733000001'].map((to) => send(ada, to)))

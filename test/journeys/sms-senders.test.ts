@@ -185,6 +185,8 @@ test('an operator sees what every country of Africa demands', async () => {
   assert.ok(rules.size >= 54)
   assert.deepEqual(rules.get('KE'), { country: 'KE', enabled: true, sender_registration: 'required', is_default: true })
   assert.deepEqual(rules.get('LS'), { country: 'LS', enabled: true, sender_registration: 'open', is_default: true })
+  const unclear = await world.operator.patch('/v1/operator/sms/countries/KE', { enabled: 'maybe' })
+  assert.equal(unclear.body.error.details, 'enabled must be true, false or null')
   const wrong = await world.operator.patch('/v1/operator/sms/countries/KE', { sender_registration: 'maybe' })
   assert.equal(wrong.status, 422)
 })

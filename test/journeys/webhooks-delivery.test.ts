@@ -414,6 +414,41 @@ test('a window of time can be delivered again, only what failed or all of it', a
   assert.equal((await client.post(path, { ...days, status: 'all' })).body.count, 4, 'days count whole')
 })
 
+test('an event shows whom it was told to, and how that went', async () => {
+  const client = await customer()
+  answers.set('/deaf', (response) => response.writeHead(503).end())
+  const register = async (path: string, events: string[]) =>
+    (await client.post('/v1/webhooks', { url: receiver.url(path), events })).body.id
+  const [heard, deaf] = [await register('/heard', ['*']), await register('/deaf', ['note.*'])]
+  await register('/elsewhere', ['sms.*'])
+  await client.post('/v1/notes', { text: 'told' })
+  const delivered = await settled(client, heard, 'delivered')
+  const event = await eventually(async () => {
+    const { body } = await client.get(`/v1/events/${delivered.event_id}`)
+    return body.deliveries.every(({ attempts }: { attempts: number }) => attempts === 1) && body
+  }, 'both to have been tried')
+  answers.delete('/deaf')
+  const found = event.deliveries.map((one: Record<string, unknown>) => [
+    one.webhook_id,
+    one.status,
+    one.response_status,
+    one.last_error,
+  ])
+  assert.deepEqual(
+    new Map(found.map(([id, ...rest]: unknown[]) => [id, rest])),
+    new Map([
+      [heard, ['delivered', 200, null]],
+      [deaf, ['pending', 503, 'HTTP_STATUS']],
+    ]),
+  )
+  assert.ok(event.deliveries.some(({ id }: { id: string }) => id === delivered.id))
+  await client.post(`/v1/webhooks/${heard}/deliveries/${delivered.id}/redeliver`)
+  assert.equal((await client.get(`/v1/events/${delivered.event_id}`)).body.deliveries.length, 2)
+  await client.post('/v1/notes', { text: 'another' })
+  const { body } = await client.get('/v1/events?limit=1')
+  assert.equal('deliveries' in body.data[0], false, 'a list of events is not one of deliveries')
+})
+
 test('the log can be searched', async () => {
   const client = await customer()
   const { body: hook } = await client.post('/v1/webhooks', { url: receiver.url('/log'), events: ['note.*'] })

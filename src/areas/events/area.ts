@@ -8,7 +8,7 @@ import { knownEvent } from '../../platform/events/tail.ts'
 import { type EventRow, findEvent, listEvents } from '../../platform/events.ts'
 import { idBounds, type ListQuery, pageOf, type Window, windowOf } from '../../platform/page.ts'
 import { IdParam, list, read } from '../../platform/route.ts'
-import { At, dayRangeQuery, listQuery, Nullable } from '../../platform/schema.ts'
+import { At, dayRangeQuery, listQuery, Nullable, OneOf } from '../../platform/schema.ts'
 import { eventsStream } from './stream.ts'
 import { eventsTrigger } from './trigger.ts'
 
@@ -22,6 +22,27 @@ const EventRecord = Type.Object(
     payload: Type.Unknown({ description: 'What subscribers receive' }),
   },
   { title: 'Event' },
+)
+
+const DeliveryOfEvent = Type.Object({
+  id: Type.String(),
+  webhook_id: Type.String(),
+  status: OneOf(['pending', 'delivering', 'delivered', 'failed', 'cancelled']),
+  attempts: Type.Integer(),
+  delivered_at: Nullable(At()),
+  next_attempt_at: Nullable(At()),
+  last_error: Nullable(Type.String({ description: 'Such as HTTP_STATUS or TIMEOUT' })),
+  response_status: Nullable(Type.Integer()),
+})
+
+const EventDetail = Type.Object(
+  {
+    ...EventRecord.properties,
+    deliveries: Type.Array(DeliveryOfEvent, {
+      description: 'The webhooks that it was told to, and how that went; what was told again is in their logs',
+    }),
+  },
+  { title: 'EventDetail' },
 )
 
 const eventsList = list({
@@ -52,16 +73,17 @@ const eventGet = read({
   method: 'GET',
   path: '/v1/events/:id',
   operation: 'events.get',
-  summary: 'Read one event',
+  summary: 'Read one event, and who was told of it',
   scope: 'events:read',
   params: IdParam,
-  reply: { status: 200, schema: EventRecord },
+  reply: { status: 200, schema: EventDetail },
   errors: ['NOT_FOUND'],
-  handle: async ({ db }, { params }, { tenant }) => {
+  examples: [{ name: 'An event' }],
+  handle: async ({ db, courier }, { params }, caller) => {
     const uuid = uuidOf('event', params.id)
-    const found = uuid && (await findEvent(db, tenant, uuid))
+    const found = uuid && (await findEvent(db, caller.tenant, uuid))
     if (!found) throw new AppError('NOT_FOUND', 'there is no such event; event ids begin with evt_')
-    return eventRecord(found)
+    return { ...eventRecord(found), deliveries: [...(await courier.deliveriesOf(caller, uuid))] }
   },
 })
 

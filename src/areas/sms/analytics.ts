@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // How messages fared: counts, delivery rate, latency and cost over a range of days, and the same for each country.
 import type { Static } from 'typebox'
-import { firstUuidAt } from '../../kernel/ids.ts'
-import { dayMs } from '../../kernel/time.ts'
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { one, statement } from '../../platform/db.ts'
-import { days } from '../../platform/page.ts'
+import { days, shownBounds } from '../../platform/page.ts'
 import { type Route, read } from '../../platform/route.ts'
 import { currencyOf } from './pricing.ts'
 import { AnalyticsQuery, AnalyticsReply } from './schema.ts'
@@ -19,6 +17,8 @@ interface Parameters {
   environment: string
   from: string
   to: string
+  since: Date | null
+  until: Date | null
   country: string | null
   currency: string
 }
@@ -33,6 +33,7 @@ interface Group {
 }
 
 const chosen = `bucket = $bucket and account_id = $account and environment = $environment and id >= $from::uuid and id < $to::uuid
+      and created_at >= $since and created_at < $until
       and direction = 'outbound' and currency = $currency and ($country::text is null or country = $country)`
 
 /** What failed before it was sent was given back. */
@@ -76,12 +77,14 @@ async function analyse(
     ...(query.from_date === undefined ? {} : { start_date: query.from_date }),
     ...(query.to_date === undefined ? {} : { end_date: query.to_date }),
   }
-  const { from, to } = days(range, caller.receivedMs, maxDays, ['from_date', 'to_date'])
+  const { from, to } = days(range, caller.nowMs, maxDays, ['from_date', 'to_date'])
+  const { since, until, ...ids } = shownBounds({ start_date: from, end_date: to }, caller)
   const currency = currencyOf(caller)
   const parameters = {
     ...caller.tenant,
-    from: firstUuidAt(Date.parse(from)),
-    to: firstUuidAt(Date.parse(to) + dayMs),
+    ...ids,
+    since,
+    until,
     country: query.country ?? null,
     currency,
   }

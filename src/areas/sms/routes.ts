@@ -9,7 +9,7 @@ import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
 import type { Caller } from '../../platform/auth.ts'
 import type { Tx } from '../../platform/db.ts'
-import { idBounds, pageOf, windowOf } from '../../platform/page.ts'
+import { pageOf, shownBounds, windowOf } from '../../platform/page.ts'
 import { commit, IdParam, list, type Route, read, write } from '../../platform/route.ts'
 import { isGsm, nonGsmCharacters, toGsm } from '../../protocols/smpp/charset.ts'
 import { bulkEntries, sendBulk } from './bulk.ts'
@@ -203,12 +203,13 @@ const listRoute = list({
       ...(query.from_date === undefined ? {} : { start_date: query.from_date }),
       ...(query.to_date === undefined ? {} : { end_date: query.to_date }),
     }
-    const days = idBounds(range, ['from_date', 'to_date'])
+    const days = shownBounds(range, caller, ['from_date', 'to_date'])
     if (query.batch_id !== undefined && batch === null) return { rows: [], nextCursor: null }
-    const bounds = query.reference === undefined ? days : await boundsOf(app, caller, query.reference, days)
-    if (bounds === null) return { rows: [], nextCursor: null }
+    const named = query.reference === undefined ? days : await boundsOf(app, caller, query.reference, days)
+    if (named === null) return { rows: [], nextCursor: null }
     const rows = await listMessages(app.db, caller.tenant, window, {
-      ...bounds,
+      ...days,
+      ...named,
       status: query.status ?? null,
       recipient: query.to === undefined ? null : numberInQuery(query.to),
       sender: query.from === undefined ? null : numberInQuery(query.from),

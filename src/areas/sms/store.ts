@@ -59,8 +59,11 @@ const find = statement<TenantParameters & { id: string }, MessageRow>(
 )
 
 export interface MessageFilter {
+  /** Bounds on ids, and what was asked for by the account's own clock. */
   from: string
   to: string
+  since: Date | null
+  until: Date | null
   status: string | null
   recipient: string | null
   sender: string | null
@@ -84,6 +87,7 @@ const list = statement<
   'sms.list_messages',
   `select ${columns} from sms.messages
     where bucket = $bucket and account_id = $account and environment = $environment and id >= $from and id < $to
+      and ($since::timestamptz is null or created_at >= $since) and ($until::timestamptz is null or created_at < $until)
       and ($status::text is null or status = $status)
       and ($recipient::text is null or recipient = $recipient)
       and ($sender::text is null or sender = $sender)

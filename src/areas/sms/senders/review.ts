@@ -152,9 +152,14 @@ const registrations = ['required', 'open'] as const
 const CountryParam = Type.Object({ country: Type.String({ description: 'ISO 3166, such as KE' }) })
 
 const CountryChange = Type.Object({
-  enabled: Type.Optional(Nullable(Type.Boolean(), { description: 'False: nobody may send there' })),
+  enabled: Type.Optional(
+    Nullable(Type.Boolean(), { rule: 'must be true, false or null', description: 'False: nobody may send there' }),
+  ),
   sender_registration: Type.Optional(
-    Nullable(OneOf(registrations), { description: '`required`: only approved senders; null: as is usual there' }),
+    Nullable(OneOf(registrations), {
+      rule: `must be one of ${registrations.join(', ')}, or null`,
+      description: '`required`: only approved senders; null: as is usual there',
+    }),
   ),
 })
 
@@ -254,7 +259,10 @@ function countryRecord({ country, enabled, sender_registration }: CountryRow): S
 // Accounts ---------------------------------------------------------------------------------------------------------
 
 const AccountCountries = Type.Object({
-  countries: Nullable(CountryList, { description: 'The only ones it may send to; null: all that are enabled' }),
+  countries: Nullable(CountryList, {
+    rule: 'must be a list of countries, or null',
+    description: 'The only ones it may send to; null: all that are enabled',
+  }),
 })
 
 const AccountRecord = Type.Object(

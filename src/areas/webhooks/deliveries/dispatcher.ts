@@ -7,14 +7,16 @@ import { firstUuidAt, idOf } from '../../../kernel/ids.ts'
 import { dayMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import { one, statement } from '../../../platform/db.ts'
-import type { Courier, Due, NewEvent } from '../../../platform/events.ts'
+import type { Courier, DeliveryOfEvent, Due, NewEvent } from '../../../platform/events.ts'
 import type { Admission } from '../../../platform/limits.ts'
 import type { Outcome } from '../../../platform/outbound/exchange.ts'
 import type { Environment, Tenant } from '../../../platform/tenant.ts'
 import { bornLeaseSeconds, settle } from '../../../platform/work.ts'
 import { disableEndpoint } from '../endpoints/disabling.ts'
+import type { Caller } from '../../../platform/auth.ts'
 import { type Answers, sendAndHear } from './answers.ts'
 import { probeEveryMs } from './breaker.ts'
+import { deliveriesOf } from './routes.ts'
 import {
   callbackKey,
   cancelled,
@@ -113,6 +115,10 @@ export class Dispatcher implements Courier {
       line.waiting.clear()
     }
     while (this.#inFlight > 0 || this.#storing > 0) await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+
+  async deliveriesOf(caller: Caller, event: string): Promise<readonly DeliveryOfEvent[]> {
+    return this.#app === null ? [] : deliveriesOf(this.#app, caller, event)
   }
 
   owner(): string | null {

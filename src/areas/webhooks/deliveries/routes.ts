@@ -6,14 +6,15 @@ import { idOf, newIdAndUuid, uuidOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
-import { maybe, type Queryable, statement } from '../../../platform/db.ts'
+import { type Queryable, maybe, statement } from '../../../platform/db.ts'
 import { pageOf, windowOf } from '../../../platform/page.ts'
-import { IdParam, list, type Route, read, write } from '../../../platform/route.ts'
-import { At, listQuery, Nullable, OneOf } from '../../../platform/schema.ts'
+import { IdParam, type Route, list, read, write } from '../../../platform/route.ts'
+import { At, Nullable, OneOf, listQuery } from '../../../platform/schema.ts'
 import type { Environment } from '../../../platform/tenant.ts'
 import { type Allowance, admit } from '../allowance.ts'
 import { mask } from '../endpoints/endpoint.ts'
 import { existing } from '../endpoints/register.ts'
+import type { DeliveryOfEvent } from '../../../platform/events.ts'
 import { bodyBytes } from './body.ts'
 import { type LogEntry, requestHeaders, resourceUrl } from './delivery.ts'
 import { keptSince, rangeOf } from './history.ts'
@@ -136,6 +137,28 @@ const findDelivery = statement<
                                                            array[event_id]) e)) as body
      from webhooks.deliveries where ${own} and id = $id`,
 )
+
+/** The id of a delivery follows from its event's: those of one event lie side by side. */
+const findOfEvent = statement<Owner & { since: string; event: string; first: string; last: string }, DeliveryRow>(
+  'webhooks.deliveries_of_event',
+  `select ${columns} from webhooks.deliveries
+    where bucket = $bucket and account_id = $account and environment = $environment and id >= $since::uuid
+      and id >= $first::uuid and id <= $last::uuid and event_id = $event and endpoint_id <> webhooks.no_endpoint()
+    order by id`,
+)
+
+/** Whom an event was told to, as far back as the caller's plan shows deliveries. */
+export async function deliveriesOf(app: App, caller: Caller, event: string): Promise<DeliveryOfEvent[]> {
+  const start = event.slice(0, 19)
+  const rows = await app.db.query(findOfEvent, {
+    ...caller.tenant,
+    since: keptSince(caller),
+    event,
+    first: `${start}8000-000000000000`,
+    last: `${start}8fff-ffffffffffff`,
+  })
+  return rows.map((row) => deliveryRecord(app, row))
+}
 
 const deliveriesList = list({
   path: '/v1/webhooks/:id/deliveries',
