@@ -6,7 +6,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import { cwd, stdout } from 'node:process'
 import { firstAccount } from './areas/accounts/area.ts'
-import { ConfigError, isProduction } from './config.ts'
+import { ConfigError, isProduction, settings } from './config.ts'
 import { isWellFormedKey } from './platform/auth.ts'
 import type { RunningNode } from './server.ts'
 
@@ -101,10 +101,10 @@ export function banner(node: RunningNode, made: Credentials | null): string {
     '',
     ...(existsSync(firstExample)
       ? [
-          '  Then send a text, and see everything that happens:',
+          '  Then watch everything that happens, and send a text:',
           '',
-          `    ${strong(`node ${firstExample}`)}`,
-          `    ${strong('npm start --silent -- listen')}`,
+          `    ${strong(`${homeFor(node)}npm start --silent -- listen`)}`,
+          `    ${strong(`${homeFor(node)}node ${firstExample}`)}`,
           '',
         ]
       : []),
@@ -120,6 +120,12 @@ export function banner(node: RunningNode, made: Credentials | null): string {
 function curl({ base_url, ca_file, api_key }: Credentials): string {
   const trust = ca_file ? ` --cacert ${quoted(ca_file)}` : ''
   return `curl${trust} ${base_url}/api/v1/auth/whoami -H "Authorization: Bearer ${api_key}"`
+}
+
+/** What another terminal has to be told of where everything is. */
+function homeFor({ app }: RunningNode): string {
+  const home = resolve(app.config.PAMOJA_HOME)
+  return home === resolve(settings.PAMOJA_HOME.default) ? '' : `PAMOJA_HOME=${quoted(home)} `
 }
 
 function fileOf({ app }: RunningNode): string {

@@ -110,6 +110,36 @@ test('what was due and not done is done after a start, once, and again after wha
   ])
 })
 
+test('what is due is done once, whether it was put before or after the journal begins, and one that fails is over', async () => {
+  const file = newFile()
+  const done: string[] = []
+  const problems: unknown[] = []
+  const { journal, book } = open(file, {
+    problems,
+    async due(_order, key) {
+      done.push(key)
+      if (key === 'fails') throw new Error('it cannot be told')
+      return undefined
+    },
+  })
+  book.put('before', { amount: 1 }, 0)
+  book.put('fails', { amount: 1 }, 0)
+  const playing = book.play('before')
+  journal.begin()
+  journal.begin()
+  book.put('after', { amount: 1 }, 0)
+  await playing
+  for (const key of ['before', 'fails', 'after']) await book.play(key)
+  assert.deepEqual(done.sort(), ['after', 'before', 'fails'])
+  assert.equal(problems.length, 1)
+  journal.stop()
+  const { book: again } = open(file)
+  assert.deepEqual(
+    ['before', 'fails', 'after'].map((key) => again.isDue(key)),
+    [false, false, false],
+  )
+})
+
 test('something put again while its due is done is not ended by it', async () => {
   let finish: () => void = () => undefined
   const { book, journal } = open(null, {

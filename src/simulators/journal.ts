@@ -30,7 +30,7 @@ export interface JournalOptions {
   now(): number
   /** What is due comes after this part of the time it would. */
   timeScale: number
-  /** The file cannot be used; from then on nothing is written. */
+  /** The file cannot be used, and from then on nothing is written; or what was due failed, and is not tried again. */
   onProblem?(error: unknown): void
 }
 
@@ -69,12 +69,13 @@ export class Journal {
 
   /** A book is opened before the journal begins. */
   book<T>(options: BookOptions<T>): Book<T> {
-    const { now, timeScale } = this.#options
+    const { now, timeScale, onProblem } = this.#options
     const { name } = options
     const found = this.#found.get(name) ?? new Map<string, Found>()
     this.#found.delete(name)
     const write = (lineOf: () => string): void => this.#write(() => `${name}\t${lineOf()}\n`)
-    const book = new Book<T>(options, { found, now, timeScale, write, oldestMs: now() - maxAgeMs })
+    const failed = (error: unknown): void => onProblem?.(error)
+    const book = new Book<T>(options, { found, now, timeScale, write, failed, oldestMs: now() - maxAgeMs })
     this.#books.set(name, book)
     return book
   }
@@ -171,6 +172,7 @@ interface Kept<T> {
   /** Null: nothing is due. */
   dueMs: number | null
   timer?: NodeJS.Timeout
+  isPlaying?: boolean
   /** Which of the things that were due is the last: what an earlier one says is not. */
   turn: number
 }
@@ -181,6 +183,7 @@ interface Surroundings {
   now(): number
   timeScale: number
   write(lineOf: () => string): void
+  failed(error: unknown): void
 }
 
 /** Things by their keys, each with at most one thing due. */
@@ -247,14 +250,26 @@ export class Book<T> {
   /** Does at once what is due. */
   async play(key: string): Promise<void> {
     const kept = this.#kept.get(key)
-    if (!kept || kept.dueMs === null || this.#stopped) return
+    if (!kept || kept.dueMs === null || kept.isPlaying || this.#stopped) return
     clearTimeout(kept.timer)
+    kept.isPlaying = true
     const { turn } = kept
-    const againInMs = await this.#options.due?.(kept.value, key)
+    const againInMs = await this.#do(key, kept.value)
+    kept.isPlaying = false
     if (this.#stopped || this.#kept.get(key)?.turn !== turn) return
     this.#schedule(kept, againInMs)
     this.#surroundings.write(() => lineOf(key, kept))
     this.#arm(key, kept)
+  }
+
+  /** One that fails would fail at every start, so it counts as done. */
+  async #do(key: string, value: T): Promise<number | undefined> {
+    try {
+      return await this.#options.due?.(value, key)
+    } catch (error) {
+      this.#surroundings.failed(error)
+      return undefined
+    }
   }
 
   delete(key: string): void {
@@ -282,7 +297,8 @@ export class Book<T> {
   }
 
   #arm(key: string, kept: Kept<T>): void {
-    if (kept.dueMs === null || this.#stopped) return
+    clearTimeout(kept.timer)
+    if (kept.dueMs === null || kept.isPlaying || this.#stopped) return
     const ms = Math.min(Math.max(kept.dueMs - this.#surroundings.now(), 0), maxTimerMs)
     kept.timer = setTimeout(() => void this.play(key), ms)
   }
