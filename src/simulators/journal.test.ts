@@ -190,6 +190,17 @@ test('the file is written anew when most of it is no longer true, and says the s
   assert.deepEqual(open(file).book.get('new'), { amount: 1 })
 })
 
+test('a file beyond its bound is begun anew', () => {
+  const file = newFile()
+  const { journal, book } = open(file)
+  book.put('a', { amount: 1 })
+  journal.stop()
+  // Sparse: it takes no room.
+  truncateSync(file, 256 * 1024 * 1024 + 1)
+  assert.equal(open(file).book.size, 0)
+  assert.ok(statSync(file).size < 100)
+})
+
 test('a file of another format is begun anew, and lines that are none of ours are passed over', () => {
   const file = newFile()
   writeFileSync(file, 'something else\norders\ta\t1\t\t{}\n')

@@ -4,6 +4,7 @@
 // unfinished last line. It outlives the program, not a loss of power: nothing is forced onto the disk.
 import {
   closeSync,
+  fstatSync,
   ftruncateSync,
   mkdirSync,
   openSync,
@@ -22,6 +23,8 @@ const maxAgeMs = 90 * 86_400_000
 /** Lines that are no longer true may be so many times those that are, and some more, before the file is written anew. */
 const staleShare = 2
 const staleSlack = 10_000
+/** A file that grew beyond it, which takes some hundred thousand orders, is begun anew: reading it would hold up every start. */
+const maxFileBytes = 256 * 1024 * 1024
 const maxTimerMs = 2 ** 31 - 1
 
 export interface JournalOptions {
@@ -61,6 +64,7 @@ export class Journal {
     try {
       mkdirSync(dirname(options.file), { recursive: true, mode: 0o700 })
       this.#file = openSync(options.file, 'a+', 0o600)
+      if (fstatSync(this.#file).size > maxFileBytes) ftruncateSync(this.#file)
       this.#read(this.#file)
     } catch (error) {
       this.#giveUp(error)
