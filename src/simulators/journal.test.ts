@@ -208,7 +208,7 @@ test('a file of another format is begun anew, and lines that are none of ours ar
   assert.equal(book.size, 0)
   book.put('a', { amount: 1 })
   journal.stop()
-  appendFileSync(file, 'orders\tb\t1\t\t{not json\n\nstrangers\tc\t1\t\t{}\norders\td\t1\n')
+  appendFileSync(file, 'orders\tb\t1\t\t{not json\norders\t%\t1\t\t{}\n\nstrangers\tc\t1\t\t{}\norders\td\t1\n')
   assert.deepEqual(open(file).book.entries(), [['a', { amount: 1 }]])
 })
 

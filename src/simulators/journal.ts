@@ -201,8 +201,8 @@ export class Book<T> {
     this.#options = options
     this.#surroundings = surroundings
     for (const [written, found] of surroundings.found) {
-      const kept = keptOf<T>(found)
-      if (kept && kept.changedMs >= surroundings.oldestMs) this.#kept.set(decodeURIComponent(written), kept)
+      const one = keptOf<T>(written, found)
+      if (one && one.kept.changedMs >= surroundings.oldestMs) this.#kept.set(one.key, one.kept)
     }
     this.#forgetOldest()
   }
@@ -324,10 +324,14 @@ function lineOf(key: string, { changedMs, dueMs }: Kept<unknown>, value?: unknow
 }
 
 /** Null for a line that is none of ours. */
-function keptOf<T>({ changedMs, dueMs, value }: Found): Kept<T> | null {
+function keptOf<T>(written: string, { changedMs, dueMs, value }: Found): { key: string; kept: Kept<T> } | null {
   try {
     const known: T = JSON.parse(value)
-    return { value: known, changedMs: Number(changedMs), dueMs: dueMs === '' ? null : Number(dueMs), turn: 0 }
+    const due = dueMs === '' ? null : Number(dueMs)
+    return {
+      key: decodeURIComponent(written),
+      kept: { value: known, changedMs: Number(changedMs), dueMs: due, turn: 0 },
+    }
   } catch {
     return null
   }
