@@ -27,7 +27,7 @@ function otherKey({ keyId }: UnknownRootKeyError, { PAMOJA_HOME: home, PAMOJA_SE
 
 function listening(code: string, port: string, { PAMOJA_HOST: host }: Config): string {
   if (code === 'EADDRINUSE')
-    return `Port ${port} is in use by another program: stop that, or choose another with PAMOJA_PORT.`
+    return `Port ${port} is in use by another program: stop that, or choose another with PAMOJA_PORT, such as \`PAMOJA_PORT=9443 npm start\`.`
   if (code === 'EACCES') return `This user may not listen on port ${port}: choose a port above 1023 with PAMOJA_PORT.`
   return `This machine has no address ${host} to listen on (${code}): correct PAMOJA_HOST.`
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `pamoja listen`: reads the account's deliveries from a stream and posts each to a server on this machine, which nobody
-// could call from outside. A line that breaks is opened again where it broke; an event that was handed on is not repeated.
+// `pamoja listen`: reads the account's deliveries from a stream and shows each, or posts it to a server on this machine, which
+// nobody could call from outside. A line that breaks is opened again where it broke; an event that was handed on is not repeated.
 import { readFile } from 'node:fs/promises'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
@@ -29,7 +29,8 @@ interface Listening {
   url: string
   key: string
   ca: string | null
-  forwardTo: URL
+  /** Null: events are only shown. */
+  forwardTo: URL | null
   /** One line for each event. */
   say(line: string): void
   /** What else there is to know. */
@@ -50,7 +51,7 @@ export async function listeningOf(
     url: `${base.replace(/\/$/, '')}/api/v1/webhooks/listen${query}`,
     key,
     ca: known?.ca_file ? await readFile(known.ca_file, 'utf8').catch(() => null) : null,
-    forwardTo: localUrl(forwardTo),
+    forwardTo: forwardTo === undefined ? null : localUrl(forwardTo),
   }
 }
 
@@ -62,11 +63,11 @@ async function writtenCredentials({ PAMOJA_HOME }: Config): Promise<Partial<Cred
   }
 }
 
-function localUrl(text: string | undefined): URL {
-  const example = 'such as --forward-to http://localhost:3000/hook'
-  if (text === undefined) throw new ConfigError(`Say where to post events, ${example}.`)
+function localUrl(text: string): URL {
   if (!/^https?:\/\//.test(text) || !URL.canParse(text))
-    throw new ConfigError(`--forward-to must be an http:// or https:// URL, ${example}.`)
+    throw new ConfigError(
+      '--forward-to must be an http:// or https:// URL, such as --forward-to http://localhost:3000/hook.',
+    )
   return new URL(text)
 }
 
@@ -79,7 +80,7 @@ export async function listen(listening: Listening, stop: AbortSignal): Promise<v
     const problem = await follow(listening, told, stop, () => {
       failures = 0
       if (hasBegun) listening.tell('Listening again.')
-      else listening.tell(`Listening to ${new URL(listening.url).origin}; events go to ${listening.forwardTo.href}.`)
+      else listening.tell(`Listening to ${new URL(listening.url).origin}; ${whereTo(listening)}.`)
       hasBegun = true
     })
     if (stop.aborted) return
@@ -89,6 +90,10 @@ export async function listen(listening: Listening, stop: AbortSignal): Promise<v
     listening.tell(`${problem.sentence} Trying again in ${(waitMs / 1000).toFixed(1)} s.`)
     await pause(waitMs, undefined, { signal: stop }).catch(() => undefined)
   }
+}
+
+function whereTo({ forwardTo }: Listening): string {
+  return forwardTo ? `events go to ${forwardTo.href}` : 'events are shown here (--forward-to <url> posts them too)'
 }
 
 /** What ended a connection; `isFirst`: a reason not to begin at all. */
@@ -223,6 +228,7 @@ async function* messagesOf(response: IncomingMessage): AsyncGenerator<StreamMess
 
 async function handOn(listening: Listening, { id, event, data }: StreamMessage, stop: AbortSignal): Promise<void> {
   const { headers, body }: { headers: Record<string, string>; body: string } = JSON.parse(data)
+  if (!listening.forwardTo) return listening.say(`${event}  ${id}  ${body}`)
   const startedAt = performance.now()
   const outcome = await post(listening.forwardTo, headers, body, stop).catch((error) => `failed: ${reasonOf(error)}`)
   if (stop.aborted) return

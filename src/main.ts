@@ -117,7 +117,7 @@ const commands: readonly Command[] = [
   {
     usage: 'listen',
     summary:
-      'Post events to a server here: --forward-to http://localhost:3000/hook [--events sms.*] [--api-key <key>].',
+      'Show events as they happen; --forward-to http://localhost:3000/hook posts them too [--events sms.*] [--api-key <key>].',
     options: ['forward-to', 'events', 'api-key'],
     run: ({ config }, _given, options) => forward(config, options),
   },

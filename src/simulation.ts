@@ -34,7 +34,11 @@ export async function simulate(surroundings: Surroundings): Promise<App['simulat
   const books: Bookkeeping = {
     fileOf: (name) => (isOurs ? join(dir, `${name}.journal`) : null),
     ready,
-    onProblem: (error) => log.warn({ error }, 'a simulator cannot write its books; it forgets them when it stops'),
+    onProblem: (error) =>
+      log.warn(
+        { error },
+        'a simulator could not do something, or cannot write its books and forgets them when it stops',
+      ),
   }
   return {
     smsc: await simulateSmsc(clock, books, stops),

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a person sees when the platform is up: addresses, keys and a first command that works as pasted. The same is
 // written to credentials.json, for scripts, before the first request is answered.
+import { existsSync } from 'node:fs'
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
-import { cwd, env, stdout } from 'node:process'
+import { cwd, stdout } from 'node:process'
 import { firstAccount } from './areas/accounts/area.ts'
-import { ConfigError, isProduction } from './config.ts'
+import { ConfigError, isProduction, settings } from './config.ts'
 import { isWellFormedKey } from './platform/auth.ts'
 import type { RunningNode } from './server.ts'
+
+/** There for whoever started it in a checkout. */
+const firstExample = 'examples/node/send-a-text.mjs'
 
 export interface Credentials {
   base_url: string
@@ -74,7 +78,8 @@ async function stillValid(
 export function banner(node: RunningNode, made: Credentials | null): string {
   const { app, url, caFile, adminUrl } = node
   if (!made) return `Pamoja ${app.version} is running: ${url}/api/v1, metrics at ${adminUrl}/metrics\n`
-  const { strong, faint } = stdout.isTTY && !env.NO_COLOR ? colours : noColours
+  // Not in a file, and not where NO_COLOR or the terminal says so.
+  const { strong, faint } = stdout.isTTY && stdout.hasColors() ? colours : noColours
   const row = (name: string, value: string): string => `    ${faint(name.padEnd(13))}${value}`
   return [
     '',
@@ -90,10 +95,19 @@ export function banner(node: RunningNode, made: Credentials | null): string {
     row('Written to', shortest(fileOf(node))),
     ...(caFile ? [row('Trust', `NODE_EXTRA_CA_CERTS=${quoted(caFile)}`)] : []),
     '',
-    '  Try it:',
+    '  Try it, in another terminal:',
     '',
     `    ${strong(curl(made))}`,
     '',
+    ...(existsSync(firstExample)
+      ? [
+          '  Then watch everything that happens, and send a text:',
+          '',
+          `    ${strong(`${homeFor(node)}npm start --silent -- listen`)}`,
+          `    ${strong(`${homeFor(node)}node ${firstExample}`)}`,
+          '',
+        ]
+      : []),
     ...(app.config.PAMOJA_ALLOW_HTTP === 'loopback' ? ['  Plain HTTP from this machine is answered too.'] : []),
     ...(app.config.PAMOJA_RATE_LIMITS === 'off' ? ['  Rate limits are off.'] : []),
     '  Ctrl-C stops it; everything is kept.',
@@ -106,6 +120,12 @@ export function banner(node: RunningNode, made: Credentials | null): string {
 function curl({ base_url, ca_file, api_key }: Credentials): string {
   const trust = ca_file ? ` --cacert ${quoted(ca_file)}` : ''
   return `curl${trust} ${base_url}/api/v1/auth/whoami -H "Authorization: Bearer ${api_key}"`
+}
+
+/** What another terminal has to be told of where everything is. */
+function homeFor({ app }: RunningNode): string {
+  const home = resolve(app.config.PAMOJA_HOME)
+  return home === resolve(settings.PAMOJA_HOME.default) ? '' : `PAMOJA_HOME=${quoted(home)} `
 }
 
 function fileOf({ app }: RunningNode): string {

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { connect as connectTcp } from 'node:net'
+import { cp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { connect as connectTcp, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, afterEach, before, test } from 'node:test'
@@ -48,6 +48,7 @@ test('the first start needs nothing but an empty directory, and what it prints w
   assert.match(program.stdout, new RegExp(`API +https://localhost:${port}/api/v1\n`))
   assert.match(program.stdout, new RegExp(`Docs +https://localhost:${port}/docs\n`))
   assert.match(program.stdout, /Metrics +http:\/\/127\.0\.0\.1:\d+\/metrics\n/)
+  assert.ok(!program.stdout.includes('\u001b'), 'no colours where nobody looks')
   assert.ok(program.stdout.includes(written.api_key) && program.stdout.includes(written.operator_key))
 
   const { mode } = await stat(join(home.path, 'credentials.json'))
@@ -210,6 +211,8 @@ test('npm start runs the same program, and passes on the signal that stops it', 
     const environment = { ...onServer(), PAMOJA_HOME: place.path, PAMOJA_PORT: '0' }
     const program = new Program({ file, args: ['--roles', 'api,timers'], environment, cwd: root })
     await program.prints('Ctrl-C stops it')
+    for (const command of ['npm start --silent -- listen', 'node examples/node/send-a-text.mjs'])
+      assert.ok(program.stdout.includes(`\n    PAMOJA_HOME=${place.path} ${command}\n`), command)
     const { base_url, ca_file, operator_key }: Credentials = JSON.parse(
       await readFile(join(place.path, 'credentials.json'), 'utf8'),
     )
@@ -226,6 +229,29 @@ test('npm start runs the same program, and passes on the signal that stops it', 
     const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
     assert.match(scripts.start, /^exec /, 'without exec npm would stop the shell and leave the program running')
   } finally {
+    await place.remove()
+  }
+})
+
+test('a port that is taken is told before a fresh checkout is installed and built', async () => {
+  const place = await newHome()
+  const taken = createServer().listen(0, '127.0.0.1')
+  try {
+    await once(taken, 'listening')
+    const address = taken.address()
+    const port = typeof address === 'object' && address ? address.port : 0
+    for (const name of ['tools', 'package.json', 'package-lock.json'])
+      await cp(join(root, name), join(place.path, name), { recursive: true })
+    const file = join(place.path, 'tools/start.mjs')
+    const { code, sentence } = await new Program({ file, environment: { PAMOJA_PORT: String(port) } }).ended
+    assert.equal(code, 1)
+    assert.equal(
+      sentence,
+      `Port ${port} is in use by another program: stop that, or choose another with PAMOJA_PORT, such as \`PAMOJA_PORT=9443 npm start\`.`,
+    )
+    await assert.rejects(stat(join(place.path, 'node_modules')), { code: 'ENOENT' })
+  } finally {
+    taken.close()
     await place.remove()
   }
 })

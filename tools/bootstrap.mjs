@@ -15,6 +15,7 @@ import {
   utimes,
   writeFileSync,
 } from 'node:fs'
+import { createServer } from 'node:net'
 import { hostname } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -34,14 +35,16 @@ const lockBeatMs = 2_000
 const lockSilenceMs = 300_000
 const shownOutputLines = 40
 const shownOutputCharacters = 20_000
+const usualPort = 8443
 
 /**
  * Installs and builds what is out of date. Writes nothing when all is up to date, so a prepared checkout may be
  * read-only. Throws an Error whose message is meant for the person at the terminal.
  */
-export async function prepare() {
+export async function prepare(command = 'serve') {
   checkNode()
   if (isInstalled() && isBuilt()) return
+  if (command === 'serve') await checkPort()
   const release = await takeLock()
   try {
     if (!isInstalled()) await install()
@@ -57,6 +60,22 @@ function checkNode() {
   if (!isRecent) {
     throw new Error(`Pamoja needs Node.js ${minimumNode.join('.')} or later; this is ${process.versions.node}.`)
   }
+}
+
+/** The server would say so too, but only after a minute of installing and building. */
+async function checkPort() {
+  const port = Number(process.env.PAMOJA_PORT ?? usualPort)
+  // Whatever else may be wrong with the address, the server knows better.
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) return
+  const probe = createServer()
+  const problem = await new Promise((resolve) => {
+    probe.once('error', resolve)
+    probe.listen(port, process.env.PAMOJA_HOST ?? '127.0.0.1', () => probe.close(() => resolve(null)))
+  })
+  if (problem?.code !== 'EADDRINUSE') return
+  throw new Error(
+    `Port ${port} is in use by another program: stop that, or choose another with PAMOJA_PORT, such as \`PAMOJA_PORT=9443 npm start\`.`,
+  )
 }
 
 function isInstalled() {

@@ -5,7 +5,7 @@ import { prepare } from './bootstrap.mjs'
 
 process.setSourceMapsEnabled(true)
 
-const isReady = await prepare().then(
+const isReady = await prepare(process.argv[2]).then(
   () => true,
   (problem) => {
     process.stderr.write(`${problem.message}\n`)

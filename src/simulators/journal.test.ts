@@ -110,6 +110,36 @@ test('what was due and not done is done after a start, once, and again after wha
   ])
 })
 
+test('what is due is done once, whether it was put before or after the journal begins, and one that fails is over', async () => {
+  const file = newFile()
+  const done: string[] = []
+  const problems: unknown[] = []
+  const { journal, book } = open(file, {
+    problems,
+    async due(_order, key) {
+      done.push(key)
+      if (key === 'fails') throw new Error('it cannot be told')
+      return undefined
+    },
+  })
+  book.put('before', { amount: 1 }, 0)
+  book.put('fails', { amount: 1 }, 0)
+  const playing = book.play('before')
+  journal.begin()
+  journal.begin()
+  book.put('after', { amount: 1 }, 0)
+  await playing
+  for (const key of ['before', 'fails', 'after']) await book.play(key)
+  assert.deepEqual(done.sort(), ['after', 'before', 'fails'])
+  assert.equal(problems.length, 1)
+  journal.stop()
+  const { book: again } = open(file)
+  assert.deepEqual(
+    ['before', 'fails', 'after'].map((key) => again.isDue(key)),
+    [false, false, false],
+  )
+})
+
 test('something put again while its due is done is not ended by it', async () => {
   let finish: () => void = () => undefined
   const { book, journal } = open(null, {
@@ -160,6 +190,17 @@ test('the file is written anew when most of it is no longer true, and says the s
   assert.deepEqual(open(file).book.get('new'), { amount: 1 })
 })
 
+test('a file beyond its bound is begun anew', () => {
+  const file = newFile()
+  const { journal, book } = open(file)
+  book.put('a', { amount: 1 })
+  journal.stop()
+  // Sparse: it takes no room.
+  truncateSync(file, 256 * 1024 * 1024 + 1)
+  assert.equal(open(file).book.size, 0)
+  assert.ok(statSync(file).size < 100)
+})
+
 test('a file of another format is begun anew, and lines that are none of ours are passed over', () => {
   const file = newFile()
   writeFileSync(file, 'something else\norders\ta\t1\t\t{}\n')
@@ -167,7 +208,7 @@ test('a file of another format is begun anew, and lines that are none of ours ar
   assert.equal(book.size, 0)
   book.put('a', { amount: 1 })
   journal.stop()
-  appendFileSync(file, 'orders\tb\t1\t\t{not json\n\nstrangers\tc\t1\t\t{}\norders\td\t1\n')
+  appendFileSync(file, 'orders\tb\t1\t\t{not json\norders\t%\t1\t\t{}\n\nstrangers\tc\t1\t\t{}\norders\td\t1\n')
   assert.deepEqual(open(file).book.entries(), [['a', { amount: 1 }]])
 })
 

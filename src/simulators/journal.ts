@@ -4,6 +4,7 @@
 // unfinished last line. It outlives the program, not a loss of power: nothing is forced onto the disk.
 import {
   closeSync,
+  fstatSync,
   ftruncateSync,
   mkdirSync,
   openSync,
@@ -22,6 +23,8 @@ const maxAgeMs = 90 * 86_400_000
 /** Lines that are no longer true may be so many times those that are, and some more, before the file is written anew. */
 const staleShare = 2
 const staleSlack = 10_000
+/** A file that grew beyond it, which takes some hundred thousand orders, is begun anew: reading it would hold up every start. */
+const maxFileBytes = 256 * 1024 * 1024
 const maxTimerMs = 2 ** 31 - 1
 
 export interface JournalOptions {
@@ -30,7 +33,7 @@ export interface JournalOptions {
   now(): number
   /** What is due comes after this part of the time it would. */
   timeScale: number
-  /** The file cannot be used; from then on nothing is written. */
+  /** The file cannot be used, and from then on nothing is written; or what was due failed, and is not tried again. */
   onProblem?(error: unknown): void
 }
 
@@ -61,6 +64,7 @@ export class Journal {
     try {
       mkdirSync(dirname(options.file), { recursive: true, mode: 0o700 })
       this.#file = openSync(options.file, 'a+', 0o600)
+      if (fstatSync(this.#file).size > maxFileBytes) ftruncateSync(this.#file)
       this.#read(this.#file)
     } catch (error) {
       this.#giveUp(error)
@@ -69,12 +73,13 @@ export class Journal {
 
   /** A book is opened before the journal begins. */
   book<T>(options: BookOptions<T>): Book<T> {
-    const { now, timeScale } = this.#options
+    const { now, timeScale, onProblem } = this.#options
     const { name } = options
     const found = this.#found.get(name) ?? new Map<string, Found>()
     this.#found.delete(name)
     const write = (lineOf: () => string): void => this.#write(() => `${name}\t${lineOf()}\n`)
-    const book = new Book<T>(options, { found, now, timeScale, write, oldestMs: now() - maxAgeMs })
+    const failed = (error: unknown): void => onProblem?.(error)
+    const book = new Book<T>(options, { found, now, timeScale, write, failed, oldestMs: now() - maxAgeMs })
     this.#books.set(name, book)
     return book
   }
@@ -171,6 +176,7 @@ interface Kept<T> {
   /** Null: nothing is due. */
   dueMs: number | null
   timer?: NodeJS.Timeout
+  isPlaying?: boolean
   /** Which of the things that were due is the last: what an earlier one says is not. */
   turn: number
 }
@@ -181,6 +187,7 @@ interface Surroundings {
   now(): number
   timeScale: number
   write(lineOf: () => string): void
+  failed(error: unknown): void
 }
 
 /** Things by their keys, each with at most one thing due. */
@@ -194,8 +201,8 @@ export class Book<T> {
     this.#options = options
     this.#surroundings = surroundings
     for (const [written, found] of surroundings.found) {
-      const kept = keptOf<T>(found)
-      if (kept && kept.changedMs >= surroundings.oldestMs) this.#kept.set(decodeURIComponent(written), kept)
+      const one = keptOf<T>(written, found)
+      if (one && one.kept.changedMs >= surroundings.oldestMs) this.#kept.set(one.key, one.kept)
     }
     this.#forgetOldest()
   }
@@ -247,14 +254,26 @@ export class Book<T> {
   /** Does at once what is due. */
   async play(key: string): Promise<void> {
     const kept = this.#kept.get(key)
-    if (!kept || kept.dueMs === null || this.#stopped) return
+    if (!kept || kept.dueMs === null || kept.isPlaying || this.#stopped) return
     clearTimeout(kept.timer)
+    kept.isPlaying = true
     const { turn } = kept
-    const againInMs = await this.#options.due?.(kept.value, key)
+    const againInMs = await this.#do(key, kept.value)
+    kept.isPlaying = false
     if (this.#stopped || this.#kept.get(key)?.turn !== turn) return
     this.#schedule(kept, againInMs)
     this.#surroundings.write(() => lineOf(key, kept))
     this.#arm(key, kept)
+  }
+
+  /** One that fails would fail at every start, so it counts as done. */
+  async #do(key: string, value: T): Promise<number | undefined> {
+    try {
+      return await this.#options.due?.(value, key)
+    } catch (error) {
+      this.#surroundings.failed(error)
+      return undefined
+    }
   }
 
   delete(key: string): void {
@@ -282,7 +301,8 @@ export class Book<T> {
   }
 
   #arm(key: string, kept: Kept<T>): void {
-    if (kept.dueMs === null || this.#stopped) return
+    clearTimeout(kept.timer)
+    if (kept.dueMs === null || kept.isPlaying || this.#stopped) return
     const ms = Math.min(Math.max(kept.dueMs - this.#surroundings.now(), 0), maxTimerMs)
     kept.timer = setTimeout(() => void this.play(key), ms)
   }
@@ -304,10 +324,14 @@ function lineOf(key: string, { changedMs, dueMs }: Kept<unknown>, value?: unknow
 }
 
 /** Null for a line that is none of ours. */
-function keptOf<T>({ changedMs, dueMs, value }: Found): Kept<T> | null {
+function keptOf<T>(written: string, { changedMs, dueMs, value }: Found): { key: string; kept: Kept<T> } | null {
   try {
     const known: T = JSON.parse(value)
-    return { value: known, changedMs: Number(changedMs), dueMs: dueMs === '' ? null : Number(dueMs), turn: 0 }
+    const due = dueMs === '' ? null : Number(dueMs)
+    return {
+      key: decodeURIComponent(written),
+      kept: { value: known, changedMs: Number(changedMs), dueMs: due, turn: 0 },
+    }
   } catch {
     return null
   }

@@ -65,6 +65,17 @@ test('a server that does not answer is named, and the next event is tried all th
   )
 })
 
+test('without an address events are shown, one line each', async () => {
+  const program = listening([])
+  await program.prints('; events are shown here (--forward-to <url> posts them too).')
+  const id = await happen()
+  await program.prints(id)
+  const { code, stdout } = await program.stop('SIGINT')
+  const [line = ''] = stdout.split('\n').filter((one) => one.includes(id))
+  const [, event = '', shown, body = ''] = /^(\S+) {2}(\S+) {2}(.*)$/.exec(line) ?? []
+  assert.deepEqual([shown, JSON.parse(body).event_id, JSON.parse(body).event, code], [id, id, event, 0])
+})
+
 test('a line that breaks is opened again, and no event is lost or repeated', async (t) => {
   const local = await localServer(t)
   const line = await proxy(t)
@@ -104,7 +115,6 @@ test('what keeps it from listening is said in a sentence', async (t) => {
   const to = ['--forward-to', 'http://localhost:3000/hook']
   const home = { PAMOJA_HOME: world.home }
   const rows: [string[], Record<string, string>, RegExp, code?: number][] = [
-    [[], home, /^Say where to post events, such as --forward-to http:\/\/localhost:3000\/hook\.$/, 2],
     [['--forward-to', 'localhost:3000'], home, /^--forward-to must be an http:\/\/ or https:\/\/ URL/, 2],
     [
       to,

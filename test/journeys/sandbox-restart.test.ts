@@ -2,7 +2,7 @@
 // The sandbox outlives its process: whatever a simulated provider was asked to do before a kill -9 comes to its end after
 // the next start on the same home, once, and the provider's books say the same as ours.
 import assert from 'node:assert/strict'
-import { appendFile, readdir } from 'node:fs/promises'
+import { appendFile, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { Journal } from '../../src/simulators/journal.ts'
@@ -112,6 +112,28 @@ test('what was under way at a kill -9 ends after the next start, once, and the b
     assert.equal(round((now[currency] ?? 0) - (before[currency] ?? 0)), round(amount), `${currency} moved once`)
   const told = await eventsOf(['payout.completed', 'payment.refunded'])
   assert.deepEqual(told, { 'payout.completed': payouts.length, 'payment.refunded': refunds.length })
+})
+
+test('of two nodes that share a home the first keeps the books, and the simulators of the other work all the same', async (t) => {
+  if (process.platform !== 'linux') return t.skip('only Linux tells the nodes apart')
+  const second = await serve(home.path, { ...environment, PAMOJA_PORT: '0' })
+  const { status, body, text } = await second.client.post('/v1/payouts', {
+    amount: 30,
+    currency: 'KES',
+    phone: '+254700000001',
+  })
+  assert.equal(status, 201, text)
+  const ended = await eventually(
+    async () => {
+      const { body: payout } = await second.client.get(`/v1/payouts/${body.payout_id}`)
+      return payout.status === 'completed' && payout
+    },
+    'the payout by the second node',
+    patienceMs,
+  )
+  second.client.close()
+  assert.equal((await second.program.stop('SIGTERM')).code, 0)
+  assert.ok(!(await readFile(join(home.path, 'simulators/daraja.journal'), 'utf8')).includes(ended.provider_reference))
 })
 
 test('a stop leaves the same behind, and the providers have paid what we say they have', async () => {
