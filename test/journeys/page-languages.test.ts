@@ -9,7 +9,7 @@ import type { Client } from '../client.ts'
 import { startMarket } from '../market.ts'
 import { eventually } from '../world.ts'
 
-const { world } = await startMarket(0.05)
+const { world, receiver } = await startMarket(0.05)
 
 async function invoiceOf(client: Client, more: object = {}): Promise<string> {
   const { body, status, text } = await client.post('/v1/billing/invoices', {
@@ -115,6 +115,32 @@ test('a receipt, and a page that is not there, speak the reader’s language', a
     assert.equal(status, 404)
     assert.match(text, /<h1>Página não encontrada<\/h1>/, path)
   }
+})
+
+test('the portal is used in another language, and what the API says stays as it is', async () => {
+  const { client } = await world.account()
+  const { body } = await client.post('/v1/webhooks/portal-session', {})
+  const url = new URL(body.url)
+  url.searchParams.set('lang', 'pt')
+  const tab = await Tab.open(world.stranger, url.href)
+  await tab.says(/Ainda não há endereços/)
+  await tab.press('Adicionar endereço')
+  tab.fill('URL', receiver.url('/portal'))
+  await tab.press('Guardar')
+  await tab.says(/events is empty/)
+  tab.fill('payment.*', true)
+  await tab.press('Guardar')
+  await tab.says(/mostrado só desta vez: whsec_\S+/)
+  await tab.press('Enviar um teste')
+  await tab.says(/payment\.\w+: entregue, respondeu 200/)
+  await tab.press('Entregas')
+  await tab.says(/Quando.*Evento.*entregue/)
+  await tab.press('Voltar')
+  await tab.press('Eliminar')
+  await tab.press('Eliminar')
+  await tab.says(/Eliminado\..*Ainda não há endereços/)
+  assert.deepEqual((await client.get('/v1/webhooks')).body.data, [])
+  await tab.close()
 })
 
 test('nothing of another language is left on a page', async () => {
