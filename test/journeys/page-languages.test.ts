@@ -34,9 +34,9 @@ test('an invoice asks in the language of its reader, with amounts and dates as t
   const { pathname } = new URL(await invoiceOf(client))
   for (const [lang, direction, amount, due, button] of [
     ['en', 'ltr', 'KES 1,500.00', 'Due 1 Mar 2040', 'Pay KES 1,500.00'],
-    ['fr', 'ltr', '1 500,00 KES', 'À payer avant le 1 mars 2040', 'Payer 1 500,00 KES'],
+    ['fr', 'ltr', '1 500,00 KES', 'À payer au plus tard le 1 mars 2040', 'Payer 1 500,00 KES'],
     ['pt', 'ltr', '1500,00 KES', 'A pagar até 1 de março de 2040', 'Pagar 1500,00 KES'],
-    ['sw', 'ltr', 'KES 1,500.00', 'Lipa kabla ya 1 Mac 2040', 'Lipa KES 1,500.00'],
+    ['sw', 'ltr', 'KES 1,500.00', 'Lipa kufikia 1 Mac 2040', 'Lipa KES 1,500.00'],
     ['ar', 'rtl', '1,500.00 KES', 'تُستحق في 1 مارس 2040', 'ادفع 1,500.00 KES'],
   ] as const) {
     const asked = await world.stranger.get(`${pathname}?lang=${lang}`)
