@@ -3,9 +3,10 @@
 // names, notes up to their bound, and what is turned off again.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { plan, subscriptions } from '../billing.ts'
+import { patienceMs, plan, subscriptions } from '../billing.ts'
 import type { Reply } from '../client.ts'
 import { startMarket } from '../market.ts'
+import { eventually } from '../world.ts'
 
 const { world } = await startMarket(0.05)
 
@@ -157,4 +158,64 @@ test('an invoice is found by its number', async () => {
   )
   assert.notEqual(first.body.number, second.body.number)
   assert.deepEqual((await client.get('/v1/billing/invoices?number=INV-1999-000001')).body.data, [])
+})
+
+test('a plan goes by its code wherever it goes by its id', async () => {
+  const { client } = await world.account()
+  const id = await plan(client, { code: 'gold' })
+  const other = await plan(client, { code: 'silver', amount: 100 })
+  assert.equal((await client.get('/v1/billing/plans/gold')).body.plan_id, id)
+  assert.equal((await client.patch('/v1/billing/plans/gold', { name: 'Gold' })).body.plan_id, id)
+  const { body, text } = await client.post(subscriptions, { plan_id: 'gold', customer })
+  assert.equal(body.plan_id, id, text)
+  const changed = await client.patch(`${subscriptions}/${body.subscription_id}`, { plan_id: 'silver' })
+  assert.equal(changed.body.plan_id, other, changed.text)
+  const { client: stranger } = await world.account()
+  assert.equal((await stranger.get('/v1/billing/plans/gold')).status, 404)
+  const refused = await stranger.post(subscriptions, { plan_id: 'gold', customer })
+  assert.deepEqual(refusalOf(refused), [404, 'NOT_FOUND'])
+  assert.match(refused.body.error.details, /its code/)
+})
+
+test('an invoice is collected from a phone under either name, and from a saved card', async () => {
+  const { client } = await world.account()
+  const card = { number: '4242424242424242', exp_month: 12, exp_year: 2040, cvv: '123' }
+  const { card_token } = (await client.post('/v1/payments', { amount: 5, currency: 'KES', card, save_card: true })).body
+  const { invoice_id } = (await client.post('/v1/billing/invoices', { ...invoice, send: true })).body
+  const pay = (body: object) => client.post(`/v1/billing/invoices/${invoice_id}/pay`, body)
+  const byPhone = await pay({ amount: 500, phone_number: phone })
+  assert.deepEqual([byPhone.status, byPhone.body.phone], [201, phone], byPhone.text)
+  const byCard = await pay({ amount: 1000, card_token })
+  assert.deepEqual([byCard.status, byCard.body.method], [201, 'card'], byCard.text)
+  await eventually(
+    async () => (await client.get(`/v1/billing/invoices/${invoice_id}`)).body.status === 'paid',
+    'the invoice to be paid',
+    patienceMs,
+  )
+})
+
+test('a wallet holds at most 9,000,000,000,000, and says how much more fits', async () => {
+  const { client, id } = await world.account()
+  const credit = (amount: number, reference: string) =>
+    world.operator.post(`/v1/operator/accounts/${id}/credit`, {
+      amount,
+      currency: 'KES',
+      environment: 'test',
+      reference,
+    })
+  const half = await Promise.all(['a', 'b', 'c', 'd'].map((reference) => credit(4_500_000_000_000, reference)))
+  assert.deepEqual(half.map(({ status }) => status).sort(), [200, 200, 422, 422])
+  const over = await credit(1, 'one')
+  assert.deepEqual([...refusalOf(over), over.body.error.max_amount], [422, 'AMOUNT_TOO_HIGH', 0])
+  const topup = await client.post('/v1/wallet/topup', { amount: 1, phone })
+  assert.deepEqual([...refusalOf(topup), topup.body.error.currency], [422, 'AMOUNT_TOO_HIGH', 'KES'])
+  const lend = (amount: number) =>
+    world.operator.post(`/v1/operator/accounts/${id}/overdraft`, { amount, currency: 'KES', environment: 'test' })
+  const much = await lend(100_000_000_001)
+  assert.deepEqual([...refusalOf(much), much.body.error.max_amount], [422, 'AMOUNT_TOO_HIGH', 100_000_000_000])
+  assert.equal((await lend(100_000_000_000)).status, 200)
+  const { available } = (await client.get('/v1/wallet/balance')).body
+  assert.equal(available, 9_100_000_000_000)
+  const text = await client.post('/v1/sms/send', { to: '+254711000001', from: 'PAMOJA', message: 'Habari' })
+  assert.equal(text.body.success, true, 'it can still be spent')
 })

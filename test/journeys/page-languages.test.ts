@@ -9,7 +9,7 @@ import type { Client } from '../client.ts'
 import { startMarket } from '../market.ts'
 import { eventually } from '../world.ts'
 
-const { world } = await startMarket(0.05)
+const { world, receiver } = await startMarket(0.05)
 
 async function invoiceOf(client: Client, more: object = {}): Promise<string> {
   const { body, status, text } = await client.post('/v1/billing/invoices', {
@@ -34,9 +34,9 @@ test('an invoice asks in the language of its reader, with amounts and dates as t
   const { pathname } = new URL(await invoiceOf(client))
   for (const [lang, direction, amount, due, button] of [
     ['en', 'ltr', 'KES 1,500.00', 'Due 1 Mar 2040', 'Pay KES 1,500.00'],
-    ['fr', 'ltr', '1 500,00 KES', 'À payer avant le 1 mars 2040', 'Payer 1 500,00 KES'],
+    ['fr', 'ltr', '1 500,00 KES', 'À payer au plus tard le 1 mars 2040', 'Payer 1 500,00 KES'],
     ['pt', 'ltr', '1500,00 KES', 'A pagar até 1 de março de 2040', 'Pagar 1500,00 KES'],
-    ['sw', 'ltr', 'KES 1,500.00', 'Lipa kabla ya 1 Mac 2040', 'Lipa KES 1,500.00'],
+    ['sw', 'ltr', 'KES 1,500.00', 'Lipa kufikia 1 Mac 2040', 'Lipa KES 1,500.00'],
     ['ar', 'rtl', '1,500.00 KES', 'تُستحق في 1 مارس 2040', 'ادفع 1,500.00 KES'],
   ] as const) {
     const asked = await world.stranger.get(`${pathname}?lang=${lang}`)
@@ -115,6 +115,32 @@ test('a receipt, and a page that is not there, speak the reader’s language', a
     assert.equal(status, 404)
     assert.match(text, /<h1>Página não encontrada<\/h1>/, path)
   }
+})
+
+test('the portal is used in another language, and what the API says stays as it is', async () => {
+  const { client } = await world.account()
+  const { body } = await client.post('/v1/webhooks/portal-session', {})
+  const url = new URL(body.url)
+  url.searchParams.set('lang', 'pt')
+  const tab = await Tab.open(world.stranger, url.href)
+  await tab.says(/Ainda não há endereços/)
+  await tab.press('Adicionar endereço')
+  tab.fill('URL', receiver.url('/portal'))
+  await tab.press('Guardar')
+  await tab.says(/events is empty/)
+  tab.fill('payment.*', true)
+  await tab.press('Guardar')
+  await tab.says(/mostrado só desta vez: whsec_\S+/)
+  await tab.press('Enviar um teste')
+  await tab.says(/payment\.\w+: entregue, respondeu 200/)
+  await tab.press('Entregas')
+  await tab.says(/Quando.*Evento.*entregue/)
+  await tab.press('Voltar')
+  await tab.press('Eliminar')
+  await tab.press('Eliminar')
+  await tab.says(/Eliminado\..*Ainda não há endereços/)
+  assert.deepEqual((await client.get('/v1/webhooks')).body.data, [])
+  await tab.close()
 })
 
 test('nothing of another language is left on a page', async () => {

@@ -79,6 +79,7 @@ test('every example works as it stands, and its reply has the declared shape', a
   for (const route of routes)
     for (const example of route.examples ?? []) {
       const { client } = await freshAccount(route)
+      if (route.operation === 'billing.createSubscription') await exampleOf(client, 'billing.createPlan')
       const path = await realPath(route, client)
       const query = example.query ? `?${queryText(example.query)}` : ''
       const { status, body, headers } = await client.request(
@@ -158,6 +159,11 @@ async function realPath(route: Route, client: typeof world.demo): Promise<string
   const [collection = ''] = route.path.split(/\/:\w+/)
   // What a second parameter names is never reached, since the first belongs to somebody else.
   const rest = filled(route.path.slice(collection.length).replace(/^\/:\w+/, ''), 'x')
+  if (collection === '/v1/billing/subscriptions') {
+    const { plan_id } = (await exampleOf(client, 'billing.createPlan')).body
+    const made = await client.post(collection, { plan_id, customer: { email: 'asha@example.com' } })
+    return `${collection}/${made.body.subscription_id}${rest}`
+  }
   const create = routes.find(({ path, method }) => path === collection && method === 'POST')
   const body = create?.examples?.[0]?.body
   if (create && body) {
@@ -185,12 +191,6 @@ async function realPath(route: Route, client: typeof world.demo): Promise<string
     const { body: key } = await client.post('/v1/api-keys', { name: 'short-lived' })
     await client.delete(`/v1/api-keys/${key.id}`)
     return `${collection}/${(await client.get('/v1/events')).body.data[0].id}`
-  }
-  if (collection === '/v1/billing/subscriptions') {
-    const plan = { name: 'Monthly', amount: 1500, currency: 'KES', interval: 'month' }
-    const { plan_id } = (await client.post('/v1/billing/plans', plan)).body
-    const made = await client.post(collection, { plan_id, customer: { email: 'asha@example.com' } })
-    return `${collection}/${made.body.subscription_id}${rest}`
   }
   if (collection === '/v1/payments/mobile') {
     const asked = { amount: 5, currency: 'KES', phone_number: '+254700000001' }
@@ -227,6 +227,12 @@ async function realPath(route: Route, client: typeof world.demo): Promise<string
     return `${collection}/${made.customer.customer_id}${rest}`
   }
   throw new Error(`the tests do not know how to make something under ${collection}`)
+}
+
+/** Sends the first example of an operation, for those that need what it makes. */
+function exampleOf(client: typeof world.demo, operation: string): Promise<Reply> {
+  const route = routes.find((one) => one.operation === operation)
+  return client.request(route?.method ?? 'GET', route?.path ?? '/', { body: route?.examples?.[0]?.body })
 }
 
 /** A body that passes validation, so that what is refused is the id. */

@@ -4,6 +4,7 @@ import { type Static, Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../kernel/ids.ts'
 import { currencies, isCurrency, parseAmount } from '../../kernel/money.ts'
+import { requireOverdraft, requireRoom } from '../../ledger/ceiling.ts'
 import { post, setOverdraft, type Wallet, walletsOf } from '../../ledger/wallets.ts'
 import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
@@ -278,7 +279,7 @@ const credit = write({
     reference: Type.String({ minLength: 1, maxLength: 64, rule: 'must have 1 to 64 characters' }),
   }),
   reply: { status: 200, schema: CreditReply },
-  errors: ['NOT_FOUND', 'VALIDATION_ERROR', 'UNSUPPORTED_CURRENCY', 'DUPLICATE_REFERENCE'],
+  errors: ['NOT_FOUND', 'VALIDATION_ERROR', 'UNSUPPORTED_CURRENCY', 'AMOUNT_TOO_HIGH', 'DUPLICATE_REFERENCE'],
   examples: [
     {
       name: 'A bank transfer arrived',
@@ -307,6 +308,7 @@ async function creditAccount(
   const currency = knownCurrency(input.currency)
   const micros = positiveAmount(input.amount, currency)
   const tenant = { bucket: row.bucket, account: row.id, environment }
+  await requireRoom(tx, tenant, currency, micros)
   const sourceId = newUuid(app.clock.nowMs())
   const [made] = await tx.query(creditReference, { account: row.id, environment, reference, source: sourceId })
   if (!made) {
@@ -342,12 +344,13 @@ const overdraft = write({
   params: IdParam,
   body: Type.Object({ amount: AmountIn(), currency: CurrencyCode(), environment: EnvironmentName() }),
   reply: { status: 200, schema: WalletRecord },
-  errors: ['NOT_FOUND', 'VALIDATION_ERROR', 'UNSUPPORTED_CURRENCY', 'CONFLICT'],
+  errors: ['NOT_FOUND', 'VALIDATION_ERROR', 'UNSUPPORTED_CURRENCY', 'AMOUNT_TOO_HIGH', 'CONFLICT'],
   examples: [{ name: 'Pay at the end of the month', body: { amount: 10000, currency: 'KES', environment: 'live' } }],
   handle: async (_app, tx, { params, body }, caller) => {
     const row = await existing(tx, params.id)
     const currency = knownCurrency(body.currency)
     const micros = amountOf(body.amount, currency)
+    requireOverdraft(currency, micros)
     const wallet = await setOverdraft(
       tx,
       { bucket: row.bucket, account: row.id, environment: body.environment },

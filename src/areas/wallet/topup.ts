@@ -3,6 +3,7 @@
 // and as money in the wallet, both in the transaction that brings it.
 import { type Static, Type } from 'typebox'
 import { idOf } from '../../kernel/ids.ts'
+import { requireFits } from '../../ledger/ceiling.ts'
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { one, type Queryable, type Tx } from '../../platform/db.ts'
@@ -12,6 +13,7 @@ import {
   accept,
   currencyOf,
   declarePurpose,
+  microsOf,
   type NewPayment,
   Payment,
   PaymentCreate,
@@ -72,7 +74,16 @@ export async function acceptTopup(
   caller: Caller,
   sendsInline: boolean,
 ): Promise<Static<typeof Topup>> {
-  return topupOf(tx, await accept(app, tx, paymentFor(input, caller), caller, sendsInline, topup))
+  const payment = paymentFor(input, caller)
+  await requireFitting(tx, payment, caller)
+  return topupOf(tx, await accept(app, tx, payment, caller, sendsInline, topup))
+}
+
+/** Refuses what the wallet has no room for; what comes while it is under way is taken all the same. */
+async function requireFitting(tx: Tx, payment: NewPayment, { tenant, nowMs }: Caller): Promise<void> {
+  const currency = currencyOf(payment.currency)
+  const { wallet } = await currentWallet(tx, tenant, currency, nowMs)
+  requireFits(wallet.balanceMicros, currency, microsOf('amount', payment.amount, currency))
 }
 
 /** Asks the provider, and gives the top-up as it is after its first word. */

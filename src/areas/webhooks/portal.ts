@@ -11,6 +11,7 @@ import { read } from '../../platform/route.ts'
 import { At } from '../../platform/schema.ts'
 import { webAsset } from '../../platform/web/shell.ts'
 import { serveFile } from '../../platform/web/static-files.ts'
+import { portalTexts } from './portal-texts.ts'
 
 const path = '/portal/webhooks'
 const defaultSeconds = 900
@@ -81,7 +82,11 @@ export function mountPortal(http: FastifyInstance): void {
     serveFile(http, { path: at, type, contentSecurityPolicy, make })
   serve(path, 'text/html', () => asset('portal.html'))
   serve(`${path}/portal.css`, 'text/css', () => webAsset('colours.css') + asset('portal.css'))
-  serve(`${path}/portal.js`, 'text/javascript', () => asset('portal.js'))
+  serve(
+    `${path}/portal.js`,
+    'text/javascript',
+    () => `const texts = ${JSON.stringify(portalTexts)}\n${asset('portal.js')}`,
+  )
 }
 
 function asset(name: string): string {

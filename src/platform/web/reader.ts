@@ -25,7 +25,7 @@ export function readerOf(asked: Asked, timeZone: string): Reader {
   const hour = { hour: '2-digit', minute: '2-digit', timeZoneName: 'short' } as const
   return {
     language,
-    money: ({ micros, currency }) => amountIn(locale, currency).format(exact(micros)),
+    money: ({ micros, currency }) => signed(amountIn(locale, currency).format(exact(micros))),
     day: (given) => new Intl.DateTimeFormat(locale, { ...digits, ...day, timeZone: 'UTC' }).format(new Date(given)),
     moment: (at) => new Intl.DateTimeFormat(locale, { ...digits, ...day, ...hour, timeZone }).format(at),
     words: (texts) => wordsIn(texts, language),
@@ -44,6 +44,11 @@ function amountIn(locale: string, currency: Currency): Intl.NumberFormat {
     minimumFractionDigits,
     maximumFractionDigits: 6,
   })
+}
+
+/** In Arabic the sign turns what follows round, and only there: it is kept with its number, so that all amounts run alike. */
+function signed(text: string): string {
+  return text.replace(/\u200e-([\d.,]+)/, '\u2066-$1\u2069')
 }
 
 /** A decimal text is formatted digit by digit; a number would be rounded first. */

@@ -98,6 +98,7 @@ test('amounts are exact in every language, in digits that everybody reads', () =
     ['sw', 9_007_199_254_740_993_000_000n, 'KES', 'KES 9,007,199,254,740,993.00'],
     ['pt-MZ', 500_000n, 'MZN', '0,50 MZN'],
     ['ar-EG', 5_000_000n, 'EGP', /5\.00/],
+    ['ar', -5_000_000n, 'KES', '\u200f\u2066-5.00\u2069 KES'],
     ['fa', 5_000_000n, 'KES', /5\.00/],
     ['tlh-XX, nonsense, x', 1_000_000n, 'KES', 'KES 1.00'],
   ] as const) {

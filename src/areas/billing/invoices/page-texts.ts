@@ -19,9 +19,9 @@ export const invoiceTexts = {
   },
   due: {
     en: 'Due {day}',
-    fr: 'À payer avant le {day}',
+    fr: 'À payer au plus tard le {day}',
     pt: 'A pagar até {day}',
-    sw: 'Lipa kabla ya {day}',
+    sw: 'Lipa kufikia {day}',
     ar: 'تُستحق في {day}',
   },
   nothingDue: {

@@ -209,7 +209,8 @@ const voidOne = write({
   },
 })
 
-const { phone, provider, method, description, reference, metadata, callback_url, expires_in } = PaymentCreate.properties
+const { phone, provider, method, card_token, description, reference, metadata, callback_url, expires_in } =
+  PaymentCreate.properties
 
 const pay = write({
   ...accepting,
@@ -218,14 +219,16 @@ const pay = write({
   operation: 'billing.payInvoice',
   summary: 'Collect what is due on an invoice',
   description:
-    'The payer is asked on the phone, as with every payment. Part of what is due can be asked for; the invoice stays open until all of it is paid.',
+    'The payer is asked on the phone, or a card that you saved (`card_token`) is charged, as with every payment. Part of what is due can be asked for; the invoice stays open until all of it is paid.',
   scope: 'billing:write',
   params: InvoiceParam,
   body: Type.Object({
     amount: Type.Optional(AmountIn({ description: 'Major units; all that is due unless given' })),
     phone,
+    phone_number: phone,
     provider,
     method,
+    card_token,
     description,
     reference,
     metadata,
@@ -242,7 +245,9 @@ const pay = write({
   prepare: (app, { body }, caller) => checkCallback(app, body, caller),
   handle: async (app, tx, { params, query, body }, caller) => {
     const invoice = await locked(tx, caller, params.invoice_id)
-    return paymentRecordOf(await payInvoice(app, tx, caller, invoice, body, query.wait !== 0))
+    const { phone_number, phone = phone_number, ...rest } = body
+    const how = { ...rest, ...(phone === undefined ? {} : { phone }) }
+    return paymentRecordOf(await payInvoice(app, tx, caller, invoice, how, query.wait !== 0))
   },
   follow: async (app, { query }, caller, payment) =>
     query.wait === 0 ? passed(payment) : paymentRecordOf(await sendNow(app, caller, paymentUuid(payment.payment_id))),

@@ -140,13 +140,13 @@ export async function createPlan(
 
 export async function changePlan(
   tx: Tx,
-  id: string,
+  name: string,
   input: Static<typeof PlanUpdate>,
   caller: Caller,
 ): Promise<Static<typeof Plan>> {
   const { tenant } = caller
-  const before = await maybe(tx.query(lockPlan, { ...tenant, id: planUuid(id) }))
-  if (!before) throw noSuchPlan()
+  const { id } = await requirePlan(tx, tenant, name)
+  const before = await one(tx.query(lockPlan, { ...tenant, id }))
   requireSettled(before, input)
   const after = await one(
     tx.query(updatePlan, {
@@ -158,7 +158,7 @@ export async function changePlan(
       metadata: metadataText(input.metadata ?? before.metadata),
     }),
   )
-  await record(tx, caller, 'plan.update', id, { before: editable(before), after: editable(after) })
+  await record(tx, caller, 'plan.update', idOf('plan', id), { before: editable(before), after: editable(after) })
   return planOf(after)
 }
 
@@ -184,16 +184,12 @@ function requireSettled(plan: PlanRow, input: Static<typeof PlanUpdate>): void {
   }
 }
 
-export async function requirePlan(queryable: Queryable, tenant: Tenant, id: string): Promise<PlanRow> {
-  const row = await maybe(queryable.query(findPlan, { ...tenant, id: planUuid(id) }))
+/** The plan that an id names, or the account's own name of it. */
+export async function requirePlan(queryable: Queryable, tenant: Tenant, name: string): Promise<PlanRow> {
+  const id = uuidOf('plan', name) ?? (await maybe(queryable.query(findCode, { ...tenant, code: name })))?.id
+  const row = id === undefined ? null : await maybe(queryable.query(findPlan, { ...tenant, id }))
   if (!row) throw noSuchPlan()
   return row
-}
-
-function planUuid(id: string): string {
-  const uuid = uuidOf('plan', id)
-  if (uuid === null) throw noSuchPlan()
-  return uuid
 }
 
 export function planOf({ id, ...row }: PlanRow): Static<typeof Plan> {
@@ -201,7 +197,10 @@ export function planOf({ id, ...row }: PlanRow): Static<typeof Plan> {
 }
 
 function noSuchPlan(): AppError {
-  return new AppError('NOT_FOUND', 'there is no such plan; the ids of plans begin with plan_')
+  return new AppError(
+    'NOT_FOUND',
+    'there is no such plan; it is named by its id, which begins with plan_, or by its code',
+  )
 }
 
 async function usedBefore(tx: Tx, tenant: Tenant, code: string): Promise<AppError> {

@@ -7,7 +7,7 @@ import { listQuery } from '../../../platform/schema.ts'
 import { changePlan, createPlan, Plan, PlanCreate, PlanUpdate, planOf, requirePlan } from './plan.ts'
 import { listPlans } from './store.ts'
 
-const PlanParam = Type.Object({ plan_id: Type.String({ description: 'Begins with plan_' }) })
+const PlanParam = Type.Object({ plan_id: Type.String({ description: 'Begins with plan_; or the code of the plan' }) })
 
 const create = write({
   method: 'POST',
@@ -24,7 +24,10 @@ const create = write({
   },
   errors: ['VALIDATION_ERROR', 'UNSUPPORTED_CURRENCY', 'DUPLICATE_REFERENCE'],
   examples: [
-    { name: 'Every month', body: { name: 'Internet 20 Mbit/s', amount: 1500, currency: 'KES', interval: 'month' } },
+    {
+      name: 'Every month',
+      body: { name: 'Internet 20 Mbit/s', amount: 1500, currency: 'KES', interval: 'month', code: 'internet-20' },
+    },
   ],
   handle: (_app, tx, { body }, caller) => createPlan(tx, body, caller),
 })

@@ -18,7 +18,7 @@ import { dayIn, type Method, methodOf, PaymentMethodIn, quantity, requireOffered
 import { locked, priceOf, requireStatus, sinceNow, tellSubscription, wholeSecond } from './subscription.ts'
 
 export const SubscriptionUpdate = Type.Object({
-  plan_id: Type.Optional(Type.String({ maxLength: 40, description: 'Of the same currency' })),
+  plan_id: Type.Optional(Type.String({ maxLength: 50, description: 'Its id or code; of the same currency' })),
   quantity: Type.Optional(quantity),
   payment_method: Type.Optional(PaymentMethodIn),
   cancel_at_period_end: Type.Optional(Type.Boolean({ description: 'true: it ends when its period does' })),

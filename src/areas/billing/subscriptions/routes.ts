@@ -48,6 +48,16 @@ const create = write({
     location: ({ subscription_id }: Static<typeof Subscription>) => `/v1/billing/subscriptions/${subscription_id}`,
   },
   errors: [...payable, 'INVALID_URL', 'DUPLICATE_REFERENCE'],
+  examples: [
+    {
+      name: 'To the plan with the code internet-20, paid by phone',
+      body: {
+        plan_id: 'internet-20',
+        customer: { name: 'Asha', email: 'asha@example.com' },
+        payment_method: { type: 'mobile_money', phone: '+254700000001' },
+      },
+    },
+  ],
   prepare: (app, { body }, caller) => checkCallback(app, body, caller),
   handle: async (app, tx, { body }, caller) =>
     recorded(tx, caller, 'subscription.create', await subscribe(app, tx, body, caller)),

@@ -42,7 +42,7 @@ export const PaymentMethodIn = Type.Object({
 })
 
 export const SubscriptionCreate = Type.Object({
-  plan_id: Type.String({ maxLength: 40, description: 'Begins with plan_' }),
+  plan_id: Type.String({ maxLength: 50, description: 'Begins with plan_; or the code of the plan' }),
   customer: CustomerIn,
   payment_method: Type.Optional(PaymentMethodIn),
   quantity: Type.Optional(quantity),

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of the webhook portal. Everything it shows comes from the public API, asked with the token of its session; the
-// token stands behind the # of the address and is kept for this tab only.
+// token stands behind the # of the address and is kept for this tab only. `texts` stands before it where it is served.
 
 const token = location.hash.slice(1) || kept('') || ''
 if (location.hash) {
   kept(token)
-  history.replaceState(null, '', location.pathname)
+  history.replaceState(null, '', location.pathname + location.search)
 }
 
 /** In the frame of another site, a browser may refuse to keep anything: then the page is there until it is loaded anew. */
@@ -17,6 +17,20 @@ function kept(value) {
     return null
   }
 }
+
+/** The language that the address asks for, else the first that the browser names. */
+const asked = [new URLSearchParams(location.search).get('lang') ?? '', ...(navigator.languages ?? [])]
+const language = asked.map((tag) => tag.split('-')[0].toLowerCase()).find((one) => texts.webhooks[one]) ?? 'en'
+/** Times are written as the browser writes them, if it speaks the language. */
+const locale = navigator.language?.startsWith(language) ? undefined : language
+const say = (name, values = {}) => texts[name][language].replaceAll(/\{(\w+)\}/g, (all, key) => values[key] ?? all)
+/** A word of the API in the language of the page, where it has one. */
+const wordFor = (word) => texts[word]?.[language] ?? word
+
+document.documentElement.lang = language
+document.documentElement.dir = language === 'ar' ? 'rtl' : 'ltr'
+document.title = say('webhooks')
+for (const element of document.querySelectorAll('[data-text]')) element.textContent = say(element.dataset.text)
 
 const view = document.querySelector('#view')
 const notice = document.querySelector('#notice')
@@ -32,12 +46,12 @@ async function ask(method, path, body) {
   const headers = { authorization: `Bearer ${token}`, 'pamoja-envelope': 'data' }
   if (body) headers['content-type'] = 'application/json'
   const response = await fetch(`/v1${path}`, { method, headers, body: body && JSON.stringify(body) }).catch(() => null)
-  if (!response) throw new Error('The server cannot be reached. Try again in a moment.')
-  if (response.status === 401) throw new Error('This page has expired. Open it again from where you came.')
+  if (!response) throw new Error(say('unreachable'))
+  if (response.status === 401) throw new Error(say('expired'))
   const answer = await response.json().catch(() => null)
   if (response.ok && answer) return answer
   const { details, message } = answer?.error ?? {}
-  throw new Error(details || message || `The server answered ${response.status}. Try again in a moment.`)
+  throw new Error(details || message || say('serverSaid', { status: response.status }))
 }
 
 /** An element with its texts and children: nothing that came from the API is ever read as HTML. */
@@ -51,8 +65,8 @@ function make(name, attributes = {}, ...children) {
 }
 
 const button = (text, click, kind = null) => make('button', { type: 'button', class: kind, click }, text)
-const stateOf = (state) => make('span', { class: `state ${state}` }, state)
-const moment = (text) => (text ? new Date(text).toLocaleString() : '–')
+const stateOf = (state) => make('span', { class: `state ${state}` }, wordFor(state))
+const moment = (text) => (text ? new Date(text).toLocaleString(locale) : '–')
 
 function tell(text, isProblem = false, ...more) {
   notice.className = isProblem ? 'problem' : ''
@@ -95,71 +109,67 @@ function show(...children) {
 async function showEndpoints() {
   const { data } = await ask('GET', '/webhooks?limit=100')
   add.hidden = !mayWrite
-  const nothing = mayWrite
-    ? 'No endpoints yet. Add one to be told what happens, as it happens.'
-    : 'No endpoints yet, and this page may only look.'
+  const nothing = say(mayWrite ? 'none' : 'noneToSee')
   show(...(data.length > 0 ? data.map(endpoint) : [make('p', { class: 'empty' }, nothing)]))
 }
 
 function endpoint(webhook) {
   const { id, url, events, description, enabled, disabled_reason: reason, health } = webhook
   const tried = health.success_24h + health.failure_24h
-  const figures = tried === 0 ? 'Nothing sent in 24 hours' : `${health.success_24h} of ${tried} delivered in 24 hours`
-  const speed = health.p50_ms === null ? '' : `, half of them within ${health.p50_ms} ms`
-  const waiting = health.pending === 0 ? '' : `, ${health.pending} waiting`
+  const figures = tried === 0 ? say('nothingIn24h') : say('deliveredIn24h', { delivered: health.success_24h, tried })
+  const speed = health.p50_ms === null ? '' : say('halfWithin', { ms: health.p50_ms })
+  const waiting = health.pending === 0 ? '' : say('waiting', { count: health.pending })
   return make(
     'article',
     {},
-    make('div', { class: 'row head' }, make('h2', { class: 'address' }, url), stateOf(health.state)),
+    make('div', { class: 'row head' }, make('h2', { class: 'address', dir: 'ltr' }, url), stateOf(health.state)),
     description && make('p', {}, description),
-    reason && make('p', { class: 'quiet' }, `Disabled: ${reason}`),
+    reason && make('p', { class: 'quiet' }, say('disabledFor', { reason })),
     make('div', { class: 'events' }, ...events.map((name) => make('code', {}, name))),
     make('p', { class: 'quiet' }, `${figures}${speed}${waiting}.`),
     make(
       'div',
       { class: 'row actions' },
-      button('Deliveries', () => showDeliveries(webhook)),
-      mayWrite && button('Send a test', () => test(id)),
-      mayWrite && button('Edit', () => edit(webhook)),
-      mayWrite && button('New secret', () => rotate(id)),
-      mayWrite && button(enabled ? 'Disable' : 'Enable', () => change(id, { enabled: !enabled })),
-      mayWrite && button('Delete', () => remove(webhook), 'danger'),
+      button(say('deliveries'), () => showDeliveries(webhook)),
+      mayWrite && button(say('sendTest'), () => test(id)),
+      mayWrite && button(say('edit'), () => edit(webhook)),
+      mayWrite && button(say('newSecret'), () => rotate(id)),
+      mayWrite && button(say(enabled ? 'disable' : 'enable'), () => change(id, { enabled: !enabled })),
+      mayWrite && button(say('delete'), () => remove(webhook), 'danger'),
     ),
   )
 }
 
 async function test(id) {
   const { data } = await ask('POST', `/webhooks/${id}/test`, {})
-  const answer = data.response_status === null ? data.error : `answered ${data.response_status}`
-  tell(
-    `${data.event}: ${data.delivered ? 'delivered' : 'not delivered'}, ${answer}, ${data.duration_ms} ms.`,
-    !data.delivered,
-  )
+  const answer = data.response_status === null ? data.error : say('answered', { status: data.response_status })
+  const values = { event: data.event, answer, ms: data.duration_ms }
+  tell(say(data.delivered ? 'testDelivered' : 'testFailed', values), !data.delivered)
   await showEndpoints()
 }
 
 async function change(id, changes) {
   await ask('PATCH', `/webhooks/${id}`, changes)
-  tell('Saved.')
+  tell(say('saved'))
   await showEndpoints()
 }
 
 async function rotate(id) {
-  if (!(await sure('Make a new secret? The old one signs too, for 24 hours.', 'Make a new secret'))) return
+  if (!(await sure(say('sureSecret'), say('makeSecret')))) return
   const { data } = await ask('POST', `/webhooks/${id}/rotate-secret`, {})
-  tellSecret('The new secret', data.secret)
+  tellSecret(say('secretShown'), data.secret)
 }
 
 /** It is shown this once. */
 function tellSecret(what, secret) {
-  const copy = button('Copy', () => navigator.clipboard.writeText(secret))
-  tell(`${what}, shown this once: `, false, make('code', {}, secret), ' ', ...(navigator.clipboard ? [copy] : []))
+  const copy = button(say('copy'), () => navigator.clipboard.writeText(secret))
+  tell(`${what} `, false, make('code', {}, secret), ' ', ...(navigator.clipboard ? [copy] : []))
 }
 
 async function remove({ id, url }) {
-  if (!(await sure(`Delete ${url}? What it has not received yet will not be sent.`, 'Delete'))) return
+  if (!(await sure(say('sureDelete', { url }), say('delete')))) return
   await ask('DELETE', `/webhooks/${id}`)
-  tell('Deleted.')
+  tell(say('deleted'))
   await showEndpoints()
 }
 
@@ -167,7 +177,7 @@ function edit(webhook) {
   const chosen = new Set(webhook?.events ?? [])
   const areas = [...new Set(catalogue.map(({ area }) => `${area}.*`))]
   const names = new Set(['*', ...chosen, ...areas, ...catalogue.map(({ name }) => name)])
-  editor.querySelector('h2').textContent = webhook ? 'Change the endpoint' : 'Add an endpoint'
+  editor.querySelector('h2').textContent = say(webhook ? 'changeTitle' : 'addTitle')
   problem.hidden = true
   form.url.value = webhook?.url ?? ''
   form.description.value = webhook?.description ?? ''
@@ -199,8 +209,8 @@ async function save(webhook) {
   })
   if (!saved) return
   editor.close()
-  if (webhook) tell('Saved.')
-  else tellSecret('Added. Its secret', saved.data.secret)
+  if (webhook) tell(say('saved'))
+  else tellSecret(say('addedShown'), saved.data.secret)
   await showEndpoints()
 }
 
@@ -211,11 +221,13 @@ const heading = (text, kind = null) => make('h2', { tabindex: '-1', class: kind 
 async function showDeliveries(webhook, status = '', cursor = '') {
   const query = new URLSearchParams({ limit: '50', ...(status && { status }), ...(cursor && { cursor }) })
   const { data, next_cursor: next } = await ask('GET', `/webhooks/${webhook.id}/deliveries?${query}`)
-  const filter = make('select', { 'aria-label': 'Show deliveries that are' })
+  const filter = make('select', { 'aria-label': say('showThose') })
   for (const name of ['', 'pending', 'delivered', 'failed', 'cancelled'])
-    filter.append(make('option', { value: name, selected: name === status && '' }, name || 'every status'))
+    filter.append(
+      make('option', { value: name, selected: name === status && '' }, name ? wordFor(name) : say('everyStatus')),
+    )
   filter.addEventListener('change', () => attempt(() => showDeliveries(webhook, filter.value)))
-  const heads = ['When', 'Event', 'Status', 'Attempts', 'Answer']
+  const heads = ['when', 'event', 'status', 'attempts', 'answer'].map((name) => say(name))
   const rows = data.map((delivery) =>
     row(
       heads,
@@ -224,23 +236,23 @@ async function showDeliveries(webhook, status = '', cursor = '') {
       stateOf(delivery.status),
       String(delivery.attempts),
       String(delivery.response_status ?? delivery.last_error ?? '–'),
-      button('Show', () => showDelivery(webhook, delivery.id)),
+      button(say('show'), () => showDelivery(webhook, delivery.id)),
     ),
   )
   add.hidden = true
   show(
-    make('div', { class: 'row head' }, heading(webhook.url, 'address'), filter, button('Back', showEndpoints)),
+    make('div', { class: 'row head' }, heading(webhook.url, 'address'), filter, button(say('back'), showEndpoints)),
     rows.length > 0
       ? table([...heads, ''], rows)
-      : make('p', { class: 'empty' }, status ? `Nothing here is ${status}.` : 'Nothing was sent here yet.'),
-    next && button('Older', () => showDeliveries(webhook, status, next)),
+      : make('p', { class: 'empty' }, status ? say('nothingIs', { status: wordFor(status) }) : say('nothingYet')),
+    next && button(say('older'), () => showDeliveries(webhook, status, next)),
   )
 }
 
 async function showDelivery(webhook, id) {
   const path = `/webhooks/${webhook.id}/deliveries/${id}`
   const { data } = await ask('GET', path)
-  const heads = ['Attempt', 'When', 'Took', 'Answer', 'What it said']
+  const heads = ['attempt', 'when', 'took', 'answer', 'said'].map((name) => say(name))
   const attempts = data.attempts_log.map(({ attempt, at, duration_ms, status, error, response_body }) =>
     row(heads, String(attempt), moment(at), `${duration_ms} ms`, String(status ?? error ?? '–'), response_body ?? ''),
   )
@@ -251,17 +263,17 @@ async function showDelivery(webhook, id) {
       heading(`${data.event}, ${moment(data.created_at)}`),
       stateOf(data.status),
       mayWrite &&
-        button('Send again', async () => {
+        button(say('sendAgain'), async () => {
           await ask('POST', `${path}/redeliver`, {})
-          tell('It is on its way again.')
+          tell(say('onItsWay'))
           await showDeliveries(webhook)
         }),
-      button('Back', () => showDeliveries(webhook)),
+      button(say('back'), () => showDeliveries(webhook)),
     ),
-    make('h3', {}, 'Attempts'),
-    attempts.length > 0 ? table(heads, attempts) : make('p', { class: 'quiet' }, 'None yet.'),
-    make('h3', {}, 'What was sent'),
-    make('pre', { tabindex: '0' }, data.request ? sent(data.request) : 'It is not kept any more.'),
+    make('h3', {}, say('attempts')),
+    attempts.length > 0 ? table(heads, attempts) : make('p', { class: 'quiet' }, say('noneYet')),
+    make('h3', {}, say('whatWasSent')),
+    make('pre', { tabindex: '0', dir: 'ltr' }, data.request ? sent(data.request) : say('notKept')),
   )
 }
 
@@ -297,7 +309,7 @@ await attempt(async () => {
   const { data: me } = await ask('GET', '/auth/whoami')
   mayWrite = me.scopes.includes('webhooks:write')
   const environment = document.querySelector('#environment')
-  environment.textContent = me.environment
+  environment.textContent = wordFor(me.environment)
   environment.className = me.environment
   catalogue = (await ask('GET', '/webhooks/events')).data
   await showEndpoints()

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much a wallet may hold. A bigint ends a little above it: what stays below leaves room for money that nobody can
+// refuse any more, such as a payment that was made, and for an overdraft.
+import { AppError } from '../kernel/errors.ts'
+import { type Currency, formatMicros } from '../kernel/money.ts'
+import { one, statement, type Tx } from '../platform/db.ts'
+import type { Tenant } from '../platform/tenant.ts'
+
+const mostBalanceMicros = 9_000_000_000_000_000_000n
+const mostOverdraftMicros = 100_000_000_000_000_000n
+
+const makeWallet = statement<Tenant & { currency: string }, object>(
+  'ledger.make_wallet_to_fill',
+  `insert into ledger.wallets (bucket, account_id, environment, currency)
+   values ($bucket, $account, $environment, $currency) on conflict do nothing`,
+)
+
+const lockBalance = statement<Tenant & { currency: string }, { balance: bigint }>(
+  'ledger.lock_balance',
+  `select balance from ledger.wallets
+    where bucket = $bucket and account_id = $account and environment = $environment and currency = $currency
+    for update`,
+)
+
+/** Refuses what would not fit into a wallet; it stays locked until this transaction ends. */
+export async function requireRoom(tx: Tx, tenant: Tenant, currency: Currency, micros: bigint): Promise<void> {
+  await tx.query(makeWallet, { ...tenant, currency })
+  const { balance } = await one(tx.query(lockBalance, { ...tenant, currency }))
+  requireFits(balance, currency, micros)
+}
+
+/** Refuses an amount that a wallet with this balance has no room for. */
+export function requireFits(balance: bigint, currency: Currency, micros: bigint): void {
+  const room = mostBalanceMicros - balance
+  if (micros > room)
+    throw tooHigh(`the ${currency} wallet has room for ${formatMicros(room > 0n ? room : 0n)} more`, currency, room)
+}
+
+/** Refuses an overdraft with which sums would not fit any more. */
+export function requireOverdraft(currency: Currency, micros: bigint): void {
+  if (micros > mostOverdraftMicros)
+    throw tooHigh(`an overdraft is at most ${formatMicros(mostOverdraftMicros)}`, currency, mostOverdraftMicros)
+}
+
+function tooHigh(details: string, currency: Currency, most: bigint): AppError {
+  const max_amount = Number(formatMicros(most > 0n ? most : 0n))
+  return new AppError('AMOUNT_TOO_HIGH', details, { extra: { max_amount, currency } })
+}
