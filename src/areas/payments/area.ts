@@ -5,6 +5,7 @@ import { bankSandboxRoutes } from './bank/sandbox.ts'
 import { declareTaker, mountCallbacks } from './callbacks.ts'
 import { mountChallenges } from './cards/challenge.ts'
 import { cardRoutes } from './cards/routes.ts'
+import { discrepancyRoutes } from './discrepancies.ts'
 import { disputeJob } from './disputes/follow.ts'
 import { disputeRoutes } from './disputes/routes.ts'
 import { disputeSandboxRoutes } from './disputes/sandbox.ts'
@@ -52,6 +53,7 @@ export const payments: Area = {
     ...blacklistRoutes,
     ...bankSandboxRoutes,
     ...operatorRoutes,
+    ...discrepancyRoutes,
     ...refundOperatorRoutes,
     ...payoutOperatorRoutes,
     ...reconciliation.routes,

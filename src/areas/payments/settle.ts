@@ -10,6 +10,7 @@ import { maybe, one, type Tx } from '../../platform/db.ts'
 import { type EventType, eventColumns, type NewEvent, type Occasion } from '../../platform/events.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { type Change, changeOf, ended } from './change.ts'
+import { noteDiscrepancy } from './discrepancies.ts'
 import { paymentEvents } from './events.ts'
 import { noSuchPayment, toldOf } from './payment.ts'
 import type { Verdict } from './provider.ts'
@@ -83,19 +84,12 @@ export async function settle(
     const change = changeOf(payment, verdict, new Date(occasion.nowMs))
     const after = await store(app, occasion, payment, attempt, change)
     if (after) {
-      warn(app, after, verdict)
+      await noteDiscrepancy(app, after, verdict)
       return after
     }
     payment = await find()
   }
   throw new Error(`payment ${attempt.payment_id} changes faster than it can be read`)
-}
-
-/** Money that is not what was asked for is kept apart; if it was believed before, the books must be looked at. */
-function warn(app: App, { id, provider, amount }: PaymentRow, verdict: Verdict): void {
-  if (verdict.kind !== 'paid' || verdict.micros === null || verdict.micros === amount) return
-  const payment = idOf('payment', id)
-  app.log.error({ payment, provider }, 'a provider collected another amount than was asked for')
 }
 
 /** Withdraws a payment that nobody was asked for yet, or whose payer has not decided, or whose money is only set aside. */
@@ -188,7 +182,9 @@ async function storeIn(
   if (isPending(app, payment, change)) await notePending(app, tx, occasion, after)
   const { completed, failed } = purposeOf(after)
   if (event?.columns.event_type === paymentEvents.completed.name) await completed?.(app, tx, occasion, after)
-  if (event?.columns.event_type === paymentEvents.failed.name) await failed?.(app, tx, occasion, after)
+  // One that was given up has failed before, for whoever asked for it.
+  if (event?.columns.event_type === paymentEvents.failed.name && open.includes(payment.status))
+    await failed?.(app, tx, occasion, after)
   return after
 }
 
