@@ -214,7 +214,7 @@ function judge(model: Model, one: Happening): void {
     case 'cancel':
       if (!isOpen || !isUnsent) break
       model.attempt = 'final'
-      end('cancelled', null)
+      end('cancelled', 'USER_CANCELLED')
       break
     default:
   }

@@ -133,7 +133,7 @@ async function end(
   to: 'cancelled' | 'expired',
 ): Promise<PaymentRow> {
   const occasion = occasionOf(app, payment, attempt)
-  const reason = to === 'expired' ? 'TRANSACTION_TIMEOUT' : null
+  const reason = to === 'expired' ? 'TRANSACTION_TIMEOUT' : 'USER_CANCELLED'
   const after = ended(payment, to, new Date(occasion.nowMs), reason)
   const change: Change = { attempt: null, providerId: null, after, posting: null }
   const stored = await storeIn(app, tx, occasion, payment, attempt, change)
