@@ -234,7 +234,10 @@ test('a payment that nobody was asked for yet can be withdrawn, any other cannot
     const body = { amount: 5, currency: 'KES', phone: '+254700000001' }
     const { body: waiting } = await client.post('/v1/payments?wait=0', body)
     const cancelled = await client.post(`/v1/payments/${waiting.payment_id}/cancel`)
-    assert.deepEqual([cancelled.status, cancelled.body.status, cancelled.body.failure_reason], [200, 'cancelled', 'USER_CANCELLED'])
+    assert.deepEqual(
+      [cancelled.status, cancelled.body.status, cancelled.body.failure_reason],
+      [200, 'cancelled', 'USER_CANCELLED'],
+    )
     const again = await client.post(`/v1/payments/${waiting.payment_id}/cancel`)
     assert.deepEqual(
       [again.status, again.body.error.code, again.body.error.status],

@@ -122,8 +122,9 @@ async function comeBack(app: App, challenge: Challenge, reply: FastifyReply): Pr
   const nowMs = app.clock.nowMs() + Number(attempt.clock_offset_ms)
   if (known.return_url !== null)
     return reply.redirect(await landingUrl(app, tenant, after, known.return_url, nowMs), 303)
-  const isDone = after.status === 'completed' || after.status === 'processing'
-  if (isDone) return end(reply, 200, 'good', 'Paid, thank you', 'The payment is made. You can close this page.')
+  if (after.receipt_url !== null) return reply.redirect(after.receipt_url, 303)
+  if (after.status === 'completed' || after.status === 'processing')
+    return end(reply, 200, 'good', 'Paid, thank you', 'The payment is made. You can close this page.')
   return after.status === 'requires_action'
     ? end(reply, 200, 'waiting', 'One moment', 'The payment is being looked into. You can close this page.')
     : end(reply, 200, 'bad', 'It was not paid', 'The payment was not made. You can close this page.')
