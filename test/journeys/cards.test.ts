@@ -225,7 +225,9 @@ test('two who decide at once: one of them does', async () => {
       browse('POST', asked.body.redirect_url, `decision=${word}`),
     ),
   )
-  assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 410, 410, 410])
+  const taken = answers.map(({ status }) => status).filter((status) => status !== 410)
+  // Whoever approved is sent to the receipt, whoever did not is told so.
+  assert.ok(taken.length === 1 && [200, 303].includes(taken[0] ?? 0), taken.join())
 })
 
 test('the acquirer tells what the payer did, and nobody else can', async () => {
