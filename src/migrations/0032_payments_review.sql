@@ -12,7 +12,7 @@ create index refunds_of_payment on payments.refunds (payment_id, bucket, account
 drop index payments.disputes_of_payment;
 create unique index disputes_of_payment on payments.disputes (payment_id, bucket, account_id, environment, provider_id);
 
--- Payments of which a provider told another amount than was asked for, until somebody has looked at them.
+-- One row is a payment of which a provider told another amount than was asked for; open until somebody has looked at it.
 create table payments.discrepancies (
   bucket         smallint    not null check (bucket between 0 and 255),
   account_id     uuid        not null,
