@@ -74,6 +74,30 @@ test('whoever names a provider that does not charge cards is told so', async () 
   assert.equal(status, 201)
 })
 
+test('a card is given, or a saved one named, and never both', async () => {
+  const { client } = await world.account()
+  const { body: paid } = await client.post('/v1/payments', { ...kes, card, save_card: true })
+  const both = await refused(client, '/v1/payments', { ...kes, card, card_token: paid.card_token })
+  assert.deepEqual(both.slice(0, 3), [422, 'VALIDATION_ERROR', 'card_token'])
+  assert.equal(await countOf(client), 1)
+})
+
+test('whoever is the first to pay in earnest is told what is missing', async () => {
+  const { client } = await world.account({ balance: 1_000 })
+  const { body: key } = await client.post('/v1/api-keys', { name: 'Live', environment: 'live', scopes: ['*'] })
+  const live = world.stranger.as(key.key)
+  for (const [body, provider] of [
+    [{ ...kes, phone }, 'mpesa'],
+    [{ ...kes, card }, 'acquirer'],
+    [{ ...kes, method: 'bank_transfer' }, 'bank'],
+  ] as const) {
+    const { status, body: answer, headers } = await live.post('/v1/payments', body)
+    const { code, details } = answer.error
+    const words = `this installation has no account with ${provider} yet; its operator enters one`
+    assert.deepEqual([status, code, details, headers['retry-after']], [503, 'PROVIDER_UNAVAILABLE', words, '60'])
+  }
+})
+
 test('a payer is told what to dial, until the payment is over', async () => {
   const { client } = await world.account()
   for (const [currency, payer, code] of [

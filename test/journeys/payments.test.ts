@@ -235,7 +235,10 @@ test('a payment that nobody was asked for yet can be withdrawn, any other cannot
     const body = { amount: 5, currency: 'KES', phone: '+254700000001' }
     const { body: waiting } = await client.post('/v1/payments?wait=0', body)
     const cancelled = await client.post(`/v1/payments/${waiting.payment_id}/cancel`)
-    assert.deepEqual([cancelled.status, cancelled.body.status, cancelled.body.failure_reason], [200, 'cancelled', null])
+    assert.deepEqual(
+      [cancelled.status, cancelled.body.status, cancelled.body.failure_reason],
+      [200, 'cancelled', 'USER_CANCELLED'],
+    )
     const again = await client.post(`/v1/payments/${waiting.payment_id}/cancel`)
     assert.deepEqual(
       [again.status, again.body.error.code, again.body.error.status],
@@ -270,6 +273,7 @@ test('the ways to pay are listed with their bounds and how they are doing', asyn
     whole_units_only: true,
     fee: { percent: 1.5, fixed: 0, currency: 'KES' },
     status: 'up',
+    logo_url: `${world.node.url}/logos/mpesa.svg`,
     ussd_code: '*334#',
   })
   for (const query of ['currency=GBP', 'country=GB', 'country=GB&direction=out']) {

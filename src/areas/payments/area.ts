@@ -6,6 +6,7 @@ import { declareTaker, mountCallbacks } from './callbacks/callbacks.ts'
 import { mountChallenges } from './cards/challenge.ts'
 import { cardRoutes } from './cards/routes.ts'
 import { settlementJob } from './cards/settlement.ts'
+import { discrepancyRoutes } from './discrepancies.ts'
 import { disputeJob } from './disputes/follow.ts'
 import { disputeRoutes } from './disputes/routes.ts'
 import { disputeSandboxRoutes } from './disputes/sandbox.ts'
@@ -52,6 +53,7 @@ export const payments: Area = {
     ...blacklistRoutes,
     ...bankSandboxRoutes,
     ...operatorRoutes,
+    ...discrepancyRoutes,
     ...refundOperatorRoutes,
     ...payoutOperatorRoutes,
     ...reconciliation.routes,

@@ -91,14 +91,15 @@ function paid(payment: PaymentRow, receipt: string | null, at: Date): Pick<Chang
   return { after: isNews ? withChanges(payment, { provider_reference: receipt }) : null, posting: null }
 }
 
-/** Money came, but not what was asked for: it is kept apart until somebody has looked at it. */
+/** Money came, in time or late, but not what was asked for: it is kept apart until somebody has looked at it. */
 function mismatched(
   payment: PaymentRow,
   micros: bigint,
   receipt: string | null,
   at: Date,
 ): Pick<Change, 'after' | 'posting'> {
-  const after = moved(payment, open, 'failed', at, { reason: 'AMOUNT_MISMATCH', providerReference: receipt })
+  const from = [...open, ...givenUp]
+  const after = moved(payment, from, 'failed', at, { reason: 'AMOUNT_MISMATCH', providerReference: receipt })
   const credit = `suspense:${payment.provider}`
   return { after, posting: after && { step: 'mismatch', credit, micros, fee: 0n } }
 }

@@ -154,7 +154,7 @@ export async function sendNow(
   sent.catch((error) => app.log.error({ error, payment: idOf('payment', paymentId) }, 'a payment could not be sent'))
   const known = await Promise.race([sent, enough])
   clearTimeout(timer)
-  const refusal = refusalOf(known)
+  const refusal = refusalOf(app, known)
   if (refusal) throw refusal
   return known
 }
@@ -170,12 +170,17 @@ async function submitFirst(
 }
 
 /** The error that whoever asked for a payment is told, when it is certain that there will be none. */
-function refusalOf(payment: PaymentRow): AppError | null {
-  const { status, provider, failure_reason: reason } = payment
+function refusalOf(app: App, payment: PaymentRow): AppError | null {
+  const { status, provider, environment, failure_reason: reason } = payment
   if (status !== 'failed' || !isFailureReason(reason)) return null
   const extra = { payment_id: idOf('payment', payment.id) }
   if (reason === 'PROVIDER_UNAVAILABLE')
-    return new AppError(reason, `${provider} does not take payments just now`, { retryAfterSeconds: 5, extra })
+    return environment === 'live' && !gatewayOf(app).isEntered(provider, environment)
+      ? new AppError(reason, `this installation has no account with ${provider} yet; its operator enters one`, {
+          retryAfterSeconds: 60,
+          extra,
+        })
+      : new AppError(reason, `${provider} does not take payments just now`, { retryAfterSeconds: 5, extra })
   const code = methodOf(payment).refusals[reason]
   return code === undefined ? null : new AppError(code, `${provider} refused the payment`, { extra })
 }

@@ -23,6 +23,8 @@ export function methodFor(input: NewPayment): PaymentMethod {
   // A card that is not charged was sent by mistake, and whoever did so must hear of it.
   if (method !== card && (input.card !== undefined || input.card_token !== undefined))
     throw refusal('method', `: a card is not charged by ${method.name}`)
+  if (input.card !== undefined && input.card_token !== undefined)
+    throw refusal('card_token', ': a card is charged, or a saved one, not both')
   if (method !== bankTransfer && input.bank !== undefined)
     throw refusal('method', `: a bank account is not debited by ${method.name}`)
   if (method !== card && input.capture === false)

@@ -116,6 +116,49 @@ test('of what is heard of an attempt at once the farthest counts, and what the p
   }
 })
 
+test('another amount is on the operator’s list once, whenever it is told', async () => {
+  const path = '/v1/operator/payments/discrepancies'
+  const listed = async () => (await world.operator.get(`${path}?limit=200`)).body.data
+  const before = (await listed()).length
+  const asked = { kind: 'paid', receipt: 'NLJ7RT61SV', micros: amount } as const
+  const other = { kind: 'paid', receipt: 'NLJ7RT61SW', micros: otherAmount } as const
+  const expired = { kind: 'expire' } as const
+  const accepted = { kind: 'accepted', providerId: 'ws_CO_1' } as const
+  for (const [happenings, status, reason, suspense] of [
+    [[asked, other, other], 'completed', null, 0n],
+    [[accepted, expired, other, other], 'failed', 'AMOUNT_MISMATCH', otherAmount],
+    [[accepted, other, expired, asked], 'failed', 'AMOUNT_MISMATCH', otherAmount],
+  ] as const) {
+    const { account, tenant, id } = await newPayment()
+    for (const one of happenings) await happen(tenant, id, one)
+    await assertMoney(tenant, account, status === 'completed', suspense)
+    const mine = (await listed()).filter((row: { payment_id: string }) => row.payment_id === id)
+    assert.equal(mine.length, 1)
+    const { found_at, ...row } = mine[0]
+    assert.deepEqual(row, {
+      payment_id: id,
+      account_id: account.id,
+      environment: 'test',
+      status,
+      provider: 'mpesa',
+      currency: 'KES',
+      asked_amount: Number(amount / 1_000_000n),
+      told_amount: Number(otherAmount / 1_000_000n),
+      provider_reference: 'NLJ7RT61SW',
+      resolved_at: null,
+      note: null,
+    })
+    assert.equal((await account.client.get(`/v1/payments/${id}`)).body.failure_reason, reason)
+    assert.equal((await account.client.post(`${path}/${id}/resolve`, {})).status, 403)
+    assert.equal((await world.operator.post(`${path}/${id}/resolve`, { note: '' })).status, 422)
+    const resolved = await world.operator.post(`${path}/${id}/resolve`, { note: 'Paid back by hand' })
+    assert.deepEqual([resolved.status, resolved.body.note], [200, 'Paid back by hand'], resolved.text)
+    assert.equal((await world.operator.post(`${path}/${id}/resolve`, {})).status, 404)
+  }
+  assert.equal((await world.operator.post(`${path}/pay_1/resolve`, {})).status, 404)
+  assert.equal((await listed()).length, before)
+})
+
 test('the job that looks after an attempt goes with it', async () => {
   const { tenant, id } = await newPayment()
   const jobs = async () =>
@@ -156,7 +199,7 @@ function judge(model: Model, one: Happening): void {
     case 'paid':
       model.attempt = 'final'
       if (one.micros !== null && one.micros !== amount) {
-        if (!isOpen) break
+        if (model.status === 'completed' || model.reason === 'AMOUNT_MISMATCH') break
         end('failed', 'AMOUNT_MISMATCH')
         model.suspense = one.micros
       } else if (model.status !== 'completed' && model.reason !== 'AMOUNT_MISMATCH') {
@@ -171,7 +214,7 @@ function judge(model: Model, one: Happening): void {
     case 'cancel':
       if (!isOpen || !isUnsent) break
       model.attempt = 'final'
-      end('cancelled', null)
+      end('cancelled', 'USER_CANCELLED')
       break
     default:
   }

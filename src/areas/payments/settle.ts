@@ -11,6 +11,7 @@ import { type EventType, eventColumns, type NewEvent, type Occasion } from '../.
 import type { Tenant } from '../../platform/tenant.ts'
 import { notePending, pendingAccount, settlementMs } from './cards/settlement.ts'
 import { type Change, changeOf, ended } from './change.ts'
+import { noteDiscrepancy } from './discrepancies.ts'
 import { paymentEvents } from './events.ts'
 import { noSuchPayment, toldOf } from './payment.ts'
 import type { Verdict } from './providers/provider.ts'
@@ -83,19 +84,12 @@ export async function settle(
     const change = changeOf(payment, verdict, new Date(occasion.nowMs))
     const after = await store(app, occasion, payment, attempt, change)
     if (after) {
-      warn(app, after, verdict)
+      await noteDiscrepancy(app, after, verdict)
       return after
     }
     payment = await find()
   }
   throw new Error(`payment ${attempt.payment_id} changes faster than it can be read`)
-}
-
-/** Money that is not what was asked for is kept apart; if it was believed before, the books must be looked at. */
-function warn(app: App, { id, provider, amount }: PaymentRow, verdict: Verdict): void {
-  if (verdict.kind !== 'paid' || verdict.micros === null || verdict.micros === amount) return
-  const payment = idOf('payment', id)
-  app.log.error({ payment, provider }, 'a provider collected another amount than was asked for')
 }
 
 /** Withdraws a payment that nobody was asked for yet, or whose payer has not decided, or whose money is only set aside. */
@@ -139,7 +133,7 @@ async function end(
   to: 'cancelled' | 'expired',
 ): Promise<PaymentRow> {
   const occasion = occasionOf(app, payment, attempt)
-  const reason = to === 'expired' ? 'TRANSACTION_TIMEOUT' : null
+  const reason = to === 'expired' ? 'TRANSACTION_TIMEOUT' : 'USER_CANCELLED'
   const after = ended(payment, to, new Date(occasion.nowMs), reason)
   const change: Change = { attempt: null, providerId: null, after, posting: null }
   const stored = await storeIn(app, tx, occasion, payment, attempt, change)
@@ -188,7 +182,9 @@ async function storeIn(
   if (isPending(app, payment, change)) await notePending(app, tx, occasion, after)
   const { completed, failed } = purposeOf(after)
   if (event?.columns.event_type === paymentEvents.completed.name) await completed?.(app, tx, occasion, after)
-  if (event?.columns.event_type === paymentEvents.failed.name) await failed?.(app, tx, occasion, after)
+  // One that was given up has failed before, for whoever asked for it.
+  if (event?.columns.event_type === paymentEvents.failed.name && open.includes(payment.status))
+    await failed?.(app, tx, occasion, after)
   return after
 }
 

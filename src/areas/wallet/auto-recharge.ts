@@ -248,7 +248,6 @@ async function recharge(app: App, tenant: Tenant, currency: string, topup: Purpo
     const row = await maybe(tx.query(beginRecharge, { ...tenant, currency, at, day: dayOf(at) }))
     if (!row) return
     const occasion = { tenant, receivedMs, nowMs, requestId: null }
-    if (!(await isCardThere(app, tx, tenant, row))) return cardGone(app, tx, occasion, row)
     const input = {
       amount: formatMicros(row.amount),
       currency,
@@ -257,27 +256,24 @@ async function recharge(app: App, tenant: Tenant, currency: string, topup: Purpo
       ...(row.provider === null ? {} : { provider: row.provider }),
       description: 'Automatic top-up',
     }
-    const payment = await accept(app, tx, input, occasion, false, topup)
+    // What is refused here has stored nothing.
+    const payment = await accept(app, tx, input, occasion, false, topup).catch((error: unknown) => {
+      if (error instanceof AppError) return error
+      throw error
+    })
+    if (payment instanceof AppError) return notAsked(app, tx, occasion, row, payment.code)
     await tx.query(nameRecharge, { ...tenant, currency, payment: payment.id })
   })
 }
 
-async function isCardThere(app: App, tx: Tx, tenant: Tenant, { card_token, amount: micros, currency }: RechargeRow) {
-  if (card_token === null) return true
-  try {
-    await requireSavedCard(app, tx, tenant, idOf('cardToken', card_token), { micros, currency: currencyOf(currency) })
-    return true
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'INVALID_CARD') return false
-    throw error
-  }
-}
-
-/** The account forgot the card: that is a failure like any other, though nobody was asked. */
-async function cardGone(app: App, tx: Tx, occasion: Occasion, { currency }: RechargeRow): Promise<void> {
+/**
+ * The account forgot the card, nobody collects by that provider any more, or such an amount no more: that is a failure like
+ * any other, though nobody was asked.
+ */
+async function notAsked(app: App, tx: Tx, occasion: Occasion, { currency }: RechargeRow, code: string): Promise<void> {
   const { tenant } = occasion
   const row = await one(tx.query(failRecharge, { ...tenant, currency, most: pausedAfterFailures }))
-  if (row.paused) await tellFailed(app, tx, occasion, row, 'INVALID_CARD', null)
+  if (row.paused) await tellFailed(app, tx, occasion, row, code, null)
 }
 
 /** What became of a top-up, if it was one of these. */

@@ -174,7 +174,8 @@ export const beginRecharge = statement<Owned & { at: Date; day: string }, Rechar
 
 export const nameRecharge = statement<Owned & { payment: string }, object>(
   'wallet.name_recharge',
-  `update wallet.auto_recharges set payment_id = $payment where ${mine} and currency = $currency`,
+  `update wallet.auto_recharges set payment_id = $payment, asked_of = coalesce(phone, card_token::text)
+    where ${mine} and currency = $currency`,
 )
 
 /** One that could not even be asked for. */
@@ -185,11 +186,15 @@ export const failRecharge = statement<Owned & { most: number }, RechargeRow>(
    returning ${rechargeColumns}`,
 )
 
+/** The phone or the card that was asked has been replaced meanwhile: its failure says nothing of the new one. */
+const isReplaced = `(asked_of is not null and asked_of <> coalesce(phone, card_token::text))`
+
 export const endRecharge = statement<Owned & { payment: string; paid: boolean; most: number }, RechargeRow>(
   'wallet.end_recharge',
   `update wallet.auto_recharges
-      set payment_id = null, failures = case when $paid::boolean then 0 else failures + 1 end,
-          paused = not $paid and failures + 1 >= $most::int
+      set payment_id = null,
+          failures = case when $paid::boolean then 0 when ${isReplaced} then failures else failures + 1 end,
+          paused = not $paid and (paused or (not ${isReplaced} and failures + 1 >= $most::int))
     where ${mine} and currency = $currency and payment_id = $payment
    returning ${rechargeColumns}`,
 )

@@ -62,7 +62,10 @@ export const cardFields = {
     Type.Boolean({ description: 'true: the payer proves who it is, whatever its bank thinks' }),
   ),
   return_url: Type.Optional(
-    Type.String({ maxLength: 2_048, description: 'Where the payer lands after 3-D Secure; https' }),
+    Type.String({
+      maxLength: 2_048,
+      description: 'Where the payer lands after 3-D Secure, https; the receipt unless given',
+    }),
   ),
 }
 

@@ -125,6 +125,7 @@ async function comeBack(app: App, challenge: Challenge, payer: Payer): Promise<F
   const nowMs = app.clock.nowMs() + Number(attempt.clock_offset_ms)
   if (known.return_url !== null)
     return reply.redirect(await landingUrl(app, tenant, after, known.return_url, nowMs), 303)
+  if (after.receipt_url !== null) return reply.redirect(after.receipt_url, 303)
   const isDone = after.status === 'completed' || after.status === 'processing'
   if (isDone) return end(payer, 200, 'good', 'thanks', 'made')
   return after.status === 'requires_action'

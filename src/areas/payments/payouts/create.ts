@@ -122,7 +122,11 @@ export function draftOf(
   const known = gatewayOf(app).speaksTo(to, tenant.environment)
   // The simulators are not known to every node; whoever knows them sends it.
   if (known ? known.outgoing === null : tenant.environment === 'live')
-    throw new AppError('PROVIDER_UNAVAILABLE', `${provider} does not take payouts here`, { retryAfterSeconds: 60 })
+    throw new AppError(
+      'PROVIDER_UNAVAILABLE',
+      `this installation has no account with ${provider} that pays out; its operator enters one`,
+      { retryAfterSeconds: 60 },
+    )
   const scheduledAt = scheduledIn(input.scheduled_at, nowMs)
   return {
     id: newUuid(receivedMs),

@@ -131,6 +131,11 @@ class Gateway {
     return (direction === 'out' ? connected?.outgoingBreaker : connected?.breaker)?.status ?? 'down'
   }
 
+  /** Whether an operator has an account with a provider, in whichever country. */
+  isEntered(provider: string, environment: Environment): boolean {
+    return [...this.#entered.keys()].some((name) => name.startsWith(`${environment} ${provider} `))
+  }
+
   /** How much faster than in earnest a payment's time passes. */
   timeScale(environment: Environment): number {
     return environment === 'test' ? this.#app.config.PAMOJA_SANDBOX_TIME_SCALE : 1

@@ -12,7 +12,7 @@ export type FailureReason = keyof typeof failureMessages
 /** One plain sentence for the payer. */
 export const failureMessages = {
   INSUFFICIENT_FUNDS: 'There is not enough money on the account.',
-  USER_CANCELLED: 'The payment was declined on the phone.',
+  USER_CANCELLED: 'The payment was cancelled before it was confirmed.',
   WRONG_PIN: 'The PIN was wrong.',
   PAYER_NOT_FOUND: 'There is no account of this number.',
   PAYER_LIMIT_REACHED: 'The payment is over the limit of the account.',
@@ -24,7 +24,7 @@ export const failureMessages = {
   INCORRECT_CVV: 'The security code was wrong.',
   AUTHENTICATION_FAILED: 'The bank could not confirm who paid.',
   PROVIDER_UNAVAILABLE: 'The provider is out of reach just now.',
-  PROVIDER_ERROR: 'The provider could not take the payment.',
+  PROVIDER_ERROR: 'The provider could not carry it out.',
   RECIPIENT_NOT_FOUND: 'The recipient has no account of this number.',
   RECIPIENT_LIMIT_REACHED: 'The account cannot take so much.',
   PROVIDER_FLOAT_LOW: 'There is not enough money to pay out from just now.',

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// Payments of which a provider told another amount than was asked for. Where nothing was booked yet the money is kept apart;
+// where the payment had been completed already, on the provider's word, the books and the provider differ. Either way
+// somebody has to look, and it stays on the operator's list until then.
+import { type Static, Type } from 'typebox'
+import { AppError } from '../../kernel/errors.ts'
+import { bucketCount, idOf, uuidOf } from '../../kernel/ids.ts'
+import type { App } from '../../platform/app.ts'
+import { record } from '../../platform/audit.ts'
+import { maybe, statement } from '../../platform/db.ts'
+import { pageOf, windowOf } from '../../platform/page.ts'
+import { list, type Route, write } from '../../platform/route.ts'
+import { Amount, At, EnvironmentName, listQuery, Nullable } from '../../platform/schema.ts'
+import { Payment } from './events.ts'
+import type { Verdict } from './providers/provider.ts'
+import type { PaymentRow } from './store.ts'
+
+const buckets = Array.from({ length: bucketCount }, (_, bucket) => bucket)
+const every = 'd.bucket = any($buckets::smallint[])'
+
+interface DiscrepancyRow {
+  /** The payment's. */
+  id: string
+  account_id: string
+  environment: PaymentRow['environment']
+  status: PaymentRow['status']
+  provider: string
+  currency: string
+  asked_amount: bigint
+  told_amount: bigint
+  receipt: string | null
+  found_at: Date
+  resolved_at: Date | null
+  note: string | null
+}
+
+const columns = `d.payment_id as id, d.account_id, d.environment, p.status, d.provider, d.currency, d.asked_amount, d.told_amount,
+  d.receipt, d.found_at, d.resolved_at, d.note`
+const ofPayment = `p.bucket = d.bucket and p.account_id = d.account_id and p.environment = d.environment and p.id = d.payment_id`
+
+const insertDiscrepancy = statement<
+  {
+    bucket: number
+    account: string
+    environment: string
+    payment: string
+    provider: string
+    currency: string
+    asked: bigint
+    told: bigint
+    receipt: string | null
+    at: Date
+  },
+  object
+>(
+  'payments.insert_discrepancy',
+  `insert into payments.discrepancies (bucket, account_id, environment, payment_id, provider, currency, asked_amount,
+     told_amount, receipt, found_at)
+   values ($bucket, $account, $environment, $payment, $provider, $currency, $asked, $told, $receipt, $at)
+   on conflict do nothing`,
+)
+
+const listOpen = statement<{ buckets: readonly number[]; after: string | null; limit: number }, DiscrepancyRow>(
+  'payments.list_discrepancies',
+  `select ${columns} from payments.discrepancies d join payments.payments p on ${ofPayment}
+    where ${every} and d.resolved_at is null and ($after::uuid is null or d.payment_id > $after)
+    order by d.payment_id limit $limit::int + 1`,
+)
+
+const resolveOne = statement<
+  { buckets: readonly number[]; payment: string; note: string | null; at: Date },
+  DiscrepancyRow
+>(
+  'payments.resolve_discrepancy',
+  `update payments.discrepancies d set resolved_at = $at, note = $note from payments.payments p
+    where ${every} and d.payment_id = $payment and d.resolved_at is null and ${ofPayment}
+   returning ${columns}`,
+)
+
+/** Puts a payment on the operator's list, once, if the provider told another amount than was asked for. */
+export async function noteDiscrepancy(app: App, payment: PaymentRow, verdict: Verdict): Promise<void> {
+  if (verdict.kind !== 'paid' || verdict.micros === null || verdict.micros === payment.amount) return
+  const { bucket, account_id: account, environment, id, provider, currency, amount: asked } = payment
+  const { micros: told, receipt } = verdict
+  const at = new Date(app.clock.nowMs())
+  const found = { bucket, account, environment, payment: id, provider, currency, asked, told, receipt, at }
+  await app.db.query(insertDiscrepancy, found)
+  app.log.error({ payment: idOf('payment', id), provider }, 'a provider collected another amount than was asked for')
+}
+
+const Discrepancy = Type.Object(
+  {
+    payment_id: Type.String(),
+    account_id: Type.String(),
+    environment: EnvironmentName(),
+    status: Payment.properties.status,
+    provider: Type.String(),
+    currency: Type.String(),
+    asked_amount: Amount({ description: 'What the payer was asked for' }),
+    told_amount: Amount({ description: 'What the provider says it collected' }),
+    provider_reference: Nullable(Type.String({ description: 'The provider’s receipt for it' })),
+    found_at: At(),
+    resolved_at: Nullable(At()),
+    note: Nullable(Type.String()),
+  },
+  { title: 'PaymentDiscrepancy' },
+)
+
+const listRoute = list({
+  path: '/v1/operator/payments/discrepancies',
+  operation: 'operator.listPaymentDiscrepancies',
+  summary: 'List the payments of which a provider told another amount than was asked for, oldest first',
+  description:
+    'One that is `failed` has its money in `suspense:<provider>`. One that is `completed` was booked as asked for before the amount was told: compare it with the provider’s statement.',
+  scope: 'operator',
+  query: Type.Object({ limit: listQuery.limit, cursor: listQuery.cursor }),
+  row: Discrepancy,
+  examples: [{ name: 'The oldest' }],
+  handle: async (app, { query }) => {
+    const { limit, after } = windowOf(query)
+    const rows = await app.db.query(listOpen, { buckets, limit, after })
+    return pageOf({ limit, after, descending: false }, rows, shown)
+  },
+})
+
+const resolveRoute = write({
+  method: 'POST',
+  path: '/v1/operator/payments/discrepancies/:payment_id/resolve',
+  operation: 'operator.resolvePaymentDiscrepancy',
+  summary: 'Take a payment from the list when somebody has looked into it',
+  description: 'Moves no money.',
+  scope: 'operator',
+  params: Type.Object({ payment_id: Type.String({ description: 'Begins with pay_' }) }),
+  body: Type.Object({
+    note: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 500,
+        rule: 'must have 1 to 500 characters',
+        description: 'What was found',
+      }),
+    ),
+  }),
+  reply: { status: 200, schema: Discrepancy },
+  errors: ['NOT_FOUND', 'VALIDATION_ERROR'],
+  handle: async (app, tx, { params, body }, caller) => {
+    const payment = uuidOf('payment', params.payment_id)
+    const at = new Date(app.clock.nowMs())
+    const found = payment && (await maybe(tx.query(resolveOne, { buckets, payment, note: body.note ?? null, at })))
+    if (!found) throw new AppError('NOT_FOUND', 'no payment with this id waits on the list of discrepancies')
+    await record(tx, caller, 'payment.resolve_discrepancy', params.payment_id, { after: { note: found.note } })
+    return shown(found)
+  },
+})
+
+function shown(row: DiscrepancyRow): Static<typeof Discrepancy> {
+  const { id, account_id, receipt, ...rest } = row
+  return {
+    payment_id: idOf('payment', id),
+    account_id: idOf('account', account_id),
+    environment: rest.environment,
+    status: rest.status,
+    provider: rest.provider,
+    currency: rest.currency,
+    asked_amount: rest.asked_amount,
+    told_amount: rest.told_amount,
+    provider_reference: receipt,
+    found_at: rest.found_at,
+    resolved_at: rest.resolved_at,
+    note: rest.note,
+  }
+}
+
+export const discrepancyRoutes: readonly Route[] = [listRoute, resolveRoute]
