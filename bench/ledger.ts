@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Charges a second through group commit, over 1,000 wallets and on one hot wallet, against one transaction per charge.
+// Charges a second through group commit, over 1,000 wallets and on one hot wallet, against one transaction per charge in
+// three ways: with both accounts as rows that are locked and updated, the usual design, in one call and in steps; and with
+// our own tables, where only the wallet is a row to lock and revenue is what the entries add up to, in steps.
 import { newUuid } from '../src/kernel/ids.ts'
 import { verifyLedger } from '../src/ledger/verify.ts'
 import { openWallet, post } from '../src/ledger/wallets.ts'
@@ -12,6 +14,7 @@ import type { Figure } from './report.ts'
 
 const wallets = 1_000
 const micros = 800_000n
+const opened = 10n ** 15n
 
 const setUp = `
   create schema bench;
@@ -21,6 +24,19 @@ const setUp = `
     return query select unnest(ledger.charge(array(
       select row(i.bucket, i.account, i.environment, 'KES', i.amount, i.source, 'charge', i.transfer, 'revenue:bench')::ledger.charge_item
         from unnest(items) i)));
+  end $$;
+  create table bench.accounts (id uuid primary key, balance bigint not null) with (fillfactor = 50);
+  create table bench.entries (id uuid primary key, debit uuid not null, credit uuid not null, amount bigint not null check (amount > 0));
+  create index entries_debit on bench.entries (debit, id);
+  create function bench.move(p_id uuid, p_debit uuid, p_credit uuid, p_amount bigint) returns boolean language plpgsql as $$
+  begin
+    perform from bench.accounts where id = p_debit and balance >= p_amount for update;
+    if not found then return false; end if;
+    perform from bench.accounts where id = p_credit for update;
+    update bench.accounts set balance = balance - p_amount where id = p_debit;
+    update bench.accounts set balance = balance + p_amount where id = p_credit;
+    insert into bench.entries (id, debit, credit, amount) values (p_id, p_debit, p_credit, p_amount);
+    return true;
   end $$;`
 
 const charge = operation(
@@ -47,6 +63,37 @@ const writeTransfer = statement<TenantParameters & { amount: bigint; source: str
    values ($bucket, $account, $environment, $source, 'charge', 0, $id, 'wallet', 'revenue:bench', $amount, 'KES')`,
 )
 
+const openAccounts = statement<{ ids: readonly string[]; balance: bigint }, object>(
+  'bench.open_accounts',
+  'insert into bench.accounts (id, balance) select a, $balance::bigint from unnest($ids::uuid[]) a',
+)
+const lockAccount = statement<{ id: string }, { balance: bigint }>(
+  'bench.lock_account',
+  'select balance from bench.accounts where id = $id for update',
+)
+const addTo = statement<{ id: string; amount: bigint }, object>(
+  'bench.add_to',
+  'update bench.accounts set balance = balance + $amount where id = $id',
+)
+type Move = { id: string; debit: string; credit: string; amount: bigint }
+const writeEntry = statement<Move, object>(
+  'bench.write_entry',
+  'insert into bench.entries (id, debit, credit, amount) values ($id, $debit, $credit, $amount)',
+)
+const move = statement<Move, { moved: boolean }>(
+  'bench.move',
+  'select bench.move($id::uuid, $debit::uuid, $credit::uuid, $amount::bigint) as moved',
+)
+const accountsOff = statement<{ opened: bigint; house: string }, { off: number }>(
+  'bench.accounts_off',
+  `select count(*)::int as off
+     from bench.accounts a
+     left join (select m.id, sum(m.amount) as moved
+                  from (select credit as id, amount from bench.entries
+                        union all select debit, -amount from bench.entries) m group by m.id) e on e.id = a.id
+    where a.balance <> case when a.id = $house::uuid then 0 else $opened::bigint end + coalesce(e.moved, 0)`,
+)
+
 export function ledger({ short }: { short: boolean }): Promise<Figure[]> {
   return withEngine(32, async (engine) => {
     const client = await engine.db.connect()
@@ -54,22 +101,35 @@ export function ledger({ short }: { short: boolean }): Promise<Figure[]> {
     await client.end()
     const tenants = await Promise.all(Array.from({ length: short ? 50 : wallets }, () => funded(engine)))
     const durationMs = short ? 500 : 6_000
+    const house = newUuid(systemClock.nowMs())
+    await engine.db.query(openAccounts, { ids: [house], balance: 0n })
+    await engine.db.query(openAccounts, { ids: tenants.map(({ account }) => account), balance: opened })
     const figures: Figure[] = []
     for (const [name, few] of [
       ['1,000 wallets', tenants],
-      ['one hot wallet', tenants.slice(0, 1)],
+      ['hot wallet', tenants.slice(0, 1)],
     ] as const) {
       let n = 0
       const next = (): Tenant => few[n++ % few.length] ?? newTenant()
+      const ways: [string, (tenant: Tenant) => Promise<void>][] = [
+        ['both locked, one call', (tenant) => rowLocked(engine, tenant, house)],
+        ['both locked, in steps', (tenant) => rowLockedInSteps(engine, tenant, house)],
+        ['wallet locked, in steps', (tenant) => alone(engine, tenant)],
+      ]
+      const others: [string, number][] = []
+      for (const [way, once] of ways) {
+        await rate(32, durationMs / 8, () => once(next()))
+        others.push([way, await rate(32, durationMs, () => once(next()))])
+      }
       await rate(512, durationMs / 4, () => grouped(engine, next()))
-      const each = await rate(32, durationMs, () => alone(engine, next()))
       const together = await rate(512, durationMs, () => grouped(engine, next()))
-      figures.push(
-        { name: `one transaction per charge, ${name}`, value: each, unit: 'charges/s' },
-        { name: `group commit, ${name}`, value: together, unit: 'charges/s' },
-        { name: `ratio, ${name}`, value: together / each, unit: '' },
-      )
+      for (const [way, value] of others) figures.push({ name: `${way}, ${name}`, value, unit: 'charges/s' })
+      figures.push({ name: `group commit, ${name}`, value: together, unit: 'charges/s' })
+      for (const [way, value] of others)
+        figures.push({ name: `ratio, ${way}, ${name}`, value: together / value, unit: '' })
     }
+    const { off } = await one(engine.db.query(accountsOff, { opened, house }))
+    if (off > 0) throw new Error(`${off} accounts do not add up`)
     const { ok, problems } = await verifyLedger(engine.db)
     if (!ok) throw new Error(`the ledger does not add up: ${problems.join('; ')}`)
     return figures
@@ -85,7 +145,7 @@ async function funded({ db }: Engine): Promise<Tenant> {
       tx,
       tenant,
       { sourceId: newUuid(nowMs), step: 'credit' },
-      [{ debit: 'bank', credit: 'wallet', micros: 10n ** 15n, currency: 'KES' }],
+      [{ debit: 'bank', credit: 'wallet', micros: opened, currency: 'KES' }],
       nowMs,
     )
   })
@@ -110,5 +170,23 @@ async function alone({ db }: Engine, tenant: Tenant): Promise<void> {
     if (balance < micros) throw new Error('the wallet is empty')
     await tx.query(takeMoney, { ...tenant, amount: micros })
     await tx.query(writeTransfer, { ...tenant, amount: micros, source: newUuid(nowMs), id: newUuid(nowMs) })
+  })
+}
+
+async function rowLocked({ db }: Engine, { account }: Tenant, house: string): Promise<void> {
+  const id = newUuid(systemClock.nowMs())
+  const { moved } = await one(db.query(move, { id, debit: account, credit: house, amount: micros }))
+  if (!moved) throw new Error('the wallet is empty')
+}
+
+async function rowLockedInSteps({ db }: Engine, { account }: Tenant, house: string): Promise<void> {
+  const id = newUuid(systemClock.nowMs())
+  await db.tx(async (tx) => {
+    const { balance } = await one(tx.query(lockAccount, { id: account }))
+    if (balance < micros) throw new Error('the wallet is empty')
+    await tx.query(lockAccount, { id: house })
+    await tx.query(addTo, { id: account, amount: -micros })
+    await tx.query(addTo, { id: house, amount: micros })
+    await tx.query(writeEntry, { id, debit: account, credit: house, amount: micros })
   })
 }

@@ -21,6 +21,10 @@ test('known UUIDs have known texts', () => {
   assert.equal(idOf('account', '0188bac7-4afa-78aa-bc3b-bd1eef28d881'), 'acc_01h2xcejqtf2nbrexx3vqjhp41')
 })
 
+test('the digits of a UUID without its dashes have the same id', () => {
+  assert.equal(idOf('account', '0188bac74afa78aabc3bbd1eef28d881'), 'acc_01h2xcejqtf2nbrexx3vqjhp41')
+})
+
 test('what is not a UUID has no id', () => {
   for (const bad of ['', '0188bac7', '0188bac7-4afa-78aa-bc3b-bd1eef28d88g', '0188bac7-4afa-78aa-bc3b-bd1eef28d8g8'])
     assert.throws(() => idOf('account', bad), /not a UUID/)

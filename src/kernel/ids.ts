@@ -79,10 +79,10 @@ export function uuidFrom(id: Id<Kind>): string {
   return uuidText(bytes)
 }
 
-/** The public id of a stored UUID. */
+/** The public id of a stored UUID, or of the 32 digits of one. */
 export function idOf<K extends Kind>(kind: K, uuid: string): Id<K> {
   const bytes = Buffer.allocUnsafe(16)
-  if (!writeUuid(bytes, 0, uuid)) throw new Error(`not a UUID: ${uuid}`)
+  if (!writeUuid(bytes, 0, uuid) && bytes.write(uuid, 'hex') !== 16) throw new Error(`not a UUID: ${uuid}`)
   return `${prefixes[kind]}_${base32(bytes)}` as const
 }
 

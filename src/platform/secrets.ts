@@ -139,7 +139,8 @@ export class Secrets {
   /** Stands for a value that must not be kept: the same for the same one, and nothing to whoever lacks the key. */
   fingerprint(use: string, value: string): Buffer {
     if (!this.#fingerprintKey) throw new Error('the key of fingerprints was not read')
-    return createHmac('sha256', this.#fingerprintKey).update(`${use}\n`).update(value).digest()
+    // One piece: each call of `update` takes a third of what the whole does, for every request.
+    return createHmac('sha256', this.#fingerprintKey).update(`${use}\n${value}`).digest()
   }
 
   /** Encrypts a value of an account. `place` is where it will be stored, as `schema.table.column:row`. */

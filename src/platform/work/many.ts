@@ -2,17 +2,26 @@
 // Jobs by the hundred, for a transaction that does what many of them want: theirs are settled and those that follow are
 // written with one statement each.
 import { type Queryable, statement } from '../db.ts'
-import type { NewJob, Run } from '../work.ts'
+import { type NewJob, type Run, settle } from '../work.ts'
+import { encodeItems } from '../items.ts'
 
-const addAll = statement<{ jobs: string }, object>(
-  'work.add_all',
-  'select work.add(array(select j from jsonb_populate_recordset(null::work.job_item, $jobs::jsonb) j))',
-)
+const jobColumns = {
+  bucket: 'smallint',
+  id: 'uuid',
+  lane: 'text',
+  account_id: 'uuid',
+  environment: 'text',
+  key: 'text',
+  owner: 'uuid',
+  delay_ms: 'bigint',
+  payload: 'jsonb',
+} as const
 
-const settleAll = statement<{ node: string; items: string }, object>(
+const addAll = statement<{ jobs: Buffer }, object>('work.add_all', 'select work.add($jobs::work.job_item[])')
+
+const settleAll = statement<{ node: string; items: Buffer }, object>(
   'work.settle_all',
-  `select settled from work.settle($node::uuid, array(
-     select i from jsonb_populate_recordset(null::work.settle_item, $items::jsonb) i))`,
+  'select settled from work.settle($node::uuid, $items::work.settle_item[])',
 )
 
 /** What becomes of a job's row: it goes, or is run again after so long. */
@@ -25,11 +34,11 @@ export interface Settlement {
 /** Writes prepared jobs; begin each of them once the transaction is durable. */
 export async function addJobs(tx: Queryable, jobs: readonly NewJob[]): Promise<void> {
   if (jobs.length === 0) return
-  const rows = jobs.map(({ id, bucket, lane, account, environment, key, owner, delayMs, payload }) => {
-    const facts = { id, bucket, lane, account_id: account, environment, key, owner, delay_ms: Math.round(delayMs) }
-    return { ...facts, payload: JSON.parse(payload) }
+  const items = jobs.map(({ id, bucket, lane, account, environment, key, owner, delayMs, payload }) => {
+    const delay_ms = BigInt(Math.round(delayMs))
+    return { id, bucket, lane, account_id: account, environment, key, owner, delay_ms, payload }
   })
-  await tx.query(addAll, { jobs: JSON.stringify(rows) })
+  await tx.query(addAll, { jobs: encodeItems(jobColumns, items) })
 }
 
 /** Settles jobs in the transaction that did what they wanted; their handlers give `settled`. Fenced as ever by the attempt. */
@@ -38,8 +47,7 @@ export async function settleJobs(tx: Queryable, node: string, settlements: reado
     bucket,
     id,
     attempt,
-    delay_ms: againMs === null ? null : Math.max(0, Math.round(againMs)),
-    error: null,
+    delay_ms: againMs === null ? null : BigInt(Math.max(0, Math.round(againMs))),
   }))
-  await tx.query(settleAll, { node, items: JSON.stringify(items) })
+  await tx.query(settleAll, { node, items: encodeItems(settle.takes, items) })
 }
