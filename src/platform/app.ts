@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything a verb may need, built once in main.ts and handed down as the first argument.
+// Everything a verb may need, built once in server.ts and handed down as the first argument.
 import type { Config } from '../config.ts'
 import type { Currency, Money } from '../kernel/money.ts'
 import type { Tokens } from './auth/tokens.ts'

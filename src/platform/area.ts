@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an area brings to the program. main.ts lists the areas; everything else is found through these lists.
+// What an area brings to the program. areas.ts lists the areas; everything else is found through these lists.
 import type { FastifyInstance } from 'fastify'
 import type { App } from './app.ts'
 import type { EventType } from './events.ts'
