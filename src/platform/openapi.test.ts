@@ -326,7 +326,9 @@ describe('a route in the document', () => {
     assert.equal(from.format, 'date-time')
     assert.equal(day.format, 'date')
     assert.deepEqual(secret, { type: 'string' })
-    assert.equal(metadata.additionalProperties.anyOf.length, 3)
+    const [[names, values] = ['', {}]] = Object.entries(Object(metadata.patternProperties))
+    assert.deepEqual([names, Object(values).anyOf.length], ['^[\\s\\S]{1,40}$', 3])
+    assert.deepEqual([metadata.additionalProperties, metadata.nameRule], [false, undefined])
     assert.deepEqual(Object(made.components.schemas.Thing?.properties).cost, { type: 'number' })
   })
 
