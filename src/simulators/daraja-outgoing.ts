@@ -4,9 +4,9 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { outgoingResultBody, readSecurityCredential } from '../protocols/daraja-outgoing.ts'
+import { accepted, conversation, refusal } from './daraja-answers.ts'
 import type { Book, Journal } from './journal.ts'
 import { type PayoutEnding, payoutPlayOf } from './payee.ts'
-import { accepted, conversation, refusal } from './daraja-answers.ts'
 import { ProviderKey } from './provider-key.ts'
 import { forgedUrl, type ProviderServer, say } from './provider-server.ts'
 

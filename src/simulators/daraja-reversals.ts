@@ -5,9 +5,9 @@ import { randomInt } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { outgoingResultBody } from '../protocols/daraja-outgoing.ts'
 import { reversalCodes } from '../protocols/daraja-reversals.ts'
+import { accepted, conversation, refusal } from './daraja-answers.ts'
 import type { Book, Journal } from './journal.ts'
 import { type RefundEnding, refundPlayOf } from './payer.ts'
-import { accepted, conversation, refusal } from './daraja-answers.ts'
 import { forgedUrl, type ProviderServer, say } from './provider-server.ts'
 
 const maxReversals = 100_000

@@ -2,8 +2,8 @@
 // Is the process alive (/healthz), and can it do its work (/readyz)?
 import { statfs } from 'node:fs/promises'
 import type { App } from '../app.ts'
-import { one, statement } from '../db.ts'
 import type { Area } from '../area.ts'
+import { one, statement } from '../db.ts'
 
 const slowQueueSeconds = 60
 const skewSeconds = 5

@@ -2,8 +2,8 @@
 // Jobs by the hundred, for a transaction that does what many of them want: theirs are settled and those that follow are
 // written with one statement each.
 import { type Queryable, statement } from '../db.ts'
-import { type NewJob, type Run, settle } from '../work.ts'
 import { encodeItems } from '../items.ts'
+import { type NewJob, type Run, settle } from '../work.ts'
 
 const jobColumns = {
   bucket: 'smallint',

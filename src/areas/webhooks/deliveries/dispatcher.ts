@@ -6,6 +6,7 @@
 import { firstUuidAt, idOf } from '../../../kernel/ids.ts'
 import { dayMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
+import type { Caller } from '../../../platform/auth.ts'
 import { one, statement } from '../../../platform/db.ts'
 import type { Courier, DeliveryOfEvent, Due, NewEvent } from '../../../platform/events.ts'
 import type { Admission } from '../../../platform/limits.ts'
@@ -13,10 +14,8 @@ import type { Outcome } from '../../../platform/outbound/exchange.ts'
 import type { Environment, Tenant } from '../../../platform/tenant.ts'
 import { bornLeaseSeconds, settle } from '../../../platform/work.ts'
 import { disableEndpoint } from '../endpoints/disabling.ts'
-import type { Caller } from '../../../platform/auth.ts'
 import { type Answers, sendAndHear } from './answers.ts'
 import { probeEveryMs } from './breaker.ts'
-import { deliveriesOf } from './routes.ts'
 import {
   callbackKey,
   cancelled,
@@ -32,6 +31,7 @@ import {
 } from './delivery.ts'
 import { adopt, type Line, Lines } from './lines.ts'
 import { retryForMs } from './retries.ts'
+import { deliveriesOf } from './routes.ts'
 import { loadCallbackTarget, loadTargets, type Target } from './targets.ts'
 
 /** Requests under way at once, of all endpoints. */
