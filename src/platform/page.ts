@@ -64,6 +64,14 @@ interface Clocks {
   nowMs: number
 }
 
+/** Bounds on ids, and on the moment a thing is shown with. */
+export interface ShownBounds {
+  from: string
+  to: string
+  since: Date | null
+  until: Date | null
+}
+
 /**
  * The same for things whose moments are told by the account's own clock, which in the sandbox may be ahead of the one that
  * ids are made by: ids only bound the search, `since` (inclusive) and `until` (exclusive) are what was asked for.
@@ -72,7 +80,7 @@ export function shownBounds(
   range: DayRange,
   { receivedMs, nowMs }: Clocks,
   names: readonly [string, string] = ['start_date', 'end_date'],
-): { from: string; to: string; since: Date | null; until: Date | null } {
+): ShownBounds {
   const moments = momentsOf(range, names)
   const { fromMs, toMs } = moments
   return {

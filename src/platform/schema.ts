@@ -23,6 +23,8 @@ export interface Notes {
   default?: string
   /** Of an object: the sentence after the name of a member that it does not take for its name. */
   nameRule?: string
+  /** Of an object: a member that is null is none. */
+  nullsAreNone?: boolean
 }
 
 /** A moment in a request: RFC 3339 with an offset. */
@@ -91,6 +93,7 @@ export const Metadata = Type.Record(
     additionalProperties: false,
     rule: 'must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans',
     nameRule: 'must have a name of 1 to 40 characters',
+    nullsAreNone: true,
   },
 )
 

@@ -3,6 +3,7 @@
 // belongs to whoever won.
 import { isCurrency } from '../../kernel/money.ts'
 import { maybe, type Queryable, statement } from '../../platform/db.ts'
+import type { ShownBounds } from '../../platform/page.ts'
 import type { Environment } from '../../platform/tenant.ts'
 import type { Risk } from './fraud/assess.ts'
 import type { Market, PaymentDetails } from './providers/provider.ts'
@@ -149,9 +150,7 @@ export const findUnderWayBy = statement<
     order by id desc limit 1`,
 )
 
-export interface PaymentFilter {
-  from: string
-  to: string
+export interface PaymentFilter extends ShownBounds {
   status: string | null
   currency: string | null
   provider: string | null
@@ -169,6 +168,7 @@ export const listPayments = statement<
   'payments.list',
   `select ${columns} from payments.payments
     where ${mine} and id >= $from::uuid and id < $to::uuid
+      and ($since::timestamptz is null or created_at >= $since) and ($until::timestamptz is null or created_at < $until)
       and ($status::text is null or status = $status) and ($currency::text is null or currency = $currency)
       and ($provider::text is null or provider = $provider) and ($method::text is null or method = $method)
       and ($reference::text is null or reference = $reference) and ($phone::text is null or phone = $phone)

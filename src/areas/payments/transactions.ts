@@ -2,7 +2,7 @@
 // The list of everything that moves money: payments, top-ups, refunds and payouts, newest first.
 import { type Static, Type } from 'typebox'
 import { idOf } from '../../kernel/ids.ts'
-import { idBounds, pageOf, windowOf } from '../../platform/page.ts'
+import { pageOf, shownBounds, windowOf } from '../../platform/page.ts'
 import { list } from '../../platform/route.ts'
 import { Amount, At, dayRangeQuery, listQuery, Metadata, Nullable, OneOf } from '../../platform/schema.ts'
 import { Payment } from './events.ts'
@@ -71,13 +71,14 @@ export const transactions = list({
   row: Transaction,
   errors: ['INVALID_DATE_RANGE'],
   examples: [{ name: 'What was paid', query: { status: 'completed' } }],
-  handle: async (app, { query }, { tenant }) => {
+  handle: async (app, { query }, caller) => {
+    const { tenant } = caller
     const window = windowOf(query)
     const { type } = query
     const filter = {
       ...tenant,
       ...window,
-      ...idBounds(query),
+      ...shownBounds(query, caller),
       status: query.status ?? null,
       currency: query.currency?.toUpperCase() ?? null,
       provider: query.provider?.toLowerCase() ?? null,

@@ -180,7 +180,7 @@ function holdsNull(value: unknown): boolean {
   return false
 }
 
-/** `null` for an optional field means that it is absent, and so it does for a member of an object that names none. */
+/** `null` for an optional field means that it is absent, and so it does in an object that says so of all its members. */
 function withoutNulls(schema: TSchema | Plain, value: unknown): unknown {
   if (Array.isArray(value)) {
     const items = schemaAt(schema, 'items')
@@ -189,13 +189,11 @@ function withoutNulls(schema: TSchema | Plain, value: unknown): unknown {
   if (!isPlain(value)) return value
   const properties = schemaAt(schema, 'properties')
   const required = isPlain(schema) && Array.isArray(schema.required) ? schema.required : []
-  const patterns = isPlain(schema) && isPlain(schema.patternProperties) ? Object.values(schema.patternProperties) : []
-  // One that takes anything takes null too.
-  const [ofAnyName] = patterns.filter(isPlain).filter(({ type, anyOf }) => type !== undefined || anyOf !== undefined)
+  const nullsAreNone = isPlain(schema) && schema.nullsAreNone === true
   const kept: Record<string, unknown> = {}
   for (const [name, member] of Object.entries(value)) {
-    const property = Object.hasOwn(properties, name) ? memberOf(properties, name) : (ofAnyName ?? {})
-    const isOptional = (Object.hasOwn(properties, name) && !required.includes(name)) || ofAnyName !== undefined
+    const property = memberOf(properties, name)
+    const isOptional = nullsAreNone || (Object.hasOwn(properties, name) && !required.includes(name))
     const absent = member === null && isOptional && !acceptsNull(property)
     if (!absent) kept[name] = withoutNulls(property, member)
   }

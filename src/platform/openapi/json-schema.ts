@@ -43,7 +43,7 @@ export function isJsonSchema(value: unknown): value is JsonSchema {
 }
 
 /** Keywords for our own use, which say nothing to JSON Schema. */
-const ownKeywords = new Set(['rule', 'nameRule', 'errorCode', 'sensitive'])
+const ownKeywords = new Set(['rule', 'nameRule', 'nullsAreNone', 'errorCode', 'sensitive'])
 
 /** Keywords whose value stands as it is. */
 const plainKeywords = new Set(

@@ -7,7 +7,7 @@ import type { App } from '../../../platform/app.ts'
 import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
-import { idBounds, pageOf, windowOf } from '../../../platform/page.ts'
+import { pageOf, shownBounds, windowOf } from '../../../platform/page.ts'
 import { list, type Route, read, write } from '../../../platform/route.ts'
 import { AmountIn, dayRangeQuery, listQuery } from '../../../platform/schema.ts'
 import {
@@ -119,12 +119,13 @@ const invoices = list({
   row: Invoice,
   errors: ['INVALID_DATE_RANGE'],
   examples: [{ name: 'What is still to be paid', query: { status: 'open' } }],
-  handle: async (app, { query }, { tenant, nowMs }) => {
+  handle: async (app, { query }, caller) => {
+    const { tenant, nowMs } = caller
     const window = windowOf(query)
     const rows = await app.db.query(listInvoices, {
       ...tenant,
       ...window,
-      ...idBounds(query),
+      ...shownBounds(query, caller),
       status: query.status ?? null,
       customer: query.customer_id === undefined ? null : (uuidOf('customer', query.customer_id) ?? nobody),
       subscription:

@@ -2,6 +2,7 @@
 // All SQL of invoices. A status moves by guarded updates, on a row that is locked first: the row that comes back belongs to
 // whoever won.
 import { statement } from '../../../platform/db.ts'
+import type { ShownBounds } from '../../../platform/page.ts'
 import type { Environment } from '../../../platform/tenant.ts'
 
 export type InvoiceStatus = 'draft' | 'open' | 'paid' | 'void' | 'uncollectible'
@@ -130,9 +131,7 @@ export const findInvoiceByToken = statement<
      from billing.invoices where bucket = $bucket and token = $token and status <> 'draft'`,
 )
 
-export interface InvoiceFilter {
-  from: string
-  to: string
+export interface InvoiceFilter extends ShownBounds {
   status: string | null
   customer: string | null
   subscription: string | null
@@ -149,6 +148,7 @@ export const listInvoices = statement<
   'billing.list_invoices',
   `select ${columns} from billing.invoices
     where ${mine} and id >= $from::uuid and id < $to::uuid
+      and ($since::timestamptz is null or created_at >= $since) and ($until::timestamptz is null or created_at < $until)
       and ($status::text is null or status = $status) and ($customer::uuid is null or customer_id = $customer)
       and ($subscription::uuid is null or subscription_id = $subscription)
       and ($reference::text is null or reference = $reference) and ($number::text is null or number = $number)

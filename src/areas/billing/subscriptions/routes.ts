@@ -5,7 +5,7 @@ import { uuidOf } from '../../../kernel/ids.ts'
 import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import type { Tx } from '../../../platform/db.ts'
-import { idBounds, pageOf, windowOf } from '../../../platform/page.ts'
+import { pageOf, shownBounds, windowOf } from '../../../platform/page.ts'
 import { list, type Route, read, write } from '../../../platform/route.ts'
 import { dayRangeQuery, listQuery } from '../../../platform/schema.ts'
 import { checkCallback } from '../../payments/area.ts'
@@ -95,12 +95,13 @@ const subscriptions = list({
   row: Subscription,
   errors: ['INVALID_DATE_RANGE'],
   examples: [{ name: 'Those whose last charge failed', query: { status: 'past_due' } }],
-  handle: async (app, { query }, { tenant }) => {
+  handle: async (app, { query }, caller) => {
+    const { tenant } = caller
     const window = windowOf(query)
     const rows = await app.db.query(listSubscriptions, {
       ...tenant,
       ...window,
-      ...idBounds(query),
+      ...shownBounds(query, caller),
       status: query.status ?? null,
       plan: query.plan_id === undefined ? null : (uuidOf('plan', query.plan_id) ?? nobody),
       customer: query.customer_id === undefined ? null : (uuidOf('customer', query.customer_id) ?? nobody),

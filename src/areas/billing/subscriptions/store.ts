@@ -142,6 +142,8 @@ export const listSubscriptions = statement<
   Owned & {
     from: string
     to: string
+    since: Date | null
+    until: Date | null
     status: string | null
     plan: string | null
     customer: string | null
@@ -155,6 +157,7 @@ export const listSubscriptions = statement<
   'billing.list_subscriptions',
   `select ${columns} from billing.subscriptions
     where ${mine} and id >= $from::uuid and id < $to::uuid
+      and ($since::timestamptz is null or created_at >= $since) and ($until::timestamptz is null or created_at < $until)
       and ($status::text is null or status = $status) and ($plan::uuid is null or plan_id = $plan)
       and ($customer::uuid is null or customer_id = $customer) and ($reference::text is null or reference = $reference)
       and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))

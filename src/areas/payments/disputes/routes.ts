@@ -2,7 +2,7 @@
 // Routes of disputes. They are opened and decided by the banks of payers; here they are read.
 import { Type } from 'typebox'
 import { maybe } from '../../../platform/db.ts'
-import { idBounds, pageOf, windowOf } from '../../../platform/page.ts'
+import { pageOf, shownBounds, windowOf } from '../../../platform/page.ts'
 import { list, type Route, read } from '../../../platform/route.ts'
 import { dayRangeQuery, listQuery } from '../../../platform/schema.ts'
 import { Dispute } from '../events.ts'
@@ -24,11 +24,18 @@ const listAll = list({
   row: Dispute,
   errors: ['INVALID_DATE_RANGE', 'NOT_FOUND'],
   examples: [{ name: 'What is not decided yet', query: { status: 'open' } }],
-  handle: async (app, { query }, { tenant }) => {
+  handle: async (app, { query }, caller) => {
+    const { tenant } = caller
     const window = windowOf(query)
     const status = query.status ?? null
     const payment = query.payment_id === undefined ? null : paymentUuid(query.payment_id)
-    const rows = await app.db.query(listDisputes, { ...tenant, ...window, ...idBounds(query), status, payment })
+    const rows = await app.db.query(listDisputes, {
+      ...tenant,
+      ...window,
+      ...shownBounds(query, caller),
+      status,
+      payment,
+    })
     return pageOf(window, rows, disputeOf)
   },
 })

@@ -81,6 +81,8 @@ export const listDisputes = statement<
     payment: string | null
     from: string
     to: string
+    since: Date | null
+    until: Date | null
     after: string | null
     descending: boolean
     limit: number
@@ -89,7 +91,9 @@ export const listDisputes = statement<
 >(
   'payments.list_disputes',
   `select ${columns} from payments.disputes
-    where ${mine} and id >= $from::uuid and id < $to::uuid and ($status::text is null or status = $status)
+    where ${mine} and id >= $from::uuid and id < $to::uuid
+      and ($since::timestamptz is null or created_at >= $since) and ($until::timestamptz is null or created_at < $until)
+      and ($status::text is null or status = $status)
       and ($payment::uuid is null or payment_id = $payment)
       and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
     order by case when $descending then id end desc, id

@@ -5,7 +5,7 @@ import type { App } from '../../../platform/app.ts'
 import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe } from '../../../platform/db.ts'
-import { idBounds, pageOf, windowOf } from '../../../platform/page.ts'
+import { pageOf, shownBounds, windowOf } from '../../../platform/page.ts'
 import { list, type Route, read, write } from '../../../platform/route.ts'
 import { dayRangeQuery, listQuery } from '../../../platform/schema.ts'
 import { Payout, payoutStatus } from '../events.ts'
@@ -190,12 +190,13 @@ const listAll = list({
     { name: 'What was paid', query: { status: 'completed' } },
     { name: 'What waits for a decision', query: { in_review: true } },
   ],
-  handle: async (app, { query }, { tenant }) => {
+  handle: async (app, { query }, caller) => {
+    const { tenant } = caller
     const window = windowOf(query)
     const rows = await app.db.query(query.in_review ? listInReview : listPayouts, {
       ...tenant,
       ...window,
-      ...idBounds(query),
+      ...shownBounds(query, caller),
       status: query.status ?? null,
       currency: query.currency?.toUpperCase() ?? null,
       provider: query.provider?.toLowerCase() ?? null,

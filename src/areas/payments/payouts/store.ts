@@ -175,6 +175,7 @@ type Listed = Owned &
 
 const listing = (only: string) => `select ${columns} from payments.payouts
     where ${mine} and id >= $from::uuid and id < $to::uuid ${only}
+      and ($since::timestamptz is null or created_at >= $since) and ($until::timestamptz is null or created_at < $until)
       and ($status::text is null or status = $status) and ($currency::text is null or currency = $currency)
       and ($provider::text is null or provider = $provider) and ($method::text is null or method = $method)
       and ($reference::text is null or reference = $reference) and ($phone::text is null or phone = $phone)

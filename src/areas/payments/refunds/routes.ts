@@ -6,7 +6,7 @@ import type { App } from '../../../platform/app.ts'
 import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one } from '../../../platform/db.ts'
-import { idBounds, pageOf, windowOf } from '../../../platform/page.ts'
+import { pageOf, shownBounds, windowOf } from '../../../platform/page.ts'
 import { list, type Route, read, write } from '../../../platform/route.ts'
 import { dayRangeQuery, listQuery } from '../../../platform/schema.ts'
 import { Refund } from '../events.ts'
@@ -96,10 +96,17 @@ const listAll = list({
   row: Refund,
   errors: ['INVALID_DATE_RANGE'],
   examples: [{ name: 'What was given back', query: { status: 'completed' } }],
-  handle: async (app, { query }, { tenant }) => {
+  handle: async (app, { query }, caller) => {
+    const { tenant } = caller
     const window = windowOf(query)
     const status = query.status ?? null
-    const rows = await app.db.query(listRefunds, { ...any, ...tenant, ...window, ...idBounds(query), status })
+    const rows = await app.db.query(listRefunds, {
+      ...any,
+      ...tenant,
+      ...window,
+      ...shownBounds(query, caller),
+      status,
+    })
     return pageOf(window, rows, shownOf)
   },
 })
@@ -113,11 +120,12 @@ const ofPayment = list({
   query: Type.Object(listQuery),
   row: Refund,
   errors: ['NOT_FOUND'],
-  handle: async (app, { params, query }, { tenant }) => {
+  handle: async (app, { params, query }, caller) => {
+    const { tenant } = caller
     const payment = paymentUuid(params.payment_id)
     if (!(await maybe(app.db.query(findPayment, { ...tenant, id: payment })))) throw noSuchPayment()
     const window = windowOf(query)
-    const rows = await app.db.query(listRefunds, { ...any, ...tenant, ...window, ...idBounds({}), payment })
+    const rows = await app.db.query(listRefunds, { ...any, ...tenant, ...window, ...shownBounds({}, caller), payment })
     return pageOf(window, rows, shownOf)
   },
 })

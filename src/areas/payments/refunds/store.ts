@@ -120,6 +120,8 @@ export const listRefunds = statement<
     phone: string | null
     from: string
     to: string
+    since: Date | null
+    until: Date | null
     after: string | null
     descending: boolean
     limit: number
@@ -128,6 +130,7 @@ export const listRefunds = statement<
 >(
   'payments.list_refunds',
   `${withPayment} and r.id >= $from::uuid and r.id < $to::uuid
+      and ($since::timestamptz is null or r.created_at >= $since) and ($until::timestamptz is null or r.created_at < $until)
       and ($payment::uuid is null or r.payment_id = $payment) and ($status::text is null or r.status = $status)
       and ($currency::text is null or r.currency = $currency) and ($provider::text is null or r.provider = $provider)
       and ($method::text is null or p.method = $method) and ($reference::text is null or r.reference = $reference)
