@@ -33,7 +33,7 @@ export function parseAmount(value: number | string, decimals: number): bigint | 
   const match = /^(\d{1,13})(?:\.(\d+))?$/.exec(text)
   if (!match)
     return {
-      problem: 'is a plain decimal number such as 100 or 0.5, with at most 13 digits before the point and no sign',
+      problem: 'takes a plain decimal number such as 100 or 0.5, with at most 13 digits before the point and no sign',
     }
   const [, whole = '0', fraction = ''] = match
   if (fraction.length > decimals)
