@@ -31,7 +31,7 @@ import { balanceOfContra, rollUp, spentByDay } from './rollups.ts'
 import { verifyLedger } from './verify.ts'
 import { capture, hold, type Leg, post, release, reverse, setOverdraft, walletsOf } from './wallets.ts'
 
-const database = await createTestDatabase(['0001_platform.sql', '0002_ledger.sql', '0029_charge.sql'])
+const database = await createTestDatabase(['0001_platform.sql', '0002_ledger.sql'])
 const db = database.connect()
 after(() => database.drop())
 
@@ -142,15 +142,6 @@ test('a message that stands twice in a batch, or comes again later, is charged o
   assert.deepEqual(await charge([message, { ...message, step: 'resend' }, message]), ['charged', 'charged', 'replayed'])
   assert.deepEqual(await charge([message, { ...message, micros: 999n }]), ['replayed', 'replayed'])
   assert.equal((await walletsOf(db, tenant))[0]?.balanceMicros, 40n)
-})
-
-test('a batch of free items moves nothing, and one of none has no verdicts', async () => {
-  const tenant = await tenantWith(100n)
-  const free = (micros: bigint): Item => ({ tenant, sourceId: randomUUID(), step: 'send', currency: 'KES', micros })
-  assert.deepEqual(await charge([free(0n), free(0n)]), ['charged', 'charged'])
-  assert.deepEqual(await charge([free(0n), free(40n)]), ['charged', 'charged'])
-  assert.deepEqual(await charge([]), [])
-  assert.equal((await walletsOf(db, tenant))[0]?.balanceMicros, 60n)
 })
 
 test('an amount below zero, or none at all, is never taken for a charge', async () => {
