@@ -151,7 +151,8 @@ test('cards are sent wrongly: in other fields, to other routes, and in bodies th
       body: { ...exampleOf(route), card: newCard() },
       headers: { 'idempotency-key': `route-${route.operation}` },
     })
-    if (route.path === '/v1/wallet/topup') continue
+    // These take a card as a payment does.
+    if (['wallet.topup', 'payments.checkRisk'].includes(route.operation)) continue
     assert.ok(answer.status >= 400 && answer.status < 500, `${route.operation}: ${answer.status} ${answer.text}`)
   }
 })
