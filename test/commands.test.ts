@@ -210,7 +210,7 @@ test('in production nothing is made up: the operator asks for the first key', as
     const program = new Program({ environment })
     await program.prints('is running')
     assert.match(program.stdout, /^Pamoja \S+ is running: https:\/\/api\.example\.com\/api\/v1, metrics at http:\S+\n/)
-    assert.deepEqual((await readdir(place.path)).sort(), ['tls'])
+    assert.deepEqual((await readdir(place.path)).sort(), ['simulators', 'tls'])
     const { stdout } = await run(['operator', 'key'], environment)
     const ca = await readFile(join(place.path, 'tls/ca.pem'), 'utf8')
     const operator = new Client(`https://localhost:${port}`, ca, stdout.trim())

@@ -14,7 +14,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const say = (line) => process.stderr.write(`${line}\n`)
 
 /** Tests of faults and of timers wait more than they work, so there are more at once than processors; bounded by memory. */
-const processesAtOnce = Math.min(3 * availableParallelism(), 8)
+const processesAtOnce = Math.min(2 * availableParallelism(), 8)
 
 /** So many files share a process at most: beyond it there is little left to save, and a process that ends late makes all wait. */
 const filesTogether = 12
