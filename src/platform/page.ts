@@ -45,17 +45,16 @@ export function pageOf<Row extends { id: string }, Out>(
   return { rows: page.map(shape), nextCursor: last ? Buffer.from(last.id).toString('base64url') : null }
 }
 
+const usualNames = ['start_date', 'end_date'] as const
+
 export interface DayRange {
   start_date?: string
   end_date?: string
 }
 
 /** A range of days, both included, as bounds on ids: from (inclusive) and to (exclusive). */
-export function idBounds(
-  range: DayRange,
-  [startName, endName]: readonly [string, string] = ['start_date', 'end_date'],
-): { from: string; to: string } {
-  return idsBetween(momentsOf(range, [startName, endName]), 0)
+export function idBounds(range: DayRange): { from: string; to: string } {
+  return idsBetween(momentsOf(range, usualNames), 0)
 }
 
 /** Who asks, at which time by the clock that ids are made by and at which by the account's own. */
@@ -79,7 +78,7 @@ export interface ShownBounds {
 export function shownBounds(
   range: DayRange,
   { receivedMs, nowMs }: Clocks,
-  names: readonly [string, string] = ['start_date', 'end_date'],
+  names: readonly [string, string] = usualNames,
 ): ShownBounds {
   const moments = momentsOf(range, names)
   const { fromMs, toMs } = moments

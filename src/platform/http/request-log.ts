@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What customers can look up about their own requests, and the counts behind usage. Lines are gathered in memory and
-// written a few times a second with one COPY, which costs PostgreSQL a third of an INSERT; they are a record, not money, so a crash may lose the last moment of
-// them and a flood drops lines (counted) rather than slowing anyone down.
+// written a few times a second with one COPY, which costs PostgreSQL a third of an INSERT; they are a record, not money,
+// so a crash may lose the last moment of them and a flood drops lines (counted) rather than slowing anyone down.
 
 import { dayOf } from '../../kernel/time.ts'
 import type { Clock } from '../clock.ts'

@@ -2,6 +2,7 @@
 // All SQL of subscriptions. Who changes one locks its row first; an invoice whose money it collects is locked before that,
 // as it is by whoever hears that the money came.
 import { statement } from '../../../platform/db.ts'
+import type { ShownBounds } from '../../../platform/page.ts'
 import type { Environment } from '../../../platform/tenant.ts'
 import type { Interval } from './calendar.ts'
 
@@ -139,19 +140,16 @@ export const findSubscriptionReference = statement<
 )
 
 export const listSubscriptions = statement<
-  Owned & {
-    from: string
-    to: string
-    since: Date | null
-    until: Date | null
-    status: string | null
-    plan: string | null
-    customer: string | null
-    reference: string | null
-    after: string | null
-    descending: boolean
-    limit: number
-  },
+  Owned &
+    ShownBounds & {
+      status: string | null
+      plan: string | null
+      customer: string | null
+      reference: string | null
+      after: string | null
+      descending: boolean
+      limit: number
+    },
   SubscriptionRow
 >(
   'billing.list_subscriptions',

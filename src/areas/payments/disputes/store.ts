@@ -2,6 +2,7 @@
 // All SQL of disputes. A status moves by guarded updates: the row that comes back belongs to whoever won. Whoever changes
 // one has locked the payment before.
 import { statement } from '../../../platform/db.ts'
+import type { ShownBounds } from '../../../platform/page.ts'
 import type { Environment } from '../../../platform/tenant.ts'
 import type { CardDispute } from '../cards/acquirer.ts'
 
@@ -76,17 +77,14 @@ export const statusOfDisputes = statement<Owned & { payment: string }, { status:
 )
 
 export const listDisputes = statement<
-  Owned & {
-    status: string | null
-    payment: string | null
-    from: string
-    to: string
-    since: Date | null
-    until: Date | null
-    after: string | null
-    descending: boolean
-    limit: number
-  },
+  Owned &
+    ShownBounds & {
+      status: string | null
+      payment: string | null
+      after: string | null
+      descending: boolean
+      limit: number
+    },
   DisputeRow
 >(
   'payments.list_disputes',

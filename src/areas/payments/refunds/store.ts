@@ -2,6 +2,7 @@
 // All SQL of refunds. Status and state move by guarded updates: the row that comes back belongs to whoever won. Whoever
 // changes a status has locked the payment before.
 import { statement } from '../../../platform/db.ts'
+import type { ShownBounds } from '../../../platform/page.ts'
 import type { Environment } from '../../../platform/tenant.ts'
 import type { AttemptState, PaymentRow } from '../store.ts'
 
@@ -110,22 +111,19 @@ export const newestRefunds = statement<Owned & { payment: string; limit: number 
 )
 
 export const listRefunds = statement<
-  Owned & {
-    payment: string | null
-    status: string | null
-    currency: string | null
-    provider: string | null
-    method: string | null
-    reference: string | null
-    phone: string | null
-    from: string
-    to: string
-    since: Date | null
-    until: Date | null
-    after: string | null
-    descending: boolean
-    limit: number
-  },
+  Owned &
+    ShownBounds & {
+      payment: string | null
+      status: string | null
+      currency: string | null
+      provider: string | null
+      method: string | null
+      reference: string | null
+      phone: string | null
+      after: string | null
+      descending: boolean
+      limit: number
+    },
   RefundOfPayment
 >(
   'payments.list_refunds',
