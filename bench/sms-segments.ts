@@ -11,9 +11,13 @@ const basic = [
   ...'abcdefghijklmnopqrstuvwxyz ABCXYZ 0123456789 .,:;!?@£$¥èéùìòÇØøÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ¤¡ÄÖÑÜ§¿äöñüà\'"\n\r',
 ]
 const escaped = [...'^{}\\[~]|€\f']
-/** What makes a text UCS-2: of one unit, and of two. */
+/**
+ * What makes a text UCS-2: of one unit, and of two. Each stands for itself: the other calculator keeps letters that are drawn
+ * as one, such as the two of a flag, in one part, which costs a part now and then. Phones put the parts together before they
+ * draw, so we cut there.
+ */
 const beyond = [...'ابتثجحخدذرزسشصضطظعغفقكلمنهوي ቁምሰላምእንዴትነህ çêâîôû’“”–…`ńţ你好']
-const pairs = [...'😀🙏🇰🇪𝄞𐎠']
+const pairs = [...'😀🙏🌍🎉𝄞𐎠']
 
 export async function smsSegments({ short }: { short: boolean }): Promise<Figure[]> {
   const seed = chooseSeed()

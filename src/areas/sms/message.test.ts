@@ -22,6 +22,7 @@ describe('a text is counted in segments', () => {
     ['70 of UCS-2', 'ቁ'.repeat(70), 'auto', 'ucs2', 1, 0],
     ['134 of UCS-2', 'ቁ'.repeat(134), 'auto', 'ucs2', 2, 0],
     ['a pair at the border goes to the next part', `${'ቁ'.repeat(66)}😀${'ቁ'.repeat(10)}`, 'auto', 'ucs2', 2, 55],
+    ['a flag at the border is cut between its letters', `${'ቁ'.repeat(65)}🇰🇪${'ቁ'.repeat(65)}`, 'auto', 'ucs2', 2, 0],
     ['the longest', '😀'.repeat(1530), 'auto', 'ucs2', 47, 43],
     ['accents that GSM has', 'àéèù', 'auto', 'gsm7', 1, 156],
     ['accents that it has not', 'âêî', 'gsm7', 'gsm7', 1, 157],
