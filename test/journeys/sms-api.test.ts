@@ -478,6 +478,64 @@ test('a bulk request gives each entry its verdict', async () => {
   assert.equal((await client.get(`/v1/sms?batch_id=${body.batch_id}`)).body.data.length, 3)
 })
 
+test('an entry that is no message, or has a field of the wrong kind, stops no other', async () => {
+  const { client } = await world.account({ balance: 10 })
+  const to = '+254711000001'
+  const good = { to, message: 'Habari' }
+  const fifty = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`n${i}`, i]))
+  const bad: [entry: unknown, to: string, code: string, why: RegExp][] = [
+    [5, '', 'VALIDATION_ERROR', /^the entry must be an object with to and message$/],
+    [null, '', 'VALIDATION_ERROR', /object/],
+    [[good], '', 'VALIDATION_ERROR', /object/],
+    [{ message: 'Habari' }, '', 'VALIDATION_ERROR', /^to is required$/],
+    [{ to: 254711000001, message: 'Habari' }, '254711000001', 'INVALID_PHONE', /^to must be E\.164/],
+    [{ to: [to], message: 'Habari' }, '["+254711000001"]', 'INVALID_PHONE', /^to must be E\.164/],
+    [{ to: '7'.repeat(99), message: 'Habari' }, '7'.repeat(64), 'INVALID_PHONE', /^to must be E\.164/],
+    [{ to }, to, 'VALIDATION_ERROR', /^message is required$/],
+    [{ to, message: 5 }, to, 'VALIDATION_ERROR', /^message must be text of 1 to 1530 characters$/],
+    [{ to: '0712', message: '' }, '0712', 'VALIDATION_ERROR', /^to must be E\.164.*; message must have 1 to 1530/],
+    [{ ...good, from: 7 }, to, 'VALIDATION_ERROR', /^from must be text of 3 to 11/],
+    [{ ...good, reference: 7 }, to, 'VALIDATION_ERROR', /^reference must be text of 1 to 64/],
+    [{ ...good, metadata: { a: {} } }, to, 'VALIDATION_ERROR', /^metadata\.a must be text/],
+    [{ ...good, metadata: fifty }, to, 'VALIDATION_ERROR', /^metadata must have at most 50 names/],
+  ]
+  const messages = [...bad.map(([entry]) => entry), { ...good, from: null, metadata: null }]
+  const { status, body, text } = await client.post('/v1/sms/bulk', { from: 'PAMOJA', metadata: { run: 'a' }, messages })
+  assert.deepEqual([status, body.accepted, body.rejected], [200, 1, bad.length], text)
+  for (const [index, [entry, shown, code, why]] of bad.entries()) {
+    const verdict = body.messages[index]
+    assert.deepEqual([verdict.index, verdict.to, verdict.error_code], [index, shown, code], JSON.stringify(entry))
+    assert.match(verdict.error, why)
+  }
+  assert.equal(await balanceOf(client), 9.2)
+  const whole = await client.post('/v1/sms/bulk', { from: 'PAMOJA', allow_partial: false, messages: [good, 5] })
+  assert.deepEqual([whole.status, whole.body.error.code], [422, 'VALIDATION_ERROR'])
+  assert.match(whole.body.error.details, /^messages\[1\]: the entry must be an object/)
+  const none = await client.post('/v1/sms/bulk', { from: 'PAMOJA', messages: [{ to: 5, message: 'Habari' }] })
+  assert.deepEqual([none.status, none.body.error.code], [422, 'INVALID_PHONE'])
+  assert.equal(await balanceOf(client), 9.2)
+})
+
+test('what is no text in a list of recipients is a bad number, and stops nobody', async () => {
+  const { client } = await world.account({ balance: 10 })
+  const to = ['+254711000001', 254711000002, null, ['+254711000003']]
+  const { status, body, text } = await client.post('/v1/sms/send', { ...message, to })
+  assert.equal(status, 200, text)
+  assert.deepEqual(
+    body.messages.map((one: { to: string; error_code: string }) => [one.to, one.error_code]),
+    [
+      ['+254711000001', null],
+      ['254711000002', 'INVALID_PHONE'],
+      ['null', 'INVALID_PHONE'],
+      ['["+254711000003"]', 'INVALID_PHONE'],
+    ],
+  )
+  assert.equal((await client.post('/v1/sms/estimate', { ...message, to })).body.recipients, 1)
+  const { body: refused } = await client.post('/v1/sms/send', { ...message, to: [5] })
+  assert.equal(refused.error.code, 'INVALID_PHONE')
+  assert.equal(await balanceOf(client), 9.2)
+})
+
 test('a bulk larger than the plan’s minute is taken whole and goes out minute by minute', async () => {
   const limited = await startWorld({})
   try {

@@ -37,7 +37,7 @@ import {
   PricingReply,
   SendReply,
 } from './schema.ts'
-import { requireRecipients, send } from './send.ts'
+import { recipientsOf, send } from './send.ts'
 import { permissionOf } from './senders/permissions.ts'
 import {
   batchMessages,
@@ -311,10 +311,9 @@ const estimate = read({
   examples: [{ name: 'A message', body: { to: '+254711000001', from: 'PAMOJA', message: 'Habari “Ada”' } }],
   handle: async (app, { body }, caller) => {
     const { message, encoding, max_segments } = body
-    requireRecipients(body.to)
     const text = textOf(withRoomForLink(app, body.type ?? 'transactional', message), encoding, max_segments)
     const permission = await permissionOf(app, caller.tenant)
-    const numbers = [...new Set([body.to].flat())].filter(isE164)
+    const numbers = [...new Set([recipientsOf(body.to)].flat())].filter(isE164)
     if (numbers.length === 0) throw new AppError('INVALID_PHONE', 'to[0]: to must be E.164, such as +254711000001')
     await findPlaces(app, numbers)
     const problems = numbers.map((to) => permission.problem(body.from, placeFor(app, to).country))

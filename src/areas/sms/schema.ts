@@ -2,7 +2,7 @@
 // Shapes of messages as customers send and read them.
 import { Type } from 'typebox'
 import { e164 } from '../../kernel/phone.ts'
-import { Amount, At, CountryCode, listQuery, Metadata, Moment, Nullable, OneOf } from '../../platform/schema.ts'
+import { Amount, At, CountryCode, JudgedApart, listQuery, Metadata, Moment, Nullable, OneOf } from '../../platform/schema.ts'
 import { messageTypes } from './message.ts'
 
 export const maxRecipients = 1_000
@@ -46,7 +46,7 @@ const BulkType = OneOf(['transactional', 'promotional'])
 
 export const MessageSend = Type.Object({
   // The length of the list is checked by the verb: a rule here could not tell its own code from that of a number.
-  to: Type.Union([Phone('One recipient'), Type.Array(Type.String())], {
+  to: Type.Union([Phone('One recipient'), Type.Array(JudgedApart(Type.String()))], {
     rule: phoneRule,
     errorCode: 'INVALID_PHONE',
     description: `A number, or a list of 1 to ${maxRecipients}`,
@@ -115,19 +115,22 @@ export const SendReply = Type.Object(
   { title: 'SmsSendReply' },
 )
 
+/** An entry of a bulk. */
+export const BulkMessage = Type.Object({
+  to: Phone('The recipient'),
+  message: Text,
+  from: Type.Optional(Sender),
+  metadata: Type.Optional(Metadata),
+  reference: Type.Optional(Reference),
+  scheduled_at: Type.Optional(ScheduledAt),
+  callback_url: Type.Optional(CallbackUrl),
+})
+
 export const BulkSend = Type.Object({
   from: Sender,
   // What is wrong with an entry is said in its own verdict, so entries are checked one by one.
   messages: Type.Array(
-    Type.Object({
-      to: Type.String(),
-      message: Type.String({ sensitive: true }),
-      from: Type.Optional(Type.String()),
-      metadata: Type.Optional(Metadata),
-      reference: Type.Optional(Type.String()),
-      scheduled_at: Type.Optional(Type.String()),
-      callback_url: Type.Optional(Type.String()),
-    }),
+    JudgedApart(BulkMessage),
     {
       minItems: 1,
       maxItems: maxBulkMessages,

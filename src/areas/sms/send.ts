@@ -25,6 +25,7 @@ import {
   textOf,
   tooExpensive,
 } from './draft.ts'
+import { recipientText } from './entries.ts'
 import { findPlaces } from './ported/numbers.ts'
 import { rememberAccepted } from './remembered.ts'
 import { type MessageSend, maxRecipients, mostValiditySeconds, type SendReply } from './schema.ts'
@@ -36,8 +37,8 @@ export async function send(
   caller: Caller,
   keyed: Keyed,
 ): Promise<Static<typeof SendReply>> {
-  const { to, type = 'transactional', ...rest } = input
-  requireRecipients(to)
+  const { to: given, type = 'transactional', ...rest } = input
+  const to = recipientsOf(given)
   const message = withRoomForLink(app, type, rest.message)
   const common = {
     from: rest.from,
@@ -69,9 +70,11 @@ export async function send(
 }
 
 /** A list that is too long or empty is refused; what is wrong with one of its numbers is said of that one. */
-export function requireRecipients(to: string | readonly string[]): void {
-  if (typeof to !== 'string' && (to.length < 1 || to.length > maxRecipients))
+export function recipientsOf(to: string | readonly unknown[]): string | string[] {
+  if (typeof to === 'string') return to
+  if (to.length < 1 || to.length > maxRecipients)
     throw new AppError('VALIDATION_ERROR', `to must be a number or a list of 1 to ${maxRecipients} numbers`)
+  return to.map(recipientText)
 }
 
 async function sendOne(app: App, draft: Draft, caller: Caller, keyed: Keyed): Promise<Static<typeof SendReply>> {

@@ -116,7 +116,8 @@ function schemaAt(schema: unknown, pointer: string): Plain {
   for (const step of pointer.replace(/^#\/?/, '').split('/'))
     if (step !== '' && isPlain(here)) here = here[unescaped(step)]
     else if (step !== '' && Array.isArray(here)) here = here[Number(step)]
-  return isPlain(here) ? here : {}
+  if (!isPlain(here)) return {}
+  return isPlain(here.judgedApart) ? here.judgedApart : here
 }
 
 /** The schema of one property. Its name is a customer's and no path: it may hold a slash, or be that of something inherited. */
