@@ -807,7 +807,7 @@ test('who opted out is not written to until they come back', async () => {
   assert.equal((await eve.client.post('/v1/sms/send', { ...message, to: phone })).status, 200, 'another account')
 
   const removed = await client.delete(`/v1/sms/opt-outs/${phone}`)
-  assert.deepEqual([removed.status, removed.body.removed], [200, 2])
+  assert.deepEqual([removed.status, removed.body.data], [200, { id: phone, phone, deleted: true, removed: 2 }])
   assert.equal((await client.delete(`/v1/sms/opt-outs/${phone}`)).status, 404)
   assert.equal((await client.post('/v1/sms/send', { ...message, to: phone })).status, 200)
   const events = (await client.get('/v1/events')).body.data.map((one: { event: string }) => one.event)

@@ -104,6 +104,25 @@ test('a message that arrives after it had expired stays failed, and its timeline
   await smsc.close()
 })
 
+test('over which bind a message went is told to operators, and to nobody else', async () => {
+  const ada = await world.account({ balance: 10 })
+  const record = await ended(ada, await send(ada, '+254711000012'))
+  assert.equal('route' in record, false)
+  const { operator } = world
+  const { body: sent } = await operator.post('/v1/sms/send', {
+    to: '+254711000012',
+    from: 'PAMOJA',
+    message: 'Habari',
+  })
+  const { route } = await eventually(async () => {
+    const { body } = await operator.get(`/v1/sms/${sent.message_id}`)
+    return body.status === 'delivered' && body
+  }, 'the delivery')
+  assert.equal(route, 'sandbox-2')
+  const [listed] = (await operator.get('/v1/sms?limit=1')).body.data
+  assert.equal(listed.route, 'sandbox-2')
+})
+
 test('messages are found by the notes on them', async () => {
   const { client } = await world.account({ balance: 10 })
   const send = async (metadata: object) => {

@@ -20,7 +20,7 @@ import { portedNumberRoutes } from './ported/numbers.ts'
 import { receiptChores, takeReceipt } from './receipts.ts'
 import { textChore } from './retention.ts'
 import { messageRoutes } from './routes.ts'
-import { behaviourRoutes } from './sandbox/behaviour.ts'
+import { behaviourRoutes, followWishes } from './sandbox/behaviour.ts'
 import { sandboxRoutes } from './sandbox/inbound.ts'
 import { reviewRoutes } from './senders/review.ts'
 import { senderRoutes } from './senders/senders.ts'
@@ -47,6 +47,7 @@ export const sms: Area = {
   mount: (http, app) => {
     mountOptOutPage(http, app)
     mountNotices(http, app, intakeOf(app))
+    followWishes(app)
   },
   health: (app) => networkOf(app).health(),
   start: (app) =>

@@ -48,6 +48,7 @@ import {
   listMessages,
   type MessageRow,
   messageNamed,
+  operatorRecordOf,
   type Rejection,
   recordOf,
 } from './store.ts'
@@ -183,7 +184,7 @@ const get = read({
     const row = id && (await findMessage(app.db, caller.tenant, id))
     if (!row || (row.direction === 'outbound') !== (outbound !== null))
       throw new AppError('NOT_FOUND', 'there is no such message')
-    return recordOf(row, currencyOf(caller), caller.nowMs)
+    return shownTo(caller)(row, currencyOf(caller), caller.nowMs)
   },
 })
 
@@ -224,7 +225,8 @@ const listRoute = list({
       metadata: query.metadata === undefined ? null : JSON.stringify(query.metadata),
     })
     const currency = currencyOf(caller)
-    return pageOf(window, rows, (row) => recordOf(row, currency, caller.nowMs))
+    const shown = shownTo(caller)
+    return pageOf(window, rows, (row) => shown(row, currency, caller.nowMs))
   },
 })
 
@@ -425,6 +427,10 @@ async function batchCalledOff(tx: Tx, caller: Caller, { id, cancelled }: Batch):
   const found = await findBatch(tx, caller.tenant, id)
   if (!found) throw new AppError('NOT_FOUND', 'there is no such batch')
   return found.record
+}
+
+function shownTo({ principal }: Caller): typeof recordOf {
+  return principal.scopes.has('operator') ? operatorRecordOf : recordOf
 }
 
 /** The moment in which the message of a reference was made, so that a list of one need not look through all of them. */

@@ -2,7 +2,17 @@
 // Shapes of messages as customers send and read them.
 import { Type } from 'typebox'
 import { e164 } from '../../kernel/phone.ts'
-import { Amount, At, CountryCode, JudgedApart, listQuery, Metadata, Moment, Nullable, OneOf } from '../../platform/schema.ts'
+import {
+  Amount,
+  At,
+  CountryCode,
+  JudgedApart,
+  listQuery,
+  Metadata,
+  Moment,
+  Nullable,
+  OneOf,
+} from '../../platform/schema.ts'
 import { messageTypes } from './message.ts'
 
 export const maxRecipients = 1_000
@@ -129,14 +139,11 @@ export const BulkMessage = Type.Object({
 export const BulkSend = Type.Object({
   from: Sender,
   // What is wrong with an entry is said in its own verdict, so entries are checked one by one.
-  messages: Type.Array(
-    JudgedApart(BulkMessage),
-    {
-      minItems: 1,
-      maxItems: maxBulkMessages,
-      rule: `must be a list of 1 to ${maxBulkMessages} objects with to and message`,
-    },
-  ),
+  messages: Type.Array(JudgedApart(BulkMessage), {
+    minItems: 1,
+    maxItems: maxBulkMessages,
+    rule: `must be a list of 1 to ${maxBulkMessages} objects with to and message`,
+  }),
   callback_url: Type.Optional(CallbackUrl),
   scheduled_at: Type.Optional(ScheduledAt),
   metadata: Type.Optional(Metadata),
@@ -223,6 +230,9 @@ export const MessageRecord = Type.Object(
     country: Nullable(Type.String()),
     network: Nullable(Type.String()),
     attempts: Type.Integer(),
+    route: Type.Optional(
+      Nullable(Type.String(), { description: 'The bind that took it; only told to keys with the scope operator' }),
+    ),
     batch_id: Nullable(Type.String()),
     timeline: Type.Array(Change),
   },
@@ -407,6 +417,11 @@ export const OptOutFound = Type.Object(
 )
 
 export const OptOutRemoved = Type.Object(
-  { phone: Type.String(), removed: Type.Integer({ description: 'How many opt-outs there were' }) },
+  {
+    id: Type.String({ description: 'The number again' }),
+    phone: Type.String(),
+    deleted: Type.Literal(true),
+    removed: Type.Integer({ description: 'How many opt-outs there were' }),
+  },
   { title: 'SmsOptOutRemoved' },
 )
