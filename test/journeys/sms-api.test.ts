@@ -96,6 +96,20 @@ test('a message is accepted, priced exactly, paid for and can be read', async ()
   })
 })
 
+test('whoever has money for fewer than a hundred segments has little', async () => {
+  const { client } = await world.account({ balance: 80.8 })
+  const balance = async () => (await client.get('/v1/sms/balance')).body
+  const shown = async () => {
+    const { low_balance, estimated_segments } = await balance()
+    return [low_balance, estimated_segments]
+  }
+  assert.deepEqual(await shown(), [false, 101])
+  await client.post('/v1/sms/send', message)
+  assert.deepEqual(await shown(), [false, 100])
+  await client.post('/v1/sms/send', message)
+  assert.deepEqual(await shown(), [true, 99])
+})
+
 test('the price is the operator’s: by network, by country, and three segments cost three times as much', async () => {
   const { client } = await world.account({ balance: 100, currency: 'ZMW' })
   await world.operator.post('/v1/operator/prices', {
@@ -617,6 +631,11 @@ test('a scheduled message can be moved, rewritten at its new price, and cancelle
   assert.deepEqual([bad.status, bad.body.error.code], [422, 'VALIDATION_ERROR'])
 
   const cancelled = await client.delete(path)
+  const { body: failed } = await client.get('/v1/sms?error_code=CANCELLED')
+  assert.deepEqual(
+    failed.data.map((one: { message_id: string }) => one.message_id),
+    [sent.body.message_id],
+  )
   assert.deepEqual(
     [cancelled.status, cancelled.body.status, cancelled.body.error_code],
     [200, 'failed', 'CANCELLED'],
@@ -649,6 +668,39 @@ test('a scheduled message can be moved, rewritten at its new price, and cancelle
   )
   const events = (await client.get('/v1/events')).body.data.map((one: { event: string }) => one.event)
   assert.deepEqual(events.filter((name: string) => name.startsWith('sms.')).sort(), ['sms.failed', 'sms.status'])
+})
+
+test('a message may be scheduled from a minute ago to a year ahead', async () => {
+  const { client } = await world.account({ balance: 10 })
+  const table: [seconds: number, isTaken: boolean][] = [
+    [-75, false],
+    [-45, true],
+    [365 * 86_400 - 15, true],
+    [365 * 86_400 + 15, false],
+  ]
+  for (const [seconds, isTaken] of table) {
+    const scheduled_at = new Date(world.app.clock.nowMs() + seconds * 1_000).toISOString()
+    for (const { status, body } of [
+      await client.post('/v1/sms/send', { ...message, scheduled_at }),
+      await client.post('/v1/sms/bulk', { from: 'PAMOJA', scheduled_at, messages: [message] }),
+      await client.post('/v1/sms/bulk', { from: 'PAMOJA', messages: [{ ...message, scheduled_at }] }),
+    ]) {
+      assert.equal(status, isTaken ? 200 : 422, `${seconds}`)
+      if (!isTaken) assert.equal(body.error.code, 'VALIDATION_ERROR')
+    }
+  }
+})
+
+test('a bulk is taken up to ten thousand entries and eight mebibytes', async () => {
+  const { client } = await world.account({ balance: 10 })
+  const many = await client.post('/v1/sms/bulk', { from: 'PAMOJA', messages: Array(10_001).fill(message) })
+  assert.deepEqual([many.status, many.body.error.code], [422, 'VALIDATION_ERROR'])
+  assert.match(many.body.error.details, /^messages must be a list of 1 to 10000/)
+  const large = { from: 'PAMOJA', messages: [message], note: 'x'.repeat(8 * 1024 * 1024) }
+  const refused = await client.post('/v1/sms/bulk', large)
+  assert.deepEqual([refused.status, refused.body.error.code], [413, 'PAYLOAD_TOO_LARGE'])
+  const fits = { ...large, note: 'x'.repeat(8 * 1024 * 1024 - 200) }
+  assert.equal((await client.post('/v1/sms/bulk', fits)).status, 200)
 })
 
 test('what of a batch still waits can be cancelled, each message told of and paid back once', async () => {
@@ -736,7 +788,13 @@ test('a message that is due is no longer the customer’s to cancel', async () =
   await client.post('/v1/sandbox/clock', { advance_seconds: 600 })
   const late = await client.delete(`/v1/sms/${scheduled.body.message_id}`)
   assert.deepEqual([late.status, late.body.error?.code], [409, 'MESSAGE_NOT_CANCELLABLE'], 'by the account’s own clock')
-  const slightlyPast = new Date(world.app.clock.nowMs() + 600_000 - 30_000).toISOString()
+  const { body: clock } = await client.get('/v1/sandbox/clock')
+  const soon = new Date(Date.parse(clock.now) + 600_000).toISOString()
+  const { body: frozen } = await client.post('/v1/sms/send', { ...message, scheduled_at: soon })
+  await client.post('/v1/sandbox/clock', { advance_seconds: 599.2 })
+  const tooLate = await client.patch(`/v1/sms/${frozen.message_id}`, { message: 'x' })
+  assert.equal(tooLate.body.error?.code, 'MESSAGE_NOT_CANCELLABLE', 'in its last second it is the carrier’s')
+  const slightlyPast = new Date(Date.parse(soon) - 30_000).toISOString()
   const now = await client.post('/v1/sms/send', { ...message, scheduled_at: slightlyPast })
   assert.deepEqual([now.status, now.body.scheduled_at], [200, null], 'a time just past is now')
 })
@@ -761,6 +819,11 @@ test('messages are listed newest first, by what is asked, and as CSV', async () 
   assert.deepEqual(await found('status=sent'), [])
   assert.deepEqual(await found('direction=outbound&from=PAMOJA'), [2, 1, 0])
   assert.deepEqual(await found('batch_id=smb_x'), [])
+  assert.deepEqual(await found('scheduled=false'), [2, 1, 0])
+  assert.deepEqual(await found('scheduled=true'), [])
+  assert.deepEqual(await found('error_code=CANCELLED'), [])
+  for (const bad of ['limit=0', 'limit=201', 'status=lost', 'direction=up', 'scheduled=soon', 'country=ke', 'q='])
+    assert.equal((await client.get(`/v1/sms?${bad}`)).body.error?.code, 'INVALID_REQUEST', bad)
   const day = new Date(world.app.clock.nowMs()).toISOString().slice(0, 10)
   assert.deepEqual(await found(`from_date=${day}`), [2, 1, 0])
   assert.deepEqual(await found('to_date=2020-01-01'), [])
