@@ -24,6 +24,7 @@ import { behaviourRoutes, followWishes } from './sandbox/behaviour.ts'
 import { sandboxRoutes } from './sandbox/inbound.ts'
 import { reviewRoutes } from './senders/review.ts'
 import { senderRoutes } from './senders/senders.ts'
+import { mountShortLinks, shortLinkChore } from './short-links.ts'
 import { submitJobs } from './submit.ts'
 
 export const sms: Area = {
@@ -43,9 +44,10 @@ export const sms: Area = {
   jobs: [...submitJobs, joinJob, batchJob],
   events: Object.values(smsEvents),
   answers: { [smsEvents.received.name]: takeAnswer },
-  chores: [...receiptChores, strayChore, textChore],
+  chores: [...receiptChores, strayChore, textChore, shortLinkChore],
   mount: (http, app) => {
     mountOptOutPage(http, app)
+    mountShortLinks(http, app)
     mountNotices(http, app, intakeOf(app))
     followWishes(app)
   },

@@ -36,6 +36,7 @@ import { findPlaces } from './ported/numbers.ts'
 import { currencyOf } from './pricing.ts'
 import { type BulkReply, type BulkSend, mostValiditySeconds, type SendReply } from './schema.ts'
 import { permissionOf } from './senders/permissions.ts'
+import type { ShortLinks } from './short-links.ts'
 import { insertBatch, type Notes, type Rejection } from './store.ts'
 
 /** A transaction hands so many messages to PostgreSQL at a time. */
@@ -77,6 +78,7 @@ export async function sendToMany(
   draft: (recipient: string) => Draft,
   caller: Caller,
   keyed: Keyed,
+  links: ShortLinks | null,
 ): Promise<Static<typeof SendReply>> {
   const recipients = [...new Set(to)]
   if (common.type === 'otp')
@@ -86,6 +88,7 @@ export async function sendToMany(
   await admitMessages(app, caller, recipients.length - 1)
   const entries = recipients.map((recipient, index) => entryOf(index, recipient, () => draft(recipient)))
   return once(app, caller, keyed, async (tx) => {
+    await links?.store(tx)
     const { batch, outcomes, head } = await submitBatch(app, tx, entries, common.metadata, caller)
     if (head.accepted === 0) throw allRefused('to', outcomes)
     return {

@@ -39,6 +39,7 @@ import {
 } from './schema.ts'
 import { recipientsOf, send } from './send.ts'
 import { permissionOf } from './senders/permissions.ts'
+import { linksIn, withRoomForShortLinks } from './short-links.ts'
 import {
   batchMessages,
   costOf,
@@ -85,6 +86,15 @@ const sendRoute = commit({
     {
       name: 'Many recipients',
       body: { to: ['+254711000001', '+254733000001'], from: 'PAMOJA', message: 'Tutafunga saa kumi.' },
+    },
+    {
+      name: 'A link that is counted',
+      body: {
+        to: '+254711000001',
+        from: 'PAMOJA',
+        message: 'Oda yako: https://duka.example/orders/4512?from=sms',
+        shorten_urls: true,
+      },
     },
   ],
   handle: (app, { body }, caller, keyed) => send(app, body, caller, keyed),
@@ -184,7 +194,9 @@ const get = read({
     const row = id && (await findMessage(app.db, caller.tenant, id))
     if (!row || (row.direction === 'outbound') !== (outbound !== null))
       throw new AppError('NOT_FOUND', 'there is no such message')
-    return shownTo(caller)(row, currencyOf(caller), caller.nowMs)
+    const links = await linksIn(app, caller, row.body)
+    const shown = shownTo(caller)(row, currencyOf(caller), caller.nowMs)
+    return links.length > 0 ? { ...shown, links } : shown
   },
 })
 
@@ -313,7 +325,8 @@ const estimate = read({
   examples: [{ name: 'A message', body: { to: '+254711000001', from: 'PAMOJA', message: 'Habari “Ada”' } }],
   handle: async (app, { body }, caller) => {
     const { message, encoding, max_segments } = body
-    const text = textOf(withRoomForLink(app, body.type ?? 'transactional', message), encoding, max_segments)
+    const short = body.shorten_urls ? withRoomForShortLinks(app, message).message : message
+    const text = textOf(withRoomForLink(app, body.type ?? 'transactional', short), encoding, max_segments)
     const permission = await permissionOf(app, caller.tenant)
     const numbers = [...new Set([recipientsOf(body.to)].flat())].filter(isE164)
     if (numbers.length === 0) throw new AppError('INVALID_PHONE', 'to[0]: to must be E.164, such as +254711000001')

@@ -87,6 +87,14 @@ export const MessageSend = Type.Object({
       description: 'Refuse the message if it needs more',
     }),
   ),
+  shorten_urls: Type.Optional(
+    Type.Boolean({
+      default: false,
+      rule: 'must be true or false',
+      description:
+        'True: https:// links become short ones, and the record of the message counts how often they are opened',
+    }),
+  ),
 })
 
 const status = OneOf(['queued', 'sent', 'delivered', 'failed', 'received'])
@@ -239,6 +247,14 @@ export const MessageRecord = Type.Object(
   { title: 'SmsMessage' },
 )
 
+export const ShortLink = Type.Object({
+  url: Type.String({ description: 'Where it leads' }),
+  short_url: Type.String({ description: 'What stands in the text' }),
+  clicks: Type.Integer({ description: 'How often it was opened' }),
+  first_clicked_at: Nullable(At()),
+  last_clicked_at: Nullable(At()),
+})
+
 /** A message or, when the id is that of a batch, a batch. */
 export const Found = Type.Partial(
   Type.Object({
@@ -246,6 +262,7 @@ export const Found = Type.Partial(
     ...BatchRecord.properties,
     status: Type.String(),
     batch_id: MessageRecord.properties.batch_id,
+    links: Type.Array(ShortLink, { description: 'The short links in its text, if it was sent with shorten_urls' }),
   }),
   {
     title: 'SmsMessageOrBatch',
