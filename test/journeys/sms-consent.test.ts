@@ -111,6 +111,28 @@ test('who asks for help is told how to stop and to start, free, and nothing chan
   assert.equal((await ada.client.get('/v1/events?event=sms.received')).body.data.length, 2)
 })
 
+test('an account adds words of its own, which hold for nobody else', async () => {
+  const [ada, eve] = [await world.account({ balance: 10 }), await world.account({ balance: 10 })]
+  const handset = '+254711000023'
+  const set = (sms_words: unknown) => ada.client.patch('/v1/account', { settings: { sms_words } })
+  for (const bad of [{ stop: 'TSAYA' }, { stop: ['x'.repeat(31)] }, { stop: ['!'] }, { help: Array(21).fill('A') }, 5])
+    assert.equal((await set(bad)).status, 422, JSON.stringify(bad))
+  assert.equal((await set({ stop: ['Tsaya'], start: ['Fara'] })).status, 200)
+  const says = async ({ client }: Account, message: string) => {
+    const reply = await client.post('/v1/sandbox/sms/inbound', { from: handset, to: 'CLINIC', message })
+    assert.equal(reply.status, 201, reply.text)
+    return (await client.get(`/v1/sms/opt-outs/${handset}`)).status
+  }
+  assert.deepEqual([await says(ada, 'tsaya.'), await says(eve, 'tsaya.')], [200, 404])
+  const { body } = await ada.client.get('/v1/events?event=sms.opted_out')
+  assert.deepEqual([body.data[0].payload.reason, body.data[0].payload.from], ['TSAYA', 'CLINIC'])
+  assert.equal(await says(ada, 'FARA'), 404, 'it is taken back')
+  assert.equal(await says(ada, 'stop'), 200, 'the usual words hold as well')
+  await says(ada, 'START')
+  assert.equal((await set(null)).status, 200)
+  assert.equal(await says(ada, 'Tsaya'), 404)
+})
+
 test('a batch is over when its last message is, and says so once', async () => {
   const ada = await world.account({ balance: 10 })
   const { body: sent } = await ada.client.post('/v1/sms/bulk', {
