@@ -530,6 +530,17 @@ test('an entry that is no message, or has a field of the wrong kind, stops no ot
   assert.equal(await balanceOf(client), 9.2)
 })
 
+test('of many bad entries the first thousand are explained, and each has its verdict', async () => {
+  const { client } = await world.account({ balance: 10 })
+  const messages = [...Array(1_001).fill({ to: '0712' }), { to: '+254711000001', message: 'Habari' }]
+  const { status, body } = await client.post('/v1/sms/bulk', { from: 'PAMOJA', messages })
+  assert.deepEqual([status, body.accepted, body.rejected], [200, 1, 1_001])
+  const [last, over] = [body.messages[999], body.messages[1_000]]
+  assert.match(last.error, /^message is required; to must be E\.164/)
+  assert.deepEqual([over.index, over.to, over.error_code], [1_000, '0712', 'VALIDATION_ERROR'])
+  assert.match(over.error, /as the 1000 bad ones before it do: mend those first/)
+})
+
 test('what is no text in a list of recipients is a bad number, and stops nobody', async () => {
   const { client } = await world.account({ balance: 10 })
   const to = ['+254711000001', 254711000002, null, ['+254711000003']]

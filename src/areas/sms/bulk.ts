@@ -148,7 +148,7 @@ export async function bulkEntries(app: App, input: Static<typeof BulkSend>, call
   const { from, callback_url, scheduled_at, metadata = {}, type = 'transactional', allow_partial = true } = input
   if (callback_url !== undefined) await checkCallback(app, caller.tenant, callback_url)
   const usual = scheduledAt(scheduled_at, caller.nowMs)
-  const given = input.messages.map(judged)
+  const given = await judged(input.messages)
   const messages = given.flatMap((entry) => ('message' in entry ? [entry.message] : []))
   const urlProblems = await callbackProblems(
     app,

@@ -37,6 +37,12 @@ export function bodyChecker<S extends TSchema>(schema: S): Checker<S> {
   }
 }
 
+/** Whether a value keeps every rule of a schema; for where most do, and what the others break is asked of `bodyChecker`. */
+export function fitter<S extends TSchema>(schema: S): (value: unknown) => value is Static<S> {
+  const compiled = whenNeeded(() => Compile(schema))
+  return (value): value is Static<S> => compiled().Check(value)
+}
+
 /** Compiles the check of a query string: its texts become numbers, booleans and lists; 400 when it breaks a rule. */
 export function queryChecker<S extends TSchema>(schema: S): Checker<S> {
   const compiled = whenNeeded(() => Compile(schema))
