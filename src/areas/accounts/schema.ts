@@ -161,7 +161,7 @@ const Settings = Type.Object({
       Type.String({
         pattern: '^[A-Za-z0-9]{3,11}$',
         rule: 'must have 3 to 11 letters and digits',
-        description: 'Sender used where a request names none',
+        description: 'Sender of invoices that go out as a text, where none is named; a message always names its own',
       }),
     ),
   ),
