@@ -84,5 +84,7 @@ async function simulateSmsc(clock: Clock, books: Bookkeeping, stops: Stops): Pro
     password,
     inbound: (from, to, text) => simulator.inbound(from, to, text),
     recover: (account, stillOut) => simulator.recover(account, stillOut),
+    waitsFor: (account) => simulator.waitsFor(account),
+    moveClock: (account, offsetMs) => simulator.moveClock(account, offsetMs),
   }
 }

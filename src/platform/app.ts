@@ -76,6 +76,9 @@ export interface SimulatedSmsc {
   inbound(from: string, to: string, text: string): Promise<number>
   /** Handsets that were out of an account's coverage get what waits for them, but for those that still are. */
   recover(account: string, stillOut: readonly string[]): void
+  /** Whether a message of an account waits for a moment by its clock, and what it is told when that was moved. */
+  waitsFor(account: string): boolean
+  moveClock(account: string, offsetMs: number): void
 }
 
 /** What a unit of something costs an account now. Kept by the ledger. */

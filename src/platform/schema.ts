@@ -27,6 +27,12 @@ export interface Notes {
   nullsAreNone?: boolean
 }
 
+/**
+ * One of many that gets a verdict of its own, so that a bad one stops no other: the request passes whatever stands here,
+ * and its verb holds each against the schema with `bodyChecker`.
+ */
+export const JudgedApart = (schema: TSchema) => Type.Unsafe<unknown>({ judgedApart: schema })
+
 /** A moment in a request: RFC 3339 with an offset. */
 export const Moment = (notes: Notes = {}) =>
   Type.String({

@@ -42,8 +42,8 @@ interface Outcome {
   primaryDown?: boolean
   /** The receipt goes out twice, before the answer to the submit. */
   early?: boolean
-  /** What the handset sends back, a delay after the receipt. */
-  reply?: (text: string) => string
+  /** What the handset sends back, a delay after the receipt; null: nothing. */
+  reply?: (text: string) => string | null
 }
 
 /** The last two digits of a number that ends in 0000NN. */
@@ -59,7 +59,8 @@ const outcomes: Readonly<Record<string, Outcome>> = {
   '08': { throttles: 3 },
   '09': { early: true },
   '12': { primaryDown: true },
-  '13': { reply: () => 'STOP' },
+  // Nobody stops what tells them how to start it again: that is the confirmation of their STOP.
+  '13': { reply: (text) => (/START|JIUNGE/.test(text) ? null : 'STOP') },
   '14': { reply: (text) => text },
 }
 
@@ -234,6 +235,30 @@ export class SmscSimulator {
     }
   }
 
+  /** The clock of an account was moved: what its messages still wait for comes so much earlier. */
+  moveClock(account: string, offsetMs: number): void {
+    for (const [messageId, { wish }] of this.#waitingFor(account)) {
+      const forwardMs = offsetMs - wish.clockOffsetMs
+      // One that was written down by an older version does not know what time it was.
+      if (!(forwardMs > 0)) continue
+      wish.clockOffsetMs = offsetMs
+      this.#underWay.hasten(messageId, forwardMs)
+    }
+  }
+
+  /** Whether a message of an account waits for a moment by its clock. */
+  waitsFor(account: string): boolean {
+    return this.#waitingFor(account).length > 0
+  }
+
+  #waitingFor(account: string): [string, { wish: Wish }][] {
+    return this.#underWay
+      .entries()
+      .flatMap(([messageId, { wish }]) =>
+        wish?.account === account && this.#underWay.isDue(messageId) ? [[messageId, { wish }]] : [],
+      )
+  }
+
   /** Cuts every connection, as a failing network does. */
   dropSessions(): void {
     for (const session of [...this.sessions]) session.drop()
@@ -258,7 +283,7 @@ export class SmscSimulator {
   async #submit(session: SmscSession, message: SubmitSm): Promise<SubmitAnswer> {
     if (this.silent) return new Promise((resolve) => this.#unanswered.add(resolve))
     const { source, destination, registeredDelivery } = message
-    const wish = forcedOutcome(destination) ? null : decodeWish(message.tlvs)
+    const wish = wishOf(message)
     const outcome = outcomeOf({ destination, wish })
     const status = this.#refusal(session, message, outcome)
     if (status !== 0) return refused(status)
@@ -362,7 +387,8 @@ export class SmscSimulator {
     const text = concatenation ? this.#join(`${systemId} ${from} ${to}`, concatenation, part) : part
     if (text === null) return
     this.#options.onMessage?.({ systemId, from, to, text })
-    if (reply) this.#later(() => void this.inbound(to, from, reply(text), systemId).catch(() => undefined))
+    const answer = reply?.(text) ?? null
+    if (answer !== null) this.#later(() => void this.inbound(to, from, answer, systemId).catch(() => undefined))
   }
 
   #join(key: string, { reference, total, number }: Concatenation, text: string): string | null {
@@ -419,6 +445,12 @@ const temporary: ReadonlySet<number> = new Set([
 /** What the last digits of the number choose. */
 function forcedOutcome({ address }: Address): Outcome | undefined {
   return /0000(\d\d)$/.test(address) ? outcomes[address.slice(-2)] : undefined
+}
+
+/** A number that forces an outcome keeps it: of what its sender wishes only the clock counts. */
+function wishOf({ destination, tlvs }: SubmitSm): Wish | null {
+  const wish = decodeWish(tlvs)
+  return wish && forcedOutcome(destination) ? { ...wish, delayMs: null, outcome: null, isOutOfCoverage: false } : wish
 }
 
 function outcomeOf({ destination, wish }: Pick<UnderWay, 'destination' | 'wish'>): Outcome {

@@ -96,6 +96,20 @@ test('a message is accepted, priced exactly, paid for and can be read', async ()
   })
 })
 
+test('whoever has money for fewer than a hundred segments has little', async () => {
+  const { client } = await world.account({ balance: 80.8 })
+  const balance = async () => (await client.get('/v1/sms/balance')).body
+  const shown = async () => {
+    const { low_balance, estimated_segments } = await balance()
+    return [low_balance, estimated_segments]
+  }
+  assert.deepEqual(await shown(), [false, 101])
+  await client.post('/v1/sms/send', message)
+  assert.deepEqual(await shown(), [false, 100])
+  await client.post('/v1/sms/send', message)
+  assert.deepEqual(await shown(), [true, 99])
+})
+
 test('the price is the operator’s: by network, by country, and three segments cost three times as much', async () => {
   const { client } = await world.account({ balance: 100, currency: 'ZMW' })
   await world.operator.post('/v1/operator/prices', {
@@ -478,6 +492,75 @@ test('a bulk request gives each entry its verdict', async () => {
   assert.equal((await client.get(`/v1/sms?batch_id=${body.batch_id}`)).body.data.length, 3)
 })
 
+test('an entry that is no message, or has a field of the wrong kind, stops no other', async () => {
+  const { client } = await world.account({ balance: 10 })
+  const to = '+254711000001'
+  const good = { to, message: 'Habari' }
+  const fifty = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`n${i}`, i]))
+  const bad: [entry: unknown, to: string, code: string, why: RegExp][] = [
+    [5, '', 'VALIDATION_ERROR', /^the entry must be an object with to and message$/],
+    [null, '', 'VALIDATION_ERROR', /object/],
+    [[good], '', 'VALIDATION_ERROR', /object/],
+    [{ message: 'Habari' }, '', 'VALIDATION_ERROR', /^to is required$/],
+    [{ to: 254711000001, message: 'Habari' }, '254711000001', 'INVALID_PHONE', /^to must be E\.164/],
+    [{ to: [to], message: 'Habari' }, '["+254711000001"]', 'INVALID_PHONE', /^to must be E\.164/],
+    [{ to: '7'.repeat(99), message: 'Habari' }, '7'.repeat(64), 'INVALID_PHONE', /^to must be E\.164/],
+    [{ to }, to, 'VALIDATION_ERROR', /^message is required$/],
+    [{ to, message: 5 }, to, 'VALIDATION_ERROR', /^message must be text of 1 to 1530 characters$/],
+    [{ to: '0712', message: '' }, '0712', 'VALIDATION_ERROR', /^to must be E\.164.*; message must have 1 to 1530/],
+    [{ ...good, from: 7 }, to, 'VALIDATION_ERROR', /^from must be text of 3 to 11/],
+    [{ ...good, reference: 7 }, to, 'VALIDATION_ERROR', /^reference must be text of 1 to 64/],
+    [{ ...good, metadata: { a: {} } }, to, 'VALIDATION_ERROR', /^metadata\.a must be text/],
+    [{ ...good, metadata: fifty }, to, 'VALIDATION_ERROR', /^metadata must have at most 50 names/],
+  ]
+  const messages = [...bad.map(([entry]) => entry), { ...good, from: null, metadata: null }]
+  const { status, body, text } = await client.post('/v1/sms/bulk', { from: 'PAMOJA', metadata: { run: 'a' }, messages })
+  assert.deepEqual([status, body.accepted, body.rejected], [200, 1, bad.length], text)
+  for (const [index, [entry, shown, code, why]] of bad.entries()) {
+    const verdict = body.messages[index]
+    assert.deepEqual([verdict.index, verdict.to, verdict.error_code], [index, shown, code], JSON.stringify(entry))
+    assert.match(verdict.error, why)
+  }
+  assert.equal(await balanceOf(client), 9.2)
+  const whole = await client.post('/v1/sms/bulk', { from: 'PAMOJA', allow_partial: false, messages: [good, 5] })
+  assert.deepEqual([whole.status, whole.body.error.code], [422, 'VALIDATION_ERROR'])
+  assert.match(whole.body.error.details, /^messages\[1\]: the entry must be an object/)
+  const none = await client.post('/v1/sms/bulk', { from: 'PAMOJA', messages: [{ to: 5, message: 'Habari' }] })
+  assert.deepEqual([none.status, none.body.error.code], [422, 'INVALID_PHONE'])
+  assert.equal(await balanceOf(client), 9.2)
+})
+
+test('of many bad entries the first thousand are explained, and each has its verdict', async () => {
+  const { client } = await world.account({ balance: 10 })
+  const messages = [...Array(1_001).fill({ to: '0712' }), { to: '+254711000001', message: 'Habari' }]
+  const { status, body } = await client.post('/v1/sms/bulk', { from: 'PAMOJA', messages })
+  assert.deepEqual([status, body.accepted, body.rejected], [200, 1, 1_001])
+  const [last, over] = [body.messages[999], body.messages[1_000]]
+  assert.match(last.error, /^message is required; to must be E\.164/)
+  assert.deepEqual([over.index, over.to, over.error_code], [1_000, '0712', 'VALIDATION_ERROR'])
+  assert.match(over.error, /as the 1000 bad ones before it do: mend those first/)
+})
+
+test('what is no text in a list of recipients is a bad number, and stops nobody', async () => {
+  const { client } = await world.account({ balance: 10 })
+  const to = ['+254711000001', 254711000002, null, ['+254711000003']]
+  const { status, body, text } = await client.post('/v1/sms/send', { ...message, to })
+  assert.equal(status, 200, text)
+  assert.deepEqual(
+    body.messages.map((one: { to: string; error_code: string }) => [one.to, one.error_code]),
+    [
+      ['+254711000001', null],
+      ['254711000002', 'INVALID_PHONE'],
+      ['null', 'INVALID_PHONE'],
+      ['["+254711000003"]', 'INVALID_PHONE'],
+    ],
+  )
+  assert.equal((await client.post('/v1/sms/estimate', { ...message, to })).body.recipients, 1)
+  const { body: refused } = await client.post('/v1/sms/send', { ...message, to: [5] })
+  assert.equal(refused.error.code, 'INVALID_PHONE')
+  assert.equal(await balanceOf(client), 9.2)
+})
+
 test('a bulk larger than the plan’s minute is taken whole and goes out minute by minute', async () => {
   const limited = await startWorld({})
   try {
@@ -559,6 +642,11 @@ test('a scheduled message can be moved, rewritten at its new price, and cancelle
   assert.deepEqual([bad.status, bad.body.error.code], [422, 'VALIDATION_ERROR'])
 
   const cancelled = await client.delete(path)
+  const { body: failed } = await client.get('/v1/sms?error_code=CANCELLED')
+  assert.deepEqual(
+    failed.data.map((one: { message_id: string }) => one.message_id),
+    [sent.body.message_id],
+  )
   assert.deepEqual(
     [cancelled.status, cancelled.body.status, cancelled.body.error_code],
     [200, 'failed', 'CANCELLED'],
@@ -591,6 +679,39 @@ test('a scheduled message can be moved, rewritten at its new price, and cancelle
   )
   const events = (await client.get('/v1/events')).body.data.map((one: { event: string }) => one.event)
   assert.deepEqual(events.filter((name: string) => name.startsWith('sms.')).sort(), ['sms.failed', 'sms.status'])
+})
+
+test('a message may be scheduled from a minute ago to a year ahead', async () => {
+  const { client } = await world.account({ balance: 10 })
+  const table: [seconds: number, isTaken: boolean][] = [
+    [-75, false],
+    [-45, true],
+    [365 * 86_400 - 15, true],
+    [365 * 86_400 + 15, false],
+  ]
+  for (const [seconds, isTaken] of table) {
+    const scheduled_at = new Date(world.app.clock.nowMs() + seconds * 1_000).toISOString()
+    for (const { status, body } of [
+      await client.post('/v1/sms/send', { ...message, scheduled_at }),
+      await client.post('/v1/sms/bulk', { from: 'PAMOJA', scheduled_at, messages: [message] }),
+      await client.post('/v1/sms/bulk', { from: 'PAMOJA', messages: [{ ...message, scheduled_at }] }),
+    ]) {
+      assert.equal(status, isTaken ? 200 : 422, `${seconds}`)
+      if (!isTaken) assert.equal(body.error.code, 'VALIDATION_ERROR')
+    }
+  }
+})
+
+test('a bulk is taken up to ten thousand entries and eight mebibytes', async () => {
+  const { client } = await world.account({ balance: 10 })
+  const many = await client.post('/v1/sms/bulk', { from: 'PAMOJA', messages: Array(10_001).fill(message) })
+  assert.deepEqual([many.status, many.body.error.code], [422, 'VALIDATION_ERROR'])
+  assert.match(many.body.error.details, /^messages must be a list of 1 to 10000/)
+  const large = { from: 'PAMOJA', messages: [message], note: 'x'.repeat(8 * 1024 * 1024) }
+  const refused = await client.post('/v1/sms/bulk', large)
+  assert.deepEqual([refused.status, refused.body.error.code], [413, 'PAYLOAD_TOO_LARGE'])
+  const fits = { ...large, note: 'x'.repeat(8 * 1024 * 1024 - 200) }
+  assert.equal((await client.post('/v1/sms/bulk', fits)).status, 200)
 })
 
 test('what of a batch still waits can be cancelled, each message told of and paid back once', async () => {
@@ -678,7 +799,13 @@ test('a message that is due is no longer the customer’s to cancel', async () =
   await client.post('/v1/sandbox/clock', { advance_seconds: 600 })
   const late = await client.delete(`/v1/sms/${scheduled.body.message_id}`)
   assert.deepEqual([late.status, late.body.error?.code], [409, 'MESSAGE_NOT_CANCELLABLE'], 'by the account’s own clock')
-  const slightlyPast = new Date(world.app.clock.nowMs() + 600_000 - 30_000).toISOString()
+  const { body: clock } = await client.get('/v1/sandbox/clock')
+  const soon = new Date(Date.parse(clock.now) + 600_000).toISOString()
+  const { body: frozen } = await client.post('/v1/sms/send', { ...message, scheduled_at: soon })
+  await client.post('/v1/sandbox/clock', { advance_seconds: 599.2 })
+  const tooLate = await client.patch(`/v1/sms/${frozen.message_id}`, { message: 'x' })
+  assert.equal(tooLate.body.error?.code, 'MESSAGE_NOT_CANCELLABLE', 'in its last second it is the carrier’s')
+  const slightlyPast = new Date(Date.parse(soon) - 30_000).toISOString()
   const now = await client.post('/v1/sms/send', { ...message, scheduled_at: slightlyPast })
   assert.deepEqual([now.status, now.body.scheduled_at], [200, null], 'a time just past is now')
 })
@@ -703,6 +830,11 @@ test('messages are listed newest first, by what is asked, and as CSV', async () 
   assert.deepEqual(await found('status=sent'), [])
   assert.deepEqual(await found('direction=outbound&from=PAMOJA'), [2, 1, 0])
   assert.deepEqual(await found('batch_id=smb_x'), [])
+  assert.deepEqual(await found('scheduled=false'), [2, 1, 0])
+  assert.deepEqual(await found('scheduled=true'), [])
+  assert.deepEqual(await found('error_code=CANCELLED'), [])
+  for (const bad of ['limit=0', 'limit=201', 'status=lost', 'direction=up', 'scheduled=soon', 'country=ke', 'q='])
+    assert.equal((await client.get(`/v1/sms?${bad}`)).body.error?.code, 'INVALID_REQUEST', bad)
   const day = new Date(world.app.clock.nowMs()).toISOString().slice(0, 10)
   assert.deepEqual(await found(`from_date=${day}`), [2, 1, 0])
   assert.deepEqual(await found('to_date=2020-01-01'), [])
@@ -749,7 +881,7 @@ test('who opted out is not written to until they come back', async () => {
   assert.equal((await eve.client.post('/v1/sms/send', { ...message, to: phone })).status, 200, 'another account')
 
   const removed = await client.delete(`/v1/sms/opt-outs/${phone}`)
-  assert.deepEqual([removed.status, removed.body.removed], [200, 2])
+  assert.deepEqual([removed.status, removed.body.data], [200, { id: phone, phone, deleted: true, removed: 2 }])
   assert.equal((await client.delete(`/v1/sms/opt-outs/${phone}`)).status, 404)
   assert.equal((await client.post('/v1/sms/send', { ...message, to: phone })).status, 200)
   const events = (await client.get('/v1/events')).body.data.map((one: { event: string }) => one.event)

@@ -88,6 +88,87 @@ test('STOPALL is about every sender, and START takes back no more than what stan
   )
 })
 
+test('who asks for help is told how to stop and to start, free, and nothing changes for them', async () => {
+  const ada = await world.account({ balance: 10 })
+  const handset = '+254711000022'
+  for (const word of ['Help', 'MSAADA']) {
+    const reply = await ada.client.post('/v1/sandbox/sms/inbound', { from: handset, to: 'CLINIC', message: word })
+    assert.equal(reply.status, 201, reply.text)
+  }
+  const { body } = await ada.client.get('/v1/sms?direction=outbound')
+  assert.deepEqual(
+    body.data.map((one: { to: string; from: string; cost: number }) => [one.to, one.from, one.cost]),
+    [
+      [handset, 'CLINIC', 0],
+      [handset, 'CLINIC', 0],
+    ],
+  )
+  const [swahili, english] = body.data.map((one: { message: string }) => one.message)
+  assert.match(english, /^Messages from CLINIC\. Reply STOP/)
+  assert.match(swahili, /^Ujumbe kutoka CLINIC\. Jibu ACHA/)
+  assert.equal((await ada.client.get(`/v1/sms/opt-outs/${handset}`)).status, 404)
+  assert.equal((await ada.client.get('/v1/sms/balance')).body.balance, 10)
+  assert.equal((await ada.client.get('/v1/events?event=sms.received')).body.data.length, 2)
+})
+
+test('an account adds words of its own, which hold for nobody else', async () => {
+  const [ada, eve] = [await world.account({ balance: 10 }), await world.account({ balance: 10 })]
+  const handset = '+254711000023'
+  const set = (sms_words: unknown) => ada.client.patch('/v1/account', { settings: { sms_words } })
+  for (const bad of [{ stop: 'TSAYA' }, { stop: ['x'.repeat(31)] }, { stop: ['!'] }, { help: Array(21).fill('A') }, 5])
+    assert.equal((await set(bad)).status, 422, JSON.stringify(bad))
+  assert.equal((await set({ stop: ['Tsaya'], start: ['Fara'] })).status, 200)
+  const says = async ({ client }: Account, message: string) => {
+    const reply = await client.post('/v1/sandbox/sms/inbound', { from: handset, to: 'CLINIC', message })
+    assert.equal(reply.status, 201, reply.text)
+    return (await client.get(`/v1/sms/opt-outs/${handset}`)).status
+  }
+  assert.deepEqual([await says(ada, 'tsaya.'), await says(eve, 'tsaya.')], [200, 404])
+  const { body } = await ada.client.get('/v1/events?event=sms.opted_out')
+  assert.deepEqual([body.data[0].payload.reason, body.data[0].payload.from], ['TSAYA', 'CLINIC'])
+  assert.equal(await says(ada, 'FARA'), 404, 'it is taken back')
+  assert.equal(await says(ada, 'stop'), 200, 'the usual words hold as well')
+  await says(ada, 'START')
+  assert.equal((await set(null)).status, 200)
+  assert.equal(await says(ada, 'Tsaya'), 404)
+})
+
+test('a batch is over when its last message is, and says so once', async () => {
+  const ada = await world.account({ balance: 10 })
+  const { body: sent } = await ada.client.post('/v1/sms/bulk', {
+    from: 'PAMOJA',
+    metadata: { run: 'a' },
+    messages: [
+      { to: '+254711000001', message: 'Habari' },
+      { to: '+254711000002', message: 'Habari' },
+      { to: '+254711000003', message: 'Habari' },
+      { to: '0712', message: 'Habari' },
+    ],
+  })
+  const [told] = await eventually(async () => {
+    const { body } = await ada.client.get('/v1/events?event=sms.batch_completed')
+    return body.data.length > 0 && body.data
+  }, 'the end of the batch')
+  const { event_id, timestamp, created_at, completed_at, ...payload } = told.payload
+  assert.deepEqual(payload, {
+    event: 'sms.batch_completed',
+    batch_id: sent.batch_id,
+    status: 'completed',
+    total: 4,
+    accepted: 3,
+    rejected: 1,
+    segments: 3,
+    cost: 1.6,
+    currency: 'KES',
+    counts: { queued: 0, sent: 0, delivered: 1, failed: 2 },
+    metadata: { run: 'a' },
+  })
+  const { body: batch } = await ada.client.get(`/v1/sms/bulk/${sent.batch_id}`)
+  assert.deepEqual([batch.status, batch.completed_at, batch.counts], ['completed', completed_at, payload.counts])
+  assert.equal((await ada.client.get('/v1/sms/balance')).body.balance, 8.4)
+  assert.equal((await ada.client.get('/v1/events?event=sms.batch_completed')).body.data.length, 1)
+})
+
 async function scheduled(ada: Account, inSeconds: number, more: object = {}): Promise<string> {
   const { body: clock } = await ada.client.get('/v1/sandbox/clock')
   const scheduled_at = new Date(Date.parse(clock.now) + inSeconds * 1_000).toISOString()

@@ -90,7 +90,8 @@ describe('a number with keywords', () => {
     assert.deepEqual([listed.data[0].keywords[0].keyword, listed.data[0].default_webhook_url], ['B', url])
     assert.deepEqual((await client.get(path)).body.data, changed.body.data)
     assert.equal((await client.patch(path, { default_webhook_url: null })).body.default_webhook_url, null)
-    assert.equal((await client.delete(path)).status, 200)
+    const { status, body: gone } = await client.delete(path)
+    assert.deepEqual([status, gone.data], [200, { id: body.number, number: body.number, deleted: true }])
     assert.equal((await client.delete(path)).status, 404)
   })
 

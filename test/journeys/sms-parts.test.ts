@@ -3,7 +3,8 @@
 // cost what their segments cost, in however many parts the centre got them.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { joinings } from '../../src/protocols/smpp/charset.ts'
+import { encodeMessage, joinings } from '../../src/protocols/smpp/charset.ts'
+import { addressTypes, newShortMessage } from '../../src/protocols/smpp/pdu.ts'
 import { type HandsetMessage, SmscSimulator } from '../../src/simulators/smsc.ts'
 import { ended, inForce, send, toldOf } from '../texting.ts'
 import { type Account, eventually, startWorld, type World } from '../world.ts'
@@ -75,6 +76,32 @@ for (const concatenation of joinings) {
     )
   })
 }
+
+test('a long message that lacks a part is told of after a minute, as far as it came', async () => {
+  const ada = await customerOver('udh')
+  const handset = '+254722700009'
+  await ended(ada, await send(ada, handset, 'Andika', 'SHULE'))
+  const [first] = encodeMessage(long, { reference: 77 })
+  const session = [...smsc.sessions].find(({ systemId }) => systemId === 'udh')
+  assert.ok(first && session)
+  const addresses = {
+    source: { ...addressTypes.international, address: handset.slice(1) },
+    destination: { ...addressTypes.alphanumeric, address: 'SHULE' },
+  }
+  for (const _ of ['once', 'twice'])
+    assert.equal(await session.deliver(newShortMessage({ ...addresses, ...first })), 0, 'a part may be repeated')
+  const inbound = async () => (await ada.client.get('/v1/sms?direction=inbound')).body.data
+  assert.deepEqual(await inbound(), [])
+  await ada.client.post('/v1/sandbox/clock', { advance_seconds: 60 })
+  const [record] = await eventually(async () => {
+    const found = await inbound()
+    return found.length > 0 && found
+  }, 'the part that came')
+  assert.deepEqual([record.message, record.parts], [long.slice(0, 153), 2])
+  const { body } = await ada.client.get('/v1/events?event=sms.received')
+  const [{ payload }] = body.data
+  assert.deepEqual([payload.message_id, payload.parts, payload.partial], [record.message_id, 2, true])
+})
 
 test('a way of joining that nobody knows is refused', async () => {
   const { status, body } = await world.operator.patch('/v1/operator/sms/binds/udh', { concatenation: 'glue' })

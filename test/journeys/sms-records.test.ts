@@ -104,6 +104,88 @@ test('a message that arrives after it had expired stays failed, and its timeline
   await smsc.close()
 })
 
+test('over which bind a message went is told to operators, and to nobody else', async () => {
+  const ada = await world.account({ balance: 10 })
+  const record = await ended(ada, await send(ada, '+254711000012'))
+  assert.equal('route' in record, false)
+  const { operator } = world
+  const { body: sent } = await operator.post('/v1/sms/send', {
+    to: '+254711000012',
+    from: 'PAMOJA',
+    message: 'Habari',
+  })
+  const { route } = await eventually(async () => {
+    const { body } = await operator.get(`/v1/sms/${sent.message_id}`)
+    return body.status === 'delivered' && body
+  }, 'the delivery')
+  assert.equal(route, 'sandbox-2')
+  const [listed] = (await operator.get('/v1/sms?limit=1')).body.data
+  assert.equal(listed.route, 'sandbox-2')
+})
+
+test('links are made short for each recipient, lead where the long ones led, and are counted', async () => {
+  const ada = await world.account({ balance: 10 })
+  const { client } = ada
+  const urls = [`https://duka.example/orders/4512?note=${'x'.repeat(100)}`, 'https://dükan.example/čaj_(a)']
+  const text = `Oda yako (${urls[0]}). Chai: ${urls[1]}! http://plain.example/ https:// {{optout}}`
+  const body = { from: 'PAMOJA', message: text, shorten_urls: true }
+  const handsets = ['+254711000001', '+254733000001']
+  const estimate = await client.post('/v1/sms/estimate', { ...body, to: handsets })
+  const { body: sent } = await client.post('/v1/sms/send', { ...body, to: handsets })
+  assert.deepEqual([sent.accepted, sent.segments, sent.cost], [2, estimate.body.segments, estimate.body.cost])
+  const read = async (id: string) => (await client.get(`/v1/sms/${id}`)).body
+  const records = await Promise.all(sent.messages.map((one: { message_id: string }) => read(one.message_id)))
+  const tokens = new Set<string>()
+  for (const { message, links } of records) {
+    const shape =
+      /^Oda yako \((\S+\/l\/\w{11})\)\. Chai: (\S+\/l\/\w{11})! http:\/\/plain\.example\/ https:\/\/ \{\{optout\}\}$/
+    const [, first = '', second = ''] = shape.exec(message) ?? []
+    assert.deepEqual(
+      links,
+      [first, second].map((short_url, i) => ({
+        ...{ url: urls[i], short_url, clicks: 0, first_clicked_at: null, last_clicked_at: null },
+      })),
+    )
+    for (const link of [first, second]) tokens.add(link.slice(-11))
+  }
+  assert.equal(tokens.size, 4, 'nobody’s link is another’s')
+
+  const [, tea] = records[0].links
+  const path = new URL(tea.short_url).pathname
+  assert.equal(
+    (await world.stranger.request('HEAD', path)).status,
+    302,
+    'who only looks where it leads has not opened it',
+  )
+  for (const _ of ['once', 'twice']) {
+    const opened = await world.stranger.get(path)
+    assert.deepEqual([opened.status, opened.headers.location], [302, 'https://xn--dkan-0ra.example/%C4%8Daj_(a)'])
+    assert.equal(opened.headers['cache-control'], 'no-store')
+  }
+  const [unopened, opened] = (await read(records[0].message_id)).links
+  assert.deepEqual([unopened.clicks, opened.clicks], [0, 2])
+  assert.ok(Date.parse(opened.last_clicked_at) >= Date.parse(opened.first_clicked_at))
+  assert.equal((await read(records[1].message_id)).links[1].clicks, 0)
+  for (const wrong of ['/l/00000000000', '/l/x', '/l/%00'])
+    assert.equal((await world.stranger.get(wrong)).status, 404, wrong)
+
+  const one = { ...body, to: '+254711000001', message: `Tazama ${urls[0]}` }
+  const { body: alone } = await client.post('/v1/sms/send', one)
+  assert.deepEqual([alone.segments, (await read(alone.message_id)).links.length], [1, 1])
+  const { body: plain } = await client.post('/v1/sms/send', { ...one, shorten_urls: false })
+  const untouched = await read(plain.message_id)
+  assert.deepEqual([untouched.message, 'links' in untouched], [one.message, false])
+  for (const [change, details] of [
+    [{ shorten_urls: 'yes' }, /^shorten_urls must be true or false/],
+    [{ message: 'https://a.example '.repeat(11) }, /^message has 11 links: shorten_urls takes at most 10/],
+    [{ message: `https://a.example ${'x'.repeat(1_512)}` }, /^message must have 1 to 1530 characters/],
+  ] as const) {
+    const refused = await client.post('/v1/sms/send', { ...one, ...change })
+    assert.deepEqual([refused.status, refused.body.error.code], [422, 'VALIDATION_ERROR'], refused.text)
+    assert.match(refused.body.error.details, details)
+  }
+})
+
 test('messages are found by the notes on them', async () => {
   const { client } = await world.account({ balance: 10 })
   const send = async (metadata: object) => {

@@ -70,6 +70,23 @@ test('a slow network delivers late', async () => {
   assert.equal(await statusOf(ada, late), 'sent')
 })
 
+test('what arrives late arrives as soon as the account moves its clock, and by no other’s', async () => {
+  const [ada, eve] = [await world.account({ balance: 100 }), await world.account({ balance: 100 })]
+  await behave(eve, { delay_ms: 600_000 })
+  const ids = [await send(ada, '+254711000007', 'half a minute'), await send(eve, '+254722900005', 'ten minutes')]
+  const [late = '', slow = ''] = ids
+  await eventually(async () => (await statusOf(ada, late)) === 'sent', 'the first to be sent')
+  await eventually(async () => (await statusOf(eve, slow)) === 'sent', 'the second to be sent')
+  await ada.client.post('/v1/sandbox/clock', { advance_seconds: 30 })
+  const record = await ended(ada, late)
+  assert.equal(record.status, 'delivered')
+  const tookMs = Date.parse(record.delivered_at) - Date.parse(record.sent_at)
+  assert.ok(tookMs >= 30_000, `it took ${tookMs} ms by the account’s clock`)
+  assert.equal(await statusOf(eve, slow), 'sent')
+  await eve.client.post('/v1/sandbox/clock', { advance_seconds: 600 })
+  assert.equal((await ended(eve, slow)).status, 'delivered')
+})
+
 test('what the network cannot do is refused and changes nothing', async () => {
   const ada = await world.account()
   await behave(ada, { delay_ms: 5 })

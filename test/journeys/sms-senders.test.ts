@@ -56,6 +56,7 @@ describe('a sender id', () => {
     assert.equal(made.countries, null)
     const twice = await live.post('/v1/sms/sender-ids', { sender: 'BANKI', ...sample })
     assert.deepEqual([twice.status, twice.body.error.code], [409, 'CONFLICT'])
+    assert.match(twice.body.error.details, /^BANKI is registered for these countries already/)
     const path = `/v1/operator/sms/sender-ids/${made.id}`
     assert.equal((await world.operator.post(`${path}/reject`, {})).status, 422)
     assert.equal((await world.operator.post(`${path}/reject`, { reason: 'The name of a bank' })).status, 200)

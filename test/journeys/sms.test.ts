@@ -227,6 +227,8 @@ describe('over binds of the operator', () => {
       'the confirmation',
     )
     assert.equal(await balance(ada), 99.2, 'the confirmation is free')
+    const { body: heard } = await ada.client.get('/v1/sms?direction=inbound')
+    assert.equal(heard.data.length, 1, 'the handset does not stop the confirmation too')
     const back = await ada.client.post('/v1/sandbox/sms/inbound', { from: handset, to: 'SHOP', message: ' start! ' })
     assert.equal(back.status, 201, JSON.stringify(back.body))
     const into = JSON.parse((await receiver.next('/consent')).body)

@@ -144,6 +144,16 @@ export const AccountRecord = Type.Object(
   { title: 'Account' },
 )
 
+const OwnWords = Type.Array(
+  Type.String({
+    pattern: '[\\p{L}\\p{N}]',
+    minLength: 1,
+    maxLength: 30,
+    rule: 'must have 1 to 30 characters, some of them letters',
+  }),
+  { maxItems: 20, rule: 'must list at most 20 words' },
+)
+
 /** Each may be null, which unsets it. */
 const Settings = Type.Object({
   default_sender: Type.Optional(
@@ -151,7 +161,7 @@ const Settings = Type.Object({
       Type.String({
         pattern: '^[A-Za-z0-9]{3,11}$',
         rule: 'must have 3 to 11 letters and digits',
-        description: 'Sender used where a request names none',
+        description: 'Sender of invoices that go out as a text, where none is named; a message always names its own',
       }),
     ),
   ),
@@ -202,6 +212,18 @@ const Settings = Type.Object({
         rule: 'must be 0 to 400 days',
         description: 'How long the texts of messages are kept; 90 days unless set',
       }),
+    ),
+  ),
+  sms_words: Type.Optional(
+    Nullable(
+      Type.Object({
+        stop: Type.Optional(OwnWords),
+        start: Type.Optional(OwnWords),
+        help: Type.Optional(OwnWords),
+      }),
+      {
+        description: 'Words of your own by which handsets opt out, opt in or ask for help, beside STOP, START and HELP',
+      },
     ),
   ),
 })

@@ -20,10 +20,11 @@ import { portedNumberRoutes } from './ported/numbers.ts'
 import { receiptChores, takeReceipt } from './receipts.ts'
 import { textChore } from './retention.ts'
 import { messageRoutes } from './routes.ts'
-import { behaviourRoutes } from './sandbox/behaviour.ts'
+import { behaviourRoutes, followWishes } from './sandbox/behaviour.ts'
 import { sandboxRoutes } from './sandbox/inbound.ts'
 import { reviewRoutes } from './senders/review.ts'
 import { senderRoutes } from './senders/senders.ts'
+import { mountShortLinks, shortLinkChore } from './short-links.ts'
 import { submitJobs } from './submit.ts'
 
 export const sms: Area = {
@@ -43,10 +44,12 @@ export const sms: Area = {
   jobs: [...submitJobs, joinJob, batchJob],
   events: Object.values(smsEvents),
   answers: { [smsEvents.received.name]: takeAnswer },
-  chores: [...receiptChores, strayChore, textChore],
+  chores: [...receiptChores, strayChore, textChore, shortLinkChore],
   mount: (http, app) => {
     mountOptOutPage(http, app)
+    mountShortLinks(http, app)
     mountNotices(http, app, intakeOf(app))
+    followWishes(app)
   },
   health: (app) => networkOf(app).health(),
   start: (app) =>

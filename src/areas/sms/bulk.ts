@@ -2,7 +2,7 @@
 // Sending many: the recipients of one message, or a bulk of different ones. One transaction accepts what can be accepted and
 // pays for all of it last; an entry that cannot be accepted stops no other.
 import type { Static } from 'typebox'
-import { AppError, type ErrorCode } from '../../kernel/errors.ts'
+import { AppError } from '../../kernel/errors.ts'
 import { idOf, newUuid } from '../../kernel/ids.ts'
 import { isE164 } from '../../kernel/phone.ts'
 import { minuteMs } from '../../kernel/time.ts'
@@ -23,21 +23,20 @@ import {
   draftOf,
   itemOf,
   jobOf,
-  lengthChecked,
   metadataOf,
-  momentText,
   refusalOf,
   scheduledAt,
-  senderOf,
   submit,
   textOf,
   tooExpensive,
   type Wanted,
 } from './draft.ts'
+import { type BadEntry, judged, refused } from './entries.ts'
 import { findPlaces } from './ported/numbers.ts'
 import { currencyOf } from './pricing.ts'
 import { type BulkReply, type BulkSend, mostValiditySeconds, type SendReply } from './schema.ts'
 import { permissionOf } from './senders/permissions.ts'
+import type { ShortLinks } from './short-links.ts'
 import { insertBatch, type Notes, type Rejection } from './store.ts'
 
 /** A transaction hands so many messages to PostgreSQL at a time. */
@@ -79,6 +78,7 @@ export async function sendToMany(
   draft: (recipient: string) => Draft,
   caller: Caller,
   keyed: Keyed,
+  links: ShortLinks | null,
 ): Promise<Static<typeof SendReply>> {
   const recipients = [...new Set(to)]
   if (common.type === 'otp')
@@ -88,6 +88,7 @@ export async function sendToMany(
   await admitMessages(app, caller, recipients.length - 1)
   const entries = recipients.map((recipient, index) => entryOf(index, recipient, () => draft(recipient)))
   return once(app, caller, keyed, async (tx) => {
+    await links?.store(tx)
     const { batch, outcomes, head } = await submitBatch(app, tx, entries, common.metadata, caller)
     if (head.accepted === 0) throw allRefused('to', outcomes)
     return {
@@ -131,33 +132,24 @@ export async function sendBulk(
 }
 
 /** An entry of a request for many messages: a draft, or why there is none. */
-type Entry =
-  | { readonly index: number; readonly to: string; readonly draft: Draft }
-  | { readonly index: number; readonly to: string; readonly code: ErrorCode; readonly why: string }
+type Entry = { readonly index: number; readonly to: string; readonly draft: Draft } | BadEntry
 
 function entryOf(index: number, to: string, make: () => Draft): Entry {
   if (!isE164(to)) return { index, to, code: 'INVALID_PHONE', why: 'to must be E.164, such as +254711000001' }
   try {
     return { index, to, draft: make() }
   } catch (error) {
-    if (!(error instanceof AppError)) throw error
-    return { index, to, code: error.code, why: error.details }
+    return refused(index, to, error)
   }
 }
 
 /** The entries of a bulk request, checked; refuses at once what cannot be accepted for its form. */
 export async function bulkEntries(app: App, input: Static<typeof BulkSend>, caller: Caller): Promise<readonly Entry[]> {
-  const {
-    from,
-    messages,
-    callback_url,
-    scheduled_at,
-    metadata = {},
-    type = 'transactional',
-    allow_partial = true,
-  } = input
+  const { from, callback_url, scheduled_at, metadata = {}, type = 'transactional', allow_partial = true } = input
   if (callback_url !== undefined) await checkCallback(app, caller.tenant, callback_url)
   const usual = scheduledAt(scheduled_at, caller.nowMs)
+  const given = await judged(input.messages)
+  const messages = given.flatMap((entry) => ('message' in entry ? [entry.message] : []))
   const urlProblems = await callbackProblems(
     app,
     caller.tenant,
@@ -174,28 +166,25 @@ export async function bulkEntries(app: App, input: Static<typeof BulkSend>, call
     type,
     messages.map((message) => ({ from, ...message })),
   )
-  const entries = messages.map((message, index) =>
-    entryOf(index, message.to, () => {
-      const urlProblem = message.callback_url === undefined ? undefined : urlProblems.get(message.callback_url)
-      if (urlProblem) throw urlProblem
-      const { reference = null } = message
-      if (reference !== null && (reference.length < 1 || [...reference].length > 64))
-        throw new AppError('VALIDATION_ERROR', 'reference must have 1 to 64 characters')
-      const sender = senderOf(message.from ?? from)
-      const text = textOf(lengthChecked(withRoomForLink(app, type, message.message)))
-      return draftOf(app, caller, permission, {
-        to: message.to,
-        from: sender,
-        text: linked(text, message.to, sender),
-        scheduledAt:
-          message.scheduled_at === undefined ? usual : scheduledAt(momentText(message.scheduled_at), caller.nowMs),
-        type,
-        validity: mostValiditySeconds,
-        metadata: metadataOf({ ...metadata, ...message.metadata }),
-        reference,
-        callbackUrl: message.callback_url ?? callback_url ?? null,
-      })
-    }),
+  const draft = (message: (typeof messages)[number]): Draft => {
+    const { from: sender = from, reference } = message
+    const urlProblem = message.callback_url === undefined ? undefined : urlProblems.get(message.callback_url)
+    if (urlProblem) throw urlProblem
+    const text = textOf(withRoomForLink(app, type, message.message))
+    return draftOf(app, caller, permission, {
+      to: message.to,
+      from: sender,
+      text: linked(text, message.to, sender),
+      scheduledAt: message.scheduled_at === undefined ? usual : scheduledAt(message.scheduled_at, caller.nowMs),
+      type,
+      validity: mostValiditySeconds,
+      metadata: metadataOf({ ...metadata, ...message.metadata }),
+      reference: reference ?? null,
+      callbackUrl: message.callback_url ?? callback_url ?? null,
+    })
+  }
+  const entries = given.map((entry) =>
+    'message' in entry ? entryOf(entry.index, entry.message.to, () => draft(entry.message)) : entry,
   )
   const bad = entries.filter((entry) => 'code' in entry)
   if (bad.length === entries.length || (bad.length > 0 && !allow_partial)) throw refusedEntries('messages', bad)

@@ -27,6 +27,8 @@ import type { Notes } from './store.ts'
 /** A refusal names so many of the characters that are in the way. */
 const maxCharactersNamed = 10
 const maxMetadataBytes = 8_192
+/** A bulk's notes and those of its entry come together. */
+const maxMetadataNames = 50
 /** How late a scheduled time may lie in the past and still mean now, and how far ahead it may lie. */
 const graceMs = minuteMs
 const mostAheadMs = 365 * dayMs
@@ -116,24 +118,18 @@ export function scheduledAt(text: string | undefined, nowMs: number): Date | nul
 }
 
 export function metadataOf(metadata: Notes = {}): Notes {
+  if (Object.keys(metadata).length > maxMetadataNames)
+    throw new AppError(
+      'VALIDATION_ERROR',
+      `metadata must have at most ${maxMetadataNames} names, with those of the whole request`,
+    )
   if (Buffer.byteLength(JSON.stringify(metadata)) > maxMetadataBytes)
     throw new AppError('VALIDATION_ERROR', `metadata must have at most ${maxMetadataBytes} bytes as JSON`)
   return metadata
 }
 
-export function momentText(text: string): string {
-  if (parseMoment(text) === null)
-    throw new AppError('VALIDATION_ERROR', 'scheduled_at must be an RFC 3339 time with an offset')
-  return text
-}
-
 export function isSender(from: string): boolean {
   return /^[A-Za-z0-9]{3,11}$/.test(from)
-}
-
-export function senderOf(from: string): string {
-  if (!isSender(from)) throw new AppError('VALIDATION_ERROR', 'from must have 3 to 11 letters or digits')
-  return from
 }
 
 export function lengthChecked(message: string): string {

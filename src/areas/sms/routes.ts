@@ -37,8 +37,9 @@ import {
   PricingReply,
   SendReply,
 } from './schema.ts'
-import { requireRecipients, send } from './send.ts'
+import { recipientsOf, send } from './send.ts'
 import { permissionOf } from './senders/permissions.ts'
+import { linksIn, withRoomForShortLinks } from './short-links.ts'
 import {
   batchMessages,
   costOf,
@@ -48,6 +49,7 @@ import {
   listMessages,
   type MessageRow,
   messageNamed,
+  operatorRecordOf,
   type Rejection,
   recordOf,
 } from './store.ts'
@@ -84,6 +86,15 @@ const sendRoute = commit({
     {
       name: 'Many recipients',
       body: { to: ['+254711000001', '+254733000001'], from: 'PAMOJA', message: 'Tutafunga saa kumi.' },
+    },
+    {
+      name: 'A link that is counted',
+      body: {
+        to: '+254711000001',
+        from: 'PAMOJA',
+        message: 'Oda yako: https://duka.example/orders/4512?from=sms',
+        shorten_urls: true,
+      },
     },
   ],
   handle: (app, { body }, caller, keyed) => send(app, body, caller, keyed),
@@ -183,7 +194,9 @@ const get = read({
     const row = id && (await findMessage(app.db, caller.tenant, id))
     if (!row || (row.direction === 'outbound') !== (outbound !== null))
       throw new AppError('NOT_FOUND', 'there is no such message')
-    return recordOf(row, currencyOf(caller), caller.nowMs)
+    const links = await linksIn(app, caller, row.body)
+    const shown = shownTo(caller)(row, currencyOf(caller), caller.nowMs)
+    return links.length > 0 ? { ...shown, links } : shown
   },
 })
 
@@ -224,7 +237,8 @@ const listRoute = list({
       metadata: query.metadata === undefined ? null : JSON.stringify(query.metadata),
     })
     const currency = currencyOf(caller)
-    return pageOf(window, rows, (row) => recordOf(row, currency, caller.nowMs))
+    const shown = shownTo(caller)
+    return pageOf(window, rows, (row) => shown(row, currency, caller.nowMs))
   },
 })
 
@@ -311,10 +325,10 @@ const estimate = read({
   examples: [{ name: 'A message', body: { to: '+254711000001', from: 'PAMOJA', message: 'Habari “Ada”' } }],
   handle: async (app, { body }, caller) => {
     const { message, encoding, max_segments } = body
-    requireRecipients(body.to)
-    const text = textOf(withRoomForLink(app, body.type ?? 'transactional', message), encoding, max_segments)
+    const short = body.shorten_urls ? withRoomForShortLinks(app, message).message : message
+    const text = textOf(withRoomForLink(app, body.type ?? 'transactional', short), encoding, max_segments)
     const permission = await permissionOf(app, caller.tenant)
-    const numbers = [...new Set([body.to].flat())].filter(isE164)
+    const numbers = [...new Set([recipientsOf(body.to)].flat())].filter(isE164)
     if (numbers.length === 0) throw new AppError('INVALID_PHONE', 'to[0]: to must be E.164, such as +254711000001')
     await findPlaces(app, numbers)
     const problems = numbers.map((to) => permission.problem(body.from, placeFor(app, to).country))
@@ -426,6 +440,10 @@ async function batchCalledOff(tx: Tx, caller: Caller, { id, cancelled }: Batch):
   const found = await findBatch(tx, caller.tenant, id)
   if (!found) throw new AppError('NOT_FOUND', 'there is no such batch')
   return found.record
+}
+
+function shownTo({ principal }: Caller): typeof recordOf {
+  return principal.scopes.has('operator') ? operatorRecordOf : recordOf
 }
 
 /** The moment in which the message of a reference was made, so that a list of one need not look through all of them. */

@@ -2,7 +2,17 @@
 // Shapes of messages as customers send and read them.
 import { Type } from 'typebox'
 import { e164 } from '../../kernel/phone.ts'
-import { Amount, At, CountryCode, listQuery, Metadata, Moment, Nullable, OneOf } from '../../platform/schema.ts'
+import {
+  Amount,
+  At,
+  CountryCode,
+  JudgedApart,
+  listQuery,
+  Metadata,
+  Moment,
+  Nullable,
+  OneOf,
+} from '../../platform/schema.ts'
 import { messageTypes } from './message.ts'
 
 export const maxRecipients = 1_000
@@ -46,7 +56,7 @@ const BulkType = OneOf(['transactional', 'promotional'])
 
 export const MessageSend = Type.Object({
   // The length of the list is checked by the verb: a rule here could not tell its own code from that of a number.
-  to: Type.Union([Phone('One recipient'), Type.Array(Type.String())], {
+  to: Type.Union([Phone('One recipient'), Type.Array(JudgedApart(Type.String()))], {
     rule: phoneRule,
     errorCode: 'INVALID_PHONE',
     description: `A number, or a list of 1 to ${maxRecipients}`,
@@ -75,6 +85,14 @@ export const MessageSend = Type.Object({
       maximum: maxSegments,
       rule: `must be a whole number from 1 to ${maxSegments}`,
       description: 'Refuse the message if it needs more',
+    }),
+  ),
+  shorten_urls: Type.Optional(
+    Type.Boolean({
+      default: false,
+      rule: 'must be true or false',
+      description:
+        'True: https:// links become short ones, and the record of the message counts how often they are opened',
     }),
   ),
 })
@@ -115,25 +133,25 @@ export const SendReply = Type.Object(
   { title: 'SmsSendReply' },
 )
 
+/** An entry of a bulk. */
+export const BulkMessage = Type.Object({
+  to: Phone('The recipient'),
+  message: Text,
+  from: Type.Optional(Sender),
+  metadata: Type.Optional(Metadata),
+  reference: Type.Optional(Reference),
+  scheduled_at: Type.Optional(ScheduledAt),
+  callback_url: Type.Optional(CallbackUrl),
+})
+
 export const BulkSend = Type.Object({
   from: Sender,
   // What is wrong with an entry is said in its own verdict, so entries are checked one by one.
-  messages: Type.Array(
-    Type.Object({
-      to: Type.String(),
-      message: Type.String({ sensitive: true }),
-      from: Type.Optional(Type.String()),
-      metadata: Type.Optional(Metadata),
-      reference: Type.Optional(Type.String()),
-      scheduled_at: Type.Optional(Type.String()),
-      callback_url: Type.Optional(Type.String()),
-    }),
-    {
-      minItems: 1,
-      maxItems: maxBulkMessages,
-      rule: `must be a list of 1 to ${maxBulkMessages} objects with to and message`,
-    },
-  ),
+  messages: Type.Array(JudgedApart(BulkMessage), {
+    minItems: 1,
+    maxItems: maxBulkMessages,
+    rule: `must be a list of 1 to ${maxBulkMessages} objects with to and message`,
+  }),
   callback_url: Type.Optional(CallbackUrl),
   scheduled_at: Type.Optional(ScheduledAt),
   metadata: Type.Optional(Metadata),
@@ -220,11 +238,22 @@ export const MessageRecord = Type.Object(
     country: Nullable(Type.String()),
     network: Nullable(Type.String()),
     attempts: Type.Integer(),
+    route: Type.Optional(
+      Nullable(Type.String(), { description: 'The bind that took it; only told to keys with the scope operator' }),
+    ),
     batch_id: Nullable(Type.String()),
     timeline: Type.Array(Change),
   },
   { title: 'SmsMessage' },
 )
+
+export const ShortLink = Type.Object({
+  url: Type.String({ description: 'Where it leads' }),
+  short_url: Type.String({ description: 'What stands in the text' }),
+  clicks: Type.Integer({ description: 'How often it was opened' }),
+  first_clicked_at: Nullable(At()),
+  last_clicked_at: Nullable(At()),
+})
 
 /** A message or, when the id is that of a batch, a batch. */
 export const Found = Type.Partial(
@@ -233,6 +262,7 @@ export const Found = Type.Partial(
     ...BatchRecord.properties,
     status: Type.String(),
     batch_id: MessageRecord.properties.batch_id,
+    links: Type.Array(ShortLink, { description: 'The short links in its text, if it was sent with shorten_urls' }),
   }),
   {
     title: 'SmsMessageOrBatch',
@@ -404,6 +434,11 @@ export const OptOutFound = Type.Object(
 )
 
 export const OptOutRemoved = Type.Object(
-  { phone: Type.String(), removed: Type.Integer({ description: 'How many opt-outs there were' }) },
+  {
+    id: Type.String({ description: 'The number again' }),
+    phone: Type.String(),
+    deleted: Type.Literal(true),
+    removed: Type.Integer({ description: 'How many opt-outs there were' }),
+  },
   { title: 'SmsOptOutRemoved' },
 )

@@ -25,10 +25,12 @@ import {
   textOf,
   tooExpensive,
 } from './draft.ts'
+import { recipientText } from './entries.ts'
 import { findPlaces } from './ported/numbers.ts'
 import { rememberAccepted } from './remembered.ts'
 import { type MessageSend, maxRecipients, mostValiditySeconds, type SendReply } from './schema.ts'
 import { permissionOf } from './senders/permissions.ts'
+import { shortLinksIn } from './short-links.ts'
 
 export async function send(
   app: App,
@@ -36,9 +38,10 @@ export async function send(
   caller: Caller,
   keyed: Keyed,
 ): Promise<Static<typeof SendReply>> {
-  const { to, type = 'transactional', ...rest } = input
-  requireRecipients(to)
-  const message = withRoomForLink(app, type, rest.message)
+  const { to: given, type = 'transactional', shorten_urls = false, ...rest } = input
+  const to = recipientsOf(given)
+  const short = shorten_urls ? shortLinksIn(app, caller, rest.message) : null
+  const message = withRoomForLink(app, type, short?.message ?? rest.message)
   const common = {
     from: rest.from,
     text: textOf(message, rest.encoding, rest.max_segments),
@@ -61,17 +64,20 @@ export async function send(
   )
   const draft = (recipient: string) => {
     const text = linked(common.text, recipient, rest.from)
-    return draftOf(app, caller, permission, { ...common, to: recipient, text })
+    return draftOf(app, caller, permission, { ...common, to: recipient, text: short?.put(text) ?? text })
   }
-  return typeof to === 'string'
-    ? sendOne(app, draft(to), caller, keyed)
-    : sendToMany(app, to, common, draft, caller, keyed)
+  if (typeof to !== 'string') return sendToMany(app, to, common, draft, caller, keyed, short)
+  const one = draft(to)
+  await short?.store(app.db)
+  return sendOne(app, one, caller, keyed)
 }
 
 /** A list that is too long or empty is refused; what is wrong with one of its numbers is said of that one. */
-export function requireRecipients(to: string | readonly string[]): void {
-  if (typeof to !== 'string' && (to.length < 1 || to.length > maxRecipients))
+export function recipientsOf(to: string | readonly unknown[]): string | string[] {
+  if (typeof to === 'string') return to
+  if (to.length < 1 || to.length > maxRecipients)
     throw new AppError('VALIDATION_ERROR', `to must be a number or a list of 1 to ${maxRecipients} numbers`)
+  return to.map(recipientText)
 }
 
 async function sendOne(app: App, draft: Draft, caller: Caller, keyed: Keyed): Promise<Static<typeof SendReply>> {

@@ -36,6 +36,7 @@ const row: MessageRow = {
   error_code: null,
   carrier_code: null,
   attempts: 1,
+  route: 'operator-a',
   request_id: null,
 }
 

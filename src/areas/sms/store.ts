@@ -45,12 +45,14 @@ export interface MessageRow {
   error_code: string | null
   carrier_code: string | null
   attempts: number
+  /** The bind that took it. */
+  route: string | null
   request_id: string | null
 }
 
 const columns = `id, direction, status, recipient, sender, body, encoding, segments, unit_price, cost, currency, charges, country,
        network, type, validity, metadata, reference, callback_url, batch_id, batch_index, scheduled_at, created_at, sent_at, delivered_at,
-       failed_at, late_at, error_code, carrier_code, attempts, request_id`
+       failed_at, late_at, error_code, carrier_code, attempts, route, request_id`
 
 const find = statement<TenantParameters & { id: string }, MessageRow>(
   'sms.find_message',
@@ -202,6 +204,11 @@ export async function changeMessage(
 /** The step of the ledger under which a message's present price was taken. */
 export function chargeStep({ id, charges }: MessageRow): { sourceId: string; step: string } {
   return { sourceId: id, step: charges === 1 ? 'charge' : `charge:${charges}` }
+}
+
+/** The same as an operator reads it, who also sees over which bind it went. */
+export function operatorRecordOf(row: MessageRow, homeCurrency: string, nowMs: number): Static<typeof MessageRecord> {
+  return { ...recordOf(row, homeCurrency, nowMs), route: row.route }
 }
 
 /** A message as the customer reads it at a moment of the account's own time. */

@@ -105,7 +105,7 @@ async function submit(app: App, tenant: Tenant, run: SubmitRun): Promise<Outcome
       const afterMs = name === run.place ? reopenMs : 0
       return { kind: 'move', place: name, payload: { ...run.payload, tried }, afterMs }
     }
-    const wish = isSandbox(name) ? await wishFor(app, tenant, message.recipient) : null
+    const wish = isSandbox(name) ? await wishFor(app, tenant, message.recipient, Number(message.clock_offset_ms)) : null
     const outcome = await carrier.submit({
       ...handedOver(message, weight, leftMs),
       ...(wish ? { wish } : {}),

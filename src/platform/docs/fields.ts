@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A schema as a person reads it: one row per field, nested ones indented, and a sample that shows its shape.
-import { isJsonSchema, type JsonSchema, ruleSentence } from '../openapi/json-schema.ts'
+import { isJsonSchema, type JsonSchema, judgedBy, ruleSentence } from '../openapi/json-schema.ts'
 import { filterMeaning } from '../openapi/reference.ts'
 import { propertiesOf, requiredOf } from '../openapi.ts'
 import { breakable, type Html, html, prose } from '../web/html.ts'
@@ -76,7 +76,7 @@ function fieldsOf(schema: unknown, depth: number, notesOf: (schema: JsonSchema, 
 /** The object whose fields a field has: itself, its items, or what it is when it is not null. */
 function inside(schema: JsonSchema): JsonSchema {
   const shape = notNull(schema)
-  return shape.type === 'array' && isJsonSchema(shape.items) ? inside(shape.items) : shape
+  return shape.type === 'array' && isJsonSchema(shape.items) ? inside(judgedBy(shape.items)) : shape
 }
 
 function notNull(schema: JsonSchema): JsonSchema {
@@ -107,7 +107,7 @@ function typeOf(schema: JsonSchema): string {
   if (options.length > 0) return [...new Set(options.map(typeOf))].join(' or ')
   if (schema.const !== undefined) return JSON.stringify(schema.const)
   if (typeof format === 'string' && formatNames[format]) return formatNames[format]
-  if (type === 'array') return isJsonSchema(items) ? `list of ${plural(typeOf(items))}` : 'list'
+  if (type === 'array') return isJsonSchema(items) ? `list of ${plural(typeOf(judgedBy(items)))}` : 'list'
   if (type === 'object' && !isJsonSchema(schema.properties)) return 'map'
   if (type === 'integer') return 'whole number'
   if (type === 'string') return 'text'

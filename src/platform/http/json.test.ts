@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { type TSchema, Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { formatMicros } from '../../kernel/money.ts'
-import { Amount, At, Metadata, Nullable, OneOf } from '../schema.ts'
+import { Amount, At, JudgedApart, Metadata, Nullable, OneOf } from '../schema.ts'
 import { parseJson, redact, serialiser } from './json.ts'
 
 // Out ----------------------------------------------------------------------------------------------------------------
@@ -241,7 +241,7 @@ const Request = Type.Object({
   text: Type.String({ sensitive: true }),
   card: Type.Optional(Type.Object({ number: Type.String(), cvv: Type.String() }, { sensitive: true })),
   code: Nullable(Type.String({ sensitive: true })),
-  items: Type.Array(Type.Object({ name: Type.String(), pin: Type.String({ sensitive: true }) })),
+  items: Type.Array(JudgedApart(Type.Object({ name: Type.String(), pin: Type.String({ sensitive: true }) }))),
   metadata: Type.Optional(Metadata),
 })
 

@@ -181,6 +181,7 @@ function text(value: string): string {
  */
 export function redact(schema: object, value: unknown): unknown {
   if (!isSchema(schema)) return undefined
+  if (isSchema(schema.judgedApart)) return redact(schema.judgedApart, value)
   if (schema.sensitive === true && value !== null && value !== undefined) return '[redacted]'
   if (Array.isArray(schema.anyOf)) {
     const options = schema.anyOf.filter(isSchema)

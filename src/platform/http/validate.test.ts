@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { Type } from 'typebox'
 import { AppError, type ErrorCode } from '../../kernel/errors.ts'
-import { AmountIn, CountryCode, CurrencyCode, Day, Metadata, Moment, Nullable, OneOf } from '../schema.ts'
+import { AmountIn, CountryCode, CurrencyCode, Day, JudgedApart, Metadata, Moment, Nullable, OneOf } from '../schema.ts'
 import { bodyChecker, queryChecker, strictRefusal } from './validate.ts'
 
 const Phone = Type.String({
@@ -355,3 +355,15 @@ function passes(body: unknown): boolean {
     return false
   }
 }
+
+test('what is judged apart passes whatever it is, and is still known: nulls and strange fields in it are seen', () => {
+  const check = bodyChecker(
+    Type.Object({ entries: Type.Array(JudgedApart(Type.Object({ to: Phone, note: Type.Optional(Type.String()) }))) }),
+  )
+  const strange = [5, null, 'x', {}, { to: 7 }]
+  assert.deepEqual(check({ entries: strange }), { value: { entries: strange }, unknown: [] })
+  const { value, unknown } = check({ entries: [{ to: 'x', note: null, notee: 1 }] })
+  assert.deepEqual(value, { entries: [{ to: 'x' }] })
+  assert.deepEqual(unknown, ['"entries[0].notee" (did you mean "note"?)'])
+  assert.throws(() => check({ entries: 5 }), /entries must be a list/)
+})

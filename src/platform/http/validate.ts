@@ -37,6 +37,12 @@ export function bodyChecker<S extends TSchema>(schema: S): Checker<S> {
   }
 }
 
+/** Whether a value keeps every rule of a schema; for where most do, and what the others break is asked of `bodyChecker`. */
+export function fitter<S extends TSchema>(schema: S): (value: unknown) => value is Static<S> {
+  const compiled = whenNeeded(() => Compile(schema))
+  return (value): value is Static<S> => compiled().Check(value)
+}
+
 /** Compiles the check of a query string: its texts become numbers, booleans and lists; 400 when it breaks a rule. */
 export function queryChecker<S extends TSchema>(schema: S): Checker<S> {
   const compiled = whenNeeded(() => Compile(schema))
@@ -116,7 +122,8 @@ function schemaAt(schema: unknown, pointer: string): Plain {
   for (const step of pointer.replace(/^#\/?/, '').split('/'))
     if (step !== '' && isPlain(here)) here = here[unescaped(step)]
     else if (step !== '' && Array.isArray(here)) here = here[Number(step)]
-  return isPlain(here) ? here : {}
+  if (!isPlain(here)) return {}
+  return isPlain(here.judgedApart) ? here.judgedApart : here
 }
 
 /** The schema of one property. Its name is a customer's and no path: it may hold a slash, or be that of something inherited. */

@@ -85,7 +85,8 @@ const publicFormats: Readonly<Record<string, string>> = {
 /** The pattern that schemas of free-form records have for their keys. */
 const anyKey = '^.*$'
 
-function translated(schema: JsonSchema, publish: (schema: unknown) => JsonSchema): JsonSchema {
+function translated(given: JsonSchema, publish: (schema: unknown) => JsonSchema): JsonSchema {
+  const schema = judgedBy(given)
   const out: Record<string, unknown> = {}
   for (const [keyword, value] of Object.entries(schema)) {
     if (ownKeywords.has(keyword) || keyword === 'additionalItems') continue
@@ -106,6 +107,11 @@ function translated(schema: JsonSchema, publish: (schema: unknown) => JsonSchema
   const rule = ruleSentence(schema)
   if (rule && out.description === undefined) out.description = rule
   return out
+}
+
+/** The schema that each of many is held against, where the request itself lets anything pass. */
+export function judgedBy(schema: JsonSchema): JsonSchema {
+  return isJsonSchema(schema.judgedApart) ? schema.judgedApart : schema
 }
 
 function formatOf(format: unknown): { format?: string } {

@@ -14,6 +14,8 @@ export interface Wish {
   /** The NN of a number that ends in 0000NN; null: delivered. */
   outcome: string | null
   isOutOfCoverage: boolean
+  /** How far the clock of the account was ahead: what is late by it comes as soon as the clock is moved. */
+  clockOffsetMs: number
 }
 
 export function encodeWish(wish: Wish): SubmitSm['tlvs'] {
@@ -25,12 +27,13 @@ export function decodeWish({ unknown = [] }: SubmitSm['tlvs']): Wish | null {
   const value = unknown.find((one) => one.tag === tag)?.value
   if (value === undefined) return null
   try {
-    const { account, delayMs, outcome, isOutOfCoverage } = Object(JSON.parse(value.toString()))
+    const { account, delayMs, outcome, isOutOfCoverage, clockOffsetMs } = Object(JSON.parse(value.toString()))
     return {
       account: String(account),
       delayMs: typeof delayMs === 'number' && delayMs >= 0 ? Math.min(delayMs, maxDelayMs) : null,
       outcome: typeof outcome === 'string' ? outcome : null,
       isOutOfCoverage: isOutOfCoverage === true,
+      clockOffsetMs: Number.isFinite(clockOffsetMs) ? clockOffsetMs : 0,
     }
   } catch {
     return null

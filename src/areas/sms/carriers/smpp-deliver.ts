@@ -51,6 +51,12 @@ export function incomingOf(carrier: string, pdu: DeliverSm): Incoming {
   }
 }
 
+/** Many centres do not say of what type a number is; one that is longer than any short code is then an international one. */
+const unknownTon = 0
+
 function numberOf({ ton, address }: Address): string {
-  return ton === addressTypes.international.ton && /^[1-9]\d{6,}$/.test(address) ? `+${address}` : address
+  const isInternational =
+    (ton === addressTypes.international.ton && /^[1-9]\d{6,}$/.test(address)) ||
+    (ton === unknownTon && /^[1-9]\d{9,14}$/.test(address))
+  return isInternational ? `+${address}` : address
 }

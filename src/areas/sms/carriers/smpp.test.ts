@@ -5,10 +5,12 @@ import { createLog } from '../../../platform/log.ts'
 import { Outbound } from '../../../platform/outbound.ts'
 import { decodeMessage, joinings } from '../../../protocols/smpp/charset.ts'
 import { addressTypes, newShortMessage, type SubmitSm } from '../../../protocols/smpp/pdu.ts'
+import { encodeReceipt, type ReceiptState } from '../../../protocols/smpp/receipts.ts'
 import { Smsc, type SmscSession, type SubmitAnswer } from '../../../protocols/smpp/session.ts'
 import { commandStatus } from '../../../protocols/smpp/status.ts'
 import type { Carrier, Incoming } from '../carrier.ts'
 import { smppKind } from './smpp.ts'
+import { receiptOf } from './smpp-deliver.ts'
 
 const message = {
   id: 'm1',
@@ -76,6 +78,80 @@ test('what a handset sends is told in parts, however they are numbered', async (
     assert.equal(await session.deliver(newShortMessage({ ...addresses, ...content })), 0)
     const arrived = incoming.at(-1)
     assert.deepEqual([arrived?.from, arrived?.to, arrived?.text, arrived?.part], ['+254711000001', '22141', 'J', part])
+  }
+})
+
+test('numbers are written as customers write them, whatever the centre calls their type', async (t) => {
+  const { incoming, sessions } = await connected(t)
+  const [session] = sessions
+  assert.ok(session)
+  const table: [ton: number, address: string, shown: string][] = [
+    [1, '254711000001', '+254711000001'],
+    [1, '+254711000001', '+254711000001'],
+    [0, '254711000001', '+254711000001'],
+    [0, '22141', '22141'],
+    [0, '40100200', '40100200'],
+    [3, '22141', '22141'],
+    [0, '0711000001', '0711000001'],
+    [5, 'PAMOJA', 'PAMOJA'],
+  ]
+  const destination = { ...addressTypes.network, address: '22141' }
+  for (const [ton, address, shown] of table) {
+    const pdu = newShortMessage({ source: { ton, npi: 1, address }, destination, shortMessage: Buffer.from('J') })
+    assert.equal(await session.deliver(pdu), 0)
+    assert.equal(incoming.at(-1)?.from, shown, `${ton} ${address}`)
+  }
+})
+
+test('each refusal of a centre has its code', async (t) => {
+  let status: number = commandStatus.ESME_ROK
+  const { carrier } = await connected(t, {}, () => ({ status, messageId: '' }))
+  const table: [keyof typeof commandStatus, 'rejected' | 'reroute', string][] = [
+    ['ESME_RINVDSTADR', 'rejected', 'INVALID_NUMBER'],
+    ['ESME_RINVDSTTON', 'rejected', 'INVALID_NUMBER'],
+    ['ESME_RINVDSTNPI', 'rejected', 'INVALID_NUMBER'],
+    ['ESME_RINVSRCADR', 'rejected', 'INVALID_SENDER'],
+    ['ESME_RINVSRCTON', 'rejected', 'INVALID_SENDER'],
+    ['ESME_RINVSRCNPI', 'rejected', 'INVALID_SENDER'],
+    ['ESME_RINVEXPIRY', 'rejected', 'CARRIER_ERROR'],
+    ['ESME_RSUBMITFAIL', 'rejected', 'REJECTED'],
+    ['ESME_RINVMSGLEN', 'rejected', 'REJECTED'],
+    ['ESME_RSYSERR', 'reroute', 'CARRIER_ERROR'],
+    ['ESME_RX_T_APPN', 'reroute', 'CARRIER_ERROR'],
+    ['ESME_RUNKNOWNERR', 'reroute', 'CARRIER_ERROR'],
+  ]
+  for (const [name, kind, code] of table) {
+    status = commandStatus[name]
+    assert.deepEqual(await carrier.submit(message), { kind, code, carrierCode: name })
+  }
+})
+
+test('each state of a receipt has its status and code; those that are not final say nothing', () => {
+  const table: [ReceiptState, string | null, [string, string | null, string | null] | null][] = [
+    ['DELIVRD', null, ['delivered', null, null]],
+    ['DELIVRD', '000', ['delivered', null, null]],
+    ['UNDELIV', null, ['failed', 'UNDELIVERABLE', 'UNDELIV']],
+    ['UNDELIV', '001', ['failed', 'UNKNOWN_SUBSCRIBER', 'UNDELIV 001']],
+    ['UNDELIV', '005', ['failed', 'UNKNOWN_SUBSCRIBER', 'UNDELIV 005']],
+    ['UNDELIV', '013', ['failed', 'BLOCKED', 'UNDELIV 013']],
+    ['UNDELIV', '027', ['failed', 'ABSENT_SUBSCRIBER', 'UNDELIV 027']],
+    ['UNDELIV', '999', ['failed', 'UNDELIVERABLE', 'UNDELIV 999']],
+    ['DELETED', null, ['failed', 'UNDELIVERABLE', 'DELETED']],
+    ['EXPIRED', '027', ['failed', 'EXPIRED', 'EXPIRED 027']],
+    ['REJECTD', null, ['failed', 'REJECTED', 'REJECTD']],
+    ['ENROUTE', null, null],
+    ['ACCEPTD', null, null],
+    ['UNKNOWN', null, null],
+  ]
+  const addresses = {
+    source: { ...addressTypes.international, address: '254711000001' },
+    destination: { ...addressTypes.alphanumeric, address: 'PAMOJA' },
+  }
+  for (const [state, error, expected] of table) {
+    const content = encodeReceipt({ id: 'a1', state, error, submitDate: null, doneDate: null, text: '' })
+    const receipt = receiptOf('centre', 'text', newShortMessage({ ...addresses, ...content }))
+    const { status, errorCode, carrierCode } = receipt ?? {}
+    assert.deepEqual(receipt && [status, errorCode, carrierCode], expected, `${state} ${error}`)
   }
 })
 

@@ -19,7 +19,7 @@ import { insertOptOut } from '../store.ts'
 
 const placeholder = '{{optout}}'
 /** 55 random bits: enough that nobody finds somebody else's, in few characters. */
-const tokenLength = 11
+export const tokenLength = 11
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 /** The length of a real one, so that texts are counted before their links are known. */
 const anyToken = '0'.repeat(tokenLength)
@@ -95,7 +95,7 @@ function linkOf(app: App, token: string): string {
   return `${app.publicUrl}/o/${token}`
 }
 
-function newToken(): string {
+export function newToken(): string {
   return [...randomBytes(tokenLength)].map((byte) => alphabet[byte % alphabet.length]).join('')
 }
 
@@ -127,7 +127,7 @@ export function mountOptOutPage(http: FastifyInstance, app: App): void {
       config: { open: true },
       handler: async (request, reply) => {
         const link = await linkWith(app, request.params.token)
-        if (!link) return givePage(reply, 404, missing)
+        if (!link) return givePage(reply, 404, noSuchLink)
         const isDone = request.method === 'POST'
         if (isDone) await optOut(app, link)
         return givePage(reply, 200, page(link, isDone), 'here')
@@ -160,7 +160,7 @@ function page({ sender, phone, environment }: Link, isDone: boolean): Page {
   return { title: sender, from: sender, isTest: environment === 'test', content }
 }
 
-const missing: Page = {
+export const noSuchLink: Page = {
   title: 'No such page',
   content: notice('bad', 'No such page', html`<p>There is no such link. Copy all of it from the message.</p>`),
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who does not want messages: noted by the customer here, or by a STOP that came in.
+import type { Static } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { newUuid } from '../../../kernel/ids.ts'
 import { isE164 } from '../../../kernel/phone.ts'
@@ -89,7 +90,7 @@ const remove = write({
   handle: (app, tx, { params }, caller) => optIn(app, tx, caller, params.phone),
 })
 
-async function optIn(app: App, tx: Tx, caller: Caller, phone: string): Promise<{ phone: string; removed: number }> {
+async function optIn(app: App, tx: Tx, caller: Caller, phone: string): Promise<Static<typeof OptOutRemoved>> {
   const removed = isE164(phone) ? await removeOptOuts(tx, caller.tenant, phone, null) : []
   if (removed.length === 0) throw notOptedOut()
   for (const row of removed) {
@@ -104,7 +105,7 @@ async function optIn(app: App, tx: Tx, caller: Caller, phone: string): Promise<{
       created_at: new Date(caller.nowMs),
     })
   }
-  return { phone, removed: removed.length }
+  return { id: phone, phone, deleted: true, removed: removed.length }
 }
 
 function notOptedOut(): AppError {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { keywordOf, wishOf } from './words.ts'
+import { keywordOf, ownWishOf, wishOf } from './words.ts'
 
 test('STOP, START and HELP are understood in every language of the contract, however they are written', () => {
   const stop = 'STOP STOPALL UNSUBSCRIBE CANCEL END QUIT OPTOUT ARRET ARRÊT PARAR SAIR ACHA SITISHA إيقاف توقف ቁም'
@@ -40,4 +40,12 @@ test('the keyword is the first word', () => {
   assert.equal(keywordOf('kura: 7'), 'KURA')
   assert.equal(keywordOf('...'), null)
   assert.equal(keywordOf('x'.repeat(40)), null)
+})
+
+test('words of an account’s own are understood as the others are, and only as a whole message', () => {
+  const own = { stop: ['Tsaya', 'Dakatar da wannan'], start: ['fara'], help: [] }
+  for (const text of ['tsaya', ' TSAYA! ', 'dakatar da wannan.']) assert.equal(ownWishOf(text, own)?.wish, 'stop', text)
+  assert.deepEqual([ownWishOf('Fara', own)?.wish, ownWishOf('Fara', own)?.word], ['start', 'FARA'])
+  for (const text of ['tsaya yanzu', 'help', '', '!']) assert.equal(ownWishOf(text, own), null, text)
+  assert.equal(ownWishOf('tsaya', {}), null)
 })

@@ -64,16 +64,36 @@ export interface Wished {
 
 /** What a message wishes, and how that is answered; null when it is an ordinary message. */
 export function wishOf(text: string): Wished | null {
+  const word = wordOf(text)
+  if (!Object.hasOwn(words, word)) return null
+  const [wish, language] = words[word] ?? []
+  return wish && language ? wished(wish, word, language) : null
+}
+
+/** The words of an account's own, by what they wish. */
+export type OwnWords = Partial<Record<Wish, readonly string[]>>
+
+/** The same by words of an account's own; nobody knows of what language they are. */
+export function ownWishOf(text: string, own: OwnWords): Wished | null {
+  const word = wordOf(text)
+  const wish = wishes.find((one) => word !== '' && own[one]?.some((candidate) => wordOf(candidate) === word))
+  return wish ? wished(wish, word, 'en') : null
+}
+
+const wishes: readonly Wish[] = ['stop', 'start', 'help']
+
+function wished(wish: Wish, word: string, language: Language): Wished {
+  const answer = answers[wish][language] ?? answers[wish].en
+  return { wish, word, isAboutAll: word === aboutAll, answer: (sender) => answer.replace('{sender}', sender) }
+}
+
+/** A message that is nothing but a word, in the one form of it. */
+function wordOf(text: string): string {
   // Handsets that write from right to left put marks that nobody sees around a word.
-  const word = text
+  return text
     .normalize('NFC')
     .replace(/^[\p{P}\p{S}\p{C}\s]+|[\p{P}\p{S}\p{C}\s]+$/gu, '')
     .toUpperCase()
-  if (!Object.hasOwn(words, word)) return null
-  const [wish, language] = words[word] ?? []
-  if (!wish || !language) return null
-  const answer = answers[wish][language] ?? answers[wish].en
-  return { wish, word, isAboutAll: word === aboutAll, answer: (sender) => answer.replace('{sender}', sender) }
 }
 
 /** The first word of a message, by which customers tell what it is about. */

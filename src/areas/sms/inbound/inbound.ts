@@ -5,13 +5,13 @@ import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, newIdAndUuid, newUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
-import { one, statement, type Tx } from '../../../platform/db.ts'
+import { maybe, one, statement, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { Environment, Tenant } from '../../../platform/tenant.ts'
 import type { Job } from '../../../platform/work.ts'
 import type { Incoming } from '../carrier.ts'
-import { keywordOf, type Wished, wishOf } from '../consent/words.ts'
+import { keywordOf, type OwnWords, ownWishOf, type Wished, wishOf } from '../consent/words.ts'
 import { smsEvents } from '../events.ts'
 import { submission } from '../lanes.ts'
 import { segmentsOf } from '../message.ts'
@@ -322,7 +322,7 @@ async function receive(app: App, tx: Tx, owner: Owner, message: Whole): Promise<
     },
     { callbackUrl: owner.webhookUrl },
   )
-  const wish = wishOf(message.text)
+  const wish = wishOf(message.text) ?? (await ownWish(tx, tenant, message.text))
   if (wish && (await grant(app, tx, occasion, wish, message, id)))
     await answer(app, tx, occasion, { ...message, text: wish.answer(message.to) }, uuid)
   // What comes back as it went out is an echo, and answering it would not end.
@@ -332,6 +332,20 @@ async function receive(app: App, tx: Tx, owner: Owner, message: Whole): Promise<
     if (problem) app.log.info({ sms: uuid, reason: problem.message }, 'an automatic reply was not sent')
   }
   return uuid
+}
+
+/** A word has at most 30 characters, and something may stand around it. */
+const longestWish = 60
+
+const ownWordsOf = statement<{ account: string }, { words: OwnWords }>(
+  'sms.own_words',
+  `select value as words from accounts.with_setting('sms_words') where account_id = $account::uuid`,
+)
+
+async function ownWish(tx: Tx, { account }: Tenant, text: string): Promise<Wished | null> {
+  if (text.length > longestWish) return null
+  const own = await maybe(tx.query(ownWordsOf, { account }))
+  return own && ownWishOf(text, own.words)
 }
 
 /** Does what was wished for; false when that changed nothing, and needs no answer. */

@@ -72,7 +72,10 @@ const NumberRecord = Type.Object(
   { title: 'SmsNumber' },
 )
 
-const NumberDeleted = Type.Object({ number: Type.String(), deleted: Type.Literal(true) }, { title: 'SmsNumberDeleted' })
+const NumberDeleted = Type.Object(
+  { id: Type.String({ description: 'The number again' }), number: Type.String(), deleted: Type.Literal(true) },
+  { title: 'SmsNumberDeleted' },
+)
 
 const NumberParam = Type.Object({ number: Type.String({ description: 'As it was taken, such as 22141' }) })
 
@@ -301,7 +304,7 @@ async function remove(
     await record(tx, caller, 'sms.remove_number', number, { before: { account_id: idOf('account', row.account_id) } })
     await announcePermission(app, tx, row.account_id)
   }
-  return { number, deleted: true }
+  return { id: number, number, deleted: true }
 }
 
 /** Throws INVALID_URL for an address that may not be called. */

@@ -156,11 +156,16 @@ const create = write({
         most: maxSenders,
       }),
     )
-    if (!row)
+    if (!row) {
+      const all = { status: null, after: null, descending: true, limit: maxSenders }
+      const known = await tx.query(selectSenders, { ...caller.tenant, ...all })
       throw new AppError(
         'CONFLICT',
-        `${body.sender} is registered for these countries, or you have ${maxSenders} already`,
+        known.length < maxSenders
+          ? `${body.sender} is registered for these countries already: see GET /v1/sms/sender-ids`
+          : `you have ${maxSenders} sender ids, which is the most: give one up first`,
       )
+    }
     await record(tx, caller, 'sms.create_sender', idOf('smsSender', row.id), { after: { sender: row.sender } })
     if (isTest) await announcePermission(app, tx, caller.tenant.account)
     return senderRecord(row)

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// The entries of a request for many messages, as they come: anything that JSON can hold may stand where a message or a
+// number should, and gets a verdict of its own, so that it stops no other.
+import { setImmediate } from 'node:timers/promises'
+import type { Static } from 'typebox'
+import { AppError, type ErrorCode } from '../../kernel/errors.ts'
+import { bodyChecker, fitter } from '../../platform/http/validate.ts'
+import { BulkMessage } from './schema.ts'
+
+/** What was given as a recipient is told back in so many characters: a number has 16. */
+const maxShown = 64
+/** Saying what is wrong takes a hundred times as long as seeing that nothing is, and other requests wait meanwhile. */
+const maxExplained = 1_000
+const explainedAtOnce = 50
+
+/** Why an entry becomes no message. */
+export interface BadEntry {
+  readonly index: number
+  readonly to: string
+  readonly code: ErrorCode
+  readonly why: string
+}
+
+interface GoodEntry {
+  readonly index: number
+  readonly message: Static<typeof BulkMessage>
+}
+
+const isMessage = fitter(BulkMessage)
+const check = bodyChecker(BulkMessage)
+
+/** The entries of a bulk, each or what is wrong with it. */
+export async function judged(given: readonly unknown[]): Promise<(GoodEntry | BadEntry)[]> {
+  const verdicts: (GoodEntry | BadEntry)[] = []
+  let bad = 0
+  for (const [index, entry] of given.entries()) {
+    if (isMessage(entry)) {
+      verdicts.push({ index, message: entry })
+      continue
+    }
+    verdicts.push(bad < maxExplained ? explained(entry, index) : unexplained(entry, index))
+    bad += 1
+    if (bad % explainedAtOnce === 0) await setImmediate()
+  }
+  return verdicts
+}
+
+function explained(given: unknown, index: number): BadEntry {
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
+    return { index, to: '', code: 'VALIDATION_ERROR', why: 'the entry must be an object with to and message' }
+  try {
+    check(given)
+    throw new Error('an entry broke a rule that nobody knows')
+  } catch (error) {
+    return refused(index, recipientOf(given), error)
+  }
+}
+
+function unexplained(given: unknown, index: number): BadEntry {
+  const why = `the entry breaks a rule, as the ${maxExplained} bad ones before it do: mend those first`
+  return { index, to: recipientOf(given), code: 'VALIDATION_ERROR', why }
+}
+
+function recipientOf(given: unknown): string {
+  return typeof given === 'object' && given !== null && 'to' in given ? recipientText(given.to) : ''
+}
+
+/** The verdict on an entry that broke a rule; what is nobody's rule goes on. */
+export function refused(index: number, to: string, error: unknown): BadEntry {
+  if (!(error instanceof AppError)) throw error
+  return { index, to, code: error.code, why: error.details }
+}
+
+/** What was given as a recipient, as a text: what is none is shown as JSON, which is never a number. */
+export function recipientText(given: unknown): string {
+  const text = typeof given === 'string' ? given : (JSON.stringify(given) ?? '')
+  return text.length <= maxShown ? text : [...text.slice(0, 2 * maxShown)].slice(0, maxShown).join('')
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// Links made short, for whoever asks for it: each recipient of a text gets links of their own in place of the long ones, so
+// that the record of the message tells how often each was opened. They lead to what was written, for as long as a text may
+// be kept.
+import type { FastifyInstance } from 'fastify'
+import type { Static } from 'typebox'
+import { AppError } from '../../kernel/errors.ts'
+import { bucketCount } from '../../kernel/ids.ts'
+import { dayMs } from '../../kernel/time.ts'
+import type { App } from '../../platform/app.ts'
+import type { Caller } from '../../platform/auth.ts'
+import { maybe, type Queryable, statement } from '../../platform/db.ts'
+import type { Chore } from '../../platform/nodes/maintenance.ts'
+import type { Environment } from '../../platform/tenant.ts'
+import { givePage } from '../../platform/web/shell.ts'
+import { newToken, noSuchLink, tokenLength } from './consent/links.ts'
+import { lengthChecked } from './draft.ts'
+import type { Segments } from './message.ts'
+import type { ShortLink } from './schema.ts'
+
+/** Links that one text may have made short. */
+const maxLinks = 10
+/** As long as an account may keep its texts, after which nobody can tell what a link was in. */
+const keepDays = 400
+const buckets = Array.from({ length: bucketCount }, (_, i) => i)
+/** The length of a real one, so that texts are counted before their links are known. */
+const anyToken = '0'.repeat(tokenLength)
+const httpsLink = /https:\/\/[^\s<>"“”«»]+/g
+/** What ends a sentence, and not the link in it. */
+const sentenceEnd = /[.,;:!?'’…]+$/
+const tokensInText = new RegExp(`/l/([0-9a-z]{${tokenLength}})`, 'g')
+
+const insertLinks = statement<
+  {
+    bucket: number
+    account: string
+    environment: Environment
+    tokens: readonly string[]
+    urls: readonly string[]
+    at: Date
+  },
+  object
+>(
+  'sms.insert_short_links',
+  `insert into sms.short_links (bucket, account_id, environment, token, url, created_at)
+   select $bucket::smallint, $account::uuid, $environment::text, l.token, l.url, $at::timestamptz
+     from unnest($tokens::text[], $urls::text[]) as l(token, url)`,
+)
+
+interface LinkRow {
+  token: string
+  url: string
+  clicks: number
+  first_clicked_at: Date | null
+  last_clicked_at: Date | null
+}
+
+const findLinks = statement<
+  { bucket: number; account: string; environment: Environment; tokens: readonly string[] },
+  LinkRow
+>(
+  'sms.find_short_links',
+  `select token, url, clicks, first_clicked_at, last_clicked_at from sms.short_links
+    where bucket = $bucket and account_id = $account and environment = $environment and token = any($tokens::text[])`,
+)
+
+/** By the account's own clock; whoever only looks where it leads opens nothing. */
+const openLink = statement<{ buckets: readonly number[]; token: string; at: Date; opens: boolean }, { url: string }>(
+  'sms.open_short_link',
+  `update sms.short_links l
+      set clicks = case when $opens::boolean then least(l.clicks, 2147483646) + 1 else l.clicks end,
+          first_clicked_at = case when $opens then coalesce(l.first_clicked_at, t.at) else l.first_clicked_at end,
+          last_clicked_at = case when $opens then t.at else l.last_clicked_at end
+     from (select o.bucket, o.token,
+                  $at::timestamptz + accounts.clock_offset_ms(o.account_id, o.environment) * interval '1 millisecond' as at
+             from sms.short_links o
+            where o.bucket = any($buckets::smallint[]) and o.token = $token) t
+    where l.bucket = t.bucket and l.token = t.token
+   returning l.url`,
+)
+
+const purgeLinks = statement<{ buckets: readonly number[]; before: Date }, object>(
+  'sms.purge_short_links',
+  'delete from sms.short_links where bucket = any($buckets::smallint[]) and created_at < $before',
+)
+
+/** The links of a text while it becomes one message, or many. */
+export interface ShortLinks {
+  /** The text as long as it will be. */
+  readonly message: string
+  /** The text of one recipient, with links of their own. */
+  put(text: Segments): Segments
+  /** Writes down where the links lead, before anybody gets one. */
+  store(queryable: Queryable): Promise<void>
+}
+
+/** Refuses a text with too many links, or one that is too long with short ones. */
+export function shortLinksIn(app: App, { tenant, receivedMs }: Caller, given: string): ShortLinks {
+  const { message, urls } = withRoomForShortLinks(app, given)
+  const made: { token: string; url: string }[] = []
+  return {
+    message,
+    put(text) {
+      const tokens = urls.map((url) => ({ token: newToken(), url }))
+      made.push(...tokens)
+      let next = 0
+      const own = text.text.replaceAll(linkOf(app, anyToken), () => linkOf(app, tokens[next++]?.token ?? anyToken))
+      return { ...text, text: own }
+    },
+    async store(queryable) {
+      if (made.length === 0) return
+      await queryable.query(insertLinks, {
+        ...tenant,
+        tokens: made.map(({ token }) => token),
+        urls: made.map(({ url }) => url),
+        at: new Date(receivedMs),
+      })
+    },
+  }
+}
+
+/** The text as long as it will be when it has its links, and where they lead, in their order. */
+export function withRoomForShortLinks(app: App, given: string): { message: string; urls: string[] } {
+  const urls: string[] = []
+  const message = given.replaceAll(httpsLink, (found) => {
+    const url = linkIn(found)
+    if (!URL.canParse(url)) return found
+    urls.push(url)
+    return linkOf(app, anyToken) + found.slice(url.length)
+  })
+  if (urls.length > maxLinks)
+    throw new AppError('VALIDATION_ERROR', `message has ${urls.length} links: shorten_urls takes at most ${maxLinks}`)
+  return { message: lengthChecked(message), urls }
+}
+
+function linkIn(found: string): string {
+  const link = found.replace(sentenceEnd, '')
+  return link.endsWith(')') && !link.includes('(') ? link.replace(/\)+$/, '') : link
+}
+
+function linkOf(app: App, token: string): string {
+  return `${app.publicUrl}/l/${token}`
+}
+
+/** The short links in a text, in their order, with how often each was opened. */
+export async function linksIn(app: App, { tenant }: Caller, text: string | null): Promise<Static<typeof ShortLink>[]> {
+  const tokens = [...(text ?? '').matchAll(tokensInText)].map(([, token = '']) => token)
+  if (tokens.length === 0) return []
+  const rows = await app.db.query(findLinks, { ...tenant, tokens })
+  return tokens.flatMap((token) =>
+    rows
+      .filter((row) => row.token === token)
+      .map(({ token: _, ...link }) => ({ short_url: linkOf(app, token), ...link })),
+  )
+}
+
+export function mountShortLinks(http: FastifyInstance, app: App): void {
+  http.get<{ Params: { token: string } }>('/l/:token', { config: { open: true } }, async (request, reply) => {
+    const { token } = request.params
+    const asked = { buckets, token, at: new Date(app.clock.nowMs()), opens: request.method === 'GET' }
+    const found = token.length === tokenLength ? await maybe(app.db.query(openLink, asked)) : null
+    if (!found) return givePage(reply, 404, noSuchLink)
+    reply.headers({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' })
+    // In the form that a header can carry, whatever alphabet it was written in.
+    return reply.redirect(new URL(found.url).href, 302)
+  })
+}
+
+export const shortLinkChore: Chore = {
+  name: 'sms short links',
+  run: async ({ db, clock }) => {
+    await db.query(purgeLinks, { buckets, before: new Date(clock.nowMs() - keepDays * dayMs) })
+  },
+}
