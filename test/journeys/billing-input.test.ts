@@ -203,25 +203,6 @@ test('a phone under both of its names must be the same one, wherever it is asked
   assert.deepEqual(seen.data, [], 'nobody was asked')
 })
 
-test('the mobile form charges phones, and passes over nothing that would be charged instead', async () => {
-  const { client } = await world.account()
-  const path = '/v1/payments/mobile/initiate'
-  const asked = { amount: 10, currency: 'KES', phone_number: phone }
-  const bank = { account_number: '0112230001', bank_code: '999', account_name: 'Asha' }
-  for (const [more, field] of [
-    [{ method: 'card' }, 'method'],
-    [{ bank }, 'bank'],
-    [{ card_token: 'tok_1' }, 'card_token'],
-    [{ capture: false }, 'capture'],
-    [{ card: {} }, 'card'],
-  ] as const) {
-    const { status, body, text } = await client.post(path, { ...asked, ...more })
-    assert.deepEqual([status, body.error?.code, body.error?.fields[0].field], [422, 'VALIDATION_ERROR', field], text)
-  }
-  const taken = await client.post(`${path}?wait=0`, { ...asked, method: 'Mobile_Money', capture: true, bank: null })
-  assert.deepEqual([taken.status, taken.headers['pamoja-warning']], [201, undefined], taken.text)
-})
-
 test('a refusal names the field, and says what would do', async () => {
   const { client } = await world.account()
   const item = { description: 'Setup', unit_amount: 10 }

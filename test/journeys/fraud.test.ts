@@ -469,6 +469,8 @@ test('a saved card is judged as the card that it is, with all that a payment may
   )
   assert.equal((await client.post('/v1/payments/fraud/blacklist', { type: 'card', value: number })).status, 201)
   assert.equal((await check(client, { ...charged, card_token })).decision, 'block')
+  const long = await client.post('/v1/payments/risk-check', { ...charged, card, description: 'x'.repeat(17_000) })
+  assert.deepEqual([long.status, long.body.error?.code], [413, 'PAYLOAD_TOO_LARGE'])
   const unknown = await client.post('/v1/payments/risk-check', { ...charged, card_token: 'tok_1' })
   assert.deepEqual([unknown.status, unknown.body.error?.code], [422, 'INVALID_CARD'])
   const both = await client.post('/v1/payments/risk-check', { ...charged, card, card_token })

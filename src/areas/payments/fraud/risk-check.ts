@@ -113,9 +113,17 @@ const riskCheck = write({
     'Moves nothing and counts nothing. With `payment_id`, a payment that there is already is judged by the rules of now.',
   scope: 'fraud:write',
   limit: 'payments',
+  bodyLimitBytes: 16 * 1_024,
   body: RiskCheckCreate,
   reply: { status: 200, schema: RiskCheck },
-  errors: ['VALIDATION_ERROR', 'INVALID_PHONE', 'INVALID_CARD', 'UNSUPPORTED_CURRENCY', 'NOT_FOUND'],
+  errors: [
+    'VALIDATION_ERROR',
+    'INVALID_PHONE',
+    'INVALID_CARD',
+    'UNSUPPORTED_CURRENCY',
+    'NOT_FOUND',
+    'PAYLOAD_TOO_LARGE',
+  ],
   examples: [
     {
       name: 'A payment from a phone',
