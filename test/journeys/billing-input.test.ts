@@ -312,7 +312,7 @@ test('an invoice is not said to be mailed: nobody mails yet', async () => {
   assert.deepEqual([status, number, sent_at], ['draft', null, null], 'it is as it was')
 })
 
-test('an invoice is collected from a phone under either name, and from a saved card', async () => {
+test('an invoice is collected from a phone under either name, from a saved card, and from an account', async () => {
   const { client } = await world.account()
   const card = { number: '4242424242424242', exp_month: 12, exp_year: 2040, cvv: '123' }
   const { card_token } = (await client.post('/v1/payments', { amount: 5, currency: 'KES', card, save_card: true })).body
@@ -320,7 +320,10 @@ test('an invoice is collected from a phone under either name, and from a saved c
   const pay = (body: object) => client.post(`/v1/billing/invoices/${invoice_id}/pay`, body)
   const byPhone = await pay({ amount: 500, phone_number: phone })
   assert.deepEqual([byPhone.status, byPhone.body.phone], [201, phone], byPhone.text)
-  const byCard = await pay({ amount: 1000, card_token })
+  const bank = { account_number: '1234560001', bank_code: '999', account_name: 'Asha' }
+  const byBank = await pay({ amount: 400, bank })
+  assert.deepEqual([byBank.status, byBank.body.method], [201, 'bank_transfer'], byBank.text)
+  const byCard = await pay({ amount: 600, card_token })
   assert.deepEqual([byCard.status, byCard.body.method], [201, 'card'], byCard.text)
   await eventually(
     async () => (await client.get(`/v1/billing/invoices/${invoice_id}`)).body.status === 'paid',

@@ -217,6 +217,7 @@ const {
   provider,
   method,
   card_token,
+  bank,
   description,
   reference,
   metadata,
@@ -231,7 +232,7 @@ const pay = write({
   operation: 'billing.payInvoice',
   summary: 'Collect what is due on an invoice',
   description:
-    'The payer is asked on the phone, or a card that you saved (`card_token`) is charged, as with every payment. Part of what is due can be asked for; the invoice stays open until all of it is paid.',
+    'The payer is asked on the phone, a card that you saved (`card_token`) is charged, or an account (`bank`) is debited, as with every payment. Part of what is due can be asked for; the invoice stays open until all of it is paid.',
   scope: 'billing:write',
   params: InvoiceParam,
   body: Type.Object({
@@ -241,6 +242,7 @@ const pay = write({
     provider,
     method,
     card_token,
+    bank,
     description,
     reference,
     metadata,
