@@ -94,12 +94,13 @@ export const Metadata = Type.Refine(
     {
       maxProperties: 50,
       additionalProperties: false,
-      rule: `must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, and at most ${maxMetadataBytes} bytes as JSON`,
+      rule: 'must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all',
       nameRule: 'must have a name of 1 to 40 characters',
       nullsAreNone: true,
     },
   ),
   (notes) => Buffer.byteLength(JSON.stringify(notes)) <= maxMetadataBytes,
+  () => `must have at most ${maxMetadataBytes} bytes as JSON`,
 )
 
 /** A field that is refused by name rather than passed over, because whoever sends it expects something of it. */

@@ -166,7 +166,7 @@ test('notes have at most 8 KiB in all, wherever money takes them', async () => {
     assert.deepEqual([taken.status, Object.keys(taken.body.metadata).length], [201, 16], `${path} ${taken.text}`)
     const refused = await client.post(path, { ...body, metadata: notes(17) })
     assert.deepEqual(refusalOf(refused), [422, 'VALIDATION_ERROR'], path)
-    assert.match(refused.body.error.details, /^metadata .*8192 bytes/)
+    assert.match(refused.body.error.details, /^metadata must have at most 8192 bytes/)
   }
   const changed = await client.patch(`/v1/billing/plans/${plan_id}`, { metadata: notes(17) })
   assert.deepEqual(refusalOf(changed), [422, 'VALIDATION_ERROR'])
