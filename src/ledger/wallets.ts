@@ -186,6 +186,12 @@ export async function post(
   return oneOf(verdict, ['posted', 'replayed', 'insufficient'])
 }
 
+/** What a step moved; nothing if it was never taken. */
+export async function postedLegs(queryable: Queryable, tenant: Tenant, { sourceId, step }: Step): Promise<Leg[]> {
+  const rows = await queryable.query(legsOf, { ...tenant, source: sourceId, step })
+  return rows.map(({ amount: micros, currency, ...names }) => ({ ...names, micros, currency: currencyOf(currency) }))
+}
+
 /** Posts the mirror image of a step, once. */
 export async function reverse(
   tx: Tx,
@@ -193,14 +199,9 @@ export async function reverse(
   { sourceId, step }: Step,
   atMs: number,
 ): Promise<'posted' | 'replayed' | 'insufficient'> {
-  const legs = await tx.query(legsOf, { ...tenant, source: sourceId, step })
+  const legs = await postedLegs(tx, tenant, { sourceId, step })
   if (legs.length === 0) throw new Error(`there is no step ${step} of ${sourceId} to reverse`)
-  const mirrored = legs.map(({ debit, credit, amount, currency }) => ({
-    debit: credit,
-    credit: debit,
-    micros: amount,
-    currency: currencyOf(currency),
-  }))
+  const mirrored = legs.map(({ debit, credit, ...money }) => ({ debit: credit, credit: debit, ...money }))
   return post(tx, tenant, { sourceId, step: `${step}:reversal` }, mirrored, atMs, { reverses: step })
 }
 

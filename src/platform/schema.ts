@@ -88,20 +88,29 @@ export const OneOfAnyCase = (words: readonly string[], notes: Notes = {}) => {
 
 export const EnvironmentName = (notes: Notes = {}) => OneOf(['test', 'live'], notes)
 
+const maxMetadataBytes = 8 * 1_024
+
 /** The customer's own notes on a thing, echoed in records and events; a note that is null is none. */
-export const Metadata = Type.Record(
-  Type.String({ pattern: '^[\\s\\S]{1,40}$' }),
-  Type.Union([Type.String({ maxLength: 500 }), Type.Number(), Type.Boolean()], {
-    rule: 'must be text of at most 500 characters, a number, true or false',
-  }),
-  {
-    maxProperties: 50,
-    additionalProperties: false,
-    rule: 'must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans',
-    nameRule: 'must have a name of 1 to 40 characters',
-    nullsAreNone: true,
-  },
+export const Metadata = Type.Refine(
+  Type.Record(
+    Type.String({ pattern: '^[\\s\\S]{1,40}$' }),
+    Type.Union([Type.String({ maxLength: 500 }), Type.Number(), Type.Boolean()], {
+      rule: 'must be text of at most 500 characters, a number, true or false',
+    }),
+    {
+      maxProperties: 50,
+      additionalProperties: false,
+      rule: 'must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all',
+      nameRule: 'must have a name of 1 to 40 characters',
+      nullsAreNone: true,
+    },
+  ),
+  (notes) => Buffer.byteLength(JSON.stringify(notes)) <= maxMetadataBytes,
+  () => `must have at most ${maxMetadataBytes} bytes as JSON`,
 )
+
+/** A field that is refused by name rather than passed over, because whoever sends it expects something of it. */
+export const NotTaken = (rule: string) => Type.Optional(Type.Never({ rule, description: `Refused: ${rule}` }))
 
 /** The part of a query string that pages a list. */
 export const listQuery = {

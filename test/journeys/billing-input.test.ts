@@ -80,6 +80,26 @@ test('a limit of a day is lifted by null, and stays when nothing is said of it',
   assert.equal(await set({ daily_limit: null }), null)
 })
 
+test('whoever turns off what was never on is told that it is off', async () => {
+  const { client } = await world.account()
+  const { status, body, text } = await client.post('/v1/wallet/auto-recharge', { enabled: false, currency: 'ugx' })
+  assert.deepEqual(
+    [status, body.currency, body.enabled, body.status, body.threshold, body.created_at],
+    [200, 'UGX', false, 'disabled', null, null],
+    text,
+  )
+  assert.deepEqual((await client.get('/v1/wallet/auto-recharge')).body.data, [], 'nothing was stored')
+})
+
+test('a card that fills the wallet is saved when that is asked for, and fills it by itself from then on', async () => {
+  const { client } = await world.account()
+  const card = { number: '4242424242424242', exp_month: 12, exp_year: 2040, cvv: '123' }
+  const { body, text } = await client.post('/v1/wallet/topup', { amount: 100, card, save_card: true })
+  assert.match(body.card_token, /^tok_/, text)
+  const recharge = { enabled: true, threshold: 1, amount: 100, card_token: body.card_token }
+  assert.equal((await client.post('/v1/wallet/auto-recharge', recharge)).body.method, 'card')
+})
+
 test('kinds of movements that nothing makes yet can be asked for, and there are none', async () => {
   const { client } = await world.account({ balance: 100 })
   for (const type of [
@@ -123,26 +143,113 @@ test('what a plan costs is refused when it differs, and a plan that is sent back
   assert.deepEqual([status, body.name, body.amount], [200, 'Gold', 1500], text)
 })
 
-test('notes have at most 16 KiB in all, wherever billing takes them', async () => {
-  const { client } = await world.account()
+test('notes have at most 8 KiB in all, wherever money takes them', async () => {
+  const { client } = await world.account({ balance: 10_000 })
   const plan_id = await plan(client)
   const notes = (count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, 'x'.repeat(500)]))
+  const card = { number: '4242424242424242', exp_month: 12, exp_year: 2040, cvv: '123' }
+  const { body: paid } = await client.post('/v1/payments', { amount: 100, currency: 'KES', card })
+  const asked = { amount: 10, currency: 'KES', phone }
   for (const [path, body] of [
+    ['/v1/payments?wait=0', asked],
+    ['/v1/payments/mobile/initiate?wait=0', asked],
+    [`/v1/payments/${paid.payment_id}/refund`, { amount: 1 }],
+    ['/v1/payouts?wait=0', asked],
+    ['/v1/payments/payout/bulk', { currency: 'KES', items: [{ amount: 10, phone }] }],
+    ['/v1/wallet/topup?wait=0', asked],
     ['/v1/billing/plans', { name: 'Monthly', amount: 1, currency: 'KES', interval: 'month' }],
     ['/v1/billing/invoices', invoice],
     [subscriptions, { plan_id, customer }],
   ] as const) {
-    const taken = await client.post(path, { ...body, metadata: notes(32) })
-    assert.deepEqual([taken.status, Object.keys(taken.body.metadata).length], [201, 32], path)
-    assert.deepEqual(
-      refusalOf(await client.post(path, { ...body, metadata: notes(33) })),
-      [422, 'VALIDATION_ERROR'],
-      path,
-    )
+    const taken = await client.post(path, { ...body, metadata: notes(16) })
+    assert.deepEqual([taken.status, Object.keys(taken.body.metadata).length], [201, 16], `${path} ${taken.text}`)
+    const refused = await client.post(path, { ...body, metadata: notes(17) })
+    assert.deepEqual(refusalOf(refused), [422, 'VALIDATION_ERROR'], path)
+    assert.match(refused.body.error.details, /^metadata must have at most 8192 bytes/)
   }
-  const changed = await client.patch(`/v1/billing/plans/${plan_id}`, { metadata: notes(33) })
+  const changed = await client.patch(`/v1/billing/plans/${plan_id}`, { metadata: notes(17) })
   assert.deepEqual(refusalOf(changed), [422, 'VALIDATION_ERROR'])
+  const { body: batch } = await client.post('/v1/payments/payout/bulk', {
+    currency: 'KES',
+    items: [
+      { amount: 10, phone },
+      { amount: 10, phone, metadata: notes(17) },
+    ],
+  })
+  assert.deepEqual([batch.accepted_count, batch.payouts[1].error.code], [1, 'VALIDATION_ERROR'])
+})
+
+test('a phone under both of its names must be the same one, wherever it is asked for money', async () => {
+  const { client } = await world.account({ balance: 10_000 })
+  const { body: due } = await client.post('/v1/billing/invoices', { ...invoice, send: true })
+  const both = { phone, phone_number: '+254700000002' }
+  const payment_method = { type: 'mobile_money', ...both }
+  for (const [path, body, field] of [
+    ['/v1/payments', { amount: 10, currency: 'KES', ...both }, 'phone_number'],
+    ['/v1/payments/mobile/initiate', { amount: 10, currency: 'KES', ...both }, 'phone_number'],
+    ['/v1/payouts', { amount: 10, currency: 'KES', ...both }, 'phone_number'],
+    ['/v1/wallet/topup', { amount: 10, ...both }, 'phone_number'],
+    ['/v1/wallet/auto-recharge', { enabled: true, threshold: 1, amount: 10, ...both }, 'phone_number'],
+    ['/v1/payments/risk-check', { amount: 10, currency: 'KES', ...both }, 'phone_number'],
+    [`/v1/billing/invoices/${due.invoice_id}/pay`, both, 'phone_number'],
+    [subscriptions, { plan_id: await plan(client), customer, payment_method }, 'payment_method.phone_number'],
+  ] as const) {
+    const reply = await client.post(path, body)
+    assert.deepEqual(refusalOf(reply), [422, 'VALIDATION_ERROR'], `${path} ${reply.text}`)
+    assert.equal(reply.body.error.fields[0].field, field, path)
+  }
+  const { body: seen } = await client.get('/v1/payments/transactions')
+  assert.deepEqual(seen.data, [], 'nobody was asked')
+})
+
+test('a refusal names the field, and says what would do', async () => {
+  const { client } = await world.account()
+  const item = { description: 'Setup', unit_amount: 10 }
+  const monthly = { name: 'Monthly', amount: 1, currency: 'KES', interval: 'month' }
+  const weekly = (await client.post('/v1/billing/plans', { ...monthly, interval: 'week' })).body.plan_id
+  for (const [path, body, code, field, words] of [
+    ['/v1/billing/invoices', { ...invoice, items: [item, { ...item, quantity: 0 }] }, 0, 'items[1].quantity', /more/],
+    [
+      '/v1/billing/invoices',
+      { ...invoice, items: [{ ...item, unit_amount: 0.001 }] },
+      0,
+      'items[0].unit_amount',
+      /KES/,
+    ],
+    ['/v1/billing/invoices', { ...invoice, items: [{ ...item, discount: {} }] }, 0, 'items[0].discount', /either/],
+    ['/v1/billing/invoices', { ...invoice, due_date: '2020-01-01' }, 0, 'due_date', /before today/],
+    ['/v1/billing/invoices', { ...invoice, customer: {} }, 0, 'customer', /must have/],
+    ['/v1/billing/plans', { ...monthly, amount: 0.001 }, 0, 'amount', /KES allows 2 decimals/],
+    ['/v1/billing/plans', { ...monthly, tax_rate: 101 }, 0, 'tax_rate', /at most 100/],
+    [subscriptions, { plan_id: weekly, customer, start_date: '2020-01-01' }, 0, 'start_date', /past/],
+    [subscriptions, { plan_id: weekly, customer, billing_anchor: 3 }, 0, 'billing_anchor', /must be a date/],
+    [
+      subscriptions,
+      { plan_id: weekly, customer, payment_method: { type: 'card' } },
+      0,
+      'payment_method.card_token',
+      /required/,
+    ],
+    ['/v1/wallet/auto-recharge', { enabled: true }, 0, 'threshold', /first time/],
+    ['/v1/wallet/auto-recharge', { enabled: true, threshold: 1, amount: 10 }, 0, 'phone', /card_token/],
+    ['/v1/payments/risk-check', {}, 0, 'amount', /payment_id/],
+    ['/v1/payments/fraud/blacklist', { type: 'phone' }, 0, 'value', /entries/],
+    ['/v1/payments/payout/bulk', { items: [{ amount: 1, phone }] }, 0, 'currency', /required/],
+    ['/v1/payments', { amount: 1, currency: 'SHILLING', phone }, 'UNSUPPORTED_CURRENCY', null, /SHILLING/],
+    [
+      '/v1/payments',
+      { amount: 1, currency: 'KES', phone, provider: 'mtn_momo' },
+      'UNSUPPORTED_PROVIDER',
+      null,
+      /^provider .*mpesa/,
+    ],
+  ] as const) {
+    const { status, body: refused, text } = await client.post(path, body)
+    assert.deepEqual([status, refused.error?.code], [422, code || 'VALIDATION_ERROR'], `${path} ${text}`)
+    assert.match(refused.error.details, words)
+    if (field !== null) assert.equal(refused.error.fields[0].field, field, text)
+  }
 })
 
 test('an invoice is found by its number', async () => {
@@ -170,6 +277,8 @@ test('a plan goes by its code wherever it goes by its id', async () => {
   assert.equal(body.plan_id, id, text)
   const changed = await client.patch(`${subscriptions}/${body.subscription_id}`, { plan_id: 'silver' })
   assert.equal(changed.body.plan_id, other, changed.text)
+  const of = async (name: string) => (await client.get(`${subscriptions}?plan_id=${name}`)).body.data.length
+  assert.deepEqual([await of('silver'), await of(other), await of('gold'), await of('bronze')], [1, 1, 0, 0])
   const { client: stranger } = await world.account()
   assert.equal((await stranger.get('/v1/billing/plans/gold')).status, 404)
   const refused = await stranger.post(subscriptions, { plan_id: 'gold', customer })
@@ -177,7 +286,33 @@ test('a plan goes by its code wherever it goes by its id', async () => {
   assert.match(refused.body.error.details, /its code/)
 })
 
-test('an invoice is collected from a phone under either name, and from a saved card', async () => {
+test('notes on a subscription are replaced, and nothing else of it changes', async () => {
+  const { client } = await world.account()
+  const { body: made } = await client.post(subscriptions, { plan_id: await plan(client), customer, metadata: { a: 1 } })
+  const path = `${subscriptions}/${made.subscription_id}`
+  const changed = await client.patch(path, { metadata: { b: 'two', c: null } })
+  assert.deepEqual([changed.status, changed.headers['pamoja-warning']], [200, undefined], changed.text)
+  const { data } = (await client.get(path)).body
+  assert.deepEqual(data, { ...made.data, metadata: { b: 'two' } })
+  const both = await client.patch(path, { quantity: 2, metadata: {} })
+  assert.deepEqual([both.body.quantity, both.body.metadata], [2, {}], both.text)
+})
+
+test('an invoice is not said to be mailed: nobody mails yet', async () => {
+  const { client } = await world.account()
+  const { invoice_id } = (await client.post('/v1/billing/invoices', invoice)).body
+  const refused = await client.post(`/v1/billing/invoices/${invoice_id}/send`, { email: 'asha@example.com' })
+  assert.deepEqual(
+    [...refusalOf(refused), refused.body.error.fields[0].field],
+    [422, 'VALIDATION_ERROR', 'email'],
+    refused.text,
+  )
+  assert.match(refused.body.error.details, /hosted_url/)
+  const { status, number, sent_at } = (await client.get(`/v1/billing/invoices/${invoice_id}`)).body
+  assert.deepEqual([status, number, sent_at], ['draft', null, null], 'it is as it was')
+})
+
+test('an invoice is collected from a phone under either name, from a saved card, and from an account', async () => {
   const { client } = await world.account()
   const card = { number: '4242424242424242', exp_month: 12, exp_year: 2040, cvv: '123' }
   const { card_token } = (await client.post('/v1/payments', { amount: 5, currency: 'KES', card, save_card: true })).body
@@ -185,7 +320,10 @@ test('an invoice is collected from a phone under either name, and from a saved c
   const pay = (body: object) => client.post(`/v1/billing/invoices/${invoice_id}/pay`, body)
   const byPhone = await pay({ amount: 500, phone_number: phone })
   assert.deepEqual([byPhone.status, byPhone.body.phone], [201, phone], byPhone.text)
-  const byCard = await pay({ amount: 1000, card_token })
+  const bank = { account_number: '1234560001', bank_code: '999', account_name: 'Asha' }
+  const byBank = await pay({ amount: 400, bank })
+  assert.deepEqual([byBank.status, byBank.body.method], [201, 'bank_transfer'], byBank.text)
+  const byCard = await pay({ amount: 600, card_token })
   assert.deepEqual([byCard.status, byCard.body.method], [201, 'card'], byCard.text)
   await eventually(
     async () => (await client.get(`/v1/billing/invoices/${invoice_id}`)).body.status === 'paid',

@@ -136,6 +136,8 @@ test('a change of a rule counts for the very next payment', async () => {
   assert.equal(await pay(), 403)
   const { body } = await client.get(`/v1/payments/fraud/rules/${rule}`)
   assert.deepEqual([body.name, body.description, body.conditions], ['Larger', 'Why', [large]])
+  assert.equal((await change({ priority: 1 })).body.description, 'Why')
+  assert.equal((await change({ description: null })).body.description, null)
   assert.deepEqual((await client.delete(`/v1/payments/fraud/rules/${rule}`)).body.deleted, true)
   assert.equal(await pay(), 201)
   assert.equal((await client.get(`/v1/payments/fraud/rules/${rule}`)).status, 404)
@@ -445,6 +447,34 @@ test('a card is found by its fingerprint too', async () => {
   const entry = { type: 'card_fingerprint', value: rows[0]?.print }
   assert.equal((await client.post('/v1/payments/fraud/blacklist', entry)).status, 201)
   assert.equal((await check(client, asked)).decision, 'block')
+})
+
+test('a saved card is judged as the card that it is, with all that a payment may say beside it', async () => {
+  const { client } = await world.account()
+  const number = '5555555555554444'
+  const card = { number, exp_month: 12, exp_year: 2040, cvv: '123' }
+  const charged = {
+    amount: 100,
+    currency: 'KES',
+    return_url: 'https://shop.example.com/',
+    expires_in: 60,
+    capture: true,
+  }
+  const { card_token } = (await client.post('/v1/payments', { ...charged, card, save_card: true })).body
+  const asked = await client.post('/v1/payments/risk-check', { ...charged, card_token })
+  assert.deepEqual(
+    [asked.status, asked.body.decision, asked.headers['pamoja-warning']],
+    [200, 'allow', undefined],
+    asked.text,
+  )
+  assert.equal((await client.post('/v1/payments/fraud/blacklist', { type: 'card', value: number })).status, 201)
+  assert.equal((await check(client, { ...charged, card_token })).decision, 'block')
+  const long = await client.post('/v1/payments/risk-check', { ...charged, card, description: 'x'.repeat(17_000) })
+  assert.deepEqual([long.status, long.body.error?.code], [413, 'PAYLOAD_TOO_LARGE'])
+  const unknown = await client.post('/v1/payments/risk-check', { ...charged, card_token: 'tok_1' })
+  assert.deepEqual([unknown.status, unknown.body.error?.code], [422, 'INVALID_CARD'])
+  const both = await client.post('/v1/payments/risk-check', { ...charged, card, card_token })
+  assert.deepEqual([both.status, both.body.error?.code], [422, 'VALIDATION_ERROR'])
 })
 
 test('an entry is stored once, for what it applies to, until it expires', async () => {

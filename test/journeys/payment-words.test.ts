@@ -84,13 +84,22 @@ test('what is asked of phones is asked of phones alone', async () => {
     (await refused(client, path, { ...kes, phone_number: phone, provider: 'bank' }))[1],
     'UNSUPPORTED_PROVIDER',
   )
-  // What it does not know is passed over, as everywhere: it asks the phone, and nobody else.
-  const others = [{ method: 'bank_transfer' }, { bank }, { card_token: 'tok_x' }]
-  for (const other of others) {
-    const { body, text } = await client.post(`${path}?wait=0`, { ...kes, phone_number: phone, ...other })
-    assert.equal(body.method, 'mobile_money', text)
+  // Whoever names another source of the money must not find the phone charged.
+  for (const [field, other] of [
+    ['method', { method: 'bank_transfer' }],
+    ['method', { method: 'card' }],
+    ['bank', { bank }],
+    ['card_token', { card_token: 'tok_x' }],
+    ['capture', { capture: false }],
+    ['card', { card: {} }],
+  ] as const) {
+    const [status, code, named] = await refused(client, path, { ...kes, phone_number: phone, ...other })
+    assert.deepEqual([status, code, named], [422, 'VALIDATION_ERROR', field])
   }
-  assert.equal(await countOf(client), others.length)
+  assert.equal(await countOf(client), 0)
+  const same = { ...kes, phone_number: phone, method: 'Mobile_Money', capture: true, bank: null }
+  const taken = await client.post(`${path}?wait=0`, same)
+  assert.deepEqual([taken.status, taken.headers['pamoja-warning']], [201, undefined], taken.text)
 })
 
 test('whoever names a provider that does not charge cards is told so', async () => {

@@ -11,7 +11,8 @@ import { settled } from '../paying.ts'
 import { eventually, startWorld } from '../world.ts'
 
 // Slow enough that a call comes before the question that would be asked without it, on a busy machine too.
-const { world, sql, receiver } = await startMarket(0.04)
+const timeScale = 0.04
+const { world, sql, receiver } = await startMarket(timeScale)
 
 test('a payment is confirmed on the phone, reaches the wallet, and its webhook is signed', async () => {
   const { client, id } = await world.account()
@@ -193,6 +194,32 @@ test('the mobile form gives the same payment', async () => {
   assert.equal((await client.get(`/v1/payments/mobile/${asked.body.payment_id}`)).body.amount, 5)
 })
 
+test('a payment goes by the id of its transaction too', async () => {
+  const { client } = await world.account({ balance: 100 })
+  const card = { number: '4242424242424242', exp_month: 12, exp_year: 2040, cvv: '123' }
+  const { payment_id } = (await client.post('/v1/payments', { amount: 50, currency: 'KES', card })).body
+  const [{ transaction_id }] = (await client.get('/v1/payments/transactions')).body.data
+  assert.match(transaction_id, /^txn_/)
+  assert.equal((await client.get(`/v1/payments/${transaction_id}`)).body.payment_id, payment_id)
+  const refund = await client.post(`/v1/payments/${transaction_id}/refund`, { amount: 20 })
+  assert.deepEqual([refund.status, refund.body.payment_id], [201, payment_id], refund.text)
+  const [given] = (await client.get(`/v1/payments/${transaction_id}/refunds`)).body.data
+  assert.equal(given.refund_id, refund.body.refund_id)
+})
+
+test('a payer has two minutes on the phone and a quarter of an hour with a card, unless told otherwise', async () => {
+  const { client } = await world.account()
+  const card = { number: '4000000000003220', exp_month: 12, exp_year: 2040, cvv: '123' }
+  const seconds = async (body: object) => {
+    const { body: payment, text } = await client.post('/v1/payments?wait=0', { amount: 50, currency: 'KES', ...body })
+    assert.ok(payment.expires_at, text)
+    return (Date.parse(payment.expires_at) - Date.parse(payment.created_at)) / 1_000 / timeScale
+  }
+  const phone = '+254700000003'
+  assert.deepEqual([await seconds({ phone }), await seconds({ phone, expires_in: 600 })], [120, 600])
+  assert.deepEqual([await seconds({ card }), await seconds({ card, expires_in: 60 })], [900, 60])
+})
+
 test('what cannot be collected is refused with a code, and nothing is stored', async () => {
   const { client } = await world.account()
   const good = { amount: 100, currency: 'KES', phone: '+254700000001' }
@@ -214,6 +241,14 @@ test('what cannot be collected is refused with a code, and nothing is stored', a
     [{ ...good, expires_in: 59 }, 422, 'VALIDATION_ERROR'],
     [{ ...good, expires_in: 86_401 }, 422, 'VALIDATION_ERROR'],
     [{ ...good, customer: { email: 'asha' } }, 422, 'VALIDATION_ERROR'],
+    [{ ...good, customer: { name: 'x'.repeat(101) } }, 422, 'VALIDATION_ERROR'],
+    [{ ...good, description: 'x'.repeat(256) }, 422, 'VALIDATION_ERROR'],
+    [{ ...good, reference: 'x'.repeat(101) }, 422, 'VALIDATION_ERROR'],
+    [{ ...good, reference: '' }, 422, 'VALIDATION_ERROR'],
+    [{ ...good, metadata: { ['x'.repeat(41)]: 1 } }, 422, 'VALIDATION_ERROR'],
+    [{ ...good, metadata: { note: 'x'.repeat(501) } }, 422, 'VALIDATION_ERROR'],
+    [{ ...good, metadata: Object.fromEntries(Array.from({ length: 51 }, (_, i) => [i, 1])) }, 422, 'VALIDATION_ERROR'],
+    [{ ...good, amount: 1_234_567_890_123_456 }, 422, 'VALIDATION_ERROR'],
     [{ ...good, callback_url: 'ftp://example.com' }, 400, 'INVALID_URL'],
     [{ ...good, method: 'cowries' }, 422, 'VALIDATION_ERROR'],
     [{ ...good, capture: false }, 422, 'VALIDATION_ERROR'],

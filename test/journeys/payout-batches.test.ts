@@ -102,6 +102,8 @@ test('what cannot be a batch is refused whole, and nothing is held or stored', a
     [{ currency: 'KES', items: [good(), { amount: 1 }], on_error: 'abort' }, 422, 'VALIDATION_ERROR'],
     [{ currency: 'KES', items: [good(), good({ amount: 95 })] }, 402, 'INSUFFICIENT_WALLET_BALANCE'],
     [{ currency: 'KES', items: [good({ callback_url: 'ftp://x' })] }, 400, 'INVALID_URL'],
+    [{ currency: 'KES', items: [good()], payouts: [good()] }, 422, 'VALIDATION_ERROR'],
+    [{ currency: 'KES', items: [good(), good({ card: { number: '4242424242424242' } })] }, 422, 'VALIDATION_ERROR'],
   ]
   for (const [body, status, code] of rows) {
     const refused = await client.post(path, body)

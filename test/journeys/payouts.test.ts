@@ -22,13 +22,13 @@ test('a payout is held, paid, taken from the wallet with its fee, and its webhoo
     phone: '+254700000001',
     description: 'Salary',
     reference: 'salary-9',
-    recipient: { name: 'Asha' },
+    recipient: { name: 'Asha', email: 'asha@example.com' },
     metadata: { month: 'May' },
   })
   assert.equal(asked.status, 201, asked.text)
   const { payout_id, status, amount, fee, currency, recipient, provider } = asked.body
   assert.deepEqual([status, amount, fee, currency, provider], ['processing', 2000, 10, 'KES', 'mpesa'])
-  assert.deepEqual(recipient, { name: 'Asha', phone: '+254700000001', bank: null })
+  assert.deepEqual(recipient, { name: 'Asha', email: 'asha@example.com', phone: '+254700000001', bank: null })
   assert.equal(asked.headers.location, `/api/v1/payouts/${payout_id}`)
   const paid = await over(client, payout_id)
   assert.deepEqual([paid.status, paid.failure_reason, paid.batch_id], ['completed', null, null])

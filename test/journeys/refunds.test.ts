@@ -207,6 +207,33 @@ test('refunds are among the transactions', async () => {
   )
 })
 
+test('refunds are found by reference, payment, currency, method and provider', async () => {
+  const { client } = await world.account({ balance: 1_000 })
+  const refundOf = async (body: object, reference: string) => {
+    const { payment_id } = (await client.post('/v1/payments', { amount: 100, ...body })).body
+    const { body: refund, text } = await client.post(`/v1/payments/${payment_id}/refund`, { amount: 50, reference })
+    assert.match(refund.refund_id ?? text, /^re_/)
+    return refund
+  }
+  const shillings = await refundOf({ currency: 'KES', card: { number: '4242424242424242', ...card } }, 'return-1')
+  const euros = await refundOf({ currency: 'EUR', card: { number: '5555555555554444', ...card } }, 'return-2')
+  const found = async (query: string) =>
+    (await client.get(`/v1/refunds?${query}`)).body.data.map(({ refund_id }: { refund_id: string }) => refund_id)
+  const both = [euros.refund_id, shillings.refund_id]
+  for (const [query, ids] of [
+    ['reference=return-1', [shillings.refund_id]],
+    [`payment_id=${euros.payment_id}`, [euros.refund_id]],
+    ['currency=eur', [euros.refund_id]],
+    ['method=CARD', both],
+    ['provider=acquirer', both],
+    ['reference=return-3', []],
+    ['payment_id=pay_1', []],
+    ['method=mobile_money', []],
+    ['provider=mpesa', []],
+  ] as const)
+    assert.deepEqual(await found(query), ids, query)
+})
+
 test('a part of an M-Pesa payment is paid to the payer’s number', async () => {
   const { client } = await world.account({ balance: 1_000 })
   const payment = await paid(client, mpesa, '0001', 1_000)

@@ -3,14 +3,16 @@
 // where the payment had been completed already, on the provider's word, the books and the provider differ. Either way
 // somebody has to look, and it stays on the operator's list until then.
 import { type Static, Type } from 'typebox'
-import { AppError } from '../../kernel/errors.ts'
+import { AppError, invalid } from '../../kernel/errors.ts'
 import { bucketCount, idOf, uuidOf } from '../../kernel/ids.ts'
+import { requireRoom } from '../../ledger/ceiling.ts'
+import { post, postedLegs, reverse } from '../../ledger/wallets.ts'
 import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
-import { maybe, statement } from '../../platform/db.ts'
+import { maybe, statement, type Tx } from '../../platform/db.ts'
 import { pageOf, windowOf } from '../../platform/page.ts'
 import { list, type Route, write } from '../../platform/route.ts'
-import { Amount, At, EnvironmentName, listQuery, Nullable } from '../../platform/schema.ts'
+import { Amount, At, EnvironmentName, listQuery, Nullable, OneOf } from '../../platform/schema.ts'
 import { Payment } from './events.ts'
 import type { Verdict } from './providers/provider.ts'
 import type { PaymentRow } from './store.ts'
@@ -23,6 +25,8 @@ interface DiscrepancyRow {
   id: string
   account_id: string
   environment: PaymentRow['environment']
+  bucket: number
+  purpose: PaymentRow['purpose']
   status: PaymentRow['status']
   provider: string
   currency: string
@@ -34,7 +38,7 @@ interface DiscrepancyRow {
   note: string | null
 }
 
-const columns = `d.payment_id as id, d.account_id, d.environment, p.status, d.provider, d.currency, d.asked_amount, d.told_amount,
+const columns = `d.payment_id as id, d.bucket, d.account_id, d.environment, p.purpose, p.status, d.provider, d.currency, d.asked_amount, d.told_amount,
   d.receipt, d.found_at, d.resolved_at, d.note`
 const ofPayment = `p.bucket = d.bucket and p.account_id = d.account_id and p.environment = d.environment and p.id = d.payment_id`
 
@@ -123,12 +127,20 @@ const listRoute = list({
   },
 })
 
+const actions = ['none', 'credit_account', 'returned_to_payer'] as const
+
+const Resolved = Type.Object(
+  { ...Discrepancy.properties, action: OneOf(actions), amount_moved: Amount({ description: 'Out of suspense' }) },
+  { title: 'PaymentDiscrepancyResolved' },
+)
+
 const resolveRoute = write({
   method: 'POST',
   path: '/v1/operator/payments/discrepancies/:payment_id/resolve',
   operation: 'operator.resolvePaymentDiscrepancy',
   summary: 'Take a payment from the list when somebody has looked into it',
-  description: 'Moves no money.',
+  description:
+    'With `credit_account` the money in suspense goes to the wallet of the account, without a fee; with `returned_to_payer`, which you have done with the provider yourself, it leaves the float. The payment stays failed. Without either no money moves.',
   scope: 'operator',
   params: Type.Object({ payment_id: Type.String({ description: 'Begins with pay_' }) }),
   body: Type.Object({
@@ -137,21 +149,54 @@ const resolveRoute = write({
         minLength: 1,
         maxLength: 500,
         rule: 'must have 1 to 500 characters',
-        description: 'What was found',
+        description: 'What was found; required where money moves',
       }),
     ),
+    action: Type.Optional(
+      OneOf(actions, { description: 'What becomes of the money in suspense; `none` unless given' }),
+    ),
   }),
-  reply: { status: 200, schema: Discrepancy },
-  errors: ['NOT_FOUND', 'VALIDATION_ERROR'],
+  reply: { status: 200, schema: Resolved },
+  errors: ['NOT_FOUND', 'VALIDATION_ERROR', 'INVALID_STATE', 'AMOUNT_TOO_HIGH'],
   handle: async (app, tx, { params, body }, caller) => {
+    const { action = 'none', note = null } = body
+    if (action !== 'none' && note === null) throw invalid('note', 'is required: say why the money moves')
     const payment = uuidOf('payment', params.payment_id)
     const at = new Date(app.clock.nowMs())
-    const found = payment && (await maybe(tx.query(resolveOne, { buckets, payment, note: body.note ?? null, at })))
+    const found = payment && (await maybe(tx.query(resolveOne, { buckets, payment, note, at })))
     if (!found) throw new AppError('NOT_FOUND', 'no payment with this id waits on the list of discrepancies')
-    await record(tx, caller, 'payment.resolve_discrepancy', params.payment_id, { after: { note: found.note } })
-    return shown(found)
+    const amount_moved = action === 'none' ? 0n : await moveOut(app, tx, found, action)
+    await record(tx, caller, 'payment.resolve_discrepancy', params.payment_id, {
+      after: { note, action, amount: amount_moved.toString(), currency: found.currency },
+    })
+    return { ...shown(found), action, amount_moved }
   },
 })
+
+/** Moves what is kept apart for a payment, once; gives how much that was. */
+async function moveOut(
+  app: App,
+  tx: Tx,
+  { bucket, account_id: account, environment, id: sourceId, purpose, status, note }: DiscrepancyRow,
+  action: 'credit_account' | 'returned_to_payer',
+): Promise<bigint> {
+  const tenant = { bucket, account, environment }
+  const step = `${purpose}:mismatch`
+  // What was posted is what is there, whatever was told since.
+  const [kept] = await postedLegs(tx, tenant, { sourceId, step })
+  if (!kept)
+    throw new AppError('INVALID_STATE', `the payment is ${status}, and nothing of it is in suspense`, {
+      extra: { status },
+    })
+  const { credit: suspense, micros, currency } = kept
+  if (action === 'returned_to_payer') await reverse(tx, tenant, { sourceId, step }, app.clock.nowMs())
+  else {
+    await requireRoom(tx, tenant, currency, micros)
+    const legs = [{ debit: suspense, credit: 'wallet', micros, currency }]
+    await post(tx, tenant, { sourceId, step: `${purpose}:resolve` }, legs, app.clock.nowMs(), { description: note })
+  }
+  return micros
+}
 
 function shown(row: DiscrepancyRow): Static<typeof Discrepancy> {
   const { id, account_id, receipt, ...rest } = row

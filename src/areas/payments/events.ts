@@ -195,6 +195,7 @@ const RefundFailed = Type.Object(
 const Recipient = Type.Object(
   {
     name: word,
+    email: Type.Optional(Type.String({ description: 'Where one was given' })),
     phone: word,
     bank: Nullable(
       Type.Object({ account_number: Type.String(), bank_code: Type.String(), account_name: Type.String() }),

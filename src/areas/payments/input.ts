@@ -3,7 +3,7 @@
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { type Currency, currencies, isCurrency, parseAmount } from '../../kernel/money.ts'
-import { AmountIn, Metadata, OneOf, OneOfAnyCase } from '../../platform/schema.ts'
+import { AmountIn, Metadata, NotTaken, OneOf, OneOfAnyCase } from '../../platform/schema.ts'
 import { bankFields } from './bank/banks.ts'
 import { cardFields } from './cards/card.ts'
 import { riskFields } from './fraud/fields.ts'
@@ -46,7 +46,8 @@ const optionalFields = {
 }
 
 const amount = AmountIn({ description: 'Major units' })
-const currency = Type.String({ maxLength: 3, description: 'Such as KES' })
+// What is too long is no currency of ours either, and is refused as such.
+const currency = Type.String({ maxLength: 40, description: 'Such as KES' })
 const provider = Type.Optional(text(40, 'Found by the payer’s network unless given'))
 const phone = Type.String({
   pattern: '^\\+[1-9]\\d{1,14}$',
@@ -76,7 +77,18 @@ export const PaymentCreate = Type.Object({
   ...optionalFields,
 })
 
-export const MobilePaymentCreate = Type.Object({ amount, currency, provider, ...phoneFields, ...optionalFields })
+export const MobilePaymentCreate = Type.Object({
+  amount,
+  currency,
+  method: Type.Optional(OneOfAnyCase(['mobile_money'], { description: 'There is no other here' })),
+  provider,
+  ...phoneFields,
+  ...optionalFields,
+  // Whoever names another source of the money must not find a phone charged.
+  bank: NotTaken('is not debited here: use POST /v1/payments'),
+  card_token: NotTaken('is not charged here: use POST /v1/payments'),
+  capture: Type.Optional(Type.Literal(true, { rule: 'must be true: money is set aside on cards only' })),
+})
 
 export type NewPayment = Static<typeof PaymentCreate>
 
@@ -87,10 +99,13 @@ export function askedPhone(text: string | undefined): string | null {
   return text?.replace(/^ ?(?=\d)/, '+') ?? null
 }
 
-/** The number that a request gives, under whichever name. */
-export function phoneOf({ phone, phone_number }: Pick<NewPayment, 'phone' | 'phone_number'>): string | undefined {
+/** The number that a request gives, under whichever name; `within` is the path of what holds it. */
+export function phoneOf(
+  { phone, phone_number }: Pick<NewPayment, 'phone' | 'phone_number'>,
+  within = '',
+): string | undefined {
   if (phone !== undefined && phone_number !== undefined && phone !== phone_number)
-    throw refusal('phone_number', ' must be the same as phone, or absent')
+    throw refusal(`${within}phone_number`, ' must be the same as phone, or absent')
   return phone ?? phone_number
 }
 

@@ -2,7 +2,7 @@
 // Wallets that fill themselves: when less than a threshold is left, a top-up is asked of the account's phone or charged to
 // its saved card. One is under way at a time, so many a day and no more; three failures in a row pause it until the account turns it on again.
 import { type Static, Type } from 'typebox'
-import { AppError } from '../../kernel/errors.ts'
+import { AppError, invalid } from '../../kernel/errors.ts'
 import { bucketCount, bucketOf, idOf, nilUuid, uuidOf } from '../../kernel/ids.ts'
 import { type Currency, formatMicros } from '../../kernel/money.ts'
 import { dayOf } from '../../kernel/time.ts'
@@ -22,6 +22,7 @@ import {
   PaymentCreate,
   type PaymentRow,
   type Purpose,
+  phoneOf,
   requireProvider,
   requireSavedCard,
 } from '../payments/area.ts'
@@ -80,9 +81,9 @@ export const Recharge = Type.Object(
     currency: Type.String(),
     enabled: Type.Boolean(),
     status: OneOf(['active', 'paused', 'disabled']),
-    threshold: Amount(),
-    amount: Amount(),
-    method: OneOf(methods),
+    threshold: Nullable(Amount(), { description: 'null, with all that follows from it, where it was never set' }),
+    amount: Nullable(Amount()),
+    method: Nullable(OneOf(methods)),
     phone: Nullable(Type.String()),
     card_token: Nullable(Type.String()),
     provider: Nullable(Type.String()),
@@ -90,8 +91,8 @@ export const Recharge = Type.Object(
     daily_limit: Nullable(Amount()),
     consecutive_failures: Type.Integer(),
     last_recharge_at: Nullable(At()),
-    created_at: At(),
-    updated_at: At(),
+    created_at: Nullable(At()),
+    updated_at: Nullable(At()),
   },
   { title: 'AutoRecharge' },
 )
@@ -117,7 +118,7 @@ export async function setRecharge(
         }),
       )
     : await maybe(tx.query(stopRecharge, { ...tenant, currency, at }))
-  if (!row) throw new AppError('NOT_FOUND', `the ${currency} wallet has never been filled by itself`)
+  if (!row) return neverSet(currency)
   const after = rechargeOf(row)
   await record(tx, caller, 'wallet.auto_recharge', walletId(tenant, currency), {
     after: { enabled: after.enabled, max_per_day: after.max_per_day },
@@ -136,15 +137,14 @@ async function wanted(
   const threshold = given('threshold', input.threshold, currency) ?? before?.threshold
   const amount = given('amount', input.amount, currency) ?? before?.amount
   if (threshold === undefined || amount === undefined)
-    throw new AppError('VALIDATION_ERROR', 'threshold and amount must be given the first time')
+    throw invalid(threshold === undefined ? 'threshold' : 'amount', 'must be given the first time')
   const source = sourceOf(input, before)
   const money = { currency, micros: amount }
   if (source.phone !== null)
     requireProvider(app, tenant, 'in', { phone: source.phone, provider: source.provider ?? undefined }, money)
   else await requireSavedCard(app, tx, tenant, idOf('cardToken', source.cardToken), money)
   const dailyLimit = limitOf(input.daily_limit, before?.daily_limit ?? null, currency)
-  if (dailyLimit !== null && dailyLimit < amount)
-    throw new AppError('VALIDATION_ERROR', 'daily_limit: must not be less than amount')
+  if (dailyLimit !== null && dailyLimit < amount) throw invalid('daily_limit', 'must not be less than amount')
   return {
     threshold,
     amount,
@@ -160,23 +160,23 @@ type Source =
 
 /** Whom the money is asked of: what is given, or as it was before. */
 function sourceOf(input: Static<typeof RechargeSet>, before: RechargeRow | null): Source {
-  const { phone = input.phone_number, card_token } = input
+  const phone = phoneOf(input)
+  const { card_token } = input
   const provider = input.provider?.toLowerCase()
   const method = input.method?.toLowerCase()
   const isPhone = phone !== undefined || provider !== undefined || method === 'mobile_money'
   const isCard = card_token !== undefined || method === 'card'
   if (isPhone && isCard)
-    throw new AppError('VALIDATION_ERROR', 'a card is named by card_token alone, a phone by phone and provider')
+    throw invalid('card_token', 'goes with no phone and no provider: the wallet is filled from a card, or from a phone')
   const kept = isPhone || isCard ? null : before?.card_token
   if (isCard || kept) {
     const token = card_token === undefined ? (before?.card_token ?? null) : uuidOf('cardToken', card_token)
-    if (token === null && card_token === undefined)
-      throw new AppError('VALIDATION_ERROR', 'card_token must be given with method card')
+    if (token === null && card_token === undefined) throw invalid('card_token', 'must be given with method card')
     if (token === null) throw new AppError('INVALID_CARD', 'card_token names no saved card')
     return { phone: null, cardToken: token, provider: null }
   }
   const asked = phone ?? before?.phone ?? null
-  if (asked === null) throw new AppError('VALIDATION_ERROR', 'phone or card_token must be given the first time')
+  if (asked === null) throw invalid('phone', 'must be given the first time; or give card_token')
   return { phone: asked, cardToken: null, provider: provider ?? before?.provider ?? null }
 }
 
@@ -198,6 +198,27 @@ function rechargeOf(row: RechargeRow): Static<typeof Recharge> {
   const kept = { currency, phone, provider, max_per_day, daily_limit, last_recharge_at, created_at, updated_at }
   const card_token = row.card_token && idOf('cardToken', row.card_token)
   return { ...kept, ...rechargeFacts(row), card_token, method: card_token ? 'card' : 'mobile_money' }
+}
+
+/** Whoever turns off what was never on has what it wants. */
+function neverSet(currency: string): Static<typeof Recharge> {
+  return {
+    currency,
+    enabled: false,
+    status: 'disabled',
+    threshold: null,
+    amount: null,
+    method: null,
+    phone: null,
+    card_token: null,
+    provider: null,
+    max_per_day: defaultPerDay,
+    daily_limit: null,
+    consecutive_failures: 0,
+    last_recharge_at: null,
+    created_at: null,
+    updated_at: null,
+  }
 }
 
 export function rechargeChore(topup: Purpose): Chore {

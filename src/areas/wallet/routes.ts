@@ -105,7 +105,6 @@ const setAutoRecharge = write({
     'UNSUPPORTED_PROVIDER',
     'AMOUNT_TOO_LOW',
     'AMOUNT_TOO_HIGH',
-    'NOT_FOUND',
   ],
   examples: [{ name: 'From a phone', body: { enabled: true, threshold: 50, amount: 5000, phone: '+254700000001' } }],
   handle: (app, tx, { body }, caller) => setRecharge(app, tx, body, caller),

@@ -27,18 +27,20 @@ import { walletEvents } from './events.ts'
 import { noteTopup } from './store.ts'
 import { currentWallet, isLow, toldOf, walletId } from './wallet.ts'
 
-const { amount, method, provider, phone, reference, metadata, callback_url, card, card_token, return_url, bank } =
+const { amount, method, provider, phone, phone_number, card, card_token, save_card, return_url, bank } =
   PaymentCreate.properties
+const { reference, metadata, callback_url } = PaymentCreate.properties
 
 export const TopupCreate = Type.Object({
   amount,
-  currency: Type.Optional(Type.String({ maxLength: 3, description: 'The account’s own unless given' })),
+  currency: Type.Optional(Type.String({ maxLength: 40, description: 'The account’s own unless given' })),
   method,
   provider,
   phone,
-  phone_number: phone,
+  phone_number,
   card,
   card_token,
+  save_card,
   return_url,
   bank,
   reference,
@@ -98,8 +100,7 @@ export async function sendTopup(
 
 /** The payment that a top-up is. */
 function paymentFor(input: Static<typeof TopupCreate>, { principal }: Caller): NewPayment {
-  const { currency = principal.facts.currency, phone_number, phone = phone_number, ...rest } = input
-  return { ...rest, currency, ...(phone === undefined ? {} : { phone }) }
+  return { ...input, currency: input.currency ?? principal.facts.currency }
 }
 
 async function topupOf(queryable: Queryable, payment: PaymentRow): Promise<Static<typeof Topup>> {

@@ -243,7 +243,9 @@ function sourceOf(entry: Entry): {
   id: Id<'sms' | 'payment' | 'payout' | 'refund' | 'dispute' | 'walletTransaction'>
 } {
   if (entry.counter === 'revenue:sms') return { type: 'sms', id: idOf('sms', entry.sourceId) }
-  if (isPayment(entry)) return { type: 'payment', id: idOf('payment', entry.sourceId) }
+  // Also what an operator gave out of money that was kept apart for one.
+  if (isPayment(entry) || entry.counter.startsWith('suspense:'))
+    return { type: 'payment', id: idOf('payment', entry.sourceId) }
   if (isPayout(entry)) return { type: 'payout', id: idOf('payout', entry.sourceId) }
   if (entry.type === 'refund') return { type: 'refund', id: idOf('refund', entry.sourceId) }
   if (entry.type === 'dispute') return { type: 'dispute', id: idOf('dispute', entry.sourceId) }

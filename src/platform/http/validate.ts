@@ -104,7 +104,9 @@ function problems(schema: TSchema, found: TLocalizedValidationError[], fallback:
       const words = unions.has(instancePath) ? 'does not have one of the accepted forms' : sentence(message)
       const rule = ruleOf(at) ?? ruleOf(whole) ?? (keyword === 'boolean' ? nameRuleOf(schema, schemaPath) : null)
       const said = keyword === 'type' && at.type === 'string' ? rule?.replace(/^must have /, 'must be text of ') : rule
-      note(fieldName(instancePath), codeOf(at) ?? codeOf(whole) ?? fallback, said ?? words)
+      // A refinement says by itself what it is about.
+      const why = keyword === '~refine' ? message : (said ?? words)
+      note(fieldName(instancePath), codeOf(at) ?? codeOf(whole) ?? fallback, why)
     }
   }
   return [...byField.values()].slice(0, maxProblems)

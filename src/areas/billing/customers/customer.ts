@@ -2,7 +2,7 @@
 // Whom an account bills, and what they have in hand: what was paid too much, or what the account gave them. It is used up by
 // their next invoices, and never sent back by itself.
 import { type Static, Type } from 'typebox'
-import { AppError } from '../../../kernel/errors.ts'
+import { AppError, invalid } from '../../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
 import { maybe, one, type Queryable, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
@@ -40,7 +40,7 @@ export async function customerFor(
   }
   const { name = null, email = null, phone = null } = given
   if (name === null && email === null && phone === null)
-    throw new AppError('VALIDATION_ERROR', 'customer: needs a name, an email, a phone or a customer_id')
+    throw invalid('customer', 'must have a name, an email, a phone or a customer_id')
   if (needsContact) withContact({ email, phone })
   const contact = contactOf({ email, phone })
   const at = new Date(nowMs)
@@ -48,8 +48,7 @@ export async function customerFor(
 }
 
 function withContact<T extends Pick<CustomerRow, 'email' | 'phone'>>(customer: T): T {
-  if (customer.email === null && customer.phone === null)
-    throw new AppError('VALIDATION_ERROR', 'customer: needs an email or a phone')
+  if (customer.email === null && customer.phone === null) throw invalid('customer', 'must have an email or a phone')
   return customer
 }
 

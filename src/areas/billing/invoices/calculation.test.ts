@@ -118,14 +118,14 @@ for (const { what, currency = 'KES', items, discount, taxInclusive = false, line
 
 test('what cannot be reckoned is refused, and says which field', () => {
   const refused: [items: NewItem[], discount: Discount | undefined, problem: RegExp][] = [
-    [[item(1, { quantity: 0 })], undefined, /items\.0\.quantity: must be more than 0/],
-    [[item(1, { quantity: '0.0000001' })], undefined, /items\.0\.quantity: allows 6 decimals/],
-    [[item(1), item(-1)], undefined, /items\.1\.unit_amount/],
-    [[item('1.001')], undefined, /items\.0\.unit_amount: KES allows 2 decimals/],
-    [[item(1, { tax_rate: 100.5 })], undefined, /items\.0\.tax_rate: must be at most 100/],
-    [[item(1, { tax_rate: '1.00001' })], undefined, /items\.0\.tax_rate: allows 4 decimals/],
-    [[item(1, { discount: 1.01 })], undefined, /items\.0\.discount: must be at most 1/],
-    [[item(1, { discount: { percent: 101 } })], undefined, /items\.0\.discount\.percent/],
+    [[item(1, { quantity: 0 })], undefined, /items\[0\]\.quantity: must be more than 0/],
+    [[item(1, { quantity: '0.0000001' })], undefined, /items\[0\]\.quantity: allows 6 decimals/],
+    [[item(1), item(-1)], undefined, /items\[1\]\.unit_amount/],
+    [[item('1.001')], undefined, /items\[0\]\.unit_amount: KES allows 2 decimals/],
+    [[item(1, { tax_rate: 100.5 })], undefined, /items\[0\]\.tax_rate: must be at most 100/],
+    [[item(1, { tax_rate: '1.00001' })], undefined, /items\[0\]\.tax_rate: allows 4 decimals/],
+    [[item(1, { discount: 1.01 })], undefined, /items\[0\]\.discount: must be at most 1/],
+    [[item(1, { discount: { percent: 101 } })], undefined, /items\[0\]\.discount\.percent/],
     [[item(1)], { amount: 2 }, /discount: must be at most 1/],
     [[item(1)], { percent: 200 }, /discount\.percent/],
     [[item(9_000_000_000_000), item(1)], undefined, /come to more than/],

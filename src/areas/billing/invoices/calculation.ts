@@ -59,7 +59,7 @@ export interface Reckoning {
 
 export function reckon({ currency, items, discount, taxInclusive }: Reckoning): Figures {
   const minorUnit = 10n ** BigInt(6 - currencies[currency])
-  const lines = items.map((item, i) => lineOf(item, `items.${i}`, currency, minorUnit))
+  const lines = items.map((item, i) => lineOf(item, `items[${i}]`, currency, minorUnit))
   const nets = lines.map(({ amount, discount: own }) => amount - own)
   const net = sum(nets)
   const whole = discount === undefined ? 0n : discountOf(discount, 'discount', net, currency, minorUnit)
@@ -141,5 +141,6 @@ function sum(parts: readonly bigint[]): bigint {
 }
 
 function invalid(place: string, problem: string): AppError {
-  return new AppError('VALIDATION_ERROR', `${place}: ${problem}`)
+  const fields = [{ field: place, code: 'VALIDATION_ERROR', message: problem } as const]
+  return new AppError('VALIDATION_ERROR', `${place}: ${problem}`, { fields })
 }

@@ -2,7 +2,7 @@
 // Making an invoice, and opening it: it gets its number, and what its customer has in hand is taken off it. A transaction
 // should open one invoice only: the number is locked last, and whoever went on to another would wait in the wrong order.
 import { randomBytes } from 'node:crypto'
-import { AppError, alreadyUsed } from '../../../kernel/errors.ts'
+import { type AppError, alreadyUsed, invalid } from '../../../kernel/errors.ts'
 import { idOf, newUuid } from '../../../kernel/ids.ts'
 import { numberOf, usualPattern } from '../../../kernel/invoice-number.ts'
 import type { Currency } from '../../../kernel/money.ts'
@@ -11,7 +11,6 @@ import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import { customerFacts, customerFor, type NewCustomer, takeCredit } from '../customers/customer.ts'
-import { metadataText } from '../metadata.ts'
 import { type Discount, type NewItem, reckon } from './calculation.ts'
 import { settled } from './hooks.ts'
 import { notWhile, stored, tokenBytes } from './invoice.ts'
@@ -46,8 +45,8 @@ export async function createInvoice(app: App, tx: Tx, occasion: Occasion, wanted
   const figures = reckon({ currency, items, taxInclusive, ...(discount ? { discount } : {}) })
   const today = dayOf(new Date(nowMs))
   const dueDate = wanted.dueDate ?? usualDueDate(nowMs)
-  if (dueDate < today) throw new AppError('VALIDATION_ERROR', `due_date: must not be before today, ${today}`)
-  const metadata = metadataText(wanted.metadata)
+  if (dueDate < today) throw invalid('due_date', `must not be before today, ${today}`)
+  const metadata = JSON.stringify(wanted.metadata ?? {})
   const customer = await customerFor(tx, occasion, wanted.customer)
   const draft = await maybe(
     tx.query(insertInvoice, {

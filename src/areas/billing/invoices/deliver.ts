@@ -2,7 +2,7 @@
 // Bringing an open invoice to its customer, whoever wants that: the account that sends it, or what became of its payment.
 // The one place that knows the ways there are. A text with the link is the only one now; mail, with the PDF of
 // `renderInvoice` attached, would be one more member of `Destination` and one more line here.
-import { AppError } from '../../../kernel/errors.ts'
+import { invalid } from '../../../kernel/errors.ts'
 import { formatMoney } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Queryable } from '../../../platform/db.ts'
@@ -59,6 +59,6 @@ export async function senderFor(
 ): Promise<string> {
   const sender = from ?? (await maybe(queryable.query(defaultSender, { account: tenant.account })))?.sender
   if (sender === undefined)
-    throw new AppError('VALIDATION_ERROR', 'from: name the sender of the text, or set default_sender of your account')
+    throw invalid('from', 'must name the sender of the text, unless your account has a default_sender')
   return sender
 }

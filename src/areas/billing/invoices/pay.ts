@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Paying an invoice: a payment whose completion counts towards it, in the same transaction. What comes when nothing is due
 // any more, because two paid at once or the invoice was made void meanwhile, becomes the customer's credit.
-import { AppError } from '../../../kernel/errors.ts'
+import { invalid } from '../../../kernel/errors.ts'
 import { idOf } from '../../../kernel/ids.ts'
 import { formatMicros } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
@@ -46,8 +46,7 @@ export async function payInvoice(
   const currency = currencyOf(invoice.currency)
   const due = dueOf(invoice)
   const micros = how.amount === undefined ? due : microsOf('amount', how.amount, currency)
-  if (micros > due)
-    throw new AppError('VALIDATION_ERROR', `amount: must be at most ${formatMicros(due)}, which is what is due`)
+  if (micros > due) throw invalid('amount', `must be at most ${formatMicros(due)}, which is what is due`)
   const input = {
     description: `Invoice ${invoice.number}`,
     customer: invoice.customer,

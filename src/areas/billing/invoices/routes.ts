@@ -9,7 +9,7 @@ import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import { pageOf, shownBounds, windowOf } from '../../../platform/page.ts'
 import { list, type Route, read, write } from '../../../platform/route.ts'
-import { AmountIn, dayRangeQuery, listQuery } from '../../../platform/schema.ts'
+import { AmountIn, dayRangeQuery, listQuery, NotTaken } from '../../../platform/schema.ts'
 import {
   accepting,
   checkCallback,
@@ -152,6 +152,7 @@ const send = write({
   params: InvoiceParam,
   body: Type.Object({
     phone: Type.Optional(PaymentCreate.properties.phone),
+    email: NotTaken('is not written to yet: give phone, or bring hosted_url and pdf_url to your customer yourself'),
     from: Type.Optional(
       Type.String({
         pattern: '^[A-Za-z0-9]{3,11}$',
@@ -210,8 +211,19 @@ const voidOne = write({
   },
 })
 
-const { phone, provider, method, card_token, description, reference, metadata, callback_url, expires_in } =
-  PaymentCreate.properties
+const {
+  phone,
+  phone_number,
+  provider,
+  method,
+  card_token,
+  bank,
+  description,
+  reference,
+  metadata,
+  callback_url,
+  expires_in,
+} = PaymentCreate.properties
 
 const pay = write({
   ...accepting,
@@ -220,16 +232,17 @@ const pay = write({
   operation: 'billing.payInvoice',
   summary: 'Collect what is due on an invoice',
   description:
-    'The payer is asked on the phone, or a card that you saved (`card_token`) is charged, as with every payment. Part of what is due can be asked for; the invoice stays open until all of it is paid.',
+    'The payer is asked on the phone, a card that you saved (`card_token`) is charged, or an account (`bank`) is debited, as with every payment. Part of what is due can be asked for; the invoice stays open until all of it is paid.',
   scope: 'billing:write',
   params: InvoiceParam,
   body: Type.Object({
     amount: Type.Optional(AmountIn({ description: 'Major units; all that is due unless given' })),
     phone,
-    phone_number: phone,
+    phone_number,
     provider,
     method,
     card_token,
+    bank,
     description,
     reference,
     metadata,
@@ -246,9 +259,7 @@ const pay = write({
   prepare: (app, { body }, caller) => checkCallback(app, body, caller),
   handle: async (app, tx, { params, query, body }, caller) => {
     const invoice = await locked(tx, caller, params.invoice_id)
-    const { phone_number, phone = phone_number, ...rest } = body
-    const how = { ...rest, ...(phone === undefined ? {} : { phone }) }
-    return paymentRecordOf(await payInvoice(app, tx, caller, invoice, how, query.wait !== 0))
+    return paymentRecordOf(await payInvoice(app, tx, caller, invoice, body, query.wait !== 0))
   },
   follow: async (app, { query }, caller, payment) =>
     query.wait === 0 ? passed(payment) : paymentRecordOf(await sendNow(app, caller, paymentUuid(payment.payment_id))),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Invoices as customers ask for them.
 import { type Static, Type } from 'typebox'
-import { AppError } from '../../../kernel/errors.ts'
+import { invalid } from '../../../kernel/errors.ts'
 import { AmountIn, Day, Metadata, OneOfAnyCase } from '../../../platform/schema.ts'
 import { currencyOf, PaymentCreate } from '../../payments/area.ts'
 import { CustomerIn } from '../customers/customer.ts'
@@ -96,11 +96,11 @@ export function newInvoice(body: Static<typeof InvoiceCreate>): NewInvoice {
 
 function itemOf({ discount, ...rest }: Static<typeof ItemIn>, i: number): NewItem {
   if (discount === undefined) return rest
-  return { ...rest, discount: typeof discount === 'object' ? discountOf(discount, `items.${i}.discount`) : discount }
+  return { ...rest, discount: typeof discount === 'object' ? discountOf(discount, `items[${i}].discount`) : discount }
 }
 
 function discountOf({ percent, amount }: Static<typeof DiscountIn>, place: string): Discount {
   if (percent !== undefined && amount === undefined) return { percent }
   if (amount !== undefined && percent === undefined) return { amount }
-  throw new AppError('VALIDATION_ERROR', `${place}: must have either percent or amount`)
+  throw invalid(place, 'must have either percent or amount')
 }

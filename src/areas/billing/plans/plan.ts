@@ -2,7 +2,7 @@
 // A plan: what an account sells again and again. What it costs and how often is settled when it is made; who wants another
 // price makes another plan, so that nobody who subscribed ever pays something else than what was shown.
 import { type Static, Type } from 'typebox'
-import { AppError, alreadyUsed } from '../../../kernel/errors.ts'
+import { AppError, alreadyUsed, invalid } from '../../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
 import { type Currency, currencies, formatMicros, parseAmount } from '../../../kernel/money.ts'
 import { record } from '../../../platform/audit.ts'
@@ -10,8 +10,7 @@ import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one, type Queryable, type Tx } from '../../../platform/db.ts'
 import { Amount, AmountIn, At, Metadata, Nullable, OneOf } from '../../../platform/schema.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import { currencyOf } from '../../payments/area.ts'
-import { metadataText } from '../metadata.ts'
+import { currencyOf, refusal } from '../../payments/area.ts'
 import { intervals } from '../subscriptions/calendar.ts'
 import { findCode, findPlan, insertPlan, lockPlan, type PlanRow, updatePlan } from './store.ts'
 
@@ -128,7 +127,7 @@ export async function createPlan(
       taxInclusive: input.tax_inclusive ?? false,
       setupFee: amountOf('setup_fee', input.setup_fee ?? 0, currency),
       active: input.active ?? true,
-      metadata: metadataText(input.metadata),
+      metadata: JSON.stringify(input.metadata ?? {}),
       at: new Date(nowMs),
     }),
   )
@@ -155,7 +154,7 @@ export async function changePlan(
       name: input.name ?? before.name,
       description: input.description === undefined ? before.description : input.description,
       active: input.active ?? before.active,
-      metadata: metadataText(input.metadata ?? before.metadata),
+      metadata: JSON.stringify(input.metadata ?? before.metadata),
     }),
   )
   await record(tx, caller, 'plan.update', idOf('plan', id), { before: editable(before), after: editable(after) })
@@ -179,17 +178,21 @@ function requireSettled(plan: PlanRow, input: Static<typeof PlanUpdate>): void {
   for (const [field, value] of Object.entries(given)) {
     const [, known] = Object.entries(plan).find(([name]) => name === field) ?? []
     if (value === undefined || value === known) continue
-    const fields = [{ field, code: 'VALIDATION_ERROR', message: 'never changes: make another plan' } as const]
-    throw new AppError('VALIDATION_ERROR', `${field} never changes: make another plan`, { fields })
+    throw invalid(field, 'never changes: make another plan')
   }
 }
 
 /** The plan that an id names, or the account's own name of it. */
 export async function requirePlan(queryable: Queryable, tenant: Tenant, name: string): Promise<PlanRow> {
-  const id = uuidOf('plan', name) ?? (await maybe(queryable.query(findCode, { ...tenant, code: name })))?.id
+  const id = await planUuid(queryable, tenant, name)
   const row = id === undefined ? null : await maybe(queryable.query(findPlan, { ...tenant, id }))
   if (!row) throw noSuchPlan()
   return row
+}
+
+/** Undefined when it names none. */
+export async function planUuid(queryable: Queryable, tenant: Tenant, name: string): Promise<string | undefined> {
+  return uuidOf('plan', name) ?? (await maybe(queryable.query(findCode, { ...tenant, code: name })))?.id
 }
 
 export function planOf({ id, ...row }: PlanRow): Static<typeof Plan> {
@@ -211,17 +214,16 @@ async function usedBefore(tx: Tx, tenant: Tenant, code: string): Promise<AppErro
 /** An amount that may be nothing. */
 function amountOf(field: string, given: number | string, currency: Currency): bigint {
   const micros = parseAmount(given, currencies[currency])
-  if (typeof micros !== 'bigint') throw new AppError('VALIDATION_ERROR', `${field}: ${currency} ${micros.problem}`)
-  if (micros > mostMicros)
-    throw new AppError('VALIDATION_ERROR', `${field}: must be at most ${formatMicros(mostMicros)}`)
+  if (typeof micros !== 'bigint') throw refusal(field, `: ${currency} ${micros.problem}`)
+  if (micros > mostMicros) throw invalid(field, `must be at most ${formatMicros(mostMicros)}`)
   return micros
 }
 
 /** In millionths of a percent. */
 function taxRateOf(given: number | string): bigint {
   const rate = parseAmount(given, taxDecimals)
-  if (typeof rate !== 'bigint') throw new AppError('VALIDATION_ERROR', `tax_rate: ${rate.problem}`)
-  if (rate > wholePercent) throw new AppError('VALIDATION_ERROR', 'tax_rate: must be at most 100')
+  if (typeof rate !== 'bigint') throw invalid('tax_rate', rate.problem)
+  if (rate > wholePercent) throw invalid('tax_rate', 'must be at most 100')
   return rate
 }
 

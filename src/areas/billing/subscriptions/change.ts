@@ -2,18 +2,19 @@
 // Changing a subscription: another plan or number, another way to pay, a pause. What was billed for time that is not used by
 // the old price becomes the customer's credit, and the rest of the period is billed by the new one.
 import { type Static, Type } from 'typebox'
-import { AppError } from '../../../kernel/errors.ts'
+import { AppError, invalid } from '../../../kernel/errors.ts'
 import { newUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
+import { Metadata } from '../../../platform/schema.ts'
 import { addCredit } from '../customers/customer.ts'
 import { subscriptionEvents } from '../events.ts'
 import { findPlan, type PlanRow } from '../plans/store.ts'
 import { beginPeriod, billRest, undone, unusedOf } from './bill.ts'
 import { wallClock } from './calendar.ts'
 import { save } from './schedule.ts'
-import { countUnpaid, type SubscriptionRow, type SubscriptionState, tryAgain } from './store.ts'
+import { countUnpaid, noteSubscription, type SubscriptionRow, type SubscriptionState, tryAgain } from './store.ts'
 import { dayIn, type Method, methodOf, PaymentMethodIn, quantity, requireOffered, requirePayable } from './subscribe.ts'
 import { locked, priceOf, requireStatus, sinceNow, tellSubscription, wholeSecond } from './subscription.ts'
 
@@ -22,6 +23,7 @@ export const SubscriptionUpdate = Type.Object({
   quantity: Type.Optional(quantity),
   payment_method: Type.Optional(PaymentMethodIn),
   cancel_at_period_end: Type.Optional(Type.Boolean({ description: 'true: it ends when its period does' })),
+  metadata: Type.Optional(Metadata),
 })
 
 export async function changeSubscription(
@@ -40,7 +42,13 @@ export async function changeSubscription(
   // Whoever only wants it to end may have nothing left to pay with.
   if (input.payment_method || plan.id !== before.plan_id || count !== before.quantity)
     await requirePayable(app, tx, occasion.tenant, method, plan, count, before.cycle === 0)
+  const { id: uuid } = before
+  const at = new Date(occasion.nowMs)
   let row = before
+  if (input.metadata !== undefined)
+    row = await one(
+      tx.query(noteSubscription, { ...occasion.tenant, id: uuid, metadata: JSON.stringify(input.metadata), at }),
+    )
   if (input.cancel_at_period_end !== undefined)
     row = await save(app, tx, occasion, row, {
       cancel_at_period_end: input.cancel_at_period_end,
@@ -120,7 +128,7 @@ async function requireOther(
 ): Promise<PlanRow> {
   const plan = await requireOffered(tx, tenant, id, old)
   if (plan.currency !== currency)
-    throw new AppError('VALIDATION_ERROR', `plan_id: the plan is in ${plan.currency}, the subscription in ${currency}`)
+    throw invalid('plan_id', `must name a plan in ${currency}, as the subscription is; this one is in ${plan.currency}`)
   return plan
 }
 

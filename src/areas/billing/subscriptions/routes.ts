@@ -10,6 +10,7 @@ import { list, type Route, read, write } from '../../../platform/route.ts'
 import { dayRangeQuery, listQuery } from '../../../platform/schema.ts'
 import { checkCallback } from '../../payments/area.ts'
 import { Subscription, subscriptionStatus } from '../events.ts'
+import { planUuid } from '../plans/plan.ts'
 import { cancelSubscription } from './cancel.ts'
 import { changeSubscription, pauseSubscription, resumeSubscription, SubscriptionUpdate } from './change.ts'
 import { listSubscriptions, type SubscriptionRow } from './store.ts'
@@ -88,7 +89,7 @@ const subscriptions = list({
     ...listQuery,
     ...dayRangeQuery,
     status: Type.Optional(subscriptionStatus),
-    plan_id: Type.Optional(Type.String({ maxLength: 40 })),
+    plan_id: Type.Optional(Type.String({ maxLength: 50, description: 'Begins with plan_; or the code of the plan' })),
     customer_id: Type.Optional(Type.String({ maxLength: 40 })),
     reference: Type.Optional(Type.String({ maxLength: 100 })),
   }),
@@ -103,7 +104,7 @@ const subscriptions = list({
       ...window,
       ...shownBounds(query, caller),
       status: query.status ?? null,
-      plan: query.plan_id === undefined ? null : (uuidOf('plan', query.plan_id) ?? nobody),
+      plan: query.plan_id === undefined ? null : ((await planUuid(app.db, tenant, query.plan_id)) ?? nobody),
       customer: query.customer_id === undefined ? null : (uuidOf('customer', query.customer_id) ?? nobody),
       reference: query.reference ?? null,
     })
@@ -115,7 +116,7 @@ const change = write({
   method: 'PATCH',
   path: '/v1/billing/subscriptions/:subscription_id',
   operation: 'billing.updateSubscription',
-  summary: 'Change the plan, the quantity or the way to pay',
+  summary: 'Change the plan, the quantity, the way to pay or your notes',
   description:
     'Another price counts from now on: what was billed and is not used becomes the customer’s credit, and the rest of the period is billed at once. With `proration` `none` it counts from the next period on. Another interval begins a new period. Another way to pay is tried at once where the last charge failed.',
   scope: 'billing:write',

@@ -206,6 +206,13 @@ export const saveSubscription = statement<
    returning ${columns}`,
 )
 
+/** The account's own notes on it, which nothing depends on. */
+export const noteSubscription = statement<One & { metadata: string; at: Date }, SubscriptionRow>(
+  'billing.note_subscription',
+  `update billing.subscriptions set metadata = $metadata::jsonb, updated_at = $at where ${mine} and id = $id
+   returning ${columns}`,
+)
+
 /** One more event is told of a subscription. */
 export const countToldOfSubscription = statement<One, { sequence: number }>(
   'billing.count_told_of_subscription',

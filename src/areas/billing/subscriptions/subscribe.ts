@@ -2,7 +2,7 @@
 // Subscribing somebody to a plan: a trial, or the first period with its bill. All of it is one transaction; the payer is
 // asked when it is durable.
 import { type Static, Type } from 'typebox'
-import { AppError, alreadyUsed } from '../../../kernel/errors.ts'
+import { AppError, alreadyUsed, invalid } from '../../../kernel/errors.ts'
 import { idOf, newUuid } from '../../../kernel/ids.ts'
 import { dayMs, dayOf } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
@@ -10,10 +10,9 @@ import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import { Day, Metadata, OneOf, OneOfAnyCase } from '../../../platform/schema.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import { currencyOf, PaymentCreate, requireProvider, requireSavedCard } from '../../payments/area.ts'
+import { currencyOf, PaymentCreate, phoneOf, requireProvider, requireSavedCard } from '../../payments/area.ts'
 import { CustomerIn, customerFacts, customerFor } from '../customers/customer.ts'
 import { subscriptionEvents } from '../events.ts'
-import { metadataText } from '../metadata.ts'
 import { requirePlan, trialDays } from '../plans/plan.ts'
 import type { PlanRow } from '../plans/store.ts'
 import { beginPeriod, grossOf, undone } from './bill.ts'
@@ -117,7 +116,7 @@ export async function subscribe(
       cancelAtPeriodEnd: input.cancel_at_period_end ?? false,
       reference: input.reference ?? null,
       callbackUrl: input.callback_url ?? null,
-      metadata: metadataText(input.metadata),
+      metadata: JSON.stringify(input.metadata ?? {}),
       at: new Date(nowMs),
     }),
   )
@@ -152,12 +151,11 @@ export function methodOf(given: Static<typeof PaymentMethodIn> | undefined, cust
   if (given === undefined || type === 'invoice')
     return { method: 'invoice', card_token: null, phone: null, provider: null }
   if (type === 'card') {
-    if (given.card_token === undefined) throw new AppError('VALIDATION_ERROR', 'payment_method.card_token: is missing')
+    if (given.card_token === undefined) throw invalid('payment_method.card_token', 'is required with type card')
     return { method: 'card', card_token: given.card_token, phone: null, provider: null }
   }
-  const asked = given.phone ?? given.phone_number ?? customersPhone
-  if (asked === null)
-    throw new AppError('VALIDATION_ERROR', 'payment_method.phone: is missing, and the customer has none either')
+  const asked = phoneOf(given, 'payment_method.') ?? customersPhone
+  if (asked === null) throw invalid('payment_method.phone', 'is required where the customer has none')
   return { method: 'mobile_money', card_token: null, phone: asked, provider: given.provider?.toLowerCase() ?? null }
 }
 
@@ -187,9 +185,8 @@ function trialEndOf(input: NewSubscription, plan: PlanRow, timeZone: string, now
   const now = wholeSecond(nowMs)
   const given = input.start_date === undefined ? now : startOfDay(input.start_date, timeZone)
   if (input.start_date !== undefined && input.start_date < wallClock(now, timeZone).slice(0, 10))
-    throw new AppError('VALIDATION_ERROR', 'start_date: must not be in the past')
-  if (given.getTime() > nowMs + maxAheadMs)
-    throw new AppError('VALIDATION_ERROR', 'start_date: must be within 730 days')
+    throw invalid('start_date', 'must not be in the past')
+  if (given.getTime() > nowMs + maxAheadMs) throw invalid('start_date', 'must be within 730 days')
   const start = new Date(Math.max(given.getTime(), now.getTime()))
   const days = input.trial_days ?? plan.trial_days
   const end = days > 0 ? daysAfter(start, days, timeZone) : start
@@ -209,11 +206,11 @@ function calendarFor(
   if (given === undefined) return { ...every, anchor: wall, anchorDay: dayIn(wall) }
   if (typeof given === 'number') {
     if (interval !== 'month' && interval !== 'year')
-      throw new AppError('VALIDATION_ERROR', 'billing_anchor: a day of the month needs a plan by the month or year')
+      throw invalid('billing_anchor', 'must be a date: a day of the month is for plans by the month or year')
     return { ...every, anchor: nextDayOfMonth(wall, given), anchorDay: given }
   }
   if (given < dayOf(new Date(nowMs - maxAnchorMs)) || given > dayOf(new Date(nowMs + maxAnchorMs)))
-    throw new AppError('VALIDATION_ERROR', 'billing_anchor: must be within ten years')
+    throw invalid('billing_anchor', 'must be within ten years')
   return { ...every, anchor: onDay(wall, given), anchorDay: dayIn(given) }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A subscription as customers read it and are told of it, and when it has to be looked at again.
 import type { Static } from 'typebox'
-import { AppError } from '../../../kernel/errors.ts'
+import { AppError, invalid } from '../../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../../kernel/ids.ts'
 import { formatMicros } from '../../../kernel/money.ts'
 import { dayMs, hourMs } from '../../../kernel/time.ts'
@@ -92,7 +92,7 @@ export function calendarOf(row: SubscriptionRow): Calendar {
 export function priceOf({ amount }: PlanRow, quantity: number): bigint {
   const micros = amount * BigInt(quantity)
   if (micros > mostMicros)
-    throw new AppError('VALIDATION_ERROR', `quantity: so many come to more than ${formatMicros(mostMicros)}`)
+    throw invalid('quantity', `must be less: so many come to more than ${formatMicros(mostMicros)}`)
   return micros
 }
 

@@ -156,6 +156,10 @@ const wrong: readonly [conditions: unknown, path: string][] = [
     [{ conditions: [{ conditions: [{ conditions: [{ conditions: [good] }] }] }] }],
     'conditions[0].conditions[0].conditions[0].conditions[0]',
   ],
+  [
+    [{ conditions: [{ conditions: [{ conditions: [{ conditions: [good] }] }] }] }],
+    'conditions[0].conditions[0].conditions[0].conditions[0]',
+  ],
   [Array(6).fill({ conditions: Array(20).fill(good) }), 'conditions[5].conditions[0]'],
   [[{ velocity: 'x', operator: 'gt', value: 1 }], 'conditions[0].velocity'],
   [velocity({ metric: 'mean' }), 'conditions[0].velocity.metric'],

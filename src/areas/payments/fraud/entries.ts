@@ -188,12 +188,11 @@ async function understood(
   nowMs: number,
 ): Promise<Written[]> {
   if (entries !== undefined) {
-    if (type !== undefined || value !== undefined)
-      throw new AppError('VALIDATION_ERROR', 'entries: takes the place of type and value')
+    if (type !== undefined || value !== undefined) throw wrong('entries', 'takes the place of type and value')
     return Promise.all(entries.map((entry, i) => written(app, entry, `entries[${i}].`, nowMs)))
   }
   if (type === undefined || value === undefined)
-    throw new AppError('VALIDATION_ERROR', 'type and value are missing: say who is not to be served')
+    throw wrong(type === undefined ? 'type' : 'value', 'is required: say who is not to be served, or give entries')
   return [await written(app, { type, value, ...rest }, '', nowMs)]
 }
 

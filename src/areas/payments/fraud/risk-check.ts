@@ -2,28 +2,29 @@
 // Asking in advance, or again: what would be decided, and why. The question is stored; nothing moves and nothing is counted.
 import { type Static, Type } from 'typebox'
 import { brandOfBeginning } from '../../../kernel/card.ts'
-import { AppError } from '../../../kernel/errors.ts'
-import { idOf, newUuid } from '../../../kernel/ids.ts'
+import { invalid } from '../../../kernel/errors.ts'
+import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
 import { isCurrency } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, type Tx } from '../../../platform/db.ts'
 import { type Route, write } from '../../../platform/route.ts'
 import { At, OneOf, OneOfAnyCase } from '../../../platform/schema.ts'
-import { cardFields } from '../cards/card.ts'
-import { currencyOf, microsOf, PaymentCreate } from '../input.ts'
+import { cardFields, invalid as invalidCard } from '../cards/card.ts'
+import { findToken } from '../cards/store.ts'
+import { currencyOf, microsOf, PaymentCreate, phoneOf } from '../input.ts'
 import { noSuchPayment, paymentUuid } from '../payment.ts'
 import { findPayment } from '../store.ts'
 import { type Assessment, storeCheck, weigh } from './assess.ts'
 import { blacklistTypes } from './blacklist.ts'
 import { cardOf, isCardNumber, riskHintOf } from './card.ts'
 import { actions } from './decide.ts'
-import { type Facts, type RiskHint, readFacts, riskFields, type Subject, type SubjectCard } from './fields.ts'
+import { type Facts, type RiskHint, readFacts, type Subject, type SubjectCard } from './fields.ts'
 import { directions } from './rules.ts'
 import { componentNames, levels } from './score.ts'
 import { findCheck } from './store.ts'
 
-const { amount, currency, provider, phone, description, customer, metadata, reference } = PaymentCreate.properties
+const { amount, currency, provider, phone, phone_number, ...others } = PaymentCreate.properties
 
 const digits = (length: string, rule: string) => Type.String({ pattern: `^\\d{${length}}$`, rule })
 
@@ -43,6 +44,8 @@ const Card = Type.Object(
 )
 
 const RiskCheckCreate = Type.Object({
+  // A payment as it would be asked for: what says nothing about its risk is taken, and not looked at.
+  ...others,
   payment_id: Type.Optional(Type.String({ description: 'A payment that there is, in place of everything else' })),
   direction: Type.Optional(OneOf(directions, { description: '`payment` unless given' })),
   amount: Type.Optional(amount),
@@ -50,7 +53,7 @@ const RiskCheckCreate = Type.Object({
   method: Type.Optional(OneOfAnyCase(['mobile_money', 'card', 'bank_transfer'])),
   provider,
   phone,
-  phone_number: phone,
+  phone_number,
   card: Type.Optional(Card),
   bank: Type.Optional(
     Type.Object({
@@ -59,11 +62,6 @@ const RiskCheckCreate = Type.Object({
       account_name: Type.Optional(Type.String({ maxLength: 100 })),
     }),
   ),
-  description,
-  customer,
-  metadata,
-  reference,
-  ...riskFields,
 })
 
 const risk = {
@@ -115,9 +113,17 @@ const riskCheck = write({
     'Moves nothing and counts nothing. With `payment_id`, a payment that there is already is judged by the rules of now.',
   scope: 'fraud:write',
   limit: 'payments',
+  bodyLimitBytes: 16 * 1_024,
   body: RiskCheckCreate,
   reply: { status: 200, schema: RiskCheck },
-  errors: ['VALIDATION_ERROR', 'INVALID_PHONE', 'UNSUPPORTED_CURRENCY', 'NOT_FOUND'],
+  errors: [
+    'VALIDATION_ERROR',
+    'INVALID_PHONE',
+    'INVALID_CARD',
+    'UNSUPPORTED_CURRENCY',
+    'NOT_FOUND',
+    'PAYLOAD_TOO_LARGE',
+  ],
   examples: [
     {
       name: 'A payment from a phone',
@@ -128,7 +134,7 @@ const riskCheck = write({
   handle: async (app, tx, { body }, caller, prepared) => {
     const { subject, known } =
       body.payment_id === undefined
-        ? { subject: asked(body, caller, prepared), known: undefined }
+        ? { subject: asked(body, caller, await withSaved(tx, body, caller, prepared)), known: undefined }
         : await existing(tx, body.payment_id, caller)
     const { assessment, check } = await weigh(app, tx, caller, subject, known ? 'repeated' : 'asked', known)
     await storeCheck(tx, caller, check)
@@ -144,17 +150,33 @@ async function preparedCard(
   if (card === undefined) return { card: null, hint: null }
   const { number: written, bin } = card
   if (written === undefined) {
-    if (bin === undefined) throw new AppError('VALIDATION_ERROR', 'card: number, or bin, must be given')
+    if (bin === undefined) throw invalid('card', 'must have its number, or its bin')
     return { card: { bin, brand: brandOfBeginning(bin) }, hint: null }
   }
   const number = written.replace(/[ -]/g, '')
-  if (!isCardNumber(number)) throw new AppError('VALIDATION_ERROR', 'card.number must be a card number')
+  if (!isCardNumber(number)) throw invalid('card.number', 'must be a card number')
   return { card: cardOf(app, number), hint: riskHintOf(number, environment) }
+}
+
+/** With the card that the account saved, where one is named: it is known again as when it was brought. */
+async function withSaved(
+  tx: Tx,
+  { card, card_token }: Static<typeof RiskCheckCreate>,
+  { tenant }: Caller,
+  prepared: Prepared,
+): Promise<Prepared> {
+  if (card_token === undefined) return prepared
+  if (card !== undefined) throw invalid('card_token', 'must be absent where card is given')
+  const id = uuidOf('cardToken', card_token)
+  const saved = id === null ? null : await maybe(tx.query(findToken, { ...tenant, id }))
+  if (!saved) throw invalidCard('card_token', 'names no saved card')
+  const { brand, bin, fingerprint } = saved
+  return { ...prepared, card: { brand, bin, fingerprint: fingerprint.toString('hex') } }
 }
 
 function asked(body: Static<typeof RiskCheckCreate>, { receivedMs }: Caller, { card, hint }: Prepared): Subject {
   if (body.amount === undefined || body.currency === undefined)
-    throw new AppError('VALIDATION_ERROR', 'amount and currency must be given, or payment_id')
+    throw invalid(body.amount === undefined ? 'amount' : 'currency', 'is required; or give payment_id')
   const currency = currencyOf(body.currency)
   return {
     id: newUuid(receivedMs),
@@ -163,7 +185,7 @@ function asked(body: Static<typeof RiskCheckCreate>, { receivedMs }: Caller, { c
     currency,
     method: body.method?.toLowerCase() ?? (card ? 'card' : body.bank ? 'bank_transfer' : 'mobile_money'),
     provider: body.provider?.toLowerCase() ?? null,
-    phone: body.phone ?? body.phone_number ?? null,
+    phone: phoneOf(body) ?? null,
     customer: body.customer ?? {},
     metadata: body.metadata ?? {},
     ipAddress: body.ip_address ?? null,

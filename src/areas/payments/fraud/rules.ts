@@ -58,6 +58,7 @@ const conditions = Type.Array(Condition, {
   rule: `must be a list of 1 to ${maxConditions} conditions`,
 })
 const match = OneOf(['all', 'any'], { description: '`all` unless given' })
+const description = Type.String({ maxLength: 500, rule: 'must have at most 500 characters' })
 const name = Type.String({ minLength: 1, maxLength: 100, rule: 'must have 1 to 100 characters' })
 
 const optional = {
@@ -71,7 +72,7 @@ const optional = {
   ),
   enabled: Type.Optional(Type.Boolean()),
   dry_run: Type.Optional(Type.Boolean({ description: 'Recorded when it matches, and nothing else' })),
-  description: Type.Optional(Type.String({ maxLength: 500, rule: 'must have at most 500 characters' })),
+  description: Type.Optional(description),
 }
 
 const RuleCreate = Type.Object({ name, action: OneOf(actions), conditions, ...optional })
@@ -80,6 +81,7 @@ const RuleChange = Type.Object({
   action: Type.Optional(OneOf(actions)),
   conditions: Type.Optional(conditions),
   ...optional,
+  description: Type.Optional(Nullable(description, { description: '`null` takes it away' })),
 })
 
 const RuleRecord = Type.Object(
@@ -223,7 +225,7 @@ const changeRule = write({
         ...tenant,
         id,
         name: body.name ?? before.name,
-        description: body.description ?? before.description,
+        description: body.description === undefined ? before.description : body.description,
         action: body.action ?? before.action,
         match,
         conditions: JSON.stringify(conditions),

@@ -127,8 +127,14 @@ export function providerFor(currency: Currency, phone: string, named: string | u
       country === facts.country && (wanted === undefined ? network === facts.network : provider === wanted),
   )
   if (!found) {
-    const names = [...new Set(offered.map(({ provider }) => provider))].join(', ')
-    throw new AppError('UNSUPPORTED_PROVIDER', `${currency} is collected by ${names}`)
+    const there = offered.filter(({ country }) => country === facts.country).map(({ provider }) => provider)
+    const instead = `for this number and ${currency} there are: ${there.join(', ')}`
+    throw new AppError(
+      'UNSUPPORTED_PROVIDER',
+      wanted === undefined
+        ? `provider must be named, because the network of phone has none; ${instead}`
+        : `provider is not one that serves phone; ${instead}`,
+    )
   }
   return found
 }

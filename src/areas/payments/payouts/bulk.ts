@@ -2,7 +2,7 @@
 // Many payouts at once: what can be accepted shares one hold, and each takes its share of it or gives it back. A job hands
 // them on a few at a time, so that ten thousand take no more memory than a hundred.
 import { type Static, Type } from 'typebox'
-import { AppError, alreadyUsed, type ErrorCode } from '../../../kernel/errors.ts'
+import { AppError, alreadyUsed, type ErrorCode, invalid } from '../../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
@@ -100,7 +100,7 @@ export async function checkCallbacks(app: App, input: BulkInput, { tenant }: Cal
   for (const { callback_url } of [input, ...itemsOf(input)])
     if (typeof callback_url === 'string') urls.add(callback_url)
   if (urls.size > maxCallbackUrls)
-    throw new AppError('VALIDATION_ERROR', `callback_url: a batch takes at most ${maxCallbackUrls} different ones`)
+    throw invalid('callback_url', `may differ at most ${maxCallbackUrls} times in a batch`)
   for (const url of urls) await app.outbound.checkUrl(url, 'callback', tenant.environment, 'callback_url')
 }
 
@@ -157,7 +157,7 @@ async function sorted(
     try {
       const { value } = checkItem({ ...(method ? { method } : {}), ...(provider ? { provider } : {}), ...item })
       if (value.currency !== undefined && currencyOf(value.currency) !== currency)
-        throw new AppError('VALIDATION_ERROR', `currency: a batch has one, and this one ${currency}`)
+        throw invalid('currency', `must be ${currency}, the one currency of the batch`)
       if (value.reference !== undefined && taken.has(value.reference))
         throw new AppError('DUPLICATE_REFERENCE', `the reference ${value.reference} was used before`)
       drafts.push({ ...draftOf(app, value, currency, caller), batch_index: index, queued: false })
@@ -290,17 +290,21 @@ function itemsFrom(drafts: readonly NewPayout[], refusals: readonly Refusal[]): 
 }
 
 function itemsOf({ items, payouts }: BulkInput): readonly Record<string, unknown>[] {
+  // Nobody can say which of two lists was meant, and the wrong one would be paid.
+  if (items !== undefined && payouts !== undefined) throw invalid('payouts', 'must be absent where items is given')
   const given = items ?? payouts ?? []
   if (given.length > maxItems)
     throw new AppError('BATCH_TOO_LARGE', `the batch has ${given.length} payouts; at most ${maxItems} go at once`)
-  if (given.length === 0) throw new AppError('VALIDATION_ERROR', `items: must be a list of 1 to ${maxItems} payouts`)
+  if (given.length === 0) throw invalid('items', `must be a list of 1 to ${maxItems} payouts`)
+  const withCard = given.findIndex((item) => Object.hasOwn(item, 'card'))
+  if (withCard >= 0) throw invalid(`items[${withCard}].card`, 'must not be sent here: cards are not paid to')
   return given
 }
 
 /** The one that is given for all, or the first item's. */
 function currencyIn({ currency }: BulkInput, given: readonly Record<string, unknown>[]): string {
   const first = currency ?? given.map((item) => item.currency).find((one) => typeof one === 'string')
-  if (typeof first !== 'string') throw new AppError('VALIDATION_ERROR', 'currency: is needed')
+  if (typeof first !== 'string') throw invalid('currency', 'is required, for all of them or in each')
   return first
 }
 

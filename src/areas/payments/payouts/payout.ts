@@ -25,7 +25,12 @@ export function recordOf(row: PayoutRow): Static<typeof Payout> {
     status: row.status,
     amount: row.amount,
     currency: row.currency,
-    recipient: { name: row.recipient.name ?? null, phone: row.phone, bank: row.bank && maskedAccount(row.bank) },
+    recipient: {
+      name: row.recipient.name ?? null,
+      ...(row.recipient.email === undefined ? {} : { email: row.recipient.email }),
+      phone: row.phone,
+      bank: row.bank && maskedAccount(row.bank),
+    },
     fee: row.fee,
     method: row.method,
     provider: row.provider,

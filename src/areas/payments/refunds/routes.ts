@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Routes of refunds.
 import { type Static, Type } from 'typebox'
-import { idOf } from '../../../kernel/ids.ts'
+import { idOf, nilUuid, uuidOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
@@ -10,6 +10,7 @@ import { pageOf, shownBounds, windowOf } from '../../../platform/page.ts'
 import { list, type Route, read, write } from '../../../platform/route.ts'
 import { dayRangeQuery, listQuery } from '../../../platform/schema.ts'
 import { Refund } from '../events.ts'
+import { PaymentCreate } from '../input.ts'
 import { noSuchPayment, paymentUuid } from '../payment.ts'
 import { WaitQuery } from '../routes.ts'
 import { findPayment } from '../store.ts'
@@ -92,20 +93,37 @@ const listAll = list({
   operation: 'refunds.list',
   summary: 'List refunds',
   scope: 'payments:read',
-  query: Type.Object({ ...listQuery, ...dayRangeQuery, status: Type.Optional(Refund.properties.status) }),
+  query: Type.Object({
+    ...listQuery,
+    ...dayRangeQuery,
+    status: Type.Optional(Refund.properties.status),
+    payment_id: Type.Optional(Type.String({ maxLength: 40, description: 'Begins with pay_' })),
+    reference: Type.Optional(Type.String({ maxLength: 100, description: 'Your own id of the refund' })),
+    currency: Type.Optional(Type.String({ maxLength: 3 })),
+    method: PaymentCreate.properties.method,
+    provider: Type.Optional(Type.String({ maxLength: 40 })),
+  }),
   row: Refund,
   errors: ['INVALID_DATE_RANGE'],
-  examples: [{ name: 'What was given back', query: { status: 'completed' } }],
+  examples: [
+    { name: 'What was given back', query: { status: 'completed' } },
+    { name: 'The one with your id', query: { reference: 'return-77' } },
+  ],
   handle: async (app, { query }, caller) => {
     const { tenant } = caller
     const window = windowOf(query)
-    const status = query.status ?? null
     const rows = await app.db.query(listRefunds, {
       ...any,
       ...tenant,
       ...window,
       ...shownBounds(query, caller),
-      status,
+      status: query.status ?? null,
+      // What is no id of a payment finds nothing.
+      payment: query.payment_id === undefined ? null : (uuidOf('payment', query.payment_id) ?? nilUuid),
+      reference: query.reference ?? null,
+      currency: query.currency?.toUpperCase() ?? null,
+      method: query.method?.toLowerCase() ?? null,
+      provider: query.provider?.toLowerCase() ?? null,
     })
     return pageOf(window, rows, shownOf)
   },
