@@ -9,7 +9,7 @@ import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import { pageOf, shownBounds, windowOf } from '../../../platform/page.ts'
 import { list, type Route, read, write } from '../../../platform/route.ts'
-import { AmountIn, dayRangeQuery, listQuery, NotTaken } from '../../../platform/schema.ts'
+import { AmountIn, dayRangeQuery, listQuery } from '../../../platform/schema.ts'
 import {
   accepting,
   checkCallback,
@@ -152,7 +152,6 @@ const send = write({
   params: InvoiceParam,
   body: Type.Object({
     phone: Type.Optional(PaymentCreate.properties.phone),
-    email: NotTaken('is not written to yet: give phone, or bring hosted_url and pdf_url to your customer yourself'),
     from: Type.Optional(
       Type.String({
         pattern: '^[A-Za-z0-9]{3,11}$',
