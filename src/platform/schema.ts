@@ -3,11 +3,13 @@
 // says (through `sensitive`) what never reaches a log. `rule` is the sentence a customer reads when a field breaks it.
 import { type TSchema, Type } from 'typebox'
 import Format from 'typebox/format'
+import { isCountry } from '../kernel/countries.ts'
 import { isCurrency } from '../kernel/money.ts'
 import { parseDay, parseMoment } from '../kernel/time.ts'
 
 Format.Set('moment', (text) => parseMoment(text) !== null)
 Format.Set('day', (text) => parseDay(text) !== null)
+Format.Set('country', isCountry)
 Format.Set('currency', isCurrency)
 Format.Set('time-zone', (text) => timeZones().has(text))
 
@@ -48,7 +50,12 @@ export const CurrencyCode = (notes: Notes = {}) =>
   })
 
 export const CountryCode = (notes: Notes = {}) =>
-  Type.String({ pattern: '^[A-Z]{2}$', rule: 'must be an ISO 3166 country code, such as KE', ...notes })
+  Type.String({
+    pattern: '^[A-Z]{2}$',
+    format: 'country',
+    rule: 'must be an ISO 3166 country code, such as KE',
+    ...notes,
+  })
 
 export const TimeZone = (notes: Notes = {}) =>
   Type.String({ format: 'time-zone', rule: 'must be an IANA time zone, such as Africa/Nairobi', ...notes })

@@ -28,6 +28,7 @@ test('an account is opened with a key that works and an empty wallet in each env
   for (const bad of [
     { country: 'Kenya' },
     { country: 'ke' },
+    { country: 'XX' },
     { currency: 'XXX' },
     { plan: 'gold' },
     { name: '' },
