@@ -212,6 +212,7 @@ test('subscriptions come back in canonical form', async () => {
       ['email.delivered', 'email.opened'],
     ],
     [['email.spam'], ['email.complained']],
+    [['spam'], ['email.complained']],
     [['messenger.inbound'], ['messenger.message']],
     [['identity.completed'], ['identity.verified', 'identity.rejected', 'identity.expired']],
   ]
