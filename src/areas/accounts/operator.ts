@@ -383,10 +383,18 @@ const limitKey = write({
     const uuid = uuidOf('apiKey', params.id)
     const row = uuid && (await maybe(tx.query(keyById, { id: uuid })))
     if (!row) throw new AppError('NOT_FOUND', 'there is no such key; key ids begin with key_')
-    const { id, name, scopes, expires_at: expiresAt, allowed_ips: allowedIps, account_id: account } = row
-    const changed = await one(
-      tx.query(updateKey, { id, account, name, scopes, expiresAt, allowedIps, rateLimit: body.rate_limit_per_second }),
-    )
+    const {
+      id,
+      name,
+      scopes,
+      expires_at: expiresAt,
+      allowed_ips: allowedIps,
+      account_id: account,
+      strict,
+      envelope,
+    } = row
+    const kept = { id, account, name, scopes, expiresAt, allowedIps, strict, envelope }
+    const changed = await one(tx.query(updateKey, { ...kept, rateLimit: body.rate_limit_per_second }))
     await record(tx, caller, 'apikey.limit', params.id, {
       before: { rate_limit_per_second: row.rate_limit_per_second },
       after: body,

@@ -2,6 +2,7 @@
 // Shapes of accounts, keys, tokens, usage, limits and logs.
 import { Type } from 'typebox'
 import { numberPatternForm } from '../../kernel/invoice-number.ts'
+import { envelopes } from '../../platform/auth.ts'
 import {
   Amount,
   AmountIn,
@@ -36,6 +37,8 @@ const keyFields = {
   allowed_ips: Type.Array(Type.String()),
   rate_limit_per_second: Nullable(Type.Integer()),
   exposed_at: Nullable(At({ description: 'When the key was seen on a connection without TLS' })),
+  strict: Type.Boolean(),
+  envelope: OneOf(envelopes),
 }
 
 export const KeyRecord = Type.Object(keyFields, { title: 'ApiKey' })
@@ -55,12 +58,26 @@ const allowedIps = Type.Array(Type.String({ maxLength: 60 }), {
   rule: 'must list at most 100 addresses or ranges',
 })
 
+/** How requests with the key are answered where they do not say it themselves. */
+const manners = {
+  strict: Type.Optional(
+    Type.Boolean({
+      rule: 'must be true or false',
+      description: 'Refuse fields that are not known, as `Pamoja-Strict: true` does; false unless set',
+    }),
+  ),
+  envelope: Type.Optional(
+    OneOf(envelopes, { description: 'How replies are wrapped, as with `Pamoja-Envelope`; both unless set' }),
+  ),
+}
+
 export const KeyCreate = Type.Object({
   name: Name,
   environment: Type.Optional(EnvironmentName({ description: 'Defaults to the environment of the key that asks' })),
   scopes: Type.Optional(scopes),
   expires_at: Type.Optional(Moment()),
   allowed_ips: Type.Optional(allowedIps),
+  ...manners,
 })
 
 export const KeyUpdate = Type.Object({
@@ -68,6 +85,7 @@ export const KeyUpdate = Type.Object({
   scopes: Type.Optional(scopes),
   expires_at: Type.Optional(Nullable(Moment(), { description: 'null for a key that does not expire' })),
   allowed_ips: Type.Optional(allowedIps),
+  ...manners,
 })
 
 export const KeyRotate = Type.Object({

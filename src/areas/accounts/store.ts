@@ -3,7 +3,7 @@
 // replicates, so they carry no bucket of their own.
 import { type Id, idOf } from '../../kernel/ids.ts'
 import type { LimitArea } from '../../platform/auth/scopes.ts'
-import type { Allowances, KeyFacts } from '../../platform/auth.ts'
+import type { Allowances, Envelope, KeyFacts } from '../../platform/auth.ts'
 import { statement } from '../../platform/db.ts'
 import type { Environment } from '../../platform/tenant.ts'
 import { type ApiKey, rotationDueAt, statusOf } from './key.ts'
@@ -26,10 +26,12 @@ export interface KeyRow {
   allowed_ips: string[]
   rate_limit_per_second: number | null
   exposed_at: Date | null
+  strict: boolean
+  envelope: Envelope
 }
 
 const keyColumns = `id, account_id, environment, name, prefix, last4, scopes, created_at, created_by, last_used_at,
-  last_used_ip, expires_at, revoked_at, rotated_from, allowed_ips, rate_limit_per_second, exposed_at`
+  last_used_ip, expires_at, revoked_at, rotated_from, allowed_ips, rate_limit_per_second, exposed_at, strict, envelope`
 
 export const insertKey = statement<
   {
@@ -46,14 +48,16 @@ export const insertKey = statement<
     rotatedFrom: string | null
     allowedIps: string[]
     rateLimit: number | null
+    strict: boolean
+    envelope: Envelope
   },
   KeyRow
 >(
   'accounts.insert_key',
   `insert into accounts.api_keys (hash, id, account_id, environment, name, prefix, last4, scopes, created_by, expires_at,
-                                  rotated_from, allowed_ips, rate_limit_per_second)
+                                  rotated_from, allowed_ips, rate_limit_per_second, strict, envelope)
    values ($hash, $id, $account, $environment, $name, $prefix, $last4, $scopes, $createdBy, $expiresAt, $rotatedFrom,
-           $allowedIps, $rateLimit)
+           $allowedIps, $rateLimit, $strict, $envelope)
    returning ${keyColumns}`,
 )
 
@@ -89,12 +93,14 @@ export const updateKey = statement<
     expiresAt: Date | null
     allowedIps: string[]
     rateLimit: number | null
+    strict: boolean
+    envelope: Envelope
   },
   KeyRow
 >(
   'accounts.update_key',
   `update accounts.api_keys set name = $name, scopes = $scopes, expires_at = $expiresAt, allowed_ips = $allowedIps,
-          rate_limit_per_second = $rateLimit
+          rate_limit_per_second = $rateLimit, strict = $strict, envelope = $envelope
     where id = $id and account_id = $account
    returning ${keyColumns}`,
 )
@@ -136,7 +142,7 @@ interface FactsRow extends KeyRow {
 
 const facts = `select k.id, k.account_id, k.environment, k.name, k.prefix, k.last4, k.scopes, k.created_at, k.created_by,
     k.last_used_at, k.last_used_ip, k.expires_at, k.revoked_at, k.rotated_from, k.allowed_ips, k.rate_limit_per_second,
-    k.exposed_at, a.bucket, a.plan, p.limits as plan_limits, a.limits as own_limits, a.allowances, a.currency, a.country,
+    k.exposed_at, k.strict, k.envelope, a.bucket, a.plan, p.limits as plan_limits, a.limits as own_limits, a.allowances, a.currency, a.country,
     a.operator, a.status as account_status, case when k.environment = 'test' then coalesce(c.offset_ms, 0) else 0 end as clock_offset_ms
   from accounts.api_keys k
   join accounts.accounts a on a.id = k.account_id
@@ -306,6 +312,8 @@ export function keyOf(row: KeyRow, nowMs: number): ApiKey {
     allowed_ips: row.allowed_ips,
     rate_limit_per_second: row.rate_limit_per_second,
     exposed_at: row.exposed_at,
+    strict: row.strict,
+    envelope: row.envelope,
   }
 }
 
@@ -321,6 +329,8 @@ export function factsOf(row: FactsRow): KeyFacts {
     rotated: row.expires_at !== null,
     allowedIps: row.allowed_ips,
     rateLimitPerSecond: row.rate_limit_per_second,
+    strict: row.strict,
+    envelope: row.envelope,
     plan: row.plan,
     planLimits: { ...row.plan_limits, ...row.own_limits },
     allowances: row.allowances,
