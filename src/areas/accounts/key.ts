@@ -9,7 +9,7 @@ import type { Envelope } from '../../platform/auth.ts'
 import type { Environment } from '../../platform/tenant.ts'
 
 /** A key should be replaced this long after it was made; a reminder, never enforced. */
-const rotationDueMs = 90 * dayMs
+export const rotationDueMs = 90 * dayMs
 
 export interface ApiKey {
   id: Id<'apiKey'>

@@ -194,7 +194,8 @@ const getUsage = read({
   path: '/v1/usage',
   operation: 'usage.get',
   summary: 'Count requests and cost by day and area',
-  description: 'With what is left of the limits at this moment.',
+  description:
+    '`rows` counts requests, `spend` what they cost: both are summed by what `group_by` names. By country over at most 92 days. With what is left of the limits at this moment.',
   scope: 'account:read',
   query: UsageQuery,
   reply: { status: 200, schema: UsageReply },

@@ -245,10 +245,10 @@ export const LimitsReply = Type.Object({ plan: Type.String(), limits: LimitState
 export const UsageQuery = Type.Object({
   ...dayRangeQuery,
   group_by: Type.Optional(
-    Type.Array(OneOf(['day', 'area', 'operation']), {
-      maxItems: 3,
-      rule: 'must list day, area or operation',
-      description: 'Comma-separated',
+    Type.Array(OneOf(['day', 'area', 'operation', 'country']), {
+      maxItems: 4,
+      rule: 'must list day, area, operation or country',
+      description: 'Comma-separated; day,area unless given. Requests have no country and costs no operation',
     }),
   ),
 })
@@ -270,11 +270,12 @@ export const UsageReply = Type.Object(
     ),
     spend: Type.Array(
       Type.Object({
-        day: Type.String(),
-        area: Type.String(),
+        day: Nullable(Type.String()),
+        area: Nullable(Type.String()),
+        country: Nullable(Type.String({ description: 'Where it went; null for what goes to no country' })),
         currency: Type.String(),
-        cost: Amount(),
-        count: Type.Integer(),
+        cost: Amount({ description: 'Less what was given back' }),
+        count: Type.Integer({ description: 'How often something was paid for' }),
       }),
     ),
     limits: LimitStates,

@@ -111,12 +111,17 @@ export const revokeKey = statement<{ id: string; account: string; at: Date }, Ke
    returning ${keyColumns}`,
 )
 
-export const exposeKey = statement<{ id: string; revoke: boolean }, { account_id: string }>(
+/** `revoked`: it is now, and was not before. */
+export const exposeKey = statement<
+  { id: string; revoke: boolean; at: Date },
+  { name: string; prefix: string; last4: string; revoked: boolean }
+>(
   'accounts.expose_key',
-  `update accounts.api_keys set exposed_at = coalesce(exposed_at, now()),
-          revoked_at = case when $revoke::boolean and environment = 'live' then coalesce(revoked_at, now()) else revoked_at end
-    where id = $id
-   returning account_id`,
+  `update accounts.api_keys k set exposed_at = coalesce(k.exposed_at, $at),
+          revoked_at = case when $revoke::boolean and k.environment = 'live' then coalesce(k.revoked_at, $at) else k.revoked_at end
+     from (select o.id, o.revoked_at from accounts.api_keys o where o.id = $id for update) before
+    where k.id = before.id
+   returning k.name, k.prefix, k.last4, before.revoked_at is null and k.revoked_at is not null as revoked`,
 )
 
 /** At most once a minute per key: a busy key is not a busy row. */
@@ -125,6 +130,36 @@ export const touchKeys = statement<{ ids: string[]; ips: string[] }, object>(
   `update accounts.api_keys k set last_used_at = now(), last_used_ip = u.ip
      from unnest($ids::uuid[], $ips::text[]) as u(id, ip)
     where k.id = u.id and (k.last_used_at is null or k.last_used_at < now() - interval '1 minute')`,
+)
+
+/**
+ * Marks keys as told of that were made before some moment, still work and have no successor, and gives them: whoever marks
+ * one tells of it. Index: api_keys_untold.
+ */
+export const takeDueForRotation = statement<
+  { account: string | null; environment: string | null; at: Date; before: Date; limit: number },
+  {
+    id: string
+    bucket: number
+    account_id: string
+    environment: Environment
+    name: string
+    prefix: string
+    last4: string
+    created_at: Date
+  }
+>(
+  'accounts.take_due_for_rotation',
+  `update accounts.api_keys k set rotation_told_at = $at
+     from accounts.accounts a
+    where a.id = k.account_id and k.rotation_told_at is null and k.id in (
+      select d.id from accounts.api_keys d
+       where d.rotation_told_at is null and d.revoked_at is null and d.created_at <= $before
+         and ($account::uuid is null or d.account_id = $account) and ($environment::text is null or d.environment = $environment)
+         and (d.expires_at is null or d.expires_at > $at)
+         and not exists (select from accounts.api_keys s where s.account_id = d.account_id and s.rotated_from = d.id)
+       order by d.created_at limit $limit::int for update skip locked)
+   returning k.id, a.bucket, k.account_id, k.environment, k.name, k.prefix, k.last4, k.created_at`,
 )
 
 interface FactsRow extends KeyRow {

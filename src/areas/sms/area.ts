@@ -24,6 +24,7 @@ import { behaviourRoutes } from './sandbox/behaviour.ts'
 import { sandboxRoutes } from './sandbox/inbound.ts'
 import { reviewRoutes } from './senders/review.ts'
 import { senderRoutes } from './senders/senders.ts'
+import { spendByCountry } from './spending.ts'
 import { submitJobs } from './submit.ts'
 
 export const sms: Area = {
@@ -44,6 +45,7 @@ export const sms: Area = {
   events: Object.values(smsEvents),
   answers: { [smsEvents.received.name]: takeAnswer },
   chores: [...receiptChores, strayChore, textChore],
+  spendByCountry,
   mount: (http, app) => {
     mountOptOutPage(http, app)
     mountNotices(http, app, intakeOf(app))
