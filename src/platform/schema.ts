@@ -119,6 +119,19 @@ export const listQuery = {
   order: Type.Optional(OneOf(['asc', 'desc'], { description: 'Newest first (`desc`) unless asked otherwise' })),
 }
 
+/** The same for a list that is given whole unless a page is asked for. */
+export const wholeListQuery = {
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 200,
+      rule: 'must be a whole number from 1 to 200',
+      description: 'Rows per page; all of them unless given',
+    }),
+  ),
+  cursor: listQuery.cursor,
+}
+
 /** The part of a query string that bounds a list by days, both included. */
 export const dayRangeQuery = {
   start_date: Type.Optional(Type.String({ maxLength: 40, description: 'First day, inclusive, UTC: YYYY-MM-DD' })),

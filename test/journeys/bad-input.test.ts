@@ -212,6 +212,7 @@ test('money is exact or refused', async () => {
     const reply = await credit(amount, currency)
     assert.equal(reply.status, status, `${amount} ${currency}: ${reply.text}`)
     if (code) assert.equal(reply.body.error.code, code)
+    if (status === 422) assert.ok(reply.body.error.fields, 'the field is named')
   }
   const { body } = await world.operator.get(`/v1/operator/accounts/${id}`)
   const wallet = body.wallets.find(

@@ -10,7 +10,6 @@ import { record } from '../../platform/audit.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { maybe, one, type Queryable, type Tx } from '../../platform/db.ts'
 import { forget } from './keys.ts'
-import { remindOfRotation } from './reminders.ts'
 import type { AccountUpdate } from './schema.ts'
 import {
   type Account,
@@ -108,8 +107,6 @@ export async function moveClock(
 ): Promise<{ now: Date; offset_seconds: number }> {
   const { offset_ms } = await one(tx.query(advanceClock, { account: caller.tenant.account, ms }))
   await app.work.bringForward(tx, caller.tenant, ms)
-  const { account } = caller.tenant
-  await remindOfRotation(app, tx, { account, environment: 'test', offsetMs: Number(offset_ms) })
   await forget(app, tx, caller.tenant.account)
   return { now: new Date(caller.receivedMs + Number(offset_ms)), offset_seconds: Number(offset_ms) / 1000 }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells once of each key that is old enough to be replaced. In live and by the real clock this is a chore; whoever moves the
-// clock of a test account past the day is told in the same transaction.
+// Tells once of each key that is old enough to be replaced. Keys live by the real clock in both environments: a sandbox
+// clock that runs through a year of subscriptions makes no key older.
 import { idOf } from '../../kernel/ids.ts'
+import { hourMs } from '../../kernel/time.ts'
 import type { App } from '../../platform/app.ts'
 import type { Tx } from '../../platform/db.ts'
 import type { Chore } from '../../platform/nodes/maintenance.ts'
@@ -12,48 +13,25 @@ import { takeDueForRotation } from './store.ts'
 const perRound = 100
 /** Rounds of a chore; what is left waits for the next. */
 const maxRounds = 100
-const everyMs = 3_600_000
-
-interface Wanted {
-  /** Null: of all accounts. */
-  account: string | null
-  environment: 'test' | null
-  /** How far the account's clock is ahead. */
-  offsetMs: number
-}
-
-/** Gives how many keys were told of. */
-export async function remindOfRotation(app: App, tx: Tx, { account, environment, offsetMs }: Wanted): Promise<number> {
-  const receivedMs = app.clock.nowMs()
-  const nowMs = receivedMs + offsetMs
-  const rows = await tx.query(takeDueForRotation, {
-    account,
-    environment,
-    at: new Date(receivedMs),
-    before: new Date(nowMs - rotationDueMs),
-    limit: perRound,
-  })
-  for (const row of rows) {
-    const tenant = { bucket: row.bucket, account: row.account_id, environment: row.environment }
-    const key_id = idOf('apiKey', row.id)
-    const { name, prefix, last4 } = row
-    await app.outbox.emit(tx, keyEvents.rotationDue, { tenant, receivedMs, nowMs, requestId: null }, key_id, {
-      key_id,
-      name,
-      prefix,
-      last4,
-      rotation_due_at: rotationDueAt(row.created_at),
-    })
-  }
-  return rows.length
-}
 
 export const reminderChore: Chore = {
   name: 'keys to be replaced',
-  everyMs,
+  everyMs: hourMs,
   run: async (app) => {
-    const all = { account: null, environment: null, offsetMs: 0 }
-    for (let round = 0; round < maxRounds; round++)
-      if ((await app.db.tx((tx) => remindOfRotation(app, tx, all))) < perRound) return
+    for (let round = 0; round < maxRounds; round++) if ((await app.db.tx((tx) => remind(app, tx))) < perRound) return
   },
+}
+
+/** Gives how many keys were told of. */
+async function remind(app: App, tx: Tx): Promise<number> {
+  const nowMs = app.clock.nowMs()
+  const before = new Date(nowMs - rotationDueMs)
+  const rows = await tx.query(takeDueForRotation, { at: new Date(nowMs), before, limit: perRound })
+  for (const { id, bucket, account_id: account, environment, name, prefix, last4, created_at } of rows) {
+    const occasion = { tenant: { bucket, account, environment }, receivedMs: nowMs, nowMs, requestId: null }
+    const key_id = idOf('apiKey', id)
+    const told = { key_id, name, prefix, last4, rotation_due_at: rotationDueAt(created_at) }
+    await app.outbox.emit(tx, keyEvents.rotationDue, occasion, key_id, told)
+  }
+  return rows.length
 }

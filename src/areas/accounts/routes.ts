@@ -225,8 +225,9 @@ const listLogs = list({
   row: LogRecord,
   errors: ['INVALID_DATE_RANGE'],
   examples: [{ name: 'Requests that were refused', query: { status: 422, limit: 20 } }],
-  handle: async ({ db }, { query }, { tenant }) => {
+  handle: async ({ db, requestLog }, { query }, { tenant }) => {
     const window = windowOf(query)
+    await requestLog.flush()
     const rows = await listRequests(db, tenant, window, {
       ...idBounds(query),
       status: query.status ?? null,

@@ -137,7 +137,7 @@ export const touchKeys = statement<{ ids: string[]; ips: string[] }, object>(
  * one tells of it. Index: api_keys_untold.
  */
 export const takeDueForRotation = statement<
-  { account: string | null; environment: string | null; at: Date; before: Date; limit: number },
+  { at: Date; before: Date; limit: number },
   {
     id: string
     bucket: number
@@ -155,7 +155,6 @@ export const takeDueForRotation = statement<
     where a.id = k.account_id and k.rotation_told_at is null and k.id in (
       select d.id from accounts.api_keys d
        where d.rotation_told_at is null and d.revoked_at is null and d.created_at <= $before
-         and ($account::uuid is null or d.account_id = $account) and ($environment::text is null or d.environment = $environment)
          and (d.expires_at is null or d.expires_at > $at)
          and not exists (select from accounts.api_keys s where s.account_id = d.account_id and s.rotated_from = d.id)
        order by d.created_at limit $limit::int for update skip locked)
