@@ -53,6 +53,7 @@ import { openapi } from './platform/openapi.ts'
 import type { OutboundPolicy } from './platform/outbound/customer-urls.ts'
 import { hostLookup, Outbound } from './platform/outbound.ts'
 import { Secrets } from './platform/secrets.ts'
+import { spendersOf } from './platform/spending.ts'
 import { startTracer } from './platform/tracing.ts'
 import { queues } from './platform/work/queues.ts'
 import { Work } from './platform/work.ts'
@@ -201,6 +202,7 @@ async function buildApp({ config, areas, clock, log, db, address, dispatcher, si
   const jobs = areas.flatMap((area) => area.jobs ?? [])
   const endpoint = config.OTEL_EXPORTER_OTLP_ENDPOINT
   const tracer = endpoint ? await startTracer({ endpoint, version, nodeId, log }) : null
+  const outbox = new Outbox(dispatcher, tracer)
   return {
     config,
     version,
@@ -217,7 +219,8 @@ async function buildApp({ config, areas, clock, log, db, address, dispatcher, si
     committer,
     work: new Work<App>({ db, committer, clock, log, nodeId, jobs, roles: config.PAMOJA_ROLES, tracer }),
     catalogue: catalogueOf(areas),
-    outbox: new Outbox(dispatcher, tracer),
+    spendByCountry: spendersOf(areas),
+    outbox,
     courier: dispatcher,
     outbound: new Outbound({ policy: await outboundPolicy(config) }),
     carrierOutbound: new Outbound({ policy: await carrierPolicy(config), lookup: hostLookup }),
@@ -227,7 +230,7 @@ async function buildApp({ config, areas, clock, log, db, address, dispatcher, si
     limits: new Limits({ db, signals, nodeId }),
     idempotency: new Idempotency(db, secrets),
     requestLog: new RequestLog(db, clock, log),
-    authenticator: new Authenticator(credentialStore(db, signals, clock, config), signals, clock, tokens),
+    authenticator: new Authenticator(credentialStore(db, signals, clock, config, outbox), signals, clock, tokens),
     prices: new PriceBook({ db, signals, log }),
     simulators,
     commit: (operation, item) => committer.commit(operation, item),

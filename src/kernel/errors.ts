@@ -48,6 +48,7 @@ export const errors = {
   REQUEST_IN_PROGRESS: [409, 'The first request with this idempotency key is still running. Repeat this one shortly.'],
   INVALID_STATE: [409, 'The object is past the state in which this can be done. Read it to see its status.'],
   CONFLICT: [409, 'The object is not in a state that allows this. Read it again and decide anew.'],
+  TRANSACTION_TIMEOUT: [409, 'The payment was not over when the time you gave had passed. Read it again later.'],
   REFUND_NOT_ALLOWED: [409, 'This payment cannot be refunded so. See details for the reason.'],
   MESSAGE_NOT_CANCELLABLE: [
     409,
@@ -107,7 +108,6 @@ export const errors = {
     503,
     'The service cannot answer for this request just now. Repeat it shortly, with the same Idempotency-Key if it changes something.',
   ],
-  TRANSACTION_TIMEOUT: [503, 'The payment was not over when the time you gave had passed. Read it again later.'],
   PROVIDER_UNAVAILABLE: [503, 'The provider is out of reach just now. Nothing was done; repeat it shortly.'],
 } as const satisfies Record<string, readonly [status: number, message: string]>
 

@@ -243,6 +243,8 @@ test('sums of a day are exact at any moment, however transfers and roll-ups alte
           const original = reversible.shift()
           if (!original || !('lateMs' in event)) continue
           await postReversal(tenant, original, uuidAt(nowMs - event.lateMs))
+          const day = dayOf(new Date(nowMs - event.lateMs))
+          spent.set(day, (spent.get(day) ?? 0n) - original.micros)
           revenue -= original.micros
         }
         const days = await spentByDay(db, tenant, { from: '2026-03-01', to: '2026-03-31' })

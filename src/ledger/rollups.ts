@@ -11,13 +11,14 @@ import type { Tenant } from '../platform/tenant.ts'
 /** Transfers are rolled up when they are so old that no transaction can still be about to commit one with an older id. */
 export const settledMs = 10 * minuteMs
 
-/** What one contra account, such as `revenue:sms`, took from the wallet on one UTC day. */
+/** What one revenue account, such as `revenue:sms`, took on one UTC day, less what it gave back. */
 export interface Spent {
   /** YYYY-MM-DD. */
   day: string
   name: string
   currency: Currency
   micros: bigint
+  /** How often it took something. */
   entries: number
 }
 
@@ -38,15 +39,18 @@ const sumSpent = statement<
 >(
   'ledger.spent_by_day',
   `select s.day, s.name, s.currency, sum(s.amount)::bigint as micros, sum(s.entries)::int as entries
-     from (select r.day, r.credit as name, r.currency, r.amount, r.entries
-             from ledger.rollups r
-            where r.bucket = $bucket and r.account_id = $account and r.environment = $environment
-              and r.debit = 'wallet' and r.day between $from::date and $to::date
-           union all
-           select ledger.day_of(t.id), t.credit, t.currency, t.amount, 1
-             from ledger.transfers t
-            where t.bucket = $bucket and t.account_id = $account and t.environment = $environment
-              and t.debit = 'wallet' and t.id >= greatest(${mark}, $firstId::uuid) and t.id < $endId::uuid) s
+     from (select m.day, m.currency, l.name, l.amount, l.entries
+             from (select r.day, r.debit, r.credit, r.currency, r.amount, r.entries
+                     from ledger.rollups r
+                    where r.bucket = $bucket and r.account_id = $account and r.environment = $environment
+                      and r.day between $from::date and $to::date
+                   union all
+                   select ledger.day_of(t.id), t.debit, t.credit, t.currency, t.amount, 1
+                     from ledger.transfers t
+                    where t.bucket = $bucket and t.account_id = $account and t.environment = $environment
+                      and t.id >= greatest(${mark}, $firstId::uuid) and t.id < $endId::uuid) m
+            cross join lateral (values (m.credit, m.amount, m.entries), (m.debit, -m.amount, 0)) l(name, amount, entries)
+            where l.name like 'revenue:%') s
     group by s.day, s.name, s.currency
     order by s.day, s.name, s.currency`,
 )
@@ -72,7 +76,10 @@ export async function rollUp(db: Database, clock: Clock): Promise<void> {
   for (let bucket = 0; bucket < bucketCount; bucket++) await db.query(rollUpBucket, { bucket, upto })
 }
 
-/** What the wallets paid, per day, contra account and currency; both days are included. What was paid back is not deducted. */
+/**
+ * What the account paid for, per day, revenue account and currency; both days are included. What was given back is deducted
+ * on the day it was. Money that only passes through, such as a payout, is no revenue and not in it.
+ */
 export async function spentByDay(
   queryable: Queryable,
   tenant: Tenant,

@@ -18,6 +18,7 @@ import type { Leases } from './nodes/leases.ts'
 import type { Signals } from './nodes/signals.ts'
 import type { Outbound } from './outbound.ts'
 import type { Secrets } from './secrets.ts'
+import type { SpendByCountry } from './spending.ts'
 import type { Tracer } from './tracing.ts'
 import type { Work } from './work.ts'
 
@@ -38,6 +39,8 @@ export interface App {
   readonly work: Work<App>
   /** Every event there is. */
   readonly catalogue: Catalogue
+  /** The areas that know where what they did went, by name. */
+  readonly spendByCountry: ReadonlyMap<string, SpendByCountry>
   readonly outbox: Outbox
   readonly courier: Courier
   /** The one door to URLs that customers gave. */

@@ -5,6 +5,7 @@ import type { App } from './app.ts'
 import type { EventType } from './events.ts'
 import type { Chore } from './nodes/maintenance.ts'
 import type { Route } from './route.ts'
+import type { SpendByCountry } from './spending.ts'
 import type { Tenant } from './tenant.ts'
 import type { Job } from './work.ts'
 
@@ -32,6 +33,8 @@ export interface Area {
   readonly chores?: readonly Chore[]
   /** Events whose receivers may ask for something in their answer: name -> who does it. */
   readonly answers?: Readonly<Record<string, TakeAnswer>>
+  /** What accounts paid for what it did, by the country it went to; for usage. The ledger has it under `revenue:` and its name. */
+  readonly spendByCountry?: SpendByCountry
   /** Addresses outside /v1, which need no credentials. */
   mount?(http: FastifyInstance, app: App): void
   /** How its ways to the outside are, for /readyz, which anybody may read: `ok`, or what is the matter. */

@@ -204,6 +204,8 @@ const facts: KeyFacts = {
   rotated: false,
   allowedIps: [],
   rateLimitPerSecond: null,
+  strict: false,
+  envelope: 'both',
   plan: 'free',
   planLimits: {},
   allowances: {},

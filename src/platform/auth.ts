@@ -19,6 +19,10 @@ const maxRemembered = 50_000
 /** Requests a second that a key may make unless the operator says otherwise. */
 const keyLimitPerSecond = 100
 
+/** The shapes a reply may have: its fields inside `data`, beside it, or both. */
+export const envelopes = ['both', 'flat', 'data'] as const
+export type Envelope = (typeof envelopes)[number]
+
 export type Allowances = Readonly<Record<string, number>>
 
 /** What the accounts area knows about a key and its account. */
@@ -33,6 +37,10 @@ export interface KeyFacts {
   rotated: boolean
   allowedIps: readonly string[]
   rateLimitPerSecond: number | null
+  /** Refuses fields that nobody knows, unless a request says otherwise. */
+  strict: boolean
+  /** How replies are wrapped, unless a request says otherwise. */
+  envelope: Envelope
   plan: string
   planLimits: Readonly<Partial<Record<LimitArea, number | null>>>
   /** What the operator gave this account in place of its plan's, by name; areas know theirs. */

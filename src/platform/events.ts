@@ -329,7 +329,7 @@ const list = statement<
   TenantParameters & {
     from: string
     to: string
-    type: string | null
+    types: readonly string[] | null
     resource: string | null
     after: string | null
     descending: boolean
@@ -340,7 +340,7 @@ const list = statement<
   'events.list',
   `select id, type, resource_id, body, request_id from events.events
     where bucket = $bucket and account_id = $account and environment = $environment and id >= $from and id < $to
-      and ($type::text is null or type = $type) and ($resource::text is null or resource_id = $resource)
+      and ($types::text[] is null or type = any($types)) and ($resource::text is null or resource_id = $resource)
       and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
     order by case when $descending then id end desc, id
     limit $limit::int + 1`,
@@ -356,7 +356,7 @@ export async function listEvents(
   queryable: Queryable,
   tenant: Tenant,
   window: Window,
-  filter: { from: string; to: string; type: string | null; resource: string | null },
+  filter: { from: string; to: string; types: readonly string[] | null; resource: string | null },
 ): Promise<EventRow[]> {
   return queryable.query(list, { ...tenant, ...window, ...filter })
 }

@@ -45,6 +45,21 @@ export function pageOf<Row extends { id: string }, Out>(
   return { rows: page.map(shape), nextCursor: last ? Buffer.from(last.id).toString('base64url') : null }
 }
 
+/** A page of a list that is read whole, as those are that hardly grow: all of it unless `limit` is given. */
+export function pageOfWhole<Row>(
+  { limit, cursor }: ListQuery,
+  rows: readonly Row[],
+  nameOf: (row: Row) => string,
+): Page<Row> {
+  const last = cursor === undefined ? null : Buffer.from(cursor, 'base64url').toString()
+  const before = last === null ? -1 : rows.findIndex((row) => nameOf(row) === last)
+  if (last !== null && before === -1) throw new AppError('INVALID_REQUEST', 'cursor is not one this service gave out')
+  const rest = rows.slice(before + 1)
+  const page = rest.slice(0, limit)
+  const end = page.length < rest.length ? page.at(-1) : undefined
+  return { rows: page, nextCursor: end === undefined ? null : Buffer.from(nameOf(end)).toString('base64url') }
+}
+
 const usualNames = ['start_date', 'end_date'] as const
 
 export interface DayRange {

@@ -3,11 +3,13 @@
 // says (through `sensitive`) what never reaches a log. `rule` is the sentence a customer reads when a field breaks it.
 import { type TSchema, Type } from 'typebox'
 import Format from 'typebox/format'
+import { isCountry } from '../kernel/countries.ts'
 import { isCurrency } from '../kernel/money.ts'
 import { parseDay, parseMoment } from '../kernel/time.ts'
 
 Format.Set('moment', (text) => parseMoment(text) !== null)
 Format.Set('day', (text) => parseDay(text) !== null)
+Format.Set('country', isCountry)
 Format.Set('currency', isCurrency)
 Format.Set('time-zone', (text) => timeZones().has(text))
 
@@ -54,7 +56,12 @@ export const CurrencyCode = (notes: Notes = {}) =>
   })
 
 export const CountryCode = (notes: Notes = {}) =>
-  Type.String({ pattern: '^[A-Z]{2}$', rule: 'must be an ISO 3166 country code, such as KE', ...notes })
+  Type.String({
+    pattern: '^[A-Z]{2}$',
+    format: 'country',
+    rule: 'must be an ISO 3166 country code, such as KE',
+    ...notes,
+  })
 
 export const TimeZone = (notes: Notes = {}) =>
   Type.String({ format: 'time-zone', rule: 'must be an IANA time zone, such as Africa/Nairobi', ...notes })
@@ -125,6 +132,19 @@ export const listQuery = {
   ),
   cursor: Type.Optional(Type.String({ maxLength: 200, description: '`next_cursor` of the page before' })),
   order: Type.Optional(OneOf(['asc', 'desc'], { description: 'Newest first (`desc`) unless asked otherwise' })),
+}
+
+/** The same for a list that is given whole unless a page is asked for. */
+export const wholeListQuery = {
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 200,
+      rule: 'must be a whole number from 1 to 200',
+      description: 'Rows per page; all of them unless given',
+    }),
+  ),
+  cursor: listQuery.cursor,
 }
 
 /** The part of a query string that bounds a list by days, both included. */

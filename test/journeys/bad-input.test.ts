@@ -112,7 +112,8 @@ test('what is not JSON that means one thing is 400, with the place', async () =>
     ['{"text":"x","constructor":{"prototype":{"polluted":true}}}', /constructor/],
     ['{"text":"x\\u0000y"}', /U\+0000/],
     ['{"text\\u0000":"x"}', /U\+0000/],
-    ['{"text":"\\ud800"}', /surrogate/],
+    ['{"text":"\\ud800"}', /surrogate pair at position 8/],
+    ['{"text":"x","tags":{"\\ud800":"y"}}', /surrogate pair at position 20/],
     [deep(32), /deeper than 32/],
     ['['.repeat(100_000), /position|deeper/],
     [`${'['.repeat(50_000)}${']'.repeat(50_000)}`, /deeper than 32/],
@@ -211,6 +212,7 @@ test('money is exact or refused', async () => {
     const reply = await credit(amount, currency)
     assert.equal(reply.status, status, `${amount} ${currency}: ${reply.text}`)
     if (code) assert.equal(reply.body.error.code, code)
+    if (status === 422) assert.ok(reply.body.error.fields, 'the field is named')
   }
   const { body } = await world.operator.get(`/v1/operator/accounts/${id}`)
   const wallet = body.wallets.find(

@@ -26,6 +26,33 @@ test('a path that is written in another way is the same path to every check', as
   }
 })
 
+test('of several things that are wrong with a request the first in the order of the checks is told', async () => {
+  const { client } = await world.account()
+  const { body: narrow } = await client.post('/v1/api-keys', { name: 'Narrow', scopes: ['sms:read'] })
+  const holder = world.stranger.as(narrow.key)
+  const used = { 'idempotency-key': 'order-of-checks' }
+  assert.equal((await client.post('/v1/api-keys', { name: 'First' }, { headers: used })).status, 201)
+  const text = { 'content-type': 'text/plain' }
+  const large = `{"text": "${'x'.repeat(1024 * 1024)}`
+  const rows: [who: typeof client, method: string, path: string, sent: object, status: number, details: RegExp][] = [
+    [world.stranger, 'PUT', '/v1/account', { raw: '{' }, 401, /missing/],
+    [holder, 'PUT', '/v1/account', { raw: '{' }, 405, /takes/],
+    [holder, 'POST', '/v1/api-keys', { raw: '{', headers: text }, 403, /keys:write/],
+    [client, 'POST', '/v1/api-keys', { raw: '{', headers: text }, 415, /text\/plain/],
+    [client, 'POST', '/v1/api-keys', { raw: large }, 413, /bytes/],
+    [client, 'POST', '/v1/api-keys', { raw: '{', headers: { 'idempotency-key': 'a b' } }, 400, /not JSON/],
+    [client, 'POST', '/v1/api-keys', { raw: '{}', headers: { 'idempotency-key': 'a b' } }, 400, /idempotency key/],
+    [client, 'POST', '/v1/api-keys', { raw: '{}', headers: used }, 409, /different request/],
+    [client, 'POST', '/v1/notes', { raw: '{"text": 5}' }, 422, /text/],
+    [client, 'POST', '/v1/notes', { raw: '{"text": "x"}' }, 402, /costs|balance|wallet/],
+  ]
+  for (const [who, method, path, sent, status, details] of rows) {
+    const reply = await who.request(method, path, sent)
+    assert.equal(reply.status, status, `${method} ${path}: ${reply.text}`)
+    assert.match(reply.body.error.details, details)
+  }
+})
+
 test('a key counts where it belongs: in the header, or in the form that OAuth 2 asks for', async () => {
   const { client } = await world.account()
   const { body: narrow } = await client.post('/v1/api-keys', { name: 'Narrow', scopes: ['sms:read'] })

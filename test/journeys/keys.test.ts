@@ -233,29 +233,7 @@ test('OAuth client credentials give the same token', async () => {
 
 test('a key that came over plain HTTP is marked as seen by everyone', async () => {
   const { client, key } = await world.account()
-  const answer = await new Promise<{ status: number; body: string; connection: string | undefined }>(
-    (resolve, reject) => {
-      const sent = request(
-        {
-          host: '127.0.0.1',
-          port: world.node.port,
-          path: '/v1/auth/whoami',
-          headers: { authorization: `Bearer ${key}` },
-        },
-        (response) => {
-          let body = ''
-          response.on('data', (chunk) => {
-            body += chunk
-          })
-          response.on('end', () =>
-            resolve({ status: response.statusCode ?? 0, body, connection: response.headers.connection }),
-          )
-        },
-      )
-      sent.on('error', reject)
-      sent.end()
-    },
-  )
+  const answer = await overPlainHttp(world, key)
   assert.equal(answer.status, 403)
   assert.equal(JSON.parse(answer.body).error.code, 'HTTPS_REQUIRED')
   assert.equal(answer.connection, 'close')
@@ -263,6 +241,66 @@ test('a key that came over plain HTTP is marked as seen by everyone', async () =
   await eventually(async () => (await client.get(`/v1/api-keys/${me.key_id}`)).body.exposed_at, 'the key to be marked')
   const { body: log } = await client.get('/v1/audit-log?action=apikey.exposed')
   assert.equal(log.data[0].target, me.key_id)
+})
+
+test('a live key that came over plain HTTP is revoked where the operator says so, and that is told', async () => {
+  const careful = await startWorld({ PAMOJA_REVOKE_EXPOSED_KEYS: true })
+  try {
+    const { client, key: testKey } = await careful.account()
+    const { body: test } = await client.get('/v1/auth/whoami')
+    const { body: live } = await client.post('/v1/api-keys', { name: 'Live', environment: 'live' })
+    const { body: watch } = await client.post('/v1/api-keys', { name: 'Watch', environment: 'live' })
+    const watcher = careful.stranger.as(watch.key)
+    for (const key of [live.key, live.key, testKey]) await overPlainHttp(careful, key)
+    await eventually(
+      async () => (await careful.stranger.as(live.key).get('/v1/auth/whoami')).status === 401,
+      'the key to be revoked',
+    )
+    const told = await eventually(async () => {
+      const { body } = await watcher.get('/v1/events?event=apikey.revoked')
+      return body.data.length > 0 && body.data
+    }, 'the event')
+    assert.deepEqual([told.length, told[0].payload.key_id, told[0].payload.name], [1, live.id, 'Live'])
+    await eventually(
+      async () => (await client.get(`/v1/api-keys/${test.key_id}`)).body.exposed_at,
+      'the test key to be marked',
+    )
+    assert.equal((await client.get('/v1/auth/whoami')).status, 200, 'a test key works on')
+  } finally {
+    await careful.stop()
+  }
+})
+
+test('a key that is ninety days old is told of, once, unless it was replaced or works no more', async () => {
+  const { client } = await world.account()
+  const { body: me } = await client.get('/v1/auth/whoami')
+  const { body: old } = await client.post('/v1/api-keys', { name: 'Replaced' })
+  const { body: successor } = await client.post(`/v1/api-keys/${old.id}/rotate`)
+  const { body: gone } = await client.post('/v1/api-keys', { name: 'Gone' })
+  await client.delete(`/v1/api-keys/${gone.id}`)
+  const { body: live } = await client.post('/v1/api-keys', { name: 'Live', environment: 'live' })
+  const { accounts } = await import('../../src/areas/accounts/area.ts')
+  const after = async (days: number) => {
+    const clock = { nowMs: () => world.app.clock.nowMs() + days * 86_400_000 }
+    for (const chore of accounts.chores ?? []) await chore.run({ ...world.app, clock })
+  }
+  const told = async (key: string | null) => {
+    const { body } = await (key === null ? client : world.stranger.as(key)).get('/v1/events?event=apikey.rotation_due')
+    return body.data.map(({ payload }: { payload: { key_id: string } }) => payload.key_id).sort()
+  }
+  await after(89)
+  assert.deepEqual(await told(null), [])
+  await after(91)
+  await after(92)
+  assert.deepEqual(await told(null), [me.key_id, successor.id].sort())
+  assert.deepEqual(await told(live.key), [live.id])
+  const { body: events } = await client.get('/v1/events?event=apikey.rotation_due&limit=1')
+  const { payload } = events.data[0]
+  const { body: record } = await client.get(`/v1/api-keys/${payload.key_id}`)
+  assert.deepEqual(
+    [payload.rotation_due_at, payload.name, payload.prefix, payload.last4],
+    [record.rotation_due_at, record.name, record.prefix, record.last4],
+  )
 })
 
 test('using a key is noted, at most once a minute', async () => {
@@ -275,3 +313,23 @@ test('using a key is noted, at most once a minute', async () => {
   await world.app.authenticator.noteUses()
   assert.equal((await client.get(`/v1/api-keys/${me.key_id}`)).body.last_used_at, first.body.last_used_at)
 })
+
+/** Sends a key where anybody can read it. */
+function overPlainHttp({ node }: World, key: string) {
+  return new Promise<{ status: number; body: string; connection: string | undefined }>((resolve, reject) => {
+    const sent = request(
+      { host: '127.0.0.1', port: node.port, path: '/v1/auth/whoami', headers: { authorization: `Bearer ${key}` } },
+      (response) => {
+        let body = ''
+        response.on('data', (chunk) => {
+          body += chunk
+        })
+        response.on('end', () =>
+          resolve({ status: response.statusCode ?? 0, body, connection: response.headers.connection }),
+        )
+      },
+    )
+    sent.on('error', reject)
+    sent.end()
+  })
+}

@@ -107,6 +107,25 @@ test('the operator raises the limit of a key', async () => {
   )
 })
 
+test('tokens count on their key, and what there is not counts too', async () => {
+  const { client } = await world.account()
+  const { body: me } = await client.get('/v1/auth/whoami')
+  const { body: token } = await client.post('/v1/auth/token')
+  await world.operator.patch(`/v1/operator/api-keys/${me.key_id}`, { rate_limit_per_second: 10 })
+  await eventually(
+    async () => (await client.get('/v1/auth/whoami')).headers['x-ratelimit-limit'] === '10',
+    'the new limit',
+  )
+  const holder = world.stranger.as(token.access_token)
+  const replies = await Promise.all(
+    Array.from({ length: 40 }, (_, i) => (i % 2 === 0 ? client : holder).get('/v1/nothing')),
+  )
+  const spread = Math.max(...replies.map(whenMs)) - Math.min(...replies.map(whenMs))
+  const counts = [404, 429].map((wanted) => replies.filter(({ status }) => status === wanted).length)
+  assert.equal((counts[0] ?? 0) + (counts[1] ?? 0), 40, 'a limit is told before a path that does not exist')
+  if (spread < 900) assert.ok((counts[0] ?? 0) <= 10, `${counts[0]} were admitted`)
+})
+
 /** When the server answered, to the millisecond, from the id it gave the request. */
 function whenMs({ headers }: Reply): number {
   const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'

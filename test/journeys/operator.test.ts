@@ -28,6 +28,7 @@ test('an account is opened with a key that works and an empty wallet in each env
   for (const bad of [
     { country: 'Kenya' },
     { country: 'ke' },
+    { country: 'XX' },
     { currency: 'XXX' },
     { plan: 'gold' },
     { name: '' },
@@ -128,7 +129,13 @@ test('a price is in force once it is set, the most exact one first', async () =>
       { area: 'sms', unit: 'segment', amount: 0.0000001, currency: 'KES' },
     ],
   }
-  assert.equal((await world.operator.post('/v1/operator/prices/import', many)).status, 422)
+  const refused = await world.operator.post('/v1/operator/prices/import', many)
+  assert.deepEqual([refused.status, refused.body.error.fields[0].field], [422, 'prices[1].amount'])
+  const { body: stranger } = await world.operator.post('/v1/operator/prices', {
+    ...many.prices[0],
+    account_id: 'acc_x',
+  })
+  assert.equal(stranger.error.fields[0].field, 'account_id')
   assert.equal((await world.operator.get('/v1/operator/prices?area=sms')).body.data.length, 0, 'all or none')
 })
 

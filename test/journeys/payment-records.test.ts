@@ -44,7 +44,7 @@ test('a payment that takes longer is answered as it is, or with a refusal for th
     const { status, body } = await client.get(`${path}?${query}`)
     assert.deepEqual(
       [status, body.error.code, body.error.payment_id, body.error.status],
-      [503, 'TRANSACTION_TIMEOUT', asked.payment_id, 'processing'],
+      [409, 'TRANSACTION_TIMEOUT', asked.payment_id, 'processing'],
     )
   }
   for (const query of ['wait=31', 'wait=-1', 'wait=soon', 'wait=1&fail_on_timeout=perhaps'])

@@ -20,6 +20,37 @@ test('a reply can be read flat or from data, or trimmed to one of the two', asyn
   assert.deepEqual(onlyFlat.body, { success: true, ...flat })
   const onlyData = await world.demo.get('/v1/auth/whoami', { headers: { 'pamoja-envelope': 'data' } })
   assert.deepEqual(onlyData.body, { success: true, data: flat })
+  for (const [header, value] of [
+    ['pamoja-envelope', 'naked'],
+    ['pamoja-strict', 'yes'],
+  ] as const) {
+    const { status, body } = await world.demo.get('/v1/auth/whoami', { headers: { [header]: value } })
+    assert.deepEqual([status, body.error.code], [400, 'INVALID_REQUEST'], header)
+    assert.match(body.error.details, new RegExp(header, 'i'))
+  }
+})
+
+test('a key can be set to answer in one shape, and to refuse fields that nobody knows', async () => {
+  const { client } = await world.account()
+  const { body: made } = await client.post('/v1/api-keys', { name: 'Strict', strict: true, envelope: 'flat' })
+  assert.deepEqual([made.strict, made.envelope], [true, 'flat'])
+  const keyed = world.stranger.as(made.key)
+  const flat = await keyed.get('/v1/auth/whoami')
+  assert.deepEqual([flat.body.key_id, flat.body.data], [made.id, undefined])
+  assert.ok((await keyed.get('/v1/auth/whoami', { headers: { 'pamoja-envelope': 'both' } })).body.data)
+  assert.equal((await keyed.post('/v1/api-keys', { name: 'Typo', zzz: 1 })).status, 422)
+  const lenient = await keyed.post('/v1/api-keys', { name: 'Typo', zzz: 1 }, { headers: { 'pamoja-strict': 'false' } })
+  assert.deepEqual([lenient.status, lenient.body.strict, lenient.body.envelope], [201, false, 'both'])
+  const { body: token } = await keyed.post('/v1/auth/token')
+  assert.equal((await world.stranger.as(token.access_token).get('/v1/auth/whoami')).body.data, undefined)
+  const { body: successor } = await client.post(`/v1/api-keys/${made.id}/rotate`)
+  assert.deepEqual([successor.strict, successor.envelope], [true, 'flat'], 'a successor has the same manners')
+  const { body: changed } = await client.patch(`/v1/api-keys/${successor.id}`, { strict: false, envelope: 'data' })
+  assert.deepEqual([changed.strict, changed.envelope], [false, 'data'])
+  const { body } = await world.stranger.as(successor.key).get('/v1/auth/whoami')
+  assert.deepEqual([body.key_id, body.data.key_id], [undefined, successor.id])
+  for (const bad of [{ envelope: 'naked' }, { strict: 'yes' }])
+    assert.equal((await client.patch(`/v1/api-keys/${successor.id}`, bad)).status, 422, JSON.stringify(bad))
 })
 
 test('every response carries an id, limits, and no permission to be cached', async () => {
@@ -78,6 +109,7 @@ test('a write repeated with its key happens once and is answered alike', async (
     assert.equal(first.headers['idempotent-replayed'], undefined)
     assert.equal(second.headers['idempotent-replayed'], 'true')
     assert.equal(second.headers.location, first.headers.location)
+    assert.equal((await ada.client.post(`${path}/`, body, { headers })).text, first.text, 'with a slash at its end too')
     assert.notEqual(second.headers['x-request-id'], first.headers['x-request-id'])
     assert.ok(first.body[id])
     const other = await ada.client.post(path, { ...body, text: 'Other', name: 'Other' }, { headers })
@@ -274,8 +306,9 @@ test('usage adds up requests and what they cost', async () => {
   assert.equal(body.spend.length, 1)
   assert.deepEqual(
     [body.spend[0].area, body.spend[0].cost, body.spend[0].count, body.spend[0].currency],
-    ['notes', 2.4, 3, 'KES'],
+    [null, 2.4, 3, 'KES'],
   )
+  assert.equal((await client.get('/v1/usage')).body.spend[0].area, 'notes')
   for (const bad of [
     'start_date=x',
     'start_date=2026-01-02&end_date=2026-01-01',

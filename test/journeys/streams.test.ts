@@ -220,6 +220,14 @@ test('whoever would rather ask than listen asks for what came after the last eve
   assert.equal(next.has_more, false)
   assert.deepEqual((await ada.client.get(`/v1/events?after=${made[4]}`)).body.data, [])
   assert.equal((await ada.client.get('/v1/events?after=x')).status, 400)
+  for (const [words, count] of [
+    ['apikey.*', 5],
+    ['sms.*', 0],
+    ['spam', 0],
+  ] as const)
+    assert.equal((await ada.client.get(`/v1/events?event=${words}`)).body.data.length, count, words)
+  const typo = await ada.client.get('/v1/events?event=apikey.rovoked')
+  assert.deepEqual([typo.status, typo.body.error.code], [400, 'INVALID_EVENT'])
   assert.equal((await ada.client.get(`/v1/events?after=${made[0]}&order=desc`)).status, 400)
 })
 

@@ -459,6 +459,8 @@ test('the log can be searched', async () => {
   const rows: [query: string, count: number][] = [
     ['?event=note.published', 2],
     ['?event=note.shown', 0],
+    ['?event=note.*', 2],
+    ['?event=spam', 0],
     [`?event_id=${one?.event_id}`, 1],
     ['?event_id=evt_nonsense', 0],
     ['?resource_id=T', 1],
@@ -471,6 +473,8 @@ test('the log can be searched', async () => {
   for (const [query, count] of rows) assert.equal((await deliveries(client, hook.id, query)).length, count, query)
   const bad = await client.get(`/v1/webhooks/${hook.id}/deliveries?from=yesterday`)
   assert.equal(bad.body.error.code, 'INVALID_DATE_RANGE')
+  const typo = await client.get(`/v1/webhooks/${hook.id}/deliveries?event=note.publsihed`)
+  assert.deepEqual([typo.status, typo.body.error.code], [400, 'INVALID_EVENT'])
 })
 
 test('deliveries are shown for as long as the plan keeps them, or the operator says', async () => {

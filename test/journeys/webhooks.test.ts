@@ -212,6 +212,7 @@ test('subscriptions come back in canonical form', async () => {
       ['email.delivered', 'email.opened'],
     ],
     [['email.spam'], ['email.complained']],
+    [['spam'], ['email.complained']],
     [['messenger.inbound'], ['messenger.message']],
     [['identity.completed'], ['identity.verified', 'identity.rejected', 'identity.expired']],
   ]
@@ -511,6 +512,11 @@ test('the catalogue tells every event with its schema and an example', async () 
   assert.ok(Array.isArray(delivered.schema.allOf))
   const complained = body.data.find(({ name }: { name: string }) => name === 'email.complained')
   assert.ok(complained.aliases.includes('email.spam'))
+  const { body: first } = await client.get('/v1/webhooks/events?limit=2')
+  assert.deepEqual([first.data, first.has_more], [body.data.slice(0, 2), true])
+  const { body: rest } = await client.get(`/v1/webhooks/events?limit=200&cursor=${first.next_cursor}`)
+  assert.deepEqual([rest.data, rest.has_more], [body.data.slice(2), false])
+  assert.equal((await client.get('/v1/webhooks/events?cursor=zzz')).status, 400)
   for (const { name } of body.data)
     assert.equal((await client.patch(`/v1/webhooks/${unknownId}`, { events: [name] })).status, 404)
 })

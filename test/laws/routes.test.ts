@@ -75,7 +75,8 @@ test('a read scope reads and does not write', async () => {
   }
 })
 
-test('every example works as it stands, and its reply has the declared shape', async () => {
+test('every example works as it stands, its reply has the declared shape, and what was made is where it says', async () => {
+  const astray: string[] = []
   for (const route of routes)
     for (const example of route.examples ?? []) {
       const { client } = await freshAccount(route)
@@ -94,8 +95,12 @@ test('every example works as it stands, and its reply has the declared shape', a
       else
         for (const name of requiredOf(route))
           assert.ok(name in body && name in body.data, `${route.operation}: ${name} is missing`)
-      if (route.reply.status === 201) assert.match(headers.location ?? '', /^\/api\/v1\//)
+      if (route.reply.status !== 201) continue
+      assert.match(headers.location ?? '', /^\/api\/v1\//)
+      const found = await client.get(headers.location ?? '')
+      if (found.status !== 200) astray.push(`${route.operation}: ${headers.location} is ${found.status}`)
     }
+  assert.deepEqual(astray, [])
 })
 
 test('what belongs to one account does not exist for another, nor for the other environment', async () => {

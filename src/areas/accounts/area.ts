@@ -3,12 +3,14 @@
 import type { Area } from '../../platform/area.ts'
 import { keyEvents } from './events.ts'
 import { operatorRoutes } from './operator.ts'
+import { reminderChore } from './reminders.ts'
 import { routes } from './routes.ts'
 
 export const accounts: Area = {
   name: 'accounts',
   routes: [...routes, ...operatorRoutes],
   events: Object.values(keyEvents),
+  chores: [reminderChore],
 }
 
 export { moveClock } from './account.ts'

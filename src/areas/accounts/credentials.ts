@@ -6,10 +6,18 @@ import { recordAs } from '../../platform/audit.ts'
 import type { CredentialStore } from '../../platform/auth.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { type Database, maybe } from '../../platform/db.ts'
+import type { Outbox } from '../../platform/events.ts'
 import type { Signals } from '../../platform/nodes/signals.ts'
+import { keyEvents } from './events.ts'
 import { exposeKey, factsByHash, factsById, factsOf, touchKeys } from './store.ts'
 
-export function credentialStore(db: Database, signals: Signals, clock: Clock, config: Config): CredentialStore {
+export function credentialStore(
+  db: Database,
+  signals: Signals,
+  clock: Clock,
+  config: Config,
+  outbox: Outbox,
+): CredentialStore {
   return {
     async findByHash(hash) {
       const row = await maybe(db.query(factsByHash, { hash }))
@@ -25,7 +33,7 @@ export function credentialStore(db: Database, signals: Signals, clock: Clock, co
     async exposed(key, ip, requestId) {
       const revoke = config.PAMOJA_REVOKE_EXPOSED_KEYS
       await db.tx(async (tx) => {
-        await tx.query(exposeKey, { id: key.keyUuid, revoke })
+        const exposed = await maybe(tx.query(exposeKey, { id: key.keyUuid, revoke, at: new Date(clock.nowMs()) }))
         const tenant = { bucket: key.bucket, account: key.account, environment: key.environment }
         const keyId = idOf('apiKey', key.keyUuid)
         await recordAs(
@@ -37,6 +45,12 @@ export function credentialStore(db: Database, signals: Signals, clock: Clock, co
             after: { revoked: revoke && key.environment === 'live' },
           },
         )
+        if (exposed?.revoked) {
+          const { name, prefix, last4 } = exposed
+          const nowMs = clock.nowMs()
+          const occasion = { tenant, receivedMs: nowMs, nowMs, requestId }
+          await outbox.emit(tx, keyEvents.revoked, occasion, keyId, { key_id: keyId, name, prefix, last4 })
+        }
         await signals.send(tx, 'accounts', key.account)
       })
     },

@@ -5,10 +5,11 @@ import { AppError, invalid } from '../../kernel/errors.ts'
 import type { Id } from '../../kernel/ids.ts'
 import { dayMs } from '../../kernel/time.ts'
 import { allows, isScope } from '../../platform/auth/scopes.ts'
+import type { Envelope } from '../../platform/auth.ts'
 import type { Environment } from '../../platform/tenant.ts'
 
 /** A key should be replaced this long after it was made; a reminder, never enforced. */
-const rotationDueMs = 90 * dayMs
+export const rotationDueMs = 90 * dayMs
 
 export interface ApiKey {
   id: Id<'apiKey'>
@@ -28,6 +29,8 @@ export interface ApiKey {
   allowed_ips: string[]
   rate_limit_per_second: number | null
   exposed_at: Date | null
+  strict: boolean
+  envelope: Envelope
 }
 
 export function statusOf(expiresAt: Date | null, revokedAt: Date | null, nowMs: number): ApiKey['status'] {

@@ -9,7 +9,7 @@ import { parseMoment } from '../../kernel/time.ts'
 import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
 import { allows } from '../../platform/auth/scopes.ts'
-import { type Caller, hashOf, isWellFormedKey, newKey, requireKey } from '../../platform/auth.ts'
+import { type Caller, type Envelope, hashOf, isWellFormedKey, newKey, requireKey } from '../../platform/auth.ts'
 import { maybe, one, type Queryable, type Tx } from '../../platform/db.ts'
 import type { Environment } from '../../platform/tenant.ts'
 import { keyEvents } from './events.ts'
@@ -30,6 +30,7 @@ export async function createKey(app: App, tx: Tx, input: Static<typeof KeyCreate
     createdBy: caller.actor,
     expiresAt: futureMoment(input.expires_at, caller.receivedMs),
     allowedIps: checkedRanges(input.allowed_ips ?? []),
+    ...mannersOf(input),
   })
   await record(tx, caller, 'apikey.create', made.id, { after: { name: made.name, environment, scopes: made.scopes } })
   return made
@@ -56,6 +57,8 @@ export async function changeKey(
       expiresAt: input.expires_at === undefined ? row.expires_at : futureMoment(input.expires_at, caller.receivedMs),
       allowedIps: input.allowed_ips ? checkedRanges(input.allowed_ips) : row.allowed_ips,
       rateLimit: row.rate_limit_per_second,
+      strict: input.strict ?? row.strict,
+      envelope: input.envelope ?? row.envelope,
     }),
   )
   const after = keyOf(changed, caller.receivedMs)
@@ -94,6 +97,7 @@ export async function rotateKey(
     expiresAt: end,
     allowedIps: old.allowed_ips,
     rateLimit: old.rate_limit_per_second,
+    ...mannersOf(old),
   })
   const made = await storeNewKey(app, tx, {
     account: caller.tenant.account,
@@ -105,6 +109,7 @@ export async function rotateKey(
     allowedIps: old.allowed_ips,
     rotatedFrom: old.id,
     rateLimit: old.rate_limit_per_second,
+    ...mannersOf(old),
   })
   await record(tx, caller, 'apikey.rotate', idOf('apiKey', old.id), { after: { successor: made.id, works_until: end } })
   await forget(app, tx, caller.tenant.account)
@@ -143,6 +148,8 @@ export interface KeyToStore {
   allowedIps: string[]
   rotatedFrom?: string
   rateLimit?: number | null
+  strict?: boolean
+  envelope?: Envelope
   /** A fixed key, for installations that are set up by script. */
   key?: string
 }
@@ -167,6 +174,7 @@ export async function storeNewKey(app: Pick<App, 'clock'>, tx: Tx, wanted: KeyTo
       rotatedFrom: wanted.rotatedFrom ?? null,
       allowedIps: wanted.allowedIps,
       rateLimit: wanted.rateLimit ?? null,
+      ...mannersOf(wanted),
     }),
   )
   return { ...keyOf(row, nowMs), key }
@@ -206,6 +214,10 @@ function futureMoment(text: string | null | undefined, nowMs: number): Date | nu
   return moment
 }
 
-function visible({ name, scopes, expires_at, allowed_ips, status }: ApiKey): object {
-  return { name, scopes, expires_at, allowed_ips, status }
+function mannersOf({ strict = false, envelope = 'both' }: { strict?: boolean; envelope?: Envelope }) {
+  return { strict, envelope }
+}
+
+function visible({ name, scopes, expires_at, allowed_ips, status, strict, envelope }: ApiKey): object {
+  return { name, scopes, expires_at, allowed_ips, status, strict, envelope }
 }

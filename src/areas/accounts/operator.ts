@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the operator of an installation does to accounts: open, change, suspend, credit, set plans and limits.
 import { type Static, Type } from 'typebox'
-import { AppError } from '../../kernel/errors.ts'
+import { AppError, invalid } from '../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../kernel/ids.ts'
 import { currencies, isCurrency, parseAmount } from '../../kernel/money.ts'
 import { requireOverdraft, requireRoom } from '../../ledger/ceiling.ts'
@@ -11,7 +11,7 @@ import { record } from '../../platform/audit.ts'
 import { limitAreas } from '../../platform/auth/scopes.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { maybe, one, type Queryable, type Tx } from '../../platform/db.ts'
-import { pageOf, windowOf } from '../../platform/page.ts'
+import { pageOf, pageOfWhole, windowOf } from '../../platform/page.ts'
 import { IdParam, list, type Route, read, write } from '../../platform/route.ts'
 import {
   Amount,
@@ -23,6 +23,7 @@ import {
   listQuery,
   Nullable,
   OneOf,
+  wholeListQuery,
 } from '../../platform/schema.ts'
 import { accountUuid, alter, noSuchAccount, openAccount } from './account.ts'
 import { forget, storeNewKey } from './keys.ts'
@@ -383,10 +384,18 @@ const limitKey = write({
     const uuid = uuidOf('apiKey', params.id)
     const row = uuid && (await maybe(tx.query(keyById, { id: uuid })))
     if (!row) throw new AppError('NOT_FOUND', 'there is no such key; key ids begin with key_')
-    const { id, name, scopes, expires_at: expiresAt, allowed_ips: allowedIps, account_id: account } = row
-    const changed = await one(
-      tx.query(updateKey, { id, account, name, scopes, expiresAt, allowedIps, rateLimit: body.rate_limit_per_second }),
-    )
+    const {
+      id,
+      name,
+      scopes,
+      expires_at: expiresAt,
+      allowed_ips: allowedIps,
+      account_id: account,
+      strict,
+      envelope,
+    } = row
+    const kept = { id, account, name, scopes, expiresAt, allowedIps, strict, envelope }
+    const changed = await one(tx.query(updateKey, { ...kept, rateLimit: body.rate_limit_per_second }))
     await record(tx, caller, 'apikey.limit', params.id, {
       before: { rate_limit_per_second: row.rate_limit_per_second },
       after: body,
@@ -401,9 +410,11 @@ const listAllPlans = list({
   operation: 'operator.listPlans',
   summary: 'List the plans and their limits',
   scope: 'operator',
+  query: Type.Object(wholeListQuery),
   row: PlanRecord,
   examples: [{ name: 'All plans' }],
-  handle: async ({ db }) => ({ rows: (await db.query(listPlans, {})).map(planRecord), nextCursor: null }),
+  handle: async ({ db }, { query }) =>
+    pageOfWhole(query, (await db.query(listPlans, {})).map(planRecord), ({ name }) => name),
 })
 
 const createPlan = write({
@@ -423,6 +434,22 @@ const createPlan = write({
   },
 })
 
+const getPlan = read({
+  method: 'GET',
+  path: '/v1/operator/plans/:name',
+  operation: 'operator.getPlan',
+  summary: 'Read a plan’s limits',
+  scope: 'operator',
+  params: Type.Object({ name: Type.String({ description: 'Name of the plan' }) }),
+  reply: { status: 200, schema: PlanRecord },
+  errors: ['NOT_FOUND'],
+  handle: async ({ db }, { params }) => {
+    const plan = (await db.query(listPlans, {})).find(({ name }) => name === params.name)
+    if (!plan) throw noSuchPlan()
+    return planRecord(plan)
+  },
+})
+
 const updatePlan = write({
   method: 'PATCH',
   path: '/v1/operator/plans/:name',
@@ -435,7 +462,7 @@ const updatePlan = write({
   errors: ['NOT_FOUND', 'VALIDATION_ERROR'],
   handle: async (app, tx, { params, body }, caller) => {
     const plan = await maybe(tx.query(findPlan, { name: params.name }))
-    if (!plan) throw new AppError('NOT_FOUND', 'there is no plan of that name')
+    if (!plan) throw noSuchPlan()
     const changed = await store(tx, plan.name, { ...plan.limits, ...body.limits }, caller, 'plan.update')
     for (const { id } of await tx.query(accountsOnPlan, { plan: plan.name })) await forget(app, tx, id)
     return changed
@@ -476,6 +503,10 @@ function operatorAccount(row: AccountRow) {
   }
 }
 
+function noSuchPlan(): AppError {
+  return new AppError('NOT_FOUND', 'there is no plan of that name; GET /v1/operator/plans lists them')
+}
+
 function planRecord({ name, limits, updated_at }: PlanRow) {
   return { name, limits: knownLimits(limits), updated_at }
 }
@@ -510,13 +541,13 @@ function knownCurrency(text: string) {
 
 function amountOf(value: number | string, currency: keyof typeof currencies): bigint {
   const micros = parseAmount(value, currencies[currency])
-  if (typeof micros !== 'bigint') throw new AppError('VALIDATION_ERROR', `amount: ${currency} ${micros.problem}`)
+  if (typeof micros !== 'bigint') throw invalid('amount', `must be an amount of ${currency}, which ${micros.problem}`)
   return micros
 }
 
 function positiveAmount(value: number | string, currency: keyof typeof currencies): bigint {
   const micros = amountOf(value, currency)
-  if (micros === 0n) throw new AppError('VALIDATION_ERROR', 'amount must be more than 0')
+  if (micros === 0n) throw invalid('amount', 'must be more than 0')
   return micros
 }
 
@@ -530,5 +561,6 @@ export const operatorRoutes: readonly Route[] = [
   limitKey,
   listAllPlans,
   createPlan,
+  getPlan,
   updatePlan,
 ]

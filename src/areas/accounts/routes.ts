@@ -194,7 +194,8 @@ const getUsage = read({
   path: '/v1/usage',
   operation: 'usage.get',
   summary: 'Count requests and cost by day and area',
-  description: 'With what is left of the limits at this moment.',
+  description:
+    '`rows` counts requests, `spend` what they cost: both are summed by what `group_by` names. By country over at most 92 days. With what is left of the limits at this moment.',
   scope: 'account:read',
   query: UsageQuery,
   reply: { status: 200, schema: UsageReply },
@@ -224,8 +225,9 @@ const listLogs = list({
   row: LogRecord,
   errors: ['INVALID_DATE_RANGE'],
   examples: [{ name: 'Requests that were refused', query: { status: 422, limit: 20 } }],
-  handle: async ({ db }, { query }, { tenant }) => {
+  handle: async ({ db, requestLog }, { query }, { tenant }) => {
     const window = windowOf(query)
+    await requestLog.flush()
     const rows = await listRequests(db, tenant, window, {
       ...idBounds(query),
       status: query.status ?? null,

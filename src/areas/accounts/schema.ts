@@ -2,6 +2,7 @@
 // Shapes of accounts, keys, tokens, usage, limits and logs.
 import { Type } from 'typebox'
 import { numberPatternForm } from '../../kernel/invoice-number.ts'
+import { envelopes } from '../../platform/auth.ts'
 import {
   Amount,
   AmountIn,
@@ -36,6 +37,8 @@ const keyFields = {
   allowed_ips: Type.Array(Type.String()),
   rate_limit_per_second: Nullable(Type.Integer()),
   exposed_at: Nullable(At({ description: 'When the key was seen on a connection without TLS' })),
+  strict: Type.Boolean(),
+  envelope: OneOf(envelopes),
 }
 
 export const KeyRecord = Type.Object(keyFields, { title: 'ApiKey' })
@@ -55,12 +58,26 @@ const allowedIps = Type.Array(Type.String({ maxLength: 60 }), {
   rule: 'must list at most 100 addresses or ranges',
 })
 
+/** How requests with the key are answered where they do not say it themselves. */
+const manners = {
+  strict: Type.Optional(
+    Type.Boolean({
+      rule: 'must be true or false',
+      description: 'Refuse fields that are not known, as `Pamoja-Strict: true` does; false unless set',
+    }),
+  ),
+  envelope: Type.Optional(
+    OneOf(envelopes, { description: 'How replies are wrapped, as with `Pamoja-Envelope`; both unless set' }),
+  ),
+}
+
 export const KeyCreate = Type.Object({
   name: Name,
   environment: Type.Optional(EnvironmentName({ description: 'Defaults to the environment of the key that asks' })),
   scopes: Type.Optional(scopes),
   expires_at: Type.Optional(Moment()),
   allowed_ips: Type.Optional(allowedIps),
+  ...manners,
 })
 
 export const KeyUpdate = Type.Object({
@@ -68,6 +85,7 @@ export const KeyUpdate = Type.Object({
   scopes: Type.Optional(scopes),
   expires_at: Type.Optional(Nullable(Moment(), { description: 'null for a key that does not expire' })),
   allowed_ips: Type.Optional(allowedIps),
+  ...manners,
 })
 
 export const KeyRotate = Type.Object({
@@ -249,10 +267,10 @@ export const LimitsReply = Type.Object({ plan: Type.String(), limits: LimitState
 export const UsageQuery = Type.Object({
   ...dayRangeQuery,
   group_by: Type.Optional(
-    Type.Array(OneOf(['day', 'area', 'operation']), {
-      maxItems: 3,
-      rule: 'must list day, area or operation',
-      description: 'Comma-separated',
+    Type.Array(OneOf(['day', 'area', 'operation', 'country']), {
+      maxItems: 4,
+      rule: 'must list day, area, operation or country',
+      description: 'Comma-separated; day,area unless given. Requests have no country and costs no operation',
     }),
   ),
 })
@@ -274,11 +292,12 @@ export const UsageReply = Type.Object(
     ),
     spend: Type.Array(
       Type.Object({
-        day: Type.String(),
-        area: Type.String(),
+        day: Nullable(Type.String()),
+        area: Nullable(Type.String()),
+        country: Nullable(Type.String({ description: 'Where it went; null for what goes to no country' })),
         currency: Type.String(),
-        cost: Amount(),
-        count: Type.Integer(),
+        cost: Amount({ description: 'Less what was given back' }),
+        count: Type.Integer({ description: 'How often something was paid for' }),
       }),
     ),
     limits: LimitStates,

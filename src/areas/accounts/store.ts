@@ -3,7 +3,7 @@
 // replicates, so they carry no bucket of their own.
 import { type Id, idOf } from '../../kernel/ids.ts'
 import type { LimitArea } from '../../platform/auth/scopes.ts'
-import type { Allowances, KeyFacts } from '../../platform/auth.ts'
+import type { Allowances, Envelope, KeyFacts } from '../../platform/auth.ts'
 import { statement } from '../../platform/db.ts'
 import type { Environment } from '../../platform/tenant.ts'
 import { type ApiKey, rotationDueAt, statusOf } from './key.ts'
@@ -26,10 +26,12 @@ export interface KeyRow {
   allowed_ips: string[]
   rate_limit_per_second: number | null
   exposed_at: Date | null
+  strict: boolean
+  envelope: Envelope
 }
 
 const keyColumns = `id, account_id, environment, name, prefix, last4, scopes, created_at, created_by, last_used_at,
-  last_used_ip, expires_at, revoked_at, rotated_from, allowed_ips, rate_limit_per_second, exposed_at`
+  last_used_ip, expires_at, revoked_at, rotated_from, allowed_ips, rate_limit_per_second, exposed_at, strict, envelope`
 
 export const insertKey = statement<
   {
@@ -46,14 +48,16 @@ export const insertKey = statement<
     rotatedFrom: string | null
     allowedIps: string[]
     rateLimit: number | null
+    strict: boolean
+    envelope: Envelope
   },
   KeyRow
 >(
   'accounts.insert_key',
   `insert into accounts.api_keys (hash, id, account_id, environment, name, prefix, last4, scopes, created_by, expires_at,
-                                  rotated_from, allowed_ips, rate_limit_per_second)
+                                  rotated_from, allowed_ips, rate_limit_per_second, strict, envelope)
    values ($hash, $id, $account, $environment, $name, $prefix, $last4, $scopes, $createdBy, $expiresAt, $rotatedFrom,
-           $allowedIps, $rateLimit)
+           $allowedIps, $rateLimit, $strict, $envelope)
    returning ${keyColumns}`,
 )
 
@@ -89,12 +93,14 @@ export const updateKey = statement<
     expiresAt: Date | null
     allowedIps: string[]
     rateLimit: number | null
+    strict: boolean
+    envelope: Envelope
   },
   KeyRow
 >(
   'accounts.update_key',
   `update accounts.api_keys set name = $name, scopes = $scopes, expires_at = $expiresAt, allowed_ips = $allowedIps,
-          rate_limit_per_second = $rateLimit
+          rate_limit_per_second = $rateLimit, strict = $strict, envelope = $envelope
     where id = $id and account_id = $account
    returning ${keyColumns}`,
 )
@@ -105,12 +111,17 @@ export const revokeKey = statement<{ id: string; account: string; at: Date }, Ke
    returning ${keyColumns}`,
 )
 
-export const exposeKey = statement<{ id: string; revoke: boolean }, { account_id: string }>(
+/** `revoked`: it is now, and was not before. */
+export const exposeKey = statement<
+  { id: string; revoke: boolean; at: Date },
+  { name: string; prefix: string; last4: string; revoked: boolean }
+>(
   'accounts.expose_key',
-  `update accounts.api_keys set exposed_at = coalesce(exposed_at, now()),
-          revoked_at = case when $revoke::boolean and environment = 'live' then coalesce(revoked_at, now()) else revoked_at end
-    where id = $id
-   returning account_id`,
+  `update accounts.api_keys k set exposed_at = coalesce(k.exposed_at, $at),
+          revoked_at = case when $revoke::boolean and k.environment = 'live' then coalesce(k.revoked_at, $at) else k.revoked_at end
+     from (select o.id, o.revoked_at from accounts.api_keys o where o.id = $id for update) before
+    where k.id = before.id
+   returning k.name, k.prefix, k.last4, before.revoked_at is null and k.revoked_at is not null as revoked`,
 )
 
 /** At most once a minute per key: a busy key is not a busy row. */
@@ -119,6 +130,35 @@ export const touchKeys = statement<{ ids: string[]; ips: string[] }, object>(
   `update accounts.api_keys k set last_used_at = now(), last_used_ip = u.ip
      from unnest($ids::uuid[], $ips::text[]) as u(id, ip)
     where k.id = u.id and (k.last_used_at is null or k.last_used_at < now() - interval '1 minute')`,
+)
+
+/**
+ * Marks keys as told of that were made before some moment, still work and have no successor, and gives them: whoever marks
+ * one tells of it. Index: api_keys_untold.
+ */
+export const takeDueForRotation = statement<
+  { at: Date; before: Date; limit: number },
+  {
+    id: string
+    bucket: number
+    account_id: string
+    environment: Environment
+    name: string
+    prefix: string
+    last4: string
+    created_at: Date
+  }
+>(
+  'accounts.take_due_for_rotation',
+  `update accounts.api_keys k set rotation_told_at = $at
+     from accounts.accounts a
+    where a.id = k.account_id and k.rotation_told_at is null and k.id in (
+      select d.id from accounts.api_keys d
+       where d.rotation_told_at is null and d.revoked_at is null and d.created_at <= $before
+         and (d.expires_at is null or d.expires_at > $at)
+         and not exists (select from accounts.api_keys s where s.account_id = d.account_id and s.rotated_from = d.id)
+       order by d.created_at limit $limit::int for update skip locked)
+   returning k.id, a.bucket, k.account_id, k.environment, k.name, k.prefix, k.last4, k.created_at`,
 )
 
 interface FactsRow extends KeyRow {
@@ -136,7 +176,7 @@ interface FactsRow extends KeyRow {
 
 const facts = `select k.id, k.account_id, k.environment, k.name, k.prefix, k.last4, k.scopes, k.created_at, k.created_by,
     k.last_used_at, k.last_used_ip, k.expires_at, k.revoked_at, k.rotated_from, k.allowed_ips, k.rate_limit_per_second,
-    k.exposed_at, a.bucket, a.plan, p.limits as plan_limits, a.limits as own_limits, a.allowances, a.currency, a.country,
+    k.exposed_at, k.strict, k.envelope, a.bucket, a.plan, p.limits as plan_limits, a.limits as own_limits, a.allowances, a.currency, a.country,
     a.operator, a.status as account_status, case when k.environment = 'test' then coalesce(c.offset_ms, 0) else 0 end as clock_offset_ms
   from accounts.api_keys k
   join accounts.accounts a on a.id = k.account_id
@@ -306,6 +346,8 @@ export function keyOf(row: KeyRow, nowMs: number): ApiKey {
     allowed_ips: row.allowed_ips,
     rate_limit_per_second: row.rate_limit_per_second,
     exposed_at: row.exposed_at,
+    strict: row.strict,
+    envelope: row.envelope,
   }
 }
 
@@ -321,6 +363,8 @@ export function factsOf(row: FactsRow): KeyFacts {
     rotated: row.expires_at !== null,
     allowedIps: row.allowed_ips,
     rateLimitPerSecond: row.rate_limit_per_second,
+    strict: row.strict,
+    envelope: row.envelope,
     plan: row.plan,
     planLimits: { ...row.plan_limits, ...row.own_limits },
     allowances: row.allowances,

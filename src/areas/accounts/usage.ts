@@ -6,39 +6,74 @@ import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { usageOf } from '../../platform/http/request-log.ts'
 import { days } from '../../platform/page.ts'
+import type { CountrySpend } from '../../platform/spending.ts'
 import type { LimitsReply, UsageQuery, UsageReply } from './schema.ts'
 
 const maxDays = 366
+/** Where things went is added up from the things themselves. */
+const maxDaysByCountry = 92
 
-export async function usage(
-  app: App,
-  query: Static<typeof UsageQuery>,
-  caller: Caller,
-): Promise<Static<typeof UsageReply>> {
-  const range = days(query, caller.receivedMs, maxDays)
-  const by = query.group_by ?? ['day', 'area']
+type Usage = Static<typeof UsageReply>
+type Spend = Usage['spend'][number]
+
+export async function usage(app: App, query: Static<typeof UsageQuery>, caller: Caller): Promise<Usage> {
+  const by = new Set(query.group_by ?? ['day', 'area'])
+  const range = days(query, caller.receivedMs, by.has('country') ? maxDaysByCountry : maxDays)
   await app.requestLog.flush()
   const rows = await usageOf(app.db, caller.tenant, range, {
-    day: by.includes('day'),
-    area: by.includes('area'),
-    operation: by.includes('operation'),
+    day: by.has('day'),
+    area: by.has('area'),
+    operation: by.has('operation'),
   })
-  const spent = await spentByDay(app.db, caller.tenant, range)
   return {
     start_date: range.from,
     end_date: range.to,
     requests: rows.reduce((sum, row) => sum + row.requests, 0),
     errors: rows.reduce((sum, row) => sum + row.errors, 0),
     rows,
-    spend: spent.map(({ day, name, currency, micros, entries }) => ({
-      day,
-      area: name.replace(/^revenue:/, ''),
-      currency,
-      cost: micros,
-      count: entries,
-    })),
+    spend: summed(await spendOf(app, caller, range, by.has('country')), by),
     limits: (await limitsOf(app, caller)).limits,
   }
+}
+
+/** Revenue accounts whose name is not their area's. */
+const areasOfRevenue: Readonly<Record<string, string>> = { payment_fees: 'payments', payout_fees: 'payouts' }
+
+/** What was paid for on each day in each area, and where it went if that is asked for and known. */
+async function spendOf(
+  app: App,
+  { tenant }: Caller,
+  range: { from: string; to: string },
+  byCountry: boolean,
+): Promise<(CountrySpend & { area: string })[]> {
+  const paid = (await spentByDay(app.db, tenant, range)).map(({ day, name, currency, micros, entries }) => {
+    const account = name.replace(/^revenue:/, '')
+    return { day, area: areasOfRevenue[account] ?? account, country: null, currency, micros, count: entries }
+  })
+  if (!byCountry) return paid
+  const known = await Promise.all(
+    [...app.spendByCountry].map(async ([area, spendByCountry]) =>
+      (await spendByCountry(app.db, tenant, range)).map((row) => ({ ...row, area })),
+    ),
+  )
+  return [...paid.filter(({ area }) => !app.spendByCountry.has(area)), ...known.flat()]
+}
+
+/** Adds up rows that differ only in what is not asked for. */
+function summed(rows: readonly (CountrySpend & { area: string })[], by: ReadonlySet<string>): Spend[] {
+  const sums = new Map<string, Spend>()
+  for (const { day, area, country, currency, micros, count } of rows) {
+    const group = {
+      day: by.has('day') ? day : null,
+      area: by.has('area') ? area : null,
+      country: by.has('country') ? country : null,
+      currency,
+    }
+    const key = JSON.stringify(group)
+    const sum = sums.get(key)
+    sums.set(key, { ...group, cost: (sum?.cost ?? 0n) + micros, count: (sum?.count ?? 0) + count })
+  }
+  return [...sums].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, sum]) => sum)
 }
 
 export async function limitsOf(app: App, caller: Caller): Promise<Static<typeof LimitsReply>> {

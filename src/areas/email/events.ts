@@ -200,8 +200,8 @@ const domain = (status: 'verified' | 'failed'): Static<typeof DomainChecked> => 
 })
 
 /** Every email event can also be subscribed to by its bare word. */
-function email<S extends TSchema>(name: string, summary: string, payload: S, sample: Static<S>, alias?: string) {
-  return eventType({ name, summary, payload, sample, head, aliases: [actionOf(name), ...(alias ? [alias] : [])] })
+function email<S extends TSchema>(name: string, summary: string, payload: S, sample: Static<S>, more: string[] = []) {
+  return eventType({ name, summary, payload, sample, head, aliases: [actionOf(name), ...more] })
 }
 
 export const emailEvents = {
@@ -246,7 +246,7 @@ export const emailEvents = {
     'A recipient reported a message as spam',
     Complained,
     { ...message, feedback_type: 'abuse', reporter: 'mail.example' },
-    'email.spam',
+    ['email.spam', 'spam'],
   ),
   unsubscribed: email('email.unsubscribed', 'A recipient wants no more bulk messages', Unsubscribed, {
     ...message,

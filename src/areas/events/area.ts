@@ -9,7 +9,7 @@ import { type EventRow, findEvent, listEvents } from '../../platform/events.ts'
 import { idBounds, type ListQuery, pageOf, type Window, windowOf } from '../../platform/page.ts'
 import { IdParam, list, read } from '../../platform/route.ts'
 import { At, dayRangeQuery, listQuery, Nullable, OneOf } from '../../platform/schema.ts'
-import { eventsStream } from './stream.ts'
+import { eventsStream, namesOf } from './stream.ts'
 import { eventsTrigger } from './trigger.ts'
 
 const EventRecord = Type.Object(
@@ -55,16 +55,22 @@ const eventsList = list({
   query: Type.Object({
     ...listQuery,
     ...dayRangeQuery,
-    event: Type.Optional(Type.String({ maxLength: 60, description: 'Only events of this name' })),
+    event: Type.Optional(
+      Type.String({
+        maxLength: 60,
+        description: 'Only events of this name, in the words of a subscription: `sms.*` too',
+      }),
+    ),
     resource_id: Type.Optional(Type.String({ maxLength: 60, description: 'Only what happened to this object' })),
     after: Type.Optional(Type.String({ maxLength: 60, description: 'Only what came after the event with this id' })),
   }),
   row: EventRecord,
-  errors: ['INVALID_DATE_RANGE'],
+  errors: ['INVALID_DATE_RANGE', 'INVALID_EVENT'],
   examples: [{ name: 'The latest events', query: { limit: 10 } }],
-  handle: async ({ db }, { query }, { tenant }) => {
+  handle: async ({ db, catalogue }, { query }, { tenant }) => {
     const window = query.after === undefined ? windowOf(query) : windowAfter(query, query.after)
-    const filter = { ...idBounds(query), type: query.event ?? null, resource: query.resource_id ?? null }
+    const types = query.event === undefined ? null : namesOf(catalogue, [query.event], 'event')
+    const filter = { ...idBounds(query), types, resource: query.resource_id ?? null }
     return pageOf(window, await listEvents(db, tenant, window, filter), eventRecord)
   },
 })

@@ -34,7 +34,7 @@ export const eventsStream = stream({
       app,
       {
         tenant,
-        types: query.events ? namesOf(app.catalogue, query.events) : null,
+        types: query.events ? namesOf(app.catalogue, query.events, 'events') : null,
         resource: query.resource_id ?? null,
         after: after === undefined ? null : knownEvent(after),
         signal,
@@ -45,12 +45,12 @@ export const eventsStream = stream({
 })
 
 /** The names that words such as `sms.*` stand for; null for all of them. */
-function namesOf(catalogue: Catalogue, words: readonly string[]): string[] | null {
+export function namesOf(catalogue: Catalogue, words: readonly string[], field: string): string[] | null {
   const resolved = catalogue.resolve(words)
-  if (resolved.kind === 'refused')
-    throw new AppError('INVALID_EVENT', `not in the catalogue: ${resolved.unknown.join(', ') || 'nothing'}`)
-  if (resolved.events.includes('*')) return null
-  const isNamed = (name: string): boolean =>
-    resolved.events.some((word) => word === name || (word.endsWith('.*') && name.startsWith(word.slice(0, -1))))
-  return catalogue.events.map(({ name }) => name).filter(isNamed)
+  if (resolved.kind === 'accepted') return catalogue.namesOf(resolved.events)
+  const unknown = resolved.unknown.map((word) => JSON.stringify(word)).join(', ') || 'nothing'
+  throw new AppError(
+    'INVALID_EVENT',
+    `${field}: not in the catalogue: ${unknown}; GET /v1/webhooks/events lists the names`,
+  )
 }

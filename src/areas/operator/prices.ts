@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What things cost: set by the operator, in force on every node the moment they are committed.
 import { type Static, Type } from 'typebox'
-import { AppError } from '../../kernel/errors.ts'
+import { AppError, invalid } from '../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../kernel/ids.ts'
 import { isCurrency, microDecimals, parseAmount } from '../../kernel/money.ts'
 import { parseMoment } from '../../kernel/time.ts'
@@ -102,7 +102,7 @@ const set = write({
     { name: 'A segment in Kenya', body: { area: 'sms', unit: 'segment', country: 'KE', amount: 0.8, currency: 'KES' } },
   ],
   handle: async (app, tx, { body }, caller) => {
-    const price = await store(app, tx, body, caller)
+    const price = await store(app, tx, newPrice(body, caller.receivedMs, ''), caller)
     await announcePrices(tx, app.signals)
     return priceRecord(price)
   },
@@ -136,7 +136,8 @@ const importAll = write({
     },
   ],
   handle: async (app, tx, { body }, caller) => {
-    for (const price of body.prices) await store(app, tx, price, caller)
+    const prices = body.prices.map((price, i) => newPrice(price, caller.receivedMs, `prices[${i}].`))
+    for (const price of prices) await store(app, tx, price, caller)
     await announcePrices(tx, app.signals)
     return { imported: body.prices.length }
   },
@@ -161,19 +162,20 @@ const remove = write({
   },
 })
 
-async function store(app: App, tx: Tx, input: Static<typeof PriceSet>, caller: Caller): Promise<Price> {
-  const price = await setPrice(tx, newPrice(input, caller.receivedMs), app.clock.nowMs())
+async function store(app: App, tx: Tx, wanted: NewPrice, caller: Caller): Promise<Price> {
+  const price = await setPrice(tx, wanted, app.clock.nowMs())
   await record(tx, caller, 'price.set', idOf('price', price.id), { after: auditable(price) })
   return price
 }
 
-function newPrice(input: Static<typeof PriceSet>, nowMs: number): NewPrice {
+/** `place` stands before the names of fields that are wrong. */
+function newPrice(input: Static<typeof PriceSet>, nowMs: number, place: string): NewPrice {
   const micros = parseAmount(input.amount, microDecimals)
-  if (typeof micros !== 'bigint') throw new AppError('VALIDATION_ERROR', `amount ${micros.problem}`)
+  if (typeof micros !== 'bigint') throw invalid(`${place}amount`, micros.problem)
   if (!isCurrency(input.currency)) throw new AppError('UNSUPPORTED_CURRENCY', `${input.currency} is not enabled`)
   const account = input.account_id === undefined ? null : uuidOf('account', input.account_id)
   if (input.account_id !== undefined && account === null)
-    throw new AppError('VALIDATION_ERROR', 'account_id is not the id of an account')
+    throw invalid(`${place}account_id`, 'must be the id of an account, which begins with acc_')
   return {
     area: input.area,
     unit: input.unit,

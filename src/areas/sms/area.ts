@@ -25,6 +25,7 @@ import { sandboxRoutes } from './sandbox/inbound.ts'
 import { reviewRoutes } from './senders/review.ts'
 import { senderRoutes } from './senders/senders.ts'
 import { mountShortLinks, shortLinkChore } from './short-links.ts'
+import { spendByCountry } from './spending.ts'
 import { submitJobs } from './submit.ts'
 
 export const sms: Area = {
@@ -45,6 +46,7 @@ export const sms: Area = {
   events: Object.values(smsEvents),
   answers: { [smsEvents.received.name]: takeAnswer },
   chores: [...receiptChores, strayChore, textChore, shortLinkChore],
+  spendByCountry,
   mount: (http, app) => {
     mountOptOutPage(http, app)
     mountShortLinks(http, app)

@@ -13,7 +13,9 @@ const maxRatePerSecond = 1_000
 const maxOverlapHours = 168
 export const defaultOverlapHours = 24
 
-const FilterValue = Type.Union([Type.String({ maxLength: maxFilterText }), Type.Number(), Type.Boolean()])
+const FilterValue = Type.Union([Type.String({ maxLength: maxFilterText }), Type.Number(), Type.Boolean()], {
+  rule: `must be text of at most ${maxFilterText} characters, a number, true or false`,
+})
 
 const settings = {
   description: Type.Optional(

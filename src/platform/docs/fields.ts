@@ -95,6 +95,7 @@ const formatNames: Readonly<Record<string, string>> = {
   day: 'date',
   date: 'date',
   micros: 'amount',
+  country: 'country',
   currency: 'currency',
   'time-zone': 'time zone',
   email: 'email address',

@@ -47,7 +47,7 @@ describe('a subscription', () => {
     ['may mix areas and names', ['sms.delivered', 'payment.*'], ['sms.delivered', 'payment.*']],
     ['says each name once', ['sms.sent', 'sms.sent'], ['sms.sent']],
     ['knows email steps by their bare words', ['delivered', 'opened'], ['email.delivered', 'email.opened']],
-    ['knows spam as a complaint', ['email.spam', 'complained'], ['email.complained']],
+    ['knows spam as a complaint', ['email.spam', 'spam', 'complained'], ['email.complained']],
     ['knows inbound messenger messages', ['messenger.inbound'], ['messenger.message']],
     [
       'knows every verdict on an identity by one word',

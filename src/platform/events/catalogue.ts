@@ -11,6 +11,8 @@ export interface Catalogue {
   resolve(words: readonly string[]): Subscription
   /** Whether a subscription, in canonical form, takes an event. */
   matches(subscription: readonly string[], name: string): boolean
+  /** The names that a subscription, in canonical form, stands for; null for all of them. */
+  namesOf(subscription: readonly string[]): string[] | null
   /** What customers read of each event. */
   entries(): CatalogueEntry[]
 }
@@ -39,13 +41,19 @@ export function catalogueOf(areas: readonly { readonly events?: readonly EventTy
   for (const { name, within } of events)
     if (within !== undefined && !byName.has(within)) throw new Error(`${name} is within ${within}, which is no event`)
   const meanings = meaningsOf(events)
-  return { events, find: (name) => byName.get(name), resolve, matches, entries: () => events.map(entryOf) }
+  return { events, find: (name) => byName.get(name), resolve, matches, namesOf, entries: () => events.map(entryOf) }
 
   function resolve(words: readonly string[]): Subscription {
     const unknown = words.filter((word) => !meanings.has(word))
     if (words.length === 0 || unknown.length > 0) return { kind: 'refused', unknown }
     if (words.includes(everything)) return { kind: 'accepted', events: [everything] }
     return { kind: 'accepted', events: [...new Set(words.flatMap((word) => meanings.get(word) ?? []))] }
+  }
+
+  function namesOf(subscription: readonly string[]): string[] | null {
+    if (subscription.includes(everything)) return null
+    const isNamed = (name: string): boolean => subscription.some((word) => word === name || word === wholeArea(name))
+    return events.map(({ name }) => name).filter(isNamed)
   }
 
   function matches(subscription: readonly string[], name: string): boolean {

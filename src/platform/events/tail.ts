@@ -93,7 +93,8 @@ export async function tailMessages(
 /** The UUID of the event that a reader names as the last it knows. */
 export function knownEvent(id: string): string {
   const uuid = uuidOf('event', id)
-  if (uuid === null) throw new AppError('INVALID_REQUEST', 'after is not the id of an event; these begin with evt_')
+  if (uuid === null)
+    throw new AppError('INVALID_REQUEST', 'after (or Last-Event-ID) is not the id of an event; these begin with evt_')
   return uuid
 }
 

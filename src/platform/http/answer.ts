@@ -4,7 +4,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, errors } from '../../kernel/errors.ts'
 import type { App } from '../app.ts'
-import type { Caller } from '../auth.ts'
+import type { Caller, Envelope } from '../auth.ts'
 import { isUnavailable } from '../db.ts'
 import type { Page } from '../page.ts'
 import type { Input, Route } from '../route.ts'
@@ -12,6 +12,7 @@ import { csv } from './csv.ts'
 import { asError, type CompiledRoute, type Exchange, withoutKeys } from './exchange.ts'
 import type { Answer } from './idempotency.ts'
 import type { Write } from './json.ts'
+import { envelopeOf } from './request-input.ts'
 
 /** What a body may have where its route says nothing else. */
 export const maxBodyBytes = 1024 * 1024
@@ -31,12 +32,12 @@ export function send(
 /** The stored answer again. Stored is what a reply says; its envelope is put around it as this request asks. */
 export function replay(
   { route }: CompiledRoute,
-  { headers }: FastifyRequest,
+  request: FastifyRequest,
   reply: FastifyReply,
   stored: Answer,
 ): FastifyReply {
   reply.header('idempotent-replayed', 'true')
-  const body = stored.status < 400 ? envelope(route, stored.body, headers['pamoja-envelope']) : stored.body
+  const body = stored.status < 400 ? envelope(route, stored.body, envelopeOf(request)) : stored.body
   return give(reply, { ...stored, body })
 }
 
@@ -47,17 +48,14 @@ export function give(reply: FastifyReply, { status, location, body }: Answer): F
   return reply.send(body)
 }
 
-export function answerOf(
-  { route, write }: CompiledRoute,
-  { headers, exchange }: FastifyRequest,
-  result: unknown,
-): Answer {
+export function answerOf({ route, write }: CompiledRoute, request: FastifyRequest, result: unknown): Answer {
+  const { exchange } = request
   if (route.reply.list && isPage(result)) {
     exchange.resultText = `{"rows":${result.rows.length}}`
     exchange.replyText = listEnvelope(result, write)
   } else {
     exchange.resultText = write(result)
-    exchange.replyText = envelope(route, exchange.resultText, headers['pamoja-envelope'])
+    exchange.replyText = envelope(route, exchange.resultText, envelopeOf(request))
   }
   const location = route.reply.location ? `/api${route.reply.location(result)}` : null
   const status = route.reply.existed?.(result) ? 200 : route.reply.status
@@ -102,7 +100,7 @@ export async function sendCsv(
 }
 
 /** `{success, data: R, ...R}`: R is written once and stands twice, for clients of either shape. */
-function envelope(route: Route, text: string, wanted: string | string[] | undefined): string {
+function envelope(route: Route, text: string, wanted: Envelope): string {
   const fields = text === '{}' ? '' : `,${text.slice(1, -1)}`
   const ownsData = 'properties' in route.reply.schema && Object.hasOwn(Object(route.reply.schema.properties), 'data')
   if (ownsData || wanted === 'flat') return `{"success":true${fields}}`

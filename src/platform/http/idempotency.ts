@@ -245,11 +245,12 @@ export function keyOf(header: string | string[] | undefined, body: unknown): str
 }
 
 /**
- * What makes two requests the same: method, path without /api, and the raw body. It may hold the number of a card, which a
- * hash without a key would give to whoever tries them all.
+ * What makes two requests the same: method, path without /api and without the slash at its end, which nobody heeds, and the
+ * raw body. It may hold the number of a card, which a hash without a key would give to whoever tries them all.
  */
 export function requestHash(secrets: Secrets, method: string, path: string, body: string): string {
-  return secrets.fingerprint('platform.idempotency', `${method} ${path}\n${body}`).toString('base64')
+  const plain = path.replace(/^([^?]*)\/(?=\?|$)/, '$1')
+  return secrets.fingerprint('platform.idempotency', `${method} ${plain}\n${body}`).toString('base64')
 }
 
 function placeOf(key: string): string {

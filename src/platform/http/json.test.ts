@@ -204,17 +204,19 @@ test('the place is found in a large document too', () => {
 
 test('a document that means two things, or means harm, is refused', () => {
   for (const [document, reason] of [
-    ['{"a":1,"a":1}', /same key twice/],
-    ['[{"b":{"a":1,"\\u0061":2}}]', /same key twice/],
-    ['{"__proto__":{}}', /__proto__/],
-    ['{"a":{"__proto__":null}}', /__proto__/],
-    ['{"constructor":{"prototype":{}}}', /constructor\.prototype/],
-    ['"\\u0000"', /U\+0000/],
-    ['{"\\u0000":1}', /U\+0000/],
-    ['"\\ud800"', /surrogate/],
-    ['["x\\udc00"]', /surrogate/],
-    [`${'['.repeat(33)}${']'.repeat(33)}`, /deeper than 32/],
-    [`${'{"a":'.repeat(33)}1${'}'.repeat(33)}`, /deeper than 32/],
+    ['{"a":1,"a":1}', /same key twice at position 7$/],
+    ['[{"b":{"a":1,"\\u0061":2}}]', /same key twice at position 13$/],
+    ['{"a":[{"b":1}],"b":{"c":"b"},"b":2}', /same key twice at position 29$/],
+    ['{"__proto__":{}}', /__proto__" is not allowed at position 1$/],
+    ['{"a":{"__proto__":null}}', /__proto__" is not allowed at position 6$/],
+    ['{"constructor": {"a":1,"prototype":{}}}', /constructor\.prototype" is not allowed at position 23$/],
+    ['"\\u0000"', /U\+0000 at position 0$/],
+    ['{"a":1, "\\u0000":1}', /U\+0000 at position 8$/],
+    ['"\\ud800"', /surrogate pair at position 0$/],
+    ['["x\\udc00"]', /surrogate pair at position 1$/],
+    ['{"a":{"\\ud800":1}}', /surrogate pair at position 6$/],
+    [`${'['.repeat(33)}${']'.repeat(33)}`, /deeper than 32 levels at position 32$/],
+    [`${'{"a":'.repeat(33)}1${'}'.repeat(33)}`, /deeper than 32 levels at position 160$/],
     [`${'['.repeat(100_000)}`, /unexpected input at position 100000/],
   ] as const)
     assert.throws(() => parseJson(Buffer.from(document)), isRefusal(reason), document.slice(0, 60))
@@ -227,6 +229,7 @@ test('what only looks dangerous is taken', () => {
     '{"constructor":"x"}',
     '{"constructor":{"name":"x"}}',
     '{"prototype":{}}',
+    '{"constructor":{"a":{"prototype":{}}},"a":[{"b":1},{"b":2}]}',
     '{"a:b":":\\":"}',
     '"\\ud83d\\ude00"',
     `${'['.repeat(32)}${']'.repeat(32)}`,

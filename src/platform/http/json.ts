@@ -15,8 +15,7 @@ export function parseJson(bytes: Buffer): { text: string; value: unknown } {
   if (!isUtf8(bytes)) throw refused('the body is not valid UTF-8')
   const text = bytes.toString()
   const value = parse(text)
-  const counted = inspect(value, 1)
-  if (counted !== countKeys(text)) throw refused('an object has the same key twice')
+  if (keysOf(value, 1) !== countKeys(text)) throw refused(faultOf(text))
   return { text, value }
 }
 
@@ -66,28 +65,79 @@ function errorPosition(text: string): number {
   }
 }
 
-/** Counts the keys of all objects, and refuses what must not come any further. */
-function inspect(value: unknown, depth: number): number {
-  if (typeof value === 'string') {
-    if (value.includes('\u0000')) throw refused('the body contains the character U+0000')
-    if (!value.isWellFormed()) throw refused('a text contains half of a surrogate pair')
-    return 0
-  }
+/** How many keys all objects have together; not a number where there is something that must not come any further. */
+function keysOf(value: unknown, depth: number): number {
+  if (typeof value === 'string') return isStorable(value) ? 0 : Number.NaN
   if (typeof value !== 'object' || value === null) return 0
-  if (depth > maxDepth) throw refused(`the body is nested deeper than ${maxDepth} levels`)
+  if (depth > maxDepth) return Number.NaN
   let keys = 0
   if (Array.isArray(value)) {
-    for (const item of value) keys += inspect(item, depth + 1)
+    for (const item of value) keys += keysOf(item, depth + 1)
     return keys
   }
   for (const [key, member] of Object.entries(value)) {
-    if (key === '__proto__') throw refused('the key "__proto__" is not allowed')
+    if (key === '__proto__' || !isStorable(key)) return Number.NaN
     if (key === 'constructor' && typeof member === 'object' && member !== null && Object.hasOwn(member, 'prototype'))
-      throw refused('the key "constructor.prototype" is not allowed')
-    if (key.includes('\u0000')) throw refused('the body contains the character U+0000')
-    keys += 1 + inspect(member, depth + 1)
+      return Number.NaN
+    keys += 1 + keysOf(member, depth + 1)
   }
   return keys
+}
+
+/** PostgreSQL holds neither U+0000 nor half of a surrogate pair, in a text or in the names of a JSON object. */
+function isStorable(text: string): boolean {
+  return !text.includes('\u0000') && text.isWellFormed()
+}
+
+interface Open {
+  keys: Set<string> | null
+  /** The key whose value comes next, or is being read. */
+  key: string | null
+  isConstructor: boolean
+}
+
+/** The first thing in a text of JSON that is not taken, and where it stands. Slow: for bodies that are refused. */
+function faultOf(text: string): string {
+  const open: Open[] = []
+  let at = 0
+  for (;;) {
+    space.lastIndex = at
+    space.test(text)
+    const start = space.lastIndex
+    token.lastIndex = start
+    const match = token.exec(text)
+    if (!match) return 'the body is not taken'
+    const [, sign, string] = match
+    const innermost = open.at(-1)
+    if (sign === '{' || sign === '[') {
+      if (open.length >= maxDepth) return `the body is nested deeper than ${maxDepth} levels at position ${start}`
+      const isConstructor = sign === '{' && innermost?.key === 'constructor'
+      open.push({ keys: sign === '{' ? new Set() : null, key: null, isConstructor })
+    } else if (sign === '}' || sign === ']') open.pop()
+    else if (sign === ',' && innermost) innermost.key = null
+    else if (string !== undefined) {
+      const word: string = JSON.parse(string)
+      const problem =
+        textProblem(word) ?? (innermost?.keys && innermost.key === null ? keyProblem(innermost, word) : null)
+      if (problem !== null) return `${problem} at position ${start}`
+    }
+    at = token.lastIndex
+  }
+}
+
+function textProblem(text: string): string | null {
+  if (text.includes('\u0000')) return 'the body contains the character U+0000'
+  return text.isWellFormed() ? null : 'a text contains half of a surrogate pair'
+}
+
+/** Notes a key of the object that is open; says what is wrong with it. */
+function keyProblem(object: Open, key: string): string | null {
+  if (key === '__proto__') return 'the key "__proto__" is not allowed'
+  if (object.isConstructor && key === 'prototype') return 'the key "constructor.prototype" is not allowed'
+  if (object.keys?.has(key)) return 'an object has the same key twice'
+  object.keys?.add(key)
+  object.key = key
+  return null
 }
 
 const quote = 34

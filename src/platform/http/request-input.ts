@@ -2,7 +2,7 @@
 // What a request brings: its body, who makes it, and its fields as the declaration of its route describes them.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../kernel/errors.ts'
-import type { Caller } from '../auth.ts'
+import { type Caller, type Envelope, envelopes } from '../auth.ts'
 import type { Input } from '../route.ts'
 import { asError, type CompiledRoute, type Exchange, printable } from './exchange.ts'
 import { parseJson } from './json.ts'
@@ -73,13 +73,14 @@ export function checked(
   if (holdsNul(request.params))
     throw new AppError('NOT_FOUND', 'the path contains the character U+0000, so it names nothing')
   if (holdsNul(request.query)) throw new AppError('INVALID_REQUEST', 'the query contains the character U+0000')
+  envelopeOf(request)
   const params = compiled.checkParams(request.params)
   const query = compiled.checkQuery(request.query)
   if (compiled.needsBody && request.body === undefined)
     throw new AppError('VALIDATION_ERROR', 'the body is missing: send a JSON object')
   refuseStrayCard(compiled.route, request.body)
   const body = compiled.checkBody(request.body ?? {})
-  const strict = request.headers['pamoja-strict'] === 'true'
+  const strict = isStrict(request)
   if (query.unknown.length > 0 || body.unknown.length > 0) {
     if (strict && query.unknown.length > 0) throw strictRefusal(query.unknown, 'INVALID_REQUEST')
     const strange = body.unknown.filter((name) => !name.startsWith('"idempotency_key"'))
@@ -90,6 +91,24 @@ export function checked(
   }
   // Checked against the schemas of the declaration, whose types the handler was written against.
   return { params: params.value, query: query.value, body: body.value } as Input<never, never, never>
+}
+
+/** Whether fields that nobody knows are refused: as the request says, or as its key is set. */
+function isStrict({ headers, exchange }: FastifyRequest): boolean {
+  const given = headers['pamoja-strict']
+  if (given === undefined) return exchange.principal?.facts.strict ?? false
+  if (given !== 'true' && given !== 'false')
+    throw new AppError('INVALID_REQUEST', 'the header Pamoja-Strict must be true or false')
+  return given === 'true'
+}
+
+/** How the reply is wrapped: as the request says, or as its key is set. */
+export function envelopeOf({ headers, exchange }: FastifyRequest): Envelope {
+  const given = headers['pamoja-envelope']
+  if (given === undefined) return exchange.principal?.facts.envelope ?? 'both'
+  const known = envelopes.find((name) => name === given)
+  if (!known) throw new AppError('INVALID_REQUEST', 'the header Pamoja-Envelope must be both, flat or data')
+  return known
 }
 
 /** PostgreSQL cannot hold U+0000 in a text. */

@@ -6,7 +6,7 @@ import type { App } from '../../../platform/app.ts'
 import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one, statement, type Tx } from '../../../platform/db.ts'
-import { IdParam, list, type Route, write } from '../../../platform/route.ts'
+import { IdParam, list, type Route, read, write } from '../../../platform/route.ts'
 import { At, CountryCode, Deleted, EnvironmentName, OneOf } from '../../../platform/schema.ts'
 import type { Environment } from '../../../platform/tenant.ts'
 import { bankCountries } from '../bank/banks.ts'
@@ -96,6 +96,22 @@ const listProviders = list({
     rows: (await app.db.query(selectEntered, {})).map((row) => recordOf(app, row)),
     nextCursor: null,
   }),
+})
+
+const getProvider = read({
+  method: 'GET',
+  path: '/v1/operator/payments/providers/:id',
+  operation: 'operator.getPaymentProvider',
+  summary: 'Read an account with a provider, and how it is doing',
+  scope: 'operator',
+  params: IdParam,
+  reply: { status: 200, schema: ProviderRecord },
+  errors: ['NOT_FOUND'],
+  handle: async (app, { params }) => {
+    const row = (await app.db.query(selectEntered, {})).find((one) => idOf(one) === params.id)
+    if (!row) throw noSuchProvider()
+    return recordOf(app, row)
+  },
 })
 
 const mpesaExample = {
@@ -305,4 +321,10 @@ function noSuchProvider(): AppError {
   return new AppError('NOT_FOUND', 'there is no such provider; ids are such as mpesa-ke-live')
 }
 
-export const operatorRoutes: readonly Route[] = [listProviders, createProvider, changeProvider, removeProvider]
+export const operatorRoutes: readonly Route[] = [
+  listProviders,
+  getProvider,
+  createProvider,
+  changeProvider,
+  removeProvider,
+]

@@ -9,7 +9,7 @@ import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one, statement, type Tx } from '../../../platform/db.ts'
 import { redact } from '../../../platform/http/json.ts'
-import { IdParam, list, type Route, write } from '../../../platform/route.ts'
+import { IdParam, list, type Route, read, write } from '../../../platform/route.ts'
 import { At, Deleted, Nullable, OneOf } from '../../../platform/schema.ts'
 import { type BindRow, bindColumns, bindOf, type CarrierKind, newToken, noticeUrl, sealSecret } from '../bind.ts'
 import { carrierKinds } from '../carriers/kinds.ts'
@@ -157,6 +157,22 @@ const listBinds = list({
     rows: await Promise.all((await app.db.query(selectBinds, {})).map((row) => bindRecord(app, row))),
     nextCursor: null,
   }),
+})
+
+const getBind = read({
+  method: 'GET',
+  path: '/v1/operator/sms/binds/:id',
+  operation: 'operator.getSmsBind',
+  summary: 'Read a connection to a carrier, and how it is doing',
+  scope: 'operator',
+  params: IdParam,
+  reply: { status: 200, schema: BindRecord },
+  errors: ['NOT_FOUND'],
+  handle: async (app, { params }) => {
+    const row = (await app.db.query(selectBinds, {})).find(({ name }) => name === params.id)
+    if (!row) throw noSuchBind()
+    return bindRecord(app, row)
+  },
 })
 
 const createBind = write({
@@ -321,4 +337,4 @@ function noSuchBind(): AppError {
   return new AppError('NOT_FOUND', 'there is no such bind')
 }
 
-export const bindRoutes: readonly Route[] = [listBinds, createBind, changeBind, removeBind]
+export const bindRoutes: readonly Route[] = [listBinds, getBind, createBind, changeBind, removeBind]

@@ -8,7 +8,7 @@ import type { App } from '../../../platform/app.ts'
 import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, type Queryable, statement, type Tx } from '../../../platform/db.ts'
-import { IdParam, list, type Route, write } from '../../../platform/route.ts'
+import { IdParam, list, type Route, read, write } from '../../../platform/route.ts'
 import { At, CountryCode, Deleted, EnvironmentName, Nullable, OneOf } from '../../../platform/schema.ts'
 import { networkOf, type RouteRow } from '../network.ts'
 import { BindName, bindRoutes } from './binds.ts'
@@ -155,6 +155,23 @@ const listRoutes = list({
   }),
 })
 
+const getRoute = read({
+  method: 'GET',
+  path: '/v1/operator/sms/routes/:id',
+  operation: 'operator.getSmsRoute',
+  summary: 'Read which messages go over a route',
+  scope: 'operator',
+  params: IdParam,
+  reply: { status: 200, schema: RouteRecord },
+  errors: ['NOT_FOUND'],
+  handle: async (app, { params }) => {
+    const uuid = routeUuid(params.id)
+    const row = (await app.db.query(selectRoutes, {})).find(({ id }) => id === uuid)
+    if (!row) throw noSuchRoute()
+    return routeRecord(app, row)
+  },
+})
+
 const createRoute = write({
   method: 'POST',
   path: '/v1/operator/sms/routes',
@@ -163,7 +180,7 @@ const createRoute = write({
   description: 'The most exact route wins: of the account, then of the network, then of the country.',
   scope: 'operator',
   body: RouteCreate,
-  reply: { status: 201, schema: RouteRecord },
+  reply: { status: 201, schema: RouteRecord, location: ({ id }) => `/v1/operator/sms/routes/${id}` },
   errors: ['VALIDATION_ERROR', 'CONFLICT'],
   handle: async (app, tx, { body }, caller) => {
     const account = body.account_id === undefined ? null : uuidOf('account', body.account_id)
@@ -277,4 +294,11 @@ async function announce(
   await app.signals.send(tx, 'sms', target)
 }
 
-export const operatorRoutes: readonly Route[] = [...bindRoutes, listRoutes, createRoute, changeRoute, removeRoute]
+export const operatorRoutes: readonly Route[] = [
+  ...bindRoutes,
+  listRoutes,
+  getRoute,
+  createRoute,
+  changeRoute,
+  removeRoute,
+]

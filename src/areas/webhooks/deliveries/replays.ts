@@ -175,12 +175,7 @@ async function begin(
 
 /** The names that the words of a subscription stand for; null for all of them. */
 function namesOf({ catalogue }: App, words: readonly string[] | undefined): string[] | null {
-  const events = words ? subscriptionOf(catalogue, words) : ['*']
-  if (events.includes('*')) return null
-  const areas = events.flatMap((word) => (word.endsWith('.*') ? [word.slice(0, -1)] : []))
-  return catalogue.events
-    .map(({ name }) => name)
-    .filter((name) => events.includes(name) || areas.some((area) => name.startsWith(area)))
+  return words ? catalogue.namesOf(subscriptionOf(catalogue, words)) : null
 }
 
 const ReplayPayload = Type.Object({ replay: Type.String() })

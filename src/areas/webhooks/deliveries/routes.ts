@@ -13,7 +13,7 @@ import { IdParam, list, type Route, read, write } from '../../../platform/route.
 import { At, listQuery, Nullable, OneOf } from '../../../platform/schema.ts'
 import type { Environment } from '../../../platform/tenant.ts'
 import { type Allowance, admit } from '../allowance.ts'
-import { mask } from '../endpoints/endpoint.ts'
+import { mask, subscriptionOf } from '../endpoints/endpoint.ts'
 import { existing } from '../endpoints/register.ts'
 import { bodyBytes } from './body.ts'
 import { type LogEntry, requestHeaders, resourceUrl } from './delivery.ts'
@@ -106,7 +106,7 @@ const listDeliveries = statement<
     endpoint: string
     since: string
     status: string | null
-    event: string | null
+    events: readonly string[] | null
     eventId: string | null
     from: Date | null
     to: Date | null
@@ -119,7 +119,7 @@ const listDeliveries = statement<
 >(
   'webhooks.list_deliveries',
   `select ${columns} from webhooks.deliveries
-    where ${own} and ($status::text is null or status = $status) and ($event::text is null or event = $event)
+    where ${own} and ($status::text is null or status = $status) and ($events::text[] is null or event = any($events))
       and ($eventId::uuid is null or event_id = $eventId) and ($from::timestamptz is null or created_at >= $from)
       and ($to::timestamptz is null or created_at < $to) and ($resource::text is null or resource_id = $resource)
       and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
@@ -169,14 +169,19 @@ const deliveriesList = list({
   query: Type.Object({
     ...listQuery,
     status: Type.Optional(OneOf(statuses)),
-    event: Type.Optional(Type.String({ maxLength: 60, description: 'Only events of this name' })),
+    event: Type.Optional(
+      Type.String({
+        maxLength: 60,
+        description: 'Only events of this name, in the words of a subscription: `sms.*` too',
+      }),
+    ),
     event_id: Type.Optional(Type.String({ maxLength: 40, description: 'Only this event' })),
     resource_id: Type.Optional(Type.String({ maxLength: 100, description: 'Only what happened to this object' })),
     from: Type.Optional(Type.String({ maxLength: 40, description: 'A day or an RFC 3339 time, inclusive' })),
     to: Type.Optional(Type.String({ maxLength: 40, description: 'A day, inclusive, or an RFC 3339 time, exclusive' })),
   }),
   row: DeliveryRecord,
-  errors: ['WEBHOOK_NOT_FOUND', 'INVALID_DATE_RANGE'],
+  errors: ['WEBHOOK_NOT_FOUND', 'INVALID_DATE_RANGE', 'INVALID_EVENT'],
   examples: [{ name: 'What failed', query: { status: 'failed' } }],
   handle: async (app, { params, query }, caller) => {
     const endpoint = await existing(app.db, params.id, caller)
@@ -190,7 +195,8 @@ const deliveriesList = list({
       endpoint: endpoint.id,
       since: keptSince(caller),
       status: query.status === 'delivering' ? 'pending' : (query.status ?? null),
-      event: query.event ?? null,
+      events:
+        query.event === undefined ? null : app.catalogue.namesOf(subscriptionOf(app.catalogue, [query.event], 'event')),
       eventId,
       resource: query.resource_id ?? null,
     })

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Routes of endpoints: registration, their secrets, a test, and the catalogue of what they can hear of.
 import { Type } from 'typebox'
-import { pageOf, windowOf } from '../../../platform/page.ts'
+import { pageOf, pageOfWhole, windowOf } from '../../../platform/page.ts'
 import { IdParam, list, type Route, read, write } from '../../../platform/route.ts'
-import { Deleted, Nullable } from '../../../platform/schema.ts'
+import { Deleted, Nullable, wholeListQuery } from '../../../platform/schema.ts'
 import { ReplayProgress, replayProgress } from '../deliveries/replays.ts'
 import {
   CallbackSecret,
@@ -203,12 +203,13 @@ const listEventTypes = list({
   operation: 'webhooks.events',
   summary: 'List every event there is, with its schema and an example',
   scope: 'webhooks:read',
+  query: Type.Object(wholeListQuery),
   row: CatalogueRecord,
   examples: [{ name: 'The catalogue' }],
-  handle: async ({ catalogue }) => ({
-    rows: catalogue.entries().map((entry) => ({ ...entry, aliases: [...entry.aliases] })),
-    nextCursor: null,
-  }),
+  handle: async ({ catalogue }, { query }) => {
+    const entries = catalogue.entries().map((entry) => ({ ...entry, aliases: [...entry.aliases] }))
+    return pageOfWhole(query, entries, ({ name }) => name)
+  },
 })
 
 const getCallbackSecret = read({

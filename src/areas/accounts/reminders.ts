@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tells once of each key that is old enough to be replaced. Keys live by the real clock in both environments: a sandbox
+// clock that runs through a year of subscriptions makes no key older.
+import { idOf } from '../../kernel/ids.ts'
+import { hourMs } from '../../kernel/time.ts'
+import type { App } from '../../platform/app.ts'
+import type { Tx } from '../../platform/db.ts'
+import type { Chore } from '../../platform/nodes/maintenance.ts'
+import { keyEvents } from './events.ts'
+import { rotationDueAt, rotationDueMs } from './key.ts'
+import { takeDueForRotation } from './store.ts'
+
+const perRound = 100
+/** Rounds of a chore; what is left waits for the next. */
+const maxRounds = 100
+
+export const reminderChore: Chore = {
+  name: 'keys to be replaced',
+  everyMs: hourMs,
+  run: async (app) => {
+    for (let round = 0; round < maxRounds; round++) if ((await app.db.tx((tx) => remind(app, tx))) < perRound) return
+  },
+}
+
+/** Gives how many keys were told of. */
+async function remind(app: App, tx: Tx): Promise<number> {
+  const nowMs = app.clock.nowMs()
+  const before = new Date(nowMs - rotationDueMs)
+  const rows = await tx.query(takeDueForRotation, { at: new Date(nowMs), before, limit: perRound })
+  for (const { id, bucket, account_id: account, environment, name, prefix, last4, created_at } of rows) {
+    const occasion = { tenant: { bucket, account, environment }, receivedMs: nowMs, nowMs, requestId: null }
+    const key_id = idOf('apiKey', id)
+    const told = { key_id, name, prefix, last4, rotation_due_at: rotationDueAt(created_at) }
+    await app.outbox.emit(tx, keyEvents.rotationDue, occasion, key_id, told)
+  }
+  return rows.length
+}
