@@ -6,7 +6,7 @@ import { availableParallelism, loadavg } from 'node:os'
 const ownMachineMs = 30_000
 /** Looking costs time that others could work in: the longer it takes already, the less often. */
 const shortestPauseMs = 20
-const longestPauseMs = 250
+const longestPauseMs = 100
 
 /** How long to wait just now: where more wants to run than there are processors, everything takes so many times longer. */
 export function patienceMs(onOwnMachineMs = ownMachineMs): number {
