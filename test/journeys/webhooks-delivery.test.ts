@@ -547,18 +547,25 @@ test('an endpoint hears no more in a second than it asked for', async () => {
   })
   const rate_limit = 5
   const { body: hook } = await client.post('/v1/webhooks', { url: receiver.url('/slowly'), events: ['*'], rate_limit })
-  // In two bursts: before each of them nothing is on its way.
+  const { body: clock } = await client.get('/v1/sandbox/clock')
+  const window = { from: clock.now, to: new Date(Date.parse(clock.now) + hour * 1_000).toISOString(), status: 'all' }
+  const bursts: (() => Promise<unknown>)[] = [
+    () => Promise.all(Array.from({ length: 12 }, (_, n) => client.post('/v1/notes', { text: `${n}` }))),
+    // The same once more, made by one request: how fast they are made is not how fast notes are written.
+    () => client.post(`/v1/webhooks/${hook.id}/replay`, window),
+  ]
   const beganMs: number[] = []
-  for (const count of [12, 8]) {
-    const all = heardMs.length + count
+  for (const [before, burst] of bursts.entries()) {
+    // Nothing is on its way now.
     beganMs.push(performance.now())
-    await Promise.all(Array.from({ length: count }, (_, n) => client.post('/v1/notes', { text: `${n}` })))
+    await burst()
+    const all = 12 * (before + 1)
     await eventually(
       async () => (await deliveries(client, hook.id, '?status=delivered&limit=100')).length === all,
       `all ${all}`,
     )
   }
-  assert.equal(heardMs.length, 20)
+  assert.equal(heardMs.length, 24)
   // On the way they may be moved close together, but none can be heard before it was let go: from a moment at which nothing
   // was on its way there are never more than so many in the seconds since, however slow the receiver or the machine.
   for (const sinceMs of beganMs) {
