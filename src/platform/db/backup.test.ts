@@ -11,12 +11,13 @@ import { after, before, beforeEach, type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { createTestDatabase, type TestDatabase } from '../../../test/database.ts'
+import { patienceMs } from '../../../test/eventually.ts'
 import type { Database } from '../db.ts'
 import { BackupError, backup, restore } from './backup.ts'
 import { seal, sealBytes } from './backup-seal.ts'
 import { type Migration, migrate, migrationsIn } from './migrate.ts'
 
-const patient = { timeout: 120_000 }
+const patient = { timeout: patienceMs(60_000) }
 
 /** What the tables of today do not have: odd names, more types, generated numbers, foreign keys in a circle, triggers. */
 const later: Migration = {
