@@ -6,7 +6,6 @@ import { type Account, eventually, type World } from './world.ts'
 
 export const subscriptions = '/v1/billing/subscriptions'
 export const dayS = 86_400
-export const patienceMs = 60_000
 
 /** An account in Nairobi where it is ten in the morning of the first of next March. */
 export async function nairobi(world: World, balance = 0): Promise<Account> {
@@ -39,15 +38,11 @@ export async function plan(client: Client, more: object = {}): Promise<string> {
 /** The subscription as soon as something holds of it. */
 export async function becomes(client: Client, id: string, holds: (now: { status: string; cycles: number }) => boolean) {
   let last = ''
-  return eventually(
-    async () => {
-      const { body, text } = await client.get(`${subscriptions}/${id}`)
-      last = text
-      return holds(body) && body
-    },
-    `a change of ${id}`,
-    patienceMs,
-  ).catch((error) => assert.fail(`${error}: ${last}`))
+  return eventually(async () => {
+    const { body, text } = await client.get(`${subscriptions}/${id}`)
+    last = text
+    return holds(body) && body
+  }, `a change of ${id}`).catch((error) => assert.fail(`${error}: ${last}`))
 }
 
 /** What was told under a name, the newest first. */
@@ -57,12 +52,8 @@ export async function tells(client: Client, event: string) {
 
 /** Waits until so much was told under a name. */
 export async function toldTimes(client: Client, event: string, times: number) {
-  return eventually(
-    async () => {
-      const told = await tells(client, event)
-      return told.length === times && told
-    },
-    `${event} for the ${times}. time`,
-    patienceMs,
-  )
+  return eventually(async () => {
+    const told = await tells(client, event)
+    return told.length === times && told
+  }, `${event} for the ${times}. time`)
 }

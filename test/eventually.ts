@@ -1,20 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waiting for what happens elsewhere, in a file of its own: most who wait need nothing else of the world.
+import { availableParallelism, loadavg } from 'node:os'
 
-/** Longer than anything takes on a machine that is busy with much else: only what never happens waits for it. */
-export const patienceMs = 120_000
+/** On a machine of one's own only what never happens takes as long. */
+const ownMachineMs = 30_000
+/** Looking costs time that others could work in: the longer it takes already, the less often. */
+const shortestPauseMs = 20
+const longestPauseMs = 100
 
-/** Waits until `look` gives something, asking again and again; gives up loudly. */
+/** How long to wait just now: where more wants to run than there are processors, everything takes so many times longer. */
+export function patienceMs(onOwnMachineMs = ownMachineMs): number {
+  const [waiting = 0] = loadavg()
+  return onOwnMachineMs * Math.max(1, waiting / availableParallelism())
+}
+
+/**
+ * Waits until `look` gives something, asking again and again; gives up loudly. `withinMs` is for what waits for a real timer
+ * that long.
+ */
 export async function eventually<T>(
   look: () => Promise<T | null | undefined | false>,
   what: string,
-  withinMs = patienceMs,
+  withinMs = ownMachineMs,
 ): Promise<T> {
-  const until = performance.now() + withinMs
+  const sinceMs = performance.now()
   for (;;) {
     const found = await look()
     if (found) return found
-    if (performance.now() > until) throw new Error(`waited in vain for ${what}`)
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    const waitedMs = performance.now() - sinceMs
+    if (waitedMs > patienceMs(withinMs))
+      throw new Error(`waited in vain for ${what}, ${Math.round(waitedMs / 1_000)} s`)
+    const pauseMs = Math.min(longestPauseMs, Math.max(shortestPauseMs, waitedMs / 10))
+    await new Promise((resolve) => setTimeout(resolve, pauseMs))
   }
 }

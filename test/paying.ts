@@ -3,14 +3,14 @@
 import type { Client } from './client.ts'
 import { eventually } from './eventually.ts'
 
-/** On a busy machine an answer may get lost, and then it takes its time until the provider is asked. */
-const patienceMs = 180_000
+/** An answer may get lost: then the provider is asked when whoever sent the question is taken for dead. */
+const askedAgainMs = 60_000
 const endsOfPayments = ['completed', 'failed', 'cancelled', 'expired']
 const endsOfPayouts = ['completed', 'failed', 'cancelled', 'reversed']
 
 /** The payment once nothing more becomes of it. */
 export function settled(client: Client, payment: string) {
-  return ended(client, `/v1/payments/${payment}`, endsOfPayments)
+  return ended(client, `/v1/payments/${payment}?wait=20`, endsOfPayments)
 }
 
 /** The payout once nothing more becomes of it. */
@@ -25,7 +25,7 @@ function ended(client: Client, path: string, ends: readonly string[]) {
       return ends.includes(body.status) && body
     },
     `the end of ${path}`,
-    patienceMs,
+    askedAgainMs,
   )
 }
 

@@ -37,6 +37,8 @@ export interface ProgramOptions {
   endWithinMs?: number
 }
 
+/** A program makes a database before it serves, and some tests keep it for all of their own time. */
+const runMs = 240_000
 const started = new Set<Program>()
 
 export class Program {
@@ -53,7 +55,7 @@ export class Program {
     file = main,
     cwd = tmpdir(),
     tells = false,
-    endWithinMs = 2 * patienceMs,
+    endWithinMs = patienceMs(runMs),
   }: ProgramOptions) {
     const { PATH = '', NODE_COMPILE_CACHE: cache } = process.env
     const env = { PATH, ...(cache ? { NODE_COMPILE_CACHE: cache } : {}), ...environment }
@@ -135,7 +137,7 @@ export async function serve(
   home: string,
   environment: Readonly<Record<string, string>> = {},
   args: readonly string[] = [],
-  endWithinMs = 2 * patienceMs,
+  endWithinMs = patienceMs(runMs),
 ): Promise<Serving> {
   const program = new Program({
     args,

@@ -59,7 +59,7 @@ export async function startReceiver(): Promise<Receiver> {
     url: (path) => `https://localhost:${address.port}${path}`,
     received,
     async next(path) {
-      const signal = AbortSignal.timeout(patienceMs)
+      const signal = AbortSignal.timeout(patienceMs())
       for (;;) {
         const found = received.find((request) => request.url.split('?')[0] === path && !given.has(request))
         if (found) {

@@ -5,6 +5,7 @@ import { after, type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { createTestDatabase } from '../../test/database.ts'
+import { patienceMs } from '../../test/eventually.ts'
 import { AppError } from '../kernel/errors.ts'
 import { newUuid } from '../kernel/ids.ts'
 import type { PriceQuery } from '../platform/app.ts'
@@ -16,7 +17,7 @@ const db = database.connect()
 after(() => database.drop())
 
 const atMs = Date.parse('2026-03-01T12:00:00Z')
-const patient = { timeout: 30_000 }
+const patient = { timeout: patienceMs() }
 const silent = { warn: () => undefined }
 const [ada, ben] = [newUuid(atMs), newUuid(atMs)]
 

@@ -10,7 +10,7 @@ import { after, before, type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
 import pg from 'pg'
-import { eventually } from '../../test/eventually.ts'
+import { eventually, patienceMs } from '../../test/eventually.ts'
 import { Database, isUnavailable } from './db.ts'
 import { rateHeaders } from './limits/headers.ts'
 import { Ring } from './limits/ring.ts'
@@ -22,7 +22,7 @@ import { startPostgres } from './postgres.ts'
 const minuteMs = 60_000
 /** Far longer than a test: what a node then gets, it got because another gave it. */
 const endlessLeaseMs = 3_600_000
-const patient = { timeout: 60_000 }
+const patient = { timeout: patienceMs(60_000) }
 
 let url = ''
 let cleanUp: () => Promise<void> = async () => {}

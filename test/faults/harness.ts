@@ -34,6 +34,12 @@ export interface Account {
   credited: number
 }
 
+interface AccountOptions {
+  credit?: number
+  limitPerSecond?: number | null
+  plan?: string
+}
+
 interface Node {
   process: NodeProcess
   stranger: Client
@@ -200,6 +206,11 @@ export class Installation {
     return this.#node(index).process.nodeId
   }
 
+  /** Where a node listens. */
+  origin(index: number): string {
+    return this.#node(index).process.url
+  }
+
   client(index: number, key: string | null): Client {
     return this.#node(index).stranger.as(key)
   }
@@ -239,8 +250,15 @@ export class Installation {
 
   // Customers -------------------------------------------------------------------------------------------------------
 
-  /** Opens an account with money in its test wallet. Its key may ask as often as it likes unless a limit is given. */
-  async account({ credit = 1_000_000, limitPerSecond = 1_000_000, plan = 'enterprise' } = {}): Promise<Account> {
+  /**
+   * Opens an account with money in its test wallet. Its key may ask as often as it likes unless a limit is given; null is
+   * the limit that every key has.
+   */
+  async account({
+    credit = 1_000_000,
+    limitPerSecond = 1_000_000,
+    plan = 'enterprise',
+  }: AccountOptions = {}): Promise<Account> {
     const operator = this.operator()
     const opened = await operator.post('/v1/operator/accounts', { name: 'Ada', country: 'KE', currency: 'KES', plan })
     const { id, test_api_key: key } = opened.body

@@ -17,7 +17,7 @@ const expiresIn = 7_200
 const endings = ['0001', '0002', '0010', '0011', '0016', '0009']
 const seed = chooseSeed()
 const random = randomFrom(seed)
-const { installation, provider, ask, count, told } = await startTrade()
+const { installation, provider, ask, restart, count, told } = await startTrade()
 
 test('whenever the node is killed, every payment ends as the provider says, is paid into the wallet once and told of once', async (t) => {
   t.diagnostic(`seed ${seed}`)
@@ -25,8 +25,7 @@ test('whenever the node is killed, every payment ends as the provider says, is p
   for (let round = 0; round < rounds; round++) {
     for (let i = 0; i < paymentsPerRound; i++) asked.push(askFor(round * paymentsPerRound + i))
     await pause(50 + random() * 500)
-    await installation.killNode(0)
-    await installation.startNode(0)
+    await restart(round === rounds - 1 ? 'at once' : 'a minute later')
   }
   await Promise.all(asked)
   await eventually(

@@ -17,7 +17,7 @@ const credit = 1_000_000
 const endings = ['0001', '0004', '0010', '0011', '0016', '0009']
 const seed = chooseSeed()
 const random = randomFrom(seed)
-const { installation, provider, account, ask, count, told } = await startTrade()
+const { installation, provider, account, ask, restart, count, told } = await startTrade()
 
 before(async () => {
   const credited = await installation.operator().post(`/v1/operator/accounts/${account.id}/credit`, {
@@ -36,8 +36,7 @@ test('whenever the node is killed, every payout ends as the provider says, is pa
     for (let i = 0; i < payoutsPerRound; i++) asked.push(askFor(round * payoutsPerRound + i))
     asked.push(askForMany(round))
     await pause(50 + random() * 500)
-    await installation.killNode(0)
-    await installation.startNode(0)
+    await restart('a minute later')
   }
   await Promise.all(asked)
   await eventually(

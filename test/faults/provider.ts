@@ -10,9 +10,10 @@ import { eventually } from '../eventually.ts'
 import { type Account, type Installation, startInstallation } from './harness.ts'
 
 const timeScale = 0.05
-/** What work of a killed node may need on a busy machine until it is taken up again and done. */
-export const patienceMs = 300_000
-const betweenTriesMs = 200
+/** What a killed node was at is taken up again within a minute, and then done. */
+export const patienceMs = 120_000
+/** As the answer to whoever is too early says. */
+const betweenTriesMs = 1_000
 
 export interface Trade {
   installation: Installation
@@ -20,6 +21,8 @@ export interface Trade {
   account: Account
   /** Asks until it is accepted: a request that died with its node is repeated under its key. Gives the answer. */
   ask(path: string, body: object, key: string): Promise<Record<string, unknown>>
+  /** kill -9, and another start at once or a minute later. */
+  restart(when: 'at once' | 'a minute later'): Promise<void>
   /** How many there are in payments' tables: `payouts where status = 'failed'`. */
   count(what: string): Promise<number>
   /** What was told of, and how often. */
@@ -77,6 +80,11 @@ export async function startTrade(): Promise<Trade> {
         `${key} to be accepted`,
         patienceMs,
       ),
+    async restart(when) {
+      await installation.killNode(0)
+      if (when === 'a minute later') for (const change of minuteLater) await installation.sql(change)
+      await installation.startNode(0)
+    },
     async count(what) {
       const [row] = await installation.sql<{ found: number }>(`select count(*)::int as found from payments.${what}`)
       return row?.found ?? 0
@@ -88,6 +96,15 @@ export async function startTrade(): Promise<Trade> {
       ),
   }
 }
+
+/** A minute in which no node runs: what the dead one had leased or begun is no longer its own. */
+const minuteLater = [
+  `update platform.idempotency set running_until = running_until - interval '1 minute' where running_until is not null`,
+  `update work.jobs set run_at = run_at - interval '1 minute' where owner is not null`,
+  `update payments.attempts set updated_at = updated_at - interval '1 minute' where state in ('planned', 'sending')`,
+  `update payments.payouts set touched_at = touched_at - interval '1 minute' where state in ('planned', 'sending')`,
+  `update payments.refunds set state_at = state_at - interval '1 minute' where state in ('planned', 'sending')`,
+]
 
 function product() {
   return {

@@ -17,7 +17,7 @@ const parts = 2
 const endings = ['0001', '0022', '0023', '0024', '0025', '0026']
 const seed = chooseSeed()
 const random = randomFrom(seed)
-const { installation, provider, account, ask, count, told } = await startTrade()
+const { installation, provider, account, ask, restart, count, told } = await startTrade()
 
 test('whenever the node is killed, every refund ends as the provider says, and nobody is given money twice', async (t) => {
   t.diagnostic(`seed ${seed}`)
@@ -35,8 +35,7 @@ test('whenever the node is killed, every refund ends as the provider says, and n
       for (let part = 0; part < parts; part++)
         asked.push(ask(`/v1/payments/${payment}/refund`, { amount: 400 }, `refund-${payment}-${part}`))
     await pause(50 + random() * 500)
-    await installation.killNode(0)
-    await installation.startNode(0)
+    await restart('a minute later')
   }
   const ids = (await Promise.all(asked)).map(({ refund_id }) => String(refund_id))
   const all = rounds * refundsPerRound * parts

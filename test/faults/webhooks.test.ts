@@ -220,7 +220,10 @@ function stopped(receiver: Receiver): number {
   return requests(receiver, '/off').length + requests(receiver, '/gone').length
 }
 
-/** A delivery is sent twice if its lease was lost, and only then. */
+/**
+ * A delivery is sent twice if its lease was lost, and only then; or if its answer came too late for the node, since the
+ * receiver is in this process, which may be busy.
+ */
 async function assertRepeatedOnlyForLostLeases(receiver: Receiver): Promise<void> {
   const seen = new Set<string>()
   const repeated = new Set<string>()
@@ -229,7 +232,9 @@ async function assertRepeatedOnlyForLostLeases(receiver: Receiver): Promise<void
     if (seen.has(id)) repeated.add(uuidOf('delivery', id) ?? id)
     seen.add(id)
   }
-  const lost = await installation.sql<{ job: string }>('select distinct job from notes.lost_leases')
+  const lost = await installation.sql<{ job: string }>(
+    `select job from notes.lost_leases union select id from webhooks.deliveries where log like '%"TIMEOUT"%'`,
+  )
   const excused = new Set(lost.map(({ job }) => job))
   assert.deepEqual(
     [...repeated].filter((id) => !excused.has(id)),

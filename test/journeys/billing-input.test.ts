@@ -3,7 +3,7 @@
 // names, notes up to their bound, and what is turned off again.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { patienceMs, plan, subscriptions } from '../billing.ts'
+import { plan, subscriptions } from '../billing.ts'
 import type { Reply } from '../client.ts'
 import { startMarket } from '../market.ts'
 import { eventually } from '../world.ts'
@@ -324,7 +324,6 @@ test('an invoice is collected from a phone under either name, from a saved card,
   await eventually(
     async () => (await client.get(`/v1/billing/invoices/${invoice_id}`)).body.status === 'paid',
     'the invoice to be paid',
-    patienceMs,
   )
 })
 

@@ -16,9 +16,6 @@ import { startMarket } from '../market.ts'
 import { wallet } from '../paying.ts'
 import { type Account, eventually, tenantOf } from '../world.ts'
 
-/** What a busy machine may need for everything that follows from a request. */
-const patienceMs = 90_000
-
 const { world, sql, receiver } = await startMarket(0.01)
 
 const disputed = { number: '4000000000000259', exp_month: 12, exp_year: 2040, cvv: '123' }
@@ -56,15 +53,11 @@ test('a disputed payment is told, its money is set aside, and a dispute that is 
   assert.equal((await client.get(`/v1/payments/${payment.payment_id}`)).body.dispute_status, 'won')
   assert.deepEqual(await transfers(dispute.dispute_id), [])
 
-  const told = await eventually(
-    async () => {
-      const bodies = receiver.received.filter(({ url }) => url === '/won').map(({ body }) => JSON.parse(body))
-      const found = bodies.filter(({ event }) => event.startsWith('payment.disput'))
-      return found.length === 2 && found.sort((a, b) => a.sequence - b.sequence)
-    },
-    'both webhooks',
-    patienceMs,
-  )
+  const told = await eventually(async () => {
+    const bodies = receiver.received.filter(({ url }) => url === '/won').map(({ body }) => JSON.parse(body))
+    const found = bodies.filter(({ event }) => event.startsWith('payment.disput'))
+    return found.length === 2 && found.sort((a, b) => a.sequence - b.sequence)
+  }, 'both webhooks')
   assert.deepEqual(
     told.map(({ event, sequence, dispute_id, dispute_status, payment, dispute }) => [
       event,
@@ -291,7 +284,6 @@ async function opened(client: Client, payment: string) {
         ({ payment_id }: { payment_id: string }) => payment_id === payment,
       ),
     'the dispute',
-    patienceMs,
   )
   return (await client.get(`/v1/payments/disputes/${found.dispute_id}`)).body
 }
@@ -302,14 +294,10 @@ async function close(client: Client, dispute: string, outcome: 'won' | 'lost'): 
 }
 
 async function closed(client: Client, dispute: string) {
-  return eventually(
-    async () => {
-      const { body } = await client.get(`/v1/payments/disputes/${dispute}`)
-      return body.closed_at !== null && body
-    },
-    'the end of the dispute',
-    patienceMs,
-  )
+  return eventually(async () => {
+    const { body } = await client.get(`/v1/payments/disputes/${dispute}`)
+    return body.closed_at !== null && body
+  }, 'the end of the dispute')
 }
 
 async function credit({ id }: Account, amount: number): Promise<void> {

@@ -7,7 +7,6 @@ import { renderInvoice } from '../../src/areas/billing/invoices/pdf.ts'
 import { findInvoice } from '../../src/areas/billing/invoices/store.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import { one } from '../../src/platform/db.ts'
-import { patienceMs } from '../billing.ts'
 import { startMarket } from '../market.ts'
 import { type Account, eventually, tenantOf } from '../world.ts'
 
@@ -96,7 +95,6 @@ test('paper of what is paid, credited or withdrawn says so, and asks for nothing
   await eventually(
     async () => (await client.get(`/v1/billing/invoices/${paid.invoice_id}`)).body.payments.length === 2,
     'both payments',
-    patienceMs,
   )
   const { words } = await paperOf(account, paid.invoice_id)
   assert.ok(words.includes('Status | Paid') && words.includes('Paid | KES 1,500.00 | Due | KES 0.00'), words)

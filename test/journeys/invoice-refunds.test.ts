@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
-import { advance, becomes, dayS, nairobi, patienceMs, plan, subscriptions, tells, toldTimes } from '../billing.ts'
+import { advance, becomes, dayS, nairobi, plan, subscriptions, tells, toldTimes } from '../billing.ts'
 import type { Client } from '../client.ts'
 import { eventually, startWorld, type World } from '../world.ts'
 
@@ -67,14 +67,9 @@ test('what was paid twice is given back once: out of what the customer has in ha
   await eventually(
     async () => (await credits(client, customer.customer_id))[0]?.amount === 750,
     'the credit to be less',
-    patienceMs,
   )
   await refund(client, second, 750)
-  await eventually(
-    async () => (await credits(client, customer.customer_id)).length === 0,
-    'the credit to be gone',
-    patienceMs,
-  )
+  await eventually(async () => (await credits(client, customer.customer_id)).length === 0, 'the credit to be gone')
   const shown = (await client.get(`${invoices}/${invoice_id}`)).body
   assert.deepEqual([shown.status, shown.amount_paid, shown.amount_refunded], ['paid', 1000, 0])
   assert.deepEqual(await tells(client, 'invoice.refunded'), [])
@@ -87,11 +82,7 @@ test('credit that was used up already stays used', async () => {
   const next = await invoice(client, 900)
   assert.deepEqual([next.status, next.credit_applied], ['paid', 900])
   await refund(client, second, 1000)
-  await eventually(
-    async () => (await credits(client, customer.customer_id)).length === 0,
-    'what was left to be gone',
-    patienceMs,
-  )
+  await eventually(async () => (await credits(client, customer.customer_id)).length === 0, 'what was left to be gone')
   assert.equal((await client.get(`${invoices}/${next.invoice_id}`)).body.status, 'paid')
 })
 
@@ -186,11 +177,7 @@ function phone(payer: number): string {
 }
 
 async function completed(client: Client, id: string): Promise<string> {
-  await eventually(
-    async () => (await client.get(`/v1/payments/${id}`)).body.status === 'completed',
-    'the payment',
-    patienceMs,
-  )
+  await eventually(async () => (await client.get(`/v1/payments/${id}`)).body.status === 'completed', 'the payment')
   return id
 }
 

@@ -61,7 +61,7 @@ test('one of a batch that was paid all the same counts as paid', async () => {
   const items = ['0001', '0004'].map((ending) => ({ amount: 100, phone: `+25470000${ending}` }))
   const { body } = await client.post('/v1/payments/payout/bulk', { currency: 'KES', items })
   const path = `/v1/payments/payout/bulk/${body.batch_id}`
-  await eventually(async () => (await client.get(path)).body.status === 'completed', 'the batch to be over', 60_000)
+  await eventually(async () => (await client.get(path)).body.status === 'completed', 'the batch to be over')
   await contradict(account, body.payouts[1].payout_id, paid)
   assert.equal((await decide(body.payouts[1].payout_id, 'paid')).status, 200)
   const { body: batch } = await client.get(path)

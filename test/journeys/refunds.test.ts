@@ -10,9 +10,6 @@ import { startMarket } from '../market.ts'
 import { wallet } from '../paying.ts'
 import { eventually, startWorld } from '../world.ts'
 
-/** What a busy machine may need for everything that follows from a request. */
-const patienceMs = 90_000
-
 const { world, sql, receiver } = await startMarket(0.01)
 
 const airtel = { currency: 'KES', beginning: '+25473300' }
@@ -49,11 +46,7 @@ test('a payment is given back, the wallet pays it, and the payment says so', asy
     ['completed', 1_000, 'full', [withoutEnvelope(refund)]],
   )
   assert.deepEqual(await wallet(client), { balance: 0, held: 0 })
-  const told = await eventually(
-    async () => receiver.received.find(({ url }) => url === '/refunded'),
-    'the webhook',
-    patienceMs,
-  )
+  const told = await eventually(async () => receiver.received.find(({ url }) => url === '/refunded'), 'the webhook')
   const body = JSON.parse(told.body)
   assert.deepEqual(
     [body.event, body.sequence, body.refund_id, body.amount_refunded, body.refund_status, body.payment.refunds.length],
@@ -164,14 +157,10 @@ test('a provider whose operator has entered nothing to pay with gives nothing ba
   assert.equal((await world.operator.post('/v1/operator/payments/providers', entered)).status, 201)
   const { client } = await world.account({ currency: 'UGX', balance: 1_000 })
   const payment = await paid(client, momo, '0001', 1_000)
-  const refused = await eventually(
-    async () => {
-      const { status, body } = await client.post(`/v1/payments/${payment.payment_id}/refund`, { amount: 1 })
-      return status === 409 && body.error
-    },
-    'the refusal',
-    patienceMs,
-  )
+  const refused = await eventually(async () => {
+    const { status, body } = await client.post(`/v1/payments/${payment.payment_id}/refund`, { amount: 1 })
+    return status === 409 && body.error
+  }, 'the refusal')
   assert.deepEqual([refused.code, /disbursements/.test(refused.details)], ['REFUND_NOT_ALLOWED', true])
   assert.equal((await world.operator.delete('/v1/operator/payments/providers/mtn_momo-ug-test')).status, 200)
 })
@@ -475,25 +464,17 @@ async function paid(client: Client, { currency, beginning }: typeof airtel, endi
 }
 
 function completed(client: Client, id: string) {
-  return eventually(
-    async () => {
-      const { body } = await client.get(`/v1/payments/${id}`)
-      return body.status === 'completed' && body.provider_reference && body
-    },
-    'the payment to be completed',
-    patienceMs,
-  )
+  return eventually(async () => {
+    const { body } = await client.get(`/v1/payments/${id}`)
+    return body.status === 'completed' && body.provider_reference && body
+  }, 'the payment to be completed')
 }
 
 function over(client: Client, id: string) {
-  return eventually(
-    async () => {
-      const { body } = await client.get(`/v1/refunds/${id}`)
-      return ['completed', 'failed'].includes(body.status) && body
-    },
-    `refund ${id} to be over`,
-    patienceMs,
-  )
+  return eventually(async () => {
+    const { body } = await client.get(`/v1/refunds/${id}`)
+    return ['completed', 'failed'].includes(body.status) && body
+  }, `refund ${id} to be over`)
 }
 
 async function transactionOf(client: Client, id: string): Promise<string> {

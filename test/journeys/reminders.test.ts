@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { uuidOf } from '../../src/kernel/ids.ts'
-import { advance, advanceTo, becomes, dayS, nairobi, patienceMs, plan, subscriptions, toldTimes } from '../billing.ts'
+import { advance, advanceTo, becomes, dayS, nairobi, plan, subscriptions, toldTimes } from '../billing.ts'
 import type { Client } from '../client.ts'
 import { startMarket } from '../market.ts'
 import { type Account, eventually, tenantOf } from '../world.ts'
@@ -69,7 +69,7 @@ test('where no text can be sent the rest goes its way', async () => {
     const { client } = await selling(settings)
     const id = await failing(client, { name: 'Asha', phone })
     const late = await becomes(client, id, ({ status }) => status === 'past_due')
-    await eventually(async () => (await jobs(client)) === 0, 'the reminder to be done', patienceMs)
+    await eventually(async () => (await jobs(client)) === 0, 'the reminder to be done')
     await advanceTo(client, late.next_billing_at)
     await toldTimes(client, 'invoice.payment_failed', 2)
     assert.deepEqual(await textsOf(client), [])
@@ -100,7 +100,7 @@ test('nobody is woken: a card that fails at night is told of in the morning, unl
     }
     await advance(client, 6.1 * 3_600)
     if (isPaid) {
-      await eventually(async () => (await jobs(client)) === 0, 'the reminder to be done', patienceMs)
+      await eventually(async () => (await jobs(client)) === 0, 'the reminder to be done')
       assert.deepEqual(await textsOf(client), [])
     } else await texted(client, 1)
   }
@@ -143,14 +143,10 @@ async function textsOf(client: Client): Promise<Text[]> {
 }
 
 async function texted(client: Client, count: number): Promise<Text[]> {
-  return eventually(
-    async () => {
-      const texts = await textsOf(client)
-      return texts.length >= count && texts
-    },
-    `text ${count}`,
-    patienceMs,
-  )
+  return eventually(async () => {
+    const texts = await textsOf(client)
+    return texts.length >= count && texts
+  }, `text ${count}`)
 }
 
 async function jobs(client: Client): Promise<number> {
@@ -177,5 +173,5 @@ async function remindAgain(account: Account, invoice: string): Promise<void> {
      values ($1, gen_random_uuid(), 'billing.remind', now(), $2, 'test', 0, $3)`,
     [bucket, id, JSON.stringify(payload)],
   )
-  await eventually(async () => (await jobs(account.client)) === 0, 'the reminder to be done', patienceMs)
+  await eventually(async () => (await jobs(account.client)) === 0, 'the reminder to be done')
 }

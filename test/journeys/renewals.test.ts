@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { renewMany } from '../../src/areas/billing/subscriptions/renew-many.ts'
 import { newUuid, uuidOf } from '../../src/kernel/ids.ts'
-import { advance, becomes, dayS, nairobi, patienceMs, plan, subscriptions, tells, toldTimes } from '../billing.ts'
+import { advance, becomes, dayS, nairobi, plan, subscriptions, tells, toldTimes } from '../billing.ts'
 import type { Client } from '../client.ts'
 import { startMarket } from '../market.ts'
 import { type Account, eventually, tenantOf } from '../world.ts'
@@ -96,7 +96,7 @@ test('whatever else falls due among them goes its own way', async () => {
     const now = (await client.get(`${subscriptions}/${id}`)).body
     return (await client.get(`/v1/billing/invoices/${now.latest_invoice_id}`)).body.status === 'paid'
   }
-  await eventually(() => paid(payer.subscription_id), 'the payer to have paid', patienceMs)
+  await eventually(() => paid(payer.subscription_id), 'the payer to have paid')
   const numbers = numbersOf((await client.get('/v1/billing/invoices?limit=200')).body.data)
   assert.deepEqual(numbers, range(numbers.length))
 })
@@ -113,17 +113,13 @@ test('one that cannot be billed leaves the others alone, and is billed when it c
   await advance(client, 31 * dayS)
   for (const id of others) await becomes(client, id, ({ cycles }) => cycles === 2)
   assert.equal((await client.get(`${subscriptions}/${broken}`)).body.cycles, 1)
-  await eventually(
-    async () => {
-      const { rows } = await sql.query(
-        `select last_error from work.jobs where account_id = $1 and lane = 'billing.renew_alone' and failures > 0`,
-        [tenantOf(account).account],
-      )
-      return rows.length === 1
-    },
-    'the failure to be noted',
-    patienceMs,
-  )
+  await eventually(async () => {
+    const { rows } = await sql.query(
+      `select last_error from work.jobs where account_id = $1 and lane = 'billing.renew_alone' and failures > 0`,
+      [tenantOf(account).account],
+    )
+    return rows.length === 1
+  }, 'the failure to be noted')
   await zone('Africa/Nairobi')
   await becomes(client, broken, ({ cycles }) => cycles === 2)
   assert.deepEqual(numbersOf((await client.get('/v1/billing/invoices?limit=200')).body.data), range(18))
@@ -197,18 +193,14 @@ async function twoJobsEach(account: Account): Promise<void> {
 
 /** Waits until no job of an account is due. */
 async function noneDue(account: Account): Promise<void> {
-  await eventually(
-    async () => {
-      const { rows } = await sql.query(
-        `select count(*)::int as due from work.jobs
+  await eventually(async () => {
+    const { rows } = await sql.query(
+      `select count(*)::int as due from work.jobs
           where account_id = $1 and lane like 'billing.%' and run_at < now() + interval '1 hour'`,
-        [tenantOf(account).account],
-      )
-      return rows[0].due === 0
-    },
-    'all jobs to be done',
-    patienceMs,
-  )
+      [tenantOf(account).account],
+    )
+    return rows[0].due === 0
+  }, 'all jobs to be done')
 }
 
 function numbersOf(bills: readonly { number: string | null }[]): number[] {

@@ -180,6 +180,36 @@ test('a hundred requests with one key are one write', async () => {
   assert.equal(await balance(ada.id), 100 - 0.8)
 })
 
+test('a key whose request died with its node is free again after a minute', async () => {
+  const ada = await world.account()
+  const headers = { 'idempotency-key': randomUUID() }
+  const ask = () => ada.client.post('/v1/api-keys', { name: 'One' }, { headers })
+  const gate = await world.app.db.connect()
+  const mine = `from platform.idempotency where key = '${headers['idempotency-key']}'`
+  const claimed = async () => (await gate.query(`select (running_until - created_at)::text as held ${mine}`)).rows[0]
+  try {
+    await gate.query('begin; lock table accounts.api_keys in share row exclusive mode')
+    const first = ask()
+    const { held } = await eventually(claimed, 'the key to be claimed')
+    assert.equal(held, '00:01:00')
+    const early = await ask()
+    assert.deepEqual([early.status, early.body.error.code], [409, 'REQUEST_IN_PROGRESS'])
+    await gate.query('commit')
+    assert.equal((await first).status, 201)
+    // As it would be if the node had died before it had an answer.
+    const dies = `update platform.idempotency set status = null, body = null, running_until = now()`
+    const where = `where key = '${headers['idempotency-key']}'`
+    await gate.query(`${dies} + interval '30 seconds' ${where}`)
+    assert.equal((await ask()).status, 409)
+    await gate.query(`${dies} - interval '1 millisecond' ${where}`)
+    const again = await ask()
+    assert.deepEqual([again.status, again.body.id === (await first).body.id], [201, false])
+    assert.equal((await ask()).text, again.text, 'and from now on that is its answer')
+  } finally {
+    await gate.end()
+  }
+})
+
 test('a wallet pays for exactly what it can, whoever asks at once', async () => {
   const ada = await world.account({ balance: 8 })
   const replies = await Promise.all(Array.from({ length: 30 }, () => ada.client.post('/v1/notes', { text: 'Me' })))

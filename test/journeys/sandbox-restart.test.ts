@@ -11,8 +11,6 @@ import { createTestDatabase, type TestDatabase } from '../database.ts'
 import { eventually } from '../eventually.ts'
 import { endAll, freePort, newHome, run, type Serving, serve } from '../program.ts'
 
-/** What a killed node held is taken up again within a quarter of a minute; the machine may be busy. */
-const patienceMs = 180_000
 const card = { number: '4242424242424242', exp_month: 12, exp_year: 2040, cvv: '123' }
 const lateRefunds = { ...card, number: '4000000000007726' }
 /** Paid after a minute, which takes six seconds here; and after two, which takes 0.2. */
@@ -98,7 +96,6 @@ test('what was under way at a kill -9 ends after the next start, once, and the b
   await eventually(
     async () => (await statuses('/v1/sms', texts)).every((one) => one === 'delivered'),
     'texts to be delivered',
-    patienceMs,
   )
 
   const moved: Moves = {}
@@ -123,14 +120,10 @@ test('of two nodes that share a home the first keeps the books, and the simulato
     phone: '+254700000001',
   })
   assert.equal(status, 201, text)
-  const ended = await eventually(
-    async () => {
-      const { body: payout } = await second.client.get(`/v1/payouts/${body.payout_id}`)
-      return payout.status === 'completed' && payout
-    },
-    'the payout by the second node',
-    patienceMs,
-  )
+  const ended = await eventually(async () => {
+    const { body: payout } = await second.client.get(`/v1/payouts/${body.payout_id}`)
+    return payout.status === 'completed' && payout
+  }, 'the payout by the second node')
   second.client.close()
   assert.equal((await second.program.stop('SIGTERM')).code, 0)
   assert.ok(!(await readFile(join(home.path, 'simulators/daraja.journal'), 'utf8')).includes(ended.provider_reference))
@@ -143,7 +136,7 @@ test('a stop leaves the same behind, and the providers have paid what we say the
   client.close()
   await start()
   assert.equal((await over(`/v1/payouts/${late}`)).status, 'completed')
-  await eventually(async () => (await statuses('/v1/sms', [text]))[0] === 'delivered', 'the text', patienceMs)
+  await eventually(async () => (await statuses('/v1/sms', [text]))[0] === 'delivered', 'the text')
   await serving.program.stop('SIGTERM')
 
   const paidBy = (name: string, book: string, isPaid: (one: Record<string, unknown>) => boolean): number =>
@@ -196,14 +189,10 @@ const payOut = (currency: string, phone: string): Promise<string> =>
   made('payout_id', '/v1/payouts', { amount: 100, currency, phone })
 
 function over(path: string) {
-  return eventually(
-    async () => {
-      const { body } = await client.get(path)
-      return ['pending', 'processing'].includes(body.status) ? null : body
-    },
-    `the end of ${path}`,
-    patienceMs,
-  )
+  return eventually(async () => {
+    const { body } = await client.get(path)
+    return ['pending', 'processing'].includes(body.status) ? null : body
+  }, `the end of ${path}`)
 }
 
 function statuses(path: string, ids: readonly string[]): Promise<string[]> {

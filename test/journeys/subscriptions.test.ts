@@ -5,14 +5,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { step } from '../../src/areas/billing/subscriptions/renew.ts'
-import { areas } from '../../src/areas.ts'
-import { loadConfig } from '../../src/config.ts'
 import { bucketOf, uuidOf } from '../../src/kernel/ids.ts'
-import { type RunningNode, startNode } from '../../src/server.ts'
 import { type Client, refusal } from '../client.ts'
 import { startMarket } from '../market.ts'
-import { notes, notesMigrations } from '../notes/area.ts'
-import { type Account, eventually, quiet } from '../world.ts'
+import { type Account, eventually } from '../world.ts'
 
 const { world, sql } = await startMarket(0.05)
 
@@ -21,7 +17,6 @@ const customer = { name: 'Asha', email: 'asha@example.com' }
 const hourS = 3_600
 const dayS = 24 * hourS
 const byPhone = (ending = '0001') => ({ type: 'mobile_money', phone: `+25470000${ending}` })
-const patienceMs = 60_000
 
 /** An account in Nairobi where it is ten in the morning of the first of next March. */
 async function account(balance = 0): Promise<Account> {
@@ -124,7 +119,7 @@ test('who does not pay within 23 hours never subscribed', async () => {
   assert.equal((await invoice(client, made.latest_invoice_id)).status, 'void')
   // Another way to pay in time would have helped.
   const { body: other } = await client.post(path, { plan_id, customer, payment_method: byPhone('0002') })
-  await eventually(async () => (await tells(client, 'invoice.payment_failed')).length === 2, 'the refusal', patienceMs)
+  await eventually(async () => (await tells(client, 'invoice.payment_failed')).length === 2, 'the refusal')
   await client.patch(`${path}/${other.subscription_id}`, { payment_method: byPhone() })
   await becomes(client, other, ({ status }) => status === 'active')
 })
@@ -143,7 +138,7 @@ test('a trial costs nothing, is told to end, and is billed when it does', async 
   await advance(client, 2.9 * dayS)
   const active = await becomes(client, made, ({ status }) => status === 'active')
   assert.deepEqual([active.cycles, active.current_period_start], [1, made.trial_end])
-  await eventually(async () => (await balance(client)) === 1970, 'the first money', patienceMs)
+  await eventually(async () => (await balance(client)) === 1970, 'the first money')
   assert.equal((await tells(client, 'subscription.trial_ending')).length, 1)
   const { body: none } = await client.post(path, { plan_id, customer, trial_days: 0 })
   assert.deepEqual([none.status, none.trial_end], ['active', null])
@@ -171,11 +166,7 @@ test('a charge that fails is tried again after 1, 3, 5 and 7 days, and then it i
     const { body: now } = await client.get(`${path}/${made.subscription_id}`)
     assert.equal(days, Math.round((Date.parse(now.next_billing_at) - failedAt.getTime()) / 1_000 / dayS))
     await advanceTo(client, now.next_billing_at)
-    await eventually(
-      async () => (await tells(client, 'invoice.payment_failed')).length === tries,
-      `failure ${tries}`,
-      patienceMs,
-    )
+    await eventually(async () => (await tells(client, 'invoice.payment_failed')).length === tries, `failure ${tries}`)
   }
   const over = await becomes(client, made, ({ status }) => status === 'cancelled')
   assert.deepEqual([over.cancel_reason, over.next_billing_at], ['dunning', null])
@@ -201,7 +192,7 @@ test('a retry that succeeds makes it active again; the account may keep what was
   assert.deepEqual(await refusal(client.post(`${at}/pause`)), [409, 'INVALID_STATE'])
   assert.deepEqual(await refusal(client.patch(at, { quantity: 2 })), [409, 'INVALID_STATE'])
   await advance(client, 2 * dayS)
-  await eventually(async () => (await tells(client, 'invoice.payment_failed')).length === 2, 'the last try', patienceMs)
+  await eventually(async () => (await tells(client, 'invoice.payment_failed')).length === 2, 'the last try')
   const kept = (await client.get(at)).body
   assert.deepEqual([kept.status, kept.next_billing_at], ['past_due', null])
   await advance(client, 40 * dayS)
@@ -530,49 +521,6 @@ test('what cannot be subscribed to is refused with a code, and leaves nothing', 
     assert.deepEqual(await refusal(client.get(`${path}/${id}`)), [404, 'NOT_FOUND'], id)
 })
 
-test('two nodes that renew the same subscriptions at once bill each of them once', async () => {
-  const { client, id } = await account()
-  const { plan_id } = await plan(client)
-  const ids: string[] = []
-  // One after the other: phones that are asked all at once might expire before a busy machine has looked at each.
-  for (let i = 0; i < 20; i++) {
-    const customer = { email: `a${i}@example.com` }
-    const { body } = await client.post(path, { plan_id, customer, payment_method: byPhone(`${2000 + i}`) })
-    ids.push(body.subscription_id)
-  }
-  await eventually(
-    async () => (await client.get(`${path}?status=active`)).body.data.length === ids.length,
-    'all of them to be paid',
-    patienceMs,
-  )
-  const other = await secondNode()
-  try {
-    const uuid = uuidOf('account', id) ?? ''
-    const tenant = { bucket: bucketOf(uuid), account: uuid, environment: 'test' } as const
-    await advance(client, 31 * dayS)
-    // Beside the jobs, which run on both: whoever comes at the same moment, several times.
-    await Promise.all(
-      [world.app, other.app, world.app, other.app].flatMap((app) =>
-        ids.map((one) => step(app, tenant, uuidOf('subscription', one) ?? '', 0)),
-      ),
-    )
-    await eventually(
-      async () => (await tells(client, 'subscription.renewed', 200)).length === ids.length,
-      'all of them to be renewed',
-      patienceMs,
-    )
-    const { rows } = await sql.query(
-      `select subscription_id, count(*)::int as bills, count(distinct number)::int as numbers
-         from billing.invoices where account_id = $1 group by 1`,
-      [uuid],
-    )
-    assert.deepEqual([rows.length, new Set(rows.map(({ bills }) => bills))], [20, new Set([2])])
-    assert.equal(await balance(client), 40 * 1477.5)
-  } finally {
-    await other.stop()
-  }
-})
-
 test('a suspended account bills nobody', async () => {
   const { client, id } = await account()
   const { plan_id } = await plan(client)
@@ -649,19 +597,15 @@ test('whatever is done to it in whatever order, every period is billed once and 
 
 /** The subscription when nothing of it is due any more. */
 async function settledAt(client: Client, at: string) {
-  return eventually(
-    async () => {
-      const { body } = await client.get(at)
-      const { rows } = await sql.query(
-        `select next_at is null or next_at > now() + c.offset_ms * interval '1 millisecond' as settled
+  return eventually(async () => {
+    const { body } = await client.get(at)
+    const { rows } = await sql.query(
+      `select next_at is null or next_at > now() + c.offset_ms * interval '1 millisecond' as settled
            from billing.subscriptions s join accounts.sandbox_clocks c using (account_id) where id = $1`,
-        [uuidOf('subscription', body.subscription_id)],
-      )
-      return rows[0].settled && (await client.get(at)).body
-    },
-    `${at} to be at rest`,
-    patienceMs,
-  )
+      [uuidOf('subscription', body.subscription_id)],
+    )
+    return rows[0].settled && (await client.get(at)).body
+  }, `${at} to be at rest`)
 }
 
 interface Item {
@@ -700,15 +644,11 @@ async function invoice(client: Client, id: string) {
 
 async function becomes(client: Client, { subscription_id }: Shown, holds: (now: Shown) => boolean) {
   let last = ''
-  return eventually(
-    async () => {
-      const { body, text } = await client.get(`${path}/${subscription_id}`)
-      last = text
-      return holds(body) && body
-    },
-    `a change of ${subscription_id}`,
-    patienceMs,
-  ).catch((error) => assert.fail(`${error}: ${last}`))
+  return eventually(async () => {
+    const { body, text } = await client.get(`${path}/${subscription_id}`)
+    last = text
+    return holds(body) && body
+  }, `a change of ${subscription_id}`).catch((error) => assert.fail(`${error}: ${last}`))
 }
 
 async function timeOf(client: Client): Promise<Date> {
@@ -736,14 +676,10 @@ async function tells(client: Client, event: string, limit = 50) {
 
 /** What the last event of its kind said. */
 async function told(client: Client, event: string) {
-  const [last] = await eventually(
-    async () => {
-      const found = await tells(client, event)
-      return found.length > 0 && found
-    },
-    event,
-    patienceMs,
-  )
+  const [last] = await eventually(async () => {
+    const found = await tells(client, event)
+    return found.length > 0 && found
+  }, event)
   return last.payload
 }
 
@@ -754,19 +690,4 @@ async function balance(client: Client): Promise<number> {
 /** A second or two pass between requests. */
 function near(figure: number, expected: number): void {
   assert.ok(Math.abs(figure - expected) < 0.2, `${figure} is not ${expected}`)
-}
-
-/** Phones are asked by the first node alone: each has simulators of its own. */
-async function secondNode(): Promise<RunningNode> {
-  const { config } = loadConfig(
-    {},
-    {
-      ...quiet,
-      PAMOJA_HOME: world.home,
-      DATABASE_URL: world.databaseUrl,
-      PAMOJA_RATE_LIMITS: 'off',
-      PAMOJA_ROLES: ['timers'],
-    },
-  )
-  return startNode({ config, areas: [...areas, notes], extraMigrations: notesMigrations })
 }

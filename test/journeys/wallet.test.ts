@@ -107,7 +107,7 @@ test('a top-up that fails, comes late or is told three times fills the wallet as
     await settled(client, body.payment_id)
     // A callback that a busy machine misses is made up for by a poll, the next of which may be 36 seconds away.
     const isFilled = async () => (await client.get('/v1/wallet/balance')).body.balance === balance
-    await eventually(isFilled, `KES ${balance}`, 90_000)
+    await eventually(isFilled, `KES ${balance}`)
     const events = (await client.get('/v1/events')).body.data.map(({ event }: { event: string }) => event)
     const filled = events.filter((event: string) => event === 'wallet.topup_completed')
     assert.equal(filled.length, balance > 0 ? 1 : 0, ending)
@@ -313,7 +313,7 @@ test('a wallet fills itself from a saved card, and a card that is refused or gon
     set.text,
   )
   await Promise.all([rechargeAll(world.app, topup), rechargeAll(world.app, topup)])
-  await eventually(async () => (await topups())[0]?.status === 'completed', 'the money of the card', 90_000)
+  await eventually(async () => (await topups())[0]?.status === 'completed', 'the money of the card')
   const [filled] = await topups()
   assert.deepEqual([(await topups()).length, filled.method, filled.fee, filled.amount], [1, 'card', 0, 1_000])
 
@@ -321,7 +321,7 @@ test('a wallet fills itself from a saved card, and a card that is refused or gon
   const changed = await client.post(path, { enabled: true, card_token: refused, threshold: 100_000 })
   assert.deepEqual([changed.body.card_token, changed.body.amount], [refused, 1_000], changed.text)
   await rechargeAll(world.app, topup)
-  await eventually(async () => (await recharge()).consecutive_failures === 1, 'a failure', 90_000)
+  await eventually(async () => (await recharge()).consecutive_failures === 1, 'a failure')
   const [declined] = await topups()
   const { failure_reason } = (await client.get(`/v1/payments/${declined.payment_id}`)).body
   assert.equal(failure_reason, 'CARD_DECLINED')

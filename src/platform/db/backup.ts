@@ -5,16 +5,16 @@
 //
 // The file is gzip around lines of JSON, and between them the rows in the text format of COPY:
 //
-//   {"pamoja_backup":1,"made_at":"2026-01-31T12:00:00.000Z","migrations":[{"name":"0001_platform","checksum":"9f…"}]}
+//   {"pamoja_backup":2,"made_at":"2026-01-31T12:00:00.000Z","migrations":[{"name":"0001_platform","checksum":"9f…"}]}
 //   {"table":"events.events","columns":["bucket","id"],"partitions":[{"name":"events_default","bounds":"DEFAULT"}]}
 //   {"bytes":8192}         and after this line so many bytes of rows, cut anywhere; any number of such blocks,
 //   {"bytes":0}            and this one ends the table; then the next table
-//   {"rows":{"events.events":3412},"sequences":{"later.numbers":"17"}}
-//   {"sha256":"5e…"}       of every byte before this line; nothing may follow
+//   {"rows":{"events.events":3412},"sequences":{"later.numbers":"17"}}     nothing may follow
+//
+// Behind it is a seal (backup-seal.ts) over every byte that is on the disk.
 //
 // The file does not hold the secret key, without which the secrets in it are as closed as they are in the database.
 // A restored installation does again what was still to be done when the backup was made.
-import { createHash } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { open, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -26,8 +26,9 @@ import { type Static, type TSchema, Type } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import { StartError } from '../../config.ts'
 import { type Database, sqlState } from '../db.ts'
+import { seal, unseal } from './backup-seal.ts'
 
-const formatVersion = 1
+const formatVersion = 2
 const maxLineBytes = 4 * 1024 * 1024
 const unzippedBlockBytes = 256 * 1024
 const lockTimeoutMs = 10_000
@@ -49,7 +50,7 @@ export async function backup(db: Database, file: string): Promise<string> {
     await client.query('begin isolation level repeatable read read only')
     await prepareSession(client)
     const counts = new Map<string, number>()
-    const bytes = await writeFile(file, sealed(dump(client, counts)))
+    const bytes = await writeFile(file, dump(client, counts))
     return `Backed up ${amount(counts)} to ${file} (${size(bytes)}). The secret key (PAMOJA_SECRET_KEY, or the file secret-key in PAMOJA_HOME) is not in it: keep a copy of that elsewhere, because the secrets in the backup cannot be opened without it.`
   } finally {
     await client.end()
@@ -118,15 +119,9 @@ const begins = Compile(Begin)
 const tableBegins = Compile(TableBegin)
 const blocks = Compile(Block)
 const summaries = Compile(Summary)
-const seals = Compile(Type.Object({ sha256: Type.String() }))
 
 type Migrations = Static<typeof Begin>['migrations']
-type Line =
-  | Static<typeof Begin>
-  | Static<typeof TableBegin>
-  | Static<typeof Block>
-  | Static<typeof Summary>
-  | { sha256: string }
+type Line = Static<typeof Begin> | Static<typeof TableBegin> | Static<typeof Block> | Static<typeof Summary>
 
 interface Table {
   /** As in the file: schema and name, without quotes. */
@@ -222,15 +217,6 @@ function line(value: Line): Buffer {
   return Buffer.from(`${JSON.stringify(value)}\n`)
 }
 
-async function* sealed(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  const hash = createHash('sha256')
-  for await (const piece of content) {
-    hash.update(piece)
-    yield piece
-  }
-  yield line({ sha256: hash.digest('hex') })
-}
-
 /** Under its own name the file is always whole: it is written beside it, and renamed when it is safe on the disk. */
 async function writeFile(file: string, content: AsyncIterable<Buffer>): Promise<number> {
   const part = `${file}.part`
@@ -251,7 +237,7 @@ async function writeFile(file: string, content: AsyncIterable<Buffer>): Promise<
 async function writePart(part: string, content: AsyncIterable<Buffer>): Promise<number> {
   // While a backup runs the database cannot clean up behind its snapshot, so it had better be quick than small.
   const gzip = createGzip({ level: zlib.Z_BEST_SPEED })
-  await pipeline(content, gzip, createWriteStream(part, { flags: 'wx', mode: 0o600, flush: true }))
+  await pipeline(content, gzip, seal, createWriteStream(part, { flags: 'wx', mode: 0o600, flush: true }))
   return (await stat(part)).size
 }
 
@@ -303,9 +289,13 @@ class Damage extends Error {}
 /** Reads a file from the first byte to the last. Returns only if all of it is what once was written. */
 async function readFile(file: string, take: Taker = async () => undefined): Promise<Contents> {
   let begun = false
+  let whole = false
   try {
-    return await pipeline(
+    const contents = await pipeline(
       createReadStream(file),
+      async function* (chunks: AsyncIterable<Buffer>) {
+        whole = yield* unseal(chunks)
+      },
       createGunzip({ chunkSize: unzippedBlockBytes }),
       async (chunks: AsyncIterable<Buffer>) => {
         const input = new Input(chunks)
@@ -314,6 +304,8 @@ async function readFile(file: string, take: Taker = async () => undefined): Prom
         return { begin, summary: await readTables(input, take) }
       },
     )
+    if (!whole) throw new Damage('its checksum does not match')
+    return contents
   } catch (error) {
     throw readingProblem(file, begun, error)
   }
@@ -338,8 +330,6 @@ async function readTables(input: Input, take: Taker): Promise<Static<typeof Summ
       continue
     }
     const summary = checked(summaries, record)
-    const sha256 = input.digest()
-    if (checked(seals, await input.line()).sha256 !== sha256) throw new Damage('its checksum does not match')
     if (!(await input.atEnd())) throw new Damage('something follows its end')
     return summary
   }
@@ -358,10 +348,9 @@ function checked<S extends TSchema>(validator: Validator<Record<never, never>, S
   return record
 }
 
-/** Lines and blocks out of a stream that is cut anywhere, with the checksum of all that was taken from it. */
+/** Lines and blocks out of a stream that is cut anywhere. */
 class Input {
   readonly #chunks: AsyncIterator<Buffer>
-  readonly #hash = createHash('sha256')
   #ahead: Buffer = Buffer.alloc(0)
 
   constructor(chunks: AsyncIterable<Buffer>) {
@@ -390,10 +379,6 @@ class Input {
     }
   }
 
-  digest(): string {
-    return this.#hash.copy().digest('hex')
-  }
-
   async atEnd(): Promise<boolean> {
     while (this.#ahead.length === 0) {
       const next = await this.#chunks.next()
@@ -410,7 +395,6 @@ class Input {
   #take(count: number): Buffer {
     const taken = this.#ahead.subarray(0, count)
     this.#ahead = this.#ahead.subarray(count)
-    this.#hash.update(taken)
     return taken
   }
 }
