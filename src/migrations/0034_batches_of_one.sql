@@ -85,6 +85,12 @@ end $$;
 
 -- Telling ---------------------------------------------------------------------------------------------------------
 
+-- The id of a delivery follows from the event and the endpoint, so that it is the same however often it is made. It
+-- keeps the event's time and counter: deliveries sort as their events do.
+create or replace function webhooks.delivery_id(event uuid, endpoint uuid) returns uuid language sql immutable as $$
+  select (left(event::text, 18) || '-8' || left(md5(event::text || endpoint::text), 15))::uuid
+$$;
+
 -- Writes one delivery and its job for each address that an event goes to; what goes to a callback is in its job only. Gives
 -- for each event null when nobody wants it, else `delivery/endpoint/version` for each delivery that its owner is to begin at
 -- once, separated by commas. An ordered delivery behind another one waits for it; webhooks.finish lets it go on, and if the
@@ -95,9 +101,10 @@ declare
   item         events.event_item;
   matches      webhooks.match[];
   match        webhooks.match;
+  delivery     uuid;
   some_ordered boolean := false;
-  behind       uuid[] := '{}';
-  waits        boolean;
+  behind       uuid[];
+  waits        boolean := false;
   jobs         work.job_item[];
   begun        text[] := array_fill(null::text, array[cardinality(items)]);
 begin
@@ -117,10 +124,10 @@ begin
     select m.bucket, m.account_id, m.environment, m.id, m.endpoint_id, m.event_id, m.event, m.resource_id, 'pending',
            m.ordered, m.created_at, m.created_at
       from unnest(matches) m;
-    foreach match in array matches loop
-      if match.ordered then some_ordered := true; end if;
-    end loop;
   end if;
+  foreach match in array matches loop
+    if match.ordered then some_ordered := true; end if;
+  end loop;
   if some_ordered then
     behind := array(
       select m.id from unnest(matches) m
@@ -130,26 +137,26 @@ begin
             and d.endpoint_id = m.endpoint_id and d.ordered and d.resource_id = m.resource_id and d.id < m.id
             and d.status in ('pending', 'delivering')));
   end if;
+
+  foreach match in array matches loop
+    if some_ordered then waits := match.id = any(behind); end if;
+    if waits then
+      jobs := jobs || row(match.bucket, match.id, 'webhooks.deliver', match.account_id, match.environment,
+                          match.endpoint_id, null, 1000, '{}')::work.job_item;
+    else
+      jobs := jobs || row(match.bucket, match.id, 'webhooks.deliver', match.account_id, match.environment,
+                          match.endpoint_id, match.owner, 0, '{}')::work.job_item;
+      begun[match.n] := concat_ws(',', begun[match.n], match.id || '/' || match.endpoint_id || '/' || match.version);
+    end if;
+  end loop;
   for n in 1 .. cardinality(items) loop
     item := items[n];
     if item.callback_url is not null then
-      matches := matches || row(n, webhooks.delivery_id(item.id, webhooks.no_endpoint()), webhooks.no_endpoint(), 0, false,
-                                item.bucket, item.account_id, item.environment, item.id, item.type, item.resource_id,
-                                item.callback_url, item.created_at, item.owner)::webhooks.match;
-    end if;
-  end loop;
-
-  foreach match in array matches loop
-    waits := match.id = any(behind);
-    jobs := jobs || row(
-      match.bucket, match.id, 'webhooks.deliver', match.account_id, match.environment, webhooks.address(match.endpoint_id),
-      case when waits then null else match.owner end, case when waits then 1000 else 0 end,
-      case when match.url is null then '{}' else jsonb_build_object('callback',
-        webhooks.callback(match.event_id, match.event, match.resource_id, match.url, match.created_at, 0::smallint,
-                          match.created_at)) end)::work.job_item;
-    if not waits then
-      begun[match.n] := concat_ws(',', begun[match.n],
-                                  match.id || '/' || webhooks.address(match.endpoint_id) || '/' || match.version);
+      delivery := webhooks.delivery_id(item.id, webhooks.no_endpoint());
+      jobs := jobs || row(item.bucket, delivery, 'webhooks.deliver', item.account_id, item.environment, 'callback', item.owner,
+                          0, jsonb_build_object('callback', webhooks.callback(item.id, item.type, item.resource_id,
+                            item.callback_url, item.created_at, 0::smallint, item.created_at)))::work.job_item;
+      begun[n] := concat_ws(',', begun[n], delivery || '/callback/0');
     end if;
   end loop;
   if jobs is not null then perform work.add(jobs); end if;
@@ -187,6 +194,7 @@ create or replace function webhooks.finish(node uuid, items webhooks.finish_item
   set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
   item          webhooks.finish_item;
+  owned         uuid[];
   failed        uuid[];
   some_failed   boolean := false;
   some_ordered  boolean := false;
@@ -205,6 +213,10 @@ begin
       newest := greatest(newest, item.id);
     end if;
   end loop;
+  if some_failed then
+    owned := array(select j.id from unnest(items) i
+                     join work.jobs j on j.bucket = i.bucket and j.id = i.id and j.attempt = i.attempt);
+  end if;
   if some_logged then
     update webhooks.deliveries d
        set status = i.status, attempts = i.attempts, next_attempt_at = i.next_at,
@@ -217,9 +229,7 @@ begin
      where d.bucket = i.bucket and d.account_id = i.account and d.environment = i.environment and d.id = i.id
        and d.id >= oldest and d.id <= newest
        and d.endpoint_id = i.endpoint and i.endpoint <> webhooks.no_endpoint()
-       and d.status in ('pending', 'delivering')
-       and (i.status = 'delivered'
-            or exists (select from work.jobs j where j.bucket = i.bucket and j.id = i.id and j.attempt = i.attempt));
+       and d.status in ('pending', 'delivering') and (i.status = 'delivered' or i.id = any(owned));
   end if;
   delete from work.jobs j using unnest(items) i
    where j.bucket = i.bucket and j.id = i.id and i.delay_ms is null
@@ -286,6 +296,130 @@ begin
   end if;
   foreach item in array items loop
     failing := coalesce(item.endpoint = any(failed), false);
+    return next;
+  end loop;
+end $$;
+
+-- Payments --------------------------------------------------------------------------------------------------------
+
+-- Counts what became of payments or payouts, as their checks say it should be.
+create or replace function payments.count_fates(fates payments.fate[]) returns void language plpgsql
+  set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+declare
+  fate           payments.fate;
+  some_completed boolean := false;
+  oldest         uuid;
+  newest         uuid;
+begin
+  foreach fate in array fates loop
+    if fate.status = 'completed' then some_completed := true; end if;
+    oldest := least(oldest, fate.id);
+    newest := greatest(newest, fate.id);
+  end loop;
+  if some_completed then
+    insert into payments.payers (bucket, account_id, environment, payer, first_at)
+    select c.bucket, c.account_id, c.environment, c.payer, min(f.at)
+      from unnest(fates) f
+      join payments.risk_checks c
+        on c.bucket = f.bucket and c.account_id = f.account_id and c.environment = f.environment and c.id = f.id
+       and c.id >= oldest and c.id <= newest
+     where f.status = 'completed' and c.payer is not null
+     group by 1, 2, 3, 4 order by 1, 2, 3, 4
+    on conflict do nothing;
+  end if;
+  if oldest is not null then
+    insert into payments.velocity as v (bucket, account_id, environment, tally, step, start, item, count, total, expires_at)
+    select c.bucket, c.account_id, c.environment, w.tally, w.step,
+           floor(extract(epoch from f.at) / w.step)::bigint * w.step, w.item, count(*), sum(w.amount),
+           max(f.real_at + w.keep * interval '1 second')
+      from unnest(fates) f
+      join payments.risk_checks c
+        on c.bucket = f.bucket and c.account_id = f.account_id and c.environment = f.environment and c.id = f.id
+       and c.id >= oldest and c.id <= newest
+     cross join lateral jsonb_to_recordset(c.watched)
+        as w(tally uuid, step int, item uuid, amount numeric, keep int, statuses text[])
+     where f.status = any(w.statuses)
+     group by 1, 2, 3, 4, 5, 6, 7 order by 1, 2, 3, 4, 5, 6, 7
+    on conflict (bucket, account_id, environment, tally, step, start, item)
+      do update set count = v.count + excluded.count, total = v.total + excluded.total;
+  end if;
+end $$;
+
+-- Stores what verdicts do to payments. One whose payment was changed since it was read is not stored at all: whoever asked
+-- looks again. version is that of the payment after its change. Payments are taken in the order of their key, then attempts,
+-- then wallets.
+create or replace function payments.settle(node uuid, items payments.settle_item[])
+  returns table (stored boolean, version text, deliveries text) language plpgsql
+  set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+declare
+  item     payments.settle_item;
+  won      int[];
+  now_is   text[];
+  kept     payments.settle_item[] := items;
+  incomes  ledger.income_item[];
+  fates    payments.fate[];
+  spoken   int[];
+  speeches events.event_item[];
+  told     text[];
+begin
+  with changed as (
+    update payments.payments p
+       set status = i.status, failure_reason = i.failure_reason, late = i.late, sequence = i.sequence,
+           reference = i.reference, provider_reference = i.provider_reference, details = i.details,
+           expires_at = i.expires_at, completed_at = i.completed_at, receipt_url = i.receipt_url,
+           receipt_token = coalesce(i.receipt_token, p.receipt_token), updated_at = i.at
+      from (select u.*, row_number() over () as n from unnest(items) u order by u.bucket, u.account, u.environment, u.payment) i
+     where p.bucket = i.bucket and p.account_id = i.account and p.environment = i.environment and p.id = i.payment
+       and p.xmin::text = i.version
+    returning i.n::int, p.xmin::text as version)
+  select coalesce(array_agg(c.n), '{}'), array_agg(c.version) into won, now_is from changed c;
+  if cardinality(won) < cardinality(items) then
+    kept := array(select items[n] from generate_subscripts(items, 1) n where items[n].version is null or n = any(won) order by n);
+  end if;
+
+  -- Of several verdicts about one attempt the farthest counts, and what the provider calls it is kept whoever brings it.
+  update payments.attempts a
+     set state = case when payments.progress_of(a.state) < i.progress then i.state else a.state end,
+         provider_id = coalesce(a.provider_id, i.provider_id), updated_at = i.real_at
+    from (select k.bucket, k.account, k.environment, k.attempt, max(payments.progress_of(k.attempt_state)) as progress,
+                 (array_agg(k.attempt_state order by payments.progress_of(k.attempt_state) desc))[1] as state,
+                 max(k.provider_id) as provider_id, max(k.real_at) as real_at
+            from unnest(kept) k where k.attempt_state is not null group by 1, 2, 3, 4 order by 1, 2, 3, 4) i
+   where a.bucket = i.bucket and a.account_id = i.account and a.environment = i.environment and a.id = i.attempt
+     and (payments.progress_of(a.state) < i.progress or (a.provider_id is null and i.provider_id is not null));
+  delete from work.jobs j using unnest(kept) k, payments.attempts a
+   where k.attempt_state = 'final' and a.bucket = k.bucket and a.account_id = k.account and a.environment = k.environment
+     and a.id = k.attempt and j.bucket = a.bucket and j.id = a.job;
+
+  for n in 1 .. cardinality(items) loop
+    continue when not n = any(won);
+    item := items[n];
+    if item.step is not null and item.amount > 0 then
+      incomes := incomes || row(item.bucket, item.account, item.environment, item.payment, item.step, 0, item.transfer,
+                                item.debit, item.credit, item.amount, item.currency)::ledger.income_item;
+    end if;
+    if item.step is not null and item.fee > 0 then
+      incomes := incomes || row(item.bucket, item.account, item.environment, item.payment, item.step, 1, item.fee_transfer,
+                                item.debit, 'revenue:payment_fees', item.fee, item.currency)::ledger.income_item;
+    end if;
+    if item.event_id is not null then
+      if item.status in ('completed', 'failed', 'cancelled', 'expired') then
+        fates := fates || row(item.bucket, item.account, item.environment, item.payment, item.status, item.at,
+                              item.real_at)::payments.fate;
+      end if;
+      spoken := spoken || n;
+      speeches := speeches || row(item.bucket, item.account, item.environment, item.event_id, item.event_type,
+                                  item.event_resource, item.event_body, item.event_request, item.event_within,
+                                  item.event_callback, item.event_at, item.event_owner)::events.event_item;
+    end if;
+  end loop;
+  if incomes is not null then perform ledger.receive(incomes); end if;
+  if fates is not null then perform payments.count_fates(fates); end if;
+  if speeches is not null then told := events.emit(speeches); end if;
+  for n in 1 .. cardinality(items) loop
+    stored := items[n].version is null or n = any(won);
+    version := now_is[array_position(won, n)];
+    deliveries := told[array_position(spoken, n)];
     return next;
   end loop;
 end $$;
