@@ -4,7 +4,7 @@
 -- looks at only when the column is set. What holds between columns (a wallet is covered) stays with the table.
 --
 -- The rules are added when the columns have the types, so that no table is written anew, and are not looked for in the rows
--- that are there: those have kept them all along, under the names that the checks had.
+-- that are there: the checks have kept them so far.
 
 create domain platform.environment as text;
 create domain ledger.above_zero as bigint;
@@ -18,7 +18,6 @@ create domain sms.message_type as text;
 create domain payments.purpose as text;
 create domain payments.method as text;
 create domain payments.payment_status as text;
-create domain payments.payout_status as text;
 create domain payments.dispute_status as text;
 create domain payments.attempt_state as text;
 create domain payments.subject as text;
@@ -55,11 +54,6 @@ alter table payments.attempts
 alter table payments.risk_checks
   alter column direction type payments.subject, drop constraint risk_checks_direction_check,
   alter column decision type payments.decision, drop constraint risk_checks_decision_check;
-alter table payments.payouts
-  alter column status type payments.payout_status, drop constraint payouts_status_check,
-  alter column state type payments.attempt_state, drop constraint payouts_state_check,
-  alter column amount type ledger.above_zero, drop constraint payouts_amount_check,
-  alter column fee type ledger.zero_or_above, drop constraint payouts_fee_check;
 
 alter domain platform.environment add check (value in ('test', 'live')) not valid;
 alter domain ledger.above_zero add check (value > 0) not valid;
@@ -75,8 +69,6 @@ alter domain payments.purpose add check (value in ('payment', 'topup', 'invoice'
 alter domain payments.method add check (value in ('mobile_money', 'card', 'bank_transfer')) not valid;
 alter domain payments.payment_status
   add check (value in ('pending', 'processing', 'requires_action', 'completed', 'failed', 'cancelled', 'expired')) not valid;
-alter domain payments.payout_status
-  add check (value in ('pending', 'processing', 'completed', 'failed', 'cancelled', 'reversed')) not valid;
 alter domain payments.dispute_status add check (value in ('open', 'won', 'lost')) not valid;
 alter domain payments.attempt_state add check (value in ('planned', 'sending', 'accepted', 'unknown', 'final')) not valid;
 alter domain payments.subject add check (value in ('payment', 'payout')) not valid;
