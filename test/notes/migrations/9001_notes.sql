@@ -2,6 +2,8 @@
 
 create schema notes;
 
+create domain notes.status as text check (value in ('queued', 'published'));
+
 -- One row is a note somebody paid for.
 create table notes.notes (
   bucket      smallint not null,
@@ -9,7 +11,7 @@ create table notes.notes (
   environment text not null,
   id          uuid not null,
   text        text not null,
-  status      text not null check (status in ('queued', 'published')),
+  status      notes.status not null,
   cost        bigint not null,
   currency    text not null,
   primary key (bucket, account_id, environment, id)
@@ -25,40 +27,50 @@ create type notes.submit_item as (
 create function notes.submit(node uuid, items notes.submit_item[]) returns table (seen text, verdict text) language plpgsql
   set plan_cache_mode = force_generic_plan as $$
 declare
+  item     notes.submit_item;
   keys     platform.idempotency_item[];
   known    text[];
   fresh    int[];
-  wanted   notes.submit_item[] := items;
+  charges  ledger.charge_item[] := '{}';
   verdicts text[];
-  accepted notes.submit_item[];
+  accepted notes.submit_item[] := items;
+  jobs     work.job_item[];
+  audits   platform.audit_item[];
 begin
-  keys := array(select row(i.bucket, i.account, i.environment, i.key, i.request_hash, i.reply_status, i.reply_body)::platform.idempotency_item
-                  from unnest(items) i);
+  foreach item in array items loop
+    keys := keys || row(item.bucket, item.account, item.environment, item.key, item.request_hash, item.reply_status,
+                        item.reply_body)::platform.idempotency_item;
+  end loop;
   known := platform.claim_keys(keys);
-  fresh := array(select n from generate_subscripts(items, 1) n where known[n] is null);
-  if cardinality(fresh) < cardinality(items) then
-    wanted := array(select items[n] from unnest(fresh) n);
-    keys := array(select keys[n] from unnest(fresh) n);
-  end if;
+  for n in 1 .. cardinality(items) loop
+    continue when known[n] is not null;
+    item := items[n];
+    fresh := fresh || n;
+    charges := charges || row(item.bucket, item.account, item.environment, item.currency, item.cost, item.id, 'charge',
+                              item.transfer, 'revenue:notes')::ledger.charge_item;
+  end loop;
 
-  verdicts := ledger.charge(array(
-    select row(i.bucket, i.account, i.environment, i.currency, i.cost, i.id, 'charge', i.transfer, 'revenue:notes')::ledger.charge_item
-      from unnest(wanted) i));
-  accepted := wanted;
-  if 'insufficient' = any(verdicts) then
-    accepted := array(select wanted[n] from generate_subscripts(wanted, 1) n where verdicts[n] = 'charged');
-    perform platform.free_keys(array(select keys[n] from generate_subscripts(wanted, 1) n where verdicts[n] <> 'charged'));
+  verdicts := ledger.charge(charges);
+  if cardinality(charges) < cardinality(items) or 'insufficient' = any(verdicts) then
+    accepted := array(select items[fresh[n]] from generate_subscripts(fresh, 1) n where verdicts[n] = 'charged' order by n);
+    perform platform.free_keys(array(select keys[fresh[n]] from generate_subscripts(fresh, 1) n where verdicts[n] <> 'charged'));
   end if;
 
   insert into notes.notes (bucket, account_id, environment, id, text, status, cost, currency)
   select i.bucket, i.account, i.environment, i.id, i.text, 'queued', i.cost, i.currency from unnest(accepted) i;
-  perform work.add(array(
-    select row(i.bucket, i.job, 'notes.publish', i.account, i.environment, null, i.owner, 0, i.job_payload)::work.job_item
-      from unnest(accepted) i));
-  perform platform.record(array(
-    select row(i.bucket, i.account, i.environment, i.audit, i.actor, 'note.create', 'note:' || i.id, null, null, i.ip, i.request)::platform.audit_item
-      from unnest(accepted) i));
-  return query select known[n], verdicts[array_position(fresh, n)] from generate_subscripts(items, 1) n order by n;
+  foreach item in array accepted loop
+    jobs := jobs || row(item.bucket, item.job, 'notes.publish', item.account, item.environment, null, item.owner, 0,
+                        item.job_payload)::work.job_item;
+    audits := audits || row(item.bucket, item.account, item.environment, item.audit, item.actor, 'note.create',
+                            'note:' || item.id, null, null, item.ip, item.request)::platform.audit_item;
+  end loop;
+  perform work.add(jobs);
+  perform platform.record(audits);
+  for n in 1 .. cardinality(items) loop
+    seen := known[n];
+    verdict := verdicts[array_position(fresh, n)];
+    return next;
+  end loop;
 end $$;
 
 create type notes.finish_item as (
@@ -72,25 +84,31 @@ create type notes.finish_item as (
 create function notes.finish(node uuid, items notes.finish_item[]) returns table (deliveries text) language plpgsql
   set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
+  item   notes.finish_item;
   fresh  uuid[];
+  some_known boolean;
   chosen int[];
-  wanted notes.finish_item[] := items;
+  events events.event_item[] := '{}';
   told   text[];
 begin
   with published as (
     update notes.notes t set status = 'published' from unnest(items) i
      where t.bucket = i.bucket and t.account_id = i.account and t.environment = i.environment and t.id = i.id and t.status = 'queued'
     returning t.id)
-  select array_agg(p.id) into fresh from published p;
+  select coalesce(array_agg(p.id), '{}') into fresh from published p;
+  some_known := cardinality(fresh) < cardinality(items);
   delete from work.jobs j using unnest(items) i where j.bucket = i.bucket and j.id = i.job and j.attempt = i.attempt;
-  if cardinality(fresh) is distinct from cardinality(items) then
-    chosen := array(select n from generate_subscripts(items, 1) n where items[n].id = any(fresh) order by n);
-    wanted := array(select items[n] from unnest(chosen) n);
-  end if;
-  told := events.emit(array(
-    select row(i.bucket, i.account, i.environment, i.event_id, i.event_type, i.event_resource, i.event_body,
-               i.event_request, i.event_within, i.event_callback, i.event_at, i.event_owner)::events.event_item
-      from unnest(wanted) i));
-  return query select told[case when chosen is null then n else array_position(chosen, n) end]
-    from generate_subscripts(items, 1) n order by n;
+  for n in 1 .. cardinality(items) loop
+    item := items[n];
+    continue when some_known and not item.id = any(fresh);
+    chosen := chosen || n;
+    events := events || row(item.bucket, item.account, item.environment, item.event_id, item.event_type, item.event_resource,
+                            item.event_body, item.event_request, item.event_within, item.event_callback, item.event_at,
+                            item.event_owner)::events.event_item;
+  end loop;
+  told := events.emit(events);
+  for n in 1 .. cardinality(items) loop
+    deliveries := told[array_position(chosen, n)];
+    return next;
+  end loop;
 end $$;
