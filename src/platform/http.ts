@@ -42,6 +42,7 @@ export function createHttp({ app, routes, streams, trustedProxies, serverFactory
     frameworkErrors: (error, request, reply) => refuseUnrouted(app, trustedProxies, error, request, reply),
     forceCloseConnections: 'idle',
     return503OnClosing: false,
+    schemaController: { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } },
   })
   http.decorateRequest('exchange')
   http.removeAllContentTypeParsers()
@@ -57,6 +58,11 @@ export function createHttp({ app, routes, streams, trustedProxies, serverFactory
   // A key that was revoked ends its streams. The authenticator hears of it first, and forgets the key.
   app.signals.on('accounts', (account) => streams.recheck(account))
   return http
+}
+
+/** Requests are checked and replies written by `validate.ts` and `json.ts`. Fastify would read ajv at every start to no end. */
+function noCompiler(): never {
+  throw new Error('a route of Fastify has a schema')
 }
 
 /** The one path of a route: `/api` goes, and `/sandbox` becomes a mark that live keys are refused there. */

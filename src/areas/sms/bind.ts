@@ -3,7 +3,6 @@
 // needs beyond that is declared by the kind itself, checked when an operator gives it and again when it is read back.
 import { randomBytes } from 'node:crypto'
 import type { Static, TObject, TProperties } from 'typebox'
-import { Default } from 'typebox/value'
 import type { App } from '../../platform/app.ts'
 import { statement } from '../../platform/db.ts'
 import { bodyChecker } from '../../platform/http/validate.ts'
@@ -57,7 +56,7 @@ export function carrierKind<S extends TObject>(declared: {
   const { settings: schema } = declared
   const checkShape = bodyChecker(schema)
   const check = (given: object): Static<S> & object => {
-    const { value } = checkShape(Default(schema, given))
+    const { value } = checkShape(withDefaults(schema, given))
     declared.check?.(value)
     return Object(value)
   }
@@ -67,6 +66,14 @@ export function carrierKind<S extends TObject>(declared: {
     check,
     open: (bind, surroundings) => declared.open(bind, check(bind.settings), surroundings),
   }
+}
+
+/** What an operator left out is what the schema says. */
+function withDefaults({ properties }: TObject, given: object): object {
+  const defaults = Object.entries(properties).flatMap(([name, schema]) =>
+    'default' in schema ? [[name, schema.default]] : [],
+  )
+  return { ...Object.fromEntries(defaults), ...given }
 }
 
 // Storing ----------------------------------------------------------------------------------------------------------

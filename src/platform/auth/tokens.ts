@@ -3,7 +3,17 @@
 // scopes. Any node checks them with the public keys alone; the private halves are sealed in the database and shared by
 // all nodes. Whether the API key still lives is for the caller to ask.
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto'
-import { calculateJwkThumbprint, errors, type JWK, type JWTPayload, jwtVerify, SignJWT } from 'jose'
+import type { JWK, JWTPayload } from 'jose'
+import {
+  JOSEAlgNotAllowed,
+  JOSEError,
+  JWSSignatureVerificationFailed,
+  JWTClaimValidationFailed,
+  JWTExpired,
+} from 'jose/errors'
+import { calculateJwkThumbprint } from 'jose/jwk/thumbprint'
+import { SignJWT } from 'jose/jwt/sign'
+import { jwtVerify } from 'jose/jwt/verify'
 import { idOf, uuidOf } from '../../kernel/ids.ts'
 import type { Clock } from '../clock.ts'
 import { type Database, statement } from '../db.ts'
@@ -272,15 +282,13 @@ const malformed = 'the token is malformed: check that it was copied whole'
 /** Why a token was refused. What is not about the token (the database is away) is thrown on. */
 function refusalOf(error: unknown): string {
   if (error instanceof UnknownSigner) return 'the token is signed with a key that this installation does not have'
-  if (error instanceof errors.JWTExpired && error.payload.exp !== undefined)
+  if (error instanceof JWTExpired && error.payload.exp !== undefined)
     return `the token expired on ${new Date(error.payload.exp * 1000).toISOString()}`
-  if (error instanceof errors.JWTClaimValidationFailed && error.claim === 'iss')
+  if (error instanceof JWTClaimValidationFailed && error.claim === 'iss')
     return 'the token was issued by another installation'
-  if (error instanceof errors.JWTClaimValidationFailed)
-    return `the claim ${error.claim} of the token is missing or wrong`
-  if (error instanceof errors.JOSEAlgNotAllowed) return `the token is not signed with ${algorithm}`
-  if (error instanceof errors.JWSSignatureVerificationFailed)
-    return 'the signature of the token does not match its content'
-  if (error instanceof errors.JOSEError) return malformed
+  if (error instanceof JWTClaimValidationFailed) return `the claim ${error.claim} of the token is missing or wrong`
+  if (error instanceof JOSEAlgNotAllowed) return `the token is not signed with ${algorithm}`
+  if (error instanceof JWSSignatureVerificationFailed) return 'the signature of the token does not match its content'
+  if (error instanceof JOSEError) return malformed
   throw error
 }

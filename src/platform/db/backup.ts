@@ -23,7 +23,7 @@ import { createGunzip, createGzip, constants as zlib } from 'node:zlib'
 import pg from 'pg'
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
 import { type Static, type TSchema, Type } from 'typebox'
-import { Compile, type Validator } from 'typebox/compile'
+import { Compile, type Validator } from 'typebox/schema'
 import { StartError } from '../../config.ts'
 import { type Database, sqlState } from '../db.ts'
 import { seal, unseal } from './backup-seal.ts'
@@ -343,7 +343,7 @@ async function* readRows(input: Input): AsyncGenerator<Buffer> {
   }
 }
 
-function checked<S extends TSchema>(validator: Validator<Record<never, never>, S>, record: unknown): Static<S> {
+function checked<S extends TSchema>(validator: Validator<S>, record: unknown): Static<S> {
   if (!validator.Check(record)) throw new Damage('it holds a line that does not belong there')
   return record
 }

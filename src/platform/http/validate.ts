@@ -2,8 +2,8 @@
 // Holds a request against its schema. All problems are reported together; a code more precise than VALIDATION_ERROR is
 // used when it describes every one of them. Fields nobody knows are reported, not refused, unless the caller is strict.
 import type { Static, TSchema } from 'typebox'
-import { Compile } from 'typebox/compile'
 import type { TLocalizedValidationError } from 'typebox/error'
+import { Compile } from 'typebox/schema'
 import { Settings } from 'typebox/system'
 import { withoutCardNumbers } from '../../kernel/card.ts'
 import { AppError, type ErrorCode, errors, type FieldProblem } from '../../kernel/errors.ts'
@@ -28,11 +28,11 @@ export function bodyChecker<S extends TSchema>(schema: S): Checker<S> {
   const compiled = whenNeeded(() => Compile(schema))
   return (given) => {
     const value = holdsNull(given) ? withoutNulls(schema, given) : given
-    if (!compiled().Check(value)) throw refusal(schema, compiled().Errors(value), 'VALIDATION_ERROR')
+    if (!compiled().Check(value)) throw refusal(schema, compiled().Errors(value)[1], 'VALIDATION_ERROR')
     const unknown = unknownFields(schema, value, '')
     if (unknown.length === 0) return { value, unknown }
     const known = withoutUnknown(schema, value)
-    if (!compiled().Check(known)) throw refusal(schema, compiled().Errors(known), 'VALIDATION_ERROR')
+    if (!compiled().Check(known)) throw refusal(schema, compiled().Errors(known)[1], 'VALIDATION_ERROR')
     return { value: known, unknown }
   }
 }
@@ -48,7 +48,7 @@ export function queryChecker<S extends TSchema>(schema: S): Checker<S> {
   const compiled = whenNeeded(() => Compile(schema))
   return (given) => {
     const value = isPlain(given) ? coerced(schema, given) : given
-    if (!compiled().Check(value)) throw refusal(schema, compiled().Errors(value), 'INVALID_REQUEST')
+    if (!compiled().Check(value)) throw refusal(schema, compiled().Errors(value)[1], 'INVALID_REQUEST')
     return { value, unknown: unknownFields(schema, value, '') }
   }
 }

@@ -3,9 +3,10 @@
 // kept, and that each leads to addresses which were checked.
 import { X509Certificate } from 'node:crypto'
 import type { LookupAddress } from 'node:dns'
+import { createRequire } from 'node:module'
 import { performance } from 'node:perf_hooks'
 import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls'
-import { type buildConnector, Client } from 'undici'
+import type { buildConnector } from 'undici'
 import { type Address, parseAddress } from '../../kernel/addresses.ts'
 import type { OutboundPolicy, Purpose, Target, UrlRules } from './customer-urls.ts'
 import { type Connection, dial, Failure, maxHeaderBytes, since } from './dial.ts'
@@ -46,6 +47,13 @@ interface Lane extends LaneOfExchange {
   exchange: Exchange | null
   connection: Connection | null
   isDiscarded: boolean
+}
+
+const load = createRequire(import.meta.url)
+
+/** Read when the first request goes out, because reading it takes a twentieth of a start. */
+function undici(): typeof import('undici') {
+  return load('undici')
 }
 
 /** Who has which connection. One HTTP client for each connection, so that it is known which one a request got. */
@@ -162,6 +170,7 @@ export class Connections {
   }
 
   #newLane(pool: Pool): Lane {
+    const { Client } = undici()
     const client = new Client(pool.target.origin, {
       connect: (_options, callback) => this.#open(lane, callback),
       pipelining: 1,

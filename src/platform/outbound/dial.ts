@@ -5,7 +5,7 @@ import type { LookupAddress } from 'node:dns'
 import { type Socket, connect as tcpConnect } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { type SecureContext, connect as tlsConnect } from 'node:tls'
-import { type buildConnector, errors } from 'undici'
+import type { buildConnector } from 'undici'
 import type { Target } from './customer-urls.ts'
 
 export type OutboundError = 'TIMEOUT' | 'CONNECTION_FAILED' | 'DNS_FAILED' | 'TLS_FAILED' | 'ADDRESS_BLOCKED'
@@ -198,7 +198,7 @@ export function failureOf(error: Error, phase: 'connecting' | 'shaking hands' | 
   if (reason !== undefined) return new Failure('CONNECTION_FAILED', reason)
   if (phase === 'shaking hands' || code.startsWith('ERR_SSL_'))
     return new Failure('TLS_FAILED', 'The TLS handshake failed.')
-  if (error instanceof errors.HTTPParserError) return new Failure('CONNECTION_FAILED', 'The answer was not HTTP/1.1.')
+  if (error.name === 'HTTPParserError') return new Failure('CONNECTION_FAILED', 'The answer was not HTTP/1.1.')
   return new Failure('CONNECTION_FAILED', 'The connection failed.')
 }
 

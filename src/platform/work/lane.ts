@@ -3,7 +3,7 @@
 // turn. A lane `area.verb@place` is served by some nodes only, and shared out between accounts: none of them can fill it.
 
 import type { TSchema } from 'typebox'
-import { Compile, type Validator } from 'typebox/compile'
+import { Compile, type Validator } from 'typebox/schema'
 import { nilUuid } from '../../kernel/ids.ts'
 import { mayHold, Turns } from '../../kernel/turns.ts'
 import type { Trace } from '../tracing.ts'
@@ -41,7 +41,7 @@ export function laneName(lane: string, place: string | null): string {
 export class Lane<Job extends Runnable> {
   readonly name: string
   readonly job: Job
-  readonly check: Validator<Record<never, never>, TSchema>
+  readonly check: Validator<TSchema>
   /** What follows the @ in its name: only such lanes are shared out. */
   readonly place: string | null
   running = 0
