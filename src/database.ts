@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The database of this installation: the one DATABASE_URL names, or the embedded server. The embedded server may be
 // shared by several processes and may have outlived the one that started it, so the last to leave stops it.
-import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import pg from 'pg'
 import { type Config, isProduction, StartError } from './config.ts'
+import { makeDirectory } from './places.ts'
 import { migrate, migrationsIn, requireMigrated } from './platform/db/migrate.ts'
 import { Database } from './platform/db.ts'
 import { type EmbeddedPostgres, startPostgres } from './platform/postgres.ts'
@@ -24,7 +24,7 @@ const connectWithinMs = 5_000
 
 export async function startDatabase(config: Config, step: (sentence: string) => void): Promise<StartedDatabase> {
   const home = resolve(config.PAMOJA_HOME)
-  await mkdir(home, { recursive: true })
+  await makeDirectory(home, 'PAMOJA_HOME')
   if (config.DATABASE_URL) return external(config.DATABASE_URL, step)
   const dir = join(home, 'postgres')
   const postgres = await startPostgres({ dir }, step)

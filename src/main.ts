@@ -19,6 +19,7 @@ import {
   UnreachableError,
 } from './config.ts'
 import { openSecrets, startDatabase, withDatabase } from './database.ts'
+import { requireLogFile } from './places.ts'
 import { systemClock } from './platform/clock.ts'
 import { type Progress, progressOn } from './progress.ts'
 import type { RunningNode } from './server.ts'
@@ -269,6 +270,7 @@ function stopSignal(): AbortSignal {
 /** Starts a node; the database already while the rest of the program is being read. */
 async function start(config: Config, progress: Progress, stop: AbortSignal): Promise<RunningNode> {
   await requirePort(config)
+  await requireLogFile(config.PAMOJA_LOG_FILE)
   const database = startDatabase(config, progress.step)
   let isRead = false
   database.then(

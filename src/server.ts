@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One node: builds the App value from its parts, opens the doors, starts the workers, and takes it all down again in
 // the right order. Reads like a list; every line leads to the file that does it.
-import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
@@ -23,6 +22,7 @@ import { msOfId, newId, newUuid } from './kernel/ids.ts'
 import { PriceBook } from './ledger/prices.ts'
 import { rollUp } from './ledger/rollups.ts'
 import { verifyLedger } from './ledger/verify.ts'
+import { certificatesIn } from './places.ts'
 import type { App } from './platform/app.ts'
 import type { Area } from './platform/area.ts'
 import { Tokens } from './platform/auth/tokens.ts'
@@ -245,7 +245,7 @@ async function outboundPolicy(config: Config): Promise<OutboundPolicy> {
     allowHttp: config.PAMOJA_WEBHOOKS_ALLOW_HTTP,
     allowCidrs: config.PAMOJA_WEBHOOKS_ALLOW_CIDRS,
     denyCidrs: config.PAMOJA_WEBHOOKS_DENY_CIDRS,
-    extraCa: caFile === null ? null : await inSentences(readFile(caFile, 'utf8')),
+    extraCa: await certificatesIn(caFile, 'PAMOJA_WEBHOOKS_CA_FILE'),
     proxy: config.PAMOJA_WEBHOOKS_PROXY,
   }
 }

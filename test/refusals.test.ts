@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { after, afterEach, before, type TestContext, test } from 'node:test'
@@ -64,6 +64,31 @@ test('a home that is a file, or lies below one', async () => {
   await isRefused({ PAMOJA_HOME: join(file, 'below') }, '.*below lies below something that is a file: .*')
 })
 
+test('a home that cannot be a directory', async () => {
+  const place = (name: string): string => join(home.path, name)
+  await symlink(place('nowhere'), place('astray'))
+  await symlink(place('round'), place('round'))
+  await isRefused({ PAMOJA_HOME: place('astray') }, '.*astray is a link that leads nowhere: choose another .*')
+  await isRefused({ PAMOJA_HOME: place('round') }, '.*round is a link that leads to itself: choose another .*')
+  await isRefused({ PAMOJA_HOME: place('x'.repeat(300)) }, 'The name .* is too long for a directory: choose another .*')
+})
+
+test('a home on a file system that takes no directories', async (t) => {
+  if (process.platform !== 'linux') return t.skip('there is no /proc here')
+  const sentence = '/proc/pamoja cannot be made, because that file system takes no directories: choose another .*'
+  await isRefused({ PAMOJA_HOME: '/proc/pamoja/home' }, sentence)
+})
+
+test('a log that cannot be written', async () => {
+  const file = join(home.path, 'no-directory')
+  await writeFile(file, '')
+  await isRefused({ PAMOJA_LOG_FILE: home.path }, 'PAMOJA_LOG_FILE names .*, which cannot be written \\(EISDIR\\): .*')
+  await isRefused(
+    { PAMOJA_LOG_FILE: join(file, 'log') },
+    '.*no-directory is a file: choose a directory with .*LOG_FILE',
+  )
+})
+
 test('a home that may not be written', async (t) => {
   const user = await ordinaryUser(t)
   if (!user) return
@@ -120,6 +145,16 @@ test('a key that did not seal what is in the database', async () => {
 test('a certificate that is not there', async () => {
   const files = { PAMOJA_TLS_CERT: join(home.path, 'no.pem'), PAMOJA_TLS_KEY: join(home.path, 'no.key') }
   await isRefused({ ...files, ...onServer() }, 'PAMOJA_TLS_CERT names .*no.pem, which does not exist')
+})
+
+test('authorities of customers that are not there, or no certificates', async () => {
+  const name = 'PAMOJA_WEBHOOKS_CA_FILE'
+  await isRefused({ ...onServer(), [name]: join(home.path, 'ca') }, `${name} names .*ca, which does not exist`)
+  await writeFile(join(home.path, 'ca'), 'certificates')
+  await isRefused(
+    { ...onServer(), [name]: join(home.path, 'ca') },
+    `${name} names .*ca, which holds no certificate \\(PEM\\)`,
+  )
 })
 
 test('a fixed key of the wrong form, or with a wrong checksum', async () => {
