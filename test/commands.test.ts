@@ -215,6 +215,7 @@ test('in production nothing is made up: the operator asks for the first key', as
     const ca = await readFile(join(place.path, 'tls/ca.pem'), 'utf8')
     const operator = new Client(`https://localhost:${port}`, ca, stdout.trim())
     assert.equal((await operator.get('/v1/operator/accounts')).status, 200)
+    await liveKeysComeFromTheOperator(operator)
     operator.close()
     assert.equal((await program.stop()).code, 0)
   } finally {
@@ -239,4 +240,29 @@ function serveWith(key: string): Promise<Serving> {
 async function end({ program, client }: Serving): Promise<void> {
   client.close()
   assert.equal((await program.stop()).code, 0)
+}
+
+/** In production, where a test key makes no live key. */
+async function liveKeysComeFromTheOperator(operator: Client): Promise<void> {
+  const shop = { name: 'Duka', country: 'KE', currency: 'KES' }
+  const { body: account } = await operator.post('/v1/operator/accounts', shop)
+  const customer = operator.as(account.test_api_key)
+  const live = { name: 'Live', environment: 'live' }
+  const refused = await customer.post('/v1/api-keys', live)
+  assert.deepEqual([refused.status, refused.body.error.code], [403, 'FORBIDDEN'])
+  assert.equal((await customer.post('/v1/api-keys', { name: 'Another' })).status, 201)
+  assert.equal((await customer.post(`/v1/operator/accounts/${account.id}/api-keys`, live)).status, 403)
+
+  const given = await operator.post(`/v1/operator/accounts/${account.id}/api-keys`, { ...live, scopes: ['keys:write'] })
+  assert.deepEqual([given.status, given.body.scopes], [201, ['keys:write']])
+  const first = customer.as(given.body.key)
+  assert.equal((await first.get('/v1/auth/whoami')).body.account_id, account.id)
+  assert.equal((await first.post('/v1/api-keys', live)).status, 201, 'a live key makes the next')
+  const everything = await operator.post(`/v1/operator/accounts/${account.id}/api-keys`, live)
+  assert.deepEqual(everything.body.scopes, ['*'])
+  const tooMuch = await operator.post(`/v1/operator/accounts/${account.id}/api-keys`, { ...live, scopes: ['operator'] })
+  assert.equal(tooMuch.status, 403)
+  const past = { ...live, expires_at: '2020-01-01T00:00:00Z' }
+  assert.equal((await operator.post(`/v1/operator/accounts/${account.id}/api-keys`, past)).status, 422)
+  assert.equal((await operator.post('/v1/operator/accounts/acc_nobody/api-keys', live)).status, 404)
 }

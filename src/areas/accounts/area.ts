@@ -4,11 +4,12 @@ import type { Area } from '../../platform/area.ts'
 import { keyEvents } from './events.ts'
 import { operatorRoutes } from './operator.ts'
 import { reminderChore } from './reminders.ts'
+import { operatorKeyRoutes } from './operator-keys.ts'
 import { routes } from './routes.ts'
 
 export const accounts: Area = {
   name: 'accounts',
-  routes: [...routes, ...operatorRoutes],
+  routes: [...routes, ...operatorRoutes, ...operatorKeyRoutes],
   events: Object.values(keyEvents),
   chores: [reminderChore],
 }

@@ -22,6 +22,7 @@ export type NewApiKey = ApiKey & { key: string }
 export async function createKey(app: App, tx: Tx, input: Static<typeof KeyCreate>, caller: Caller): Promise<NewApiKey> {
   requireKey(caller)
   const environment = input.environment ?? caller.tenant.environment
+  requireLive(app, environment, caller)
   const made = await storeNewKey(app, tx, {
     account: caller.tenant.account,
     environment,
@@ -34,6 +35,12 @@ export async function createKey(app: App, tx: Tx, input: Static<typeof KeyCreate
   })
   await record(tx, caller, 'apikey.create', made.id, { after: { name: made.name, environment, scopes: made.scopes } })
   return made
+}
+
+/** Test keys lie about in files and laptops. Where there is real money they must not open the way to it. */
+function requireLive({ config }: App, wanted: Environment, { tenant }: Caller): void {
+  if (wanted === 'test' || tenant.environment === 'live' || config.NODE_ENV !== 'production') return
+  throw new AppError('FORBIDDEN', 'a test key makes no live key: use a live key, or ask the operator for the first one')
 }
 
 export async function changeKey(
@@ -207,7 +214,7 @@ function noSuchKey(id: string): AppError {
   return new AppError('NOT_FOUND', `there is no key ${id.slice(0, 60)}; key ids begin with key_`)
 }
 
-function futureMoment(text: string | null | undefined, nowMs: number): Date | null {
+export function futureMoment(text: string | null | undefined, nowMs: number): Date | null {
   if (text === undefined || text === null) return null
   const moment = parseMoment(text)
   if (!moment || moment.getTime() <= nowMs) throw invalid('expires_at', 'must be in the future')

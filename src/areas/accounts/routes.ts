@@ -125,7 +125,8 @@ const createApiKey = write({
   path: '/v1/api-keys',
   operation: 'apiKeys.create',
   summary: 'Make an API key',
-  description: 'The key stands in the reply and nowhere else. A key cannot give scopes it lacks.',
+  description:
+    'The key stands in the reply and nowhere else. A key cannot give scopes it lacks; in production a test key makes no live key.',
   scope: 'keys:write',
   body: KeyCreate,
   reply: { status: 201, schema: NewKeyRecord, location: ({ id }) => `/v1/api-keys/${id}` },
