@@ -37,6 +37,7 @@ function database(error: Error, code: string, config: Config): string | null {
   if (code === '28P01' || code === '28000') return `${place} refused the user or the password: correct them.`
   if (code === '3D000') return `${place} does not exist: create it first.`
   if (code === '42501') return `${place} gives its user too few rights (${error.message}): grant them.`
+  if (code === '25006') return `${place} is read-only: name the one that is written, or a user who may write.`
   if (/does not support SSL/.test(error.message)) return `${place} has no TLS: remove sslmode from the address.`
   return isUnavailable(error) ? unreachable(error, config) : null
 }

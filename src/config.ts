@@ -273,7 +273,9 @@ function formed(help: string, hasForm: (given: string) => boolean, problem: stri
 
 function database(help: string): Setting<string | null> {
   const form = /^postgres(ql)?:\/\/./
-  return formed(help, (given) => form.test(given), 'must be a URL such as postgres://user:password@host/database')
+  // Without a host the address of a socket follows in the query, and to Node's own parser that is no URL.
+  const isAddress = (given: string): boolean => form.test(given) && URL.canParse(given.replace('@/', '@localhost/'))
+  return formed(help, isAddress, 'must be a URL such as postgres://user:password@host/database, signs in it as %23')
 }
 
 function testKey(help: string): Setting<string | null> {

@@ -120,6 +120,12 @@ test('a database that cannot be reached, or does not let us in', async () => {
   ])
 })
 
+test('a database that may only be read', async () => {
+  const url = `${database.url}${database.url.includes('?') ? '&' : '?'}options=-c%20default_transaction_read_only%3Don`
+  const sentence = 'The database at .* \\(DATABASE_URL\\) is read-only: name the one that is written, or .*'
+  await isRefused({ ...onServer(), DATABASE_URL: url }, sentence)
+})
+
 test('a database of another version', async () => {
   const changed = await withMigration(`update public.pamoja_migrations set checksum = 'x' where name = '0002_ledger'`)
   assert.match(changed, /^The migration 0002_ledger was changed after it was applied: .*\.$/)
