@@ -3,8 +3,8 @@
 import type { Area } from '../../platform/area.ts'
 import { keyEvents } from './events.ts'
 import { operatorRoutes } from './operator.ts'
-import { reminderChore } from './reminders.ts'
 import { operatorKeyRoutes } from './operator-keys.ts'
+import { reminderChore } from './reminders.ts'
 import { routes } from './routes.ts'
 
 export const accounts: Area = {

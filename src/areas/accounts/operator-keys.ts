@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keys that the operator gives to an account: above all its first live key, which no test key can make in production.
-
+import { Type } from 'typebox'
 import { record } from '../../platform/audit.ts'
 import { maybe } from '../../platform/db.ts'
 import { IdParam, type Route, write } from '../../platform/route.ts'
 import { EnvironmentName } from '../../platform/schema.ts'
-import { Type } from '../../platform/type.ts'
 import { accountUuid, noSuchAccount } from './account.ts'
 import { checkedRanges, grantable } from './key.ts'
 import { futureMoment, storeNewKey } from './keys.ts'
