@@ -14,13 +14,14 @@ import { type Risk, riskOf, weigh } from './fraud/assess.ts'
 import { block, requirePassed, tellReview } from './fraud/enforce.ts'
 import type { Subject } from './fraud/fields.ts'
 import { currencyOf, microsOf, type NewPayment } from './input.ts'
-import { insert } from './insert.ts'
+import { type Asked, insert } from './insert.ts'
 import type { PaymentMethod, Plan } from './method.ts'
 import { methodFor, methodOf } from './payment-methods.ts'
 import { gatewayOf } from './providers/gateway.ts'
 import { isFailureReason } from './providers/provider.ts'
 import { collection, type Purpose } from './purpose.ts'
-import { attemptOfPayment, findPayment, findReference, type PaymentRow } from './store.ts'
+import { learningSince, recallAccepted, rememberAccepted } from './remembered.ts'
+import { type AttemptRow, attemptOfPayment, findPayment, findReference, type PaymentRow } from './store.ts'
 import { submit, watchJob } from './submit.ts'
 
 /** Stores the payment, the attempt and the job that looks after them. Nothing has been asked of anybody yet. */
@@ -33,6 +34,7 @@ export async function accept(
   purpose: Purpose = collection,
 ): Promise<PaymentRow> {
   const { tenant, receivedMs, nowMs } = occasion
+  const since = learningSince(app)
   const currency = currencyOf(input.currency)
   const money = { currency, micros: microsOf('amount', input.amount, currency) }
   const method = methodFor(input)
@@ -58,8 +60,35 @@ export async function accept(
   if (risk?.decision === 'review') await tellReview(app, tx, occasion, payment, risk)
   const proved = risk?.decision === 'require_3ds' ? { ...input, require_3ds: true } : input
   await method.store?.(app, tx, occasion, proved, payment)
-  if (!isInline) tx.afterCommit(() => app.work.begin(job))
+  if (asked) {
+    const known = { payment, attempt: attemptOf(occasion, payment, asked) }
+    tx.afterCommit(() => {
+      rememberAccepted(app, since, isInline ? payment.id : attempt, known)
+      if (!isInline) app.work.begin(job)
+    })
+  }
   return payment
+}
+
+/** The attempt as it was stored with the payment. */
+function attemptOf({ receivedMs, nowMs }: Occasion, payment: PaymentRow, { attempt, country, token }: Asked): AttemptRow {
+  return {
+    id: attempt,
+    payment_id: payment.id,
+    provider: payment.provider,
+    country,
+    currency: payment.currency,
+    state: 'planned',
+    provider_id: null,
+    token,
+    polls: 0,
+    created_at: payment.created_at,
+    updated_at: new Date(receivedMs),
+    said_paid_at: null,
+    called_amount: null,
+    called_receipt: null,
+    clock_offset_ms: BigInt(nowMs - receivedMs),
+  }
 }
 
 /** What is decided about a payment before anybody looked at its risk. */
@@ -142,14 +171,15 @@ export async function sendNow(
   paymentId: string,
   input: NewPayment | null = null,
 ): Promise<PaymentRow> {
-  const payment = await one(app.db.query(findPayment, { ...tenant, id: paymentId }))
+  const toSend = await accepted(app, tenant, paymentId)
+  const { payment } = toSend
   requirePassed(payment)
   const { budgetMs } = methodOf(payment)
   let timer: NodeJS.Timeout | undefined
   const enough = new Promise<PaymentRow>((resolve) => {
     timer = setTimeout(resolve, budgetMs, payment)
   })
-  const sent = submitFirst(app, tenant, payment, input)
+  const sent = submitFirst(app, tenant, toSend, input)
   // What it comes to after the answer was given is found in the log and by polling.
   sent.catch((error) => app.log.error({ error, payment: idOf('payment', paymentId) }, 'a payment could not be sent'))
   const known = await Promise.race([sent, enough])
@@ -159,14 +189,22 @@ export async function sendNow(
   return known
 }
 
+/** A payment that was stored a moment ago; its attempt is null where there is none in this memory. */
+async function accepted(app: App, tenant: Tenant, id: string) {
+  const since = learningSince(app)
+  const known = recallAccepted(app, id)
+  const payment = known?.payment ?? (await one(app.db.query(findPayment, { ...tenant, id })))
+  return { since, payment, attempt: known?.attempt ?? null }
+}
+
 async function submitFirst(
   app: App,
   tenant: Tenant,
-  payment: PaymentRow,
+  { since, payment, attempt: known }: Awaited<ReturnType<typeof accepted>>,
   input: NewPayment | null,
 ): Promise<PaymentRow> {
-  const attempt = await one(app.db.query(attemptOfPayment, { ...tenant, payment: payment.id }))
-  return submit(app, tenant, attempt, payment, input)
+  const attempt = known ?? (await one(app.db.query(attemptOfPayment, { ...tenant, payment: payment.id })))
+  return submit(app, tenant, { since, payment, attempt }, input)
 }
 
 /** The error that whoever asked for a payment is told, when it is certain that there will be none. */
