@@ -65,8 +65,7 @@ export const watchJob: Job<App, typeof Payload> = {
     const { tenant, payload } = run
     if (!tenant) throw new Error('a payment belongs to an account')
     const since = learningSince(app)
-    const found =
-      recallAccepted(app, payload.attempt) ?? (await attemptAndPayment(app.db, tenant, payload.attempt))
+    const found = recallAccepted(app, payload.attempt) ?? (await attemptAndPayment(app.db, tenant, payload.attempt))
     if (!found || found.attempt.state === 'final') return { kind: 'done' }
     return watch(app, tenant, { ...found, since }, run)
   },
@@ -139,12 +138,7 @@ export interface ToSend extends Known {
 }
 
 /** Sends an attempt that nobody sent yet; gives the payment as it is then. */
-export async function submit(
-  app: App,
-  tenant: Tenant,
-  toSend: ToSend,
-  input: NewPayment | null,
-): Promise<PaymentRow> {
+export async function submit(app: App, tenant: Tenant, toSend: ToSend, input: NewPayment | null): Promise<PaymentRow> {
   return (await sendFirst(app, tenant, toSend, input, null)).after
 }
 
@@ -167,8 +161,8 @@ async function sendFirst(
     id,
     provider_id: methodOf(payment).isKnownByAttempt(app, tenant, attempt) ? id : null,
     at: new Date(app.clock.nowMs()),
-    job: sender && sender.run.id,
-    job_attempt: sender && sender.run.attempt,
+    job: sender?.run.id ?? null,
+    job_attempt: sender?.run.attempt ?? null,
     again_ms: sender && BigInt(Math.round(sender.againMs)),
   })
   if (!begun) return { begun: false, after: payment }

@@ -4,7 +4,7 @@
 import { idOf } from '../../../kernel/ids.ts'
 import { dayMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
-import { one, type Tx } from '../../../platform/db.ts'
+import type { Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import { encodeItems } from '../../../platform/items.ts'
 import { type BlacklistType, type Candidate, candidatesOf, placesOf } from './blacklist.ts'
@@ -12,7 +12,16 @@ import { type Action, type Decision, decide } from './decide.ts'
 import { type Facts, type FieldValue, factsOf, type Subject, storedFacts } from './fields.ts'
 import { type Policy, policyOf, usualKey } from './policy.ts'
 import { failedOfDay, type Level, scoreOf } from './score.ts'
-import { countFates, insertCheck, type Looked, look, tallyColumns } from './store.ts'
+import {
+  countFates,
+  insertCheck,
+  type Looked,
+  look,
+  lookColumns,
+  placeColumns,
+  tallyColumns,
+  uncount,
+} from './store.ts'
 import { hashed, type Tally, tallyOf, totalOf, velocityName } from './velocity.ts'
 
 export interface Assessment extends Decision {
@@ -28,11 +37,11 @@ export interface Assessment extends Decision {
  * Whether it is about something that happens: `enforced` is counted and may be blocked, `asked` is a question in advance,
  * `repeated` one about something that was counted when it happened.
  */
-type Mode = 'enforced' | 'asked' | 'repeated'
+export type Mode = 'enforced' | 'asked' | 'repeated'
 
 /** Decides about something that is about to happen, and stores the decision. The caller does what it says. */
 export async function assess(app: App, tx: Tx, occasion: Occasion, subject: Subject): Promise<Assessment> {
-  const { assessment, check } = await weigh(app, tx, occasion, subject, 'enforced')
+  const { assessment, check } = await weigh(app, tx, { occasion, subject, mode: 'enforced' })
   await storeCheck(tx, occasion, check)
   return assessment
 }
@@ -56,21 +65,54 @@ export async function storeCheck(tx: Tx, { tenant, nowMs }: Occasion, check: Che
   await tx.query(insertCheck, { ...tenant, ...check, at: new Date(nowMs) })
 }
 
-/** Counts and decides; the check is for the caller to store. */
-export async function weigh(
-  app: App,
-  tx: Tx,
-  { tenant, receivedMs, nowMs }: Occasion,
-  subject: Subject,
-  mode: Mode,
-  known: Facts = new Map(),
-): Promise<{ assessment: Assessment; check: Check }> {
+/** Something to be decided about. */
+export interface Weighing {
+  readonly occasion: Occasion
+  readonly subject: Subject
+  readonly mode: Mode
+  /** Facts that its own check knew, where it is asked about again. */
+  readonly known?: Facts
+}
+
+export interface Weighed {
+  readonly assessment: Assessment
+  /** For the caller to store. */
+  readonly check: Check
+  /** Where it counted itself. */
+  readonly counted: Counted
+}
+
+/** Counts and decides. */
+export async function weigh(app: App, tx: Tx, weighing: Weighing): Promise<Weighed> {
+  const [weighed] = await weighTogether(app, tx, [weighing])
+  if (!weighed) throw new Error('a decision was asked for and none was made')
+  return weighed
+}
+
+/** The same for several at once: as if they had come one after the other. */
+export async function weighTogether(app: App, tx: Tx, all: readonly Weighing[]): Promise<Weighed[]> {
+  const seen = await lookUp(
+    app,
+    tx,
+    all.map(({ occasion: { tenant, receivedMs, nowMs }, subject, mode, known = new Map() }) => ({
+      tenant,
+      subject,
+      mode,
+      facts: new Map([...known, ...factsOf(subject, nowMs)]),
+      payer: payerOf(subject),
+      at: new Date(nowMs),
+      realAt: new Date(receivedMs),
+    })),
+  )
+  return seen.map(weighedOf)
+}
+
+/** What is decided on what was seen. */
+function weighedOf({ looking, policy, usual, tallies, looked, counted }: Seen): Weighed {
+  const { tenant, subject, mode, payer, at } = looking
   const { direction, currency, method, micros } = subject
-  const facts = new Map([...known, ...factsOf(subject, nowMs)])
-  const payer = payerOf(subject)
-  const at = new Date(nowMs)
-  const seen = await lookUp(app, tx, { tenant, subject, facts, payer, mode, at, realAt: new Date(receivedMs) })
-  const { policy, usual, tallies, looked } = seen
+  const nowMs = at.getTime()
+  const facts = new Map(looking.facts)
   const totals = totalsOf(tallies, looked, mode)
   for (const [field, value] of historyOf(totals, payer, looked, nowMs)) facts.set(field, value)
   const scored = scoreOf({
@@ -113,7 +155,7 @@ export async function weigh(
     blacklistHits: blacklistHits.map(({ id, type, shown }) => ({ id, type, shown })),
     failureReason: decision.decision !== 'block' ? null : isBlacklisted ? 'BLACKLISTED' : 'BLOCKED_BY_RULE',
   }
-  return { assessment, check }
+  return { assessment, check, counted }
 }
 
 /** What each velocity comes to with what is being decided about: a question in advance was counted nowhere yet. */
@@ -182,58 +224,133 @@ interface Looking {
 }
 
 interface Seen {
+  looking: Looking
   policy: Policy
   usual: ReadonlyMap<string, bigint>
   tallies: readonly Tally[]
   looked: Looked
+  counted: Counted
 }
 
-/** One statement, as a rule; a second one when the rules have changed since this node read them. */
-async function lookUp(app: App, tx: Tx, looking: Looking): Promise<Seen> {
-  const { tenant, subject, facts, payer, mode, at, realAt } = looking
-  const counted = new Set<string>()
-  let { policy, usual } = await policyOf(app, tx, tenant)
-  for (let reload = 0; ; reload++) {
-    // Of those that are counted in the same row, the last one says how long it is kept.
-    const tallies = policy.velocities[subject.direction]
-      .flatMap((velocity) => tallyOf(velocity, subject.direction, facts, at.getTime()) ?? [])
-      .sort((a, b) => a.keepSeconds - b.keepSeconds)
-    const counting =
-      mode === 'enforced'
-        ? unique(
-            tallies.filter(({ statuses }) => statuses === null),
-            rowText,
-          )
-        : []
-    const now = counting.filter((tally) => !counted.has(rowText(tally)))
-    const places = policy.hasEntries ? unique([...candidatesOf(subject), ...asked(policy, facts)], placeText) : []
-    const looked = await one(
-      tx.query(look, {
-        ...tenant,
-        tallies: encodeItems(
-          tallyColumns,
-          tallies.map((tally) => ({
-            tally: tally.tally,
-            step: tally.step,
-            start: BigInt(tally.start),
-            since: BigInt(tally.since),
-            item: tally.item,
-            amount: tally.amount,
-            keep: tally.keepSeconds,
-            counts: now.includes(tally),
-          })),
-        ),
-        types: places.map(({ type }) => type),
-        values: places.map(({ value }) => value),
-        payer,
-        at,
-        realAt,
-      }),
-    )
-    if (looked.version === policy.version || reload === mostReloads) return { policy, usual, tallies, looked }
-    for (const tally of now) counted.add(rowText(tally))
-    ;({ policy, usual } = await policyOf(app, tx, tenant, true))
+/** Rows that a subject counted itself in. */
+export interface Counted {
+  readonly looking: Pick<Looking, 'tenant' | 'payer' | 'at' | 'realAt'>
+  readonly tallies: readonly Tally[]
+}
+
+/** One statement, as a rule; another for those whose rules have changed since this node read them. */
+async function lookUp(app: App, tx: Tx, all: readonly Looking[]): Promise<Seen[]> {
+  const seen = new Map<Looking, Seen>()
+  const counted = new Map<Looking, Tally[]>(all.map((looking) => [looking, []]))
+  let waiting = all
+  for (let reload = 0; waiting.length > 0; reload++) {
+    const views: View[] = []
+    for (const looking of waiting)
+      views.push(viewOf(looking, await policyOf(app, tx, looking.tenant, reload > 0), counted.get(looking) ?? []))
+    const rows: Looked[] = []
+    for (const turn of inTurns(views)) rows.push(...(await lookAt(tx, turn)))
+    waiting = views.flatMap(({ looking, policy, usual, tallies, counting }, i) => {
+      const looked = rows[i]
+      if (!looked) throw new Error('something was looked for and nothing was said of it')
+      const own = [...(counted.get(looking) ?? []), ...counting]
+      counted.set(looking, own)
+      seen.set(looking, { looking, policy, usual, tallies, looked, counted: { looking, tallies: own } })
+      return looked.version === policy.version || reload === mostReloads ? [] : [looking]
+    })
   }
+  return all.flatMap((looking) => seen.get(looking) ?? [])
+}
+
+/** What is asked about a subject, by rules as this node knows them. */
+interface View {
+  looking: Looking
+  policy: Policy
+  usual: ReadonlyMap<string, bigint>
+  tallies: readonly Tally[]
+  /** Those that it counts itself in now. */
+  counting: readonly Tally[]
+  places: readonly Candidate[]
+}
+
+function viewOf(
+  looking: Looking,
+  { policy, usual }: { policy: Policy; usual: ReadonlyMap<string, bigint> },
+  before: readonly Tally[],
+): View {
+  const { subject, facts, mode, at } = looking
+  // Of those that are counted in the same row, the last one says how long it is kept.
+  const tallies = policy.velocities[subject.direction]
+    .flatMap((velocity) => tallyOf(velocity, subject.direction, facts, at.getTime()) ?? [])
+    .sort((a, b) => a.keepSeconds - b.keepSeconds)
+  const isCounted = new Set(before.map(rowText))
+  const counting =
+    mode === 'enforced'
+      ? unique(
+          tallies.filter((tally) => tally.statuses === null && !isCounted.has(rowText(tally))),
+          rowText,
+        )
+      : []
+  const places = policy.hasEntries ? unique([...candidatesOf(subject), ...asked(policy, facts)], placeText) : []
+  return { looking, policy, usual, tallies, counting, places }
+}
+
+/** Whoever is counted together with another is looked at after it, so that it sees the other and is not seen by it. */
+function* inTurns(views: readonly View[]): Iterable<readonly View[]> {
+  let turn: View[] = []
+  let counted = new Set<string>()
+  for (const view of views) {
+    const { account, environment } = view.looking.tenant
+    const own = view.counting.map(({ tally }) => `${account} ${environment} ${tally}`)
+    if (own.some((tally) => counted.has(tally))) {
+      yield turn
+      turn = []
+      counted = new Set()
+    }
+    turn.push(view)
+    for (const tally of own) counted.add(tally)
+  }
+  if (turn.length > 0) yield turn
+}
+
+function lookAt(tx: Tx, views: readonly View[]): Promise<Looked[]> {
+  return tx.query(look, {
+    items: encodeItems(
+      lookColumns,
+      views.map(({ looking }) => itemOf(looking)),
+    ),
+    tallies: encodeItems(
+      tallyColumns,
+      views.flatMap(({ tallies, counting }, i) =>
+        tallies.map((tally) => rowOf(tally, i + 1, counting.includes(tally))),
+      ),
+    ),
+    places: encodeItems(
+      placeColumns,
+      views.flatMap(({ places }, i) => places.map(({ type, value }) => ({ n: i + 1, type, value }))),
+    ),
+  })
+}
+
+/** Takes back what was counted in this transaction of what there will be nothing of. */
+export async function takeBack(tx: Tx, { looking, tallies }: Counted): Promise<void> {
+  if (tallies.length === 0) return
+  await tx.query(uncount, {
+    items: encodeItems(lookColumns, [itemOf(looking)]),
+    tallies: encodeItems(
+      tallyColumns,
+      tallies.map((tally) => rowOf(tally, 1, true)),
+    ),
+  })
+}
+
+function itemOf({ tenant, payer, at, realAt }: Counted['looking']) {
+  const { bucket, account, environment } = tenant
+  return { bucket, account, environment, payer, at, real_at: realAt }
+}
+
+/** `n`: of which item it is. */
+function rowOf({ tally, step, start, since, item, amount, keepSeconds: keep }: Tally, n: number, counts: boolean) {
+  return { n, tally, step, start: BigInt(start), since: BigInt(since), item, amount, keep, counts }
 }
 
 /** Where rules look for what they were told to look for. */
