@@ -156,3 +156,11 @@ begin
            told[array_position(array(select k.id from unnest(kept) k), items[n].id)]
       from generate_subscripts(items, 1) n order by n;
 end $$;
+
+-- Payouts ---------------------------------------------------------------------------------------------------------
+
+-- What was decided about a payout and what that rests on, and what of it is stored with the payout.
+create type payments.judged_item as (
+  payout uuid, found jsonb, reviewed boolean, check_currency text, check_amount bigint, check_score smallint,
+  check_decision text, check_inputs jsonb, check_matched jsonb, check_payer uuid, check_watched jsonb
+);
