@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What this node knows of payments without asking the database: those that it has just accepted and is about to send, and
-// those that a provider has just taken and will call back about. Each is told of once and then forgotten; whatever is not
+// those that a provider is being asked for and will call back about. Each is told of once and then forgotten; whatever is not
 // found here is read. Nothing depends on it: an attempt is sent by whoever marks it so, and a payment is changed only by who
 // knows its last version.
 import type { App } from '../../platform/app.ts'
@@ -13,6 +13,8 @@ import type { AttemptRow, PaymentRow } from './store.ts'
 const acceptedForMs = 5_000
 /** Most payers have decided by then. */
 const askedForMs = 30_000
+/** How long a callback waits for the answer that it overtook. */
+const answerMs = 1_000
 const maxRemembered = 10_000
 
 /** An attempt and its payment, as they were when the commit that changed them last was over. */
@@ -25,7 +27,7 @@ class Memories {
   /** By the attempt's id, or by the payment's where the request that brought it sends it. */
   readonly accepted = new Memory<Known>(acceptedForMs, maxRemembered)
   /** By the account, the environment and the attempt's id. */
-  readonly asked = new Memory<Known>(askedForMs, maxRemembered)
+  readonly asked = new Memory<Promise<Known | null>>(askedForMs, maxRemembered)
   /** Grows whenever all is forgotten: what was learned before may be out of date already. */
   forgotten = 0
 
@@ -60,13 +62,30 @@ export function recallAccepted(app: App, name: string): Known | null {
   return memoriesOf(app).accepted.take(name)
 }
 
-/** For the callback about an attempt that the provider has taken. */
-export function rememberAsked(app: App, since: number | null, known: Known): void {
+/** For the callback about an attempt that is being sent: what is known of it when the provider has taken it, or null. */
+export function rememberAsked(
+  app: App,
+  since: number | null,
+  { attempt, payment }: Known,
+): (known: Known | null) => void {
   const { asked, forgotten } = memoriesOf(app)
-  const { account_id: account, environment } = known.payment
-  if (since === forgotten) asked.keep(`${account} ${environment} ${known.attempt.id}`, known)
+  let tell: (known: Known | null) => void = () => undefined
+  const told = new Promise<Known | null>((resolve) => {
+    tell = resolve
+  })
+  if (since === forgotten) asked.keep(`${payment.account_id} ${payment.environment} ${attempt.id}`, told)
+  return tell
 }
 
-export function recallAsked(app: App, { account, environment }: Tenant, attempt: string): Known | null {
-  return memoriesOf(app).asked.take(`${account} ${environment} ${attempt}`)
+/** One that overtakes the provider's answer waits for that, since both would change the same; not long, as it may be lost. */
+export async function recallAsked(app: App, { account, environment }: Tenant, attempt: string): Promise<Known | null> {
+  const told = memoriesOf(app).asked.take(`${account} ${environment} ${attempt}`)
+  if (!told) return null
+  let timer: NodeJS.Timeout | undefined
+  const enough = new Promise<null>((resolve) => {
+    timer = setTimeout(resolve, answerMs, null)
+  })
+  const known = await Promise.race([told, enough])
+  clearTimeout(timer)
+  return known
 }

@@ -166,14 +166,23 @@ async function sendFirst(
     again_ms: sender && BigInt(Math.round(sender.againMs)),
   })
   if (!begun) return { begun: false, after: payment }
-  const verdict = await send(app, tenant, attempt, payment, input)
-  const after = await settle(app, tenant, attempt, verdict, payment)
-  if (verdict.kind === 'accepted' && after.method === 'mobile_money' && after.status === 'processing') {
-    const provider_id = attempt.provider_id ?? verdict.providerId
-    const taken = Object.assign({}, attempt, { state: 'accepted', provider_id } as const)
-    rememberAsked(app, since, { attempt: taken, payment: after })
+  const isCalledBack = payment.method === 'mobile_money'
+  const tell = isCalledBack ? rememberAsked(app, since, { attempt, payment }) : () => undefined
+  try {
+    const verdict = await send(app, tenant, attempt, payment, input)
+    const after = await settle(app, tenant, attempt, verdict, payment)
+    tell(takenAs(attempt, verdict, after))
+    return { begun: true, after }
+  } finally {
+    tell(null)
   }
-  return { begun: true, after }
+}
+
+/** The attempt once the provider has taken it, with its payment; null when it has not, or not for certain. */
+function takenAs(attempt: AttemptRow, verdict: Verdict, payment: PaymentRow): Known | null {
+  if (verdict.kind !== 'accepted' || payment.status !== 'processing') return null
+  const provider_id = attempt.provider_id ?? verdict.providerId
+  return { payment, attempt: Object.assign({}, attempt, { state: 'accepted', provider_id } as const) }
 }
 
 /** Once more, if the payer may still be asked. That it was not taken now does not say that it was not before. */

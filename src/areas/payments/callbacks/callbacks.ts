@@ -50,7 +50,7 @@ export function mountCallbacks(http: FastifyInstance, app: App): void {
 /** What is said of an attempt to collect. */
 async function takeAttempt(app: App, call: Call): Promise<object | null> {
   const { tenant, id, token } = call
-  const found = recallAsked(app, tenant, id) ?? (await attemptAndPayment(app.db, tenant, id))
+  const found = (await recallAsked(app, tenant, id)) ?? (await attemptAndPayment(app.db, tenant, id))
   if (!found || !timingSafeEqual(found.attempt.token, token)) return null
   const { attempt, payment } = found
   const heard = await methodOf(payment).heard(app, tenant, attempt, call)
