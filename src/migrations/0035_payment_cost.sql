@@ -130,7 +130,10 @@ begin
     on conflict (bucket, account_id, environment, reference) where reference is not null do nothing
     returning payments.id, payments.xmin::text as version)
   select coalesce(array_agg(f.id), '{}'), array_agg(f.version) into stored, now_is from fresh f;
-  kept := array(select items[n] from generate_subscripts(items, 1) n where items[n].id = any(stored) order by n);
+  kept := items;
+  if cardinality(stored) < cardinality(items) then
+    kept := array(select items[n] from generate_subscripts(items, 1) n where items[n].id = any(stored) order by n);
+  end if;
   if cardinality(kept) > 0 then
     insert into payments.risk_checks (bucket, account_id, environment, id, direction, enforced, currency, amount, score,
            decision, inputs, matched, payer, watched, created_at)
@@ -146,10 +149,9 @@ begin
       select row(k.bucket, k.job, k.lane, k.account, k.environment, null, k.owner, k.delay_ms, k.job_payload)::work.job_item
         from unnest(kept) k where k.attempt is not null));
     told := events.emit(array(
-      select row(kept[n].bucket, kept[n].account, kept[n].environment, kept[n].event_id, kept[n].event_type,
-                 kept[n].event_resource, kept[n].event_body, kept[n].event_request, kept[n].event_within,
-                 kept[n].event_callback, kept[n].event_at, kept[n].event_owner)::events.event_item
-        from generate_subscripts(kept, 1) n order by n));
+      select row(k.bucket, k.account, k.environment, k.event_id, k.event_type, k.event_resource, k.event_body,
+                 k.event_request, k.event_within, k.event_callback, k.event_at, k.event_owner)::events.event_item
+        from unnest(kept) k));
   end if;
   return query
     select now_is[array_position(stored, items[n].id)],
