@@ -3,7 +3,8 @@
 // that run its examples all read that declaration. Five kinds, by what a request may do:
 //   read    answers from what is there;
 //   write   runs in one plain transaction, committed together with its idempotency key; what must wait for that commit,
-//           such as asking a provider, can follow it and has the last word on the answer;
+//           such as asking a provider, can follow it and has the last word on the answer; `shared` is one whose
+//           transaction others may be in too;
 //   commit  goes through a group commit, which stores the idempotency key itself;
 //   stream  answers with server-sent events, for as long as somebody reads them;
 //   upload  reads a file of any length as it comes, and is by itself safe to repeat.
