@@ -5,7 +5,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { weighTogether } from '../../src/areas/payments/fraud/assess.ts'
-import { learningSince, recallAccepted, rememberAccepted } from '../../src/areas/payments/remembered.ts'
+import {
+  learningSince,
+  recallAccepted,
+  recallAsked,
+  rememberAccepted,
+  rememberAsked,
+} from '../../src/areas/payments/remembered.ts'
 import { findAttempt, findPayment } from '../../src/areas/payments/store.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import { startMarket } from '../market.ts'
@@ -208,6 +214,25 @@ test('what was learned before all was forgotten is not remembered', async () => 
   assert.equal(recallAccepted(app, 'forgotten'), null)
   rememberAccepted(app, since, 'late', known)
   assert.equal(recallAccepted(app, 'late'), null)
+})
+
+test('a callback that overtakes the answer to what it is about waits for it, and not for ever', async () => {
+  const { client } = await world.account()
+  const { body } = await client.post('/v1/payments', payment)
+  const known = await stored(body.payment_id)
+  const { app } = world
+  const { id } = known.attempt
+  const { bucket, account_id: account, environment } = known.payment
+  const tenant = { bucket, account, environment }
+  const tell = rememberAsked(app, learningSince(app), known)
+  const other = environment === 'test' ? 'live' : 'test'
+  assert.equal(await recallAsked(app, { ...tenant, environment: other }, id), null)
+  const overtaking = recallAsked(app, tenant, id)
+  tell(known)
+  assert.equal(await overtaking, known)
+  assert.equal(await recallAsked(app, tenant, id), null)
+  rememberAsked(app, learningSince(app), known)
+  assert.equal(await recallAsked(app, tenant, id), null, 'its answer was lost')
 })
 
 /** A payment and its attempt, as they are stored. */
