@@ -37,15 +37,25 @@ export function operation<Item extends Columns, Verdict extends Columns>(
 }
 
 /** The same inside a transaction, for a verb that has more to do in it than the function does. */
-export async function commitIn<Item extends Columns, Verdict extends Columns>(
+export function commitIn<Item extends Columns, Verdict extends Columns>(
   tx: Tx,
   node: string,
   operation: Operation<Item, Verdict>,
   item: RowOf<Item>,
 ): Promise<RowOf<Verdict>> {
+  return one(commitAllIn(tx, node, operation, [item]))
+}
+
+/** Of several items, one verdict each. */
+export async function commitAllIn<Item extends Columns, Verdict extends Columns>(
+  tx: Tx,
+  node: string,
+  operation: Operation<Item, Verdict>,
+  items: readonly RowOf<Item>[],
+): Promise<RowOf<Verdict>[]> {
   const { name, text } = operation
   const call: Statement<{ node: string; items: Buffer }, RowOf<Verdict>> = { name, text, parameters: ['node', 'items'] }
-  return one(tx.query(call, { node, items: encodeItems(operation.takes, [item]) }))
+  return tx.query(call, { node, items: encodeItems(operation.takes, items) })
 }
 
 /** How many items one commit takes, and how many may wait for it before callers are told to come back later. */

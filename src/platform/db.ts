@@ -71,15 +71,18 @@ export class Database implements Queryable {
     return run(this.#pool, statement, parameters)
   }
 
-  /** Runs `work` in one transaction: committed when it returns, rolled back when it throws. */
-  async tx<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+  /**
+   * Runs `work` in one transaction: committed when it returns, rolled back when it throws. With a time for locks, a statement
+   * that has to wait longer for somebody else fails.
+   */
+  async tx<T>(work: (tx: Tx) => Promise<T>, { lockTimeoutMs }: { lockTimeoutMs?: number } = {}): Promise<T> {
     const client = await this.#pool.connect()
     // A connection that is lost fails its statements; without a listener Node would end the whole program for it.
     client.on('error', ignore)
     let broken: Error | undefined
     const afterwards: (() => void)[] = []
     try {
-      await client.query('begin')
+      await client.query(lockTimeoutMs === undefined ? 'begin' : `begin; set local lock_timeout = ${lockTimeoutMs}`)
       const result = await work(transaction(client, afterwards))
       await client.query('commit')
       for (const run of afterwards) run()

@@ -3,7 +3,8 @@
 // that run its examples all read that declaration. Five kinds, by what a request may do:
 //   read    answers from what is there;
 //   write   runs in one plain transaction, committed together with its idempotency key; what must wait for that commit,
-//           such as asking a provider, can follow it and has the last word on the answer;
+//           such as asking a provider, can follow it and has the last word on the answer; `shared` is one whose
+//           transaction others may be in too;
 //   commit  goes through a group commit, which stores the idempotency key itself;
 //   stream  answers with server-sent events, for as long as somebody reads them;
 //   upload  reads a file of any length as it comes, and is by itself safe to repeat.
@@ -78,12 +79,12 @@ export type Route = Declaration<TSchema, TSchema, TSchema, TSchema> &
     | {
         kind: 'write'
         prepare?(app: App, input: Input<TSchema, TSchema, TSchema>, caller: Caller): Promise<unknown>
-        handle(
+        transact(
           app: App,
-          tx: Tx,
           input: Input<TSchema, TSchema, TSchema>,
           caller: Caller,
           prepared: unknown,
+          conclude: Conclude<unknown>,
         ): Promise<unknown>
         follow?(app: App, input: Input<TSchema, TSchema, TSchema>, caller: Caller, reply: unknown): Promise<unknown>
       }
@@ -112,6 +113,9 @@ export type Route = Declaration<TSchema, TSchema, TSchema, TSchema> &
         ): Promise<AsyncIterable<Message>>
       }
   )
+
+/** What is stored in the transaction of a write once its answer is known. */
+export type Conclude<Reply> = (tx: Tx, reply: Reply) => Promise<void>
 
 /** Who reads a stream. */
 export interface Reader {
@@ -161,6 +165,36 @@ export function write<
      * What is done once the transaction is durable, and the answer then. A crash before it ends leaves the answer of the
      * transaction; a refusal is an answer too.
      */
+    follow?(app: App, input: Input<P, Q, B>, caller: Caller, reply: Static<R>): Handled<R, false>
+  },
+): Route {
+  const { handle, ...rest } = declaration
+  const transact = (app: App, input: Input<P, Q, B>, caller: Caller, prepared: T, conclude: Conclude<unknown>) =>
+    app.db.tx(async (tx) => {
+      const reply = await handle.call(declaration, app, tx, input, caller, prepared)
+      await conclude(tx, reply)
+      return reply
+    })
+  return { kind: 'write', ...rest, transact }
+}
+
+/** A write whose transaction may be one that it shares with others: it concludes in that one, and is answered after it. */
+export function shared<
+  R extends TSchema,
+  P extends TSchema = Nothing,
+  Q extends TSchema = Nothing,
+  B extends TSchema = Nothing,
+  T = void,
+>(
+  declaration: Declaration<P, Q, B, R> & {
+    prepare?(app: App, input: Input<P, Q, B>, caller: Caller): Promise<T>
+    transact(
+      app: App,
+      input: Input<P, Q, B>,
+      caller: Caller,
+      prepared: T,
+      conclude: Conclude<Static<R>>,
+    ): Handled<R, false>
     follow?(app: App, input: Input<P, Q, B>, caller: Caller, reply: Static<R>): Handled<R, false>
   },
 ): Route {

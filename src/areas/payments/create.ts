@@ -8,20 +8,33 @@ import type { Caller } from '../../platform/auth.ts'
 import { one, type Tx } from '../../platform/db.ts'
 import type { Occasion } from '../../platform/events.ts'
 import type { Tenant } from '../../platform/tenant.ts'
+import type { NewJob } from '../../platform/work.ts'
 import { newToken } from './callbacks/address.ts'
 import { refuseCardNumbers } from './cards/card.ts'
-import { type Risk, riskOf, weigh } from './fraud/assess.ts'
+import { type Risk, riskOf, type Weighed, weighTogether } from './fraud/assess.ts'
 import { block, requirePassed, tellReview } from './fraud/enforce.ts'
 import type { Subject } from './fraud/fields.ts'
+import { takeBack } from './fraud/look.ts'
 import { currencyOf, microsOf, type NewPayment } from './input.ts'
-import { insert } from './insert.ts'
+import { type Asked, insert, type PreparedPayment, prepare } from './insert.ts'
 import type { PaymentMethod, Plan } from './method.ts'
 import { methodFor, methodOf } from './payment-methods.ts'
 import { gatewayOf } from './providers/gateway.ts'
 import { isFailureReason } from './providers/provider.ts'
 import { collection, type Purpose } from './purpose.ts'
-import { attemptOfPayment, findPayment, findReference, type PaymentRow } from './store.ts'
+import { learningSince, recallAccepted, rememberAccepted } from './remembered.ts'
+import { type AttemptRow, attemptOfPayment, findPayment, findReference, type PaymentRow } from './store.ts'
 import { submit, watchJob } from './submit.ts'
+
+/** A payment that somebody asks for. `sendsInline`: the request that brings it sends it. */
+export interface Wish {
+  readonly input: NewPayment
+  readonly occasion: Occasion
+  readonly sendsInline: boolean
+  readonly purpose: Purpose
+  /** Runs something as part of the request that brought it, where it is done by another. */
+  within?<T>(run: () => T): T
+}
 
 /** Stores the payment, the attempt and the job that looks after them. Nothing has been asked of anybody yet. */
 export async function accept(
@@ -32,19 +45,93 @@ export async function accept(
   sendsInline: boolean,
   purpose: Purpose = collection,
 ): Promise<PaymentRow> {
-  const { tenant, receivedMs, nowMs } = occasion
+  return acceptOne(app, tx, { input, occasion, sendsInline, purpose })
+}
+
+export async function acceptOne(app: App, tx: Tx, wish: Wish): Promise<PaymentRow> {
+  const [accepted] = await acceptMany(app, tx, [wish])
+  if (!accepted || accepted instanceof AppError) throw accepted ?? new Error('a payment was neither taken nor refused')
+  return accepted
+}
+
+/** The same for several in one transaction, as if they had come one after the other. Of one that is refused nothing stays. */
+export async function acceptMany(app: App, tx: Tx, wishes: readonly Wish[]): Promise<(PaymentRow | AppError)[]> {
+  const since = learningSince(app)
+  const results = new Map<Wish, PaymentRow | AppError>()
+  const intents: Intent[] = []
+  for (const wish of wishes) {
+    const intent = await intentOf(app, tx, wish).catch(refusalIn)
+    if (intent instanceof AppError) results.set(wish, intent)
+    else intents.push(intent)
+  }
+  const drafts = await draftsOf(app, tx, intents)
+  const stored = await insert(app, tx, drafts)
+  for (const [i, draft] of drafts.entries())
+    results.set(
+      draft.wish,
+      stored[i] ? await withinOf(draft.wish, () => stayed(app, tx, draft, since)) : await usedBefore(tx, draft),
+    )
+  return wishes.flatMap((wish) => results.get(wish) ?? [])
+}
+
+function withinOf<T>({ within }: Wish, run: () => T): T {
+  return within ? within(run) : run()
+}
+
+/** What is decided about a payment before anybody looked at its risk. */
+interface Intent {
+  readonly wish: Wish
+  readonly id: string
+  readonly method: PaymentMethod
+  readonly plan: Plan
+  readonly money: Money
+}
+
+async function intentOf(app: App, tx: Tx, wish: Wish): Promise<Intent> {
+  const { input, occasion } = wish
   const currency = currencyOf(input.currency)
   const money = { currency, micros: microsOf('amount', input.amount, currency) }
   const method = methodFor(input)
   const plan = await method.plan(app, tx, occasion, input, money)
   refuseCardNumbers({ description: input.description, customer: input.customer, metadata: input.metadata })
-  const intent = { id: newUuid(receivedMs), input, purpose, method, plan, money }
-  const weighed = purpose.isOwn ? null : await weigh(app, tx, occasion, subjectOf(intent), 'enforced')
-  const assessment = weighed?.assessment ?? null
-  const risk = assessment && riskOf(assessment)
+  return { wish, id: newUuid(occasion.receivedMs), method, plan, money }
+}
+
+/** What a rule refuses is an answer; anything else has failed. */
+function refusalIn(error: unknown): AppError {
+  if (error instanceof AppError) return error
+  throw error
+}
+
+/** A payment with all that is stored with it. */
+interface Draft extends PreparedPayment {
+  readonly wish: Wish
+  readonly method: PaymentMethod
+  readonly weighed: Weighed | null
+  readonly asked: Asked | null
+  readonly job: NewJob
+  readonly isInline: boolean
+}
+
+async function draftsOf(app: App, tx: Tx, intents: readonly Intent[]): Promise<Draft[]> {
+  const judged = intents.filter(({ wish }) => !wish.purpose.isOwn)
+  const weighings = judged.map((intent) => {
+    return { occasion: intent.wish.occasion, subject: subjectOf(intent), mode: 'enforced' } as const
+  })
+  const weighed = await weighTogether(app, tx, weighings)
+  return intents.map((intent) =>
+    withinOf(intent.wish, () => draftOf(app, intent, weighed[judged.indexOf(intent)] ?? null)),
+  )
+}
+
+function draftOf(app: App, intent: Intent, weighed: Weighed | null): Draft {
+  const { wish, method, plan } = intent
+  const { input, occasion, sendsInline } = wish
+  const { tenant, receivedMs, nowMs } = occasion
+  const risk = weighed && riskOf(weighed.assessment)
   const scale = gatewayOf(app).timeScale(tenant.environment)
   const expiresAt = new Date(nowMs + (input.expires_in ?? plan.expirySeconds) * 1_000 * scale)
-  const payment = rowOf(occasion, intent, risk, expiresAt)
+  const payment = rowOf(intent, risk, expiresAt)
   // A card is nowhere but in the request.
   const isInline = sendsInline || (!method.isQueued && input.card !== undefined)
   const attempt = newUuid(receivedMs)
@@ -52,28 +139,66 @@ export async function accept(
   const job = app.work.prepare(watchJob, tenant, { attempt, inline: isInline }, isInline ? { delayMs } : {})
   const isBlocked = risk?.decision === 'block'
   const asked = isBlocked ? null : { attempt, country: plan.country, token: newToken(), job }
-  if (!(await insert(app, tx, occasion, payment, weighed?.check ?? null, asked)))
-    throw await usedBefore(tx, tenant, input.reference ?? '')
-  if (assessment && isBlocked) return block(app, tx, occasion, payment, assessment)
+  const prepared = prepare(app, { occasion, payment, check: weighed?.check ?? null, asked })
+  return { ...prepared, wish, method, weighed, asked, job, isInline }
+}
+
+/** What else belongs to a payment that was stored, and what follows from it. */
+async function stayed(app: App, tx: Tx, draft: Draft, since: number | null): Promise<PaymentRow> {
+  const { wish, method, payment, weighed, asked, job, isInline } = draft
+  const { input, occasion } = wish
+  const { risk } = payment
+  if (weighed && !asked) return block(app, tx, occasion, payment, weighed.assessment)
   if (risk?.decision === 'review') await tellReview(app, tx, occasion, payment, risk)
   const proved = risk?.decision === 'require_3ds' ? { ...input, require_3ds: true } : input
   await method.store?.(app, tx, occasion, proved, payment)
-  if (!isInline) tx.afterCommit(() => app.work.begin(job))
+  tx.afterCommit(() => {
+    if (asked) {
+      const name = isInline ? payment.id : asked.attempt
+      rememberAccepted(app, since, name, { payment, attempt: attemptOf(occasion, payment, asked) })
+    }
+    if (!isInline) app.work.begin(job)
+  })
   return payment
 }
 
-/** What is decided about a payment before anybody looked at its risk. */
-interface Intent {
-  readonly id: string
-  readonly input: NewPayment
-  readonly purpose: Purpose
-  readonly method: PaymentMethod
-  readonly plan: Plan
-  readonly money: Money
+/** Of one whose reference was used before nothing stays, not even that it was counted. */
+async function usedBefore(tx: Tx, { wish, weighed }: Draft): Promise<AppError> {
+  const { input, occasion } = wish
+  const { reference = '' } = input
+  if (weighed) await takeBack(tx, weighed.counted)
+  const { id, status } = await one(tx.query(findReference, { ...occasion.tenant, reference }))
+  return alreadyUsed(`the reference ${reference}`, idOf('payment', id), status)
+}
+
+/** The attempt as it was stored with the payment. */
+function attemptOf(
+  { receivedMs, nowMs }: Occasion,
+  payment: PaymentRow,
+  { attempt, country, token }: Asked,
+): AttemptRow {
+  return {
+    id: attempt,
+    payment_id: payment.id,
+    provider: payment.provider,
+    country,
+    currency: payment.currency,
+    state: 'planned',
+    provider_id: null,
+    token,
+    polls: 0,
+    created_at: payment.created_at,
+    updated_at: new Date(receivedMs),
+    said_paid_at: null,
+    called_amount: null,
+    called_receipt: null,
+    clock_offset_ms: BigInt(nowMs - receivedMs),
+  }
 }
 
 /** What its risk is judged by. */
-function subjectOf({ id, input, method, plan, money }: Intent): Subject {
+function subjectOf({ wish, id, method, plan, money }: Intent): Subject {
+  const { input } = wish
   return {
     id,
     direction: 'payment',
@@ -91,12 +216,9 @@ function subjectOf({ id, input, method, plan, money }: Intent): Subject {
 }
 
 /** As it is stored; the database gives it its version. */
-function rowOf(
-  { tenant, nowMs, requestId }: Occasion,
-  { id, input, purpose, method, plan, money }: Intent,
-  risk: Risk | null,
-  expiresAt: Date,
-): PaymentRow {
+function rowOf({ wish, id, method, plan, money }: Intent, risk: Risk | null, expiresAt: Date): PaymentRow {
+  const { input, purpose, occasion } = wish
+  const { tenant, nowMs, requestId } = occasion
   return {
     bucket: tenant.bucket,
     account_id: tenant.account,
@@ -142,14 +264,15 @@ export async function sendNow(
   paymentId: string,
   input: NewPayment | null = null,
 ): Promise<PaymentRow> {
-  const payment = await one(app.db.query(findPayment, { ...tenant, id: paymentId }))
+  const toSend = await accepted(app, tenant, paymentId)
+  const { payment } = toSend
   requirePassed(payment)
   const { budgetMs } = methodOf(payment)
   let timer: NodeJS.Timeout | undefined
   const enough = new Promise<PaymentRow>((resolve) => {
     timer = setTimeout(resolve, budgetMs, payment)
   })
-  const sent = submitFirst(app, tenant, payment, input)
+  const sent = submitFirst(app, tenant, toSend, input)
   // What it comes to after the answer was given is found in the log and by polling.
   sent.catch((error) => app.log.error({ error, payment: idOf('payment', paymentId) }, 'a payment could not be sent'))
   const known = await Promise.race([sent, enough])
@@ -159,14 +282,22 @@ export async function sendNow(
   return known
 }
 
+/** A payment that was stored a moment ago; its attempt is null where there is none in this memory. */
+async function accepted(app: App, tenant: Tenant, id: string) {
+  const since = learningSince(app)
+  const known = recallAccepted(app, id)
+  const payment = known?.payment ?? (await one(app.db.query(findPayment, { ...tenant, id })))
+  return { since, payment, attempt: known?.attempt ?? null }
+}
+
 async function submitFirst(
   app: App,
   tenant: Tenant,
-  payment: PaymentRow,
+  { since, payment, attempt: known }: Awaited<ReturnType<typeof accepted>>,
   input: NewPayment | null,
 ): Promise<PaymentRow> {
-  const attempt = await one(app.db.query(attemptOfPayment, { ...tenant, payment: payment.id }))
-  return submit(app, tenant, attempt, payment, input)
+  const attempt = known ?? (await one(app.db.query(attemptOfPayment, { ...tenant, payment: payment.id })))
+  return submit(app, tenant, { since, payment, attempt }, input)
 }
 
 /** The error that whoever asked for a payment is told, when it is certain that there will be none. */
@@ -188,9 +319,4 @@ function refusalOf(app: App, payment: PaymentRow): AppError | null {
 /** As it comes back from where it is stored: without what is not there. */
 function asStored(value: object = {}) {
   return JSON.parse(JSON.stringify(value))
-}
-
-async function usedBefore(tx: Tx, tenant: Tenant, reference: string): Promise<AppError> {
-  const { id, status } = await one(tx.query(findReference, { ...tenant, reference }))
-  return alreadyUsed(`the reference ${reference}`, idOf('payment', id), status)
 }

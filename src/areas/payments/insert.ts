@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stores a payment with all that belongs to it, in one statement: what was decided about it, the attempt, the job that looks
-// after it, and what is told of it.
+// Stores payments with all that belongs to them, in one statement: what was decided about them, the attempts, the jobs that
+// look after those, and what is told.
 import { idOf } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
-import { commitIn, operation } from '../../platform/commit.ts'
+import { commitAllIn, operation, type RowOf } from '../../platform/commit.ts'
 import type { Tx } from '../../platform/db.ts'
-import { eventColumns, type Occasion } from '../../platform/events.ts'
+import { eventColumns, type NewEvent, type Occasion } from '../../platform/events.ts'
 import type { NewJob } from '../../platform/work.ts'
 import { paymentEvents } from './events.ts'
 import type { Check } from './fraud/assess.ts'
@@ -59,27 +59,52 @@ const accept = operation(
 )
 
 /** What is to be asked of the provider, and by which job. */
-interface Asked {
+export interface Asked {
   attempt: string
   country: string
   token: Buffer
   job: NewJob
 }
 
-/** False when the reference was used before: then nothing was stored. `asked` is null for one that nobody is asked for. */
-export async function insert(
-  app: App,
-  tx: Tx,
-  occasion: Occasion,
-  payment: PaymentRow,
-  check: Check | null,
-  asked: Asked | null,
-): Promise<boolean> {
+/** A payment as it is handed over, with what is told of it. */
+export interface PreparedPayment {
+  readonly payment: PaymentRow
+  readonly event: NewEvent
+  readonly item: RowOf<typeof accept.takes>
+}
+
+/** Gives for each whether it was stored: not one whose reference was used before. */
+export async function insert(app: App, tx: Tx, all: readonly PreparedPayment[]): Promise<boolean[]> {
+  if (all.length === 0) return []
+  const items = all.map(({ item }) => item)
+  const verdicts = await commitAllIn(tx, app.nodeId, accept, items)
+  return all.map(({ payment, event }, i) => {
+    const { version = null, deliveries = null } = verdicts[i] ?? {}
+    if (version === null) return false
+    payment.version = version
+    tx.afterCommit(() => app.outbox.begin(event, deliveries))
+    return true
+  })
+}
+
+/** `asked` is null for one that nobody is asked for. */
+interface NewPaymentRow {
+  readonly occasion: Occasion
+  readonly payment: PaymentRow
+  readonly check: Check | null
+  readonly asked: Asked | null
+}
+
+export function prepare(app: App, { occasion, payment, check, asked }: NewPaymentRow): PreparedPayment {
   const { id, callback_url: callbackUrl } = payment
   const told = toldOf(Object.assign({}, payment, { sequence: 1 }))
   const event = app.outbox.prepare(paymentEvents.created, occasion, idOf('payment', id), told, { callbackUrl })
+  const { bucket, account, environment } = occasion.tenant
+  // Each by its name: spreading into an object of forty members takes twenty times as long.
   const item = {
-    ...occasion.tenant,
+    bucket,
+    account,
+    environment,
     id,
     purpose: payment.purpose,
     method: payment.method,
@@ -116,9 +141,5 @@ export async function insert(
     delay_ms: asked && BigInt(Math.round(asked.job.delayMs)),
     job_payload: asked?.job.payload ?? null,
   }
-  const { version, deliveries } = await commitIn(tx, app.nodeId, accept, Object.assign(item, event.columns))
-  if (version === null) return false
-  payment.version = version
-  tx.afterCommit(() => app.outbox.begin(event, deliveries))
-  return true
+  return { payment, event, item: Object.assign(item, event.columns) }
 }

@@ -7,17 +7,19 @@ import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { maybe } from '../../platform/db.ts'
-import { type Route, read, write } from '../../platform/route.ts'
-import { accept, sendNow } from './create.ts'
+import { type Conclude, type Route, read, shared, write } from '../../platform/route.ts'
+import { sendNow } from './create.ts'
 import { Payment } from './events.ts'
 import { passed } from './fraud/enforce.ts'
 import { MobilePaymentCreate, missing, type NewPayment, PaymentCreate, phoneOf } from './input.ts'
 import { noSuchPayment, paymentUuid, recordOf } from './payment.ts'
 import { methodOf } from './payment-methods.ts'
 import { methods } from './providers/offers.ts'
+import { collection } from './purpose.ts'
 import { recordWithRefunds } from './refunds/refund.ts'
 import { cancel } from './settle.ts'
 import { findPayment, open, type PaymentRow } from './store.ts'
+import { acceptTogether } from './together.ts'
 import { transactions } from './transactions.ts'
 import { waitingOf } from './waiting.ts'
 import { watchWithdrawal, withdrawNow } from './withdraw.ts'
@@ -86,7 +88,7 @@ const accepted = {
   location: ({ payment_id }: Static<typeof Payment>) => `/v1/payments/${payment_id}`,
 } as const
 
-const create = write({
+const create = shared({
   ...assessed,
   method: 'POST',
   scope: 'payments:write',
@@ -110,11 +112,12 @@ const create = write({
     },
   ],
   prepare: (app, { body }, caller) => checkCallback(app, body, caller),
-  handle: async (app, tx, { query, body }, caller) => recordOf(await accept(app, tx, body, caller, query.wait !== 0)),
+  transact: (app, { query, body }, caller, _prepared, conclude) =>
+    accept(app, body, caller, query.wait !== 0, conclude),
   follow: (app, { query, body }, caller, reply) => answer(app, query.wait, caller, reply, body),
 })
 
-const initiateMobile = write({
+const initiateMobile = shared({
   ...assessed,
   method: 'POST',
   scope: 'payments:write',
@@ -125,9 +128,9 @@ const initiateMobile = write({
   reply: accepted,
   examples: [{ name: 'From a phone', body: { amount: 100, currency: 'KES', phone_number: '+254700000001' } }],
   prepare: (app, { body }, caller) => checkCallback(app, body, caller),
-  handle: async (app, tx, { query, body }, caller) => {
+  transact: async (app, { query, body }, caller, _prepared, conclude) => {
     if (phoneOf(body) === undefined) throw missing('phone_number')
-    return recordOf(await accept(app, tx, { ...body, method: 'mobile_money' }, caller, query.wait !== 0))
+    return accept(app, { ...body, method: 'mobile_money' }, caller, query.wait !== 0, conclude)
   },
   follow: (app, { query }, caller, reply) => answer(app, query.wait, caller, reply, null),
 })
@@ -185,6 +188,18 @@ const cancelPayment = write({
     return reply
   },
 })
+
+/** Accepts what a request brings, and gives the answer to it. */
+async function accept(
+  app: App,
+  input: NewPayment,
+  occasion: Caller,
+  sendsInline: boolean,
+  conclude: Conclude<Static<typeof Payment>>,
+): Promise<Static<typeof Payment>> {
+  const asking = { input, occasion, sendsInline, purpose: collection }
+  return recordOf(await acceptTogether(app, { ...asking, conclude: (tx, payment) => conclude(tx, recordOf(payment)) }))
+}
 
 export async function checkCallback(app: App, { callback_url }: Pick<NewPayment, 'callback_url'>, { tenant }: Caller) {
   if (callback_url !== undefined)

@@ -226,8 +226,12 @@ function itemOf(app: App, occasion: Occasion, payment: PaymentRow, attempt: Atte
   if (receipt) after.receipt_url = receipt.receiptUrl
   const event = after.sequence > payment.sequence ? eventOf(app, occasion, after) : null
   const { posting } = change
+  const { bucket, account, environment } = tenant
+  // Each by its name: spreading into an object of forty members takes twenty times as long.
   const item = {
-    ...tenant,
+    bucket,
+    account,
+    environment,
     payment: payment.id,
     attempt: attempt.id,
     attempt_state: change.attempt,

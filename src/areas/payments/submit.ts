@@ -2,18 +2,19 @@
 // From the stored intent to the provider, and after it until the payment is over: the provider is asked again and again,
 // because callbacks get lost. An attempt that may have been sent is sent a second time only where the provider has never
 // heard of it and takes the same id once.
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { idOf } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
 import { operation } from '../../platform/commit.ts'
 import { one } from '../../platform/db.ts'
 import type { Tenant } from '../../platform/tenant.ts'
-import type { Job, Outcome } from '../../platform/work.ts'
+import type { Job, Outcome, Run } from '../../platform/work.ts'
 import { isAtWork, soon } from './at-work.ts'
 import type { NewPayment } from './input.ts'
 import { methodOf } from './payment-methods.ts'
 import { gatewayOf } from './providers/gateway.ts'
 import { isBare, type Verdict } from './providers/provider.ts'
+import { type Known, learningSince, recallAccepted, rememberAsked } from './remembered.ts'
 import { expire, settle } from './settle.ts'
 import {
   type AttemptRow,
@@ -33,7 +34,17 @@ const callbackMs = 10_000
 /** Only one may send an attempt. */
 const beginSending = operation(
   'payments.begin_sending',
-  { bucket: 'smallint', account: 'uuid', environment: 'text', id: 'uuid', provider_id: 'text', at: 'timestamptz' },
+  {
+    bucket: 'smallint',
+    account: 'uuid',
+    environment: 'text',
+    id: 'uuid',
+    provider_id: 'text',
+    at: 'timestamptz',
+    job: 'uuid',
+    job_attempt: 'int',
+    again_ms: 'bigint',
+  },
   { begun: 'boolean' },
 )
 
@@ -50,21 +61,19 @@ export const watchJob: Job<App, typeof Payload> = {
   concurrency: 64,
   leaseSeconds: 15,
   retrySeconds: [1, 5, 30, 60, 300],
-  async handle(app, { tenant, payload }) {
+  async handle(app, run) {
+    const { tenant, payload } = run
     if (!tenant) throw new Error('a payment belongs to an account')
-    const found = await attemptAndPayment(app.db, tenant, payload.attempt)
+    const since = learningSince(app)
+    const found = recallAccepted(app, payload.attempt) ?? (await attemptAndPayment(app.db, tenant, payload.attempt))
     if (!found || found.attempt.state === 'final') return { kind: 'done' }
-    return watch(app, tenant, found.attempt, found.payment, payload.inline)
+    return watch(app, tenant, { ...found, since }, run)
   },
 }
 
-async function watch(
-  app: App,
-  tenant: Tenant,
-  attempt: AttemptRow,
-  payment: PaymentRow,
-  inline: boolean,
-): Promise<Outcome> {
+async function watch(app: App, tenant: Tenant, toSend: ToSend, run: Run<Static<typeof Payload>>): Promise<Outcome> {
+  const { attempt, payment } = toSend
+  const { inline } = run.payload
   if (isAtWork(attempt.state, inline, app.clock.nowMs() - attempt.updated_at.getTime())) return soon
   if (attempt.state !== 'planned') return look(app, tenant, attempt, payment)
   // Nobody is asked for a payment that is over.
@@ -72,7 +81,11 @@ async function watch(
     await expire(app, tenant, attempt)
     return { kind: 'done' }
   }
-  const after = await submit(app, tenant, attempt, payment, null)
+  const againMs = nextPollMs(app, tenant, attempt, payment, 0)
+  const untilMs = performance.now() + againMs
+  const { begun, after } = await sendFirst(app, tenant, toSend, null, { run, againMs })
+  // Whoever sends has put its job off by then, or it went with the attempt that is over.
+  if (begun && (performance.now() < untilMs || !open.includes(after.status))) return { kind: 'settled' }
   return open.includes(after.status)
     ? { kind: 'again', afterMs: nextPollMs(app, tenant, attempt, after, 0) }
     : { kind: 'done' }
@@ -119,20 +132,57 @@ function isAnswer({ kind }: Verdict): boolean {
   return kind === 'paid' || kind === 'refused'
 }
 
+/** An attempt that nobody sent yet, and since when it is known to be as it is. */
+export interface ToSend extends Known {
+  readonly since: number | null
+}
+
 /** Sends an attempt that nobody sent yet; gives the payment as it is then. */
-export async function submit(
+export async function submit(app: App, tenant: Tenant, toSend: ToSend, input: NewPayment | null): Promise<PaymentRow> {
+  return (await sendFirst(app, tenant, toSend, input, null)).after
+}
+
+/** The run that sends, and after how long its job looks how it went. */
+interface Sender {
+  readonly run: Pick<Run<unknown>, 'id' | 'attempt'>
+  readonly againMs: number
+}
+
+async function sendFirst(
   app: App,
   tenant: Tenant,
-  attempt: AttemptRow,
-  payment: PaymentRow,
+  { attempt, payment, since }: ToSend,
   input: NewPayment | null,
-): Promise<PaymentRow> {
+  sender: Sender | null,
+): Promise<{ begun: boolean; after: PaymentRow }> {
   const { id } = attempt
-  const provider_id = methodOf(payment).isKnownByAttempt(app, tenant, attempt) ? id : null
-  const at = new Date(app.clock.nowMs())
-  const { begun } = await app.commit(beginSending, { ...tenant, id, provider_id, at })
-  if (!begun) return payment
-  return settle(app, tenant, attempt, await send(app, tenant, attempt, payment, input), payment)
+  const { begun } = await app.commit(beginSending, {
+    ...tenant,
+    id,
+    provider_id: methodOf(payment).isKnownByAttempt(app, tenant, attempt) ? id : null,
+    at: new Date(app.clock.nowMs()),
+    job: sender?.run.id ?? null,
+    job_attempt: sender?.run.attempt ?? null,
+    again_ms: sender && BigInt(Math.round(sender.againMs)),
+  })
+  if (!begun) return { begun: false, after: payment }
+  const isCalledBack = payment.method === 'mobile_money'
+  const tell = isCalledBack ? rememberAsked(app, since, { attempt, payment }) : () => undefined
+  try {
+    const verdict = await send(app, tenant, attempt, payment, input)
+    const after = await settle(app, tenant, attempt, verdict, payment)
+    tell(takenAs(attempt, verdict, after))
+    return { begun: true, after }
+  } finally {
+    tell(null)
+  }
+}
+
+/** The attempt once the provider has taken it, with its payment; null when it has not, or not for certain. */
+function takenAs(attempt: AttemptRow, verdict: Verdict, payment: PaymentRow): Known | null {
+  if (verdict.kind !== 'accepted' || payment.status !== 'processing') return null
+  const provider_id = attempt.provider_id ?? verdict.providerId
+  return { payment, attempt: Object.assign({}, attempt, { state: 'accepted', provider_id } as const) }
 }
 
 /** Once more, if the payer may still be asked. That it was not taken now does not say that it was not before. */

@@ -3,6 +3,7 @@
 // those that a carrier has just taken and will report on. Each is told of once and then forgotten; whatever is not found
 // here is read. Nothing depends on it: states move by guarded updates, whoever asks for them.
 import type { App } from '../../platform/app.ts'
+import { Memory } from '../../platform/memory.ts'
 import { onePerApp } from '../../platform/one-per-app.ts'
 import type { Stored } from './outcome.ts'
 
@@ -59,36 +60,4 @@ export function rememberTaken(app: App, carrier: string, carrierId: string, mess
 
 export function recallTaken(app: App, carrier: string, carrierId: string): NamedPart | null {
   return memories(app).taken.take(`${carrier} ${carrierId}`)
-}
-
-/** Things that are asked for once, soon, by their name. */
-export class Memory<Thing> {
-  readonly #things = new Map<string, { readonly thing: Thing; readonly untilMs: number }>()
-  readonly #forMs: number
-  readonly #most: number
-
-  constructor(forMs: number, most: number) {
-    this.#forMs = forMs
-    this.#most = most
-  }
-
-  keep(name: string, thing: Thing): void {
-    const nowMs = performance.now()
-    for (const [oldest, { untilMs }] of this.#things) {
-      if (untilMs > nowMs && this.#things.size < this.#most) break
-      this.#things.delete(oldest)
-    }
-    this.#things.set(name, { thing, untilMs: nowMs + this.#forMs })
-  }
-
-  take(name: string): Thing | null {
-    const found = this.#things.get(name)
-    if (!found) return null
-    this.#things.delete(name)
-    return found.untilMs > performance.now() ? found.thing : null
-  }
-
-  clear(): void {
-    this.#things.clear()
-  }
 }

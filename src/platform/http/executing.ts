@@ -39,7 +39,7 @@ export async function execute(
       keyed(null, null, 0, () => ''),
     )
   const prepared = await route.prepare?.(app, input, caller)
-  const made = await app.db.tx((tx) => route.handle(app, tx, input, caller, prepared))
+  const made = await route.transact(app, input, caller, prepared, async () => undefined)
   return route.follow ? route.follow(app, input, caller, made) : made
 }
 
@@ -64,12 +64,10 @@ async function inTransaction({ app, compiled, request, reply, caller, key, hash 
       return send(compiled, request, reply, result)
     }
     const { follow } = route
-    const made = await app.db.tx(async (tx) => {
-      const written = await route.handle(app, tx, input, caller, prepared)
+    const made = await route.transact(app, input, caller, prepared, async (tx, written) => {
       const answer = storable(compiled, request, written)
       if (follow) await app.idempotency.finishForNow(tx, tenant, key, hash, answer, secretReply)
       else await app.idempotency.finish(tx, tenant, key, hash, answer, secretReply)
-      return written
     })
     isCommitted = true
     if (!follow) return send(compiled, request, reply, made)

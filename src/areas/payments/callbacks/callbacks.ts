@@ -7,6 +7,7 @@ import type { App } from '../../../platform/app.ts'
 import { followDisputes } from '../disputes/follow.ts'
 import type { Callback } from '../method.ts'
 import { methodOf } from '../payment-methods.ts'
+import { recallAsked } from '../remembered.ts'
 import { settle } from '../settle.ts'
 import { attemptAndPayment } from '../store.ts'
 import { type Address, addressOf, nothingHere, type Subject } from './address.ts'
@@ -49,7 +50,7 @@ export function mountCallbacks(http: FastifyInstance, app: App): void {
 /** What is said of an attempt to collect. */
 async function takeAttempt(app: App, call: Call): Promise<object | null> {
   const { tenant, id, token } = call
-  const found = await attemptAndPayment(app.db, tenant, id)
+  const found = (await recallAsked(app, tenant, id)) ?? (await attemptAndPayment(app.db, tenant, id))
   if (!found || !timingSafeEqual(found.attempt.token, token)) return null
   const { attempt, payment } = found
   const heard = await methodOf(payment).heard(app, tenant, attempt, call)

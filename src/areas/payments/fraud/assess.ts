@@ -4,16 +4,16 @@
 import { idOf } from '../../../kernel/ids.ts'
 import { dayMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
-import { one, type Tx } from '../../../platform/db.ts'
+import type { Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
-import { encodeItems } from '../../../platform/items.ts'
-import { type BlacklistType, type Candidate, candidatesOf, placesOf } from './blacklist.ts'
+import { type BlacklistType, candidatesOf, placesOf } from './blacklist.ts'
 import { type Action, type Decision, decide } from './decide.ts'
 import { type Facts, type FieldValue, factsOf, type Subject, storedFacts } from './fields.ts'
-import { type Policy, policyOf, usualKey } from './policy.ts'
+import { type Counted, lookUp, type Mode, placeText, type Seen, unique } from './look.ts'
+import { usualKey } from './policy.ts'
 import { failedOfDay, type Level, scoreOf } from './score.ts'
-import { countFates, insertCheck, type Looked, look, tallyColumns } from './store.ts'
-import { hashed, type Tally, tallyOf, totalOf, velocityName } from './velocity.ts'
+import { countFates, insertCheck, type Looked } from './store.ts'
+import { hashed, type Tally, totalOf, velocityName } from './velocity.ts'
 
 export interface Assessment extends Decision {
   /** The UUID of the check; that of the payment or payout, where there is one. */
@@ -22,19 +22,6 @@ export interface Assessment extends Decision {
   readonly blacklistHits: readonly { id: string; type: BlacklistType; shown: string }[]
   /** What a payment that is blocked fails with. */
   readonly failureReason: 'BLOCKED_BY_RULE' | 'BLACKLISTED' | null
-}
-
-/**
- * Whether it is about something that happens: `enforced` is counted and may be blocked, `asked` is a question in advance,
- * `repeated` one about something that was counted when it happened.
- */
-type Mode = 'enforced' | 'asked' | 'repeated'
-
-/** Decides about something that is about to happen, and stores the decision. The caller does what it says. */
-export async function assess(app: App, tx: Tx, occasion: Occasion, subject: Subject): Promise<Assessment> {
-  const { assessment, check } = await weigh(app, tx, occasion, subject, 'enforced')
-  await storeCheck(tx, occasion, check)
-  return assessment
 }
 
 /** A decision and all that it rests on, as it is stored. */
@@ -56,21 +43,54 @@ export async function storeCheck(tx: Tx, { tenant, nowMs }: Occasion, check: Che
   await tx.query(insertCheck, { ...tenant, ...check, at: new Date(nowMs) })
 }
 
-/** Counts and decides; the check is for the caller to store. */
-export async function weigh(
-  app: App,
-  tx: Tx,
-  { tenant, receivedMs, nowMs }: Occasion,
-  subject: Subject,
-  mode: Mode,
-  known: Facts = new Map(),
-): Promise<{ assessment: Assessment; check: Check }> {
+/** Something to be decided about. */
+export interface Weighing {
+  readonly occasion: Occasion
+  readonly subject: Subject
+  readonly mode: Mode
+  /** Facts that its own check knew, where it is asked about again. */
+  readonly known?: Facts
+}
+
+export interface Weighed {
+  readonly assessment: Assessment
+  /** For the caller to store. */
+  readonly check: Check
+  /** Where it counted itself. */
+  readonly counted: Counted
+}
+
+/** Counts and decides. */
+export async function weigh(app: App, tx: Tx, weighing: Weighing): Promise<Weighed> {
+  const [weighed] = await weighTogether(app, tx, [weighing])
+  if (!weighed) throw new Error('a decision was asked for and none was made')
+  return weighed
+}
+
+/** The same for several at once: as if they had come one after the other. */
+export async function weighTogether(app: App, tx: Tx, all: readonly Weighing[]): Promise<Weighed[]> {
+  const seen = await lookUp(
+    app,
+    tx,
+    all.map(({ occasion: { tenant, receivedMs, nowMs }, subject, mode, known = new Map() }) => ({
+      tenant,
+      subject,
+      mode,
+      facts: new Map([...known, ...factsOf(subject, nowMs)]),
+      payer: payerOf(subject),
+      at: new Date(nowMs),
+      realAt: new Date(receivedMs),
+    })),
+  )
+  return seen.map(weighedOf)
+}
+
+/** What is decided on what was seen. */
+function weighedOf({ looking, policy, usual, tallies, looked, counted }: Seen): Weighed {
+  const { tenant, subject, mode, payer, at } = looking
   const { direction, currency, method, micros } = subject
-  const facts = new Map([...known, ...factsOf(subject, nowMs)])
-  const payer = payerOf(subject)
-  const at = new Date(nowMs)
-  const seen = await lookUp(app, tx, { tenant, subject, facts, payer, mode, at, realAt: new Date(receivedMs) })
-  const { policy, usual, tallies, looked } = seen
+  const nowMs = at.getTime()
+  const facts = new Map(looking.facts)
   const totals = totalsOf(tallies, looked, mode)
   for (const [field, value] of historyOf(totals, payer, looked, nowMs)) facts.set(field, value)
   const scored = scoreOf({
@@ -113,7 +133,7 @@ export async function weigh(
     blacklistHits: blacklistHits.map(({ id, type, shown }) => ({ id, type, shown })),
     failureReason: decision.decision !== 'block' ? null : isBlacklisted ? 'BLACKLISTED' : 'BLOCKED_BY_RULE',
   }
-  return { assessment, check }
+  return { assessment, check, counted }
 }
 
 /** What each velocity comes to with what is being decided about: a question in advance was counted nowhere yet. */
@@ -168,82 +188,6 @@ export function riskOf({ checkId, score, level, flags, decision, ruleId }: Asses
   }
 }
 
-/** Rules that change faster than they can be read are taken as they were. */
-const mostReloads = 3
-
-interface Looking {
-  tenant: Occasion['tenant']
-  subject: Subject
-  facts: Facts
-  payer: string | null
-  mode: Mode
-  at: Date
-  realAt: Date
-}
-
-interface Seen {
-  policy: Policy
-  usual: ReadonlyMap<string, bigint>
-  tallies: readonly Tally[]
-  looked: Looked
-}
-
-/** One statement, as a rule; a second one when the rules have changed since this node read them. */
-async function lookUp(app: App, tx: Tx, looking: Looking): Promise<Seen> {
-  const { tenant, subject, facts, payer, mode, at, realAt } = looking
-  const counted = new Set<string>()
-  let { policy, usual } = await policyOf(app, tx, tenant)
-  for (let reload = 0; ; reload++) {
-    // Of those that are counted in the same row, the last one says how long it is kept.
-    const tallies = policy.velocities[subject.direction]
-      .flatMap((velocity) => tallyOf(velocity, subject.direction, facts, at.getTime()) ?? [])
-      .sort((a, b) => a.keepSeconds - b.keepSeconds)
-    const counting =
-      mode === 'enforced'
-        ? unique(
-            tallies.filter(({ statuses }) => statuses === null),
-            rowText,
-          )
-        : []
-    const now = counting.filter((tally) => !counted.has(rowText(tally)))
-    const places = policy.hasEntries ? unique([...candidatesOf(subject), ...asked(policy, facts)], placeText) : []
-    const looked = await one(
-      tx.query(look, {
-        ...tenant,
-        tallies: encodeItems(
-          tallyColumns,
-          tallies.map((tally) => ({
-            tally: tally.tally,
-            step: tally.step,
-            start: BigInt(tally.start),
-            since: BigInt(tally.since),
-            item: tally.item,
-            amount: tally.amount,
-            keep: tally.keepSeconds,
-            counts: now.includes(tally),
-          })),
-        ),
-        types: places.map(({ type }) => type),
-        values: places.map(({ value }) => value),
-        payer,
-        at,
-        realAt,
-      }),
-    )
-    if (looked.version === policy.version || reload === mostReloads) return { policy, usual, tallies, looked }
-    for (const tally of now) counted.add(rowText(tally))
-    ;({ policy, usual } = await policyOf(app, tx, tenant, true))
-  }
-}
-
-/** Where rules look for what they were told to look for. */
-function asked({ lists }: Policy, facts: Facts): Candidate[] {
-  return lists.flatMap(({ field, type }) => {
-    const fact = facts.get(field)
-    return typeof fact === 'string' ? placesOf(type, fact) : []
-  })
-}
-
 function watched(tallies: readonly Tally[]) {
   return unique(
     tallies.filter(({ statuses }) => statuses !== null),
@@ -268,17 +212,4 @@ function payerOf({ direction, customer, phone, card, bank }: Subject): string | 
     ['bank', bank?.accountNumber],
   ].find(([, value]) => value)
   return known ? hashed(JSON.stringify([direction, ...known])) : null
-}
-
-function rowText({ tally, step, start, item }: Tally): string {
-  return `${tally} ${step} ${start} ${item}`
-}
-
-function placeText({ type, value }: { type: string; value: string }): string {
-  return `${type} ${value}`
-}
-
-/** Each once, the last of those with the same name. */
-function unique<T>(all: readonly T[], nameOf: (one: T) => string): T[] {
-  return [...new Map(all.map((one) => [nameOf(one), one])).values()]
 }

@@ -136,7 +136,8 @@ const riskCheck = write({
       body.payment_id === undefined
         ? { subject: asked(body, caller, await withSaved(tx, body, caller, prepared)), known: undefined }
         : await existing(tx, body.payment_id, caller)
-    const { assessment, check } = await weigh(app, tx, caller, subject, known ? 'repeated' : 'asked', known)
+    const mode = known ? 'repeated' : 'asked'
+    const { assessment, check } = await weigh(app, tx, { occasion: caller, subject, mode, known: known ?? new Map() })
     await storeCheck(tx, caller, check)
     return shown(assessment, caller)
   },

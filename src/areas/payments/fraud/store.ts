@@ -145,8 +145,19 @@ const entryAt = `select * from payments.blacklist e
   where e.bucket = $bucket and e.account_id = $account and e.environment = $environment and e.type = c.type and e.value = c.value
   limit 1`
 
-/** A payments.tally, in its order. */
+/** A payments.look_item, in its order. */
+export const lookColumns = {
+  bucket: 'smallint',
+  account: 'uuid',
+  environment: 'text',
+  payer: 'uuid',
+  at: 'timestamptz',
+  real_at: 'timestamptz',
+} as const
+
+/** A payments.look_tally, in its order. */
 export const tallyColumns = {
+  n: 'int',
   tally: 'uuid',
   step: 'int',
   start: 'bigint',
@@ -157,22 +168,21 @@ export const tallyColumns = {
   counts: 'boolean',
 } as const
 
-/** Counts what is to be counted now and reads the rest. */
-export const look = statement<
-  Owned & {
-    tallies: Buffer
-    types: readonly string[]
-    values: readonly string[]
-    payer: string | null
-    at: Date
-    realAt: Date
-  },
-  Looked
->(
+/** A payments.look_place, in its order. */
+export const placeColumns = { n: 'int', type: 'text', value: 'text' } as const
+
+/** Counts what is to be counted now and reads the rest, of each one row. */
+export const look = statement<{ items: Buffer; tallies: Buffer; places: Buffer }, Looked>(
   'payments.look_for_fraud',
   `select version, first_at, totals, hits
-     from payments.look_for_fraud($bucket::smallint, $account::uuid, $environment::text, $tallies::payments.tally[],
-            $types::text[], $values::text[], $payer::uuid, $at::timestamptz, $realAt::timestamptz)`,
+     from payments.look_for_fraud_together($items::payments.look_item[], $tallies::payments.look_tally[],
+            $places::payments.look_place[])`,
+)
+
+/** Takes back what was counted in this transaction. */
+export const uncount = statement<{ items: Buffer; tallies: Buffer }, object>(
+  'payments.uncount',
+  'select payments.uncount($items::payments.look_item[], $tallies::payments.look_tally[])',
 )
 
 /** What 95 of 100 of the latest amounts stayed below, where there are enough to say so. */

@@ -5,19 +5,19 @@
 import { Type } from 'typebox'
 import type { App } from '../../../platform/app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
+import { addJobs } from '../../../platform/work/many.ts'
 import type { Job, Outcome } from '../../../platform/work.ts'
 import { gatewayOf } from '../providers/gateway.ts'
-import { judgeOfBatch } from './judge.ts'
+import { judgeTogether } from './judge.ts'
+import { rememberSent } from './remembered.ts'
 import type { PayoutRow } from './store.ts'
 import { afterAsking, batchedPayoutJob, firstPollSeconds, pay, queuedMs } from './submit.ts'
 import { findMany, moveStates } from './together-store.ts'
 
 /** So many are in the hands of one job. */
 export const chunkSize = 100
-/** So many are asked of the provider at once. */
+/** So many are judged together, and asked of the provider at once. */
 const mostAtOnce = 16
-/** So many are judged at once: each takes a connection, which others need too. */
-const judgedAtOnce = 4
 
 const Payload = Type.Object({ payouts: Type.Array(Type.String(), { maxItems: chunkSize }) })
 
@@ -59,13 +59,11 @@ const isUnderWay = ({ status }: PayoutRow): boolean => status === 'processing'
 const isPlanned = ({ status, state }: PayoutRow): boolean => status === 'processing' && state === 'planned'
 
 async function send(app: App, tenant: Tenant, some: readonly PayoutRow[]): Promise<void> {
-  const judged: PayoutRow[] = []
-  for (let start = 0; start < some.length; start += judgedAtOnce) {
-    const next = some.slice(start, start + judgedAtOnce)
-    judged.push(
-      ...(await Promise.all(next.map((row) => (row.risk === null ? judgeOfBatch(app, tenant, row.id) : row)))),
-    )
-  }
+  const unjudged = some.filter(({ risk }) => risk === null).map(({ id }) => id)
+  const judged = [
+    ...some.filter(({ risk }) => risk !== null),
+    ...(unjudged.length > 0 ? await judgeTogether(app, tenant, unjudged) : []),
+  ]
   const ids = judged.filter(isPlanned).map(({ id }) => id)
   if (ids.length === 0) return
   const at = new Date(app.clock.nowMs())
@@ -73,6 +71,7 @@ async function send(app: App, tenant: Tenant, some: readonly PayoutRow[]): Promi
   const accepted: string[] = []
   await Promise.all(
     marked.map(async (payout) => {
+      rememberSent(app, payout)
       const verdict = await pay(app, tenant, payout)
       if (verdict?.kind === 'accepted' || verdict?.kind === 'pending') accepted.push(payout.id)
       else await afterAsking(app, tenant, payout, verdict, false)
@@ -95,9 +94,7 @@ async function handOver(app: App, tenant: Tenant, rows: readonly PayoutRow[], de
     app.work.prepare(batchedPayoutJob, tenant, { payout: id, inline: false }, { delayMs }),
   )
   await app.db.tx(async (tx) => {
-    for (const job of jobs) {
-      await app.work.add(tx, job)
-      if (delayMs === 0) tx.afterCommit(() => app.work.begin(job))
-    }
+    await addJobs(tx, jobs)
+    if (delayMs === 0) for (const job of jobs) tx.afterCommit(() => app.work.begin(job))
   })
 }

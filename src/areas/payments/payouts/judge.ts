@@ -1,26 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the account's rules do to a payout, before anybody is asked to pay: a blocked one fails, and one that somebody should
-// look at waits. One that is asked for alone is judged while it is accepted; those of a batch one by one when their turn
+// look at waits. One that is asked for alone is judged while it is accepted; those of a batch a few at a time when their turn
 // comes, so that no transaction counts ten thousand of them while others wait for it.
 import type { Static } from 'typebox'
 import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
+import { encodeItems } from '../../../platform/items.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { fraudEvents, type Payout } from '../events.ts'
-import { assess, type Risk, riskOf } from '../fraud/assess.ts'
+import { type Risk, riskOf, type Weighed, weighTogether } from '../fraud/assess.ts'
 import { refusalOf } from '../fraud/enforce.ts'
+import type { Subject } from '../fraud/fields.ts'
 import { currencyOf } from '../input.ts'
 import { recordOf } from './payout.ts'
 import { block, occasionOf } from './settle.ts'
-import { lockPayout, noteRisk, type PayoutRow } from './store.ts'
+import type { PayoutRow } from './store.ts'
+import { judgedColumns, lockMany, noteRisks } from './together-store.ts'
+
+/** How long payouts that are judged together wait for what one of them needs and somebody else has. */
+const lockTimeoutMs = 250
 
 /** Judges a payout that is stored and was not sent; gives it as it is then. The row comes first, then what is counted. */
 export async function judge(app: App, tx: Tx, occasion: Occasion, payout: PayoutRow): Promise<PayoutRow> {
+  const [judged] = await judgeSome(app, tx, occasion, [payout])
+  if (!judged) throw new Error('a payout was judged while somebody else had it')
+  return judged
+}
+
+/** The same for some of one account, which are locked. */
+async function judgeSome(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  payouts: readonly PayoutRow[],
+): Promise<readonly PayoutRow[]> {
+  if (payouts.length === 0) return []
   const { tenant, nowMs, receivedMs } = occasion
+  const weighings = payouts.map((payout) => ({ occasion, subject: subjectOf(payout), mode: 'enforced' }) as const)
+  const weighed = await weighTogether(app, tx, weighings)
+  const found = new Map(weighed.map(({ assessment }) => [assessment.checkId, { assessment, risk: riskOf(assessment) }]))
+  const rows = await tx.query(noteRisks, {
+    ...tenant,
+    items: encodeItems(judgedColumns, weighed.map(itemOf)),
+    at: new Date(nowMs),
+    realAt: new Date(receivedMs),
+  })
+  const after: PayoutRow[] = []
+  for (const row of rows) {
+    const { assessment, risk } = found.get(row.id) ?? {}
+    if (assessment && assessment.failureReason !== null) after.push(await block(app, tx, row, assessment.failureReason))
+    else after.push(row)
+    if (risk?.decision === 'review') await tellReview(app, tx, occasion, row, risk)
+  }
+  return after
+}
+
+/** What its risk is judged by. */
+function subjectOf(payout: PayoutRow): Subject {
   const { id, amount, currency, method, provider, phone, bank, recipient, metadata } = payout
-  const assessment = await assess(app, tx, occasion, {
+  return {
     id,
     direction: 'payout',
     micros: amount,
@@ -31,23 +71,50 @@ export async function judge(app: App, tx: Tx, occasion: Occasion, payout: Payout
     customer: recipient,
     metadata,
     bank: bank && { code: bank.bank_code, accountNumber: bank.account_number },
-  })
-  const risk = riskOf(assessment)
-  const inReview = risk.decision === 'review'
-  const times = { at: new Date(nowMs), realAt: new Date(receivedMs) }
-  const after = await one(tx.query(noteRisk, { ...tenant, id, risk: JSON.stringify(risk), inReview, ...times }))
-  if (assessment.failureReason !== null) return block(app, tx, after, assessment.failureReason)
-  if (inReview) await tellReview(app, tx, occasion, after, risk)
-  return after
+  }
+}
+
+function itemOf({ assessment, check }: Weighed) {
+  return {
+    payout: check.id,
+    found: JSON.stringify(riskOf(assessment)),
+    reviewed: check.decision === 'review',
+    check_currency: check.currency,
+    check_amount: check.amount,
+    check_score: check.score,
+    check_decision: check.decision,
+    check_inputs: check.inputs,
+    check_matched: JSON.stringify(check.matched),
+    check_payer: check.payer,
+    check_watched: check.watched,
+  }
 }
 
 /** Judges one of a batch, once; gives it as it is then. */
-export function judgeOfBatch(app: App, tenant: Tenant, id: string): Promise<PayoutRow> {
-  return app.db.tx(async (tx) => {
-    const payout = await one(tx.query(lockPayout, { ...tenant, id }))
-    const isOver = payout.status !== 'pending' && payout.status !== 'processing'
-    return isOver || payout.risk !== null ? payout : judge(app, tx, occasionOf(app, payout), payout)
-  })
+export async function judgeOfBatch(app: App, tenant: Tenant, id: string): Promise<PayoutRow> {
+  return one(app.db.tx((tx) => judgeLocked(app, tx, tenant, [id])))
+}
+
+/** The same for some of a batch. Where they fail together, or have to wait for somebody, each is judged by itself. */
+export async function judgeTogether(app: App, tenant: Tenant, ids: readonly string[]): Promise<readonly PayoutRow[]> {
+  try {
+    return await app.db.tx((tx) => judgeLocked(app, tx, tenant, ids), { lockTimeoutMs })
+  } catch (error) {
+    app.log.warn({ error, payouts: ids.length }, 'payouts are judged one by one')
+    const judged: PayoutRow[] = []
+    for (const id of ids) judged.push(await judgeOfBatch(app, tenant, id))
+    return judged
+  }
+}
+
+async function judgeLocked(app: App, tx: Tx, tenant: Tenant, ids: readonly string[]): Promise<PayoutRow[]> {
+  const locked = await tx.query(lockMany, { ...tenant, ids })
+  const isOpen = ({ status, risk }: PayoutRow) => risk === null && (status === 'pending' || status === 'processing')
+  const [first] = locked.filter(isOpen)
+  if (!first) return locked
+  const judged = await judgeSome(app, tx, occasionOf(app, first), locked.filter(isOpen))
+  const after = new Map(judged.map((row) => [row.id, row]))
+  return locked.map((row) => after.get(row.id) ?? row)
 }
 
 /** Refuses a payout that was blocked, once that is stored; gives back every other. */

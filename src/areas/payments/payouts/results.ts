@@ -6,13 +6,14 @@ import type { App } from '../../../platform/app.ts'
 import { maybe } from '../../../platform/db.ts'
 import type { Call } from '../callbacks/callbacks.ts'
 import { gatewayOf } from '../providers/gateway.ts'
+import { recallSent } from './remembered.ts'
 import { findPayout, noteRefusal } from './store.ts'
 import { ask, topics } from './submit.ts'
 import { settleOne } from './together.ts'
 
 export async function takeResult(app: App, call: Call): Promise<object | null> {
   const { tenant, id, token, topic, body } = call
-  const payout = await maybe(app.db.query(findPayout, { ...tenant, id }))
+  const payout = recallSent(app, tenant, id) ?? (await maybe(app.db.query(findPayout, { ...tenant, id })))
   const about = topics[topic]
   // Of a payout that was never sent nobody can tell anything.
   if (!payout || !about || payout.state === 'planned' || !timingSafeEqual(payout.token, token)) return null

@@ -307,16 +307,6 @@ export const findOverdue = statement<{ buckets: readonly number[]; id: string },
   `select ${columns} from payments.payouts where ${every} and id = $id and overdue_at is not null`,
 )
 
-/** Stores what was found when a payout was judged, once; one that is to be looked at waits. */
-export const noteRisk = statement<One & { risk: string; inReview: boolean; at: Date; realAt: Date }, PayoutRow>(
-  'payments.note_payout_risk',
-  `update payments.payouts
-      set risk = $risk::jsonb, in_review = $inReview, sequence = sequence + case when $inReview then 1 else 0 end,
-          status = case when $inReview then 'pending' else status end, updated_at = $at, touched_at = $realAt
-    where ${mine} and id = $id and status in ('pending', 'processing') and state = 'planned' and risk is null
-   returning ${columns}`,
-)
-
 /** Lets a payout go that waited for a person; none when it did not. One whose time has not come waits for that. */
 export const endReview = statement<One & { at: Date; realAt: Date }, PayoutRow>(
   'payments.end_payout_review',

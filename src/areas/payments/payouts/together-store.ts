@@ -61,3 +61,37 @@ export const captureShares = statement<
                from unnest($captures::text[], $amounts::bigint[], $credits::text[], $transfers::uuid[])
                  as c(capture, amount, credit, transfer))) as verdict`,
 )
+
+/** A payments.judged_item, in its order. */
+export const judgedColumns = {
+  payout: 'uuid',
+  found: 'jsonb',
+  reviewed: 'boolean',
+  check_currency: 'text',
+  check_amount: 'bigint',
+  check_score: 'smallint',
+  check_decision: 'text',
+  check_inputs: 'jsonb',
+  check_matched: 'jsonb',
+  check_payer: 'uuid',
+  check_watched: 'jsonb',
+} as const
+
+/** Stores what was found when payouts that are locked were judged, and what it rests on; those to be looked at wait. */
+export const noteRisks = statement<Owned & { items: Buffer; at: Date; realAt: Date }, PayoutRow>(
+  'payments.note_payout_risks',
+  `with judged as materialized (select * from unnest($items::payments.judged_item[])),
+   checked as (
+     insert into payments.risk_checks (bucket, account_id, environment, id, direction, enforced, currency, amount, score, decision,
+            inputs, matched, payer, watched, created_at)
+     select $bucket, $account, $environment, j.payout, 'payout', true, j.check_currency, j.check_amount, j.check_score,
+            j.check_decision, j.check_inputs, array(select m::uuid from jsonb_array_elements_text(j.check_matched) m),
+            j.check_payer, j.check_watched, $at
+       from judged j)
+   update payments.payouts
+      set risk = judged.found, in_review = judged.reviewed, sequence = sequence + case when judged.reviewed then 1 else 0 end,
+          status = case when judged.reviewed then 'pending' else status end, updated_at = $at, touched_at = $realAt
+     from judged
+    where ${mine} and id = judged.payout and status in ('pending', 'processing') and state = 'planned' and risk is null
+   returning ${columns}`,
+)

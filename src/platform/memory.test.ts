@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Memory } from './remembered.ts'
+import { Memory } from './memory.ts'
 
 test('a thing is told once, and then forgotten', () => {
   const memory = new Memory<number>(60_000, 10)

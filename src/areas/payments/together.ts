@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Payments that are asked for at the same moment are accepted in one transaction, whoever asks for them: those that come
+// while it runs go into the next one. What goes wrong for one must not do so for the others, so that a transaction which
+// fails, or has to wait for somebody, is given up, and each is accepted by itself.
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { AppError } from '../../kernel/errors.ts'
+import type { App } from '../../platform/app.ts'
+import { isUnavailable, type Tx } from '../../platform/db.ts'
+import { onePerApp } from '../../platform/one-per-app.ts'
+import { Gathering } from '../../platform/work/gathering.ts'
+import { acceptMany, acceptOne, type Wish } from './create.ts'
+import { methodFor } from './payment-methods.ts'
+import type { PaymentRow } from './store.ts'
+
+/** So many are accepted by one transaction. */
+const mostTogether = 64
+/** So many requests may wait for it before others are told to come back later. */
+const mostWaiting = 10_000
+/** How long all of them wait for what one of them needs and somebody else has, such as a count that all share. */
+const lockTimeoutMs = 250
+
+/** A wish, and what is stored with it in the same transaction, such as the answer to its request. */
+interface Asking extends Wish {
+  conclude(tx: Tx, payment: PaymentRow): Promise<void>
+}
+
+/** Not awaited by the others: what has to be waited for holds nobody up. */
+interface Settled {
+  readonly payment: Promise<PaymentRow>
+}
+
+const lineOf = onePerApp((app) => {
+  const run = (all: readonly Asking[]) => acceptAll(app, all)
+  return { waiting: 0, gathering: new Gathering<Asking, Settled>({ most: mostTogether, atOnce: 1, run }) }
+})
+
+/**
+ * Accepts a payment together with others; `conclude` is run in the transaction that stores it. What only the request can send
+ * is accepted by itself: it may have more to look up and to store.
+ */
+export async function acceptTogether(app: App, asking: Asking): Promise<PaymentRow> {
+  if (!methodFor(asking.input).isQueued) return acceptAlone(app, asking)
+  const line = lineOf(app)
+  if (line.waiting >= mostWaiting)
+    throw new AppError('SERVICE_UNAVAILABLE', 'too many payments are waiting', { retryAfterSeconds: 1 })
+  line.waiting++
+  try {
+    // What is done for it on behalf of all is still part of its own trace.
+    const within = app.tracer ? AsyncLocalStorage.snapshot() : undefined
+    return await (await line.gathering.join('', within ? { ...asking, within } : asking)).payment
+  } finally {
+    line.waiting--
+  }
+}
+
+async function acceptAll(app: App, all: readonly Asking[]): Promise<Settled[]> {
+  try {
+    const results = await app.db.tx(
+      async (tx) => {
+        const accepted = await acceptMany(app, tx, all)
+        for (const [i, payment] of accepted.entries())
+          if (!(payment instanceof AppError)) await all[i]?.conclude(tx, payment)
+        return accepted
+      },
+      { lockTimeoutMs },
+    )
+    return results.map((result) =>
+      settled(result instanceof AppError ? Promise.reject(result) : Promise.resolve(result)),
+    )
+  } catch (error) {
+    // Whether it was stored is not known: to do it once more could be to do it twice.
+    if (isUnavailable(error)) throw error
+    if (all.length > 1) app.log.warn({ error, payments: all.length }, 'payments are accepted one by one')
+    return all.map((asking) => settled(acceptAlone(app, asking)))
+  }
+}
+
+function acceptAlone(app: App, asking: Asking): Promise<PaymentRow> {
+  return app.db.tx(async (tx) => {
+    const payment = await acceptOne(app, tx, asking)
+    await asking.conclude(tx, payment)
+    return payment
+  })
+}
+
+/** Whoever asked hears of a refusal; that nobody has begun to wait for it yet is no mistake. */
+function settled(payment: Promise<PaymentRow>): Settled {
+  payment.catch(() => undefined)
+  return { payment }
+}
