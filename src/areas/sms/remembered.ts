@@ -10,6 +10,8 @@ import type { Stored } from './outcome.ts'
 const acceptedForMs = 5_000
 const takenForMs = 30_000
 const maxRemembered = 10_000
+/** How often what was not asked for in time is looked for. */
+const tidyMs = 1_000
 
 /** A part of a message: which of how many in which it was handed over, and to whom. */
 export interface NamedPart {
@@ -66,6 +68,7 @@ export class Memory<Thing> {
   readonly #things = new Map<string, { readonly thing: Thing; readonly untilMs: number }>()
   readonly #forMs: number
   readonly #most: number
+  #tidiedMs = Number.NEGATIVE_INFINITY
 
   constructor(forMs: number, most: number) {
     this.#forMs = forMs
@@ -74,10 +77,7 @@ export class Memory<Thing> {
 
   keep(name: string, thing: Thing): void {
     const nowMs = performance.now()
-    for (const [oldest, { untilMs }] of this.#things) {
-      if (untilMs > nowMs && this.#things.size < this.#most) break
-      this.#things.delete(oldest)
-    }
+    if (this.#things.size >= this.#most || nowMs - this.#tidiedMs > tidyMs) this.#tidy(nowMs)
     this.#things.set(name, { thing, untilMs: nowMs + this.#forMs })
   }
 
@@ -90,5 +90,14 @@ export class Memory<Thing> {
 
   clear(): void {
     this.#things.clear()
+  }
+
+  /** Not for each thing that is kept: to find the first one, those that were taken before it are passed over one by one. */
+  #tidy(nowMs: number): void {
+    this.#tidiedMs = nowMs
+    for (const [oldest, { untilMs }] of this.#things) {
+      if (untilMs > nowMs && this.#things.size < this.#most) break
+      this.#things.delete(oldest)
+    }
   }
 }
