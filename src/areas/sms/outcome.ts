@@ -14,7 +14,7 @@ import type { MessageType } from './message.ts'
 const repeatMs = 500
 const maxRepeats = 120
 
-const changeColumns = { ...eventColumns, narrow_id: 'uuid', narrow_type: 'text', narrow_head: 'text' } as const
+const changeColumns = { ...eventColumns, narrow_type: 'text', narrow_head: 'text' } as const
 
 export const accepted = operation(
   'sms.accepted',
@@ -171,7 +171,6 @@ export function changeOf(
     narrow,
     at: new Date(nowMs),
     columns: {
-      narrow_id: narrow.columns.event_id,
       narrow_type: narrow.columns.event_type,
       narrow_head: narrow.head,
       ...wide.columns,
