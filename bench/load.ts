@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A load generator that costs as little as possible: raw sockets, ready-made requests, one in flight on each, and a
 // parser that only looks for the status and the end of the body. It shares the machine with what it measures.
-import { type Socket, connect as connectPlain } from 'node:net'
+import { connect as connectPlain, type Socket } from 'node:net'
 import { connect } from 'node:tls'
 
 export interface LoadOptions {

@@ -102,10 +102,12 @@ test('an endpoint that takes one of the names, and the stream, hear it under the
   assert.deepEqual([body.event, body.payload], ['sms.delivered', told])
   const { data } = await listed(ada, `resource_id=${text}`)
   for (const { id } of data) await stream.has(id)
-  assert.deepEqual(
-    stream.messages.flatMap(({ data: said }) => (said ? [JSON.parse(said).event] : [])).sort(),
-    ['sms.delivered', 'sms.sent', 'sms.status', 'sms.status'],
-  )
+  assert.deepEqual(stream.messages.flatMap(({ data: said }) => (said ? [JSON.parse(said).event] : [])).sort(), [
+    'sms.delivered',
+    'sms.sent',
+    'sms.status',
+    'sms.status',
+  ])
 })
 
 test('a narrower event whose endpoint was away is told again with its own words', async () => {
