@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// A load generator that costs as little as possible: raw TLS sockets, ready-made requests, one in flight on each, and a
+// A load generator that costs as little as possible: raw sockets, ready-made requests, one in flight on each, and a
 // parser that only looks for the status and the end of the body. It shares the machine with what it measures.
-import { connect, type TLSSocket } from 'node:tls'
+import { connect as connectPlain, type Socket } from 'node:net'
+import { connect } from 'node:tls'
 
 export interface LoadOptions {
   port: number
-  ca: string
+  /** Null: over plain HTTP. */
+  ca: string | null
   connections: number
   durationMs: number
   /** Requests a second over all connections; as fast as possible when absent. */
   rate?: number
   /** The bytes of the next request. */
   next(): Buffer
+  /** Without a rate: whether one may be sent now, and who to call each time that this may have changed. */
+  mayGo?(): boolean
+  onMayGo?(go: () => void): void
 }
 
 export interface LoadResult {
@@ -29,8 +34,18 @@ export async function load(options: LoadOptions): Promise<LoadResult> {
   const sockets = await Promise.all(Array.from({ length: options.connections }, () => open(options)))
   const startedAt = performance.now()
   const endsAt = startedAt + options.durationMs
+  /** Connections that may not go on yet, the first of them first. */
+  const held: (() => void)[] = []
+  options.onMayGo?.(() => {
+    if (options.mayGo?.() !== false) held.shift()?.()
+  })
+  // A timer may fire a moment early; what it finds too soon would be held for ever.
+  const over = setTimeout(() => {
+    for (const goOn of held.splice(0)) goOn()
+  }, options.durationMs + 10)
   const intervalMs = options.rate ? (options.connections / options.rate) * 1000 : 0
   await Promise.all(sockets.map((socket, i) => drive(socket, (intervalMs * i) / sockets.length)))
+  clearTimeout(over)
   const seconds = (performance.now() - startedAt) / 1000
   latencies.sort((a, b) => a - b)
   const percentile = (part: number) =>
@@ -44,7 +59,7 @@ export async function load(options: LoadOptions): Promise<LoadResult> {
   }
 
   /** Sends on one connection until the time is over. With a rate, latency counts from when the request was due. */
-  function drive(socket: TLSSocket, offsetMs: number): Promise<void> {
+  function drive(socket: Socket, offsetMs: number): Promise<void> {
     return new Promise((resolve, reject) => {
       let dueAt = startedAt + offsetMs
       let sentAt = 0
@@ -69,7 +84,8 @@ export async function load(options: LoadOptions): Promise<LoadResult> {
         if (now >= endsAt) {
           socket.destroy()
           resolve()
-        } else if (intervalMs === 0) send()
+        } else if (intervalMs === 0 && options.mayGo?.() === false) held.push(proceed)
+        else if (intervalMs === 0) send()
         else if (waitMs <= 0) send(dueAt)
         else setTimeout(() => send(dueAt), waitMs)
       }
@@ -93,14 +109,17 @@ function endOfReply(text: string): number {
   return text.length >= end ? end : -1
 }
 
-function open({ port, ca }: LoadOptions): Promise<TLSSocket> {
+function open({ port, ca }: LoadOptions): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    const socket = connect({ port, host: '127.0.0.1', servername: 'localhost', ca })
+    const socket =
+      ca === null
+        ? connectPlain({ port, host: '127.0.0.1' })
+        : connect({ port, host: '127.0.0.1', servername: 'localhost', ca })
     socket.setNoDelay()
     // Latin-1 keeps one character per byte, so that lengths are those of Content-Length.
     socket.setEncoding('latin1')
     socket.once('error', reject)
-    socket.once('secureConnect', () => {
+    socket.once(ca === null ? 'connect' : 'secureConnect', () => {
       socket.off('error', reject)
       resolve(socket)
     })

@@ -3,11 +3,11 @@
 // where it is installed, on the same message centre and the same customer, in the same run. Both work at a backlog that
 // is held: a message is handed in when one has come to its end. Ours commits with fsync before it accepts and tells the
 // customer twice, of `sent` and of `delivered`, signed; Kannel keeps messages in memory and is asked to tell once.
-import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
-import { Pool } from 'undici'
 import { kannelMissing, startKannel } from '../test/interop/kannel.ts'
+import { type Customer, startCustomer } from './customer.ts'
+import { load, post } from './load.ts'
 import { type Figure, fsyncMs } from './report.ts'
 import { type SmsInstallation, startSmsInstallation } from './sms-installation.ts'
 
@@ -21,9 +21,11 @@ const recipient = '+254712345678'
 
 /** What is measured: how a message is handed in. */
 interface Gateway {
-  origin: string
-  request(n: number): { method: 'GET' | 'POST'; path: string; headers?: Record<string, string>; body?: string }
-  isAccepted(status: number): boolean
+  port: number
+  /** Null: over plain HTTP. */
+  ca: string | null
+  request(n: number): Buffer
+  accepted: string
 }
 
 interface Outcome {
@@ -83,96 +85,43 @@ function best(outcomes: readonly Outcome[]): number | null {
 }
 
 async function ourGateway({ node, account }: SmsInstallation, customerUrl: string): Promise<Gateway> {
-  const headers = { authorization: `Bearer ${await account()}`, 'content-type': 'application/json' }
   const body = JSON.stringify({ to: recipient, from: 'PAMOJA', message: text, callback_url: customerUrl })
-  return {
-    origin: node.url,
-    request: () => ({ method: 'POST', path: '/v1/sms/send', headers, body }),
-    isAccepted: (status) => status === 200,
-  }
+  const request = post('/v1/sms/send', await account(), body)
+  return { port: node.port, ca: readFileSync(node.caFile, 'utf8'), request: () => request, accepted: '200' }
 }
 
 function kannelGateway({ sendPort, sendPath }: Awaited<ReturnType<typeof startKannel>>, customerUrl: string): Gateway {
   const path = sendPath({ from: 'PAMOJA', to: recipient, text, 'dlr-mask': '3', 'dlr-url': `${customerUrl}?n=` })
   return {
-    origin: `http://127.0.0.1:${sendPort}`,
-    request: (n) => ({ method: 'GET', path: `${path}${n}` }),
-    isAccepted: (status) => status === 202,
+    port: sendPort,
+    ca: null,
+    request: (n) => Buffer.from(`GET ${path}${n} HTTP/1.1\r\nHost: localhost\r\n\r\n`),
+    accepted: '202',
   }
 }
 
 /** Hands in messages as others come to their end; the first fifth of the time is not counted. */
 async function through(gateway: Gateway, customer: Customer, durationMs: number): Promise<Outcome> {
   customer.reset()
-  const pool = new Pool(gateway.origin, { connections, connect: { rejectUnauthorized: false } })
-  const endsAt = performance.now() + durationMs
   let handedIn = 0
-  let accepted = 0
-  const hand = async (): Promise<void> => {
-    while (performance.now() < endsAt) {
-      if (handedIn - customer.delivered >= backlog) {
-        await pause(1)
-        continue
-      }
-      const { statusCode, body } = await pool.request(gateway.request(++handedIn))
-      await body.dump()
-      if (!gateway.isAccepted(statusCode)) throw new Error(`a message was answered ${statusCode}`)
-      accepted++
-    }
-  }
-  const load = Promise.all(Array.from({ length: connections }, hand))
+  const loading = load({
+    ...gateway,
+    connections,
+    durationMs,
+    next: () => gateway.request(++handedIn),
+    mayGo: () => handedIn - customer.delivered < backlog,
+    onMayGo: (go) => customer.onDelivered(go),
+  })
   await pause(durationMs / 5)
   const [from, fromMs] = [customer.delivered, performance.now()]
-  await load
+  const { statuses } = await loading
   const perSecond = ((customer.delivered - from) / (performance.now() - fromMs)) * 1_000
-  await pool.close()
+  const { [gateway.accepted]: accepted = 0, ...others } = statuses
+  if (Object.keys(others).length > 0) throw new Error(`messages were answered ${JSON.stringify(others)}`)
   for (let last = -1, since = performance.now(); customer.delivered < accepted; ) {
     if (customer.delivered !== last) [last, since] = [customer.delivered, performance.now()]
     if (performance.now() - since > patienceMs) break
     await pause(20)
   }
   return { perSecond, lost: accepted - customer.delivered }
-}
-
-/** Hears of deliveries, over plain HTTP from both: ours by POST with the event, Kannel's by GET. */
-interface Customer {
-  url: string
-  /** Different messages that it heard were delivered. */
-  readonly delivered: number
-  reset(): void
-  stop(): Promise<void>
-}
-
-async function startCustomer(): Promise<Customer> {
-  let delivered = new Set<string>()
-  const server = createServer((request, response) => {
-    let body = ''
-    request.setEncoding('latin1')
-    request.on('data', (chunk: string) => {
-      body += chunk
-    })
-    request.on('end', () => {
-      if (request.method === 'GET') delivered.add(request.url ?? '')
-      else if (body.includes('"status":"delivered"')) delivered.add(String(request.headers['x-service-delivery-id']))
-      response.end('ok')
-    })
-  })
-  server.keepAliveTimeout = 60_000
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('the customer has no port')
-  return {
-    url: `http://127.0.0.1:${address.port}/told`,
-    get delivered() {
-      return delivered.size
-    },
-    reset() {
-      delivered = new Set()
-    },
-    async stop() {
-      server.close()
-      server.closeAllConnections()
-    },
-  }
 }

@@ -64,6 +64,11 @@ export function newUuid(atMs: number): string {
   return uuidText(nextUuidBytes(atMs))
 }
 
+/** The id beside a UUID: its last bit turned over, so that either leads to the other. For what is told under a second name. */
+export function twinOf(uuid: string): string {
+  return uuid.slice(0, 35) + (Number.parseInt(uuid.slice(35), 16) ^ 1).toString(16)
+}
+
 /** The UUID inside a public id, or null when the text is not an id of that kind. */
 export function uuidOf(kind: Kind, id: string): string | null {
   const prefix = prefixes[kind]

@@ -2,7 +2,7 @@
 // The outbox. An event is written in the transaction of the change it tells of, with the exact body customers receive,
 // so that nothing that happened goes untold and nothing is told that did not happen.
 import type { Static, TSchema } from 'typebox'
-import { type Id, newIdAndUuid } from '../kernel/ids.ts'
+import { type Id, idOf, newIdAndUuid, twinOf } from '../kernel/ids.ts'
 import { momentText } from '../kernel/time.ts'
 import type { Caller } from './auth.ts'
 import { maybe, one, type Queryable, statement, type Tx } from './db.ts'
@@ -274,23 +274,26 @@ export class Outbox {
 
   /**
    * Describes the narrower event that tells of the same change: the payload of the wide one at the same moment, under its
-   * own name and id. `head` is how its body begins; from the time on, the two are the same.
+   * own name and the id beside the wide one's (events.emit_twins). `head` is how its body begins; from the time on, the two
+   * are the same.
    */
   prepareWithin(type: EventType, wide: NewEvent): NewEvent & { readonly head: string } {
-    const { columns, tenant, nowMs, clockOffsetMs } = wide
-    const { id, uuid } = newIdAndUuid('event', nowMs - clockOffsetMs)
+    const { columns } = wide
+    const uuid = twinOf(columns.event_id)
+    const id = idOf('event', uuid)
     const head = `{"event":"${type.name}","event_id":"${id}"`
-    const event_body = head + columns.event_body.slice(columns.event_body.indexOf(',"timestamp":'))
     return {
       ...wide,
       id,
-      tenant,
       head,
       columns: {
         ...columns,
         event_id: uuid,
         event_type: type.name,
-        event_body,
+        // Nearly always nobody wants to hear it in this name.
+        get event_body() {
+          return head + columns.event_body.slice(columns.event_body.indexOf(',"timestamp":'))
+        },
         event_within: columns.event_type,
         event_callback: null,
       },
@@ -338,18 +341,37 @@ const list = statement<
   EventRow
 >(
   'events.list',
-  `select id, type, resource_id, body, request_id from events.events
-    where bucket = $bucket and account_id = $account and environment = $environment and id >= $from and id < $to
-      and ($types::text[] is null or type = any($types)) and ($resource::text is null or resource_id = $resource)
-      and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
+  `select id, type, resource_id, body, request_id
+     from ((select e.id, e.type, e.resource_id, e.body, e.request_id from events.events e
+             where e.bucket = $bucket and e.account_id = $account and e.environment = $environment
+               and e.id >= $from and e.id < $to
+               and ($types::text[] is null or e.type = any($types)) and ($resource::text is null or e.resource_id = $resource)
+               and ($after::uuid is null or (case when $descending::boolean then e.id < $after else e.id > $after end))
+             order by case when $descending then e.id end desc, e.id
+             limit $limit::int + 1)
+           union all
+           (select events.twin_of(e.id), e.twin_type, e.resource_id, events.twin_body(e.twin_head, e.body), e.request_id
+              from events.events e
+             where e.bucket = $bucket and e.account_id = $account and e.environment = $environment
+               and e.id >= $from and e.id < $to and e.twin_type is not null
+               and ($types::text[] is null or e.twin_type = any($types)) and ($resource::text is null or e.resource_id = $resource)
+               and ($after::uuid is null
+                    or (case when $descending::boolean then e.id <= $after else e.id >= $after end
+                        and case when $descending then events.twin_of(e.id) < $after else events.twin_of(e.id) > $after end))
+             order by case when $descending then e.id end desc, e.id
+             limit $limit::int + 1)) told
     order by case when $descending then id end desc, id
     limit $limit::int + 1`,
 )
 
 const find = statement<TenantParameters & { id: string }, EventRow>(
   'events.find',
-  `select id, type, resource_id, body, request_id from events.events
-    where bucket = $bucket and account_id = $account and environment = $environment and id = $id`,
+  `select e.id, e.type, e.resource_id, e.body, e.request_id from events.events e
+    where e.bucket = $bucket and e.account_id = $account and e.environment = $environment and e.id = $id::uuid
+   union all
+   select $id::uuid, e.twin_type, e.resource_id, events.twin_body(e.twin_head, e.body), e.request_id from events.events e
+    where e.bucket = $bucket and e.account_id = $account and e.environment = $environment
+      and e.id = events.twin_of($id::uuid) and e.twin_type is not null`,
 )
 
 export async function listEvents(

@@ -317,6 +317,8 @@ export class Book<T> {
   }
 
   #forgetOldest(): void {
+    // Looked at before the first of them is: those that were deleted before it stand in the way.
+    if (this.#kept.size <= this.#options.most) return
     for (const [key, kept] of this.#kept) {
       if (this.#kept.size <= this.#options.most) return
       clearTimeout(kept.timer)

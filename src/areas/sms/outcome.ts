@@ -14,7 +14,7 @@ import type { MessageType } from './message.ts'
 const repeatMs = 500
 const maxRepeats = 120
 
-const changeColumns = { ...eventColumns, narrow_id: 'uuid', narrow_type: 'text', narrow_head: 'text' } as const
+const changeColumns = { ...eventColumns, narrow_type: 'text', narrow_head: 'text' } as const
 
 export const accepted = operation(
   'sms.accepted',
@@ -118,17 +118,29 @@ export interface Stored {
   clock_offset_ms: bigint
 }
 
-export const storedColumns = `m.bucket, m.account_id, m.environment, m.id, m.status, m.recipient, m.sender, m.body, m.encoding,
+const storedColumns = `m.bucket, m.account_id, m.environment, m.id, m.status, m.recipient, m.sender, m.body, m.encoding,
           m.segments, m.type, m.country, m.network, m.validity, m.metadata, m.callback_url, m.batch_id, m.request_id, m.route,
-          m.under_way, m.attempts, m.created_at, m.scheduled_at, accounts.clock_offset_ms(m.account_id, m.environment) as clock_offset_ms`
+          m.under_way, m.attempts, m.created_at, m.scheduled_at, c.offset_ms as clock_offset_ms`
+
+/**
+ * Messages as SQL, from a FROM that calls them `m`, with `more` columns of it. The clock of an account is looked at once,
+ * not for each of the messages that it has among them.
+ */
+export function storedFrom(from: string, more: readonly string[] = []): string {
+  return `with asked as materialized (select ${[...more.map((column) => `n.${column}`), 'm.*'].join(', ')} from ${from}),
+     clocks as materialized (
+       select account_id, environment, accounts.clock_offset_ms(account_id, environment) as offset_ms
+         from (select distinct account_id, environment from asked) a)
+   select ${more.map((column) => `m.${column}, `).join('')}${storedColumns}
+     from asked m join clocks c on c.account_id = m.account_id and c.environment = m.environment`
+}
 
 export const loadMessages = statement<
   { buckets: readonly number[]; accounts: readonly string[]; environments: readonly string[]; ids: readonly string[] },
   Stored
 >(
   'sms.load_messages',
-  `select ${storedColumns}
-     from sms.messages_at($buckets::smallint[], $accounts::uuid[], $environments::text[], $ids::uuid[]) m`,
+  storedFrom('sms.messages_at($buckets::smallint[], $accounts::uuid[], $environments::text[], $ids::uuid[]) m'),
 )
 
 function tenantOf({ bucket, account_id: account, environment }: Stored): Tenant {
@@ -171,7 +183,6 @@ export function changeOf(
     narrow,
     at: new Date(nowMs),
     columns: {
-      narrow_id: narrow.columns.event_id,
       narrow_type: narrow.columns.event_type,
       narrow_head: narrow.head,
       ...wide.columns,

@@ -12,7 +12,7 @@ import { gathered } from './gather.ts'
 import { submission, tiersUpTo, type Undelivered } from './lanes.ts'
 import { priorityOf } from './message.ts'
 import { networkOf } from './network.ts'
-import { changeOf, commitSurely, receipt as receiptOperation, type Stored, storedColumns, tell } from './outcome.ts'
+import { changeOf, commitSurely, receipt as receiptOperation, type Stored, storedFrom, tell } from './outcome.ts'
 import type { NamedPart } from './remembered.ts'
 
 /** Receipts come for at most a message's validity and a day; their ids are forgotten some time after that. */
@@ -58,8 +58,12 @@ interface Named extends Stored {
 
 const findNamed = statement<{ carriers: readonly string[]; ids: readonly string[] }, Named>(
   'sms.find_by_carrier_ids',
-  `select n.carrier, n.carrier_id, n.part, n.parts, ${storedColumns}
-     from sms.messages_named($carriers::text[], $ids::text[]) n cross join lateral (select (n.message).*) m`,
+  storedFrom('sms.messages_named($carriers::text[], $ids::text[]) n cross join lateral (select (n.message).*) m', [
+    'carrier',
+    'carrier_id',
+    'part',
+    'parts',
+  ]),
 )
 
 function partOf(named: Named): NamedPart {

@@ -51,23 +51,48 @@ type TailParameters = {
   limit: number
 }
 
+/** A row that is told under a second name too is found by its own id: that of the twin differs in the last bit only. */
 const look = statement<TailParameters, EventRow>(
   'events.tail',
-  `select e.id, e.type, e.resource_id, e.body, e.request_id from events.events e
-    where e.bucket = $bucket and e.account_id = $account and e.environment = $environment and e.id > $since::uuid
-      and ($types::text[] is null or e.type = any($types)) and ($resource::text is null or e.resource_id = $resource)
-      and not exists (select from unnest($told::uuid[]) t where t = e.id)
-    order by e.id
-    limit $limit::int`,
+  `select id, type, resource_id, body, request_id
+     from ((select e.id, e.type, e.resource_id, e.body, e.request_id from events.events e
+             where e.bucket = $bucket and e.account_id = $account and e.environment = $environment and e.id > $since::uuid
+               and ($types::text[] is null or e.type = any($types))
+               and ($resource::text is null or e.resource_id = $resource)
+               and not exists (select from unnest($told::uuid[]) t where t = e.id)
+             order by e.id
+             limit $limit::int)
+           union all
+           (select events.twin_of(e.id), e.twin_type, e.resource_id, events.twin_body(e.twin_head, e.body), e.request_id
+              from events.events e
+             where e.bucket = $bucket and e.account_id = $account and e.environment = $environment and e.id >= $since
+               and events.twin_of(e.id) > $since and e.twin_type is not null
+               and ($types is null or e.twin_type = any($types)) and ($resource is null or e.resource_id = $resource)
+               and not exists (select from unnest($told) t where t = events.twin_of(e.id))
+             order by e.id
+             limit $limit)) told
+    order by id
+    limit $limit`,
 )
 
 const skim = statement<Omit<TailParameters, 'told'>, { id: string }>(
   'events.skim',
-  `select id from events.events
-    where bucket = $bucket and account_id = $account and environment = $environment and id > $since::uuid
-      and ($types::text[] is null or type = any($types)) and ($resource::text is null or resource_id = $resource)
+  `select id
+     from ((select e.id from events.events e
+             where e.bucket = $bucket and e.account_id = $account and e.environment = $environment and e.id > $since::uuid
+               and ($types::text[] is null or e.type = any($types))
+               and ($resource::text is null or e.resource_id = $resource)
+             order by e.id desc
+             limit $limit::int)
+           union all
+           (select events.twin_of(e.id) from events.events e
+             where e.bucket = $bucket and e.account_id = $account and e.environment = $environment and e.id >= $since
+               and e.twin_type is not null
+               and ($types is null or e.twin_type = any($types)) and ($resource is null or e.resource_id = $resource)
+             order by e.id desc
+             limit $limit)) known
     order by id desc
-    limit $limit::int`,
+    limit $limit`,
 )
 
 /**

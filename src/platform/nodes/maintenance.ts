@@ -62,7 +62,7 @@ const partitioned: readonly Partitioned[] = [
   { table: 'ledger.transfers', period: 'month', ahead: 2, keepDays: null },
   { table: 'webhooks.deliveries', period: 'day', ahead: 3, keepDays: 'PAMOJA_EVENT_DAYS', fill: 20 },
   { table: 'payments.risk_checks', period: 'month', ahead: 2, keepDays: 400 },
-  { table: 'sms.messages', period: 'month', ahead: 2, keepDays: null, fill: 70 },
+  { table: 'sms.messages', period: 'month', ahead: 2, keepDays: null, fill: 50 },
 ]
 
 const testRequestDays = 7
