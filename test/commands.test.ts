@@ -260,6 +260,11 @@ async function liveKeysComeFromTheOperator(operator: Client): Promise<void> {
   assert.equal((await first.post('/v1/api-keys', live)).status, 201, 'a live key makes the next')
   const everything = await operator.post(`/v1/operator/accounts/${account.id}/api-keys`, live)
   assert.deepEqual(everything.body.scopes, ['*'])
+  const careful = { ...live, strict: true, envelope: 'flat' }
+  const { body: made } = await operator.post(`/v1/operator/accounts/${account.id}/api-keys`, careful)
+  const { strict, envelope } = (await operator.get(`/v1/operator/api-keys/${made.id}`)).body
+  assert.deepEqual([strict, envelope], [true, 'flat'])
+  assert.equal((await operator.get('/v1/operator/api-keys/key_nobody')).status, 404)
   const tooMuch = await operator.post(`/v1/operator/accounts/${account.id}/api-keys`, { ...live, scopes: ['operator'] })
   assert.equal(tooMuch.status, 403)
   const past = { ...live, expires_at: '2020-01-01T00:00:00Z' }

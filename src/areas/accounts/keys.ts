@@ -221,7 +221,7 @@ export function futureMoment(text: string | null | undefined, nowMs: number): Da
   return moment
 }
 
-function mannersOf({ strict = false, envelope = 'both' }: { strict?: boolean; envelope?: Envelope }) {
+export function mannersOf({ strict = false, envelope = 'both' }: { strict?: boolean; envelope?: Envelope }) {
   return { strict, envelope }
 }
 

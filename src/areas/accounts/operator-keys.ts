@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys that the operator gives to an account: above all its first live key, which no test key can make in production.
+// Keys of accounts as the operator sees them. The operator also gives keys: above all the first live one, which no test key
+// can make in production.
 import { Type } from 'typebox'
+import { AppError } from '../../kernel/errors.ts'
+import { uuidOf } from '../../kernel/ids.ts'
 import { record } from '../../platform/audit.ts'
-import { maybe } from '../../platform/db.ts'
-import { IdParam, type Route, write } from '../../platform/route.ts'
-import { EnvironmentName } from '../../platform/schema.ts'
+import { maybe, one, type Queryable } from '../../platform/db.ts'
+import { IdParam, type Route, read, write } from '../../platform/route.ts'
+import { EnvironmentName, Nullable } from '../../platform/schema.ts'
 import { accountUuid, noSuchAccount } from './account.ts'
 import { checkedRanges, grantable } from './key.ts'
-import { futureMoment, storeNewKey } from './keys.ts'
-import { KeyCreate, NewKeyRecord } from './schema.ts'
-import { findAccount } from './store.ts'
+import { forget, futureMoment, mannersOf, storeNewKey } from './keys.ts'
+import { KeyCreate, KeyRecord, NewKeyRecord } from './schema.ts'
+import { findAccount, type KeyRow, keyById, keyOf, updateKey } from './store.ts'
 
 /** The operator gives what the customer may do, and nothing of the operator's. */
 const everything: ReadonlySet<string> = new Set(['*'])
@@ -22,7 +25,7 @@ const createKeyFor = write({
   scope: 'operator',
   params: IdParam,
   body: Type.Object({ ...KeyCreate.properties, environment: EnvironmentName() }),
-  reply: { status: 201, schema: NewKeyRecord, location: ({ id }) => `/v1/api-keys/${id}` },
+  reply: { status: 201, schema: NewKeyRecord, location: ({ id }) => `/v1/operator/api-keys/${id}` },
   errors: ['NOT_FOUND', 'VALIDATION_ERROR'],
   examples: [{ name: 'The first live key', body: { name: 'Checkout server', environment: 'live' } }],
   handle: async (app, tx, { params, body }, caller) => {
@@ -36,6 +39,7 @@ const createKeyFor = write({
       createdBy: caller.actor,
       expiresAt: futureMoment(body.expires_at, caller.receivedMs),
       allowedIps: checkedRanges(body.allowed_ips ?? []),
+      ...mannersOf(body),
     })
     const { name, environment, scopes } = made
     await record(tx, caller, 'apikey.create', made.id, { after: { account: params.id, name, environment, scopes } })
@@ -43,4 +47,52 @@ const createKeyFor = write({
   },
 })
 
-export const operatorKeyRoutes: readonly Route[] = [createKeyFor]
+const getKeyOfAny = read({
+  method: 'GET',
+  path: '/v1/operator/api-keys/:id',
+  operation: 'operator.getApiKey',
+  summary: 'Read a key of any account',
+  scope: 'operator',
+  params: IdParam,
+  reply: { status: 200, schema: KeyRecord },
+  errors: ['NOT_FOUND'],
+  handle: async ({ db }, { params }, caller) => keyOf(await keyRow(db, params.id), caller.receivedMs),
+})
+
+const limitKey = write({
+  method: 'PATCH',
+  path: '/v1/operator/api-keys/:id',
+  operation: 'operator.updateApiKey',
+  summary: 'Change how many requests a second a key may make',
+  scope: 'operator',
+  params: IdParam,
+  body: Type.Object({
+    rate_limit_per_second: Nullable(Type.Integer({ minimum: 1, maximum: 1_000_000 }), {
+      rule: 'must be 1 to 1000000, or null for the default of 100',
+    }),
+  }),
+  reply: { status: 200, schema: KeyRecord },
+  errors: ['NOT_FOUND', 'VALIDATION_ERROR'],
+  examples: [{ name: 'Faster', body: { rate_limit_per_second: 500 } }],
+  handle: async (app, tx, { params, body }, caller) => {
+    const row = await keyRow(tx, params.id)
+    const { id, name, scopes, expires_at: expiresAt, allowed_ips: allowedIps, account_id: account } = row
+    const kept = { id, account, name, scopes, expiresAt, allowedIps, ...mannersOf(row) }
+    const changed = await one(tx.query(updateKey, { ...kept, rateLimit: body.rate_limit_per_second }))
+    await record(tx, caller, 'apikey.limit', params.id, {
+      before: { rate_limit_per_second: row.rate_limit_per_second },
+      after: body,
+    })
+    await forget(app, tx, account)
+    return keyOf(changed, caller.receivedMs)
+  },
+})
+
+async function keyRow(queryable: Queryable, id: string): Promise<KeyRow> {
+  const uuid = uuidOf('apiKey', id)
+  const row = uuid && (await maybe(queryable.query(keyById, { id: uuid })))
+  if (!row) throw new AppError('NOT_FOUND', 'there is no such key; key ids begin with key_')
+  return row
+}
+
+export const operatorKeyRoutes: readonly Route[] = [createKeyFor, getKeyOfAny, limitKey]

@@ -2,7 +2,7 @@
 // What the operator of an installation does to accounts: open, change, suspend, credit, set plans and limits.
 import { type Static, Type } from 'typebox'
 import { AppError, invalid } from '../../kernel/errors.ts'
-import { idOf, newUuid, uuidOf } from '../../kernel/ids.ts'
+import { idOf, newUuid } from '../../kernel/ids.ts'
 import { currencies, isCurrency, parseAmount } from '../../kernel/money.ts'
 import { requireOverdraft, requireRoom } from '../../ledger/ceiling.ts'
 import { post, setOverdraft, type Wallet, walletsOf } from '../../ledger/wallets.ts'
@@ -27,7 +27,7 @@ import {
 } from '../../platform/schema.ts'
 import { accountUuid, alter, noSuchAccount, openAccount } from './account.ts'
 import { forget, storeNewKey } from './keys.ts'
-import { AccountId, KeyRecord, Name } from './schema.ts'
+import { AccountId, Name } from './schema.ts'
 import {
   type AccountRow,
   accountOf,
@@ -36,13 +36,10 @@ import {
   findAccount,
   findCredit,
   findPlan,
-  keyById,
-  keyOf,
   listAccounts,
   listPlans,
   type PlanRow,
   savePlan,
-  updateKey,
 } from './store.ts'
 
 const MinuteLimit = Nullable(
@@ -365,46 +362,6 @@ const overdraft = write({
   },
 })
 
-const limitKey = write({
-  method: 'PATCH',
-  path: '/v1/operator/api-keys/:id',
-  operation: 'operator.updateApiKey',
-  summary: 'Change how many requests a second a key may make',
-  scope: 'operator',
-  params: IdParam,
-  body: Type.Object({
-    rate_limit_per_second: Nullable(Type.Integer({ minimum: 1, maximum: 1_000_000 }), {
-      rule: 'must be 1 to 1000000, or null for the default of 100',
-    }),
-  }),
-  reply: { status: 200, schema: KeyRecord },
-  errors: ['NOT_FOUND', 'VALIDATION_ERROR'],
-  examples: [{ name: 'Faster', body: { rate_limit_per_second: 500 } }],
-  handle: async (app, tx, { params, body }, caller) => {
-    const uuid = uuidOf('apiKey', params.id)
-    const row = uuid && (await maybe(tx.query(keyById, { id: uuid })))
-    if (!row) throw new AppError('NOT_FOUND', 'there is no such key; key ids begin with key_')
-    const {
-      id,
-      name,
-      scopes,
-      expires_at: expiresAt,
-      allowed_ips: allowedIps,
-      account_id: account,
-      strict,
-      envelope,
-    } = row
-    const kept = { id, account, name, scopes, expiresAt, allowedIps, strict, envelope }
-    const changed = await one(tx.query(updateKey, { ...kept, rateLimit: body.rate_limit_per_second }))
-    await record(tx, caller, 'apikey.limit', params.id, {
-      before: { rate_limit_per_second: row.rate_limit_per_second },
-      after: body,
-    })
-    await forget(app, tx, account)
-    return keyOf(changed, caller.receivedMs)
-  },
-})
-
 const listAllPlans = list({
   path: '/v1/operator/plans',
   operation: 'operator.listPlans',
@@ -558,7 +515,6 @@ export const operatorRoutes: readonly Route[] = [
   update,
   credit,
   overdraft,
-  limitKey,
   listAllPlans,
   createPlan,
   getPlan,
