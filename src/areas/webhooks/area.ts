@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The door of the webhooks area: endpoints, their deliveries, and the pages and streams beside them.
 import type { Area } from '../../platform/area.ts'
-import { deliver } from './deliveries/delivery.ts'
+import { deliver } from './deliveries/due.ts'
 import { webhookChores } from './deliveries/history.ts'
 import { replay, replayWindow } from './deliveries/replays.ts'
 import { deliveryRoutes } from './deliveries/routes.ts'

@@ -16,19 +16,9 @@ import { bornLeaseSeconds, settle } from '../../../platform/work.ts'
 import { disableEndpoint } from '../endpoints/disabling.ts'
 import { type Answers, sendAndHear } from './answers.ts'
 import { probeEveryMs } from './breaker.ts'
-import {
-  callbackKey,
-  cancelled,
-  claimLeaseSeconds,
-  type Delivery,
-  type Finished,
-  finish,
-  finished,
-  judge,
-  loadDeliveries,
-  putBack,
-  type StoredDelivery,
-} from './delivery.ts'
+import { type Delivery, judge } from './delivery.ts'
+import { callbackKey, claimLeaseSeconds, loadDeliveries, type StoredDelivery } from './due.ts'
+import { cancelled, type Finished, finish, finished, putBack } from './finished.ts'
 import { adopt, type Line, Lines } from './lines.ts'
 import { retryForMs } from './retries.ts'
 import { deliveriesOf } from './routes.ts'

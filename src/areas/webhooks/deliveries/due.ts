@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Deliveries that fell due: their job, and what is read of them before they are sent.
+import { Type } from 'typebox'
+import type { App } from '../../../platform/app.ts'
+import { statement } from '../../../platform/db.ts'
+import type { Due, DueCallback } from '../../../platform/events.ts'
+import type { Job } from '../../../platform/work.ts'
+import { deliverLane } from '../endpoints/health.ts'
+import { noEndpoint } from './finished.ts'
+
+/** How long a delivery that fell due is leased to the node that takes it. */
+export const claimLeaseSeconds = 30
+
+/** What the job of a callback has in place of an endpoint. */
+export const callbackKey = 'callback'
+
+/** A callback is all in its job; the job of any other delivery has its id and nothing else. */
+const Payload = Type.Object({
+  callback: Type.Optional(
+    Type.Object({
+      event: Type.String(),
+      name: Type.String(),
+      resource: Type.String(),
+      url: Type.String(),
+      created_ms: Type.Integer(),
+      next_ms: Type.Integer(),
+      attempts: Type.Integer(),
+    }),
+  ),
+})
+
+/** Whatever becomes of a delivery, the courier settles. */
+export const deliver: Job<App, typeof Payload> = {
+  lane: deliverLane,
+  role: 'webhooks',
+  payload: Payload,
+  concurrency: 200,
+  leaseSeconds: claimLeaseSeconds,
+  retrySeconds: [],
+  room: ({ courier }) => courier.room(),
+  async handle({ courier }, { id, tenant, key, attempt, payload }) {
+    if (!tenant || key === null) throw new Error('a delivery belongs to an account and an address')
+    courier.take({ id, tenant, key, attempt, callback: payload.callback ?? null })
+    return { kind: 'settled' }
+  },
+}
+
+export interface StoredDelivery {
+  id: string
+  endpoint_id: string
+  url: string | null
+  event_id: string
+  event: string
+  resource_id: string
+  status: string
+  ordered: boolean
+  attempts: number
+  created_at: Date
+  next_attempt_at: Date | null
+  test: boolean
+  replay_of: string | null
+  body: string | null
+  clock_offset_ms: bigint
+  /** An older delivery about the same thing is not over yet. */
+  behind: boolean
+}
+
+const load = statement<
+  {
+    buckets: readonly number[]
+    accounts: readonly string[]
+    environments: readonly string[]
+    ids: readonly string[]
+    endpoints: readonly string[]
+  },
+  StoredDelivery
+>(
+  'webhooks.load_deliveries',
+  `with due as materialized (
+     select d.bucket, d.account_id, d.environment, d.id, d.endpoint_id, d.url, d.event_id, d.event, d.resource_id, d.status,
+            d.ordered, d.attempts, d.created_at, d.next_attempt_at, d.test, d.replay_of, d.body,
+            d.ordered and exists (
+              select from webhooks.deliveries o
+               where o.bucket = d.bucket and o.account_id = d.account_id and o.environment = d.environment
+                 and o.endpoint_id = d.endpoint_id and o.resource_id = d.resource_id and o.ordered and o.id < d.id
+                 and o.status in ('pending', 'delivering')) as behind
+       from unnest($buckets::smallint[], $accounts::uuid[], $environments::text[], $ids::uuid[], $endpoints::uuid[])
+         as w(bucket, account, environment, id, endpoint)
+       join webhooks.deliveries d
+         on d.bucket = w.bucket and d.account_id = w.account and d.environment = w.environment and d.id = w.id
+        and d.endpoint_id = w.endpoint
+   ), clocks as materialized (
+     select account_id, environment, accounts.clock_offset_ms(account_id, environment) as offset_ms
+       from (select distinct account_id, environment from due) a
+   )
+   select d.id, d.endpoint_id, d.url, d.event_id, d.event, d.resource_id, d.status, d.ordered, d.attempts, d.created_at,
+          d.next_attempt_at, d.test, d.replay_of, d.behind, coalesce(d.body, e.body) as body,
+          c.offset_ms as clock_offset_ms
+     from due d
+     join clocks c on c.account_id = d.account_id and c.environment = d.environment
+     left join events.bodies((select array_agg(bucket) from due), (select array_agg(account_id) from due),
+                             (select array_agg(environment) from due), (select array_agg(event_id) from due)) e
+       on e.event_id = d.event_id`,
+)
+
+/** What a callback needs beside what its job has. */
+const loadTold = statement<
+  {
+    buckets: readonly number[]
+    accounts: readonly string[]
+    environments: readonly string[]
+    events: readonly string[]
+  },
+  { event_id: string; body: string; clock_offset_ms: bigint }
+>(
+  'webhooks.load_told',
+  `select distinct e.event_id, e.body, accounts.clock_offset_ms(w.account, w.environment) as clock_offset_ms
+     from unnest($buckets::smallint[], $accounts::uuid[], $environments::text[], $events::uuid[])
+       as w(bucket, account, environment, event)
+     join events.bodies($buckets, $accounts, $environments, $events) e on e.event_id = w.event`,
+)
+
+/** Reads deliveries that fell due. */
+export async function loadDeliveries(app: Pick<App, 'db'>, jobs: readonly Due[]): Promise<StoredDelivery[]> {
+  const toEndpoints = jobs.filter(({ callback }) => callback === null)
+  const callbacks = jobs.filter(({ callback }) => callback !== null)
+  const read = await Promise.all([
+    toEndpoints.length === 0
+      ? []
+      : app.db.query(load, {
+          ...tenantsOf(toEndpoints),
+          ids: toEndpoints.map(({ id }) => id),
+          endpoints: toEndpoints.map(({ key }) => key),
+        }),
+    callbacks.length === 0 ? [] : loadCallbacks(app, callbacks),
+  ])
+  return read.flat()
+}
+
+async function loadCallbacks(app: Pick<App, 'db'>, jobs: readonly Due[]): Promise<StoredDelivery[]> {
+  const events = jobs.flatMap(({ callback }) => (callback ? [callback.event] : []))
+  const rows = await app.db.query(loadTold, { ...tenantsOf(jobs), events })
+  const told = new Map(rows.map((row) => [row.event_id, row]))
+  return jobs.flatMap(({ id, callback }) => {
+    const row = callback && told.get(callback.event)
+    return row ? [callbackOf(id, callback, row)] : []
+  })
+}
+
+function callbackOf(
+  id: string,
+  { event, name, resource, url, created_ms, next_ms, attempts }: DueCallback,
+  { body, clock_offset_ms }: { body: string; clock_offset_ms: bigint },
+): StoredDelivery {
+  return {
+    id,
+    endpoint_id: noEndpoint,
+    url,
+    event_id: event,
+    event: name,
+    resource_id: resource,
+    status: 'pending',
+    ordered: false,
+    attempts,
+    created_at: new Date(created_ms),
+    next_attempt_at: new Date(next_ms),
+    test: false,
+    replay_of: null,
+    body,
+    clock_offset_ms,
+    behind: false,
+  }
+}
+
+function tenantsOf(jobs: readonly Due[]) {
+  return {
+    buckets: jobs.map(({ tenant }) => tenant.bucket),
+    accounts: jobs.map(({ tenant }) => tenant.account),
+    environments: jobs.map(({ tenant }) => tenant.environment),
+  }
+}
