@@ -79,6 +79,7 @@ export function createLog({ level, pretty, file }: LogOptions): Logger {
     // Writing every few lines cost more than the lines: 40 of the 140 microseconds of a simple request.
     minLength: 16_383,
     maxLength: 16 * 1024 * 1024,
+    ...(file ? { mkdir: true } : {}),
   })
   // A disk that is full, or gone, takes no lines. That is no reason to stop: they wait until there is room, or are dropped.
   destination.on('error', () => undefined)
