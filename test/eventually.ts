@@ -11,7 +11,7 @@ const longestPauseMs = 100
 /** How long to wait just now: where more wants to run than there are processors, everything takes so many times longer. */
 export function patienceMs(onOwnMachineMs = ownMachineMs): number {
   const [waiting = 0] = loadavg()
-  return onOwnMachineMs * Math.max(1, waiting / availableParallelism())
+  return Math.round(onOwnMachineMs * Math.max(1, waiting / availableParallelism()))
 }
 
 /**
