@@ -16,7 +16,7 @@ export interface Market {
 
 /** `timeScale` says which part of their ordinary time payers and providers take. */
 export async function startMarket(timeScale: number): Promise<Market> {
-  const world = await startWorld({ PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: timeScale })
+  const world = await startWorld({ PAMOJA_SANDBOX_TIME_SCALE: timeScale })
   const receiver = await startReceiver()
   const sql = new pg.Client({ connectionString: world.databaseUrl })
   await sql.connect()

@@ -49,11 +49,14 @@ export interface World {
   stop(): Promise<void>
 }
 
-/** `more` are areas of the test's own. */
+/** `more` are areas of the test's own. Rate limits are off unless a test is about them: a fast machine meets them sooner. */
 export async function startWorld(overrides: Partial<Config> = {}, more: readonly Area[] = []): Promise<World> {
   const database = await createMigratedDatabase()
   const home = await mkdtemp(join(tmpdir(), 'pamoja-home-'))
-  const { config } = loadConfig({}, { ...quiet, PAMOJA_HOME: home, DATABASE_URL: database.url, ...overrides })
+  const { config } = loadConfig(
+    {},
+    { ...quiet, PAMOJA_RATE_LIMITS: 'off', PAMOJA_HOME: home, DATABASE_URL: database.url, ...overrides },
+  )
   const node = await startNode({ config, areas: [...areas, notes, ...more], extraMigrations: notesMigrations })
   const given = await credentials(node)
   const ca = node.caFile ? readFileSync(node.caFile, 'utf8') : null

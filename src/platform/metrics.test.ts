@@ -13,7 +13,7 @@ import { queues } from './work/queues.ts'
 
 let world: World
 before(async () => {
-  world = await startWorld()
+  world = await startWorld({ PAMOJA_RATE_LIMITS: 'on' })
 })
 after(() => world.stop())
 

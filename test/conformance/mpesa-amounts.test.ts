@@ -43,7 +43,7 @@ before(async () => {
   await once(server, 'listening')
   const address = server.address()
   const port = typeof address === 'object' && address ? address.port : 0
-  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: timeScale })
+  world = await startWorld({ PAMOJA_SANDBOX_TIME_SCALE: timeScale })
   sql = new pg.Client({ connectionString: world.databaseUrl })
   await sql.connect()
   account = await world.account()

@@ -13,7 +13,7 @@ let world: World
 let ada: Account
 
 before(async () => {
-  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off' })
+  world = await startWorld()
   ada = await world.account({ balance: 10_000 })
 })
 after(() => world.stop())

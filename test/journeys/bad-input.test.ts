@@ -12,7 +12,7 @@ import { type Account, startWorld, type World } from '../world.ts'
 let world: World
 let ada: Account
 before(async () => {
-  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off' })
+  world = await startWorld()
   ada = await world.account({ balance: 100 })
 })
 after(async () => {

@@ -12,7 +12,7 @@ const visa = { number: '4242424242424242', exp_month: 12, exp_year: 2099, cvv: '
 let world: World
 let sql: pg.Client
 before(async () => {
-  world = await startWorld({ PAMOJA_CARD_SETTLEMENT_DAYS: 2, PAMOJA_RATE_LIMITS: 'off' })
+  world = await startWorld({ PAMOJA_CARD_SETTLEMENT_DAYS: 2 })
   sql = new pg.Client({ connectionString: world.databaseUrl })
   await sql.connect()
   const { acquirer = {} } = world.app.simulators.payments

@@ -41,7 +41,7 @@ test('a card whose request dies after it is sent is asked about, and not sent ag
 })
 
 test('a payer who never decides is given up, and then nobody can be charged any more', async () => {
-  const quick = await startWorld({ PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: 0.002 })
+  const quick = await startWorld({ PAMOJA_SANDBOX_TIME_SCALE: 0.002 })
   try {
     const lost = await orphan(quick)
     await waited(quick, lost.attempt, 'sending')
@@ -86,7 +86,7 @@ function stateAfter(status: string, verdict: string): string {
 
 test('verdicts in any order, twice and late: money comes at most once, and each change is told once', async () => {
   // Nobody else looks after these payments.
-  const alone = await startWorld({ PAMOJA_ROLES: ['api'], PAMOJA_RATE_LIMITS: 'off' })
+  const alone = await startWorld({ PAMOJA_ROLES: ['api'] })
   try {
     await fc.assert(
       fc.asyncProperty(

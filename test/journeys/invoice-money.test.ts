@@ -23,7 +23,7 @@ let world: World
 let sql: pg.Client
 
 before(async () => {
-  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off' })
+  world = await startWorld()
   sql = new pg.Client({ connectionString: world.databaseUrl })
   await sql.connect()
 })

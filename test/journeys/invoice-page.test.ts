@@ -419,7 +419,7 @@ test('an invoice that was tried twenty times in an hour is left alone for a whil
 })
 
 test('forms, pages and PDFs are limited for each invoice', async () => {
-  const limited = await startWorld()
+  const limited = await startWorld({ PAMOJA_RATE_LIMITS: 'on' })
   try {
     const { path } = await sentInvoice(await limited.account())
     const forms = await Promise.all(Array.from({ length: 7 }, () => submit(limited.stranger, path, { phone: '1' })))

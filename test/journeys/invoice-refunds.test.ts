@@ -10,7 +10,7 @@ import { eventually, startWorld, type World } from '../world.ts'
 let world: World
 
 before(async () => {
-  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: 0.05 })
+  world = await startWorld({ PAMOJA_SANDBOX_TIME_SCALE: 0.05 })
 })
 after(() => world.stop())
 

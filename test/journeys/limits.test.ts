@@ -7,7 +7,7 @@ import { eventually, startWorld, type World } from '../world.ts'
 
 let world: World
 before(async () => {
-  world = await startWorld()
+  world = await startWorld({ PAMOJA_RATE_LIMITS: 'on' })
 })
 after(() => world.stop())
 

@@ -11,7 +11,7 @@ import { eventually, startWorld, type World } from '../world.ts'
 
 let world: World
 before(async () => {
-  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off' })
+  world = await startWorld()
 })
 afterEach(endAll)
 after(() => world.stop())

@@ -18,7 +18,7 @@ const path = '/v1/payments/payout/bulk'
 
 before(async () => {
   // Payees take a minute, so that the provider has nothing to say meanwhile.
-  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: 1 })
+  world = await startWorld({ PAMOJA_SANDBOX_TIME_SCALE: 1 })
   sql = new pg.Client({ connectionString: world.databaseUrl })
   await sql.connect()
 })

@@ -34,7 +34,6 @@ before(async () => {
   world = await startWorld({
     PAMOJA_LOG_FILE: join(folder, 'log'),
     PAMOJA_LOG_LEVEL: 'debug',
-    PAMOJA_RATE_LIMITS: 'off',
   })
   account = await world.account({ balance: 1000 })
   for (const key of [account.key, world.credentials.api_key, world.credentials.operator_key]) shown.add(key)

@@ -21,7 +21,7 @@ let world: World
 
 before(async () => {
   // Nobody carries anything: what providers say is said here.
-  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off', PAMOJA_ROLES: ['api', 'sandbox'] })
+  world = await startWorld({ PAMOJA_ROLES: ['api', 'sandbox'] })
 })
 after(() => world.stop())
 

@@ -303,7 +303,6 @@ test('a provider that takes nothing for a day has given nothing back', async () 
 
 test('the fee goes back with the money where the operator says so, and no more than all of it', async () => {
   const generous = await startWorld({
-    PAMOJA_RATE_LIMITS: 'off',
     PAMOJA_SANDBOX_TIME_SCALE: 0.01,
     PAMOJA_REFUND_FEES: 'proportional',
   })

@@ -16,7 +16,7 @@ let receiver: Receiver
 let sql: pg.Client
 
 before(async () => {
-  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off' })
+  world = await startWorld()
   receiver = await startReceiver()
   sql = new pg.Client({ connectionString: world.databaseUrl })
   await sql.connect()

@@ -18,7 +18,7 @@ const { profile } = JSON.parse(documented)
 let world: World
 
 before(async () => {
-  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off' })
+  world = await startWorld()
 })
 after(() => world.stop())
 

@@ -14,7 +14,7 @@ let world: World
 let smsc: SmscSimulator
 
 before(async () => {
-  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off' })
+  world = await startWorld()
   smsc = await SmscSimulator.start({
     accounts: Object.fromEntries(joinings.map((name) => [name, 'secret'])),
     delayMs: 20,

@@ -15,7 +15,7 @@ let world: World
 let folder: string
 
 before(async () => {
-  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off' })
+  world = await startWorld()
   folder = await mkdtemp(join(tmpdir(), 'pamoja-ported-'))
 })
 after(async () => {

@@ -24,7 +24,7 @@ before(async () => {
       if (systemId === 'quick') overQuick++
     },
   })
-  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off' })
+  world = await startWorld()
   for (const name of ['slow', 'quick'])
     await world.operator.post('/v1/operator/sms/binds', {
       ...{ name, host: '127.0.0.1', port: smsc.port, system_id: name, password: 'secret' },

@@ -9,7 +9,7 @@ import { type Account, eventually, startWorld, type World } from '../world.ts'
 let world: World
 
 before(async () => {
-  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off' })
+  world = await startWorld()
 })
 after(() => world.stop())
 

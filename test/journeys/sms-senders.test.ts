@@ -15,7 +15,7 @@ import { type Account, eventually, quiet, startWorld, type World } from '../worl
 let world: World
 
 before(async () => {
-  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off' })
+  world = await startWorld()
   // Live messages need a route; that nobody answers at its end is of no consequence here.
   const bind = { name: 'silent', host: '127.0.0.1', port: 9, system_id: 'none', password: 'none' }
   await world.operator.post('/v1/operator/sms/binds', bind)

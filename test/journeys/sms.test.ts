@@ -19,7 +19,7 @@ let world: World
 let receiver: Receiver
 
 before(async () => {
-  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off' })
+  world = await startWorld()
   receiver = await startReceiver()
 })
 after(async () => {

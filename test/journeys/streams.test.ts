@@ -14,7 +14,7 @@ let ca: string | null
 let sql: pg.Client
 
 before(async () => {
-  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off' })
+  world = await startWorld()
   ca = world.node.caFile ? readFileSync(world.node.caFile, 'utf8') : null
   sql = new pg.Client({ connectionString: world.databaseUrl })
   await sql.connect()

@@ -11,7 +11,7 @@ import { startWorld, type World } from '../world.ts'
 let world: World
 
 before(async () => {
-  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: 0.05 })
+  world = await startWorld({ PAMOJA_SANDBOX_TIME_SCALE: 0.05 })
 })
 after(() => world.stop())
 

@@ -9,7 +9,7 @@ import { startWorld, type World } from '../world.ts'
 let world: World
 let receiver: Receiver
 before(async () => {
-  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off' })
+  world = await startWorld()
   receiver = await startReceiver()
 })
 after(async () => {

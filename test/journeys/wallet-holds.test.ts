@@ -8,7 +8,7 @@ import { eventually, startWorld, type World } from '../world.ts'
 let world: World
 
 before(async () => {
-  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: 0.01 })
+  world = await startWorld({ PAMOJA_SANDBOX_TIME_SCALE: 0.01 })
 })
 after(() => world.stop())
 

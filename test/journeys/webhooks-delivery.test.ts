@@ -27,7 +27,7 @@ let sql: pg.Client
 const answers = new Map<string, (response: ServerResponse) => void>()
 
 before(async () => {
-  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off' })
+  world = await startWorld()
   receiver = await startReceiver()
   receiver.answer(({ url }, response) => {
     const answer = answers.get(url)

@@ -5,7 +5,7 @@ import { createHmac } from 'node:crypto'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { after, before, type TestContext, test } from 'node:test'
 import pg from 'pg'
 import { webhooks } from '../../src/areas/webhooks/area.ts'
 import { deliverNow } from '../../src/areas/webhooks/deliveries/now.ts'
@@ -586,8 +586,8 @@ test('a test without an event sends the first subscribed one', async () => {
   }
 })
 
-test('a webhook is tested ten times a minute, and then again later', async () => {
-  const { client } = await world.account()
+test('a webhook is tested ten times a minute, and then again later', async (t) => {
+  const { client } = await (await startLimited(t)).account()
   receiver.answer((_request, response) => void response.end())
   const { body } = await client.post('/v1/webhooks', { url: `${receiver.origin}/often`, events: ['*'] })
   const { body: other } = await client.post('/v1/webhooks', { url: `${receiver.origin}/other`, events: ['*'] })
@@ -599,8 +599,8 @@ test('a webhook is tested ten times a minute, and then again later', async () =>
   assert.equal(receiver.received.filter(({ url }) => url === '/often').length, 10)
 })
 
-test('a webhook repeats sixty deliveries a minute and ten windows, and then again later', async () => {
-  const { client } = await world.account()
+test('a webhook repeats sixty deliveries a minute and ten windows, and then again later', async (t) => {
+  const { client } = await (await startLimited(t)).account()
   receiver.answer((_request, response) => void response.end())
   const { body } = await client.post('/v1/webhooks', { url: `${receiver.origin}/repeat`, events: ['*'] })
   const { body: other } = await client.post('/v1/webhooks', { url: `${receiver.origin}/repeat`, events: ['*'] })
@@ -960,6 +960,12 @@ test('a key needs the scope for it', async () => {
   const token = await world.stranger.as(writer.key).post('/v1/auth/token', { scope: 'webhooks:manage' })
   assert.equal((await world.stranger.as(token.body.access_token).post('/v1/webhooks', webhook)).status, 201)
 })
+
+async function startLimited(t: TestContext): Promise<World> {
+  const limited = await startWorld({ PAMOJA_RATE_LIMITS: 'on' })
+  t.after(() => limited.stop())
+  return limited
+}
 
 function codeOf({ body }: Reply): string | undefined {
   return body.error?.code

@@ -15,7 +15,7 @@ const routes = [...areas, notes].flatMap((area) => area.routes)
 let world: World
 
 before(async () => {
-  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off' })
+  world = await startWorld()
 })
 after(() => world.stop())
 

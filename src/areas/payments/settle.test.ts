@@ -28,7 +28,7 @@ let sql: pg.Client
 
 before(async () => {
   // Nobody takes the payments up: what happens to them is told below.
-  world = await startWorld({ PAMOJA_RATE_LIMITS: 'off', PAMOJA_ROLES: ['api'] })
+  world = await startWorld({ PAMOJA_ROLES: ['api'] })
   sql = new pg.Client({ connectionString: world.databaseUrl })
   await sql.connect()
 })
