@@ -3,8 +3,10 @@
 import assert from 'node:assert/strict'
 import { createServer, type Socket } from 'node:net'
 import { after, before, test } from 'node:test'
+import { decodeMessage } from '../../src/protocols/smpp/charset.ts'
 import { Framer } from '../../src/protocols/smpp/framer.ts'
 import { decode, encode, type PduOf } from '../../src/protocols/smpp/pdu.ts'
+import { Smsc } from '../../src/protocols/smpp/session.ts'
 import { PduError } from '../../src/protocols/smpp/status.ts'
 import { SmscSimulator } from '../../src/simulators/smsc.ts'
 import { type Account, eventually, startWorld, type World } from '../world.ts'
@@ -36,6 +38,38 @@ test('when a centre goes away among messages, another one takes them and what it
   assert.equal((await ada.client.get('/v1/sms/balance')).body.balance, 10_000 - 60 * 0.8)
   await world.operator.delete(`/v1/operator/sms/routes/${route}`)
   await second.stop()
+})
+
+test('a long message that is sent again names its parts as it did before', async () => {
+  const parts: { to: string; reference: number; number: number }[] = []
+  let isSilent = true
+  const centre = await Smsc.listen({
+    host: '127.0.0.1',
+    port: 0,
+    authenticate: () => 0,
+    onSubmit: async (_session, pdu) => {
+      const { concatenation } = decodeMessage(pdu)
+      if (concatenation) parts.push({ to: pdu.destination.address, ...concatenation })
+      return isSilent ? new Promise(() => undefined) : { status: 0, messageId: `long-${parts.length}` }
+    },
+  })
+  const route = await routeOver([await bind('long', centre.port)])
+  const ids = await sendMany('x'.repeat(200), 2)
+  await eventually(async () => parts.length === 4, 'four parts that get no answer')
+  const before = parts.splice(0)
+  isSilent = false
+  for (const session of centre.sessions) session.drop()
+  for (const id of ids)
+    await eventually(
+      async () => (await ada.client.get(`/v1/sms/${id}`)).body.status === 'sent',
+      `${id} to be sent again`,
+    )
+  const named = ({ to, reference, number }: (typeof parts)[number]): string => `${to} ${reference} ${number}`
+  assert.deepEqual(parts.map(named).sort(), before.map(named).sort())
+  assert.equal(new Set(parts.map(({ reference }) => reference)).size, 2, 'another message is named otherwise')
+  await world.operator.delete(`/v1/operator/sms/routes/${route}`)
+  await world.operator.delete('/v1/operator/sms/binds/long')
+  await centre.close()
 })
 
 const header = (length: number, command: number, sequence = 1): Buffer => {

@@ -17,6 +17,8 @@ export interface OutboundMessage {
   readonly from: string
   readonly text: string
   readonly encoding: 'gsm7' | 'ucs2'
+  /** Names its parts, if it has several; the same each time that it is handed over. */
+  readonly reference: number
   /** How long the network may go on trying. */
   readonly validitySeconds: number
   /** What the sandbox's network is to do with it; never given to any other. */

@@ -106,7 +106,7 @@ export async function change(
   }
   const delayMs = at === null ? 0 : Math.max(0, at.getTime() - caller.nowMs)
   const priority = priorityOf(before.type, before.batch_id !== null)
-  const job = submission(app, caller.tenant, { ...before, priority }, delayMs)
+  const job = submission(app, caller.tenant, { ...after, priority }, delayMs)
   const changed = await changeMessage(tx, caller.tenant, after, job.id)
   await app.work.add(tx, job)
   tx.afterCommit(() => app.work.begin(job))

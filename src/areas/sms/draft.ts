@@ -175,10 +175,11 @@ export function optedOut({ to, from }: Draft): AppError {
  * not before then; null when it is sent alone.
  */
 export function jobOf(app: App, draft: Draft, sending: Sending, ofManyAfterMs: number | null): NewJob {
-  const { uuid: id, place, type, scheduledAt: at } = draft
+  const { uuid: id, text, place, type, scheduledAt: at } = draft
   const isOfMany = ofManyAfterMs !== null
   const delayMs = Math.max(isOfMany ? ofManyAfterMs + 1 : 0, at === null ? 0 : at.getTime() - sending.nowMs)
-  return submission(app, sending.tenant, { id, ...place, priority: priorityOf(type, isOfMany) }, delayMs)
+  const message = { id, segments: text.segments, ...place, priority: priorityOf(type, isOfMany) }
+  return submission(app, sending.tenant, message, delayMs)
 }
 
 /** Accepts messages one by one; a bulk hands the same rows to sms.accept. */

@@ -26,9 +26,14 @@ const UndeliveredShape = Type.Object({
 
 export type Undelivered = Static<typeof UndeliveredShape>
 
-/** `tried`: the binds that could not take it now, when it is handed from one to the other. */
+/**
+ * `reference`: names the parts of a long message to the handset. It stays the message's own, so that parts which are sent
+ * again after a crash take the places of the first ones, and none is left to be mixed into a later message.
+ * `tried`: the binds that could not take it now, when it is handed from one to the other.
+ */
 export const Submission = Type.Object({
   message: Type.String(),
+  reference: Type.Optional(Type.Integer()),
   tried: Type.Optional(Type.Array(Type.String())),
   undelivered: Type.Optional(UndeliveredShape),
 })
@@ -41,6 +46,7 @@ export const lanes: Readonly<Record<Priority, string>> = {
 
 interface Submittable {
   readonly id: string
+  readonly segments: number
   readonly country: string | null
   readonly network: string | null
   readonly priority: Priority
@@ -48,13 +54,25 @@ interface Submittable {
   readonly undelivered?: Undelivered
 }
 
+let lastReference = Math.floor(Math.random() * 65_536)
+
+/** Long messages to one handset must differ in it while they are under way; their lowest eight bits are all that counts. */
+export function nextReference(): number {
+  lastReference = (lastReference + 1) % 65_536
+  return lastReference
+}
+
 /** The job that will submit a message; it waits at a bind if it is known which. */
 export function submission(app: App, tenant: Tenant, message: Submittable, delayMs = 0): NewJob {
-  const { id, country, network, priority, undelivered } = message
+  const { id, segments, country, network, priority, undelivered } = message
   const { environment, account } = tenant
   const route = delayMs > soonMs ? null : networkOf(app).routeFor({ environment, account, country, network })
   const place = route && networkOf(app).choose(route, undelivered?.without)
-  const payload = { message: id, ...(undelivered && { undelivered }) }
+  const payload = {
+    message: id,
+    ...(segments > 1 && { reference: nextReference() }),
+    ...(undelivered && { undelivered }),
+  }
   return app.work.prepare({ lane: lanes[priority], payload: Submission }, tenant, payload, { delayMs, place })
 }
 

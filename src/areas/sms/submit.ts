@@ -12,7 +12,7 @@ import type { Job, Outcome, Run } from '../../platform/work.ts'
 import { whileStoring } from './answered.ts'
 import type { OutboundMessage, Route, SubmitOutcome } from './carrier.ts'
 import { gathered } from './gather.ts'
-import { lanes, Submission } from './lanes.ts'
+import { lanes, nextReference, Submission } from './lanes.ts'
 import { priorityOf } from './message.ts'
 import { isSandbox, networkOf } from './network.ts'
 import {
@@ -107,7 +107,7 @@ async function submit(app: App, tenant: Tenant, run: SubmitRun): Promise<Outcome
     }
     const wish = isSandbox(name) ? await wishFor(app, tenant, message.recipient, Number(message.clock_offset_ms)) : null
     const outcome = await carrier.submit({
-      ...handedOver(message, weight, leftMs),
+      ...handedOver(message, run.payload.reference ?? nextReference(), weight, leftMs),
       ...(wish ? { wish } : {}),
       permit: permit ? () => permit.ask(carrier.name) : null,
     })
@@ -121,7 +121,12 @@ async function submit(app: App, tenant: Tenant, run: SubmitRun): Promise<Outcome
 }
 
 /** What carriers are told of a message. */
-function handedOver(message: Stored, weight: number, leftMs: number): Omit<OutboundMessage, 'wish' | 'permit'> {
+function handedOver(
+  message: Stored,
+  reference: number,
+  weight: number,
+  leftMs: number,
+): Omit<OutboundMessage, 'wish' | 'permit'> {
   return {
     id: message.id,
     account: message.account_id,
@@ -131,6 +136,7 @@ function handedOver(message: Stored, weight: number, leftMs: number): Omit<Outbo
     from: message.sender,
     text: message.body ?? '',
     encoding: message.encoding,
+    reference,
     validitySeconds: Math.max(1, Math.ceil(leftMs / 1_000)),
   }
 }

@@ -14,6 +14,7 @@ const message = {
   from: 'A&B',
   text: 'Habari "Ada"\n& 50% {{to}} é😀',
   encoding: 'ucs2',
+  reference: 7,
   validitySeconds: 600,
   permit: null,
 } as const

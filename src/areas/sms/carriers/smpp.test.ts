@@ -21,6 +21,7 @@ const message = {
   from: 'PAMOJA',
   text: 'Habari',
   encoding: 'gsm7',
+  reference: 7,
   validitySeconds: 600,
   permit: null,
 } as const

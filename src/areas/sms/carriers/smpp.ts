@@ -173,8 +173,6 @@ class SmppCarrier implements Carrier {
   #stopped = false
   /** Since when it is not known whether the centre answers. */
   #doubtedMs: number | null = null
-  /** Tells the long messages to one handset apart; they differ in its lowest bits. */
-  #reference = Math.floor(Math.random() * 65_536)
   lastError: string | null = null
 
   constructor(bind: SmppBind, intake: Intake, log: Logger) {
@@ -216,7 +214,7 @@ class SmppCarrier implements Carrier {
     if (!this.isUp || this.#stopped) return down
     const { account, priority, weight } = message
     const permit = message.permit && once(message.permit)
-    const pdus = pdusOf(message, this.#bind.concatenation, this.#reference++)
+    const pdus = pdusOf(message, this.#bind.concatenation)
     if (!this.#waiting.hasRoom(message, pdus.length))
       return { kind: 'retry', afterMs: busyMs, reason: 'too many messages wait for this carrier' }
     const outcomes = pdus.map(
@@ -432,9 +430,8 @@ function whole(parts: readonly PartOutcome[]): SubmitOutcome {
 }
 
 function pdusOf(
-  { to, from, text, encoding, validitySeconds, wish }: OutboundMessage,
+  { to, from, text, encoding, reference, validitySeconds, wish }: OutboundMessage,
   joining: Joining,
-  reference: number,
 ): SubmitSm[] {
   return encodeMessage(text, { encoding, reference, joining }).map((content) =>
     newShortMessage({

@@ -379,7 +379,7 @@ async function answer(app: App, tx: Tx, { tenant, receivedMs, nowMs }: Occasion,
   if (!cut) return
   const id = newUuid(receivedMs)
   const place = placeFor(app, message.from)
-  const job = submission(app, tenant, { id, ...place, priority: 'transactional' })
+  const job = submission(app, tenant, { id, segments: cut.segments, ...place, priority: 'transactional' })
   await tx.query(insertAnswer, {
     ...tenant,
     id,
