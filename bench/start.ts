@@ -11,7 +11,7 @@ import { Client } from '../test/client.ts'
 import { end } from './children.ts'
 import type { Figure } from './report.ts'
 
-const main = fileURLToPath(new URL('../src/main.js', import.meta.url))
+const main = fileURLToPath(new URL('../program/main.js', import.meta.url))
 
 export async function start({ short }: { short: boolean }): Promise<Figure[]> {
   const rounds = short ? 1 : 5

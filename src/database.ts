@@ -8,6 +8,7 @@ import { makeDirectory } from './places.ts'
 import { migrate, migrationsIn, requireMigrated } from './platform/db/migrate.ts'
 import { Database } from './platform/db.ts'
 import { type EmbeddedPostgres, startPostgres } from './platform/postgres.ts'
+import { root } from './platform/root.ts'
 import { loadRootKeys, type RootKeys, Secrets } from './platform/secrets.ts'
 
 export interface StartedDatabase {
@@ -79,7 +80,7 @@ function isAlive(pid: number): boolean {
 /** What to do about a database that is not at this version: bring it there, refuse it, or take it as it is. */
 export type Schema = 'migrate' | 'require' | 'as it is'
 
-export const migrationsFolder = new URL('../../src/migrations/', import.meta.url)
+export const migrationsFolder = new URL('src/migrations/', root)
 
 export async function prepareSchema(db: Database, schema: Schema, extra?: URL): Promise<void> {
   const migrations = [...migrationsIn(migrationsFolder), ...(extra ? migrationsIn(extra) : [])]

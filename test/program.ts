@@ -12,7 +12,7 @@ import { Client } from './client.ts'
 import { patienceMs } from './eventually.ts'
 
 export const root = fileURLToPath(new URL('../../', import.meta.url))
-const main = join(root, 'dist/src/main.js')
+const main = join(root, 'dist/program/main.js')
 export const node = join(root, 'dist/test/node.js')
 
 export interface Ended {

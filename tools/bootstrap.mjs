@@ -126,7 +126,7 @@ function isBuilt() {
 function buildFingerprint() {
   const hash = createHash('sha256')
   const sources = ['src', 'test', 'bench'].flatMap(sourceFiles)
-  for (const file of ['package-lock.json', 'tsconfig.json', ...sources]) {
+  for (const file of ['package-lock.json', 'tsconfig.json', 'tools/bundle.mjs', ...sources]) {
     const content = readFileSync(join(root, file))
     hash.update(`${file} ${content.length}\n`).update(content)
   }
@@ -150,6 +150,7 @@ async function build() {
   const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
   // Types are checked by `npm run check`. Without that a first build takes one second instead of ten.
   await step('Building', process.execPath, [compiler, '-p', root, '--noCheck'])
+  await step('Bundling', process.execPath, [join(root, 'tools', 'bundle.mjs')])
   writeFileSync(buildStamp, fingerprint)
 }
 

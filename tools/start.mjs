@@ -14,6 +14,6 @@ const isReady = await prepare(process.argv[2]).then(
   },
 )
 if (isReady) {
-  const { run } = await import('../dist/src/main.js')
+  const { run } = await import('../dist/program/main.js')
   await run(process.argv.slice(2))
 }

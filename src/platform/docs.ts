@@ -7,11 +7,11 @@ import type { App } from './app.ts'
 import type { Area } from './area.ts'
 import type { Place } from './docs/operations.ts'
 import { errorsPage, type Reference, referencePage } from './docs/page.ts'
+import { root } from './root.ts'
 import { webAsset } from './web/shell.ts'
 import { serveFile } from './web/static-files.ts'
 
-/** The assets are not compiled, so they stay where they were written. */
-const assets = new URL('../../../src/platform/docs/', import.meta.url)
+const assets = new URL('src/platform/docs/', root)
 
 const contentSecurityPolicy =
   "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

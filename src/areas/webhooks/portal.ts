@@ -7,6 +7,7 @@ import { Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { allows } from '../../platform/auth/scopes.ts'
 import { requireKey } from '../../platform/auth.ts'
+import { root } from '../../platform/root.ts'
 import { read } from '../../platform/route.ts'
 import { At } from '../../platform/schema.ts'
 import { webAsset } from '../../platform/web/shell.ts'
@@ -17,8 +18,7 @@ const path = '/portal/webhooks'
 const defaultSeconds = 900
 const maxSeconds = 86_400
 
-/** The assets are not compiled, so they stay where they were written. */
-const assets = new URL('../../../../src/areas/webhooks/portal/', import.meta.url)
+const assets = new URL('src/areas/webhooks/portal/', root)
 
 /** It is made to be shown inside other pages; without a token there is nothing on it. */
 const contentSecurityPolicy =

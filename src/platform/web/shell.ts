@@ -4,12 +4,12 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { FastifyReply } from 'fastify'
+import { root } from '../root.ts'
 import { type Html, html } from './html.ts'
 import { directionOf, type Language, languageNames, languages, wordsIn } from './language.ts'
 import { pageTexts } from './texts.ts'
 
-/** The assets are not compiled, so they stay where they were written. */
-const assets = new URL('../../../../src/platform/web/', import.meta.url)
+const assets = new URL('src/platform/web/', root)
 
 export function webAsset(name: 'colours.css' | 'page.css' | 'icon.svg'): string {
   return readFileSync(new URL(name, assets), 'utf8')
