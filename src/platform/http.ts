@@ -15,6 +15,7 @@ import { execute, executeOnce } from './http/executing.ts'
 import { keyOf, requestHash } from './http/idempotency.ts'
 import { serialiser } from './http/json.ts'
 import { leave } from './http/leaving.ts'
+import { Methods } from './http/methods.ts'
 import { callerOf, checked, parseBody } from './http/request-input.ts'
 import { handleStream } from './http/stream-requests.ts'
 import type { Streams } from './http/streams.ts'
@@ -44,17 +45,18 @@ export function createHttp({ app, routes, streams, trustedProxies, serverFactory
     return503OnClosing: false,
     schemaController: { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } },
   })
+  const methods = new Methods()
   http.decorateRequest('exchange')
   http.removeAllContentTypeParsers()
   http.addContentTypeParser('*', { parseAs: 'buffer' }, parseBody)
-  http.addHook('onRequest', (request, reply, done) => enter(app, trustedProxies, request, reply, done))
+  http.addHook('onRequest', (request, reply, done) => enter({ app, trustedProxies, methods }, request, reply, done))
   http.addHook('onResponse', (request, reply, done) => {
     leave(app, request, reply)
     done()
   })
   http.setErrorHandler((error, request, reply) => refuse(app, request, reply, error))
   http.setNotFoundHandler((request, reply) => refuse(app, request, reply, nothingHere(request)))
-  mount(http, app, routes, streams)
+  mount(http, app, routes, methods, streams)
   // A key that was revoked ends its streams. The authenticator hears of it first, and forgets the key.
   app.signals.on('accounts', (account) => streams.recheck(account))
   return http
@@ -81,12 +83,11 @@ function rewriteUrl(request: IncomingMessage): string {
   return url.startsWith('/api/v1/') || url === '/api/v1' ? url.slice('/api'.length) : url
 }
 
-function mount(http: FastifyInstance, app: App, routes: readonly Route[], streams: Streams): void {
-  const methodsOf = new Map<string, string[]>()
+function mount(http: FastifyInstance, app: App, routes: readonly Route[], methods: Methods, streams: Streams): void {
   for (const route of routes) {
     const compiled = compile(route)
     for (const path of [route.path, ...(route.aliases ?? [])]) {
-      methodsOf.set(path, [...(methodsOf.get(path) ?? []), route.method])
+      methods.add(path, route.method)
       if (route.kind === 'upload') {
         mountUpload(http, app, compiled, path)
         continue
@@ -104,13 +105,8 @@ function mount(http: FastifyInstance, app: App, routes: readonly Route[], stream
       })
     }
   }
-  for (const [path, methods] of methodsOf) {
-    const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'].filter(
-      (method) => !methods.includes(method),
-    )
-    const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].join(', ')
-    http.route({ method: others, url: path, config: { allow }, exposeHeadRoute: false, handler: async () => undefined })
-  }
+  for (const { pattern: url, method, allow } of methods.mistakable())
+    http.route({ method, url, config: { allow }, exposeHeadRoute: false, handler: async () => undefined })
 }
 
 /** A file is handed on as it comes, so that its route reads bodies in its own way. */

@@ -16,6 +16,7 @@ import type { Admission } from '../limits.ts'
 import type { Route } from '../route.ts'
 import type { Span, Tracer } from '../tracing.ts'
 import { asError, type CompiledRoute, type Exchange } from './exchange.ts'
+import type { Methods } from './methods.ts'
 
 /** Requests a second without valid credentials, from one address. */
 const strangerLimit = 20
@@ -24,20 +25,26 @@ export const sandboxMark = 'pamoja-sandbox'
 
 export type Done = (error?: Error) => void
 
+interface Door {
+  readonly app: App
+  readonly trustedProxies: BlockList
+  readonly methods: Methods
+}
+
 export function enter(
-  app: App,
-  trustedProxies: BlockList,
+  { app, trustedProxies, methods }: Door,
   request: FastifyRequest,
   reply: FastifyReply,
   done: Done,
 ): void {
-  const { compiled = null, allow, open } = request.routeOptions.config
+  const { compiled = null, allow = null, open } = request.routeOptions.config
   const exchange = begin(app, trustedProxies, request, reply, compiled)
+  exchange.allow = request.is404 ? methods.allowedAt(request.url) : allow
   const correlation = request.headers['x-correlation-id']
   if (typeof correlation === 'string' && /^[\x20-\x7e]{1,128}$/.test(correlation))
     reply.header('x-correlation-id', correlation)
   // Which route it is, is not read from the path: that can be written in more ways than one.
-  const isApi = compiled !== null || allow !== undefined || request.url.startsWith('/v1')
+  const isApi = compiled !== null || exchange.allow !== null || request.url.startsWith('/v1')
   if (open || !isApi || bringsKeyInForm(request)) return admitStranger(app, exchange, reply, null, done)
   try {
     const principal = app.authenticator.authenticate(request.headers.authorization, exchange.ip)
@@ -77,7 +84,7 @@ function admitPrincipal(
   reply.header('pamoja-environment', principal.tenant.environment)
   if (principal.expiresAtMs !== Number.POSITIVE_INFINITY && principal.facts.rotated)
     reply.header('pamoja-key-expires', new Date(principal.expiresAtMs).toISOString())
-  admitKnown(app, exchange, principal, request.routeOptions.config.allow, reply, done)
+  admitKnown(app, exchange, principal, reply, done)
 }
 
 /** Gives a request its id, and its response the headers that every response has. */
@@ -98,6 +105,7 @@ export function begin(
     ip: addressOf(request, trustedProxies),
     principal: null,
     compiled,
+    allow: null,
     rawBody: '',
     unknown: [],
     errorCode: null,
@@ -161,17 +169,11 @@ export function addressPolicy(ip: string): Policy {
   return { name: 'address', key: `address:${network}`, limit: strangerLimit, windowMs: 1_000, shared: false }
 }
 
-function admitKnown(
-  app: App,
-  exchange: Exchange,
-  principal: Principal,
-  allow: string | undefined,
-  reply: FastifyReply,
-  done: Done,
-): void {
+function admitKnown(app: App, exchange: Exchange, principal: Principal, reply: FastifyReply, done: Done): void {
+  const { allow } = exchange
   const route = exchange.compiled?.route
   const plan = route?.limit && route.method !== 'GET' ? principal.planPolicies[route.limit] : undefined
-  const forbidden = route && allow === undefined ? scopeRefusal(route, principal) : null
+  const forbidden = route && allow === null ? scopeRefusal(route, principal) : null
   const policies = plan && !forbidden ? [principal.keyPolicy, plan] : [principal.keyPolicy]
   try {
     const admission = app.limits.admit(policies)
@@ -185,7 +187,7 @@ function admitKnown(
     reply.headers(rateHeaders(admission, exchange.receivedMs))
     if (admission.refusedBy && app.config.PAMOJA_RATE_LIMITS === 'on')
       return done(tooMany(app, admission, admission.refusedBy.name === 'key' ? 'RATE_LIMITED' : planCode(route)))
-    if (allow !== undefined) {
+    if (allow !== null) {
       reply.header('allow', allow)
       return done(new AppError('METHOD_NOT_ALLOWED', `this address takes ${allow}`))
     }

@@ -31,6 +31,8 @@ export interface Exchange {
   ip: string
   principal: Principal | null
   compiled: CompiledRoute | null
+  /** What the path takes instead of the method that was used; null when that is taken, or there is nothing there. */
+  allow: string | null
   rawBody: string
   unknown: readonly string[]
   errorCode: string | null
@@ -46,7 +48,7 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     compiled?: CompiledRoute
-    /** Set on the methods a path does not take. */
+    /** Set on the methods that a path does not take, where another path would be taken for it. */
     allow?: string
     /** Needs no credentials. */
     open?: boolean

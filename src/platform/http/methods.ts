@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which methods a path takes, for requests with one that it does not. The router knows routes only: an entry for each method
+// that a path refuses would be three of four entries, and a quarter of a start.
+
+interface Path {
+  readonly pattern: string
+  readonly segments: readonly string[]
+  readonly methods: string[]
+}
+
+export class Methods {
+  readonly #paths = new Map<string, Path>()
+  /** By their number of segments; fixed ones before parameters, as the router takes them. Made when first needed. */
+  #byLength: Map<number, Path[]> | null = null
+
+  add(pattern: string, method: string): void {
+    const known = this.#paths.get(pattern)
+    if (known) known.methods.push(method)
+    else this.#paths.set(pattern, { pattern, segments: segmentsOf(pattern), methods: [method] })
+    this.#byLength = null
+  }
+
+  /** What the path of a URL takes, as the header Allow says it; null when there is nothing there. */
+  allowedAt(url: string): string | null {
+    const segments = segmentsOf(url.split('?', 1)[0] ?? '').map(decoded)
+    const path = this.#withAsMany(segments).find((one) => isTakenFor(segments, one.segments))
+    return path ? allowOf(path) : null
+  }
+
+  /** Paths with a method of another path that the router would take them for: `GET /v1/sms/send` is no message named send. */
+  *mistakable(): Generator<{ pattern: string; method: string; allow: string }> {
+    for (const path of this.#paths.values()) {
+      const others = this.#withAsMany(path.segments).filter(
+        (other) => other !== path && isTakenFor(path.segments, other.segments),
+      )
+      const methods = new Set(others.flatMap((other) => other.methods))
+      for (const method of methods)
+        if (!path.methods.includes(method)) yield { pattern: path.pattern, method, allow: allowOf(path) }
+    }
+  }
+
+  #withAsMany({ length }: readonly string[]): readonly Path[] {
+    this.#byLength ??= byLength([...this.#paths.values()])
+    return this.#byLength.get(length) ?? []
+  }
+}
+
+function byLength(paths: readonly Path[]): Map<number, Path[]> {
+  const groups = new Map<number, Path[]>()
+  for (const path of paths) {
+    const group = groups.get(path.segments.length)
+    if (group) group.push(path)
+    else groups.set(path.segments.length, [path])
+  }
+  for (const group of groups.values()) group.sort(byPrecedence)
+  return groups
+}
+
+function segmentsOf(path: string): string[] {
+  return path.replace(/\/$/, '').split('/').slice(1)
+}
+
+const isParameter = (segment: string): boolean => segment.startsWith(':')
+
+function isTakenFor(segments: readonly string[], pattern: readonly string[]): boolean {
+  return pattern.every((one, at) => (isParameter(one) ? segments[at] !== '' : one === segments[at]))
+}
+
+function byPrecedence(a: Path, b: Path): number {
+  const at = a.segments.findIndex((segment, i) => isParameter(segment) !== isParameter(b.segments[i] ?? ''))
+  return at < 0 ? 0 : Number(isParameter(a.segments[at] ?? '')) - Number(isParameter(b.segments[at] ?? ''))
+}
+
+function allowOf({ methods }: Path): string {
+  return [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].join(', ')
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}
