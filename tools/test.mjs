@@ -27,7 +27,7 @@ const compileCache = join(root, 'dist', '.compile-cache')
  * ids at another time than now: within a process ids never go back, and those of the next file would not be of its time.
  */
 const isFault = (source) => source.startsWith('test/faults/')
-const ownProcess = ['src/kernel/ids.test.ts', 'src/platform/maintenance.test.ts', 'src/platform/postgres.test.ts']
+const ownProcess = ['src/kernel/ids.test.ts', 'src/platform/nodes/maintenance.test.ts', 'src/platform/postgres.test.ts']
 const isAlone = (source) => isFault(source) || /^test\/(interop\/|[^/]+$)/.test(source) || ownProcess.includes(source)
 
 /** Ctrl-C reaches the tests by itself; here it only must not end this process before it has cleaned up. */
