@@ -88,8 +88,7 @@ test('every tenant table has the bucket in its primary key, and leads it with th
   assert.deepEqual(
     rows.filter(
       ({ name, columns }) =>
-        !reference.has(name) &&
-        (columns[0] !== (keyedByObject.get(name) ?? 'bucket') || !columns.includes('bucket')),
+        !reference.has(name) && (columns[0] !== (keyedByObject.get(name) ?? 'bucket') || !columns.includes('bucket')),
     ),
     [],
   )
