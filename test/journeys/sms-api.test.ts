@@ -368,7 +368,10 @@ test('of messages that come at the same moment, new ones and repeated ones, each
   for (const [i, { status, body, text, headers }] of [...first, ...second].entries()) {
     const number = i % 12 === i ? i : i - 12
     if (number % 3 === 1) {
-      assert.deepEqual([status, body.error.code, body.error.existing_id], [409, 'DUPLICATE_REFERENCE', taken.message_id])
+      assert.deepEqual(
+        [status, body.error.code, body.error.existing_id],
+        [409, 'DUPLICATE_REFERENCE', taken.message_id],
+      )
       continue
     }
     assert.equal(status, 200, text)
