@@ -152,10 +152,12 @@ async function funded({ db }: Engine): Promise<Tenant> {
   return tenant
 }
 
-async function grouped({ committer }: Engine, tenant: Tenant): Promise<void> {
+async function grouped({ committer }: Engine, { bucket, account, environment }: Tenant): Promise<void> {
   const nowMs = systemClock.nowMs()
   const { verdict } = await committer.commit(charge, {
-    ...tenant,
+    bucket,
+    account,
+    environment,
     amount: micros,
     source: newUuid(nowMs),
     transfer: newUuid(nowMs),

@@ -133,6 +133,8 @@ const pool = Buffer.alloc(8192)
 let poolOffset = pool.length
 let lastMs = 0
 let counter = 0
+/** The id that was made last. Whoever asks for one reads it before the next is made, so that none needs a buffer of its own. */
+const made = Buffer.alloc(16)
 
 /** RFC 9562 UUIDv7, with a 12-bit counter in rand_a (seeded low) so that ids of one millisecond keep their order. */
 function nextUuidBytes(atMs: number): Buffer {
@@ -140,20 +142,18 @@ function nextUuidBytes(atMs: number): Buffer {
     randomFillSync(pool)
     poolOffset = 0
   }
-  const bytes = Buffer.allocUnsafe(16)
-  pool.copy(bytes, 6, poolOffset, poolOffset + 10)
-  poolOffset += 10
+  for (let i = 6; i < 16; i++) made[i] = pool[poolOffset++] ?? 0
   if (atMs > lastMs) {
     lastMs = atMs
-    counter = bytes.readUInt16BE(6) & 0x3ff
+    counter = made.readUInt16BE(6) & 0x3ff
   } else if (++counter > 0xfff) {
     lastMs++
     counter = 0
   }
-  bytes.writeUIntBE(lastMs, 0, 6)
-  bytes.writeUInt16BE(0x7000 | counter, 6)
-  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
-  return bytes
+  made.writeUIntBE(lastMs, 0, 6)
+  made.writeUInt16BE(0x7000 | counter, 6)
+  made[8] = ((made[8] ?? 0) & 0x3f) | 0x80
+  return made
 }
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'

@@ -31,7 +31,7 @@ import { balanceOfContra, rollUp, spentByDay } from './rollups.ts'
 import { verifyLedger } from './verify.ts'
 import { capture, hold, type Leg, post, release, reverse, setOverdraft, walletsOf } from './wallets.ts'
 
-const database = await createTestDatabase(['0001_platform.sql', '0002_ledger.sql'])
+const database = await createTestDatabase(['0001_platform.sql', '0002_ledger.sql', '0044_charge_costs.sql'])
 const db = database.connect()
 after(() => database.drop())
 

@@ -70,9 +70,11 @@ const eagerBatch = 64
 const maxTries = 4
 const reconnectMs = 100
 
+/** One of the many: it has no function of its own, since the garbage of a batch costs as much as encoding it. */
 interface Waiting {
   item: RowOf<Columns>
   tries: number
+  /** A row is what the operation says it gives; a test holds that against PostgreSQL's own description. */
   resolve(row: object): void
   reject(error: unknown): void
 }
@@ -115,8 +117,7 @@ export class Committer {
         reject(new AppError('SERVICE_UNAVAILABLE', 'too many writes are waiting', { retryAfterSeconds: 1 }))
         return
       }
-      // A row is what the operation says it gives; a test holds that against PostgreSQL's own description.
-      queue.waiting.push({ item, tries: 0, resolve: (row) => resolve(row as RowOf<Verdict>), reject })
+      queue.waiting.push({ item, tries: 0, resolve, reject })
       this.#offer(queue)
     })
   }

@@ -356,6 +356,33 @@ test('a reference is used once for ever, and its second use names the first mess
   )
 })
 
+test('of messages that come at the same moment, new ones and repeated ones, each is answered for itself', async () => {
+  const { client } = await world.account({ balance: 100 })
+  const { body: taken } = await client.post('/v1/sms/send', { ...message, reference: 'taken' })
+  const send = async (i: number) => {
+    const reference = i % 3 === 1 ? 'taken' : `own-${i}`
+    return client.post('/v1/sms/send', { ...message, reference }, { headers: { 'idempotency-key': `key-${i}` } })
+  }
+  const first = await Promise.all(Array.from({ length: 12 }, (_, i) => send(i)))
+  const second = await Promise.all(Array.from({ length: 18 }, (_, i) => send(i)))
+  for (const [i, { status, body, text, headers }] of [...first, ...second].entries()) {
+    const number = i % 12 === i ? i : i - 12
+    if (number % 3 === 1) {
+      assert.deepEqual(
+        [status, body.error.code, body.error.existing_id],
+        [409, 'DUPLICATE_REFERENCE', taken.message_id],
+      )
+      continue
+    }
+    assert.equal(status, 200, text)
+    const { body: record } = await client.get(`/v1/sms/${body.message_id}`)
+    assert.equal(record.reference, `own-${number}`)
+    assert.equal(headers['idempotent-replayed'], i >= 12 && number < 12 ? 'true' : undefined)
+    if (i >= 12 && number < 12) assert.equal(text, first[number]?.text)
+  }
+  assert.equal(await balanceOf(client), 89.6)
+})
+
 test('a reference of a message that could not be paid for is free again', async () => {
   const { client, id } = await world.account({ balance: 0.5 })
   assert.equal((await client.post('/v1/sms/send', { ...message, reference: 'later' })).status, 402)

@@ -31,6 +31,7 @@ declare
   keys     platform.idempotency_item[];
   known    text[];
   fresh    int[];
+  place    int := 0;
   charges  ledger.charge_item[] := '{}';
   verdicts text[];
   accepted notes.submit_item[] := items;
@@ -68,7 +69,11 @@ begin
   perform platform.record(audits);
   for n in 1 .. cardinality(items) loop
     seen := known[n];
-    verdict := verdicts[array_position(fresh, n)];
+    verdict := null;
+    if known[n] is null then
+      place := place + 1;
+      verdict := verdicts[place];
+    end if;
     return next;
   end loop;
 end $$;
@@ -87,7 +92,8 @@ declare
   item   notes.finish_item;
   fresh  uuid[];
   some_known boolean;
-  chosen int[];
+  chosen boolean[];
+  place  int := 0;
   events events.event_item[] := '{}';
   told   text[];
 begin
@@ -100,15 +106,19 @@ begin
   delete from work.jobs j using unnest(items) i where j.bucket = i.bucket and j.id = i.job and j.attempt = i.attempt;
   for n in 1 .. cardinality(items) loop
     item := items[n];
-    continue when some_known and not item.id = any(fresh);
-    chosen := chosen || n;
+    chosen := chosen || (not some_known or item.id = any(fresh));
+    continue when not chosen[n];
     events := events || row(item.bucket, item.account, item.environment, item.event_id, item.event_type, item.event_resource,
                             item.event_body, item.event_request, item.event_within, item.event_callback, item.event_at,
                             item.event_owner)::events.event_item;
   end loop;
   told := events.emit(events);
   for n in 1 .. cardinality(items) loop
-    deliveries := told[array_position(chosen, n)];
+    deliveries := null;
+    if chosen[n] then
+      place := place + 1;
+      deliveries := told[place];
+    end if;
     return next;
   end loop;
 end $$;
