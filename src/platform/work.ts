@@ -130,9 +130,7 @@ const extend = statement<
   object
 >(
   'work.extend',
-  `update work.jobs j set run_at = now() + r.seconds * interval '1 second'
-     from unnest($buckets::smallint[], $ids::uuid[], $attempts::int[], $leases::int[]) as r(bucket, id, attempt, seconds)
-    where j.bucket = r.bucket and j.id = r.id and j.attempt = r.attempt and j.owner = $node::uuid`,
+  'select work.extend($node::uuid, $buckets::smallint[], $ids::uuid[], $attempts::int[], $leases::int[])',
 )
 
 /** Hands back what a stopping node has not finished: due at once, for whoever polls next. */
@@ -144,9 +142,7 @@ const handBack = statement<{ node: string; buckets: number[] }, object>(
 /** The same for some jobs, fenced by their attempt. */
 const handBackSome = statement<{ node: string; buckets: number[]; ids: string[]; attempts: number[] }, object>(
   'work.hand_back_some',
-  `update work.jobs j set run_at = now(), owner = null
-     from unnest($buckets::smallint[], $ids::uuid[], $attempts::int[]) as r(bucket, id, attempt)
-    where j.bucket = r.bucket and j.id = r.id and j.attempt = r.attempt and j.owner = $node::uuid`,
+  'select work.hand_back($node::uuid, $buckets::smallint[], $ids::uuid[], $attempts::int[])',
 )
 
 /** Another node has no business with the jobs of a place that this one alone serves: they are due at once. */

@@ -70,6 +70,21 @@ test('a statement that touches a tenant table names its bucket', () => {
   )
 })
 
+test('jobs are looked up so that no plan can begin with all of them', async () => {
+  const functions = await database.sql<{ name: string; text: string }>(
+    `select p.oid::regprocedure::text as name, p.prosrc as text from pg_proc p where p.prosrc like '%work.jobs%'`,
+  )
+  assert.ok(functions.length > 10)
+  const broken = [...functions, ...statements.values()].filter(
+    ({ text }) => text.includes('work.jobs j') && /\bj\.bucket = \w+\.bucket/.test(text),
+  )
+  assert.deepEqual(
+    broken.map(({ name }) => name),
+    [],
+    'write j.bucket = any(array[x.bucket]) instead of j.bucket = x.bucket, in a function that sets enable_seqscan = off',
+  )
+})
+
 /** Found by what they are about, whose id is made by time and leads the key; the bucket is in it, as a cluster needs it. */
 const keyedByObject = new Map([['ledger.transfers', 'source_id']])
 

@@ -103,7 +103,7 @@ begin
     returning t.id)
   select coalesce(array_agg(p.id), '{}') into fresh from published p;
   some_known := cardinality(fresh) < cardinality(items);
-  delete from work.jobs j using unnest(items) i where j.bucket = i.bucket and j.id = i.job and j.attempt = i.attempt;
+  delete from work.jobs j using unnest(items) i where j.bucket = any(array[i.bucket]) and j.id = i.job and j.attempt = i.attempt;
   for n in 1 .. cardinality(items) loop
     item := items[n];
     chosen := chosen || (not some_known or item.id = any(fresh));

@@ -7,6 +7,7 @@ import { firstUuidAt, idOf } from '../../../kernel/ids.ts'
 import { dayMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
+import type { RowOf } from '../../../platform/commit.ts'
 import { one, statement } from '../../../platform/db.ts'
 import type { Courier, DeliveryOfEvent, Due, NewEvent } from '../../../platform/events.ts'
 import type { Admission } from '../../../platform/limits.ts'
@@ -42,6 +43,12 @@ const noRoomMs = 60_000
 const brokenMs = 90_000
 /** The one before it lets a delivery go on, so this is for what nobody foresaw. */
 const behindMs = 60_000
+/**
+ * What goes back gathers for so long, or until it is so much. Nobody waits for it, and an endpoint that is not called would
+ * otherwise cost a commit for each event, at the very moment when the others are told of it.
+ */
+const gatherMs = 250
+const mostGathered = 1_000
 /** A delivery is early if it is due later than this. Clocks of machines differ a little. */
 const earlyMs = 2_000
 /** How far back deliveries are looked for that an endpoint has yet to hear. */
@@ -74,6 +81,8 @@ export class Dispatcher implements Courier {
   readonly #held = new Map<string, Delivery>()
   readonly #sending = new Set<string>()
   #toLoad: Due[] = []
+  #toPutBack: RowOf<(typeof settle)['takes']>[] = []
+  #putBackTimer: NodeJS.Timeout | undefined
   readonly #toResolve = new Set<Line>()
   #loading = 0
   #inFlight = 0
@@ -104,7 +113,9 @@ export class Dispatcher implements Courier {
       if (line.probeTimer) clearTimeout(line.probeTimer)
       line.waiting.clear()
     }
-    while (this.#inFlight > 0 || this.#storing > 0) await new Promise((resolve) => setTimeout(resolve, 5))
+    if (this.#toPutBack.length > 0) void this.#putBackAll()
+    while (this.#inFlight > 0 || this.#storing > 0 || this.#toPutBack.length > 0)
+      await new Promise((resolve) => setTimeout(resolve, 5))
   }
 
   async deliveriesOf(caller: Caller, event: string): Promise<readonly DeliveryOfEvent[]> {
@@ -301,9 +312,19 @@ export class Dispatcher implements Courier {
   /** Leaves a delivery to later, without an attempt; null removes its job. */
   #putBack(tenant: Tenant, id: string, attempt: number, delayMs: number | null): void {
     this.#held.delete(id)
-    const app = this.#running()
     const delay_ms = delayMs === null ? null : BigInt(Math.max(0, Math.round(delayMs)))
-    this.#store(app.commit(settle, { bucket: tenant.bucket, id, attempt, delay_ms, error: null }))
+    this.#toPutBack.push({ bucket: tenant.bucket, id, attempt, delay_ms, error: null })
+    if (this.#toPutBack.length >= mostGathered) void this.#putBackAll()
+    else this.#putBackTimer ??= setTimeout(() => void this.#putBackAll(), gatherMs)
+  }
+
+  #putBackAll(): Promise<void> {
+    clearTimeout(this.#putBackTimer)
+    this.#putBackTimer = undefined
+    const items = this.#toPutBack
+    this.#toPutBack = []
+    const app = this.#running()
+    return this.#store(Promise.all(items.map((item) => app.commit(settle, item))))
   }
 
   /**
@@ -321,9 +342,10 @@ export class Dispatcher implements Courier {
     )
   }
 
-  #store(commit: Promise<unknown>): void {
+  #store(commit: Promise<unknown>): Promise<void> {
     this.#storing++
-    commit
+    return commit
+      .then(() => undefined)
       .catch((error) => this.#app?.log.warn({ error }, 'what became of a delivery could not be stored'))
       .finally(() => {
         this.#storing--
@@ -529,6 +551,8 @@ export class Dispatcher implements Courier {
 
   async #wake(line: Line, endpoint: string, at: Date, onlyOldest: boolean): Promise<number> {
     const app = this.#running()
+    // What is on its way back can be woken too.
+    if (this.#toPutBack.length > 0) await this.#putBackAll()
     const since = firstUuidAt(app.clock.nowMs() - wakeDays * dayMs)
     const { woken } = await one(
       app.db.query(wake, { ...line.tenant, endpoint, at, since, onlyOldest, most: maxWaitingInLine }),
