@@ -73,7 +73,11 @@ function withoutDays(rows: readonly Spend[]): Pick<Spend, 'area' | 'country' | '
   for (const { area, country, cost, count, currency } of rows) {
     assert.equal(currency, 'KES')
     const sum = sums.get(`${area} ${country}`) ?? { area, country, cost: 0, count: 0 }
-    sums.set(`${area} ${country}`, { ...sum, cost: Math.round((sum.cost + cost) * 100) / 100, count: sum.count + count })
+    sums.set(`${area} ${country}`, {
+      ...sum,
+      cost: Math.round((sum.cost + cost) * 100) / 100,
+      count: sum.count + count,
+    })
   }
   return [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum)
 }
