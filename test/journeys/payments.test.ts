@@ -301,7 +301,12 @@ test('a payment that nobody was asked for yet can be withdrawn, any other cannot
     await alone.stop()
   }
   const { client } = await world.account()
-  const { body: asked } = await client.post('/v1/payments', { amount: 5, currency: 'KES', phone: '+254700000003', ...unhurried })
+  const { body: asked } = await client.post('/v1/payments', {
+    amount: 5,
+    currency: 'KES',
+    phone: '+254700000003',
+    ...unhurried,
+  })
   const refused = await client.post(`/v1/payments/${asked.payment_id}/cancel`)
   assert.deepEqual([refused.status, refused.body.error.status], [409, 'processing'])
   assert.equal((await client.post('/v1/payments/pay_nonsense/cancel')).status, 404)
