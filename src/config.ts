@@ -36,6 +36,12 @@ export const settings = {
     200,
     'Connections for reads and transactions; two more commit writes and one listens.',
   ),
+  PAMOJA_DATABASE_WAIT_SECONDS: integer(
+    5,
+    1,
+    600,
+    'How long a connection is waited for before a request is told to come back later.',
+  ),
   PAMOJA_MIGRATE: boolean(true, 'Apply new migrations at start; false leaves that to `pamoja migrate`.'),
   PAMOJA_TLS_CERT: optional('Certificate chain (PEM). Without it a local certificate authority is made.'),
   PAMOJA_TLS_KEY: optional('Private key (PEM) of the certificate.'),

@@ -112,7 +112,13 @@ export async function startNode({
     const { url } = await database
     stop?.throwIfAborted()
     const db = new Database(
-      { url, poolSize: config.PAMOJA_DATABASE_POOL, statementTimeoutMs, applicationName },
+      {
+        url,
+        poolSize: config.PAMOJA_DATABASE_POOL,
+        waitMs: config.PAMOJA_DATABASE_WAIT_SECONDS * 1_000,
+        statementTimeoutMs,
+        applicationName,
+      },
       (error) => log.warn({ error }, 'an idle database connection was lost'),
     )
     stops.push(() => db.close())

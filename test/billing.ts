@@ -12,10 +12,16 @@ export async function nairobi(world: World, balance = 0): Promise<Account> {
   const made = await world.account({ balance })
   await made.client.patch('/v1/account', { timezone: 'Africa/Nairobi' })
   const { body } = await made.client.get('/v1/sandbox/clock')
-  const now = new Date(body.now)
-  const march = Date.UTC(now.getUTCFullYear() + 1, 2, 1, 7, 0, 0)
-  await advance(made.client, (march - now.getTime()) / 1_000)
+  const nowMs = Date.parse(body.now)
+  await advance(made.client, (nextMarchMs(nowMs) - nowMs) / 1_000)
   return made
+}
+
+/** Ten in the morning of the first of March in Nairobi, whichever comes next: a clock is moved by a year at most. */
+export function nextMarchMs(nowMs: number): number {
+  const year = new Date(nowMs).getUTCFullYear()
+  const thisYear = Date.UTC(year, 2, 1, 7)
+  return thisYear >= nowMs ? thisYear : Date.UTC(year + 1, 2, 1, 7)
 }
 
 export async function advance(client: Client, seconds: number): Promise<void> {

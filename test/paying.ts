@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What customers look at in every journey about money: how a payment or a payout ended, and what the wallet holds.
+import type pg from 'pg'
+import { uuidOf } from '../src/kernel/ids.ts'
 import type { Client } from './client.ts'
 import { eventually } from './eventually.ts'
 
@@ -11,6 +13,17 @@ const endsOfPayouts = ['completed', 'failed', 'cancelled', 'reversed']
 /** The payment once nothing more becomes of it. */
 export function settled(client: Client, payment: string) {
   return ended(client, `/v1/payments/${payment}?wait=20`, endsOfPayments)
+}
+
+/**
+ * Whether a provider's call came before it was asked. Of M-Pesa only the call says how much was paid, and once it was asked
+ * that is not waited for long where time runs fast: a slow machine may miss it, and then the amount is taken for right.
+ */
+export async function isToldInTime(sql: pg.Client, payment: string): Promise<boolean> {
+  const { rows } = await sql.query('select from payments.attempts where payment_id = $1 and said_paid_at is null', [
+    uuidOf('payment', payment),
+  ])
+  return rows.length === 1
 }
 
 /** The payout once nothing more becomes of it. */

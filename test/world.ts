@@ -49,13 +49,16 @@ export interface World {
   stop(): Promise<void>
 }
 
-/** `more` are areas of the test's own. Rate limits are off unless a test is about them: a fast machine meets them sooner. */
+/**
+ * `more` are areas of the test's own. Rate limits are off unless a test is about them: a fast machine meets them sooner.
+ * The database is waited for as long as it takes: on a crowded machine a request may wait long for its turn.
+ */
 export async function startWorld(overrides: Partial<Config> = {}, more: readonly Area[] = []): Promise<World> {
   const database = await createMigratedDatabase()
   const home = await mkdtemp(join(tmpdir(), 'pamoja-home-'))
   const { config } = loadConfig(
     {},
-    { ...quiet, PAMOJA_RATE_LIMITS: 'off', PAMOJA_HOME: home, DATABASE_URL: database.url, ...overrides },
+    { ...quiet, ...patient, PAMOJA_HOME: home, DATABASE_URL: database.url, ...overrides },
   )
   const node = await startNode({ config, areas: [...areas, notes, ...more], extraMigrations: notesMigrations })
   const given = await credentials(node)
@@ -82,6 +85,8 @@ export async function startWorld(overrides: Partial<Config> = {}, more: readonly
     },
   }
 }
+
+const patient = { PAMOJA_RATE_LIMITS: 'off', PAMOJA_DATABASE_WAIT_SECONDS: 300 } as const
 
 /** A test node keeps to itself: free ports, no log. */
 export const quiet = { PAMOJA_PORT: 0, PAMOJA_ADMIN_PORT: 0, PAMOJA_LOG_LEVEL: 'silent' } as const

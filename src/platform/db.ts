@@ -46,9 +46,13 @@ export interface Tx extends Queryable {
   afterCommit(run: () => void): void
 }
 
+const defaultWaitMs = 5_000
+
 export interface DatabaseOptions {
   url: string
   poolSize: number
+  /** How long a connection is waited for: one of the pool that is free, or a new one to be open. */
+  waitMs?: number
   statementTimeoutMs: number
   applicationName: string
 }
@@ -137,7 +141,7 @@ export class Database implements Queryable {
     return {
       connectionString: this.#options.url,
       application_name: this.#options.applicationName,
-      connectionTimeoutMillis: 5_000,
+      connectionTimeoutMillis: this.#options.waitMs ?? defaultWaitMs,
       statement_timeout: this.#options.statementTimeoutMs,
       keepAlive: true,
       types: { getTypeParser },

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { patienceMs } from '../../test/eventually.ts'
 import { decodeMessage, encodeMessage } from '../protocols/smpp/charset.ts'
 import { SessionError } from '../protocols/smpp/link.ts'
 import { addressTypes, type DeliverSm, newShortMessage } from '../protocols/smpp/pdu.ts'
@@ -9,7 +10,7 @@ import { type BindMode, Esme, type SubmitAnswer } from '../protocols/smpp/sessio
 import { commandStatus, statusName } from '../protocols/smpp/status.ts'
 import { type HandsetMessage, SmscSimulator, type SmscSimulatorOptions } from './smsc.ts'
 
-const patienceMs = 30_000
+const waitMs = patienceMs()
 
 test('a message to any number is taken and delivered', async (t) => {
   const messages: HandsetMessage[] = []
@@ -217,8 +218,8 @@ async function bind(
     password: 'secret',
     bindMode,
     window: 10,
-    responseTimeoutMs: patienceMs,
-    enquireLinkMs: patienceMs,
+    responseTimeoutMs: waitMs,
+    enquireLinkMs: waitMs,
     onDeliver: async (message) => {
       deliveries.push(message)
       return answers.shift() ?? 0
@@ -261,7 +262,7 @@ async function bind(
 
 /** Looks again after each turn of the event loop. */
 async function until(condition: () => boolean): Promise<void> {
-  const endMs = performance.now() + patienceMs
+  const endMs = performance.now() + waitMs
   while (!condition()) {
     assert.ok(performance.now() < endMs, 'waited in vain')
     await new Promise((resolve) => setImmediate(resolve))

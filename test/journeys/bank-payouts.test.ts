@@ -193,8 +193,8 @@ test('a batch pays phones and accounts, and an account on a blacklist is not pai
   assert.deepEqual([batch.accepted_count, batch.failed_count], [4, 1])
   const ended = await eventually(
     async () => {
-      const { body } = await client.get(`${bulk}/${batch.batch_id}`)
-      return body.status !== 'processing' && body
+      const { status, body } = await client.get(`${bulk}/${batch.batch_id}`)
+      return status === 200 && body.status !== 'processing' && body
     },
     'the batch to end',
     60_000,

@@ -9,7 +9,8 @@ import { startMarket } from '../market.ts'
 import { settled, wallet } from '../paying.ts'
 import { tenantOf } from '../world.ts'
 
-const { world, sql } = await startMarket(0.05)
+// The provider's call, which says how much was paid, comes after half a second; it would be asked after three.
+const { world, sql } = await startMarket(0.3)
 const path = '/v1/operator/payments/discrepancies'
 
 /** A payment of which less came than was asked for, as the operator sees it. */

@@ -196,8 +196,8 @@ function good(more: object = {}): object {
 function over(client: Client, id: string, withinMs = 60_000) {
   return eventually(
     async () => {
-      const { body } = await client.get(`${path}/${id}`)
-      return body.status !== 'processing' && body
+      const { status, body } = await client.get(`${path}/${id}`)
+      return status === 200 && body.status !== 'processing' && body
     },
     `batch ${id} to be over`,
     withinMs,

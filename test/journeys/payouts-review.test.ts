@@ -265,8 +265,8 @@ test('many payouts to one phone at once count each other, and none gets in the w
   const { body: batch } = await client.post(bulk, { currency: 'KES', items })
   const ended = await eventually(
     async () => {
-      const { body } = await client.get(`${bulk}/${batch.batch_id}`)
-      return body.status !== 'processing' && body
+      const { status, body } = await client.get(`${bulk}/${batch.batch_id}`)
+      return status === 200 && body.status !== 'processing' && body
     },
     'the batch to end',
     60_000,

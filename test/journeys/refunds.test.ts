@@ -349,7 +349,8 @@ test('what cannot be refunded is refused with a code, and nothing is set aside',
     await refused(payment.payment_id, body, 422, 'VALIDATION_ERROR')
   const high = await refused(payment.payment_id, { amount: 1_000.01 }, 422, 'REFUND_EXCEEDS_PAYMENT')
   assert.equal(high.amount_refundable, 1_000)
-  const { body: open } = await client.post('/v1/payments', { amount: 5, currency: 'KES', phone: '+254733000003' })
+  const unanswered = { amount: 5, currency: 'KES', phone: '+254733000003', expires_in: 86_400 }
+  const { body: open } = await client.post('/v1/payments', unanswered)
   assert.match((await refused(open.payment_id, {}, 409, 'REFUND_NOT_ALLOWED')).details, /processing/)
   const { body: topup } = await client.post('/v1/wallet/topup', { amount: 50, phone: '+254733000001' })
   await completed(client, topup.payment_id)

@@ -184,8 +184,8 @@ describe('over binds of the operator', () => {
     const ada = await world.account({ balance: 100 })
     const id = await send(ada, '+254711000005')
     const record = await eventually(async () => {
-      const { body } = await ada.client.get(`/v1/sms/${id}`)
-      return body.status !== 'queued' && body
+      const { status, body } = await ada.client.get(`/v1/sms/${id}`)
+      return status === 200 && body.status !== 'queued' && body
     }, 'the message to be sent')
     assert.deepEqual([record.status, record.delivered_at], ['sent', null])
   })

@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { step } from '../../src/areas/billing/subscriptions/renew.ts'
 import { bucketOf, uuidOf } from '../../src/kernel/ids.ts'
+import { nextMarchMs } from '../billing.ts'
 import { type Client, refusal } from '../client.ts'
 import { startMarket } from '../market.ts'
 import { type Account, eventually } from '../world.ts'
@@ -22,9 +23,8 @@ const byPhone = (ending = '0001') => ({ type: 'mobile_money', phone: `+25470000$
 async function account(balance = 0): Promise<Account> {
   const made = await world.account({ balance })
   await made.client.patch('/v1/account', { timezone: 'Africa/Nairobi' })
-  const now = await timeOf(made.client)
-  const march = new Date(Date.UTC(now.getUTCFullYear() + 1, 2, 1, 7, 0, 0))
-  await advance(made.client, (march.getTime() - now.getTime()) / 1_000)
+  const nowMs = (await timeOf(made.client)).getTime()
+  await advance(made.client, (nextMarchMs(nowMs) - nowMs) / 1_000)
   return made
 }
 

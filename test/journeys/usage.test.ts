@@ -49,17 +49,13 @@ test('texts are told by the country they went to, fees by their area, and payout
   ].map((row) => ({ day: null, country: null, currency: 'KES', ...row }))
   assert.deepEqual(areas, expected)
   const countries = await spendOf(ada, 'group_by=day,area,country')
-  const day = countries[0]?.day
-  assert.match(day ?? '', /^\d{4}-\d\d-\d\d$/)
-  assert.deepEqual(
-    countries,
-    [
-      { area: 'payments', country: null, cost: fee, count: 1 },
-      { area: 'payouts', country: null, cost: payout.fee, count: 1 },
-      { area: 'sms', country: 'KE', cost: 1.6, count: 2 },
-      { area: 'sms', country: 'UG', cost: 0.8, count: 1 },
-    ].map((row) => ({ day, currency: 'KES', ...row })),
-  )
+  for (const { day } of countries) assert.match(day ?? '', /^\d{4}-\d\d-\d\d$/)
+  assert.deepEqual(withoutDays(countries), [
+    { area: 'payments', country: null, cost: fee, count: 1 },
+    { area: 'payouts', country: null, cost: payout.fee, count: 1 },
+    { area: 'sms', country: 'KE', cost: 1.6, count: 2 },
+    { area: 'sms', country: 'UG', cost: 0.8, count: 1 },
+  ])
   const [whole, ...others] = await spendOf(ada, 'group_by=operation')
   assert.deepEqual([whole?.area, whole?.day, others], [null, null, []])
   assert.equal(whole?.cost, Math.round((fee + payout.fee + 2.4) * 100) / 100)
@@ -70,6 +66,21 @@ test('texts are told by the country they went to, fees by their area, and payout
     200,
   )
 })
+
+/** Added up over the days, of which there are two when midnight passes meanwhile. */
+function withoutDays(rows: readonly Spend[]): Pick<Spend, 'area' | 'country' | 'cost' | 'count'>[] {
+  const sums = new Map<string, { area: string | null; country: string | null; cost: number; count: number }>()
+  for (const { area, country, cost, count, currency } of rows) {
+    assert.equal(currency, 'KES')
+    const sum = sums.get(`${area} ${country}`) ?? { area, country, cost: 0, count: 0 }
+    sums.set(`${area} ${country}`, {
+      ...sum,
+      cost: Math.round((sum.cost + cost) * 100) / 100,
+      count: sum.count + count,
+    })
+  }
+  return [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum)
+}
 
 test('what was given back is no cost', async () => {
   const ada = await world.account({ balance: 100 })

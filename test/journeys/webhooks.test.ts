@@ -788,7 +788,7 @@ test('health counts the last 24 hours of the account’s own time', async () => 
   durations[12] = 10
   await sql.query(
     `insert into webhooks.hours (bucket, account_id, environment, endpoint_id, hour, delivered, failed, durations)
-     select bucket, account_id, environment, id, date_trunc('hour', now()) - n * interval '1 hour', 100, n, $3::int[]
+     select bucket, account_id, environment, id, date_trunc('hour', now(), 'UTC') - n * interval '1 hour', 100, n, $3::int[]
        from webhooks.endpoints cross join unnest(array[0, 5, 30]) n where account_id = $1 and id = $2`,
     [uuidOf('account', account), uuidOf('webhook', body.id), durations],
   )

@@ -9,14 +9,15 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import pino from 'pino'
 import { createTestDatabase } from '../../../test/database.ts'
+import { patienceMs } from '../../../test/eventually.ts'
 import { Database, statement } from '../db.ts'
 import { fence, type Lease, LeaseLostError, Leases } from './leases.ts'
 
 /** Far longer than a test: what happens then happens for another reason than time. */
 const longSeconds = 3_600
 const shortSeconds = 2
-const patienceMs = 30_000
-const patient = { timeout: 2 * patienceMs }
+const waitMs = patienceMs()
+const patient = { timeout: 2 * waitMs }
 
 const database = await createTestDatabase(['0001_platform.sql'])
 await database.sql('create table public.written (by text not null)')
@@ -271,7 +272,7 @@ async function stopped({ signal }: Lease): Promise<void> {
 
 /** Gives up in the end, so that a failure is a failed test and not a hanging one. */
 async function until(condition: () => Promise<boolean>): Promise<void> {
-  const endMs = performance.now() + patienceMs
+  const endMs = performance.now() + waitMs
   while (!(await condition())) {
     assert.ok(performance.now() < endMs, 'what the test waits for did not happen')
     await pause(20)

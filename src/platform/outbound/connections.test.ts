@@ -96,18 +96,25 @@ test('those who wait get their turn also when the ones before them fail', async 
 })
 
 test('an endpoint that hangs does not delay another on the same host', async (t) => {
+  let release = () => {}
   const { port } = await web(t, (incoming, response) => {
     if (incoming.url === '/fast') response.end('fast')
+    else release = () => response.end('slow')
+    arrived()
+  })
+  let arrived = () => {}
+  const arrival = new Promise<void>((resolve) => {
+    arrived = resolve
   })
   const outbound = opened(t, plainToOurselves)
-  const order: string[] = []
-  const slow = outbound
-    .send(request(`http://127.0.0.1:${port}/slow`, { pool: 'a', connections: 1, timeoutMs: 300 }))
-    .then(() => order.push('slow'))
-  await outbound.send(request(`http://127.0.0.1:${port}/fast`, { pool: 'b', connections: 1 }))
-  order.push('fast')
-  await slow
-  assert.deepEqual(order, ['fast', 'slow'])
+  const patient = { connections: 1, timeoutMs: 60_000 }
+  const slow = outbound.send(request(`http://127.0.0.1:${port}/slow`, { pool: 'a', ...patient }))
+  await arrival
+  // It hangs until the other has its answer.
+  const fast = await outbound.send(request(`http://127.0.0.1:${port}/fast`, { pool: 'b', ...patient }))
+  assert.equal(answered(fast).body, 'fast')
+  release()
+  assert.equal(answered(await slow).body, 'slow')
 })
 
 test('closing waits for what is in progress, ends idle connections and takes nothing new', async (t) => {

@@ -80,7 +80,7 @@ test('a name that does not resolve, and a name server that hangs, are told apart
 test('a receiver that never finishes its TLS handshake is given up', async (t) => {
   const { port, ended } = await receiver(t, () => {})
   const outbound = opened(t, toOurselves)
-  const outcome = await outbound.send(request(`https://127.0.0.1:${port}/`, { timeoutMs: 60 }))
+  const outcome = await outbound.send(request(`https://127.0.0.1:${port}/`, { timeoutMs: 1_000 }))
   assert.equal(failed(outcome)[0], 'TIMEOUT')
   assert.deepEqual([Number.isInteger(outcome.timing.connectMs), outcome.timing.tlsMs], [true, null])
   await ended()

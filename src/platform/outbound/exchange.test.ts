@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { eventually } from '../../../test/eventually.ts'
 import { answered, failed, opened, plainToOurselves, receiver, request, web } from '../../../test/outside.ts'
 
 test('the receiver gets exactly the request, and we its answer', async (t) => {
@@ -106,14 +107,16 @@ test('a receiver that accepts and hangs is given up, whatever it did before', as
       socket.on('close', () => clearInterval(timer))
     },
   ]
-  for (const way of ways) {
+  // All at once, because each has the time to get through on a machine that does something else for a while.
+  const given = ways.map(async (way) => {
     const { port, ended } = await receiver(t, way)
     const outbound = opened(t, plainToOurselves)
-    const outcome = await outbound.send(request(`http://127.0.0.1:${port}/`, { timeoutMs: 60 }))
-    assert.deepEqual(failed(outcome), ['TIMEOUT', 'No answer came within 0.06 seconds.'])
+    const outcome = await outbound.send(request(`http://127.0.0.1:${port}/`, { timeoutMs: 2_000 }))
+    assert.deepEqual(failed(outcome), ['TIMEOUT', 'No answer came within 2 seconds.'])
     assert.equal(outcome.ip, '127.0.0.1')
     await ended()
-  }
+  })
+  await Promise.all(given)
 })
 
 test('an answer whose body does not end counts, with what came of it', async (t) => {
@@ -288,7 +291,7 @@ test('the time may be for all of it: for the wait before, and for an answer that
   const outbound = opened(t, plainToOurselves)
   const whole = { isTimedWhole: true, connections: 1 }
   const url = `http://127.0.0.1:${port}/`
-  const first = outbound.send(request(url, { ...whole, timeoutMs: 200 }))
+  const first = outbound.send(request(url, { ...whole, timeoutMs: 2_000 }))
   const second = await outbound.send(request(url, { ...whole, timeoutMs: 20 }))
   assert.deepEqual(failed(second), ['TIMEOUT', 'No answer came within 0.02 seconds.'])
   assert.deepEqual([second.kind === 'failed' && second.mayHaveArrived, second.ip], [false, null])
@@ -304,7 +307,9 @@ test('a connection that takes too long to open is given up before the rest of th
     request(`https://127.0.0.1:${port}/`, { timeoutMs: 60_000, connectTimeoutMs: 20 }),
   )
   assert.deepEqual(failed(outcome), ['TIMEOUT', 'No connection was open within 0.02 seconds.'])
-  assert.deepEqual([outcome.kind === 'failed' && outcome.mayHaveArrived, connections()], [false, 1])
+  assert.equal(outcome.kind === 'failed' && outcome.mayHaveArrived, false)
+  // The receiver may come to look after the sender has given up.
+  await eventually(async () => connections() === 1, 'the connection to be seen')
 })
 
 test('whether a request can have arrived is told: once it was written nobody knows', async (t) => {

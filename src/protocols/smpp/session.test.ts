@@ -3,13 +3,14 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { patienceMs } from '../../../test/eventually.ts'
 import { Framer } from './framer.ts'
 import { SessionError } from './link.ts'
 import { type DeliverSm, decode, encode, newShortMessage, type Pdu, type SubmitSm } from './pdu.ts'
 import { Esme, type EsmeOptions, Smsc, type SmscOptions, type SmscSession } from './session.ts'
 import { commandStatus, PduError, statusName } from './status.ts'
 
-const patienceMs = 30_000
+const waitMs = patienceMs()
 
 test('a message is submitted, taken and its receipt delivered over one transceiver', async (t) => {
   const acknowledged = signal<Promise<number>>()
@@ -412,8 +413,8 @@ function options(port: number, some: Partial<EsmeOptions>): EsmeOptions {
     password: 'secret',
     bindMode: 'transceiver',
     window: 10,
-    responseTimeoutMs: patienceMs,
-    enquireLinkMs: patienceMs,
+    responseTimeoutMs: waitMs,
+    enquireLinkMs: waitMs,
     onDeliver: async () => 0,
     onClosed: () => undefined,
     ...some,
@@ -521,7 +522,7 @@ function signal<T>(): { value: Promise<T>; give(value: T): void } {
 
 /** Looks again after each turn of the event loop. */
 async function until(condition: () => boolean): Promise<void> {
-  const endMs = performance.now() + patienceMs
+  const endMs = performance.now() + waitMs
   while (!condition()) {
     assert.ok(performance.now() < endMs, 'waited in vain')
     await new Promise((resolve) => setImmediate(resolve))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { patienceMs } from '../../../../test/eventually.ts'
 import { createLog } from '../../../platform/log.ts'
 import { Outbound } from '../../../platform/outbound.ts'
 import { decodeMessage, joinings } from '../../../protocols/smpp/charset.ts'
@@ -264,7 +265,7 @@ async function connected(
 }
 
 async function until(holds: () => boolean): Promise<void> {
-  const untilMs = performance.now() + 30_000
+  const untilMs = performance.now() + patienceMs()
   while (!holds()) {
     assert.ok(performance.now() < untilMs, 'it never came true')
     await new Promise((resolve) => setTimeout(resolve, 10))
