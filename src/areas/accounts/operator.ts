@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox'
 import { AppError, invalid } from '../../kernel/errors.ts'
 import { idOf, newUuid } from '../../kernel/ids.ts'
 import { currencies, isCurrency, parseAmount } from '../../kernel/money.ts'
-import { requireOverdraft, requireRoom } from '../../ledger/ceiling.ts'
+import { requireFits, requireOverdraft, requireRoom } from '../../ledger/ceiling.ts'
 import { post, setOverdraft, type Wallet, walletsOf } from '../../ledger/wallets.ts'
 import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
@@ -27,6 +27,7 @@ import {
 } from '../../platform/schema.ts'
 import { accountUuid, alter, noSuchAccount, openAccount } from './account.ts'
 import { forget, storeNewKey } from './keys.ts'
+import { givePlayMoney, playMoneyMicros } from './play-money.ts'
 import { AccountId, Name } from './schema.ts'
 import {
   type AccountRow,
@@ -158,16 +159,20 @@ const create = write({
     country: CountryCode(),
     currency: CurrencyCode(),
     plan: Type.Optional(Type.String({ maxLength: 40, default: 'free' })),
+    play_money: Type.Optional(
+      AmountIn({ description: 'What its test wallet begins with, in its currency: 100000 unless given, 0 for none' }),
+    ),
   }),
   reply: { status: 201, schema: OpenedAccount, location: ({ id }) => `/v1/operator/accounts/${id}` },
-  errors: ['VALIDATION_ERROR', 'UNSUPPORTED_CURRENCY'],
+  errors: ['VALIDATION_ERROR', 'UNSUPPORTED_CURRENCY', 'AMOUNT_TOO_HIGH'],
   examples: [{ name: 'A shop in Kenya', body: { name: 'Duka Moja', country: 'KE', currency: 'KES', plan: 'starter' } }],
   handle: async (app, tx, { body }, caller) => {
-    const row = await openAccount(app, tx, {
-      ...body,
-      currency: knownCurrency(body.currency),
-      plan: body.plan ?? 'free',
-    })
+    const { play_money, plan = 'free', ...wanted } = body
+    const currency = knownCurrency(body.currency)
+    const playMicros = play_money === undefined ? playMoneyMicros : amountOf(play_money, currency, 'play_money')
+    requireFits(0n, currency, playMicros)
+    const row = await openAccount(app, tx, { ...wanted, currency, plan })
+    await givePlayMoney(app, tx, row, currency, playMicros)
     const { key } = await storeNewKey(app, tx, {
       account: row.id,
       environment: 'test',
@@ -496,9 +501,9 @@ function knownCurrency(text: string) {
   return text
 }
 
-function amountOf(value: number | string, currency: keyof typeof currencies): bigint {
+function amountOf(value: number | string, currency: keyof typeof currencies, field = 'amount'): bigint {
   const micros = parseAmount(value, currencies[currency])
-  if (typeof micros !== 'bigint') throw invalid('amount', `must be an amount of ${currency}, which ${micros.problem}`)
+  if (typeof micros !== 'bigint') throw invalid(field, `must be an amount of ${currency}, which ${micros.problem}`)
   return micros
 }
 
