@@ -24,7 +24,7 @@ import {
   Nullable,
 } from '../../platform/schema.ts'
 
-const maxImportRows = 10_000
+export const maxImportRows = 10_000
 
 const Word = (description: string) =>
   Type.String({
@@ -49,7 +49,7 @@ const PriceRecord = Type.Object(
   { title: 'Price' },
 )
 
-const PriceSet = Type.Object({
+export const PriceSet = Type.Object({
   area: Word('What is sold, such as sms'),
   unit: Word('Per what, such as segment'),
   country: Type.Optional(CountryCode()),
@@ -60,7 +60,7 @@ const PriceSet = Type.Object({
   effective_from: Type.Optional(Moment({ description: 'From now on, unless given' })),
 })
 
-const ImportReply = Type.Object({ imported: Type.Integer() }, { title: 'PriceImport' })
+export const ImportReply = Type.Object({ imported: Type.Integer() }, { title: 'PriceImport' })
 
 const listAll = list({
   path: '/v1/operator/prices',
@@ -162,20 +162,22 @@ const remove = write({
   },
 })
 
-async function store(app: App, tx: Tx, wanted: NewPrice, caller: Caller): Promise<Price> {
+export async function store(app: App, tx: Tx, wanted: NewPrice, caller: Caller): Promise<Price> {
   const price = await setPrice(tx, wanted, app.clock.nowMs())
   await record(tx, caller, 'price.set', idOf('price', price.id), { after: auditable(price) })
   return price
 }
 
 /** `place` stands before the names of fields that are wrong. */
-function newPrice(input: Static<typeof PriceSet>, nowMs: number, place: string): NewPrice {
+export function newPrice(input: Static<typeof PriceSet>, nowMs: number, place: string): NewPrice {
   const micros = parseAmount(input.amount, microDecimals)
   if (typeof micros !== 'bigint') throw invalid(`${place}amount`, micros.problem)
   if (!isCurrency(input.currency)) throw new AppError('UNSUPPORTED_CURRENCY', `${input.currency} is not enabled`)
   const account = input.account_id === undefined ? null : uuidOf('account', input.account_id)
   if (input.account_id !== undefined && account === null)
     throw invalid(`${place}account_id`, 'must be the id of an account, which begins with acc_')
+  if (input.network !== undefined && input.country === undefined)
+    throw invalid(`${place}network`, 'is of a country: name it too')
   return {
     area: input.area,
     unit: input.unit,
