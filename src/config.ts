@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
+import { dormantCurrencies } from './kernel/money.ts'
 
 interface Setting<T> {
   readonly default: T
@@ -91,6 +92,10 @@ export const settings = {
     ['kept', 'proportional'],
     'What becomes of the fee of a payment that is refunded: proportional gives its part back to the wallet.',
   ),
+  PAMOJA_CURRENCIES_ON: {
+    ...list(dormantCurrencies, 'Currencies to take beside the usual ones: any of ERN, LYD, SDG.'),
+    default: [],
+  },
   PAMOJA_EVENT_DAYS: integer(
     90,
     90,

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the operator of an installation does to accounts: open, change, suspend, credit, set plans and limits.
+
 import { type Static, Type } from 'typebox'
 import { AppError, invalid } from '../../kernel/errors.ts'
 import { idOf, newUuid } from '../../kernel/ids.ts'
-import { currencies, isCurrency, parseAmount } from '../../kernel/money.ts'
+import { currencies, parseAmount } from '../../kernel/money.ts'
 import { requireFits, requireOverdraft, requireRoom } from '../../ledger/ceiling.ts'
 import { post, setOverdraft, type Wallet, walletsOf } from '../../ledger/wallets.ts'
 import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
 import { limitAreas } from '../../platform/auth/scopes.ts'
 import type { Caller } from '../../platform/auth.ts'
+import { currencyTaken } from '../../platform/currencies.ts'
 import { maybe, one, type Queryable, type Tx } from '../../platform/db.ts'
 import { pageOf, pageOfWhole, windowOf } from '../../platform/page.ts'
 import { IdParam, list, type Route, read, write } from '../../platform/route.ts'
@@ -168,7 +170,7 @@ const create = write({
   examples: [{ name: 'A shop in Kenya', body: { name: 'Duka Moja', country: 'KE', currency: 'KES', plan: 'starter' } }],
   handle: async (app, tx, { body }, caller) => {
     const { play_money, plan = 'free', ...wanted } = body
-    const currency = knownCurrency(body.currency)
+    const currency = currencyTaken(app, body.currency)
     const playMicros = play_money === undefined ? playMoneyMicros : amountOf(play_money, currency, 'play_money')
     requireFits(0n, currency, playMicros)
     const row = await openAccount(app, tx, { ...wanted, currency, plan })
@@ -308,7 +310,7 @@ async function creditAccount(
 ): Promise<Static<typeof CreditReply>> {
   const row = await existing(tx, id)
   const { environment, reference } = input
-  const currency = knownCurrency(input.currency)
+  const currency = currencyTaken(app, input.currency)
   const micros = positiveAmount(input.amount, currency)
   const tenant = { bucket: row.bucket, account: row.id, environment }
   await requireRoom(tx, tenant, currency, micros)
@@ -349,9 +351,9 @@ const overdraft = write({
   reply: { status: 200, schema: WalletRecord },
   errors: ['NOT_FOUND', 'VALIDATION_ERROR', 'UNSUPPORTED_CURRENCY', 'AMOUNT_TOO_HIGH', 'CONFLICT'],
   examples: [{ name: 'Pay at the end of the month', body: { amount: 10000, currency: 'KES', environment: 'live' } }],
-  handle: async (_app, tx, { params, body }, caller) => {
+  handle: async (app, tx, { params, body }, caller) => {
     const row = await existing(tx, params.id)
-    const currency = knownCurrency(body.currency)
+    const currency = currencyTaken(app, body.currency)
     const micros = amountOf(body.amount, currency)
     requireOverdraft(currency, micros)
     const wallet = await setOverdraft(
@@ -494,11 +496,6 @@ function walletRecord(environment: 'test' | 'live', wallet: Wallet): Static<type
     overdraft: overdraftMicros,
     available: availableMicros,
   }
-}
-
-function knownCurrency(text: string) {
-  if (!isCurrency(text)) throw new AppError('UNSUPPORTED_CURRENCY', `${text} is not enabled`)
-  return text
 }
 
 function amountOf(value: number | string, currency: keyof typeof currencies, field = 'amount'): bigint {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A price list as a file: CSV with the columns that the list of prices has as CSV, so that what was exported can be
 // changed in a spreadsheet and sent back. Every line is judged first; one bad line and nothing is stored.
+
 import { AppError } from '../../kernel/errors.ts'
 import { announcePrices, type NewPrice } from '../../ledger/prices.ts'
+import type { App } from '../../platform/app.ts'
 import { rowsOf } from '../../platform/csv-rows.ts'
 import { bodyChecker } from '../../platform/http/validate.ts'
 import { type Route, upload } from '../../platform/route.ts'
@@ -34,7 +36,7 @@ const importFile = upload({
   reply: { status: 200, schema: ImportReply },
   errors: ['VALIDATION_ERROR', 'PAYLOAD_TOO_LARGE'],
   handle: async (app, _input, caller, file) => {
-    const prices = await pricesIn(file, caller.receivedMs)
+    const prices = await pricesIn(app, file, caller.receivedMs)
     await app.db.tx(async (tx) => {
       for (const price of prices) await store(app, tx, price, caller)
       await announcePrices(tx, app.signals)
@@ -44,7 +46,7 @@ const importFile = upload({
 })
 
 /** Every price of a file, or a refusal that names every line that is none. */
-async function pricesIn(file: AsyncIterable<Buffer>, nowMs: number): Promise<NewPrice[]> {
+async function pricesIn(app: App, file: AsyncIterable<Buffer>, nowMs: number): Promise<NewPrice[]> {
   const prices: NewPrice[] = []
   const verdicts: Verdict[] = []
   const lineOf = new Map<string, number>()
@@ -58,7 +60,7 @@ async function pricesIn(file: AsyncIterable<Buffer>, nowMs: number): Promise<New
         continue
       }
       if (++lines > maxImportRows) throw new AppError('PAYLOAD_TOO_LARGE', `a file has at most ${maxImportRows} prices`)
-      const price = judged(names, cells, nowMs)
+      const price = judged(app, names, cells, nowMs)
       const earlier = price instanceof AppError ? undefined : lineOf.get(nameOf(price))
       const refusal =
         price instanceof AppError
@@ -101,13 +103,13 @@ function isKnown(name: string): boolean {
 }
 
 /** The price on a line, or what is wrong with it. An empty cell says nothing. */
-function judged(names: readonly string[], cells: readonly string[], nowMs: number): NewPrice | AppError {
+function judged(app: App, names: readonly string[], cells: readonly string[], nowMs: number): NewPrice | AppError {
   if (cells.length > names.length)
     return new AppError('VALIDATION_ERROR', `has ${cells.length} cells where the first row names ${names.length}`)
   const given = names.map((name, i) => [name, cells[i] ?? ''] as const)
   const said = given.filter(([name, cell]) => cell !== '' && columns.includes(name))
   try {
-    return newPrice(checkPrice(Object.fromEntries(said)).value, nowMs, '')
+    return newPrice(app, checkPrice(Object.fromEntries(said)).value, nowMs, '')
   } catch (error) {
     if (error instanceof AppError) return error
     throw error

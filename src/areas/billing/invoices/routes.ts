@@ -81,7 +81,7 @@ const create = write({
   handle: async (app, tx, { body }, caller) => {
     const { subscription_id: of } = body
     const goesWith = of === undefined ? {} : { subscriptionId: (await requireSubscription(tx, caller.tenant, of)).id }
-    const made = await createInvoice(app, tx, caller, { ...newInvoice(body), ...goesWith })
+    const made = await createInvoice(app, tx, caller, { ...newInvoice(app, body), ...goesWith })
     const invoice = body.send === true ? await noteInvoiceSent(app, tx, caller, made) : made
     return recorded(app, tx, caller, 'invoice.create', invoice)
   },
