@@ -133,6 +133,16 @@ export const findInvoiceByToken = statement<
      from billing.invoices where bucket = $bucket and token = $token and status <> 'draft'`,
 )
 
+/** What the account said of what is paid too much, null where it said nothing; and its clock. */
+export const overpaymentOf = statement<
+  { account: string; environment: string },
+  { wish: string | null; offset_ms: bigint }
+>(
+  'billing.overpayment_of',
+  `select (select s.value #>> '{}' from accounts.with_setting('invoice_overpayment') s where s.account_id = $account) as wish,
+          accounts.clock_offset_ms($account::uuid, $environment::text) as offset_ms`,
+)
+
 export interface InvoiceFilter extends ShownBounds {
   status: string | null
   customer: string | null
