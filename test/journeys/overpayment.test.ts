@@ -95,15 +95,17 @@ test('what the wallet does not cover stays in hand', async () => {
 })
 
 test('nothing is sent back unless the account says so', async () => {
-  const { client } = await shop(10_000)
-  assert.equal((await client.patch('/v1/account', { settings: { invoice_overpayment: 'keep' } })).status, 422)
+  const { client: careless } = await shop(0)
+  assert.equal((await careless.patch('/v1/account', { settings: { invoice_overpayment: 'keep' } })).status, 422)
   for (const wish of ['credit', null]) {
+    const { client } = await shop(10_000)
     await client.patch('/v1/account', { settings: { invoice_overpayment: wish } })
-    const { invoice_id } = await invoice(client, 1000)
+    const { invoice_id, customer } = await invoice(client, 1000)
     await payTwice(client, invoice_id, '0001')
+    await nothingWaits()
+    assert.deepEqual((await client.get('/v1/refunds')).body.data, [])
+    assert.deepEqual(await credits(client, customer.customer_id), [{ currency: 'KES', amount: 1000 }])
   }
-  await nothingWaits()
-  assert.deepEqual((await client.get('/v1/refunds')).body.data, [])
 })
 
 async function shop(balance: number) {
