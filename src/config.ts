@@ -4,7 +4,6 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
-import { dormantCurrencies } from './kernel/money.ts'
 
 interface Setting<T> {
   readonly default: T
@@ -18,6 +17,9 @@ interface Setting<T> {
 }
 
 const roles = ['api', 'dispatch', 'webhooks', 'timers', 'carriers', 'sandbox'] as const
+
+/** Known, and off until an operator turns them on: where these are used, trade may be restricted by law. */
+export const dormantCurrencies = ['ERN', 'LYD', 'SDG'] as const
 
 export const settings = {
   PAMOJA_HOME: text('.pamoja', 'Directory for the embedded database, certificates and credentials.json.'),

@@ -13,9 +13,6 @@ export const currencies = {
 
 export type Currency = keyof typeof currencies
 
-/** Known, and off until an operator turns them on: where these are used, trade may be restricted by law. */
-export const dormantCurrencies = ['ERN', 'LYD', 'SDG'] as const satisfies readonly Currency[]
-
 export function isCurrency(text: string): text is Currency {
   return Object.hasOwn(currencies, text)
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which currencies an installation takes: all that the code knows, but those that may be under embargo only where the
 // operator has turned them on. What was stored is always read, whatever is turned on today.
+import { dormantCurrencies } from '../config.ts'
 import { AppError } from '../kernel/errors.ts'
-import { type Currency, currencies, dormantCurrencies, isCurrency } from '../kernel/money.ts'
+import { type Currency, currencies, isCurrency } from '../kernel/money.ts'
 import type { App } from './app.ts'
 
 type Means = Pick<App, 'config'>

@@ -40,7 +40,7 @@ test('a currency that is off is taken nowhere, and offered nowhere', async () =>
         await client.post('/v1/payments', { ...money, currency: currency.toLowerCase(), phone: '+254700000001' }),
         await client.post('/v1/payments/risk-check', { ...money, phone: '+254700000001' }),
         await client.post('/v1/payouts', { ...money, phone: '+254700000001' }),
-        await client.post('/v1/payouts/bulk', { currency, items: [{ amount: 1, phone: '+254700000001' }] }),
+        await client.post('/v1/payments/payout/bulk', { currency, items: [{ amount: 1, phone: '+254700000001' }] }),
         await client.post('/v1/wallet/topup', { ...money, method: 'card', card: visa }),
         await client.post('/v1/billing/invoices', { ...bill, currency }),
         await client.post('/v1/billing/plans', { name: 'Monthly', ...money, interval: 'month' }),
