@@ -18,6 +18,9 @@ interface Setting<T> {
 
 const roles = ['api', 'dispatch', 'webhooks', 'timers', 'carriers', 'sandbox'] as const
 
+/** Known, and off until an operator turns them on: where these are used, trade may be restricted by law. */
+export const dormantCurrencies = ['ERN', 'LYD', 'SDG'] as const
+
 export const settings = {
   PAMOJA_HOME: text('.pamoja', 'Directory for the embedded database, certificates and credentials.json.'),
   PAMOJA_HOST: host('127.0.0.1', 'Address to listen on; 0.0.0.0 takes connections from other machines.'),
@@ -97,6 +100,10 @@ export const settings = {
     ['kept', 'proportional'],
     'What becomes of the fee of a payment that is refunded: proportional gives its part back to the wallet.',
   ),
+  PAMOJA_CURRENCIES_ON: {
+    ...list(dormantCurrencies, 'Currencies to take beside the usual ones: any of ERN, LYD, SDG.'),
+    default: [],
+  },
   PAMOJA_EVENT_DAYS: integer(
     90,
     90,

@@ -134,14 +134,18 @@ interface ItemProblem {
   details: string
 }
 
+/** The same of the lines of a file. */
+interface LineProblem {
+  line: number
+  code: string
+  details: string
+}
+
+type Problems = readonly EntryProblem[] | readonly ItemProblem[] | readonly LineProblem[]
+
 export interface ErrorExtras {
   /** Members beside the five that every error has, as the code's documentation names them. */
-  extra?: Readonly<
-    Record<
-      string,
-      string | number | boolean | null | readonly string[] | readonly EntryProblem[] | readonly ItemProblem[]
-    >
-  >
+  extra?: Readonly<Record<string, string | number | boolean | null | readonly string[] | Problems>>
   fields?: readonly FieldProblem[]
   retryAfterSeconds?: number
   cause?: unknown

@@ -8,6 +8,7 @@ export const currencies = {
   KES: 2, TZS: 2, UGX: 0, RWF: 0, ETB: 2, GHS: 2, NGN: 2, ZAR: 2, ZMW: 2, XOF: 0, XAF: 0, EGP: 2, MAD: 2, DZD: 2,
   TND: 3, AOA: 2, BWP: 2, BIF: 0, CVE: 2, KMF: 0, CDF: 2, DJF: 0, SZL: 2, GMD: 2, GNF: 0, LSL: 2, LRD: 2, MGA: 2,
   MWK: 2, MRU: 2, MUR: 2, MZN: 2, NAD: 2, STN: 2, SCR: 2, SLE: 2, SOS: 2, SSP: 2, ZWG: 2, USD: 2, EUR: 2, GBP: 2,
+  ERN: 2, LYD: 3, SDG: 2,
 } as const // biome-ignore format: a table reads better dense
 
 export type Currency = keyof typeof currencies

@@ -164,7 +164,7 @@ async function handle(
   const hash = key === null ? null : requestHash(app.secrets, route.method, request.url, exchange.rawBody)
   if (key === null || hash === null) {
     const input = checked(compiled, request, reply)
-    if (route.reply.list && wantsCsv(request)) return sendCsv(app, compiled, input, caller, reply)
+    if (route.reply.list && wantsCsv(request, input)) return sendCsv(app, compiled, input, caller, reply)
     return send(compiled, request, reply, await execute(app, compiled, input, caller))
   }
   return executeOnce({ app, compiled, request, reply, caller, key, hash })

@@ -140,14 +140,25 @@ export function read<
   return { kind: 'read', ...declaration }
 }
 
-export function list<R extends TSchema, P extends TSchema = Nothing, Q extends TSchema = Nothing>(
+/** Every list can be had as a file; whoever cannot set a header says so in the address. */
+const formatQuery = {
+  format: Type.Optional(
+    Type.Union([Type.Literal('json'), Type.Literal('csv')], {
+      rule: 'must be one of json, csv',
+      description: '`csv` gives the whole list as a file, whatever `Accept` says',
+    }),
+  ),
+}
+
+export function list<R extends TSchema, P extends TSchema = Nothing, Q extends TObject = Nothing>(
   declaration: Omit<Declaration<P, Q, Nothing, R>, 'method' | 'reply'> & {
     row: R
     handle(app: App, input: Input<P, Q, Nothing>, caller: Caller): Handled<R, true>
   },
 ): Route {
   const { row, ...rest } = declaration
-  return { kind: 'read', method: 'GET', reply: { status: 200, schema: row, list: true }, ...rest }
+  const query = Type.Object({ ...declaration.query?.properties, ...formatQuery })
+  return { kind: 'read', method: 'GET', reply: { status: 200, schema: row, list: true }, ...rest, query }
 }
 
 export function write<

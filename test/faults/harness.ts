@@ -260,7 +260,8 @@ export class Installation {
     plan = 'enterprise',
   }: AccountOptions = {}): Promise<Account> {
     const operator = this.operator()
-    const opened = await operator.post('/v1/operator/accounts', { name: 'Ada', country: 'KE', currency: 'KES', plan })
+    const wanted = { name: 'Ada', country: 'KE', currency: 'KES', plan, play_money: 0 }
+    const opened = await operator.post('/v1/operator/accounts', wanted)
     const { id, test_api_key: key } = opened.body
     if (opened.status !== 201) throw new Error(`the account was not opened: ${opened.text}`)
     const { body: me } = await this.client(0, key).get('/v1/auth/whoami')

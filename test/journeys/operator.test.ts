@@ -10,7 +10,7 @@ before(async () => {
 })
 after(() => world.stop())
 
-test('an account is opened with a key that works and an empty wallet in each environment', async () => {
+test('an account is opened with a key that works, play money in its test wallet and none in its live one', async () => {
   const opened = await world.operator.post('/v1/operator/accounts', { name: 'Duka', country: 'UG', currency: 'UGX' })
   assert.equal(opened.status, 201)
   assert.equal(opened.headers.location, `/api/v1/operator/accounts/${opened.body.id}`)
@@ -21,7 +21,7 @@ test('an account is opened with a key that works and an empty wallet in each env
   assert.deepEqual(
     body.wallets.map((one: object) => Object.values(one)),
     [
-      ['test', 'UGX', 0, 0, 0, 0],
+      ['test', 'UGX', 100_000, 0, 0, 100_000],
       ['live', 'UGX', 0, 0, 0, 0],
     ],
   )
@@ -33,6 +33,9 @@ test('an account is opened with a key that works and an empty wallet in each env
     { plan: 'gold' },
     { name: '' },
     { name: 'x'.repeat(101) },
+    { play_money: -1 },
+    { play_money: 0.001 },
+    { play_money: 9_999_999_999_999 },
   ])
     assert.equal(
       (await world.operator.post('/v1/operator/accounts', { name: 'Duka', country: 'KE', currency: 'KES', ...bad }))
@@ -40,6 +43,29 @@ test('an account is opened with a key that works and an empty wallet in each env
       422,
       JSON.stringify(bad),
     )
+})
+
+test('the first request of a new account works, and an operator says how much it begins with', async () => {
+  const open = async (wanted: object) => {
+    const { status, body, text } = await world.operator.post('/v1/operator/accounts', { name: 'Duka', ...wanted })
+    assert.equal(status, 201, text)
+    return world.stranger.as(body.test_api_key)
+  }
+  const shop = await open({ country: 'KE', currency: 'KES' })
+  const sent = await shop.post('/v1/sms/send', { to: '+254711000001', from: 'PAMOJA', message: 'Habari!' })
+  assert.equal(sent.status, 200, sent.text)
+  const { body: listed } = await shop.get('/v1/wallet/transactions?type=adjustment')
+  assert.deepEqual(
+    listed.data.map(({ amount, description }: { amount: number; description: string }) => [amount, description]),
+    [[100_000, 'Play money for the sandbox']],
+  )
+  for (const [play_money, balance] of [
+    [0, 0],
+    ['2500.5', 2500.5],
+  ] as const) {
+    const client = await open({ country: 'KE', currency: 'KES', play_money })
+    assert.equal((await client.get('/v1/wallet/balance')).body.balance, balance)
+  }
 })
 
 test('a suspended account may only ask who it is, until it is active again', async () => {

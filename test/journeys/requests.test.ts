@@ -269,6 +269,25 @@ test('a list can be had as CSV', async () => {
   assert.equal(rest, '')
 })
 
+test('a list is JSON unless CSV weighs more, stands first or is named in the address', async () => {
+  const typeOf = async (query: string, accept: string) => {
+    const { headers, status } = await world.demo.get(`/v1/audit-log${query}`, { headers: { accept } })
+    return status === 200 ? String(headers['content-type']).split(';')[0] : String(status)
+  }
+  const rows: [query: string, accept: string, type: string][] = [
+    ['', 'application/json, text/csv', 'application/json'],
+    ['', 'text/csv, application/json', 'text/csv'],
+    ['', 'text/csv;q=0.9, application/json', 'application/json'],
+    ['', 'application/json;q=0.1, text/csv;q=0.2', 'text/csv'],
+    ['?format=csv', 'application/json', 'text/csv'],
+    ['?format=json', 'text/csv', 'application/json'],
+    ['?format=xml', 'text/csv', '400'],
+  ]
+  for (const [query, accept, type] of rows) assert.equal(await typeOf(query, accept), type, `${query} ${accept}`)
+  const strict = { headers: { 'pamoja-strict': 'true' } }
+  assert.equal((await world.demo.get('/v1/audit-log?format=csv', strict)).status, 200, 'it is a field of every list')
+})
+
 test('fields nobody knows are named, and refused only on request', async () => {
   const { client } = await world.account()
   const lenient = await client.post('/v1/api-keys?colour=red', { nme: 'x', name: 'Typo', zzz: 1 })

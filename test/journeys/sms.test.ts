@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
 import { areas } from '../../src/areas.ts'
 import { loadConfig } from '../../src/config.ts'
+import { verifyLedger } from '../../src/ledger/verify.ts'
 import { startNode } from '../../src/server.ts'
 import { type HandsetMessage, SmscSimulator } from '../../src/simulators/smsc.ts'
 import { Client } from '../client.ts'
@@ -310,6 +311,36 @@ describe('over binds of the operator', () => {
     await world.operator.patch('/v1/operator/sms/binds/second', { enabled: true })
     await changeRoute({ reroute_on_undelivered: false })
     await bound('second', 2)
+  })
+
+  test('a route may give back what was sent and not delivered, once, and says so in the record', async () => {
+    const ada = await world.account({ balance: 100 })
+    assert.equal((await world.operator.get(`/v1/operator/sms/routes/${route.id}`)).body.refund_undelivered, false)
+    await changeRoute({ refund_undelivered: true })
+    const long = 'Haikufika kwa mwenyewe. '.repeat(10).trim()
+    const rows: [ending: string, text: string, status: string, cost: number][] = [
+      ['01', 'Habari', 'delivered', 0.8],
+      ['02', 'Habari', 'failed', 0],
+      ['02', long, 'failed', 0],
+      ['03', 'Habari', 'failed', 0],
+      ['06', 'Habari', 'failed', 0],
+    ]
+    for (const [ending, text, status, cost] of rows) {
+      const record = await ended(ada, await send(ada, `+2547110000${ending}`, text))
+      assert.deepEqual([record.status, record.cost], [status, cost], ending)
+    }
+    assert.equal(await balance(ada), 99.2)
+    const { body: back } = await ada.client.get('/v1/wallet/transactions?type=usage_reversal')
+    assert.deepEqual(
+      back.data.map(({ amount }: { amount: number }) => amount),
+      [0.8, 0.8, 1.6, 0.8],
+    )
+    const { body: usage } = await ada.client.get('/v1/usage')
+    assert.equal(usage.spend[0]?.cost, 0.8, JSON.stringify(usage.spend))
+    await changeRoute({ refund_undelivered: false })
+    assert.equal((await ended(ada, await send(ada, '+254711000002'))).cost, 0.8)
+    assert.equal(await balance(ada), 98.4)
+    assert.deepEqual((await verifyLedger(world.app.db)).problems, [])
   })
 
   test('messages wait while every operator is down and go out when one is back', async () => {

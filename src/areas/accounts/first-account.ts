@@ -3,15 +3,13 @@
 // and enough play money to try things out. Made once; later starts find it.
 import { ConfigError } from '../../config.ts'
 import { idOf } from '../../kernel/ids.ts'
-import { post } from '../../ledger/wallets.ts'
 import type { App } from '../../platform/app.ts'
 import { hashOf } from '../../platform/auth.ts'
 import { maybe, type Tx } from '../../platform/db.ts'
 import { openAccount } from './account.ts'
 import { type KeyToStore, storeNewKey } from './keys.ts'
+import { givePlayMoney } from './play-money.ts'
 import { type AccountRow, factsByHash, firstOperator, lockAccounts } from './store.ts'
-
-const playMoneyMicros = 100_000_000_000n
 
 type Means = Pick<App, 'db' | 'clock'>
 
@@ -26,15 +24,7 @@ export async function firstAccount(app: Means, fixedTestKey: string | null): Pro
   return app.db.tx(async (tx) => {
     const row = await operatorAccount(app, tx, 'Demo')
     const testKey = fixedTestKey ? await keepKey(app, tx, row, fixedTestKey) : await newTestKey(app, tx, row)
-    // Posted once, however often keys are made: the account itself is the source.
-    await post(
-      tx,
-      { bucket: row.bucket, account: row.id, environment: 'test' },
-      { sourceId: row.id, step: 'play-money' },
-      [{ debit: 'operator:credit', credit: 'wallet', micros: playMoneyMicros, currency: 'KES' }],
-      app.clock.nowMs(),
-      { description: 'Play money for the sandbox' },
-    )
+    await givePlayMoney(app, tx, row, 'KES')
     return { accountId: idOf('account', row.id), testKey, operatorKey: await newOperatorKey(app, tx, row) }
   })
 }

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the operator of an installation does to accounts: open, change, suspend, credit, set plans and limits.
+
 import { type Static, Type } from 'typebox'
 import { AppError, invalid } from '../../kernel/errors.ts'
 import { idOf, newUuid } from '../../kernel/ids.ts'
-import { currencies, isCurrency, parseAmount } from '../../kernel/money.ts'
-import { requireOverdraft, requireRoom } from '../../ledger/ceiling.ts'
+import { currencies, parseAmount } from '../../kernel/money.ts'
+import { requireFits, requireOverdraft, requireRoom } from '../../ledger/ceiling.ts'
 import { post, setOverdraft, type Wallet, walletsOf } from '../../ledger/wallets.ts'
 import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
 import { limitAreas } from '../../platform/auth/scopes.ts'
 import type { Caller } from '../../platform/auth.ts'
+import { currencyTaken } from '../../platform/currencies.ts'
 import { maybe, one, type Queryable, type Tx } from '../../platform/db.ts'
 import { pageOf, pageOfWhole, windowOf } from '../../platform/page.ts'
 import { IdParam, list, type Route, read, write } from '../../platform/route.ts'
@@ -27,6 +29,7 @@ import {
 } from '../../platform/schema.ts'
 import { accountUuid, alter, noSuchAccount, openAccount } from './account.ts'
 import { forget, storeNewKey } from './keys.ts'
+import { givePlayMoney, playMoneyMicros } from './play-money.ts'
 import { AccountId, Name } from './schema.ts'
 import {
   type AccountRow,
@@ -158,16 +161,20 @@ const create = write({
     country: CountryCode(),
     currency: CurrencyCode(),
     plan: Type.Optional(Type.String({ maxLength: 40, default: 'free' })),
+    play_money: Type.Optional(
+      AmountIn({ description: 'What its test wallet begins with, in its currency: 100000 unless given, 0 for none' }),
+    ),
   }),
   reply: { status: 201, schema: OpenedAccount, location: ({ id }) => `/v1/operator/accounts/${id}` },
-  errors: ['VALIDATION_ERROR', 'UNSUPPORTED_CURRENCY'],
+  errors: ['VALIDATION_ERROR', 'UNSUPPORTED_CURRENCY', 'AMOUNT_TOO_HIGH'],
   examples: [{ name: 'A shop in Kenya', body: { name: 'Duka Moja', country: 'KE', currency: 'KES', plan: 'starter' } }],
   handle: async (app, tx, { body }, caller) => {
-    const row = await openAccount(app, tx, {
-      ...body,
-      currency: knownCurrency(body.currency),
-      plan: body.plan ?? 'free',
-    })
+    const { play_money, plan = 'free', ...wanted } = body
+    const currency = currencyTaken(app, body.currency)
+    const playMicros = play_money === undefined ? playMoneyMicros : amountOf(play_money, currency, 'play_money')
+    requireFits(0n, currency, playMicros)
+    const row = await openAccount(app, tx, { ...wanted, currency, plan })
+    await givePlayMoney(app, tx, row, currency, playMicros)
     const { key } = await storeNewKey(app, tx, {
       account: row.id,
       environment: 'test',
@@ -303,7 +310,7 @@ async function creditAccount(
 ): Promise<Static<typeof CreditReply>> {
   const row = await existing(tx, id)
   const { environment, reference } = input
-  const currency = knownCurrency(input.currency)
+  const currency = currencyTaken(app, input.currency)
   const micros = positiveAmount(input.amount, currency)
   const tenant = { bucket: row.bucket, account: row.id, environment }
   await requireRoom(tx, tenant, currency, micros)
@@ -344,9 +351,9 @@ const overdraft = write({
   reply: { status: 200, schema: WalletRecord },
   errors: ['NOT_FOUND', 'VALIDATION_ERROR', 'UNSUPPORTED_CURRENCY', 'AMOUNT_TOO_HIGH', 'CONFLICT'],
   examples: [{ name: 'Pay at the end of the month', body: { amount: 10000, currency: 'KES', environment: 'live' } }],
-  handle: async (_app, tx, { params, body }, caller) => {
+  handle: async (app, tx, { params, body }, caller) => {
     const row = await existing(tx, params.id)
-    const currency = knownCurrency(body.currency)
+    const currency = currencyTaken(app, body.currency)
     const micros = amountOf(body.amount, currency)
     requireOverdraft(currency, micros)
     const wallet = await setOverdraft(
@@ -491,14 +498,9 @@ function walletRecord(environment: 'test' | 'live', wallet: Wallet): Static<type
   }
 }
 
-function knownCurrency(text: string) {
-  if (!isCurrency(text)) throw new AppError('UNSUPPORTED_CURRENCY', `${text} is not enabled`)
-  return text
-}
-
-function amountOf(value: number | string, currency: keyof typeof currencies): bigint {
+function amountOf(value: number | string, currency: keyof typeof currencies, field = 'amount'): bigint {
   const micros = parseAmount(value, currencies[currency])
-  if (typeof micros !== 'bigint') throw invalid('amount', `must be an amount of ${currency}, which ${micros.problem}`)
+  if (typeof micros !== 'bigint') throw invalid(field, `must be an amount of ${currency}, which ${micros.problem}`)
   return micros
 }
 

@@ -200,6 +200,14 @@ const Settings = Type.Object({
       }),
     ),
   ),
+  invoice_overpayment: Type.Optional(
+    Nullable(
+      OneOf(['credit', 'refund'], {
+        description:
+          'What becomes of money for an invoice of which nothing is due any more: the customer has it in hand, as unless set, or it is sent back',
+      }),
+    ),
+  ),
   low_balance_threshold: Type.Optional(
     Nullable(AmountIn(), {
       description:

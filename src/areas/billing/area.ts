@@ -3,6 +3,7 @@
 import type { Area } from '../../platform/area.ts'
 import { customerRoutes } from './customers/routes.ts'
 import { invoiceEvents, subscriptionEvents } from './events.ts'
+import { giveBackJob } from './invoices/give-back.ts'
 import { mountHostedPage } from './invoices/hosted.ts'
 import { overdueChore } from './invoices/overdue.ts'
 import { invoiceRoutes } from './invoices/routes.ts'
@@ -15,7 +16,7 @@ import { subscriptionRoutes } from './subscriptions/routes.ts'
 export const billing: Area = {
   name: 'billing',
   routes: [...invoiceRoutes, ...customerRoutes, ...planRoutes, ...subscriptionRoutes],
-  jobs: [renewJob, renewAloneJob, remindJob],
+  jobs: [giveBackJob, renewJob, renewAloneJob, remindJob],
   events: [...Object.values(invoiceEvents), ...Object.values(subscriptionEvents)],
   chores: [overdueChore],
   mount: mountHostedPage,

@@ -3,7 +3,11 @@
 // Routes about accounts, binds or providers live with those things.
 import type { Area } from '../../platform/area.ts'
 import { jobRoutes } from './jobs.ts'
+import { priceFileRoutes } from './price-file.ts'
 import { priceRoutes } from './prices.ts'
 import { systemRoutes } from './system.ts'
 
-export const operator: Area = { name: 'operator', routes: [...priceRoutes, ...jobRoutes, ...systemRoutes] }
+export const operator: Area = {
+  name: 'operator',
+  routes: [...priceRoutes, ...priceFileRoutes, ...jobRoutes, ...systemRoutes],
+}

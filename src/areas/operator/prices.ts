@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // What things cost: set by the operator, in force on every node the moment they are committed.
+
 import { type Static, Type } from 'typebox'
 import { AppError, invalid } from '../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../kernel/ids.ts'
-import { isCurrency, microDecimals, parseAmount } from '../../kernel/money.ts'
+import { microDecimals, parseAmount } from '../../kernel/money.ts'
 import { parseMoment } from '../../kernel/time.ts'
 import { announcePrices, listPrices, type NewPrice, type Price, removePrice, setPrice } from '../../ledger/prices.ts'
 import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
 import type { Caller } from '../../platform/auth.ts'
+import { currencyTaken } from '../../platform/currencies.ts'
 import type { Tx } from '../../platform/db.ts'
 import { pageOf, windowOf } from '../../platform/page.ts'
 import { IdParam, list, type Route, write } from '../../platform/route.ts'
@@ -24,7 +26,7 @@ import {
   Nullable,
 } from '../../platform/schema.ts'
 
-const maxImportRows = 10_000
+export const maxImportRows = 10_000
 
 const Word = (description: string) =>
   Type.String({
@@ -49,7 +51,7 @@ const PriceRecord = Type.Object(
   { title: 'Price' },
 )
 
-const PriceSet = Type.Object({
+export const PriceSet = Type.Object({
   area: Word('What is sold, such as sms'),
   unit: Word('Per what, such as segment'),
   country: Type.Optional(CountryCode()),
@@ -60,7 +62,7 @@ const PriceSet = Type.Object({
   effective_from: Type.Optional(Moment({ description: 'From now on, unless given' })),
 })
 
-const ImportReply = Type.Object({ imported: Type.Integer() }, { title: 'PriceImport' })
+export const ImportReply = Type.Object({ imported: Type.Integer() }, { title: 'PriceImport' })
 
 const listAll = list({
   path: '/v1/operator/prices',
@@ -102,7 +104,7 @@ const set = write({
     { name: 'A segment in Kenya', body: { area: 'sms', unit: 'segment', country: 'KE', amount: 0.8, currency: 'KES' } },
   ],
   handle: async (app, tx, { body }, caller) => {
-    const price = await store(app, tx, newPrice(body, caller.receivedMs, ''), caller)
+    const price = await store(app, tx, newPrice(app, body, caller.receivedMs, ''), caller)
     await announcePrices(tx, app.signals)
     return priceRecord(price)
   },
@@ -136,7 +138,7 @@ const importAll = write({
     },
   ],
   handle: async (app, tx, { body }, caller) => {
-    const prices = body.prices.map((price, i) => newPrice(price, caller.receivedMs, `prices[${i}].`))
+    const prices = body.prices.map((price, i) => newPrice(app, price, caller.receivedMs, `prices[${i}].`))
     for (const price of prices) await store(app, tx, price, caller)
     await announcePrices(tx, app.signals)
     return { imported: body.prices.length }
@@ -162,27 +164,29 @@ const remove = write({
   },
 })
 
-async function store(app: App, tx: Tx, wanted: NewPrice, caller: Caller): Promise<Price> {
+export async function store(app: App, tx: Tx, wanted: NewPrice, caller: Caller): Promise<Price> {
   const price = await setPrice(tx, wanted, app.clock.nowMs())
   await record(tx, caller, 'price.set', idOf('price', price.id), { after: auditable(price) })
   return price
 }
 
 /** `place` stands before the names of fields that are wrong. */
-function newPrice(input: Static<typeof PriceSet>, nowMs: number, place: string): NewPrice {
+export function newPrice(app: App, input: Static<typeof PriceSet>, nowMs: number, place: string): NewPrice {
   const micros = parseAmount(input.amount, microDecimals)
   if (typeof micros !== 'bigint') throw invalid(`${place}amount`, micros.problem)
-  if (!isCurrency(input.currency)) throw new AppError('UNSUPPORTED_CURRENCY', `${input.currency} is not enabled`)
+  const currency = currencyTaken(app, input.currency)
   const account = input.account_id === undefined ? null : uuidOf('account', input.account_id)
   if (input.account_id !== undefined && account === null)
     throw invalid(`${place}account_id`, 'must be the id of an account, which begins with acc_')
+  if (input.network !== undefined && input.country === undefined)
+    throw invalid(`${place}network`, 'is of a country: name it too')
   return {
     area: input.area,
     unit: input.unit,
     country: input.country ?? null,
     network: input.network ?? null,
     account,
-    money: { micros, currency: input.currency },
+    money: { micros, currency },
     effectiveFrom: (input.effective_from === undefined ? null : parseMoment(input.effective_from)) ?? new Date(nowMs),
   }
 }

@@ -100,6 +100,7 @@ export { findPayouts } from './payouts/store.ts'
 export { isFailureReason } from './providers/provider.ts'
 export { takesCards, takesTransfers, waysToPay } from './providers/ways.ts'
 export { declarePurpose, type Purpose, type Refunded } from './purpose.ts'
+export { acceptRefund } from './refunds/create.ts'
 export { accepting, checkCallback, isAnsweredAtOnce } from './routes.ts'
 export {
   countOfInvoice,
@@ -107,6 +108,7 @@ export {
   findPayments,
   findUnderWay,
   findUnderWayBy,
+  lockPayment,
   open as underWay,
   type PaymentRow,
 } from './store.ts'

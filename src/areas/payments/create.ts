@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Accepting a payment: what it must be like, the intent that is stored before anybody is asked, and what is asked then.
+
 import { AppError, alreadyUsed } from '../../kernel/errors.ts'
 import { idOf, newUuid } from '../../kernel/ids.ts'
 import type { Money } from '../../kernel/money.ts'
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
+import { currencyTaken } from '../../platform/currencies.ts'
 import { one, type Tx } from '../../platform/db.ts'
 import type { Occasion } from '../../platform/events.ts'
 import type { Tenant } from '../../platform/tenant.ts'
@@ -15,7 +17,7 @@ import { type Risk, riskOf, type Weighed, weighTogether } from './fraud/assess.t
 import { block, requirePassed, tellReview } from './fraud/enforce.ts'
 import type { Subject } from './fraud/fields.ts'
 import { takeBack } from './fraud/look.ts'
-import { currencyOf, microsOf, type NewPayment } from './input.ts'
+import { microsOf, type NewPayment } from './input.ts'
 import { type Asked, insert, type PreparedPayment, prepare } from './insert.ts'
 import type { PaymentMethod, Plan } from './method.ts'
 import { methodFor, methodOf } from './payment-methods.ts'
@@ -89,7 +91,7 @@ interface Intent {
 
 async function intentOf(app: App, tx: Tx, wish: Wish): Promise<Intent> {
   const { input, occasion } = wish
-  const currency = currencyOf(input.currency)
+  const currency = currencyTaken(app, input.currency)
   const money = { currency, micros: microsOf('amount', input.amount, currency) }
   const method = methodFor(input)
   const plan = await method.plan(app, tx, occasion, input, money)

@@ -20,6 +20,8 @@ export interface Purpose {
   failed?(app: App, tx: Tx, occasion: Occasion, payment: PaymentRow): Promise<void>
   /** The same when some of its money, or all of it, was given back. */
   refunded?(app: App, tx: Tx, occasion: Occasion, payment: PaymentRow, refund: Refunded): Promise<void>
+  /** The same when that was tried and did not work; `refund` is its id. */
+  refundFailed?(app: App, tx: Tx, occasion: Occasion, payment: PaymentRow, refund: string): Promise<void>
 }
 
 /** A refund of a payment that is completed; `total` is what all of them come to, with this one. */

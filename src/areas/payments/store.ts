@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // All SQL of payments but for the group commits, which are SQL functions. A row moves by guarded updates: what comes back
 // belongs to whoever won.
+
 import { isCurrency } from '../../kernel/money.ts'
 import { maybe, type Queryable, statement } from '../../platform/db.ts'
+import { carriesMetadata } from '../../platform/metadata-filter.ts'
 import type { ShownBounds } from '../../platform/page.ts'
 import type { Environment } from '../../platform/tenant.ts'
 import type { Risk } from './fraud/assess.ts'
@@ -157,6 +159,7 @@ export interface PaymentFilter extends ShownBounds {
   method: string | null
   reference: string | null
   phone: string | null
+  metadata: string | null
   /** Null: all of them. */
   purposes: readonly PaymentRow['purpose'][] | null
 }
@@ -173,6 +176,7 @@ export const listPayments = statement<
       and ($provider::text is null or provider = $provider) and ($method::text is null or method = $method)
       and ($reference::text is null or reference = $reference) and ($phone::text is null or phone = $phone)
       and ($purposes::text[] is null or purpose = any($purposes::text[]))
+      and ${carriesMetadata()}
       and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
     order by case when $descending then id end desc, id
     limit $limit::int + 1`,

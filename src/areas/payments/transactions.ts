@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The list of everything that moves money: payments, top-ups, refunds and payouts, newest first.
+
 import { type Static, Type } from 'typebox'
 import { idOf } from '../../kernel/ids.ts'
+import { askedMetadata, metadataQuery } from '../../platform/metadata-filter.ts'
 import { pageOf, shownBounds, windowOf } from '../../platform/page.ts'
 import { list } from '../../platform/route.ts'
 import { Amount, At, dayRangeQuery, listQuery, Metadata, Nullable, OneOf } from '../../platform/schema.ts'
@@ -67,6 +69,7 @@ export const transactions = list({
     provider: Type.Optional(Type.String({ maxLength: 40 })),
     reference: Type.Optional(Type.String({ maxLength: 100 })),
     phone: phoneQuery,
+    ...metadataQuery,
   }),
   row: Transaction,
   errors: ['INVALID_DATE_RANGE'],
@@ -85,6 +88,7 @@ export const transactions = list({
       method: query.method?.toLowerCase() ?? null,
       reference: query.reference ?? null,
       phone: askedPhone(query.phone),
+      metadata: askedMetadata(query),
     }
     const purposes =
       type === 'payment' ? (['payment', 'invoice'] as const) : type === 'topup' ? (['topup'] as const) : null

@@ -12,6 +12,7 @@ const base: Route = {
   tiers: [[{ bind: 'a', weight: 1 }]],
   onUnknown: 'maybe_twice',
   rerouteOnUndelivered: false,
+  refundUndelivered: false,
   whenDown: 'queue',
 }
 const here = { environment: 'live', account: 'ada', country: 'KE', network: 'Safaricom' } as const

@@ -101,6 +101,8 @@ export interface Route {
   readonly onUnknown: 'maybe_twice' | 'maybe_never'
   /** Whether a message that could not be delivered goes over the next tier. */
   readonly rerouteOnUndelivered: boolean
+  /** Whether a message that was sent and could not be delivered costs nothing. */
+  readonly refundUndelivered: boolean
   /** What to do with a message while none of the carriers can take it: keep it for them, or not accept it. */
   readonly whenDown: 'queue' | 'refuse'
 }

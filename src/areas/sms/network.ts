@@ -35,6 +35,7 @@ export interface RouteRow {
   tiers: Member[][]
   on_unknown: Route['onUnknown']
   reroute_on_undelivered: boolean
+  refund_undelivered: boolean
   when_down: Route['whenDown']
   created_at: Date
   updated_at: Date
@@ -52,8 +53,8 @@ const noteHealth = statement<{ name: string; isUp: boolean }, { name: string }>(
 
 const loadRoutes = statement<Record<never, never>, RouteRow>(
   'sms.load_routes',
-  `select id, environment, account_id, country, network, tiers, on_unknown, reroute_on_undelivered, when_down,
-          created_at, updated_at
+  `select id, environment, account_id, country, network, tiers, on_unknown, reroute_on_undelivered, refund_undelivered,
+          when_down, created_at, updated_at
      from sms.routes order by id`,
 )
 
@@ -395,12 +396,18 @@ const sandboxRoute: Route = {
   tiers: sandboxBinds.map((bind) => [{ bind, weight: 1 }]),
   onUnknown: 'maybe_twice',
   rerouteOnUndelivered: false,
+  refundUndelivered: false,
   whenDown: 'queue',
 }
 
 function routeOf({ id, environment, account_id: account, country, network, tiers, ...row }: RouteRow): Route {
-  const { on_unknown: onUnknown, reroute_on_undelivered: rerouteOnUndelivered, when_down: whenDown } = row
-  return { id, environment, account, country, network, tiers, onUnknown, rerouteOnUndelivered, whenDown }
+  return {
+    ...{ id, environment, account, country, network, tiers },
+    onUnknown: row.on_unknown,
+    rerouteOnUndelivered: row.reroute_on_undelivered,
+    refundUndelivered: row.refund_undelivered,
+    whenDown: row.when_down,
+  }
 }
 
 /** Whether a carrier is the sandbox's: what it brings belongs to test environments. */

@@ -84,6 +84,7 @@ export const receipt = operation(
     carrier_code: 'text',
     at: 'timestamptz',
     ...changeColumns,
+    transfer: 'uuid',
   },
   { changed: 'boolean', wide: 'text', narrow: 'text' },
 )

@@ -12,7 +12,8 @@ const placeholderMicros: Readonly<Record<Currency, number>> = {
   AOA: 5_600_000, BWP: 85_000, BIF: 18_000_000, CVE: 630_000, KMF: 2_800_000, CDF: 17_000_000, DJF: 1_100_000,
   SZL: 110_000, GMD: 440_000, GNF: 53_000_000, LSL: 110_000, LRD: 1_200_000, MGA: 28_000_000, MWK: 10_700_000,
   MRU: 250_000, MUR: 280_000, MZN: 400_000, NAD: 110_000, STN: 140_000, SCR: 85_000, SLE: 140_000, SOS: 3_500_000,
-  SSP: 8_000_000, ZWG: 170_000, USD: 6_200, EUR: 5_700, GBP: 4_900,
+  SSP: 8_000_000, ZWG: 170_000, USD: 6_200, EUR: 5_700, GBP: 4_900, ERN: 93_000, LYD: 34_000,
+  SDG: 3_700_000,
 } // biome-ignore format: a table reads better dense
 
 export function currencyOf({ principal }: Caller): Currency {

@@ -12,7 +12,15 @@ import { gathered } from './gather.ts'
 import { submission, tiersUpTo, type Undelivered } from './lanes.ts'
 import { priorityOf } from './message.ts'
 import { networkOf } from './network.ts'
-import { changeOf, commitSurely, receipt as receiptOperation, type Stored, storedFrom, tell } from './outcome.ts'
+import {
+  changeOf,
+  commitSurely,
+  receipt as receiptOperation,
+  type Stored,
+  storedFrom,
+  tell,
+  transferId,
+} from './outcome.ts'
 import type { NamedPart } from './remembered.ts'
 
 /** Receipts come for at most a message's validity and a day; their ids are forgotten some time after that. */
@@ -216,8 +224,14 @@ async function store(
     carrier_code: carrierCode,
     at: change.at,
     ...change.columns,
+    transfer: status === 'failed' && isPaidBack(app, message) ? transferId(app) : null,
   })
   tell(app, change, verdict)
+}
+
+/** Whether the route of a message says that it costs nothing where the network could not deliver it. */
+function isPaidBack(app: App, { environment, account_id: account, country, network }: Stored): boolean {
+  return networkOf(app).routeFor({ environment, account, country, network })?.refundUndelivered ?? false
 }
 
 async function arrivedLate(app: App, { message, part, parts }: NamedPart): Promise<void> {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What customers ask of messages: sending, reading, cancelling, and what it costs.
+
 import type { Static } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { firstUuidAt, idOf, timeOfUuid, uuidOf } from '../../kernel/ids.ts'
@@ -9,6 +10,7 @@ import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
 import type { Caller } from '../../platform/auth.ts'
 import type { Tx } from '../../platform/db.ts'
+import { askedMetadata } from '../../platform/metadata-filter.ts'
 import { pageOf, shownBounds, windowOf } from '../../platform/page.ts'
 import { commit, IdParam, list, type Route, read, write } from '../../platform/route.ts'
 import { isGsm, nonGsmCharacters, toGsm } from '../../protocols/smpp/charset.ts'
@@ -234,7 +236,7 @@ const listRoute = list({
       now: new Date(caller.nowMs),
       country: query.country ?? null,
       text: query.q ?? null,
-      metadata: query.metadata === undefined ? null : JSON.stringify(query.metadata),
+      metadata: askedMetadata(query),
     })
     const currency = currencyOf(caller)
     const shown = shownTo(caller)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes of messages as customers send and read them.
+
 import { Type } from 'typebox'
 import { e164 } from '../../kernel/phone.ts'
+import { metadataQuery } from '../../platform/metadata-filter.ts'
 import {
   Amount,
   At,
@@ -294,13 +296,7 @@ export const MessageList = Type.Object({
   reference: Type.Optional(Type.String({ maxLength: 64, description: 'Your own id of the message' })),
   country: Type.Optional(CountryCode()),
   q: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Part of the text, in any case' })),
-  metadata: Type.Optional(
-    Type.Record(Type.String({ maxLength: 40 }), Type.String({ maxLength: 500 }), {
-      maxProperties: 10,
-      rule: 'must name at most 10 of your notes, as metadata[order]=77',
-      description: 'Your own notes, as metadata[order]=77',
-    }),
-  ),
+  ...metadataQuery,
 })
 
 export const BalanceRecord = Type.Object(

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stored messages, batches and opt-outs as the API reads them.
+
 import type { Static } from 'typebox'
 import { idOf } from '../../kernel/ids.ts'
 import { dayMs } from '../../kernel/time.ts'
 import { maybe, one, type Queryable, statement, type Tx } from '../../platform/db.ts'
+import { carriesMetadata } from '../../platform/metadata-filter.ts'
 import type { Window } from '../../platform/page.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { MessageType } from './message.ts'
@@ -102,8 +104,7 @@ const list = statement<
       and ($reference::text is null or reference = $reference)
       and ($country::text is null or country = $country)
       and ($text::text is null or strpos(lower(body), lower($text)) > 0)
-      and ($metadata::jsonb is null or not exists (
-             select from jsonb_each_text($metadata::jsonb) w where metadata ->> w.key is distinct from w.value))
+      and ${carriesMetadata()}
       and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
     order by case when $descending then id end desc, id
     limit $limit::int + 1`,

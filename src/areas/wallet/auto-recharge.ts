@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Wallets that fill themselves: when less than a threshold is left, a top-up is asked of the account's phone or charged to
 // its saved card. One is under way at a time, so many a day and no more; three failures in a row pause it until the account turns it on again.
+
 import { type Static, Type } from 'typebox'
 import { AppError, invalid } from '../../kernel/errors.ts'
 import { bucketCount, bucketOf, idOf, nilUuid, uuidOf } from '../../kernel/ids.ts'
@@ -10,6 +11,7 @@ import { walletsOfMany } from '../../ledger/wallets.ts'
 import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
 import type { Caller } from '../../platform/auth.ts'
+import { currencyTaken } from '../../platform/currencies.ts'
 import { maybe, one, type Queryable, type Tx } from '../../platform/db.ts'
 import type { Occasion } from '../../platform/events.ts'
 import type { Chore } from '../../platform/nodes/maintenance.ts'
@@ -105,7 +107,7 @@ export async function setRecharge(
   caller: Caller,
 ): Promise<Static<typeof Recharge>> {
   const { tenant, principal, nowMs } = caller
-  const currency = currencyOf(input.currency ?? principal.facts.currency)
+  const currency = currencyTaken(app, input.currency ?? principal.facts.currency)
   const at = new Date(nowMs)
   const before = await maybe(tx.query(lockRecharge, { ...tenant, currency }))
   const row = input.enabled

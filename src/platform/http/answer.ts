@@ -8,6 +8,7 @@ import type { Caller, Envelope } from '../auth.ts'
 import { isUnavailable } from '../db.ts'
 import type { Page } from '../page.ts'
 import type { Input, Route } from '../route.ts'
+import { prefersCsv } from './accept.ts'
 import { csv } from './csv.ts'
 import { asError, type CompiledRoute, type Exchange, withoutKeys } from './exchange.ts'
 import type { Answer } from './idempotency.ts'
@@ -74,8 +75,8 @@ function nextLink({ url }: FastifyRequest, cursor: string): string {
   return `/api${next.pathname}${next.search}`
 }
 
-export function wantsCsv({ headers }: FastifyRequest): boolean {
-  return headers.accept?.split(',').some((type) => type.trim().startsWith('text/csv')) ?? false
+export function wantsCsv({ headers }: FastifyRequest, { query }: Input<never, never, never>): boolean {
+  return prefersCsv(headers.accept, Object(query).format)
 }
 
 /** A list as CSV: its own pages, one after the other, for as long as the client reads. */

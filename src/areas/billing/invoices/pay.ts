@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Paying an invoice: a payment whose completion counts towards it, in the same transaction. What comes when nothing is due
-// any more, because two paid at once or the invoice was made void meanwhile, becomes the customer's credit.
+// any more, because two paid at once or the invoice was made void meanwhile, becomes the customer's credit, or is sent back.
 import { invalid } from '../../../kernel/errors.ts'
 import { idOf } from '../../../kernel/ids.ts'
 import { formatMicros } from '../../../kernel/money.ts'
@@ -9,6 +9,7 @@ import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import { accept, currencyOf, declarePurpose, microsOf, type NewPayment, type PaymentRow } from '../../payments/area.ts'
 import { addCredit } from '../customers/customer.ts'
+import { giveBack, keepInHand } from './give-back.ts'
 import { paymentFailed, settled } from './hooks.ts'
 import { dueOf, notWhile } from './invoice.ts'
 import { refundInvoice } from './refund.ts'
@@ -25,6 +26,8 @@ const invoicePurpose = declarePurpose({
   failed: paymentLost,
   refunded: async (app, tx, occasion, payment, refund) =>
     refundInvoice(app, tx, occasion, await invoicePaidBy(tx, occasion, payment), payment, refund),
+  refundFailed: async (_app, tx, occasion, payment, refund) =>
+    keepInHand(tx, occasion, await invoicePaidBy(tx, occasion, payment), refund),
 })
 
 /** How it is to be paid. All that is due, unless an amount is given. */
@@ -69,6 +72,7 @@ async function paymentCompleted(app: App, tx: Tx, occasion: Occasion, payment: P
   if (!after) return
   const credit = { customerId, currency, sourceId: payment.id, step: 'overpaid' }
   await addCredit(tx, occasion, credit, excess)
+  if (excess > 0n) await giveBack(app, tx, occasion, invoice, payment)
   await settled(app, tx, occasion, after, payment)
 }
 

@@ -9,6 +9,7 @@ import type { PaymentRow, Refunded } from '../../payments/area.ts'
 import { takeCredit } from '../customers/customer.ts'
 import { findCreditEntry } from '../customers/store.ts'
 import { invoiceEvents } from '../events.ts'
+import { refundedStep } from './give-back.ts'
 import { refunded } from './hooks.ts'
 import { tellInvoice } from './invoice.ts'
 import { addRefund, type InvoiceRow } from './store.ts'
@@ -26,7 +27,7 @@ export async function refundInvoice(
   const { id, customer_id: customerId, currency } = invoice
   const overpaid = await maybe(tx.query(findCreditEntry, { ...tenant, source: payment.id, step: 'overpaid' }))
   const ofCredit = least(total, overpaid?.amount ?? 0n) - least(total - amount, overpaid?.amount ?? 0n)
-  await takeCredit(tx, occasion, { customerId, currency, sourceId: refund, step: 'refunded' }, ofCredit)
+  await takeCredit(tx, occasion, { customerId, currency, sourceId: refund, step: refundedStep }, ofCredit)
   const ofInvoice = amount - ofCredit
   if (ofInvoice <= 0n) return
   const after = await one(tx.query(addRefund, { ...tenant, id, amount: ofInvoice, at: new Date(nowMs) }))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Routes of invoices.
+
 import { type Static, Type } from 'typebox'
 import { bucketOf, idOf, uuidOf } from '../../../kernel/ids.ts'
 import { dayOf } from '../../../kernel/time.ts'
@@ -7,6 +8,7 @@ import type { App } from '../../../platform/app.ts'
 import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
+import { askedMetadata, metadataQuery } from '../../../platform/metadata-filter.ts'
 import { pageOf, shownBounds, windowOf } from '../../../platform/page.ts'
 import { list, type Route, read, write } from '../../../platform/route.ts'
 import { AmountIn, dayRangeQuery, listQuery } from '../../../platform/schema.ts'
@@ -79,7 +81,7 @@ const create = write({
   handle: async (app, tx, { body }, caller) => {
     const { subscription_id: of } = body
     const goesWith = of === undefined ? {} : { subscriptionId: (await requireSubscription(tx, caller.tenant, of)).id }
-    const made = await createInvoice(app, tx, caller, { ...newInvoice(body), ...goesWith })
+    const made = await createInvoice(app, tx, caller, { ...newInvoice(app, body), ...goesWith })
     const invoice = body.send === true ? await noteInvoiceSent(app, tx, caller, made) : made
     return recorded(app, tx, caller, 'invoice.create', invoice)
   },
@@ -115,6 +117,7 @@ const invoices = list({
     subscription_id: Type.Optional(Type.String({ maxLength: 40 })),
     reference: Type.Optional(Type.String({ maxLength: 100 })),
     number: Type.Optional(Type.String({ maxLength: 100, description: 'The one with this number' })),
+    ...metadataQuery,
   }),
   row: Invoice,
   errors: ['INVALID_DATE_RANGE'],
@@ -132,6 +135,7 @@ const invoices = list({
         query.subscription_id === undefined ? null : (uuidOf('subscription', query.subscription_id) ?? nobody),
       reference: query.reference ?? null,
       number: query.number ?? null,
+      metadata: askedMetadata(query),
       overdueOn: query.overdue === undefined ? null : dayOf(new Date(nowMs)),
     })
     return pageOf(window, rows, (row) => invoiceOf(app, row, nowMs))

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Invoices as customers ask for them.
+
 import { type Static, Type } from 'typebox'
 import { invalid } from '../../../kernel/errors.ts'
+import type { App } from '../../../platform/app.ts'
+import { currencyTaken } from '../../../platform/currencies.ts'
 import { AmountIn, Day, Metadata, OneOfAnyCase } from '../../../platform/schema.ts'
-import { currencyOf, PaymentCreate } from '../../payments/area.ts'
+import { PaymentCreate } from '../../payments/area.ts'
 import { CustomerIn } from '../customers/customer.ts'
 import type { Discount, NewItem } from './calculation.ts'
 import type { NewInvoice } from './create.ts'
@@ -73,12 +76,12 @@ export const InvoiceCreate = Type.Object({
 })
 
 /** As the verbs take it. */
-export function newInvoice(body: Static<typeof InvoiceCreate>): NewInvoice {
+export function newInvoice(app: App, body: Static<typeof InvoiceCreate>): NewInvoice {
   const { customer, currency, items, discount, tax_inclusive, due_date, notes, payment_methods, reference } = body
   const { callback_url, metadata, send = false } = body
   return {
     customer,
-    currency: currencyOf(currency),
+    currency: currencyTaken(app, currency),
     items: items.map(itemOf),
     open: send,
     ...(discount === undefined ? {} : { discount: discountOf(discount, 'discount') }),

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // All SQL of invoices. A status moves by guarded updates, on a row that is locked first: the row that comes back belongs to
 // whoever won.
+
 import { statement } from '../../../platform/db.ts'
+import { carriesMetadata } from '../../../platform/metadata-filter.ts'
 import type { ShownBounds } from '../../../platform/page.ts'
 import type { Environment } from '../../../platform/tenant.ts'
 
@@ -131,12 +133,23 @@ export const findInvoiceByToken = statement<
      from billing.invoices where bucket = $bucket and token = $token and status <> 'draft'`,
 )
 
+/** What the account said of what is paid too much, null where it said nothing; and its clock. */
+export const overpaymentOf = statement<
+  { account: string; environment: string },
+  { wish: string | null; offset_ms: bigint }
+>(
+  'billing.overpayment_of',
+  `select (select s.value #>> '{}' from accounts.with_setting('invoice_overpayment') s where s.account_id = $account) as wish,
+          accounts.clock_offset_ms($account::uuid, $environment::text) as offset_ms`,
+)
+
 export interface InvoiceFilter extends ShownBounds {
   status: string | null
   customer: string | null
   subscription: string | null
   reference: string | null
   number: string | null
+  metadata: string | null
   /** Only those that were to be paid before this day. */
   overdueOn: string | null
 }
@@ -152,6 +165,7 @@ export const listInvoices = statement<
       and ($status::text is null or status = $status) and ($customer::uuid is null or customer_id = $customer)
       and ($subscription::uuid is null or subscription_id = $subscription)
       and ($reference::text is null or reference = $reference) and ($number::text is null or number = $number)
+      and ${carriesMetadata()}
       and ($overdueOn::date is null or (status = 'open' and due_date < $overdueOn))
       and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
     order by case when $descending then id end desc, id

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plan: what an account sells again and again. What it costs and how often is settled when it is made; who wants another
 // price makes another plan, so that nobody who subscribed ever pays something else than what was shown.
+
 import { type Static, Type } from 'typebox'
 import { AppError, alreadyUsed, invalid } from '../../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
 import { type Currency, currencies, formatMicros, parseAmount } from '../../../kernel/money.ts'
+import type { App } from '../../../platform/app.ts'
 import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
+import { currencyTaken } from '../../../platform/currencies.ts'
 import { maybe, one, type Queryable, type Tx } from '../../../platform/db.ts'
 import { Amount, AmountIn, At, Metadata, Nullable, OneOf } from '../../../platform/schema.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
@@ -104,12 +107,13 @@ export const Plan = Type.Object(
 )
 
 export async function createPlan(
+  app: App,
   tx: Tx,
   input: Static<typeof PlanCreate>,
   caller: Caller,
 ): Promise<Static<typeof Plan>> {
   const { tenant, receivedMs, nowMs } = caller
-  const currency = currencyOf(input.currency)
+  const currency = currencyTaken(app, input.currency)
   const code = input.code ?? null
   const row = await maybe(
     tx.query(insertPlan, {

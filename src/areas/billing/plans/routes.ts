@@ -29,7 +29,7 @@ const create = write({
       body: { name: 'Internet 20 Mbit/s', amount: 1500, currency: 'KES', interval: 'month', code: 'internet-20' },
     },
   ],
-  handle: (_app, tx, { body }, caller) => createPlan(tx, body, caller),
+  handle: (app, tx, { body }, caller) => createPlan(app, tx, body, caller),
 })
 
 const get = read({

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Routes of subscriptions.
+
 import { type Static, Type } from 'typebox'
 import { uuidOf } from '../../../kernel/ids.ts'
 import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import type { Tx } from '../../../platform/db.ts'
+import { askedMetadata, metadataQuery } from '../../../platform/metadata-filter.ts'
 import { pageOf, shownBounds, windowOf } from '../../../platform/page.ts'
 import { list, type Route, read, write } from '../../../platform/route.ts'
 import { dayRangeQuery, listQuery } from '../../../platform/schema.ts'
@@ -92,6 +94,7 @@ const subscriptions = list({
     plan_id: Type.Optional(Type.String({ maxLength: 50, description: 'Begins with plan_; or the code of the plan' })),
     customer_id: Type.Optional(Type.String({ maxLength: 40 })),
     reference: Type.Optional(Type.String({ maxLength: 100 })),
+    ...metadataQuery,
   }),
   row: Subscription,
   errors: ['INVALID_DATE_RANGE'],
@@ -107,6 +110,7 @@ const subscriptions = list({
       plan: query.plan_id === undefined ? null : ((await planUuid(app.db, tenant, query.plan_id)) ?? nobody),
       customer: query.customer_id === undefined ? null : (uuidOf('customer', query.customer_id) ?? nobody),
       reference: query.reference ?? null,
+      metadata: askedMetadata(query),
     })
     return pageOf(window, rows, recordOf)
   },

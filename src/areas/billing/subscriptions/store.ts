@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // All SQL of subscriptions. Who changes one locks its row first; an invoice whose money it collects is locked before that,
 // as it is by whoever hears that the money came.
+
 import { statement } from '../../../platform/db.ts'
+import { carriesMetadata } from '../../../platform/metadata-filter.ts'
 import type { ShownBounds } from '../../../platform/page.ts'
 import type { Environment } from '../../../platform/tenant.ts'
 import type { Interval } from './calendar.ts'
@@ -146,6 +148,7 @@ export const listSubscriptions = statement<
       plan: string | null
       customer: string | null
       reference: string | null
+      metadata: string | null
       after: string | null
       descending: boolean
       limit: number
@@ -158,6 +161,7 @@ export const listSubscriptions = statement<
       and ($since::timestamptz is null or created_at >= $since) and ($until::timestamptz is null or created_at < $until)
       and ($status::text is null or status = $status) and ($plan::uuid is null or plan_id = $plan)
       and ($customer::uuid is null or customer_id = $customer) and ($reference::text is null or reference = $reference)
+      and ${carriesMetadata()}
       and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
     order by case when $descending then id end desc, id
     limit $limit::int + 1`,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asking in advance, or again: what would be decided, and why. The question is stored; nothing moves and nothing is counted.
+
 import { type Static, Type } from 'typebox'
 import { brandOfBeginning } from '../../../kernel/card.ts'
 import { invalid } from '../../../kernel/errors.ts'
@@ -7,12 +8,13 @@ import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
 import { isCurrency } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
+import { currencyTaken } from '../../../platform/currencies.ts'
 import { maybe, type Tx } from '../../../platform/db.ts'
 import { type Route, write } from '../../../platform/route.ts'
 import { At, OneOf, OneOfAnyCase } from '../../../platform/schema.ts'
 import { cardFields, invalid as invalidCard } from '../cards/card.ts'
 import { findToken } from '../cards/store.ts'
-import { currencyOf, microsOf, PaymentCreate, phoneOf } from '../input.ts'
+import { microsOf, PaymentCreate, phoneOf } from '../input.ts'
 import { noSuchPayment, paymentUuid } from '../payment.ts'
 import { findPayment } from '../store.ts'
 import { type Assessment, storeCheck, weigh } from './assess.ts'
@@ -134,7 +136,7 @@ const riskCheck = write({
   handle: async (app, tx, { body }, caller, prepared) => {
     const { subject, known } =
       body.payment_id === undefined
-        ? { subject: asked(body, caller, await withSaved(tx, body, caller, prepared)), known: undefined }
+        ? { subject: asked(app, body, caller, await withSaved(tx, body, caller, prepared)), known: undefined }
         : await existing(tx, body.payment_id, caller)
     const mode = known ? 'repeated' : 'asked'
     const { assessment, check } = await weigh(app, tx, { occasion: caller, subject, mode, known: known ?? new Map() })
@@ -175,10 +177,15 @@ async function withSaved(
   return { ...prepared, card: { brand, bin, fingerprint: fingerprint.toString('hex') } }
 }
 
-function asked(body: Static<typeof RiskCheckCreate>, { receivedMs }: Caller, { card, hint }: Prepared): Subject {
+function asked(
+  app: App,
+  body: Static<typeof RiskCheckCreate>,
+  { receivedMs }: Caller,
+  { card, hint }: Prepared,
+): Subject {
   if (body.amount === undefined || body.currency === undefined)
     throw invalid(body.amount === undefined ? 'amount' : 'currency', 'is required; or give payment_id')
-  const currency = currencyOf(body.currency)
+  const currency = currencyTaken(app, body.currency)
   return {
     id: newUuid(receivedMs),
     direction: body.direction ?? 'payment',

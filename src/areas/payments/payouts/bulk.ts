@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Many payouts at once: what can be accepted shares one hold, and each takes its share of it or gives it back. A job hands
 // them on a few at a time, so that ten thousand take no more memory than a hundred.
+
 import { type Static, Type } from 'typebox'
 import { AppError, alreadyUsed, type ErrorCode, invalid } from '../../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
+import { currencyTaken } from '../../../platform/currencies.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import { bodyChecker } from '../../../platform/http/validate.ts'
 import { Amount, Metadata, Nullable, OneOf } from '../../../platform/schema.ts'
@@ -107,7 +109,7 @@ export async function checkCallbacks(app: App, input: BulkInput, { tenant }: Cal
 export async function acceptMany(app: App, tx: Tx, input: BulkInput, caller: Caller): Promise<Static<typeof Batch>> {
   const { tenant } = caller
   const given = itemsOf(input)
-  const currency = currencyOf(currencyIn(input, given))
+  const currency = currencyTaken(app, currencyIn(input, given))
   const { drafts, refusals } = await sorted(app, tx, input, given, currency, caller)
   if (drafts.length === 0 || (refusals.length > 0 && input.on_error === 'abort')) throw refused(refusals)
   const id = newUuid(caller.receivedMs)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Accepting a payout: what it must be like, the money that is held for it, and the row that is there before anybody is asked.
+
 import { type Static, Type } from 'typebox'
 import { AppError, alreadyUsed } from '../../../kernel/errors.ts'
 import { idOf, newUuid } from '../../../kernel/ids.ts'
@@ -8,13 +9,14 @@ import { dayMs, parseMoment } from '../../../kernel/time.ts'
 import { hold, walletsOf } from '../../../ledger/wallets.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
+import { currencyTaken } from '../../../platform/currencies.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import { Moment, OneOfAnyCase } from '../../../platform/schema.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { BankAccountIn, requireBank } from '../bank/banks.ts'
 import { newToken } from '../callbacks/address.ts'
-import { currencyOf, microsOf, missing, PaymentCreate, phoneFields, phoneOf, refusal } from '../input.ts'
+import { microsOf, missing, PaymentCreate, phoneFields, phoneOf, refusal } from '../input.ts'
 import { requireProvider } from '../mobile-money/providers.ts'
 import { gatewayOf } from '../providers/gateway.ts'
 import { feeOf, type Terms } from '../providers/terms.ts'
@@ -79,7 +81,7 @@ export async function accept(
   sendsInline: boolean,
 ): Promise<PayoutRow> {
   const { tenant, nowMs } = occasion
-  const currency = currencyOf(input.currency)
+  const currency = currencyTaken(app, input.currency)
   const draft = draftOf(app, input, currency, occasion)
   // The row comes before what is counted and that before the wallet, as whoever settles one takes them: the other way round
   // two could wait for each other.

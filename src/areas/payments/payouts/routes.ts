@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Routes of payouts.
+
 import { type Static, Type } from 'typebox'
 import type { App } from '../../../platform/app.ts'
 import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe } from '../../../platform/db.ts'
+import { askedMetadata, metadataQuery } from '../../../platform/metadata-filter.ts'
 import { pageOf, shownBounds, windowOf } from '../../../platform/page.ts'
 import { list, type Route, read, write } from '../../../platform/route.ts'
 import { dayRangeQuery, listQuery } from '../../../platform/schema.ts'
@@ -183,6 +185,7 @@ const listAll = list({
     reference: Type.Optional(Type.String({ maxLength: 100 })),
     phone: phoneQuery,
     in_review: inReview,
+    ...metadataQuery,
   }),
   row: Payout,
   errors: ['INVALID_DATE_RANGE'],
@@ -203,6 +206,7 @@ const listAll = list({
       method: query.method?.toLowerCase() ?? null,
       reference: query.reference ?? null,
       phone: askedPhone(query.phone),
+      metadata: askedMetadata(query),
       inReview: query.in_review ?? null,
     })
     return pageOf(window, rows, (row) => recordOf({ ...row, phone: row.phone && masked(row.phone) }))

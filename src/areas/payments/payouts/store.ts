@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // All SQL of payouts. A status moves by guarded updates: the row that comes back belongs to whoever won.
+
 import { statement } from '../../../platform/db.ts'
+import { carriesMetadata } from '../../../platform/metadata-filter.ts'
 import type { Environment } from '../../../platform/tenant.ts'
 import type { BankAccountIn } from '../bank/banks.ts'
 import type { Risk } from '../fraud/assess.ts'
@@ -180,6 +182,7 @@ const listing = (only: string) => `select ${columns} from payments.payouts
       and ($provider::text is null or provider = $provider) and ($method::text is null or method = $method)
       and ($reference::text is null or reference = $reference) and ($phone::text is null or phone = $phone)
       and ($inReview::boolean is null or in_review = $inReview)
+      and ${carriesMetadata()}
       and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
     order by case when $descending then id end desc, id
     limit $limit::int + 1`

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ways to pay and to be paid, as customers read them: who offers them, between which bounds, for what, and how they are
 // doing.
+
 import { type Static, Type } from 'typebox'
 import { cardBrands } from '../../../kernel/card.ts'
-import { currencies, isCurrency } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
+import { enabledCurrencies } from '../../../platform/currencies.ts'
 import { list } from '../../../platform/route.ts'
 import { Amount, OneOf } from '../../../platform/schema.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
@@ -94,8 +95,9 @@ function shownTerms({ percent, fixed, min, max }: Terms, currency: string) {
 /** Cards come from any country, and pay in every currency. */
 function cardRows(app: App, { currency, direction }: MethodQuery, tenant: Tenant): Static<typeof Method>[] {
   if (direction === 'out') return []
-  const only = currency?.toUpperCase()
-  if (only !== undefined && !isCurrency(only)) return []
+  const taken = enabledCurrencies(app)
+  const only = taken.find((one) => one === currency?.toUpperCase())
+  if (currency !== undefined && only === undefined) return []
   const named = { provider: cardProvider, country: cardCountry }
   return [
     {
@@ -103,7 +105,7 @@ function cardRows(app: App, { currency, direction }: MethodQuery, tenant: Tenant
       provider: cardProvider,
       name: 'Cards',
       countries: [],
-      currencies: only ? [only] : Object.keys(currencies),
+      currencies: only ? [only] : taken,
       directions: ['in'],
       ...(only ? shownTerms(cardTermsOf(app, tenant, only), only) : {}),
       whole_units_only: false,

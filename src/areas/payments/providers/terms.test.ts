@@ -46,10 +46,11 @@ const bounds: readonly [code: string, decimals: number, min: number, max: number
   ['MWK', 2, 20, 2_500_000], ['MRU', 2, 1, 50_000], ['MUR', 2, 1, 50_000], ['MZN', 2, 1, 100_000],
   ['NAD', 2, 1, 25_000], ['STN', 2, 1, 25_000], ['SCR', 2, 1, 25_000], ['SLE', 2, 1, 25_000],
   ['SOS', 2, 5, 1_000_000], ['SSP', 2, 50, 5_000_000], ['ZWG', 2, 1, 50_000], ['USD', 2, 0.5, 2_000],
-  ['EUR', 2, 0.5, 1_000], ['GBP', 2, 0.5, 1_000],
+  ['EUR', 2, 0.5, 1_000], ['GBP', 2, 0.5, 1_000], ['ERN', 2, 1, 25_000], ['LYD', 3, 0.5, 10_000],
+  ['SDG', 2, 50, 5_000_000],
 ] // biome-ignore format: a table reads better dense
 
-test('each of the 42 currencies has its decimals and its bounds; cards and banks take ten times as much', () => {
+test('each of the 45 currencies has its decimals and its bounds; cards and banks take ten times as much', () => {
   assert.deepEqual(
     bounds.map(([code]) => code),
     Object.keys(currencies),

@@ -43,6 +43,7 @@ const usualBounds: Readonly<Record<Currency, readonly [min: number, max: number]
   LSL: [1, 25_000], LRD: [2, 250_000], MGA: [50, 5_000_000], MWK: [20, 2_500_000], MRU: [1, 50_000],
   MUR: [1, 50_000], MZN: [1, 100_000], NAD: [1, 25_000], STN: [1, 25_000], SCR: [1, 25_000], SLE: [1, 25_000],
   SOS: [5, 1_000_000], SSP: [50, 5_000_000], ZWG: [1, 50_000], USD: [0.5, 2_000], EUR: [0.5, 1_000], GBP: [0.5, 1_000],
+  ERN: [1, 25_000], LYD: [0.5, 10_000], SDG: [50, 5_000_000],
 } // biome-ignore format: a table reads better dense
 
 /** Cards and banks take more at once than a phone does. */

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { rowsOf } from '../../../platform/csv-rows.ts'
 import { type Columns, linesIn, placesIn } from './columns.ts'
-import { rowsOf } from './csv-rows.ts'
 
 const about = { country: 'KE', utcOffset: '+03:00' }
 const mpesaNames = ['Receipt No.', 'Completion Time', 'Details', 'Transaction Status', 'Paid In', 'Withdrawn', 'Balance', 'Reason Type', 'Other Party Info'] // biome-ignore format: names of columns

@@ -8,8 +8,8 @@ import { type Currency, formatMicros } from '../../../kernel/money.ts'
 import { dayMs } from '../../../kernel/time.ts'
 import { hold, walletsOf } from '../../../ledger/wallets.ts'
 import type { App } from '../../../platform/app.ts'
-import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
+import type { Occasion } from '../../../platform/events.ts'
 import { AmountIn, Metadata, OneOf } from '../../../platform/schema.ts'
 import { newToken } from '../callbacks/address.ts'
 import { currencyOf, microsOf, PaymentCreate, refusal } from '../input.ts'
@@ -49,10 +49,10 @@ export async function acceptRefund(
   tx: Tx,
   paymentId: string,
   input: Static<typeof RefundCreate>,
-  caller: Caller,
+  occasion: Occasion,
   sendsInline: boolean,
 ): Promise<{ refund: RefundRow; payment: PaymentRow }> {
-  const { tenant, receivedMs, nowMs, requestId } = caller
+  const { tenant, receivedMs, nowMs, requestId } = occasion
   const payment = await maybe(tx.query(lockPayment, { ...tenant, id: paymentId }))
   if (!payment) throw noSuchPayment()
   // Whoever repeats a refund is told so, also when there is nothing left to refund.

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Routes of refunds.
+
 import { type Static, Type } from 'typebox'
 import { idOf, nilUuid, uuidOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one } from '../../../platform/db.ts'
+import { askedMetadata, metadataQuery } from '../../../platform/metadata-filter.ts'
 import { pageOf, shownBounds, windowOf } from '../../../platform/page.ts'
 import { list, type Route, read, write } from '../../../platform/route.ts'
 import { dayRangeQuery, listQuery } from '../../../platform/schema.ts'
@@ -31,6 +33,7 @@ const any = {
   method: null,
   reference: null,
   phone: null,
+  metadata: null,
 }
 
 const create = write({
@@ -102,6 +105,7 @@ const listAll = list({
     currency: Type.Optional(Type.String({ maxLength: 3 })),
     method: PaymentCreate.properties.method,
     provider: Type.Optional(Type.String({ maxLength: 40 })),
+    ...metadataQuery,
   }),
   row: Refund,
   errors: ['INVALID_DATE_RANGE'],
@@ -124,6 +128,7 @@ const listAll = list({
       currency: query.currency?.toUpperCase() ?? null,
       method: query.method?.toLowerCase() ?? null,
       provider: query.provider?.toLowerCase() ?? null,
+      metadata: askedMetadata(query),
     })
     return pageOf(window, rows, shownOf)
   },

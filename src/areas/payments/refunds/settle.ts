@@ -118,6 +118,7 @@ async function failed(app: App, tx: Tx, payment: PaymentRow, refund: RefundRow, 
   if (verdict !== 'released') throw new Error(`the money of ${idOf('refund', refund.id)} is not held: ${verdict}`)
   const back = { ...tenant, id: payment.id, by: -refund.amount, told: 0, at: new Date(nowMs) }
   await tellFailed(app, tx, await one(tx.query(changeRefunded, back)), after, reason)
+  await purposeOf(payment).refundFailed?.(app, tx, occasionOf(app, after), payment, refund.id)
 }
 
 /** It gave back another amount than it was asked to: nothing is believed until somebody has looked at it. */

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // All SQL of refunds. Status and state move by guarded updates: the row that comes back belongs to whoever won. Whoever
 // changes a status has locked the payment before.
+
 import { statement } from '../../../platform/db.ts'
+import { carriesMetadata } from '../../../platform/metadata-filter.ts'
 import type { ShownBounds } from '../../../platform/page.ts'
 import type { Environment } from '../../../platform/tenant.ts'
 import type { AttemptState, PaymentRow } from '../store.ts'
@@ -120,6 +122,7 @@ export const listRefunds = statement<
       method: string | null
       reference: string | null
       phone: string | null
+      metadata: string | null
       after: string | null
       descending: boolean
       limit: number
@@ -132,7 +135,7 @@ export const listRefunds = statement<
       and ($payment::uuid is null or r.payment_id = $payment) and ($status::text is null or r.status = $status)
       and ($currency::text is null or r.currency = $currency) and ($provider::text is null or r.provider = $provider)
       and ($method::text is null or p.method = $method) and ($reference::text is null or r.reference = $reference)
-      and ($phone::text is null or p.phone = $phone)
+      and ($phone::text is null or p.phone = $phone) and ${carriesMetadata('r.metadata')}
       and ($after::uuid is null or (case when $descending::boolean then r.id < $after else r.id > $after end))
     order by case when $descending then r.id end desc, r.id
     limit $limit::int + 1`,

@@ -39,6 +39,10 @@ const RerouteOnUndelivered = Type.Boolean({
   description: 'Whether a message that the network could not deliver goes over the next tier',
 })
 
+const RefundUndelivered = Type.Boolean({
+  description: 'Whether a message that was sent and that the network then could not deliver costs nothing',
+})
+
 const WhenDown = OneOf(['queue', 'refuse'], {
   description:
     'What becomes of a message while none of the binds can take it: it waits for them, or is refused with PROVIDER_UNAVAILABLE',
@@ -52,6 +56,7 @@ const RouteCreate = Type.Object({
   tiers: Tiers,
   on_unknown: Type.Optional(OnUnknown),
   reroute_on_undelivered: Type.Optional(RerouteOnUndelivered),
+  refund_undelivered: Type.Optional(RefundUndelivered),
   when_down: Type.Optional(WhenDown),
 })
 
@@ -59,6 +64,7 @@ const RouteChange = Type.Object({
   tiers: Type.Optional(Tiers),
   on_unknown: Type.Optional(OnUnknown),
   reroute_on_undelivered: Type.Optional(RerouteOnUndelivered),
+  refund_undelivered: Type.Optional(RefundUndelivered),
   when_down: Type.Optional(WhenDown),
 })
 
@@ -72,6 +78,7 @@ const RouteRecord = Type.Object(
     tiers: Type.Array(Type.Array(Type.Object({ bind: Type.String(), weight: Type.Integer() }))),
     on_unknown: OnUnknown,
     reroute_on_undelivered: RerouteOnUndelivered,
+    refund_undelivered: RefundUndelivered,
     when_down: WhenDown,
     in_force: Type.Boolean({ description: 'The answering node already sends by it' }),
     created_at: At(),
@@ -82,8 +89,8 @@ const RouteRecord = Type.Object(
 
 // Statements -------------------------------------------------------------------------------------------------------
 
-const routeColumns = `id, environment, account_id, country, network, tiers, on_unknown, reroute_on_undelivered, when_down,
-  created_at, updated_at`
+const routeColumns = `id, environment, account_id, country, network, tiers, on_unknown, reroute_on_undelivered,
+  refund_undelivered, when_down, created_at, updated_at`
 
 const bindNames = statement<Record<never, never>, { name: string }>('sms.bind_names', 'select name from sms.binds')
 
@@ -102,6 +109,7 @@ const insertRoute = statement<
     tiers: string
     onUnknown: string
     rerouteOnUndelivered: boolean
+    refundUndelivered: boolean
     whenDown: string
     at: Date
   },
@@ -109,8 +117,8 @@ const insertRoute = statement<
 >(
   'sms.insert_route',
   `insert into sms.routes (${routeColumns})
-   values ($id, $environment, $account, $country, $network, $tiers::jsonb, $onUnknown, $rerouteOnUndelivered, $whenDown,
-     $at, $at)
+   values ($id, $environment, $account, $country, $network, $tiers::jsonb, $onUnknown, $rerouteOnUndelivered,
+     $refundUndelivered, $whenDown, $at, $at)
    on conflict do nothing
    returning ${routeColumns}`,
 )
@@ -121,6 +129,7 @@ const updateRoute = statement<
     tiers: string | null
     onUnknown: string | null
     rerouteOnUndelivered: boolean | null
+    refundUndelivered: boolean | null
     whenDown: string | null
     at: Date
   },
@@ -130,6 +139,7 @@ const updateRoute = statement<
   `update sms.routes
       set tiers = coalesce($tiers::jsonb, tiers), on_unknown = coalesce($onUnknown, on_unknown),
           reroute_on_undelivered = coalesce($rerouteOnUndelivered::boolean, reroute_on_undelivered),
+          refund_undelivered = coalesce($refundUndelivered::boolean, refund_undelivered),
           when_down = coalesce($whenDown, when_down), updated_at = $at
     where id = $id
    returning ${routeColumns}`,
@@ -196,6 +206,7 @@ const createRoute = write({
         tiers: await tiersOf(tx, body.tiers),
         onUnknown: body.on_unknown ?? 'maybe_twice',
         rerouteOnUndelivered: body.reroute_on_undelivered ?? false,
+        refundUndelivered: body.refund_undelivered ?? false,
         whenDown: body.when_down ?? 'queue',
         at: new Date(caller.receivedMs),
       }),
@@ -224,6 +235,7 @@ const changeRoute = write({
         tiers: body.tiers === undefined ? null : await tiersOf(tx, body.tiers),
         onUnknown: body.on_unknown ?? null,
         rerouteOnUndelivered: body.reroute_on_undelivered ?? null,
+        refundUndelivered: body.refund_undelivered ?? null,
         whenDown: body.when_down ?? null,
         at: new Date(caller.receivedMs),
       }),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads a CSV file as it comes (RFC 4180: quoted cells may hold separators, quotes and line ends), a few rows at a time, so
 // that a file of any length takes the memory of one piece of it.
-import { AppError } from '../../../kernel/errors.ts'
+import { AppError } from '../kernel/errors.ts'
 
 const maxRowLength = 20_000
 const maxCells = 200

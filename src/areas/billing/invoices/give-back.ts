@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was paid for an invoice that was not due any more is the customer's to have in hand. Where the account wishes, it is
+// sent back instead: a refund of the payment that brought it, for which the credit is taken first, so that nobody has it
+// twice. One that cannot be made, or that fails, leaves the credit.
+import { Type } from 'typebox'
+import { AppError } from '../../../kernel/errors.ts'
+import { idOf } from '../../../kernel/ids.ts'
+import { formatMicros } from '../../../kernel/money.ts'
+import type { App } from '../../../platform/app.ts'
+import { maybe, one, type Tx } from '../../../platform/db.ts'
+import type { Occasion } from '../../../platform/events.ts'
+import type { Job } from '../../../platform/work.ts'
+import { acceptRefund, lockPayment, type PaymentRow } from '../../payments/area.ts'
+import { addCredit, takeCredit } from '../customers/customer.ts'
+import { findCreditEntry, lockCredit } from '../customers/store.ts'
+import { findInvoice, type InvoiceRow, overpaymentOf } from './store.ts'
+
+const givingBack = {
+  lane: 'billing.give_back',
+  payload: Type.Object({ invoice: Type.String(), payment: Type.String() }),
+}
+
+/** The step under which a refund takes what a customer has in hand. */
+export const refundedStep = 'refunded'
+
+/** Has what was paid too much sent back once the transaction is durable, if the account wishes it. */
+export async function giveBack(
+  app: App,
+  tx: Tx,
+  { tenant }: Occasion,
+  invoice: InvoiceRow,
+  payment: PaymentRow,
+): Promise<void> {
+  const { account, environment } = tenant
+  const { wish } = await one(tx.query(overpaymentOf, { account, environment }))
+  if (wish !== 'refund') return
+  const job = app.work.prepare(givingBack, tenant, { invoice: invoice.id, payment: payment.id })
+  await app.work.add(tx, job)
+  tx.afterCommit(() => app.work.begin(job))
+}
+
+export const giveBackJob: Job<App, typeof givingBack.payload> = {
+  ...givingBack,
+  role: 'timers',
+  concurrency: 8,
+  leaseSeconds: 30,
+  retrySeconds: [5, 30, 300, 1_800],
+  async handle(app, { tenant, payload, failures }) {
+    if (!tenant) throw new Error('an invoice belongs to an account')
+    const { account, environment } = tenant
+    const invoice = await one(app.db.query(findInvoice, { ...tenant, id: payload.invoice }))
+    const { offset_ms } = await one(app.db.query(overpaymentOf, { account, environment }))
+    const receivedMs = app.clock.nowMs()
+    const occasion = { tenant, receivedMs, nowMs: receivedMs + Number(offset_ms), requestId: null }
+    try {
+      await app.db.tx((tx) => refundExcess(app, tx, occasion, invoice, payload.payment))
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      const mayPass = error.code === 'PROVIDER_UNAVAILABLE' && failures < giveBackJob.retrySeconds.length
+      if (mayPass) return { kind: 'retry', reason: error.code }
+      // It was made before, or cannot be: the customer has it in hand.
+      app.log.info(
+        { code: error.code, payment: idOf('payment', payload.payment) },
+        'what was overpaid is not sent back',
+      )
+    }
+    return { kind: 'done' }
+  },
+}
+
+/** The payment is locked before the credit, as whoever completes a payment or a refund does. */
+async function refundExcess(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  { customer_id: customerId, currency }: InvoiceRow,
+  payment: string,
+): Promise<void> {
+  const { tenant } = occasion
+  await one(tx.query(lockPayment, { ...tenant, id: payment }))
+  const overpaid = await maybe(tx.query(findCreditEntry, { ...tenant, source: payment, step: 'overpaid' }))
+  const inHand = await maybe(tx.query(lockCredit, { ...tenant, customer: customerId, currency }))
+  const micros = least(overpaid?.amount ?? 0n, inHand?.balance ?? 0n)
+  // The customer has paid the next invoice with it meanwhile.
+  if (micros <= 0n) return
+  const input = {
+    amount: formatMicros(micros),
+    reason: 'duplicate' as const,
+    description: 'Paid although nothing was due any more',
+    // There is one for each payment, however often this is run.
+    reference: `overpaid:${idOf('payment', payment)}`,
+  }
+  const { refund } = await acceptRefund(app, tx, payment, input, occasion, false)
+  await takeCredit(tx, occasion, { customerId, currency, sourceId: refund.id, step: refundedStep }, micros)
+}
+
+/** A refund failed: what was taken for it is the customer's again. */
+export async function keepInHand(tx: Tx, occasion: Occasion, invoice: InvoiceRow, refund: string): Promise<void> {
+  const { tenant } = occasion
+  const { customer_id: customerId, currency } = invoice
+  const taken = await maybe(tx.query(findCreditEntry, { ...tenant, source: refund, step: refundedStep }))
+  if (!taken) return
+  await addCredit(tx, occasion, { customerId, currency, sourceId: refund, step: 'refund_failed' }, -taken.amount)
+}
+
+function least(a: bigint, b: bigint): bigint {
+  return a < b ? a : b
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which currencies an installation takes: all that the code knows, but those that may be under embargo only where the
+// operator has turned them on. What was stored is always read, whatever is turned on today.
+import { dormantCurrencies } from '../config.ts'
+import { AppError } from '../kernel/errors.ts'
+import { type Currency, currencies, isCurrency } from '../kernel/money.ts'
+import type { App } from './app.ts'
+
+type Means = Pick<App, 'config'>
+
+export function enabledCurrencies(app: Means): Currency[] {
+  return Object.keys(currencies)
+    .filter(isCurrency)
+    .filter((code) => isEnabled(app, code))
+}
+
+/** The currency that a request names, in either case; refuses one that is not taken here. */
+export function currencyTaken(app: Means, given: string): Currency {
+  const currency = given.toUpperCase()
+  if (!isCurrency(currency) || !isEnabled(app, currency))
+    throw new AppError('UNSUPPORTED_CURRENCY', `${given.slice(0, 10)} is not a currency of this service`)
+  return currency
+}
+
+function isEnabled({ config }: Means, currency: Currency): boolean {
+  const dormant = dormantCurrencies.find((code) => code === currency)
+  return dormant === undefined || config.PAMOJA_CURRENCIES_ON.includes(dormant)
+}
