@@ -4,6 +4,7 @@
 import { join, resolve } from 'node:path'
 import pg from 'pg'
 import { type Config, isProduction, StartError } from './config.ts'
+import { errorCode } from './kernel/error-code.ts'
 import { makeDirectory } from './places.ts'
 import { migrate, migrationsIn, requireMigrated } from './platform/db/migrate.ts'
 import { Database } from './platform/db.ts'
@@ -72,7 +73,7 @@ function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0)
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+    return errorCode(error) === 'EPERM'
   }
 }
 

@@ -14,6 +14,7 @@ import {
 import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { performance } from 'node:perf_hooks'
+import { errorCode } from '../kernel/error-code.ts'
 import { bucketCount, nilUuid } from '../kernel/ids.ts'
 import { type Database, statement } from './db.ts'
 import type { Tenant } from './tenant.ts'
@@ -457,8 +458,4 @@ async function createRootKeyFile(file: string): Promise<string> {
     await directory.close()
   }
   return readFile(file, 'utf8')
-}
-
-function errorCode(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 }

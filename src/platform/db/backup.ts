@@ -25,6 +25,7 @@ import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
 import { type Static, type TSchema, Type } from 'typebox'
 import { Compile, type Validator } from 'typebox/schema'
 import { StartError } from '../../config.ts'
+import { errorCode } from '../../kernel/error-code.ts'
 import { type Database, sqlState } from '../db.ts'
 import { seal, unseal } from './backup-seal.ts'
 
@@ -264,14 +265,10 @@ const fileProblems: Readonly<Record<string, string>> = {
 }
 
 function writingProblem(file: string, error: unknown): unknown {
-  const problem = fileProblems[codeOf(error)]
+  const problem = fileProblems[errorCode(error)]
   return problem
     ? new BackupError(`${file} cannot be written: ${problem}. There is no backup.`, { cause: error })
     : error
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 }
 
 // Reading ---------------------------------------------------------------------------------------------------------
@@ -408,9 +405,9 @@ function parsed(text: string): unknown {
 }
 
 function readingProblem(file: string, begun: boolean, error: unknown): unknown {
-  const problem = fileProblems[codeOf(error)]
+  const problem = fileProblems[errorCode(error)]
   if (problem) return new BackupError(`${file} cannot be read: ${problem}. Nothing was restored.`, { cause: error })
-  if (!(error instanceof Error && (error instanceof Damage || codeOf(error).startsWith('Z_')))) return error
+  if (!(error instanceof Error && (error instanceof Damage || errorCode(error).startsWith('Z_')))) return error
   const sentence = begun
     ? `${file} is damaged or cut short (${error.message}).`
     : `${file} is not a backup of Pamoja, or its beginning is damaged.`

@@ -2,7 +2,6 @@
 // The certificate the server shows: the operator's own (PAMOJA_TLS_CERT, PAMOJA_TLS_KEY), or one issued by a local CA
 // that is made on first start. The certificates are encoded here (RFC 5280), because OpenSSL in strict mode, which
 // Python 3.13 uses by default, asks for key identifiers that small certificate packages leave out.
-
 import {
   createHash,
   createPrivateKey,
@@ -18,6 +17,7 @@ import { link, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { hostname as machineName } from 'node:os'
 import { join } from 'node:path'
 import { createSecureContext } from 'node:tls'
+import { errorCode } from '../../kernel/error-code.ts'
 
 export interface ServerIdentity {
   key: string
@@ -149,7 +149,7 @@ async function localIdentity(dir: string, hostname: string, now: Date): Promise<
     return { key: pem(key), cert, caFile }
   } catch (problem) {
     const code = errorCode(problem)
-    if (code === undefined) throw problem
+    if (code === '') throw problem
     throw new Error(
       `The local certificate in ${dir} cannot be read or written (${code}): start as the user who owns that directory, or set PAMOJA_TLS_CERT and PAMOJA_TLS_KEY.`,
       { cause: problem },
@@ -237,10 +237,6 @@ function parsed<T>(parse: () => T): T | null {
 
 function pem(key: KeyObject): string {
   return key.export({ type: 'pkcs8', format: 'pem' }).toString()
-}
-
-function errorCode(problem: unknown): string | undefined {
-  return problem instanceof Error && 'code' in problem && typeof problem.code === 'string' ? problem.code : undefined
 }
 
 const oid = {
