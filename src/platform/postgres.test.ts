@@ -316,7 +316,10 @@ async function installElsewhere(root: string, withBinaries: boolean, version?: s
   await fs.cp(fileURLToPath(new URL('./postgres', import.meta.url)), path.join(root, 'src/postgres'), {
     recursive: true,
   })
-  await fs.copyFile(fileURLToPath(new URL('../config.js', import.meta.url)), path.join(root, 'config.js'))
+  for (const needed of ['config.js', 'kernel/error-code.js']) {
+    await fs.mkdir(path.dirname(path.join(root, needed)), { recursive: true })
+    await fs.copyFile(fileURLToPath(new URL(`../${needed}`, import.meta.url)), path.join(root, needed))
+  }
   const driver = path.join(root, 'node_modules/pg')
   if (!existsSync(driver)) await fs.symlink(path.dirname(path.dirname(require.resolve('pg'))), driver)
   if (!withBinaries) return source
