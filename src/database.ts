@@ -9,7 +9,8 @@ import { makeDirectory } from './places.ts'
 import { migrate, migrationsIn, requireMigrated } from './platform/db/migrate.ts'
 import { Database } from './platform/db.ts'
 import { type EmbeddedPostgres, startPostgres } from './platform/postgres.ts'
-import { loadRootKeys, type RootKeys, Secrets } from './platform/secrets.ts'
+import { loadRootKeys, type RootKeys } from './platform/secrets/root-keys.ts'
+import { Secrets } from './platform/secrets.ts'
 
 export interface StartedDatabase {
   url: string
