@@ -13,9 +13,11 @@ import type { Caller } from '../../platform/auth.ts'
 import { one, statement, type Tx } from '../../platform/db.ts'
 import { AnsweredBefore, type Keyed } from '../../platform/http/idempotency.ts'
 import { encodeItems } from '../../platform/items.ts'
+import type { Tenant } from '../../platform/tenant.ts'
 import type { NewJob } from '../../platform/work.ts'
-import { batchJob, firstLookMs } from './batches.ts'
+import { insertBatch, type Rejection } from './batch-store.ts'
 import { callbackProblems, checkCallback } from './callbacks.ts'
+import { batchJob, firstLookMs } from './complete-batch.ts'
 import { linksFor, withRoomForLink } from './consent/links.ts'
 import {
   beyondWallet,
@@ -37,7 +39,7 @@ import { currencyOf } from './pricing.ts'
 import { type BulkReply, type BulkSend, mostValiditySeconds, type SendReply } from './schema.ts'
 import { permissionOf } from './senders/permissions.ts'
 import type { ShortLinks } from './short-links.ts'
-import { insertBatch, type Notes, type Rejection } from './store.ts'
+import type { Notes } from './store.ts'
 
 /** A transaction hands so many messages to PostgreSQL at a time. */
 const chunkSize = 500
@@ -52,10 +54,7 @@ const accept = statement<{ items: Buffer }, { verdict: string; existing: string 
 )
 
 const charge = statement<
-  {
-    bucket: number
-    account: string
-    environment: string
+  Tenant & {
     currency: string
     ids: readonly string[]
     amounts: readonly string[]

@@ -12,6 +12,7 @@ import type { Tx } from '../../platform/db.ts'
 import { pageOf, shownBounds, windowOf } from '../../platform/page.ts'
 import { commit, IdParam, list, type Route, read, write } from '../../platform/route.ts'
 import { isGsm, nonGsmCharacters, toGsm } from '../../protocols/smpp/charset.ts'
+import { batchMessages, findBatch, type Rejection } from './batch-store.ts'
 import { bulkEntries, sendBulk } from './bulk.ts'
 import { cancel, cancelBatch, change } from './changes.ts'
 import { withRoomForLink } from './consent/links.ts'
@@ -41,16 +42,13 @@ import { recipientsOf, send } from './send.ts'
 import { permissionOf } from './senders/permissions.ts'
 import { linksIn, withRoomForShortLinks } from './short-links.ts'
 import {
-  batchMessages,
   costOf,
   errorCodeOf,
-  findBatch,
   findMessage,
   listMessages,
   type MessageRow,
   messageNamed,
   operatorRecordOf,
-  type Rejection,
   recordOf,
 } from './store.ts'
 

@@ -21,8 +21,6 @@ export interface LoggedRequest {
 
 const shown = `id, key_id, operation, method, path, status, error_code, duration_us, ip, warning, request_body, response_body`
 
-type TenantParameters = { bucket: number; account: string; environment: string }
-
 export interface RequestFilter {
   from: string
   to: string
@@ -33,7 +31,7 @@ export interface RequestFilter {
 }
 
 const list = statement<
-  TenantParameters & RequestFilter & { after: string | null; descending: boolean; limit: number },
+  Tenant & RequestFilter & { after: string | null; descending: boolean; limit: number },
   LoggedRequest
 >(
   'platform.list_requests',
@@ -46,14 +44,14 @@ const list = statement<
     limit $limit::int + 1`,
 )
 
-const find = statement<TenantParameters & { id: string }, LoggedRequest>(
+const find = statement<Tenant & { id: string }, LoggedRequest>(
   'platform.find_request',
   `select ${shown} from platform.requests
     where bucket = $bucket and account_id = $account and environment = $environment and id = $id`,
 )
 
 const sumUsage = statement<
-  TenantParameters & { from: string; to: string; byDay: boolean; byArea: boolean; byOperation: boolean },
+  Tenant & { from: string; to: string; byDay: boolean; byArea: boolean; byOperation: boolean },
   { day: string | null; area: string | null; operation: string | null; requests: number; errors: number }
 >(
   'platform.sum_usage',

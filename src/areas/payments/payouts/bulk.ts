@@ -13,22 +13,21 @@ import type { Tenant } from '../../../platform/tenant.ts'
 import type { Job } from '../../../platform/work.ts'
 import { batchFields, payoutStatus } from '../events.ts'
 import { currencyOf, PaymentCreate } from '../input.ts'
-import { chunkJob, chunkSize as handedSize } from './chunk.ts'
-import { draftOf, holdMoney, insert, PayoutItem, shared } from './create.ts'
-import { batchOf } from './payout.ts'
-import { cancelMany } from './settle.ts'
 import {
   type BatchItem,
   type BatchRow,
   findBatch,
   findBatchReference,
-  findPayoutReferences,
   insertBatch,
   insertRefusals,
   listItems,
-  type NewPayout,
   takeUnqueued,
-} from './store.ts'
+} from './batch-store.ts'
+import { chunkJob, chunkSize as handedSize } from './chunk.ts'
+import { draftOf, holdMoney, insert, PayoutItem, shared } from './create.ts'
+import { batchOf } from './payout.ts'
+import { cancelMany } from './settle.ts'
+import { findPayoutReferences, type NewPayout } from './store.ts'
 import { batchedPayoutJob } from './submit.ts'
 
 const maxItems = 10_000

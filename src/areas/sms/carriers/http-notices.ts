@@ -14,7 +14,8 @@ import { onePerApp } from '../../../platform/one-per-app.ts'
 import { isGsm } from '../../../protocols/smpp/charset.ts'
 import { bindOf, findBind } from '../bind.ts'
 import type { Intake } from '../carrier.ts'
-import { messagesOf, Profile, receiptsOf } from './http-profile.ts'
+import { Profile } from './http-profile.ts'
+import { messagesOf, receiptsOf } from './http-reading.ts'
 
 const maxBodyBytes = 256 * 1024
 /** Changes of binds are told; this is for what was not heard. */
@@ -82,9 +83,6 @@ async function takeMessages(intake: Intake, carrier: string, profile: Profile, v
 function nothingHere(): AppError {
   return new AppError('NOT_FOUND', 'the profile of this bind does not say how such a call is read')
 }
-
-// Who calls --------------------------------------------------------------------------------------------------------
-
 function tokenOf({ query, headers }: FastifyRequest<{ Querystring: Record<string, unknown> }>): string {
   const given = query.token ?? headers[tokenHeader]
   return typeof given === 'string' ? given : ''
@@ -121,9 +119,6 @@ async function knownCaller(app: App, name: string): Promise<Caller | null> {
   callers.set(name, { caller, untilMs: performance.now() + rememberMs })
   return caller
 }
-
-// What it brings ---------------------------------------------------------------------------------------------------
-
 /** The body as JSON or as a form, else the query; the fields of both are read like the members of an object. */
 function contentOf({ query, headers, body }: FastifyRequest<{ Querystring: Record<string, unknown> }>): unknown {
   if (!Buffer.isBuffer(body) || body.length === 0) return lastOfEach(Object.entries(query))

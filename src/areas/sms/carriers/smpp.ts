@@ -235,9 +235,6 @@ class SmppCarrier implements Carrier {
     this.#giveBack()
     await Promise.all([...this.#sessions].map((session) => session.close()))
   }
-
-  // Sessions ---------------------------------------------------------------------------------------------------------
-
   async #connect(failures: number): Promise<void> {
     const { host, port, systemId, password, systemType, window, enquireLinkSeconds, responseTimeoutSeconds, name } =
       this.#bind
@@ -300,9 +297,6 @@ class SmppCarrier implements Carrier {
     for (const part of this.#waiting.takeAll())
       part.resolve({ kind: 'reroute', code: 'CARRIER_ERROR', carrierCode: null })
   }
-
-  // Sending ----------------------------------------------------------------------------------------------------------
-
   #pump(): void {
     while (this.#waiting.size > 0 && !this.#timer) {
       const session = this.#freest()
@@ -389,9 +383,6 @@ class SmppCarrier implements Carrier {
       this.#pump()
     }, afterMs)
   }
-
-  // Receiving --------------------------------------------------------------------------------------------------------
-
   /** Answered only when it is stored: otherwise the centre keeps it, and tries again. */
   async #deliver(pdu: DeliverSm): Promise<number> {
     try {

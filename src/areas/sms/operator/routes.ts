@@ -79,9 +79,6 @@ const RouteRecord = Type.Object(
   },
   { title: 'SmsRoute' },
 )
-
-// Statements -------------------------------------------------------------------------------------------------------
-
 const routeColumns = `id, environment, account_id, country, network, tiers, on_unknown, reroute_on_undelivered, when_down,
   created_at, updated_at`
 
@@ -139,9 +136,6 @@ const deleteRoute = statement<{ id: string }, RouteRow>(
   'sms.delete_route',
   `delete from sms.routes where id = $id returning ${routeColumns}`,
 )
-
-// Routes -----------------------------------------------------------------------------------------------------------
-
 const listRoutes = list({
   path: '/v1/operator/sms/routes',
   operation: 'operator.listSmsRoutes',

@@ -98,9 +98,6 @@ const put = statement<
      set delay_ms = excluded.delay_ms, error = excluded.error, out_of_coverage = excluded.out_of_coverage
    returning ${columns}`,
 )
-
-// Obeying ----------------------------------------------------------------------------------------------------------
-
 type Wishes = ReadonlyMap<string, Behaviour>
 
 /** Everybody's wishes, read when they are first needed and again after they changed. */
@@ -184,9 +181,6 @@ async function recover(app: App, account: string): Promise<void> {
   if (wishes === null) return known.forget()
   smsc.recover(account, wishes.get(account)?.out_of_coverage ?? [])
 }
-
-// Wishing ----------------------------------------------------------------------------------------------------------
-
 const readBehaviour = read({
   method: 'GET',
   path: '/v1/sandbox/sms/behaviour',
