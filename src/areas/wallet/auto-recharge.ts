@@ -278,7 +278,8 @@ async function recharge(app: App, tenant: Tenant, currency: string, topup: Purpo
       description: 'Automatic top-up',
     }
     // What is refused here has stored nothing.
-    const payment = await accept(app, tx, input, occasion, false, topup).catch((error: unknown) => {
+    const wish = { input, occasion, sendsInline: false, purpose: topup }
+    const payment = await accept(app, tx, wish).catch((error: unknown) => {
       if (error instanceof AppError) return error
       throw error
     })
