@@ -83,6 +83,7 @@ async function takeMessages(intake: Intake, carrier: string, profile: Profile, v
 function nothingHere(): AppError {
   return new AppError('NOT_FOUND', 'the profile of this bind does not say how such a call is read')
 }
+
 function tokenOf({ query, headers }: FastifyRequest<{ Querystring: Record<string, unknown> }>): string {
   const given = query.token ?? headers[tokenHeader]
   return typeof given === 'string' ? given : ''
@@ -92,7 +93,7 @@ function tokenOf({ query, headers }: FastifyRequest<{ Querystring: Record<string
 async function callerOf(app: App, name: string, token: string): Promise<Caller> {
   const caller = /^[a-z][a-z0-9-]{0,39}$/.test(name) ? await knownCaller(app, name) : null
   const isRight = timingSafeEqual(digest(caller?.token ?? ''), digest(token))
-  if (!caller || !isRight || token === '') throw new AppError('UNAUTHORIZED', 'the token of this address is not right')
+  if (!caller || !isRight || token === '') throw new AppError('UNAUTHORIZED', 'the token in this address is wrong')
   return caller
 }
 
@@ -119,6 +120,7 @@ async function knownCaller(app: App, name: string): Promise<Caller | null> {
   callers.set(name, { caller, untilMs: performance.now() + rememberMs })
   return caller
 }
+
 /** The body as JSON or as a form, else the query; the fields of both are read like the members of an object. */
 function contentOf({ query, headers, body }: FastifyRequest<{ Querystring: Record<string, unknown> }>): unknown {
   if (!Buffer.isBuffer(body) || body.length === 0) return lastOfEach(Object.entries(query))
