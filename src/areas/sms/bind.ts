@@ -75,6 +75,7 @@ function withDefaults({ properties }: TObject, given: object): object {
   )
   return { ...Object.fromEntries(defaults), ...given }
 }
+
 export interface BindRow {
   name: string
   kind: string

@@ -74,6 +74,7 @@ function member(given: unknown, path: string, depth: number, reading: Reading): 
     throw wrong(path, `a rule may have ${maxConditionsOfRule} conditions in all its groups`)
   return 'velocity' in given ? velocityTest(given, path, reading) : fieldTest(given, path, reading)
 }
+
 const ordering = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'between', 'in', 'not_in'] as const
 const texts = ['eq', 'ne', 'in', 'not_in', 'contains', 'starts_with', 'ends_with'] as const
 
@@ -198,6 +199,7 @@ function chosen<T>(operator: string, operands: readonly T[]): (fact: T) => boole
   const choices = new Set(operands)
   return operator === 'in' ? (fact) => choices.has(fact) : (fact) => !choices.has(fact)
 }
+
 function velocityTest(given: Plain, path: string, reading: Reading): Test {
   only(given, ['velocity', 'operator', 'value'], path)
   const velocity = velocityOf(given.velocity, `${path}.velocity`)
@@ -257,6 +259,7 @@ function listOf(given: unknown, path: string, most: number, isGood: (one: string
     return one
   })
 }
+
 function textOf(value: unknown, path: string): string {
   if (typeof value !== 'string' || value.length < 1 || value.length > maxTextLength)
     throw wrong(path, `must be a text of 1 to ${maxTextLength} characters`)

@@ -235,6 +235,7 @@ class SmppCarrier implements Carrier {
     this.#giveBack()
     await Promise.all([...this.#sessions].map((session) => session.close()))
   }
+
   async #connect(failures: number): Promise<void> {
     const { host, port, systemId, password, systemType, window, enquireLinkSeconds, responseTimeoutSeconds, name } =
       this.#bind
@@ -297,6 +298,7 @@ class SmppCarrier implements Carrier {
     for (const part of this.#waiting.takeAll())
       part.resolve({ kind: 'reroute', code: 'CARRIER_ERROR', carrierCode: null })
   }
+
   #pump(): void {
     while (this.#waiting.size > 0 && !this.#timer) {
       const session = this.#freest()
@@ -383,6 +385,7 @@ class SmppCarrier implements Carrier {
       this.#pump()
     }, afterMs)
   }
+
   /** Answered only when it is stored: otherwise the centre keeps it, and tries again. */
   async #deliver(pdu: DeliverSm): Promise<number> {
     try {

@@ -95,6 +95,7 @@ function linkOf(app: App, token: string): string {
 export function newToken(): string {
   return [...randomBytes(tokenLength)].map((byte) => alphabet[byte % alphabet.length]).join('')
 }
+
 interface Link {
   bucket: number
   account_id: string

@@ -87,6 +87,7 @@ function withKinds<P extends TProperties>(own: P, fields: TProperties, title?: s
   const open: Record<string, TSchema> = Type.Partial(Type.Object(fields)).properties
   return Type.Object({ ...open, ...own }, title === undefined ? {} : { title })
 }
+
 const selectBinds = statement<Record<never, never>, BindRow>(
   'sms.list_binds',
   `select ${bindColumns} from sms.binds order by name`,
@@ -140,6 +141,7 @@ const routesOver = statement<{ name: string }, { id: string }>(
     where exists (select from jsonb_array_elements(r.tiers) t, jsonb_array_elements(t) m where m ->> 'bind' = $name)
     limit 1`,
 )
+
 const listBinds = list({
   path: '/v1/operator/sms/binds',
   operation: 'operator.listSmsBinds',

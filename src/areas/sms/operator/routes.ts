@@ -31,6 +31,7 @@ const Tiers = Type.Array(
     description: 'Binds of a tier share the messages by weight; the next tier is for when none of them can take one',
   },
 )
+
 const OnUnknown = OneOf(['maybe_twice', 'maybe_never'], {
   description: 'What becomes of a message whose connection, or node, was lost before the answer: sent again, or failed',
 })
@@ -79,6 +80,7 @@ const RouteRecord = Type.Object(
   },
   { title: 'SmsRoute' },
 )
+
 const routeColumns = `id, environment, account_id, country, network, tiers, on_unknown, reroute_on_undelivered, when_down,
   created_at, updated_at`
 
@@ -136,6 +138,7 @@ const deleteRoute = statement<{ id: string }, RouteRow>(
   'sms.delete_route',
   `delete from sms.routes where id = $id returning ${routeColumns}`,
 )
+
 const listRoutes = list({
   path: '/v1/operator/sms/routes',
   operation: 'operator.listSmsRoutes',

@@ -55,6 +55,7 @@ const removePorted = statement<{ phone: string }, PortedRow>(
   'sms.remove_ported',
   'delete from sms.ported_numbers where phone = $phone returning phone, network, mcc_mnc, updated_at',
 )
+
 /** What a node knows of numbers that moved. When the list changes, it begins anew: a look that is under way fills the old. */
 interface Memory {
   /** Whether there are any; null until it was asked. */
@@ -141,6 +142,7 @@ export async function portabilityOf(app: App, phone: string): Promise<Portabilit
     source: isListed ? 'mnp' : 'prefix',
   }
 }
+
 const PortedNumber = Type.Object({
   phone: Type.String({ pattern: e164, rule: 'must be E.164, such as +254711000001', errorCode: 'INVALID_PHONE' }),
   network: Type.String({

@@ -64,6 +64,7 @@ const Behaviour = Type.Object(
   },
   { title: 'SmsSandboxBehaviour' },
 )
+
 type Behaviour = Static<typeof Behaviour>
 
 const usual: Behaviour = { delay_ms: null, error: null, out_of_coverage: [] }
@@ -98,6 +99,7 @@ const put = statement<
      set delay_ms = excluded.delay_ms, error = excluded.error, out_of_coverage = excluded.out_of_coverage
    returning ${columns}`,
 )
+
 type Wishes = ReadonlyMap<string, Behaviour>
 
 /** Everybody's wishes, read when they are first needed and again after they changed. */
@@ -181,6 +183,7 @@ async function recover(app: App, account: string): Promise<void> {
   if (wishes === null) return known.forget()
   smsc.recover(account, wishes.get(account)?.out_of_coverage ?? [])
 }
+
 const readBehaviour = read({
   method: 'GET',
   path: '/v1/sandbox/sms/behaviour',
