@@ -31,7 +31,6 @@ const Tiers = Type.Array(
     description: 'Binds of a tier share the messages by weight; the next tier is for when none of them can take one',
   },
 )
-
 const OnUnknown = OneOf(['maybe_twice', 'maybe_never'], {
   description: 'What becomes of a message whose connection, or node, was lost before the answer: sent again, or failed',
 })
@@ -80,6 +79,8 @@ const RouteRecord = Type.Object(
   },
   { title: 'SmsRoute' },
 )
+
+// Statements -------------------------------------------------------------------------------------------------------
 
 const routeColumns = `id, environment, account_id, country, network, tiers, on_unknown, reroute_on_undelivered, when_down,
   created_at, updated_at`
@@ -138,6 +139,8 @@ const deleteRoute = statement<{ id: string }, RouteRow>(
   'sms.delete_route',
   `delete from sms.routes where id = $id returning ${routeColumns}`,
 )
+
+// Routes -----------------------------------------------------------------------------------------------------------
 
 const listRoutes = list({
   path: '/v1/operator/sms/routes',
