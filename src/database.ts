@@ -4,12 +4,14 @@
 import { join, resolve } from 'node:path'
 import pg from 'pg'
 import { type Config, isProduction, StartError } from './config.ts'
+import { errorCode } from './kernel/error-code.ts'
 import { makeDirectory } from './places.ts'
 import { migrate, migrationsIn, requireMigrated } from './platform/db/migrate.ts'
 import { Database } from './platform/db.ts'
 import { type EmbeddedPostgres, startPostgres } from './platform/postgres.ts'
 import { root } from './platform/root.ts'
-import { loadRootKeys, type RootKeys, Secrets } from './platform/secrets.ts'
+import { loadRootKeys, type RootKeys } from './platform/secrets/root-keys.ts'
+import { Secrets } from './platform/secrets.ts'
 
 export interface StartedDatabase {
   url: string
@@ -73,7 +75,7 @@ function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0)
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+    return errorCode(error) === 'EPERM'
   }
 }
 

@@ -6,11 +6,12 @@ import { X509Certificate } from 'node:crypto'
 import { mkdir, open, readFile, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { type SettingName, StartError } from './config.ts'
+import { errorCode } from './kernel/error-code.ts'
 
 /** Makes a directory, and those above it, unless it is there. */
 export async function makeDirectory(directory: string, setting: SettingName): Promise<void> {
   const found = await stat(directory).catch((error: unknown) => {
-    if (codeOf(error) === 'ENOENT') return null
+    if (errorCode(error) === 'ENOENT') return null
     throw unusable(directory, setting, error)
   })
   if (found?.isDirectory()) return
@@ -18,14 +19,14 @@ export async function makeDirectory(directory: string, setting: SettingName): Pr
   if (dirname(directory) !== directory) await makeDirectory(dirname(directory), setting)
   await mkdir(directory).catch(async (error: unknown) => {
     // Another process may have made it in the meantime; a link that leads nowhere is there, too, and is no directory.
-    const isMade = codeOf(error) === 'EEXIST' && (await stat(directory).catch(() => null))?.isDirectory()
+    const isMade = errorCode(error) === 'EEXIST' && (await stat(directory).catch(() => null))?.isDirectory()
     if (!isMade) throw unusable(directory, setting, error)
   })
 }
 
 function unusable(directory: string, setting: SettingName, error: unknown): unknown {
   const remedy = `choose another directory with ${setting}`
-  switch (codeOf(error)) {
+  switch (errorCode(error)) {
     case 'ENOENT':
       return new StartError(`${directory} cannot be made, because that file system takes no directories: ${remedy}.`)
     case 'EEXIST':
@@ -48,7 +49,7 @@ export async function requireLogFile(file: string | null): Promise<void> {
   } catch (error) {
     if (error instanceof StartError) throw error
     throw new StartError(
-      `PAMOJA_LOG_FILE names ${file}, which cannot be written (${codeOf(error)}): choose another file.`,
+      `PAMOJA_LOG_FILE names ${file}, which cannot be written (${errorCode(error)}): choose another file.`,
     )
   }
 }
@@ -57,7 +58,7 @@ export async function requireLogFile(file: string | null): Promise<void> {
 export async function certificatesIn(file: string | null, setting: SettingName): Promise<string | null> {
   if (file === null) return null
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
-    const reason = codeOf(error) === 'ENOENT' ? 'does not exist' : `cannot be read (${codeOf(error)})`
+    const reason = errorCode(error) === 'ENOENT' ? 'does not exist' : `cannot be read (${errorCode(error)})`
     throw new StartError(`${setting} names ${file}, which ${reason}.`)
   })
   try {
@@ -66,8 +67,4 @@ export async function certificatesIn(file: string | null, setting: SettingName):
     throw new StartError(`${setting} names ${file}, which holds no certificate (PEM).`)
   }
   return text
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : null
 }

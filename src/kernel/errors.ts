@@ -17,7 +17,7 @@ export const errors = {
   CARD_DECLINED: [402, 'The card was declined. Ask the payer for another card, or another way to pay.'],
   CARD_EXPIRED: [402, 'The card has expired. Ask the payer for another card.'],
   INCORRECT_CVV: [402, 'The security code is wrong. Ask the payer to type it again.'],
-  AUTHENTICATION_FAILED: [402, 'The payer did not prove to be the owner of the card. Ask for another try.'],
+  AUTHENTICATION_FAILED: [402, 'The payer did not prove that the card is theirs. Ask them to try again.'],
   FORBIDDEN: [403, 'This key may not do that. Use a key that carries the required scope.'],
   HTTPS_REQUIRED: [
     403,
@@ -25,7 +25,7 @@ export const errors = {
   ],
   PAYMENT_BLOCKED: [
     403,
-    'A rule, a blacklist or the risk score does not let this through. See its risk, and do not repeat it as it is.',
+    'A rule, a blacklist or the risk score blocked this. See its risk, and do not repeat it unchanged.',
   ],
   ACCOUNT_SUSPENDED: [403, 'This account is suspended. Ask the operator of this installation to reactivate it.'],
   SENDER_NOT_ALLOWED: [
@@ -37,7 +37,7 @@ export const errors = {
     'Messages to this country are not enabled for you. Ask the operator of this installation.',
   ],
   OPTED_OUT: [403, 'The recipient does not want messages from this sender. Do not write to this number again.'],
-  NOT_FOUND: [404, 'Nothing is found under this address. Check the path and the id.'],
+  NOT_FOUND: [404, 'There is nothing at this address. Check the path and the id.'],
   DELIVERY_NOT_FOUND: [
     404,
     'There is no delivery with this id, or it is older than your plan keeps. Check the id; it begins with dlv_.',
@@ -47,9 +47,9 @@ export const errors = {
   DUPLICATE_REFERENCE: [409, 'This key or reference was already used for something else. Use a new one.'],
   REQUEST_IN_PROGRESS: [409, 'The first request with this idempotency key is still running. Repeat this one shortly.'],
   INVALID_STATE: [409, 'The object is past the state in which this can be done. Read it to see its status.'],
-  CONFLICT: [409, 'The object is not in a state that allows this. Read it again and decide anew.'],
-  TRANSACTION_TIMEOUT: [409, 'The payment was not over when the time you gave had passed. Read it again later.'],
-  REFUND_NOT_ALLOWED: [409, 'This payment cannot be refunded so. See details for the reason.'],
+  CONFLICT: [409, 'The object is not in a state that allows this. Read it again before you decide.'],
+  TRANSACTION_TIMEOUT: [409, 'The payment was not over within the time you gave. Read it again later.'],
+  REFUND_NOT_ALLOWED: [409, 'This payment cannot be refunded in this way. See details for the reason.'],
   MESSAGE_NOT_CANCELLABLE: [
     409,
     'The message is on its way or finished, and cannot be changed or cancelled any more. Read it to see its status.',
@@ -62,7 +62,7 @@ export const errors = {
   UNSUPPORTED_MEDIA_TYPE: [415, 'Send the body as application/json.'],
   VALIDATION_ERROR: [422, 'A field is missing or breaks a rule. See details for which one, and what it must be.'],
   INVALID_PHONE: [422, 'Phone numbers are E.164: a plus sign, the country code and the number, such as +254711000001.'],
-  INVALID_CARD: [422, 'The card cannot be right. See details, and ask the payer to type it again.'],
+  INVALID_CARD: [422, 'The card details cannot be right. See details, and ask the payer to type them again.'],
   MESSAGE_TOO_LONG: [
     422,
     'The message needs more segments than max_segments allows. Send a shorter text, or give a higher max_segments.',
@@ -71,7 +71,10 @@ export const errors = {
     422,
     'The text cannot be written in the encoding you asked for. Use auto or ucs2, or change the text.',
   ],
-  NO_ROUTE: [422, 'Nobody here delivers messages to this number. Ask the operator for a route to its country.'],
+  NO_ROUTE: [
+    422,
+    'No carrier of this installation delivers to this number. Ask the operator for a route to its country.',
+  ],
   INVALID_EMAIL: [422, 'An email address is not valid. Write it as name@example.com.'],
   UNSUPPORTED_CURRENCY: [
     422,
@@ -90,15 +93,15 @@ export const errors = {
   AMOUNT_TOO_HIGH: [422, 'The amount is above what the provider takes. Ask for max_amount or less.'],
   REFUND_EXCEEDS_PAYMENT: [
     422,
-    'More than is left of the payment cannot be refunded. Ask for amount_refundable or less.',
+    'The refund is larger than what is left of the payment. Ask for amount_refundable or less.',
   ],
   WEBHOOK_LIMIT_REACHED: [
     422,
     'Your plan takes no more webhooks. Delete one that you no longer use, or ask for a larger plan.',
   ],
-  RATE_LIMITED: [429, 'Too many requests. Wait for the time in Retry-After and go on more slowly.'],
-  RATE_LIMIT_EXCEEDED: [429, 'Too many emails for your plan. Wait for the time in Retry-After and go on more slowly.'],
-  '130429': [429, 'Too many messages for your plan. Wait for the time in Retry-After and go on more slowly.'],
+  RATE_LIMITED: [429, 'Too many requests. Wait for the time in Retry-After, then send more slowly.'],
+  RATE_LIMIT_EXCEEDED: [429, 'Too many emails for your plan. Wait for the time in Retry-After, then send more slowly.'],
+  '130429': [429, 'Too many messages for your plan. Wait for the time in Retry-After, then send more slowly.'],
   TOO_MANY_STREAMS: [
     429,
     'Too many streams of this account are open. Close one that you no longer read, then try again.',
@@ -106,7 +109,7 @@ export const errors = {
   INTERNAL_ERROR: [500, 'Something failed on our side and was recorded. Give the request id when you report it.'],
   SERVICE_UNAVAILABLE: [
     503,
-    'The service cannot answer for this request just now. Repeat it shortly, with the same Idempotency-Key if it changes something.',
+    'The service cannot handle this request just now. Repeat it shortly, with the same Idempotency-Key if it changes something.',
   ],
   PROVIDER_UNAVAILABLE: [503, 'The provider is out of reach just now. Nothing was done; repeat it shortly.'],
 } as const satisfies Record<string, readonly [status: number, message: string]>

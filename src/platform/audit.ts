@@ -7,10 +7,7 @@ import type { Window } from './page.ts'
 import type { Tenant } from './tenant.ts'
 
 const insert = statement<
-  {
-    bucket: number
-    account: string
-    environment: string
+  Tenant & {
     id: string
     actor: string
     action: string
@@ -79,7 +76,7 @@ export interface AuditEntry {
 }
 
 const listEntries = statement<
-  TenantParameters &
+  Tenant &
     Bounds & { action: string | null; target: string | null; after: string | null; descending: boolean; limit: number },
   AuditEntry
 >(
@@ -92,7 +89,6 @@ const listEntries = statement<
     limit $limit::int + 1`,
 )
 
-type TenantParameters = { bucket: number; account: string; environment: string }
 type Bounds = { from: string; to: string }
 
 export async function auditEntries(

@@ -4,6 +4,7 @@
 import { pipeline } from 'node:stream/promises'
 import pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
+import { errorCode } from '../kernel/error-code.ts'
 
 export type Value = string | number | bigint | boolean | Date | Buffer | null | readonly string[] | readonly number[]
 
@@ -165,7 +166,7 @@ export async function maybe<R>(rows: Promise<R[]>): Promise<R | null> {
 /** True when the database is out of reach, restarting or full, rather than unhappy with what it was asked. */
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+  const code = errorCode(error)
   if (/^(08|53|57P0|58)/.test(code)) return true
   if (unreachable.has(code)) return true
   return unreachableMessages.test(error.message) || (error.cause !== undefined && isUnavailable(error.cause))

@@ -161,10 +161,7 @@ export interface DeliveryOfEvent {
 }
 
 const insert = statement<
-  {
-    bucket: number
-    account: string
-    environment: string
+  Tenant & {
     id: string
     type: string
     resource: string
@@ -326,10 +323,8 @@ export interface EventRow {
   request_id: string | null
 }
 
-type TenantParameters = { bucket: number; account: string; environment: string }
-
 const list = statement<
-  TenantParameters & {
+  Tenant & {
     from: string
     to: string
     types: readonly string[] | null
@@ -364,7 +359,7 @@ const list = statement<
     limit $limit::int + 1`,
 )
 
-const find = statement<TenantParameters & { id: string }, EventRow>(
+const find = statement<Tenant & { id: string }, EventRow>(
   'events.find',
   `select e.id, e.type, e.resource_id, e.body, e.request_id from events.events e
     where e.bucket = $bucket and e.account_id = $account and e.environment = $environment and e.id = $id::uuid

@@ -5,6 +5,7 @@
 // Connections belong to one endpoint each, so that a slow receiver delays nobody but itself.
 import { Resolver, lookup as systemLookup } from 'node:dns/promises'
 import { AppError } from '../kernel/errors.ts'
+import { atMost } from './at-most.ts'
 import { addressOf, blocked, Connections, defaultLimits, type Lookup } from './outbound/connections.ts'
 import {
   type OutboundPolicy,
@@ -63,12 +64,8 @@ export class Outbound {
   async #problemOf(target: Target, purpose: Purpose): Promise<string | null> {
     const problem = this.#rules.problemOf(target, purpose)
     if (problem !== null || target.literal !== null) return problem
-    let timer: NodeJS.Timeout | undefined
-    const tooLate = new Promise<null>((resolve) => {
-      timer = setTimeout(resolve, checkTimeoutMs, null)
-    })
-    const found = await Promise.race([this.#lookup(target.hostname).catch(() => null), tooLate])
-    clearTimeout(timer)
+    const lookup = this.#lookup(target.hostname).catch(() => null)
+    const found = await atMost(checkTimeoutMs, lookup, null)
     if (found === null || found.length === 0) return this.#rules.problemOfUnresolved(target)
     return this.#rules.problemOfAddresses(target, purpose, found.map(addressOf))
   }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The embedded server as an operator meets it: first start, restart, crash, adoption, strange places and damaged files.
 // Every test runs real servers below a directory of its own, whose name holds a space and a comma on purpose.
-
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
@@ -316,7 +315,10 @@ async function installElsewhere(root: string, withBinaries: boolean, version?: s
   await fs.cp(fileURLToPath(new URL('./postgres', import.meta.url)), path.join(root, 'src/postgres'), {
     recursive: true,
   })
-  await fs.copyFile(fileURLToPath(new URL('../config.js', import.meta.url)), path.join(root, 'config.js'))
+  for (const needed of ['config.js', 'kernel/error-code.js']) {
+    await fs.mkdir(path.dirname(path.join(root, needed)), { recursive: true })
+    await fs.copyFile(fileURLToPath(new URL(`../${needed}`, import.meta.url)), path.join(root, needed))
+  }
   const driver = path.join(root, 'node_modules/pg')
   if (!existsSync(driver)) await fs.symlink(path.dirname(path.dirname(require.resolve('pg'))), driver)
   if (!withBinaries) return source

@@ -11,10 +11,11 @@ import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
+import { hasCode } from '../kernel/error-code.ts'
 import { type Account, canEnter, chooseAccount, makeReachable, run, spawnOptions } from './postgres/account.ts'
 import { type Binaries, findBinaries, systemHome } from './postgres/binaries.ts'
 import { buildOnce, hasEntries, signalTo, unlessMissing } from './postgres/directories.ts'
-import { explain, hasCode, PostgresStartError, tailBytes } from './postgres/failures.ts'
+import { explain, PostgresStartError, tailBytes } from './postgres/failures.ts'
 
 export interface PostgresOptions {
   /** Holds one directory per PostgreSQL major version: `<dir>/18/data`, with the log and the socket beside it. */
@@ -69,20 +70,20 @@ export async function startPostgres(
   }
 }
 
-const DATABASE = 'pamoja'
-const CANNOT_CONNECT_NOW = '57P03' // What a server says while it starts, recovers or stops.
-const PORT = 5432 // Only names the socket file: there is no TCP listener.
-const READY_DEADLINE_MS = 60_000
-const ORDINARY_START_MS = 5_000 // A server that says "not yet" for longer is replaying its log,
-const RECOVERY_DEADLINE_MS = 600_000 // which may take long, and which it is allowed to finish.
-const STOP_DEADLINE_MS = 30_000 // For each of the two signals.
-const CONNECT_TIMEOUT_MS = 5_000
-const POLL_MS = 50
-const LOG_LIMIT_BYTES = 10 * 1024 * 1024
-const SOCKET_PATH_LIMIT_BYTES = 103 // 107 on Linux, 103 on macOS.
+const databaseName = 'pamoja'
+const cannotConnectNow = '57P03' // What a server says while it starts, recovers or stops.
+const socketPort = 5432 // Only names the socket file: there is no TCP listener.
+const readyDeadlineMs = 60_000
+const ordinaryStartMs = 5_000 // A server that says "not yet" for longer is replaying its log,
+const recoveryDeadlineMs = 600_000 // which may take long, and which it is allowed to finish.
+const stopDeadlineMs = 30_000 // For each of the two signals.
+const connectTimeoutMs = 5_000
+const pollMs = 50
+const logLimitBytes = 10 * 1024 * 1024
+const socketPathLimitBytes = 103 // 107 on Linux, 103 on macOS.
 
 const initdbFlags = [
-  ...['--username', DATABASE, '--auth', 'trust', '--encoding', 'UTF8'],
+  ...['--username', databaseName, '--auth', 'trust', '--encoding', 'UTF8'],
   // The builtin provider sorts the same on every machine, so no system upgrade can ever corrupt an index.
   ...['--locale-provider', 'builtin', '--builtin-locale', 'C.UTF-8', '--locale', 'C', '--no-instructions'],
 ]
@@ -90,7 +91,7 @@ const initdbFlags = [
 function serverSettings(server: Server): Record<string, string> {
   return {
     listen_addresses: '',
-    port: String(PORT),
+    port: String(socketPort),
     // The setting is a list: the quotes keep a comma or space inside one path.
     unix_socket_directories: `"${server.socketDirectory.replaceAll('"', '""')}"`,
     unix_socket_permissions: '0700',
@@ -163,8 +164,8 @@ async function withLaunchLock<T>(home: string, work: () => Promise<T>): Promise<
       await once(lock, 'listening')
     } catch (error) {
       // After the deadline we go on without it: PostgreSQL's own lock file still admits one server only.
-      if (!hasCode(error, 'EADDRINUSE') || performance.now() - begunMs > READY_DEADLINE_MS) break
-      await pause(POLL_MS)
+      if (!hasCode(error, 'EADDRINUSE') || performance.now() - begunMs > readyDeadlineMs) break
+      await pause(pollMs)
     }
   }
   try {
@@ -195,7 +196,7 @@ async function checkData(account: Account, major: string, data: string): Promise
 
 /** Beside the data if the path is short enough. The directory's mode is the access control, so it must be ours alone. */
 async function chooseSocketDirectory(account: Account, home: string): Promise<string> {
-  const fits = (candidate: string) => Buffer.byteLength(`${candidate}/.s.PGSQL.${PORT}`) <= SOCKET_PATH_LIMIT_BYTES
+  const fits = (candidate: string) => Buffer.byteLength(`${candidate}/.s.PGSQL.${socketPort}`) <= socketPathLimitBytes
   const name = `pamoja-${shortHash(home)}`
   const runtime = account.switched && (await unlessMissing(fs.stat('/run'))) ? '/run' : os.tmpdir()
   const candidates = [path.join(home, 'socket'), path.join(runtime, name)]
@@ -213,7 +214,7 @@ async function chooseSocketDirectory(account: Account, home: string): Promise<st
 /** Asks until a server of this data directory answers; launches one whenever none is alive. */
 async function adoptOrLaunch(server: Server, progress: Progress): Promise<EmbeddedPostgres> {
   const begunMs = performance.now()
-  let deadlineMs = READY_DEADLINE_MS
+  let deadlineMs = readyDeadlineMs
   let launched: Launched | undefined
   let unanswered: unknown
   for (;;) {
@@ -223,22 +224,22 @@ async function adoptOrLaunch(server: Server, progress: Progress): Promise<Embedd
       if ('version' in answer)
         return running(server, postmaster, postmaster.pid !== launched?.child.pid, answer.version)
       unanswered = answer.error
-      const recovering = hasCode(unanswered, CANNOT_CONNECT_NOW) && performance.now() - begunMs > ORDINARY_START_MS
-      if (recovering && deadlineMs !== RECOVERY_DEADLINE_MS) {
+      const recovering = hasCode(unanswered, cannotConnectNow) && performance.now() - begunMs > ordinaryStartMs
+      if (recovering && deadlineMs !== recoveryDeadlineMs) {
         progress('Waiting for PostgreSQL to recover its data.')
-        deadlineMs = RECOVERY_DEADLINE_MS
+        deadlineMs = recoveryDeadlineMs
       }
     } else if (!launched) {
       progress('Starting the database.')
       launched = await launch(server, postmaster?.pid)
     }
-    await Promise.race([pause(POLL_MS), ...(launched ? [launched.exited] : [])])
+    await Promise.race([pause(pollMs), ...(launched ? [launched.exited] : [])])
     const late = performance.now() - begunMs > deadlineMs
     if (launched && (launched.child.exitCode !== null || launched.child.signalCode !== null)) {
       const output = await tail(server.logFile, launched.logOffset)
       if (late || !lostRace(output, launched.child.pid)) throw explain(output, server.data)
       launched = undefined
-      await pause(POLL_MS)
+      await pause(pollMs)
     } else if (late) {
       const pid = postmaster?.pid ?? launched?.child.pid
       const sentence = `PostgreSQL (process ${pid}) has not answered for ${deadlineMs / 1000} seconds: read ${server.logFile}.`
@@ -281,21 +282,21 @@ async function ask(socketDirectory: string): Promise<{ version: string } | { err
   if (!path.isAbsolute(socketDirectory)) return { error: new Error('the server has no socket yet') }
   const client = new pg.Client({
     host: socketDirectory,
-    port: PORT,
-    user: DATABASE,
+    port: socketPort,
+    user: databaseName,
     database: 'postgres',
     ssl: false,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: connectTimeoutMs,
   })
   client.on('error', () => {})
   try {
     await client.connect()
     const { rows } = await client.query<{ version: string; created: boolean }>(
       `select current_setting('server_version') as version,
-              exists (select from pg_database where datname = '${DATABASE}') as created`,
+              exists (select from pg_database where datname = '${databaseName}') as created`,
     )
     // If another process creates it at the same moment this fails, and the next question finds it.
-    if (!rows[0]?.created) await client.query(`create database ${DATABASE}`)
+    if (!rows[0]?.created) await client.query(`create database ${databaseName}`)
     await client.end()
     return { version: rows[0]?.version ?? '' }
   } catch (error) {
@@ -312,7 +313,7 @@ interface Launched {
 
 async function launch(server: Server, stalePid: number | undefined): Promise<Launched> {
   const size = (await unlessMissing(fs.stat(server.logFile)))?.size ?? 0
-  if (size > LOG_LIMIT_BYTES) await fs.rename(server.logFile, `${server.logFile}.1`)
+  if (size > logLimitBytes) await fs.rename(server.logFile, `${server.logFile}.1`)
   const log = await fs.open(server.logFile, 'a', 0o600)
   const logOffset = (await log.stat()).size
   const settings = Object.entries(serverSettings(server)).flatMap(([name, value]) => ['-c', `${name}=${value}`])
@@ -340,7 +341,7 @@ function lostRace(output: string, pid: number | undefined): boolean {
 
 function running(server: Server, postmaster: Postmaster, adopted: boolean, version: string): EmbeddedPostgres {
   const { pid, socketDirectory } = postmaster
-  const url = `postgres://${DATABASE}@/${DATABASE}?host=${encodeURIComponent(socketDirectory)}&port=${PORT}&sslmode=disable`
+  const url = `postgres://${databaseName}@/${databaseName}?host=${encodeURIComponent(socketDirectory)}&port=${socketPort}&sslmode=disable`
   return { url, pid, adopted, version, logFile: server.logFile, stop: () => stop(server, pid) }
 }
 
@@ -350,9 +351,9 @@ async function stop(server: Server, pid: number): Promise<void> {
     const postmaster = await findPostmaster(server.data)
     if (postmaster?.pid === pid && postmaster.alive) signalTo(pid, signal)
     const begunMs = performance.now()
-    while (performance.now() - begunMs < STOP_DEADLINE_MS) {
+    while (performance.now() - begunMs < stopDeadlineMs) {
       if (!(await isPostmaster(pid, server.data))) return
-      await pause(POLL_MS)
+      await pause(pollMs)
     }
   }
   throw new Error(`PostgreSQL (process ${pid}) did not stop; see ${server.logFile}`)

@@ -9,7 +9,8 @@ import path from 'node:path'
 import { after, test } from 'node:test'
 import { createTestDatabase } from '../../test/database.ts'
 import { bucketOf } from '../kernel/ids.ts'
-import { loadRootKeys, type Owner, type RootKeys, Secrets, signingKeyPlace } from './secrets.ts'
+import { loadRootKeys, type RootKeys } from './secrets/root-keys.ts'
+import { type Owner, Secrets, signingKeyPlace } from './secrets.ts'
 
 const database = await createTestDatabase(['0001_platform.sql'])
 const db = database.connect()

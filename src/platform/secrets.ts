@@ -2,34 +2,21 @@
 // Envelope encryption. Each account has data keys of its own, wrapped under the installation's root key, which is never
 // in the database: a stolen copy of the database gives nothing, and deleting an account's data keys destroys its secrets.
 // A sealed value is bound to its account and place, so it cannot be moved to another row.
-import {
-  createCipheriv,
-  createDecipheriv,
-  createHash,
-  createHmac,
-  createSecretKey,
-  type KeyObject,
-  randomBytes,
-} from 'node:crypto'
-import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import { bucketCount, nilUuid } from '../kernel/ids.ts'
 import { type Database, statement } from './db.ts'
+import type { RootKey, RootKeys } from './secrets/root-keys.ts'
+import {
+  dataKeyHeader,
+  dataKeyIdOf,
+  decrypt,
+  encrypt,
+  keyBytes,
+  rootKeyHeader,
+  rootKeyIdOf,
+} from './secrets/sealing.ts'
 import type { Tenant } from './tenant.ts'
-
-export interface RootKey {
-  /** A short hash of the key: says which one it is and nothing about it. */
-  readonly id: string
-  readonly key: KeyObject
-}
-
-export interface RootKeys {
-  /** Seals and opens. */
-  readonly active: RootKey
-  /** Only open what they sealed before, until everything is re-wrapped. */
-  readonly others: readonly RootKey[]
-}
 
 /** Whose data key it is. The environments of an account share it. */
 export type Owner = Pick<Tenant, 'bucket' | 'account'>
@@ -146,24 +133,18 @@ export class Secrets {
   /** Encrypts a value of an account. `place` is where it will be stored, as `schema.table.column:row`. */
   async seal(owner: Owner, place: string, plaintext: Buffer | string): Promise<Buffer> {
     const ring = (await this.#keyring(owner)) ?? (await this.#firstKeyring(owner))
-    return encrypt(
-      this.#dataKey(owner, ring, ring.activeId),
-      accountHeader(ring.activeId),
-      owner.account,
-      place,
-      plaintext,
-    )
+    const key = this.#dataKey(owner, ring, ring.activeId)
+    return encrypt(key, dataKeyHeader(ring.activeId), owner.account, place, plaintext)
   }
 
   /** The value that was sealed for this account and place; throws for any other, and for one that was changed. */
   async open(owner: Owner, place: string, sealed: Buffer): Promise<Buffer> {
-    if (sealed[0] !== underDataKey || sealed.length < accountHeaderBytes) throw notSealed()
-    const id = sealed.readUInt16BE(versionBytes)
+    const id = dataKeyIdOf(sealed)
     let ring = await this.#keyring(owner)
     // Another node may have made a new key since this one looked.
     if (!ring?.wrapped.has(id)) ring = await this.#read(owner)
     if (!ring?.wrapped.has(id)) throw new Error('the account has no key with the number that the sealed value names')
-    return decrypt(this.#dataKey(owner, ring, id), accountHeaderBytes, owner.account, place, sealed)
+    return decrypt(this.#dataKey(owner, ring, id), owner.account, place, sealed)
   }
 
   /** Encrypts a value that belongs to the installation and to no account, directly under the active root key. */
@@ -249,14 +230,14 @@ export class Secrets {
   }
 
   #sealUnderRoot(account: string, place: string, plaintext: Buffer | string): Buffer {
-    return encrypt(this.#active.key, rootHeader(this.#active.id), account, place, plaintext)
+    return encrypt(this.#active.key, rootKeyHeader(this.#active.id), account, place, plaintext)
   }
 
   #openUnderRoot(account: string, place: string, sealed: Buffer): Buffer {
     const id = rootKeyIdOf(sealed)
     const root = this.#roots.get(id)
     if (!root) throw new UnknownRootKeyError(id)
-    return decrypt(root, rootHeaderBytes, account, place, sealed)
+    return decrypt(root, account, place, sealed)
   }
 
   async #rewrapDataKeys(): Promise<number> {
@@ -308,25 +289,6 @@ interface Keyring {
   readonly untilMs: number
 }
 
-export interface RootKeyOptions {
-  /** PAMOJA_SECRET_KEY: 32 bytes as base64 or hex, or several separated by commas, of which the first is active. */
-  value: string | null
-  /** Holds the same when the value is absent. */
-  file: string
-  /** Whether the file may be made when it is missing. Not in production, where losing it unnoticed loses every secret. */
-  allowCreate: boolean
-}
-
-/** The root keys, from the setting or the file. Throws one sentence for the operator when there is no usable one. */
-export async function loadRootKeys({ value, file, allowCreate }: RootKeyOptions): Promise<RootKeys> {
-  if (value !== null) return parseRootKeys(value, 'PAMOJA_SECRET_KEY')
-  const text = (await readIfPresent(file)) ?? (allowCreate ? await createRootKeyFile(file) : null)
-  if (text !== null) return parseRootKeys(text, file)
-  throw new Error(
-    `PAMOJA_SECRET_KEY is not set and there is no ${file}: make a key once with "openssl rand -base64 32", set it, and keep a copy, because without it nothing that was encrypted can be read again.`,
-  )
-}
-
 /** Where the private half of a key that signs access tokens is stored. */
 export function signingKeyPlace(kid: string): string {
   return `platform.signing_keys.sealed:${kid}`
@@ -338,127 +300,3 @@ function dataKeyPlace(id: number): string {
 
 const allBuckets = Array.from({ length: bucketCount }, (_, bucket) => bucket)
 const noAccount = ''
-
-// A sealed value: version, number of the key, iv, tag, data. The version says which kind of key it was.
-const underDataKey = 1
-const underRootKey = 2
-const versionBytes = 1
-const accountHeaderBytes = versionBytes + 2
-const rootKeyIdBytes = 8
-const rootHeaderBytes = versionBytes + rootKeyIdBytes
-const ivBytes = 12
-const tagBytes = 16
-const keyBytes = 32
-const algorithm = 'aes-256-gcm'
-
-function accountHeader(dataKeyId: number): Buffer {
-  return Buffer.from([underDataKey, dataKeyId >> 8, dataKeyId & 255])
-}
-
-function rootHeader(rootKeyId: string): Buffer {
-  return Buffer.from([underRootKey, ...Buffer.from(rootKeyId, 'hex')])
-}
-
-function rootKeyIdOf(sealed: Buffer): string {
-  if (sealed[0] !== underRootKey || sealed.length < rootHeaderBytes) throw notSealed()
-  return sealed.toString('hex', versionBytes, rootHeaderBytes)
-}
-
-function notSealed(): Error {
-  return new Error('this is not a sealed value')
-}
-
-/** Random ivs are safe for about 2^32 values under one key; rotateDataKey is there for an account that comes near. */
-function encrypt(key: KeyObject, header: Buffer, account: string, place: string, plaintext: Buffer | string): Buffer {
-  const iv = randomBytes(ivBytes)
-  const cipher = createCipheriv(algorithm, key, iv, { authTagLength: tagBytes })
-  cipher.setAAD(boundTo(header, account, place))
-  const data = [cipher.update(Buffer.from(plaintext)), cipher.final()]
-  return Buffer.concat([header, iv, cipher.getAuthTag(), ...data])
-}
-
-function decrypt(key: KeyObject, headerBytes: number, account: string, place: string, sealed: Buffer): Buffer {
-  const tagAt = headerBytes + ivBytes
-  const dataAt = tagAt + tagBytes
-  if (sealed.length < dataAt) throw notSealed()
-  const decipher = createDecipheriv(algorithm, key, sealed.subarray(headerBytes, tagAt), { authTagLength: tagBytes })
-  decipher.setAAD(boundTo(sealed.subarray(0, headerBytes), account, place))
-  decipher.setAuthTag(sealed.subarray(tagAt, dataAt))
-  const data = decipher.update(sealed.subarray(dataAt))
-  try {
-    return Buffer.concat([data, decipher.final()])
-  } catch {
-    throw new Error('a sealed value could not be opened: it was changed, or it belongs to another account or place')
-  }
-}
-
-/** Lengths stand before the parts, so that no account and place can be read as another account and place. */
-function boundTo(header: Buffer, ...texts: string[]): Buffer {
-  const parts = [header]
-  for (const text of texts) {
-    const bytes = Buffer.from(text)
-    const length = Buffer.alloc(4)
-    length.writeUInt32BE(bytes.length)
-    parts.push(length, bytes)
-  }
-  return Buffer.concat(parts)
-}
-
-function parseRootKeys(text: string, source: string): RootKeys {
-  const [active, ...others] = text.split(',').map((entry, index) => parseRootKey(entry.trim(), index + 1, source))
-  if (!active) throw new Error(`${source} is empty`)
-  return { active, others }
-}
-
-function parseRootKey(text: string, position: number, source: string): RootKey {
-  const encoding = /^[0-9a-f]{64}$/i.test(text) ? 'hex' : /^[A-Za-z0-9+/_-]{43}=?$/.test(text) ? 'base64' : null
-  if (!encoding) throw new Error(`${source}: key ${position} is not 32 bytes written as base64 or hex.`)
-  const bytes = Buffer.from(text, encoding)
-  const id = createHash('sha256')
-    .update('pamoja root key')
-    .update(bytes)
-    .digest('hex')
-    .slice(0, 2 * rootKeyIdBytes)
-  return { id, key: createSecretKey(bytes) }
-}
-
-async function readIfPresent(file: string): Promise<string | null> {
-  try {
-    return await readFile(file, 'utf8')
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return null
-    throw error
-  }
-}
-
-/** Makes the file whole or not at all; where two processes make it at once, both use the first one's. */
-async function createRootKeyFile(file: string): Promise<string> {
-  await mkdir(dirname(file), { recursive: true })
-  const temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`
-  try {
-    const handle = await open(temporary, 'wx', 0o600)
-    try {
-      await handle.writeFile(`${randomBytes(keyBytes).toString('base64')}\n`)
-      await handle.sync()
-    } finally {
-      await handle.close()
-    }
-    await link(temporary, file)
-  } catch (error) {
-    if (errorCode(error) !== 'EEXIST') throw error
-  } finally {
-    await rm(temporary, { force: true })
-  }
-  // A power cut must not take the key away when something was encrypted under it.
-  const directory = await open(dirname(file))
-  try {
-    await directory.sync()
-  } finally {
-    await directory.close()
-  }
-  return readFile(file, 'utf8')
-}
-
-function errorCode(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
-}

@@ -9,3 +9,9 @@ export interface Tenant {
   readonly account: string
   readonly environment: Environment
 }
+
+/** One thing of a tenant, by its UUID. */
+export type One = Tenant & { readonly id: string }
+
+/** In a statement: the rows of the tenant that it is given. */
+export const mine = 'bucket = $bucket and account_id = $account and environment = $environment'

@@ -154,7 +154,7 @@ const takeFromOthers = statement<{ node: string; buckets: number[]; lane: string
 )
 
 /** A test account's clock moved: what waits for it (not what is being run) falls due that much earlier. */
-const bringForward = statement<{ bucket: number; account: string; environment: string; ms: number }, object>(
+const bringForward = statement<Tenant & { ms: number }, object>(
   'work.bring_forward',
   `update work.jobs set run_at = run_at - $ms::bigint * interval '1 millisecond'
     where bucket = $bucket and account_id = $account and environment = $environment and owner is null

@@ -7,6 +7,7 @@ import fc from 'fast-check'
 import pg from 'pg'
 import { accept } from '../../src/areas/payments/create.ts'
 import type { Verdict } from '../../src/areas/payments/providers/provider.ts'
+import { collection } from '../../src/areas/payments/purpose.ts'
 import { settle } from '../../src/areas/payments/settle.ts'
 import { attemptOfPayment, findAttempt } from '../../src/areas/payments/store.ts'
 import { idOf, uuidOf } from '../../src/kernel/ids.ts'
@@ -136,7 +137,8 @@ async function orphan({ app, account }: World) {
   const nowMs = app.clock.nowMs()
   const tenant = tenantOf({ id })
   const occasion = { tenant, receivedMs: nowMs, nowMs, requestId: null }
-  const { id: payment } = await app.db.tx((tx) => accept(app, tx, { ...order, card: visa }, occasion, true))
+  const wish = { input: { ...order, card: visa }, occasion, sendsInline: true, purpose: collection }
+  const { id: payment } = await app.db.tx((tx) => accept(app, tx, wish))
   const found = await app.db.query(attemptOfPayment, { ...tenant, payment })
   return { client, tenant, attempt: found[0]?.id ?? '', payment: idOf('payment', payment) }
 }

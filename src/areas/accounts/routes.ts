@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Routes of an account's own affairs: who am I, tokens, the account, its keys, usage, limits and logs.
-
 import { Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { idOf, nilUuid, timeOfUuid, uuidOf } from '../../kernel/ids.ts'
 import { auditEntries } from '../../platform/audit.ts'
-import { findRequest, type LoggedRequest, listRequests } from '../../platform/http/request-log.ts'
+import { findRequest, type LoggedRequest, listRequests } from '../../platform/http/logged-requests.ts'
 import { idBounds, pageOf, windowOf } from '../../platform/page.ts'
 import { IdParam, list, type Route, read, write } from '../../platform/route.ts'
 import { Deleted, EnvironmentName, listQuery } from '../../platform/schema.ts'

@@ -136,8 +136,6 @@ const SubscriptionEvent = Type.Object(
   { title: 'SubscriptionEvent' },
 )
 
-// Samples ----------------------------------------------------------------------------------------------------------
-
 const now = new Date('2026-03-01T09:15:30Z')
 const customer = { customer_id: 'cus_01jb2c3d4e5f6g7h8j9kamnpqr', name: 'Asha', email: 'asha@example.com' }
 
@@ -249,8 +247,6 @@ function flat(invoice: Static<typeof Invoice>, payment_id: string | null = null)
   const facts = { invoice_id, number, status, amount_paid, total, currency, customer, metadata, subscription_id }
   return { livemode: false, sequence: 2, ...facts, payment_id, invoice }
 }
-
-// Events -----------------------------------------------------------------------------------------------------------
 
 function ofInvoice(name: string, summary: string, invoice: Static<typeof Invoice>, payment_id: string | null = null) {
   return eventType({ name, summary, head: moneyHead, payload: InvoiceEvent, sample: flat(invoice, payment_id) })

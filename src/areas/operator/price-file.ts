@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A price list as a file: CSV with the columns that the list of prices has as CSV, so that what was exported can be
 // changed in a spreadsheet and sent back. Every line is judged first; one bad line and nothing is stored.
-
 import { AppError } from '../../kernel/errors.ts'
 import { announcePrices, type NewPrice } from '../../ledger/prices.ts'
 import type { App } from '../../platform/app.ts'

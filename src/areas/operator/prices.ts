@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What things cost: set by the operator, in force on every node the moment they are committed.
-
 import { type Static, Type } from 'typebox'
 import { AppError, invalid } from '../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../kernel/ids.ts'

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Accepting a payment: what it must be like, the intent that is stored before anybody is asked, and what is asked then.
-
 import { AppError, alreadyUsed } from '../../kernel/errors.ts'
 import { idOf, newUuid } from '../../kernel/ids.ts'
 import type { Money } from '../../kernel/money.ts'
 import type { App } from '../../platform/app.ts'
+import { atMost } from '../../platform/at-most.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { currencyTaken } from '../../platform/currencies.ts'
 import { one, type Tx } from '../../platform/db.ts'
@@ -23,7 +23,7 @@ import type { PaymentMethod, Plan } from './method.ts'
 import { methodFor, methodOf } from './payment-methods.ts'
 import { gatewayOf } from './providers/gateway.ts'
 import { isFailureReason } from './providers/provider.ts'
-import { collection, type Purpose } from './purpose.ts'
+import type { Purpose } from './purpose.ts'
 import { learningSince, recallAccepted, rememberAccepted } from './remembered.ts'
 import { type AttemptRow, attemptOfPayment, findPayment, findReference, type PaymentRow } from './store.ts'
 import { submit, watchJob } from './submit.ts'
@@ -39,18 +39,7 @@ export interface Wish {
 }
 
 /** Stores the payment, the attempt and the job that looks after them. Nothing has been asked of anybody yet. */
-export async function accept(
-  app: App,
-  tx: Tx,
-  input: NewPayment,
-  occasion: Occasion,
-  sendsInline: boolean,
-  purpose: Purpose = collection,
-): Promise<PaymentRow> {
-  return acceptOne(app, tx, { input, occasion, sendsInline, purpose })
-}
-
-export async function acceptOne(app: App, tx: Tx, wish: Wish): Promise<PaymentRow> {
+export async function accept(app: App, tx: Tx, wish: Wish): Promise<PaymentRow> {
   const [accepted] = await acceptMany(app, tx, [wish])
   if (!accepted || accepted instanceof AppError) throw accepted ?? new Error('a payment was neither taken nor refused')
   return accepted
@@ -71,12 +60,12 @@ export async function acceptMany(app: App, tx: Tx, wishes: readonly Wish[]): Pro
   for (const [i, draft] of drafts.entries())
     results.set(
       draft.wish,
-      stored[i] ? await withinOf(draft.wish, () => stayed(app, tx, draft, since)) : await usedBefore(tx, draft),
+      stored[i] ? await runWithin(draft.wish, () => storeRest(app, tx, draft, since)) : await usedBefore(tx, draft),
     )
   return wishes.flatMap((wish) => results.get(wish) ?? [])
 }
 
-function withinOf<T>({ within }: Wish, run: () => T): T {
+function runWithin<T>({ within }: Wish, run: () => T): T {
   return within ? within(run) : run()
 }
 
@@ -122,7 +111,7 @@ async function draftsOf(app: App, tx: Tx, intents: readonly Intent[]): Promise<D
   })
   const weighed = await weighTogether(app, tx, weighings)
   return intents.map((intent) =>
-    withinOf(intent.wish, () => draftOf(app, intent, weighed[judged.indexOf(intent)] ?? null)),
+    runWithin(intent.wish, () => draftOf(app, intent, weighed[judged.indexOf(intent)] ?? null)),
   )
 }
 
@@ -146,7 +135,7 @@ function draftOf(app: App, intent: Intent, weighed: Weighed | null): Draft {
 }
 
 /** What else belongs to a payment that was stored, and what follows from it. */
-async function stayed(app: App, tx: Tx, draft: Draft, since: number | null): Promise<PaymentRow> {
+async function storeRest(app: App, tx: Tx, draft: Draft, since: number | null): Promise<PaymentRow> {
   const { wish, method, payment, weighed, asked, job, isInline } = draft
   const { input, occasion } = wish
   const { risk } = payment
@@ -266,26 +255,28 @@ export async function sendNow(
   paymentId: string,
   input: NewPayment | null = null,
 ): Promise<PaymentRow> {
-  const toSend = await accepted(app, tenant, paymentId)
+  const toSend = await recall(app, tenant, paymentId)
   const { payment } = toSend
   requirePassed(payment)
   const { budgetMs } = methodOf(payment)
-  let timer: NodeJS.Timeout | undefined
-  const enough = new Promise<PaymentRow>((resolve) => {
-    timer = setTimeout(resolve, budgetMs, payment)
-  })
   const sent = submitFirst(app, tenant, toSend, input)
   // What it comes to after the answer was given is found in the log and by polling.
   sent.catch((error) => app.log.error({ error, payment: idOf('payment', paymentId) }, 'a payment could not be sent'))
-  const known = await Promise.race([sent, enough])
-  clearTimeout(timer)
+  const known = await atMost(budgetMs, sent, payment)
   const refusal = refusalOf(app, known)
   if (refusal) throw refusal
   return known
 }
 
-/** A payment that was stored a moment ago; its attempt is null where there is none in this memory. */
-async function accepted(app: App, tenant: Tenant, id: string) {
+interface Stored {
+  readonly since: number | null
+  readonly payment: PaymentRow
+  /** Null where it is not remembered here. */
+  readonly attempt: AttemptRow | null
+}
+
+/** A payment that was stored a moment ago. */
+async function recall(app: App, tenant: Tenant, id: string): Promise<Stored> {
   const since = learningSince(app)
   const known = recallAccepted(app, id)
   const payment = known?.payment ?? (await one(app.db.query(findPayment, { ...tenant, id })))
@@ -295,7 +286,7 @@ async function accepted(app: App, tenant: Tenant, id: string) {
 async function submitFirst(
   app: App,
   tenant: Tenant,
-  { since, payment, attempt: known }: Awaited<ReturnType<typeof accepted>>,
+  { since, payment, attempt: known }: Stored,
   input: NewPayment | null,
 ): Promise<PaymentRow> {
   const attempt = known ?? (await one(app.db.query(attemptOfPayment, { ...tenant, payment: payment.id })))

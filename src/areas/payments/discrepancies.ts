@@ -13,6 +13,7 @@ import { maybe, statement, type Tx } from '../../platform/db.ts'
 import { pageOf, windowOf } from '../../platform/page.ts'
 import { list, type Route, write } from '../../platform/route.ts'
 import { Amount, At, EnvironmentName, listQuery, Nullable, OneOf } from '../../platform/schema.ts'
+import type { Tenant } from '../../platform/tenant.ts'
 import { Payment } from './events.ts'
 import type { Verdict } from './providers/provider.ts'
 import type { PaymentRow } from './store.ts'
@@ -43,10 +44,7 @@ const columns = `d.payment_id as id, d.bucket, d.account_id, d.environment, p.pu
 const ofPayment = `p.bucket = d.bucket and p.account_id = d.account_id and p.environment = d.environment and p.id = d.payment_id`
 
 const insertDiscrepancy = statement<
-  {
-    bucket: number
-    account: string
-    environment: string
+  Tenant & {
     payment: string
     provider: string
     currency: string

@@ -4,6 +4,7 @@
 // found here is read. Nothing depends on it: an attempt is sent by whoever marks it so, and a payment is changed only by who
 // knows its last version.
 import type { App } from '../../platform/app.ts'
+import { atMost } from '../../platform/at-most.ts'
 import { Memory } from '../../platform/memory.ts'
 import { onePerApp } from '../../platform/one-per-app.ts'
 import type { Tenant } from '../../platform/tenant.ts'
@@ -80,12 +81,5 @@ export function rememberAsked(
 /** One that overtakes the provider's answer waits for that, since both would change the same; not long, as it may be lost. */
 export async function recallAsked(app: App, { account, environment }: Tenant, attempt: string): Promise<Known | null> {
   const told = memoriesOf(app).asked.take(`${account} ${environment} ${attempt}`)
-  if (!told) return null
-  let timer: NodeJS.Timeout | undefined
-  const enough = new Promise<null>((resolve) => {
-    timer = setTimeout(resolve, answerMs, null)
-  })
-  const known = await Promise.race([told, enough])
-  clearTimeout(timer)
-  return known
+  return told ? atMost(answerMs, told, null) : null
 }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // All SQL of payments but for the group commits, which are SQL functions. A row moves by guarded updates: what comes back
 // belongs to whoever won.
-
 import { isCurrency } from '../../kernel/money.ts'
 import { maybe, type Queryable, statement } from '../../platform/db.ts'
 import { carriesMetadata } from '../../platform/metadata-filter.ts'
 import type { ShownBounds } from '../../platform/page.ts'
-import type { Environment } from '../../platform/tenant.ts'
+import { type Environment, mine, type One, type Tenant } from '../../platform/tenant.ts'
 import type { Risk } from './fraud/assess.ts'
 import type { Market, PaymentDetails } from './providers/provider.ts'
 
@@ -84,19 +83,10 @@ export function marketOf({ country, currency }: Pick<AttemptRow, 'country' | 'cu
   return { country, currency }
 }
 
-interface Owned {
-  bucket: number
-  account: string
-  environment: Environment
-}
-type One = Owned & { id: string }
-
 const columns = `bucket, account_id, environment, id, purpose, status, method, provider, amount, currency, fee, phone,
   description, reference, customer, metadata, callback_url, details, invoice_id, provider_reference, failure_reason, risk, late,
   refunded, dispute_status, receipt_url, sequence, request_id, expires_at, completed_at, created_at, updated_at,
   payments.xmin::text as version`
-
-const mine = 'bucket = $bucket and account_id = $account and environment = $environment'
 
 export const findPayment = statement<One, PaymentRow>(
   'payments.find',
@@ -110,21 +100,21 @@ export const lockPayment = statement<One, PaymentRow>(
 )
 
 export const findPayments = statement<
-  Owned & { ids: readonly string[] },
+  Tenant & { ids: readonly string[] },
   Pick<PaymentRow, 'id' | 'reference' | 'description' | 'metadata'>
 >(
   'payments.find_many',
   `select id, reference, description, metadata from payments.payments where ${mine} and id = any($ids::uuid[])`,
 )
 
-export const findReference = statement<Owned & { reference: string }, { id: string; status: Status }>(
+export const findReference = statement<Tenant & { reference: string }, { id: string; status: Status }>(
   'payments.find_reference',
   `select id, status from payments.payments where ${mine} and reference = $reference`,
 )
 
 /** How often an invoice was tried to be paid: those that can still go either way, and those since a moment. */
 export const countOfInvoice = statement<
-  Owned & { invoice: string; since: string },
+  Tenant & { invoice: string; since: string },
   { under_way: number; recent: number }
 >(
   'payments.count_of_invoice',
@@ -134,7 +124,7 @@ export const countOfInvoice = statement<
 )
 
 /** The payment that asks the same phone for the same invoice and can still go either way. */
-export const findUnderWay = statement<Owned & { invoice: string; phone: string }, { id: string }>(
+export const findUnderWay = statement<Tenant & { invoice: string; phone: string }, { id: string }>(
   'payments.find_under_way',
   `select id from payments.payments
     where ${mine} and invoice_id = $invoice and phone = $phone and status in ('pending', 'processing', 'requires_action')
@@ -143,7 +133,7 @@ export const findUnderWay = statement<Owned & { invoice: string; phone: string }
 
 /** The newest payment of an invoice by a method, if it is in one of these states. */
 export const findUnderWayBy = statement<
-  Owned & { invoice: string; method: PaymentRow['method']; in: readonly Status[] },
+  Tenant & { invoice: string; method: PaymentRow['method']; in: readonly Status[] },
   { id: string }
 >(
   'payments.find_under_way_by',
@@ -165,7 +155,7 @@ export interface PaymentFilter extends ShownBounds {
 }
 
 export const listPayments = statement<
-  Owned & PaymentFilter & { after: string | null; descending: boolean; limit: number },
+  Tenant & PaymentFilter & { after: string | null; descending: boolean; limit: number },
   PaymentRow
 >(
   'payments.list',
@@ -214,7 +204,7 @@ export const findAttempt = statement<One, AttemptRow>(
      from payments.attempts where ${mine} and id = $id`,
 )
 
-export const attemptOfPayment = statement<Owned & { payment: string }, AttemptRow>(
+export const attemptOfPayment = statement<Tenant & { payment: string }, AttemptRow>(
   'payments.attempt_of_payment',
   `select id, payment_id, provider, country, currency, state, provider_id, token, polls, created_at, updated_at,
           said_paid_at, called_amount, called_receipt, accounts.clock_offset_ms(account_id, environment) as clock_offset_ms
@@ -257,7 +247,7 @@ interface Aliased {
 
 export async function attemptAndPayment(
   queryable: Queryable,
-  tenant: Owned,
+  tenant: Tenant,
   id: string,
 ): Promise<{ attempt: AttemptRow; payment: PaymentRow } | null> {
   const row = await maybe(queryable.query(findBoth, { ...tenant, id }))

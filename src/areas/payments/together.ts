@@ -8,7 +8,7 @@ import type { App } from '../../platform/app.ts'
 import { isUnavailable, type Tx } from '../../platform/db.ts'
 import { onePerApp } from '../../platform/one-per-app.ts'
 import { Gathering } from '../../platform/work/gathering.ts'
-import { acceptMany, acceptOne, type Wish } from './create.ts'
+import { accept, acceptMany, type Wish } from './create.ts'
 import { methodFor } from './payment-methods.ts'
 import type { PaymentRow } from './store.ts'
 
@@ -77,7 +77,7 @@ async function acceptAll(app: App, all: readonly Asking[]): Promise<Settled[]> {
 
 function acceptAlone(app: App, asking: Asking): Promise<PaymentRow> {
   return app.db.tx(async (tx) => {
-    const payment = await acceptOne(app, tx, asking)
+    const payment = await accept(app, tx, asking)
     await asking.conclude(tx, payment)
     return payment
   })

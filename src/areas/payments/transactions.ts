@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The list of everything that moves money: payments, top-ups, refunds and payouts, newest first.
-
 import { type Static, Type } from 'typebox'
 import { idOf } from '../../kernel/ids.ts'
 import { askedMetadata, metadataQuery } from '../../platform/metadata-filter.ts'

@@ -1,28 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // The door of the SMS area.
-
 import type { App } from '../../platform/app.ts'
 import type { Area } from '../../platform/area.ts'
 import { analyticsRoutes } from './analytics.ts'
-import { batchJob } from './batches.ts'
 import type { Intake } from './carrier.ts'
 import { mountNotices } from './carriers/http-notices.ts'
+import { batchJob } from './complete-batch.ts'
 import { mountOptOutPage } from './consent/links.ts'
 import { optOutRoutes } from './consent/opt-outs.ts'
 import { smsEvents } from './events.ts'
-import { joinJob, takeIncoming } from './inbound/inbound.ts'
+import { takeIncoming } from './inbound/inbound.ts'
+import { joinJob } from './inbound/join.ts'
 import { numberRoutes } from './inbound/numbers.ts'
 import { takeAnswer } from './inbound/replies.ts'
 import { strayChore } from './lanes.ts'
 import { networkOf } from './network.ts'
+import { accountRoutes } from './operator/accounts.ts'
+import { countryRoutes } from './operator/countries.ts'
+import { assignedNumberRoutes } from './operator/numbers.ts'
 import { operatorRoutes } from './operator/routes.ts'
+import { reviewRoutes } from './operator/senders.ts'
 import { portedNumberRoutes } from './ported/numbers.ts'
 import { receiptChores, takeReceipt } from './receipts.ts'
 import { textChore } from './retention.ts'
 import { messageRoutes } from './routes.ts'
 import { behaviourRoutes, followWishes } from './sandbox/behaviour.ts'
 import { sandboxRoutes } from './sandbox/inbound.ts'
-import { reviewRoutes } from './senders/review.ts'
 import { senderRoutes } from './senders/senders.ts'
 import { mountShortLinks, shortLinkChore } from './short-links.ts'
 import { spendByCountry } from './spending.ts'
@@ -36,8 +39,11 @@ export const sms: Area = {
     ...optOutRoutes,
     ...senderRoutes,
     ...numberRoutes,
+    ...assignedNumberRoutes,
     ...operatorRoutes,
     ...reviewRoutes,
+    ...countryRoutes,
+    ...accountRoutes,
     ...portedNumberRoutes,
     ...sandboxRoutes,
     ...behaviourRoutes,

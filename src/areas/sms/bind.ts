@@ -76,8 +76,6 @@ function withDefaults({ properties }: TObject, given: object): object {
   return { ...Object.fromEntries(defaults), ...given }
 }
 
-// Storing ----------------------------------------------------------------------------------------------------------
-
 export interface BindRow {
   name: string
   kind: string

@@ -1,84 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sending many: the recipients of one message, or a bulk of different ones. One transaction accepts what can be accepted and
-// pays for all of it last; an entry that cannot be accepted stops no other.
+// Sending many: the recipients of one message, or a bulk of different ones.
 import type { Static } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
-import { idOf, newUuid } from '../../kernel/ids.ts'
+import { idOf } from '../../kernel/ids.ts'
 import { isE164 } from '../../kernel/phone.ts'
-import { minuteMs } from '../../kernel/time.ts'
-import { walletsOf } from '../../ledger/wallets.ts'
 import type { App } from '../../platform/app.ts'
-import { record } from '../../platform/audit.ts'
 import type { Caller } from '../../platform/auth.ts'
-import { one, statement, type Tx } from '../../platform/db.ts'
+import type { Tx } from '../../platform/db.ts'
 import { AnsweredBefore, type Keyed } from '../../platform/http/idempotency.ts'
-import { encodeItems } from '../../platform/items.ts'
-import type { NewJob } from '../../platform/work.ts'
-import { batchJob, firstLookMs } from './batches.ts'
 import { callbackProblems, checkCallback } from './callbacks.ts'
 import { linksFor, withRoomForLink } from './consent/links.ts'
-import {
-  beyondWallet,
-  type Draft,
-  draftOf,
-  itemOf,
-  jobOf,
-  metadataOf,
-  refusalOf,
-  scheduledAt,
-  submit,
-  textOf,
-  tooExpensive,
-  type Wanted,
-} from './draft.ts'
-import { type BadEntry, judged, refused } from './entries.ts'
+import { type Draft, draftOf, metadataOf, scheduledAt, textOf, type Wanted } from './draft.ts'
+import { judged, refused } from './entries.ts'
 import { findPlaces } from './ported/numbers.ts'
-import { currencyOf } from './pricing.ts'
 import { type BulkReply, type BulkSend, mostValiditySeconds, type SendReply } from './schema.ts'
 import { permissionOf } from './senders/permissions.ts'
 import type { ShortLinks } from './short-links.ts'
-import { insertBatch, type Notes, type Rejection } from './store.ts'
+import { type Entry, type EntryOutcome, submitBatch } from './submit-batch.ts'
 
-/** A transaction hands so many messages to PostgreSQL at a time. */
-const chunkSize = 500
-
-/** What sms.submit does for one, except that the transaction pays for all of them last. */
-const accept = statement<{ items: Buffer }, { verdict: string; existing: string | null }>(
-  'sms.accept',
-  `select v.verdict, v.existing
-     from unnest(sms.accept($items::sms.submit_item[], false))
-          with ordinality as v(verdict, existing, n)
-    order by v.n`,
-)
-
-const charge = statement<
-  {
-    bucket: number
-    account: string
-    environment: string
-    currency: string
-    ids: readonly string[]
-    amounts: readonly string[]
-    transfers: readonly string[]
-  },
-  { insufficient: boolean }
->(
-  'sms.charge',
-  `select coalesce('insufficient' = any(ledger.charge(array(
-            select row($bucket::smallint, $account::uuid, $environment::text, $currency::text, i.amount, i.id, 'charge',
-                       i.transfer, 'revenue:sms')::ledger.charge_item
-              from unnest($ids::uuid[], $amounts::bigint[], $transfers::uuid[]) as i(id, amount, transfer)))),
-          false) as insufficient`,
-)
+/** One message to several people. */
+interface ToMany {
+  readonly to: readonly string[]
+  readonly common: Omit<Wanted, 'to'>
+  draft(recipient: string): Draft
+  readonly links: ShortLinks | null
+}
 
 export async function sendToMany(
   app: App,
-  to: readonly string[],
-  common: Omit<Wanted, 'to'>,
-  draft: (recipient: string) => Draft,
+  { to, common, draft, links }: ToMany,
   caller: Caller,
   keyed: Keyed,
-  links: ShortLinks | null,
 ): Promise<Static<typeof SendReply>> {
   const recipients = [...new Set(to)]
   if (common.type === 'otp')
@@ -130,9 +82,6 @@ export async function sendBulk(
     messages: outcomes,
   }
 }
-
-/** An entry of a request for many messages: a draft, or why there is none. */
-type Entry = { readonly index: number; readonly to: string; readonly draft: Draft } | BadEntry
 
 function entryOf(index: number, to: string, make: () => Draft): Entry {
   if (!isE164(to)) return { index, to, code: 'INVALID_PHONE', why: 'to must be E.164, such as +254711000001' }
@@ -191,162 +140,18 @@ export async function bulkEntries(app: App, input: Static<typeof BulkSend>, call
   return entries
 }
 
-/** What became of an entry, as the reply tells it. */
-type EntryOutcome = Static<typeof BulkReply>['messages'][number]
-
-interface Submitted {
-  batch: string
-  outcomes: EntryOutcome[]
-  head: { accepted: number; rejected: number; segments: number; cost: bigint; currency: string }
-}
-
-/** A plan's messages of a minute go at once, those of the next when it has passed: a bulk is not refused for its size. */
-function afterMs(app: App, { principal }: Caller, position: number): number {
-  const perMinute = principal.planPolicies.sms?.limit
-  if (perMinute === undefined || perMinute === 0 || app.config.PAMOJA_RATE_LIMITS === 'off') return 0
-  return Math.floor(position / perMinute) * minuteMs
-}
-
-/** Accepts what can be accepted, all of it or nothing as far as money goes. */
-async function submitBatch(
-  app: App,
-  tx: Tx,
-  entries: readonly Entry[],
-  metadata: Notes,
-  caller: Caller,
-): Promise<Submitted> {
-  const currency = currencyOf(caller)
-  const batch = newUuid(caller.receivedMs)
-  const drafts = entries.flatMap((entry) => ('draft' in entry ? [entry] : []))
-  const total = drafts.reduce((sum, { draft }) => sum + draft.cost, 0n)
-  if (drafts.some(({ draft }) => refusalOf(draft, caller) === 'INSUFFICIENT_BALANCE'))
-    throw tooExpensive(currency, total, 0n)
-  const verdicts = new Map<number, { verdict: string; existing: string | null }>()
-  const jobs: NewJob[] = []
-  for (let start = 0; start < drafts.length; start += chunkSize) {
-    const chunk = drafts.slice(start, start + chunkSize).map(({ index, draft }, i) => ({
-      index,
-      draft,
-      job: jobOf(app, draft, caller, afterMs(app, caller, start + i)),
-    }))
-    const rows = await tx.query(accept, {
-      items: encodeItems(
-        submit.takes,
-        chunk.map(({ index, draft, job }) =>
-          Object.assign(itemOf(draft, job, caller), { batch, batch_index: index, refusal: refusalOf(draft, caller) }),
-        ),
-      ),
-    })
-    chunk.forEach(({ index, job }, i) => {
-      const row = rows[i]
-      if (!row) throw new Error('a message was given no verdict')
-      verdicts.set(index, row)
-      if (row.verdict === 'accepted') jobs.push(job)
-    })
-  }
-  const outcomes = entries.map((entry) => outcomeOf(entry, verdicts.get(entry.index), currency))
-  const taken = outcomes.filter(({ message_id }) => message_id !== null)
-  const head = {
-    accepted: taken.length,
-    rejected: outcomes.length - taken.length,
-    segments: outcomes.reduce((sum, { segments, cost }) => sum + (cost > 0n ? segments : 0), 0),
-    cost: outcomes.reduce((sum, { cost }) => sum + cost, 0n),
-    currency,
-  }
-  const paying = drafts.filter(({ index }) => verdicts.get(index)?.verdict === 'accepted').map(({ draft }) => draft)
-  await insertBatch(tx, caller.tenant, {
-    id: batch,
-    total: entries.length,
-    ...head,
-    metadata,
-    rejections: outcomes.flatMap(rejectionOf),
-    created_at: new Date(caller.nowMs),
-  })
-  const watch = app.work.prepare(batchJob, caller.tenant, { batch }, { delayMs: firstLookMs })
-  await app.work.add(tx, watch)
-  await record(tx, caller, 'sms.send_batch', `sms_batch:${batch}`, { after: { accepted: head.accepted } })
-  await pay(tx, paying, caller)
-  tx.afterCommit(() => {
-    for (const job of jobs) app.work.begin(job)
-  })
-  return { batch, outcomes, head }
-}
-
-/** The last thing of the transaction: whoever else sends for this account waits for the wallet from here on. */
-async function pay(tx: Tx, drafts: readonly Draft[], caller: Caller): Promise<void> {
-  if (drafts.length === 0) return
-  const currency = currencyOf(caller)
-  const total = drafts.reduce((sum, { cost }) => sum + cost, 0n)
-  // What cannot be paid is mostly seen without the lock, and without deciding on each message.
-  const wallet = (await walletsOf(tx, caller.tenant)).find((candidate) => candidate.currency === currency)
-  const available = wallet?.availableMicros ?? 0n
-  if (total > available) throw tooExpensive(currency, total, available)
-  const { insufficient } = await one(
-    tx.query(charge, {
-      ...caller.tenant,
-      currency,
-      ids: drafts.map(({ uuid }) => uuid),
-      amounts: drafts.map(({ cost }) => cost.toString()),
-      transfers: drafts.map(() => newUuid(caller.receivedMs)),
-    }),
-  )
-  if (insufficient) throw await beyondWallet(tx, caller.tenant, currency, total)
-}
-
-function outcomeOf(
-  entry: Entry,
-  decided: { verdict: string; existing: string | null } | undefined,
-  currency: string,
-): EntryOutcome {
-  const { index, to } = entry
-  const refused = { index, to, message_id: null, status: 'failed' as const, segments: 0, cost: 0n, currency }
-  if (!('draft' in entry)) return { ...refused, error_code: entry.code, error: entry.why }
-  const { draft } = entry
-  if (decided?.verdict === 'duplicate')
-    return {
-      ...refused,
-      error_code: 'DUPLICATE_REFERENCE',
-      error: `the reference ${draft.reference} was used before`,
-      ...(decided.existing ? { existing_id: idOf('sms', decided.existing) } : {}),
-    }
-  const isOut = decided?.verdict === 'opted_out'
-  return {
-    index,
-    message_id: idOf('sms', draft.uuid),
-    to,
-    status: isOut ? 'failed' : 'queued',
-    segments: draft.text.segments,
-    cost: isOut ? 0n : draft.cost,
-    currency,
-    error_code: isOut ? 'OPTED_OUT' : null,
-  }
-}
-
-function rejectionOf({ index, to, message_id, error_code, error = '', existing_id }: EntryOutcome): Rejection[] {
-  if (message_id !== null || error_code === null) return []
-  return [{ index, to, error_code, error, ...(existing_id === undefined ? {} : { existing_id }) }]
-}
-
 /**
  * Runs a verb of many messages in a transaction that also stores the answer under the request's key. The key is claimed
  * first, so that a repetition is not taken for a request whose references were all used before.
  */
 async function once<Reply>(app: App, caller: Caller, keyed: Keyed, work: (tx: Tx) => Promise<Reply>): Promise<Reply> {
-  const { request } = keyed
-  if (request && (await app.idempotency.begin(caller.tenant, request.key, request.hash, false)))
-    throw new AnsweredBefore()
+  const claim = keyed.request && { ...caller.tenant, ...keyed.request }
+  if (claim && (await app.idempotency.begin(claim, false))) throw new AnsweredBefore()
   return app.db.tx(async (tx) => {
     const reply = await work(tx)
     const { reply_status: status, reply_body: body } = keyed.columns(reply)
-    if (request && status !== null && body !== null)
-      await app.idempotency.finish(
-        tx,
-        caller.tenant,
-        request.key,
-        request.hash,
-        { status, location: null, body },
-        false,
-      )
+    if (claim && status !== null && body !== null)
+      await app.idempotency.finish(tx, claim, { status, location: null, body }, false)
     return reply
   })
 }

@@ -9,6 +9,7 @@ import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
 import type { Caller } from '../../platform/auth.ts'
 import type { Tx } from '../../platform/db.ts'
+import { cancellableOf } from './batch-store.ts'
 import { linksFor, withRoomForLink } from './consent/links.ts'
 import { beyondWallet, metadataOf, scheduledAt, textOf, timeFor } from './draft.ts'
 import { smsEvents } from './events.ts'
@@ -17,15 +18,7 @@ import { priorityOf } from './message.ts'
 import { changeOf, failed, loadMessages, type Stored, tell, transferId } from './outcome.ts'
 import { segmentPrice } from './pricing.ts'
 import type { MessageChange } from './schema.ts'
-import {
-  cancellableOf,
-  cancelMessage,
-  changeMessage,
-  chargeStep,
-  findMessage,
-  type MessageRow,
-  takeBackMessage,
-} from './store.ts'
+import { cancelMessage, changeMessage, chargeStep, findMessage, type MessageRow, takeBackMessage } from './store.ts'
 
 /** Messages of a batch that are called off together. */
 const chunkSize = 500

@@ -5,6 +5,7 @@
 // because it refuses what none of them leads to.
 import { AppError } from '../../kernel/errors.ts'
 import type { App } from '../../platform/app.ts'
+import { atMost } from '../../platform/at-most.ts'
 import { isUnavailable, type Queryable, statement } from '../../platform/db.ts'
 import { onePerApp } from '../../platform/one-per-app.ts'
 import type { Environment } from '../../platform/tenant.ts'
@@ -271,12 +272,7 @@ class Network {
     for (const job of this.#jobs)
       if (isNew) await this.#app.work.takeOver(job, bind.name)
       else this.#app.work.serve(job, bind.name)
-    let timer: NodeJS.Timeout | undefined
-    const enough = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, connectMs)
-    })
-    await Promise.race([carrier.start(), enough])
-    clearTimeout(timer)
+    await atMost(connectMs, carrier.start(), undefined)
   }
 
   /** What every node must know of those that are open here. */

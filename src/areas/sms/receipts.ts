@@ -6,6 +6,7 @@ import { operation } from '../../platform/commit.ts'
 import { statement } from '../../platform/db.ts'
 import type { Chore } from '../../platform/nodes/maintenance.ts'
 import { onePerApp } from '../../platform/one-per-app.ts'
+import type { Tenant } from '../../platform/tenant.ts'
 import { whenStored } from './answered.ts'
 import type { Receipt } from './carrier.ts'
 import { gathered } from './gather.ts'
@@ -110,10 +111,7 @@ const findForgotten = statement<{ most: number }, EarlyRow>(
 )
 
 /** Nothing is told and nothing is charged: only the record says so. */
-const noteLate = statement<
-  { bucket: number; account: string; environment: string; id: string; part: number; parts: number; at: Date },
-  object
->(
+const noteLate = statement<Tenant & { id: string; part: number; parts: number; at: Date }, object>(
   'sms.note_late',
   `update sms.messages
       set delivered_parts = delivered_parts | (1::bigint << $part::int),

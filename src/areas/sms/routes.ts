@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What customers ask of messages: sending, reading, cancelling, and what it costs.
-
 import type { Static } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { firstUuidAt, idOf, timeOfUuid, uuidOf } from '../../kernel/ids.ts'
@@ -14,6 +13,7 @@ import { askedMetadata } from '../../platform/metadata-filter.ts'
 import { pageOf, shownBounds, windowOf } from '../../platform/page.ts'
 import { commit, IdParam, list, type Route, read, write } from '../../platform/route.ts'
 import { isGsm, nonGsmCharacters, toGsm } from '../../protocols/smpp/charset.ts'
+import { batchMessages, findBatch, type Rejection } from './batch-store.ts'
 import { bulkEntries, sendBulk } from './bulk.ts'
 import { cancel, cancelBatch, change } from './changes.ts'
 import { withRoomForLink } from './consent/links.ts'
@@ -43,16 +43,13 @@ import { recipientsOf, send } from './send.ts'
 import { permissionOf } from './senders/permissions.ts'
 import { linksIn, withRoomForShortLinks } from './short-links.ts'
 import {
-  batchMessages,
   costOf,
   errorCodeOf,
-  findBatch,
   findMessage,
   listMessages,
   type MessageRow,
   messageNamed,
   operatorRecordOf,
-  type Rejection,
   recordOf,
 } from './store.ts'
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes of messages as customers send and read them.
-
 import { Type } from 'typebox'
 import { e164 } from '../../kernel/phone.ts'
 import { metadataQuery } from '../../platform/metadata-filter.ts'

@@ -66,7 +66,7 @@ export async function send(
     const text = linked(common.text, recipient, rest.from)
     return draftOf(app, caller, permission, { ...common, to: recipient, text: short?.put(text) ?? text })
   }
-  if (typeof to !== 'string') return sendToMany(app, to, common, draft, caller, keyed, short)
+  if (typeof to !== 'string') return sendToMany(app, { to, common, draft, links: short }, caller, keyed)
   const one = draft(to)
   await short?.store(app.db)
   return sendOne(app, one, caller, keyed)

@@ -11,7 +11,7 @@ import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { maybe, type Queryable, statement } from '../../platform/db.ts'
 import type { Chore } from '../../platform/nodes/maintenance.ts'
-import type { Environment } from '../../platform/tenant.ts'
+import type { Tenant } from '../../platform/tenant.ts'
 import { givePage } from '../../platform/web/shell.ts'
 import { newToken, noSuchLink, tokenLength } from './consent/links.ts'
 import { lengthChecked } from './draft.ts'
@@ -31,10 +31,7 @@ const sentenceEnd = /[.,;:!?'’…]+$/
 const tokensInText = new RegExp(`/l/([0-9a-z]{${tokenLength}})`, 'g')
 
 const insertLinks = statement<
-  {
-    bucket: number
-    account: string
-    environment: Environment
+  Tenant & {
     tokens: readonly string[]
     urls: readonly string[]
     at: Date
@@ -55,10 +52,7 @@ interface LinkRow {
   last_clicked_at: Date | null
 }
 
-const findLinks = statement<
-  { bucket: number; account: string; environment: Environment; tokens: readonly string[] },
-  LinkRow
->(
+const findLinks = statement<Tenant & { tokens: readonly string[] }, LinkRow>(
   'sms.find_short_links',
   `select token, url, clicks, first_clicked_at, last_clicked_at from sms.short_links
     where bucket = $bucket and account_id = $account and environment = $environment and token = any($tokens::text[])`,

@@ -5,10 +5,11 @@ import { isCurrency } from '../../kernel/money.ts'
 import { dayMs, parseDay } from '../../kernel/time.ts'
 import { statement } from '../../platform/db.ts'
 import type { CountrySpend, SpendByCountry } from '../../platform/spending.ts'
+import type { Tenant } from '../../platform/tenant.ts'
 
 /** What failed before it was sent was given back. */
 const spent = statement<
-  { bucket: number; account: string; environment: string; from: string; to: string },
+  Tenant & { from: string; to: string },
   { day: string; country: string | null; currency: string | null; micros: bigint; count: number }
 >(
   'sms.spent_by_country',

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stored messages, batches and opt-outs as the API reads them.
-
+// Stored messages and opt-outs as the API reads them.
 import type { Static } from 'typebox'
 import { idOf } from '../../kernel/ids.ts'
 import { dayMs } from '../../kernel/time.ts'
@@ -9,9 +8,7 @@ import { carriesMetadata } from '../../platform/metadata-filter.ts'
 import type { Window } from '../../platform/page.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { MessageType } from './message.ts'
-import type { BatchRecord, MessageRecord, OptOutRecord } from './schema.ts'
-
-type TenantParameters = { bucket: number; account: string; environment: string }
+import type { MessageRecord, OptOutRecord } from './schema.ts'
 
 /** The customer's own notes on a message. */
 export type Notes = Record<string, string | number | boolean>
@@ -52,13 +49,13 @@ export interface MessageRow {
   request_id: string | null
 }
 
-const columns = `id, direction, status, recipient, sender, body, encoding, segments, unit_price, cost, currency, charges, country,
+export const messageColumns = `id, direction, status, recipient, sender, body, encoding, segments, unit_price, cost, currency, charges, country,
        network, type, validity, metadata, reference, callback_url, batch_id, batch_index, scheduled_at, created_at, sent_at, delivered_at,
        failed_at, late_at, error_code, carrier_code, attempts, route, request_id`
 
-const find = statement<TenantParameters & { id: string }, MessageRow>(
+const find = statement<Tenant & { id: string }, MessageRow>(
   'sms.find_message',
-  `select ${columns} from sms.messages
+  `select ${messageColumns} from sms.messages
     where bucket = $bucket and account_id = $account and environment = $environment and id = $id`,
 )
 
@@ -85,11 +82,11 @@ export interface MessageFilter {
 }
 
 const list = statement<
-  TenantParameters & MessageFilter & { after: string | null; descending: boolean; limit: number },
+  Tenant & MessageFilter & { after: string | null; descending: boolean; limit: number },
   MessageRow
 >(
   'sms.list_messages',
-  `select ${columns} from sms.messages
+  `select ${messageColumns} from sms.messages
     where bucket = $bucket and account_id = $account and environment = $environment and id >= $from and id < $to
       and ($since::timestamptz is null or created_at >= $since) and ($until::timestamptz is null or created_at < $until)
       and ($status::text is null or status = $status)
@@ -110,26 +107,26 @@ const list = statement<
     limit $limit::int + 1`,
 )
 
-const referenced = statement<TenantParameters & { reference: string }, { message_id: string }>(
+const referenced = statement<Tenant & { reference: string }, { message_id: string }>(
   'sms.message_named',
   `select message_id from sms.references
     where bucket = $bucket and account_id = $account and environment = $environment and reference = $reference`,
 )
 
-const takeBack = statement<TenantParameters & { id: string }, MessageRow>(
+const takeBack = statement<Tenant & { id: string }, MessageRow>(
   'sms.take_back',
-  `select ${columns} from sms.take_back($bucket::smallint, $account::uuid, $environment::text, $id::uuid)`,
+  `select ${messageColumns} from sms.take_back($bucket::smallint, $account::uuid, $environment::text, $id::uuid)`,
 )
 
-const cancel = statement<TenantParameters & { id: string; at: Date }, MessageRow>(
+const cancel = statement<Tenant & { id: string; at: Date }, MessageRow>(
   'sms.cancel_message',
   `update sms.messages set status = 'failed', failed_at = $at, error_code = 'CANCELLED'
     where bucket = $bucket and account_id = $account and environment = $environment and id = $id
-   returning ${columns}`,
+   returning ${messageColumns}`,
 )
 
 const change = statement<
-  TenantParameters & {
+  Tenant & {
     id: string
     body: string | null
     encoding: string
@@ -149,7 +146,7 @@ const change = statement<
           charges = $charges, metadata = $metadata::jsonb,
           scheduled_at = $scheduledAt, job = $job
     where bucket = $bucket and account_id = $account and environment = $environment and id = $id
-   returning ${columns}`,
+   returning ${messageColumns}`,
 )
 
 export async function findMessage(queryable: Queryable, tenant: Tenant, id: string): Promise<MessageRow | null> {
@@ -304,191 +301,6 @@ const sentences: Readonly<Record<string, string>> = {
   DLR_TIMEOUT: 'The operator never said what became of it.',
 }
 
-// Batches ----------------------------------------------------------------------------------------------------------
-
-/** An entry of a batch that became no message. */
-export interface Rejection {
-  index: number
-  to: string
-  error_code: string
-  error: string
-  existing_id?: string
-}
-
-interface BatchRow {
-  id: string
-  total: number
-  accepted: number
-  rejected: number
-  segments: number
-  cost: bigint
-  currency: string
-  metadata: Notes
-  rejections: Rejection[]
-  created_at: Date
-  completed_at: Date | null
-}
-
-const addBatch = statement<
-  TenantParameters &
-    Omit<BatchRow, 'metadata' | 'rejections' | 'created_at' | 'completed_at'> & {
-      metadata: string
-      rejections: string
-      createdAt: Date
-    },
-  object
->(
-  'sms.add_batch',
-  `insert into sms.batches (bucket, account_id, environment, id, total, accepted, rejected, segments, cost, currency, metadata,
-                            rejections, created_at)
-   values ($bucket, $account, $environment, $id, $total, $accepted, $rejected, $segments, $cost, $currency,
-           $metadata::jsonb, $rejections::jsonb, $createdAt)`,
-)
-
-const selectBatch = statement<TenantParameters & { id: string }, BatchRow>(
-  'sms.find_batch',
-  `select id, total, accepted, rejected, segments, cost, currency, metadata, rejections, created_at, completed_at
-     from sms.batches
-    where bucket = $bucket and account_id = $account and environment = $environment and id = $id`,
-)
-
-const countBatch = statement<
-  TenantParameters & { id: string },
-  { status: MessageRow['status']; messages: number; cancelled: number; cost: bigint; last: Date | null }
->(
-  'sms.count_batch',
-  `select status, count(*)::int as messages, count(*) filter (where error_code = 'CANCELLED')::int as cancelled,
-          coalesce(sum(cost) filter (where status <> 'failed' or sent_at is not null), 0)::bigint as cost,
-          max(coalesce(delivered_at, failed_at)) as last
-     from sms.messages
-    where bucket = $bucket and account_id = $account and environment = $environment and batch_id = $id
-    group by status`,
-)
-
-const messagesOfBatch = statement<TenantParameters & { id: string; after: number; limit: number }, MessageRow>(
-  'sms.messages_of_batch',
-  `select ${columns} from sms.messages
-    where bucket = $bucket and account_id = $account and environment = $environment and batch_id = $id
-      and batch_index > $after::int
-    order by batch_index limit $limit::int + 1`,
-)
-
-const cancellable = statement<TenantParameters & { id: string }, { id: string; job: string }>(
-  'sms.cancellable',
-  `select id, job from sms.cancellable($bucket::smallint, $account::uuid, $environment::text, $id::uuid)`,
-)
-
-/** The messages of a batch that were not submitted yet, nor are about to be. */
-export async function cancellableOf(
-  queryable: Queryable,
-  tenant: Tenant,
-  id: string,
-): Promise<{ id: string; job: string }[]> {
-  return queryable.query(cancellable, { ...tenant, id })
-}
-
-/** Marks a batch as complete; gives nothing when it was marked before. */
-const complete = statement<TenantParameters & { id: string; at: Date }, { id: string }>(
-  'sms.complete_batch',
-  `update sms.batches set completed_at = $at
-    where bucket = $bucket and account_id = $account and environment = $environment and id = $id and completed_at is null
-   returning id`,
-)
-
-/** By the account's own clock. A message that was sent so long ago is no longer waited for. */
-const lookAtBatch = statement<TenantParameters & { id: string; waitSeconds: number }, BatchState>(
-  'sms.look_at_batch',
-  `select count(*) filter (where m.status = 'queued'
-                              or (m.status = 'sent' and m.sent_at > c.now - $waitSeconds::int * interval '1 second'))::int as open,
-          c.offset_ms
-     from (select now() + o.offset_ms * interval '1 millisecond' as now, o.offset_ms
-             from (select accounts.clock_offset_ms($account::uuid, $environment::text) as offset_ms) o) c
-     left join sms.messages m
-       on m.bucket = $bucket and m.account_id = $account and m.environment = $environment and m.batch_id = $id
-    group by c.offset_ms`,
-)
-
-interface BatchState {
-  /** Messages that may still change. */
-  open: number
-  offset_ms: bigint
-}
-
-export async function completeBatch(tx: Tx, tenant: Tenant, id: string, at: Date): Promise<boolean> {
-  return (await maybe(tx.query(complete, { ...tenant, id, at }))) !== null
-}
-
-export async function batchState(
-  queryable: Queryable,
-  tenant: Tenant,
-  id: string,
-  waitSeconds: number,
-): Promise<BatchState> {
-  return one(queryable.query(lookAtBatch, { ...tenant, id, waitSeconds }))
-}
-
-export async function insertBatch(
-  tx: Tx,
-  tenant: Tenant,
-  { metadata, rejections, created_at, ...head }: Omit<BatchRow, 'completed_at'>,
-): Promise<void> {
-  await tx.query(addBatch, {
-    ...tenant,
-    ...head,
-    metadata: JSON.stringify(metadata),
-    rejections: JSON.stringify(rejections),
-    createdAt: created_at,
-  })
-}
-
-export async function findBatch(
-  queryable: Queryable,
-  tenant: Tenant,
-  id: string,
-): Promise<{ record: Static<typeof BatchRecord>; rejections: readonly Rejection[] } | null> {
-  const row = await maybe(queryable.query(selectBatch, { ...tenant, id }))
-  if (!row) return null
-  const found = await queryable.query(countBatch, { ...tenant, id })
-  const count = (status: string) => found.find((group) => group.status === status)?.messages ?? 0
-  const counts = {
-    queued: count('queued'),
-    sent: count('sent'),
-    delivered: count('delivered'),
-    failed: count('failed'),
-  }
-  const isOver = row.completed_at !== null || counts.queued + counts.sent === 0
-  const cancelled = found.reduce((sum, group) => sum + group.cancelled, 0)
-  const end = cancelled > 0 && cancelled === row.accepted ? 'cancelled' : 'completed'
-  const last = Math.max(...found.map((group) => Number(group.last ?? 0)), row.created_at.getTime())
-  const { rejections, created_at, completed_at, id: _, ...head } = row
-  return {
-    rejections,
-    record: {
-      batch_id: idOf('smsBatch', id),
-      status: isOver ? end : 'queued',
-      ...head,
-      // What was given back is not paid for.
-      cost: found.reduce((sum, { cost }) => sum + cost, 0n),
-      timestamp: created_at,
-      counts,
-      completed_at: completed_at ?? (isOver ? new Date(last) : null),
-    },
-  }
-}
-
-/** Messages of a batch in the order of its entries, one more than asked for. */
-export async function batchMessages(
-  queryable: Queryable,
-  tenant: Tenant,
-  id: string,
-  afterIndex: number,
-  limit: number,
-): Promise<MessageRow[]> {
-  return queryable.query(messagesOfBatch, { ...tenant, id, after: afterIndex, limit })
-}
-
-// Opt-outs ---------------------------------------------------------------------------------------------------------
-
 /** In place of a sender: all of them. */
 export const everySender = '*'
 
@@ -504,7 +316,7 @@ interface OptOutRow {
 const optOutColumns = 'id, phone, sender, reason, source, created_at'
 
 /** Gives nothing when the number had opted out of the sender before. */
-const addOptOut = statement<TenantParameters & Omit<OptOutRow, 'created_at'> & { createdAt: Date }, OptOutRow>(
+const addOptOut = statement<Tenant & Omit<OptOutRow, 'created_at'> & { createdAt: Date }, OptOutRow>(
   'sms.add_opt_out',
   `insert into sms.opt_outs (bucket, account_id, environment, phone, sender, id, reason, source, created_at)
    values ($bucket, $account, $environment, $phone, $sender, $id, $reason, $source, $createdAt)
@@ -512,14 +324,14 @@ const addOptOut = statement<TenantParameters & Omit<OptOutRow, 'created_at'> & {
    returning ${optOutColumns}`,
 )
 
-const optOutsOfPhone = statement<TenantParameters & { phone: string }, OptOutRow>(
+const optOutsOfPhone = statement<Tenant & { phone: string }, OptOutRow>(
   'sms.opt_outs_of_phone',
   `select ${optOutColumns} from sms.opt_outs
     where bucket = $bucket and account_id = $account and environment = $environment and phone = $phone order by sender`,
 )
 
 const selectOptOuts = statement<
-  TenantParameters & { phone: string | null; after: string | null; descending: boolean; limit: number },
+  Tenant & { phone: string | null; after: string | null; descending: boolean; limit: number },
   OptOutRow
 >(
   'sms.list_opt_outs',
@@ -531,7 +343,7 @@ const selectOptOuts = statement<
     limit $limit::int + 1`,
 )
 
-const deleteOptOuts = statement<TenantParameters & { phone: string; senders: readonly string[] | null }, OptOutRow>(
+const deleteOptOuts = statement<Tenant & { phone: string; senders: readonly string[] | null }, OptOutRow>(
   'sms.remove_opt_outs',
   `delete from sms.opt_outs
     where bucket = $bucket and account_id = $account and environment = $environment and phone = $phone

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Wallets that fill themselves: when less than a threshold is left, a top-up is asked of the account's phone or charged to
 // its saved card. One is under way at a time, so many a day and no more; three failures in a row pause it until the account turns it on again.
-
 import { type Static, Type } from 'typebox'
 import { AppError, invalid } from '../../kernel/errors.ts'
 import { bucketCount, bucketOf, idOf, nilUuid, uuidOf } from '../../kernel/ids.ts'
@@ -280,7 +279,8 @@ async function recharge(app: App, tenant: Tenant, currency: string, topup: Purpo
       description: 'Automatic top-up',
     }
     // What is refused here has stored nothing.
-    const payment = await accept(app, tx, input, occasion, false, topup).catch((error: unknown) => {
+    const wish = { input, occasion, sendsInline: false, purpose: topup }
+    const payment = await accept(app, tx, wish).catch((error: unknown) => {
       if (error instanceof AppError) return error
       throw error
     })

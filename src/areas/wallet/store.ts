@@ -2,8 +2,10 @@
 // All SQL of the wallet area: thresholds, what was told of them, and wallets that fill themselves. The money is read
 // through the ledger.
 import { statement } from '../../platform/db.ts'
+import { mine, type Tenant } from '../../platform/tenant.ts'
 
-type Owned = { bucket: number; account: string; environment: string; currency: string }
+/** The wallet of an account in one currency. */
+type OfWallet = Tenant & { currency: string }
 
 export interface Threshold {
   account_id: string
@@ -43,7 +45,7 @@ export const toldLow = statement<
 )
 
 /** None when it was told already. */
-export const noteLow = statement<Owned, { sequence: number }>(
+export const noteLow = statement<OfWallet, { sequence: number }>(
   'wallet.note_low',
   `insert into wallet.told as t (bucket, account_id, environment, currency, low, sequence)
    values ($bucket, $account, $environment, $currency, true, 1)
@@ -52,14 +54,14 @@ export const noteLow = statement<Owned, { sequence: number }>(
    returning sequence`,
 )
 
-export const noteRisen = statement<Owned, object>(
+export const noteRisen = statement<OfWallet, object>(
   'wallet.note_risen',
   `update wallet.told set low = false
     where bucket = $bucket and account_id = $account and environment = $environment and currency = $currency and low`,
 )
 
 /** A wallet that is still low after a top-up stays told. */
-export const noteTopup = statement<Owned & { low: boolean }, { sequence: number }>(
+export const noteTopup = statement<OfWallet & { low: boolean }, { sequence: number }>(
   'wallet.note_topup',
   `insert into wallet.told as t (bucket, account_id, environment, currency, low, sequence)
    values ($bucket, $account, $environment, $currency, false, 1)
@@ -90,27 +92,25 @@ const rechargeColumns = `currency, enabled, paused, threshold, amount, phone, ca
   daily_limit, failures,
   last_recharge_at, created_at, updated_at`
 
-const mine = 'bucket = $bucket and account_id = $account and environment = $environment'
-
-export const findRecharge = statement<Owned, RechargeRow>(
+export const findRecharge = statement<OfWallet, RechargeRow>(
   'wallet.find_recharge',
   `select ${rechargeColumns} from wallet.auto_recharges where ${mine} and currency = $currency`,
 )
 
 /** The same, which nobody else changes until this transaction ends. */
-export const lockRecharge = statement<Owned, RechargeRow>(
+export const lockRecharge = statement<OfWallet, RechargeRow>(
   'wallet.lock_recharge',
   `select ${rechargeColumns} from wallet.auto_recharges where ${mine} and currency = $currency for update`,
 )
 
 /** At most one for each currency there is. */
-export const listRecharges = statement<Omit<Owned, 'currency'>, RechargeRow>(
+export const listRecharges = statement<Omit<OfWallet, 'currency'>, RechargeRow>(
   'wallet.list_recharges',
   `select ${rechargeColumns} from wallet.auto_recharges where ${mine} order by currency`,
 )
 
 export const saveRecharge = statement<
-  Owned & {
+  OfWallet & {
     threshold: bigint
     amount: bigint
     phone: string | null
@@ -134,7 +134,7 @@ export const saveRecharge = statement<
    returning ${rechargeColumns}`,
 )
 
-export const stopRecharge = statement<Owned & { at: Date }, RechargeRow>(
+export const stopRecharge = statement<OfWallet & { at: Date }, RechargeRow>(
   'wallet.stop_recharge',
   `update wallet.auto_recharges set enabled = false, updated_at = $at where ${mine} and currency = $currency
    returning ${rechargeColumns}`,
@@ -160,7 +160,7 @@ export const nextReadyRecharges = statement<
 )
 
 /** None when one is under way, or the day has had enough. The row is locked until its payment is named. */
-export const beginRecharge = statement<Owned & { at: Date; day: string }, RechargeRow>(
+export const beginRecharge = statement<OfWallet & { at: Date; day: string }, RechargeRow>(
   'wallet.begin_recharge',
   `update wallet.auto_recharges
       set last_recharge_at = $at, day = $day::date,
@@ -172,14 +172,14 @@ export const beginRecharge = statement<Owned & { at: Date; day: string }, Rechar
    returning ${rechargeColumns}`,
 )
 
-export const nameRecharge = statement<Owned & { payment: string }, object>(
+export const nameRecharge = statement<OfWallet & { payment: string }, object>(
   'wallet.name_recharge',
   `update wallet.auto_recharges set payment_id = $payment, asked_of = coalesce(phone, card_token::text)
     where ${mine} and currency = $currency`,
 )
 
 /** One that could not even be asked for. */
-export const failRecharge = statement<Owned & { most: number }, RechargeRow>(
+export const failRecharge = statement<OfWallet & { most: number }, RechargeRow>(
   'wallet.fail_recharge',
   `update wallet.auto_recharges set failures = failures + 1, paused = failures + 1 >= $most::int
     where ${mine} and currency = $currency
@@ -189,7 +189,7 @@ export const failRecharge = statement<Owned & { most: number }, RechargeRow>(
 /** The phone or the card that was asked has been replaced meanwhile: its failure says nothing of the new one. */
 const isReplaced = `(asked_of is not null and asked_of <> coalesce(phone, card_token::text))`
 
-export const endRecharge = statement<Owned & { payment: string; paid: boolean; most: number }, RechargeRow>(
+export const endRecharge = statement<OfWallet & { payment: string; paid: boolean; most: number }, RechargeRow>(
   'wallet.end_recharge',
   `update wallet.auto_recharges
       set payment_id = null,

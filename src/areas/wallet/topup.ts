@@ -78,7 +78,7 @@ export async function acceptTopup(
 ): Promise<Static<typeof Topup>> {
   const payment = paymentFor(input, caller)
   await requireFitting(tx, payment, caller)
-  return topupOf(tx, await accept(app, tx, payment, caller, sendsInline, topup))
+  return topupOf(tx, await accept(app, tx, { input: payment, occasion: caller, sendsInline, purpose: topup }))
 }
 
 /** Refuses what the wallet has no room for; what comes while it is under way is taken all the same. */

@@ -14,7 +14,8 @@ import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, type JWK, jwtVerif
 import { createTestDatabase } from '../../../test/database.ts'
 import { idOf } from '../../kernel/ids.ts'
 import { Database } from '../db.ts'
-import { loadRootKeys, Secrets } from '../secrets.ts'
+import { loadRootKeys } from '../secrets/root-keys.ts'
+import { Secrets } from '../secrets.ts'
 import { type TokenClaims, type TokenRequest, Tokens } from './tokens.ts'
 
 const issuer = 'https://api.example.test'

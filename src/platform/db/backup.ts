@@ -3,34 +3,23 @@
 // so that neither side ever holds more than a few blocks in memory. pg-copy-streams does the COPY, because pg itself has
 // no streams for it, and so no way to read only as fast as the disk writes.
 //
-// The file is gzip around lines of JSON, and between them the rows in the text format of COPY:
-//
-//   {"pamoja_backup":2,"made_at":"2026-01-31T12:00:00.000Z","migrations":[{"name":"0001_platform","checksum":"9f…"}]}
-//   {"table":"events.events","columns":["bucket","id"],"partitions":[{"name":"events_default","bounds":"DEFAULT"}]}
-//   {"bytes":8192}         and after this line so many bytes of rows, cut anywhere; any number of such blocks,
-//   {"bytes":0}            and this one ends the table; then the next table
-//   {"rows":{"events.events":3412},"sequences":{"later.numbers":"17"}}     nothing may follow
-//
-// Behind it is a seal (backup-seal.ts) over every byte that is on the disk.
-//
 // The file does not hold the secret key, without which the secrets in it are as closed as they are in the database.
 // A restored installation does again what was still to be done when the backup was made.
-import { createReadStream, createWriteStream } from 'node:fs'
-import { open, rename, rm, stat } from 'node:fs/promises'
-import { dirname } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { createGunzip, createGzip, constants as zlib } from 'node:zlib'
 import pg from 'pg'
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
-import { type Static, type TSchema, Type } from 'typebox'
-import { Compile, type Validator } from 'typebox/schema'
-import { StartError } from '../../config.ts'
 import { type Database, sqlState } from '../db.ts'
-import { seal, unseal } from './backup-seal.ts'
+import {
+  BackupError,
+  block,
+  formatVersion,
+  line,
+  type Migrations,
+  readBackup,
+  type TableBegin,
+  writeBackup,
+} from './backup-file.ts'
 
-const formatVersion = 2
-const maxLineBytes = 4 * 1024 * 1024
-const unzippedBlockBytes = 256 * 1024
 const lockTimeoutMs = 10_000
 
 /** What only the nodes that run at this moment mean something to; a restored database makes its own. */
@@ -40,9 +29,6 @@ const transientTables: ReadonlySet<string> = new Set([
   'platform.rate_slots', // What each of them may admit within the next minute.
 ])
 
-/** Why there is no backup, or nothing was restored: one sentence for the operator. */
-export class BackupError extends StartError {}
-
 /** Writes all data, as it is at one moment, to a file. Others go on writing meanwhile. Gives a sentence for the operator. */
 export async function backup(db: Database, file: string): Promise<string> {
   const client = await db.connect()
@@ -50,7 +36,7 @@ export async function backup(db: Database, file: string): Promise<string> {
     await client.query('begin isolation level repeatable read read only')
     await prepareSession(client)
     const counts = new Map<string, number>()
-    const bytes = await writeFile(file, dump(client, counts))
+    const bytes = await writeBackup(file, dump(client, counts))
     return `Backed up ${amount(counts)} to ${file} (${size(bytes)}). The secret key (PAMOJA_SECRET_KEY, or the file secret-key in PAMOJA_HOME) is not in it: keep a copy of that elsewhere, because the secrets in the backup cannot be opened without it.`
   } finally {
     await client.end()
@@ -69,7 +55,7 @@ export async function restore(db: Database, file: string): Promise<string> {
     const tables = new Map((await ourTables(client)).map((table) => [table.name, table]))
     await lock(client, [...tables.values()])
     await requireEmpty(client, [...tables.values()])
-    const { begin } = await readFile(file)
+    const { begin } = await readBackup(file)
     await requireVersion(client, begin.migrations)
     const { counts, left } = await load(client, file, tables)
     await client.query('commit')
@@ -86,42 +72,6 @@ export async function restore(db: Database, file: string): Promise<string> {
     await client.end()
   }
 }
-
-const Begin = Type.Object({
-  pamoja_backup: Type.Literal(formatVersion),
-  made_at: Type.String(),
-  migrations: Type.Array(Type.Object({ name: Type.String(), checksum: Type.String() })),
-})
-
-const TableBegin = Type.Object({
-  table: Type.String(),
-  columns: Type.Array(Type.String()),
-  partitions: Type.Array(
-    Type.Object({
-      name: Type.String(),
-      // Becomes SQL when it is restored, so it is nothing but literals in parentheses.
-      bounds: Type.String({
-        pattern: String.raw`^(DEFAULT|FOR VALUES (FROM|IN|WITH) \([\w ',:.+-]*\)( TO \([\w ',:.+-]*\))?)$`,
-      }),
-    }),
-  ),
-})
-
-const Block = Type.Object({ bytes: Type.Integer({ minimum: 0 }) })
-
-const Summary = Type.Object({
-  rows: Type.Record(Type.String(), Type.Integer({ minimum: 0 })),
-  sequences: Type.Record(Type.String(), Type.String({ pattern: '^-?[0-9]+$' })),
-})
-
-const anyBegin = Compile(Type.Object({ pamoja_backup: Type.Integer() }))
-const begins = Compile(Begin)
-const tableBegins = Compile(TableBegin)
-const blocks = Compile(Block)
-const summaries = Compile(Summary)
-
-type Migrations = Static<typeof Begin>['migrations']
-type Line = Static<typeof Begin> | Static<typeof TableBegin> | Static<typeof Block> | Static<typeof Summary>
 
 interface Table {
   /** As in the file: schema and name, without quotes. */
@@ -170,8 +120,6 @@ async function appliedMigrations(client: pg.Client): Promise<Migrations> {
   return rows
 }
 
-// Writing ---------------------------------------------------------------------------------------------------------
-
 async function* dump(client: pg.Client, counts: Map<string, number>): AsyncGenerator<Buffer> {
   const migrations = await appliedMigrations(client)
   const { rows: moments } = await client.query<{ now: Date }>('select now()')
@@ -207,217 +155,6 @@ async function readSequences(client: pg.Client): Promise<Record<string, string>>
      where last_value is not null and schemaname::regnamespace::oid in (${ourSchemas})`)
   return Object.fromEntries(rows.map(({ name, value }) => [name, value]))
 }
-
-function* block(chunk: Buffer): Generator<Buffer> {
-  yield line({ bytes: chunk.length })
-  yield chunk
-}
-
-function line(value: Line): Buffer {
-  return Buffer.from(`${JSON.stringify(value)}\n`)
-}
-
-/** Under its own name the file is always whole: it is written beside it, and renamed when it is safe on the disk. */
-async function writeFile(file: string, content: AsyncIterable<Buffer>): Promise<number> {
-  const part = `${file}.part`
-  try {
-    if ((await stat(file).catch(() => null))?.isDirectory())
-      throw new BackupError(`${file} is a directory: name a file.`)
-    await rm(part, { force: true })
-    const bytes = await writePart(part, content)
-    await rename(part, file)
-    await syncDirectory(dirname(file))
-    return bytes
-  } catch (error) {
-    await rm(part, { force: true }).catch(() => undefined)
-    throw writingProblem(file, error)
-  }
-}
-
-async function writePart(part: string, content: AsyncIterable<Buffer>): Promise<number> {
-  // While a backup runs the database cannot clean up behind its snapshot, so it had better be quick than small.
-  const gzip = createGzip({ level: zlib.Z_BEST_SPEED })
-  await pipeline(content, gzip, seal, createWriteStream(part, { flags: 'wx', mode: 0o600, flush: true }))
-  return (await stat(part)).size
-}
-
-async function syncDirectory(directory: string): Promise<void> {
-  const handle = await open(directory, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-}
-
-const fileProblems: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file or directory',
-  ENOTDIR: 'a part of its path is not a directory',
-  EISDIR: 'it is a directory',
-  EACCES: 'this user has no permission',
-  EPERM: 'this user has no permission',
-  EROFS: 'the disk is read-only',
-  ENOSPC: 'the disk is full',
-  EDQUOT: 'the disk quota is used up',
-  EFBIG: 'the disk takes no files of this size',
-  EIO: 'the disk fails',
-}
-
-function writingProblem(file: string, error: unknown): unknown {
-  const problem = fileProblems[codeOf(error)]
-  return problem
-    ? new BackupError(`${file} cannot be written: ${problem}. There is no backup.`, { cause: error })
-    : error
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
-}
-
-// Reading ---------------------------------------------------------------------------------------------------------
-
-/** Takes all the rows of a table, or leaves them all alone. */
-type Taker = (table: Static<typeof TableBegin>, rows: AsyncIterable<Buffer>) => Promise<void>
-
-interface Contents {
-  begin: Static<typeof Begin>
-  summary: Static<typeof Summary>
-}
-
-class Damage extends Error {}
-
-/** Reads a file from the first byte to the last. Returns only if all of it is what once was written. */
-async function readFile(file: string, take: Taker = async () => undefined): Promise<Contents> {
-  let begun = false
-  let whole = false
-  try {
-    const contents = await pipeline(
-      createReadStream(file),
-      async function* (chunks: AsyncIterable<Buffer>) {
-        whole = yield* unseal(chunks)
-      },
-      createGunzip({ chunkSize: unzippedBlockBytes }),
-      async (chunks: AsyncIterable<Buffer>) => {
-        const input = new Input(chunks)
-        const begin = await readBegin(file, input)
-        begun = true
-        return { begin, summary: await readTables(input, take) }
-      },
-    )
-    if (!whole) throw new Damage('its checksum does not match')
-    return contents
-  } catch (error) {
-    throw readingProblem(file, begun, error)
-  }
-}
-
-async function readBegin(file: string, input: Input): Promise<Static<typeof Begin>> {
-  const record = await input.line()
-  if (anyBegin.Check(record) && record.pamoja_backup !== formatVersion)
-    throw new BackupError(
-      `${file} has format ${record.pamoja_backup}, and this version of the program reads format ${formatVersion}: restore it with the version that made it.`,
-    )
-  return checked(begins, record)
-}
-
-async function readTables(input: Input, take: Taker): Promise<Static<typeof Summary>> {
-  for (;;) {
-    const record = await input.line()
-    if (tableBegins.Check(record)) {
-      const rows = readRows(input)
-      await take(record, rows)
-      while (!(await rows.next()).done);
-      continue
-    }
-    const summary = checked(summaries, record)
-    if (!(await input.atEnd())) throw new Damage('something follows its end')
-    return summary
-  }
-}
-
-async function* readRows(input: Input): AsyncGenerator<Buffer> {
-  for (;;) {
-    const { bytes } = checked(blocks, await input.line())
-    if (bytes === 0) return
-    yield* input.bytes(bytes)
-  }
-}
-
-function checked<S extends TSchema>(validator: Validator<S>, record: unknown): Static<S> {
-  if (!validator.Check(record)) throw new Damage('it holds a line that does not belong there')
-  return record
-}
-
-/** Lines and blocks out of a stream that is cut anywhere. */
-class Input {
-  readonly #chunks: AsyncIterator<Buffer>
-  #ahead: Buffer = Buffer.alloc(0)
-
-  constructor(chunks: AsyncIterable<Buffer>) {
-    this.#chunks = chunks[Symbol.asyncIterator]()
-  }
-
-  async line(): Promise<unknown> {
-    const pieces: Buffer[] = []
-    for (let bytes = 0; bytes < maxLineBytes; ) {
-      await this.#more()
-      const end = this.#ahead.indexOf('\n')
-      const piece = this.#take(end < 0 ? this.#ahead.length : end + 1)
-      pieces.push(piece)
-      bytes += piece.length
-      if (end >= 0) return parsed(Buffer.concat(pieces).toString('utf8'))
-    }
-    throw new Damage('it holds a line that is too long')
-  }
-
-  async *bytes(count: number): AsyncGenerator<Buffer> {
-    for (let left = count; left > 0; ) {
-      await this.#more()
-      const piece = this.#take(Math.min(left, this.#ahead.length))
-      left -= piece.length
-      yield piece
-    }
-  }
-
-  async atEnd(): Promise<boolean> {
-    while (this.#ahead.length === 0) {
-      const next = await this.#chunks.next()
-      if (next.done) return true
-      this.#ahead = next.value
-    }
-    return false
-  }
-
-  async #more(): Promise<void> {
-    if (await this.atEnd()) throw new Damage('it ends too early')
-  }
-
-  #take(count: number): Buffer {
-    const taken = this.#ahead.subarray(0, count)
-    this.#ahead = this.#ahead.subarray(count)
-    return taken
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (cause) {
-    throw new Damage('it holds a line that is not JSON', { cause })
-  }
-}
-
-function readingProblem(file: string, begun: boolean, error: unknown): unknown {
-  const problem = fileProblems[codeOf(error)]
-  if (problem) return new BackupError(`${file} cannot be read: ${problem}. Nothing was restored.`, { cause: error })
-  if (!(error instanceof Error && (error instanceof Damage || codeOf(error).startsWith('Z_')))) return error
-  const sentence = begun
-    ? `${file} is damaged or cut short (${error.message}).`
-    : `${file} is not a backup of Pamoja, or its beginning is damaged.`
-  return new BackupError(`${sentence} Nothing was restored.`, { cause: error })
-}
-
-// Loading ---------------------------------------------------------------------------------------------------------
 
 async function lock(client: pg.Client, tables: readonly Table[]): Promise<void> {
   try {
@@ -472,7 +209,7 @@ async function load(
   const counts = new Map<string, number>()
   const left: string[] = []
   const foreignKeys = await dropForeignKeys(client)
-  const { summary } = await readFile(file, async (given, rows) => {
+  const { summary } = await readBackup(file, async (given, rows) => {
     const table = tables.get(given.table)
     if (!table || transientTables.has(given.table)) left.push(given.table)
     else counts.set(given.table, await fill(client, table, given, rows))
@@ -502,12 +239,7 @@ async function dropForeignKeys(client: pg.Client): Promise<string[]> {
 }
 
 /** Replaces the rows of a table. The rows are facts already, so no trigger hears of them. */
-async function fill(
-  client: pg.Client,
-  table: Table,
-  given: Static<typeof TableBegin>,
-  rows: AsyncIterable<Buffer>,
-): Promise<number> {
+async function fill(client: pg.Client, table: Table, given: TableBegin, rows: AsyncIterable<Buffer>): Promise<number> {
   const unknown = given.columns.find((column) => !table.columns.includes(column))
   if (unknown !== undefined)
     throw new BackupError(`The table ${table.name} of this database has no column ${unknown}. Nothing was restored.`)
@@ -525,7 +257,7 @@ async function fill(
  * share one partition, kept until the youngest may go, and rows from beyond the prepared months would sit in the default
  * partition, where they prevent that their own is ever made.
  */
-async function rebuildPartitions(client: pg.Client, table: Table, given: Static<typeof TableBegin>): Promise<void> {
+async function rebuildPartitions(client: pg.Client, table: Table, given: TableBegin): Promise<void> {
   const partition = (name: string): string => `${pg.escapeIdentifier(table.schema)}.${pg.escapeIdentifier(name)}`
   if (given.partitions.length === 0) return
   for (const { name } of table.partitions) await client.query(`drop table ${partition(name)}`)

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // A schema as a person reads it: one row per field, nested ones indented, and a sample that shows its shape.
-import { isJsonSchema, type JsonSchema, judgedBy, ruleSentence } from '../openapi/json-schema.ts'
+import {
+  isJsonSchema,
+  type JsonSchema,
+  judgedBy,
+  propertiesOf,
+  requiredOf,
+  ruleSentence,
+} from '../openapi/json-schema.ts'
 import { filterMeaning } from '../openapi/reference.ts'
-import { propertiesOf, requiredOf } from '../openapi.ts'
 import { breakable, type Html, html, prose } from '../web/html.ts'
 
 /** Fields deeper than this are left to the OpenAPI document. */

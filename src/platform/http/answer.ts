@@ -2,6 +2,7 @@
 // What goes back: a result as JSON in its envelope, as a page of a list, as CSV, or as it was stored under an idempotency
 // key; and the one shape of every error.
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { errorCode } from '../../kernel/error-code.ts'
 import { AppError, errors } from '../../kernel/errors.ts'
 import type { App } from '../app.ts'
 import type { Caller, Envelope } from '../auth.ts'
@@ -160,7 +161,7 @@ export function asAppError(app: App, { id, compiled }: Exchange, thrown: unknown
     return thrown
   }
   const error = asError(thrown)
-  const translate = 'code' in error && typeof error.code === 'string' ? frameworkErrors[error.code] : undefined
+  const translate = frameworkErrors[errorCode(error)]
   if (translate) return translate(error, compiled)
   if (isUnavailable(error)) {
     app.log.warn({ error, request: id }, 'the database is out of reach')

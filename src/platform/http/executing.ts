@@ -8,7 +8,7 @@ import type { Caller } from '../auth.ts'
 import type { Input } from '../route.ts'
 import { answerOf, errorBody, give, replay, send, storable } from './answer.ts'
 import type { CompiledRoute, Exchange } from './exchange.ts'
-import { type Answer, AnsweredBefore, KeyConflict, keyed } from './idempotency.ts'
+import { type Answer, AnsweredBefore, type Claim, KeyConflict, keyed } from './idempotency.ts'
 import { checked } from './request-input.ts'
 
 /** A request with an idempotency key, and what it is compared by when it comes again. */
@@ -51,32 +51,32 @@ export function executeOnce(what: Keyed): Promise<unknown> {
 /** A keyed request in a plain transaction: the answer is stored by the transaction that makes it true. */
 async function inTransaction({ app, compiled, request, reply, caller, key, hash }: Keyed): Promise<unknown> {
   const { route, secretReply } = compiled
-  const { tenant } = caller
+  const claim = { ...caller.tenant, key, hash }
   let isCommitted = false
-  const before = await app.idempotency.begin(caller.tenant, key, hash, secretReply)
+  const before = await app.idempotency.begin(claim, secretReply)
   if (before) return replay(compiled, request, reply, before)
   try {
     const input = checked(compiled, request, reply)
     const prepared = route.kind === 'write' ? await route.prepare?.(app, input, caller) : undefined
     if (route.kind !== 'write') {
       const result = await execute(app, compiled, input, caller)
-      await app.idempotency.finish(app.db, tenant, key, hash, storable(compiled, request, result), secretReply)
+      await app.idempotency.finish(app.db, claim, storable(compiled, request, result), secretReply)
       return send(compiled, request, reply, result)
     }
     const { follow } = route
     const made = await route.transact(app, input, caller, prepared, async (tx, written) => {
       const answer = storable(compiled, request, written)
-      if (follow) await app.idempotency.finishForNow(tx, tenant, key, hash, answer, secretReply)
-      else await app.idempotency.finish(tx, tenant, key, hash, answer, secretReply)
+      if (follow) await app.idempotency.finishForNow(tx, claim, answer, secretReply)
+      else await app.idempotency.finish(tx, claim, answer, secretReply)
     })
     isCommitted = true
     if (!follow) return send(compiled, request, reply, made)
     const result = await follow(app, input, caller, made)
-    await app.idempotency.amend(tenant, key, hash, storable(compiled, request, result), secretReply)
+    await app.idempotency.amend(claim, storable(compiled, request, result), secretReply)
     return send(compiled, request, reply, result)
   } catch (error) {
-    if (isCommitted) await amendByRefusal(app, request.exchange, caller, key, hash, error)
-    else await storeRefusal(app, request.exchange, caller, key, hash, error)
+    if (isCommitted) await amendByRefusal(app, request.exchange, claim, error)
+    else await storeRefusal(app, request.exchange, claim, error)
     throw error
   }
 }
@@ -85,7 +85,8 @@ async function inTransaction({ app, compiled, request, reply, caller, key, hash 
 async function inGroupCommit({ app, compiled, request, reply, caller, key, hash }: Keyed): Promise<unknown> {
   const { route } = compiled
   if (route.kind !== 'commit') throw new Error(`${route.operation} is not a group commit`)
-  const leaveKey = app.idempotency.enter(caller.tenant, key)
+  const claim = { ...caller.tenant, key, hash }
+  const leaveKey = app.idempotency.enter(claim)
   try {
     const input = checked(compiled, request, reply)
     // The answer is written before the commit that makes it true, and given as it was written.
@@ -97,9 +98,8 @@ async function inGroupCommit({ app, compiled, request, reply, caller, key, hash 
     const result = await route.handle(app, input, caller, handleOnce)
     return give(reply, answer ?? answerOf(compiled, request, result))
   } catch (error) {
-    if (error instanceof AnsweredBefore)
-      return replay(compiled, request, reply, await app.idempotency.stored(caller.tenant, key, hash))
-    await storeRefusal(app, request.exchange, caller, key, hash, error)
+    if (error instanceof AnsweredBefore) return replay(compiled, request, reply, await app.idempotency.stored(claim))
+    await storeRefusal(app, request.exchange, claim, error)
     throw error
   } finally {
     leaveKey()
@@ -109,26 +109,19 @@ async function inGroupCommit({ app, compiled, request, reply, caller, key, hash 
 const storedRefusals = new Set([402, 403, 404, 409, 422])
 
 /** A refusal by a business rule is an answer like any other; everything else leaves the key free for the retry. */
-async function storeRefusal(
-  app: App,
-  exchange: Exchange,
-  caller: Caller,
-  key: string,
-  hash: string,
-  error: unknown,
-): Promise<void> {
+async function storeRefusal(app: App, exchange: Exchange, claim: Claim, error: unknown): Promise<void> {
   const stored =
     error instanceof AppError &&
     storedRefusals.has(error.status) &&
     error.code !== 'VALIDATION_ERROR' &&
     error.extras.fields === undefined &&
     !(error instanceof KeyConflict)
-  if (!stored) return app.idempotency.free(caller.tenant, key).catch(() => undefined)
+  if (!stored) return app.idempotency.free(claim).catch(() => undefined)
   exchange.errorCode = error.code
   exchange.replyText = errorBody(app, exchange, error)
   const body = exchange.replyText
   await app.idempotency
-    .finish(app.db, caller.tenant, key, hash, { status: error.status, location: null, body }, false)
+    .finish(app.db, claim, { status: error.status, location: null, body }, false)
     .catch(() => undefined)
 }
 
@@ -136,23 +129,11 @@ async function storeRefusal(
  * What was committed stays, so the key stays too: with the refusal, or with the answer that the commit stored. Only where
  * nobody could be asked, and all of it was taken back, the same key may be tried again.
  */
-async function amendByRefusal(
-  app: App,
-  exchange: Exchange,
-  { tenant }: Caller,
-  key: string,
-  hash: string,
-  error: unknown,
-): Promise<void> {
-  if (error instanceof AppError && error.code === 'PROVIDER_UNAVAILABLE') return app.idempotency.release(tenant, key)
-  if (!(error instanceof AppError) || error.status >= 500) return app.idempotency.settle(tenant, key)
+async function amendByRefusal(app: App, exchange: Exchange, claim: Claim, error: unknown): Promise<void> {
+  if (error instanceof AppError && error.code === 'PROVIDER_UNAVAILABLE') return app.idempotency.release(claim)
+  if (!(error instanceof AppError) || error.status >= 500) return app.idempotency.settle(claim)
   exchange.errorCode = error.code
   exchange.replyText = errorBody(app, exchange, error)
-  await app.idempotency.amend(
-    tenant,
-    key,
-    hash,
-    { status: error.status, location: null, body: exchange.replyText },
-    false,
-  )
+  const answer = { status: error.status, location: null, body: exchange.replyText }
+  await app.idempotency.amend(claim, answer, false)
 }

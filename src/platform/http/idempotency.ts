@@ -26,6 +26,7 @@ export interface Keyed {
     reply_status: number | null
     reply_body: string | null
   }
+
   /** Call with what claim_keys said: a key used before ends the request here, with the first answer or a refusal. */
   settle(seen: string | null): void
 }
@@ -45,12 +46,12 @@ interface Row {
   running: boolean
 }
 
-interface KeyParameters {
-  bucket: number
-  account: string
-  environment: string
-  key: string
-}
+type KeyParameters = Tenant & { readonly key: string }
+
+/** A request's claim to its key: the same request has the same hash. */
+export type Claim = KeyParameters & { readonly hash: string }
+
+type StoredAnswer = Claim & { status: number; location: string | null; body: string; sealed: boolean }
 
 const find = statement<KeyParameters, Row>(
   'platform.find_idempotency',
@@ -60,7 +61,7 @@ const find = statement<KeyParameters, Row>(
 )
 
 /** Takes a key that is new, or whose request died half-way. */
-const claim = statement<KeyParameters & { hash: string; seconds: number }, { key: string }>(
+const take = statement<Claim & { seconds: number }, { key: string }>(
   'platform.claim_idempotency',
   `insert into platform.idempotency as i (bucket, account_id, environment, key, request_hash, running_until)
    values ($bucket, $account, $environment, $key, $hash, now() + $seconds::int * interval '1 second')
@@ -71,10 +72,7 @@ const claim = statement<KeyParameters & { hash: string; seconds: number }, { key
 )
 
 /** Stores the answer; a key that another node has meanwhile taken for dead and finished keeps its first answer. */
-const finish = statement<
-  KeyParameters & { hash: string; status: number; location: string | null; body: string; sealed: boolean },
-  { key: string }
->(
+const finish = statement<StoredAnswer, { key: string }>(
   'platform.finish_idempotency',
   `insert into platform.idempotency as i (bucket, account_id, environment, key, request_hash, status, location, body, sealed)
    values ($bucket, $account, $environment, $key, $hash, $status, $location, $body, $sealed)
@@ -92,10 +90,7 @@ const keepRunning = statement<KeyParameters & { seconds: number }, object>(
     where bucket = $bucket and account_id = $account and environment = $environment and key = $key`,
 )
 
-const amend = statement<
-  KeyParameters & { hash: string; status: number; location: string | null; body: string; sealed: boolean },
-  object
->(
+const amend = statement<StoredAnswer, object>(
   'platform.amend_idempotency',
   `update platform.idempotency
       set status = $status, location = $location, body = $body, sealed = $sealed, running_until = null
@@ -133,76 +128,66 @@ export class Idempotency {
   }
 
   /** Claims a key for a plain transaction. Gives the stored answer when the same request was answered before. */
-  async begin(tenant: Tenant, key: string, hash: string, secret: boolean): Promise<Answer | null> {
+  async begin(claim: Claim, secret: boolean): Promise<Answer | null> {
     // The key that seals the answer is fetched now: inside the transaction it would need a second connection.
-    if (secret) await this.#secrets.seal(tenant, placeOf(key), '')
-    const parameters = { ...tenant, key }
-    if ((await this.#db.query(claim, { ...parameters, hash, seconds: runningSeconds })).length > 0) return null
-    return this.stored(tenant, key, hash)
+    if (secret) await this.#secrets.seal(claim, placeOf(claim), '')
+    const taken = await this.#db.query(take, { ...claim, seconds: runningSeconds })
+    return taken.length > 0 ? null : this.stored(claim)
   }
 
   /** The answer given before under this key; refuses when the key belongs to another request or one still running. */
-  async stored(tenant: Tenant, key: string, hash: string): Promise<Answer> {
-    const row = await maybe(this.#db.query(find, { ...tenant, key }))
-    if (row && row.request_hash !== hash) throw otherRequest()
+  async stored(claim: Claim): Promise<Answer> {
+    const row = await maybe(this.#db.query(find, claim))
+    if (row && row.request_hash !== claim.hash) throw otherRequest()
     if (!row || row.status === null || row.body === null || row.running) throw stillRunning()
     const body = row.sealed
-      ? (await this.#secrets.open(tenant, placeOf(key), Buffer.from(row.body, 'base64'))).toString()
+      ? (await this.#secrets.open(claim, placeOf(claim), Buffer.from(row.body, 'base64'))).toString()
       : row.body
     return { status: row.status, location: row.location, body }
   }
 
   /** Stores the answer in the transaction of the effects. */
-  async finish(
-    tx: Queryable,
-    tenant: Tenant,
-    key: string,
-    hash: string,
-    answer: Answer,
-    secret: boolean,
-  ): Promise<void> {
-    const body = secret ? (await this.#secrets.seal(tenant, placeOf(key), answer.body)).toString('base64') : answer.body
-    const stored = await tx.query(finish, { ...tenant, key, hash, ...answer, body, sealed: secret })
+  async finish(tx: Queryable, claim: Claim, answer: Answer, secret: boolean): Promise<void> {
+    const stored = await tx.query(finish, await this.#storable(claim, answer, secret))
     // Too slow by a minute: the key was taken over. Rolling back leaves exactly one execution.
     if (stored.length === 0) throw stillRunning()
   }
 
   /** Stores the answer for the case that nothing better follows: until that is known, the request counts as running. */
-  async finishForNow(
-    tx: Queryable,
-    tenant: Tenant,
-    key: string,
-    hash: string,
-    answer: Answer,
-    secret: boolean,
-  ): Promise<void> {
-    await this.finish(tx, tenant, key, hash, answer, secret)
-    await tx.query(keepRunning, { ...tenant, key, seconds: runningSeconds })
+  async finishForNow(tx: Queryable, claim: Claim, answer: Answer, secret: boolean): Promise<void> {
+    await this.finish(tx, claim, answer, secret)
+    await tx.query(keepRunning, { ...claim, seconds: runningSeconds })
   }
 
   /** Replaces an answer that was stored for now. */
-  async amend(tenant: Tenant, key: string, hash: string, answer: Answer, secret: boolean): Promise<void> {
-    const body = secret ? (await this.#secrets.seal(tenant, placeOf(key), answer.body)).toString('base64') : answer.body
-    await this.#db.query(amend, { ...tenant, key, hash, ...answer, body, sealed: secret })
+  async amend(claim: Claim, answer: Answer, secret: boolean): Promise<void> {
+    await this.#db.query(amend, await this.#storable(claim, answer, secret))
+  }
+
+  async #storable(claim: Claim, answer: Answer, secret: boolean): Promise<StoredAnswer> {
+    const body = secret
+      ? (await this.#secrets.seal(claim, placeOf(claim), answer.body)).toString('base64')
+      : answer.body
+    return { ...claim, ...answer, body, sealed: secret }
   }
 
   /** The answer that was stored for now is the last one. */
-  async settle(tenant: Tenant, key: string): Promise<void> {
-    await this.#db.query(settle, { ...tenant, key })
+  async settle(claim: Claim): Promise<void> {
+    await this.#db.query(settle, claim)
   }
 
   /** Forgets a key, with the answer that was stored for now. */
-  async release(tenant: Tenant, key: string): Promise<void> {
-    await this.#db.query(release, { ...tenant, key })
+  async release(claim: Claim): Promise<void> {
+    await this.#db.query(release, claim)
   }
 
-  async free(tenant: Tenant, key: string): Promise<void> {
-    await this.#db.query(free, { ...tenant, key })
+  async free(claim: Claim): Promise<void> {
+    await this.#db.query(free, claim)
   }
 
   /** Holds a key for a group commit of this node: two at once on one node cannot both be in a batch. */
-  enter(tenant: Tenant, key: string): () => void {
-    const name = `${tenant.account} ${tenant.environment} ${key}`
+  enter({ account, environment, key }: Claim): () => void {
+    const name = `${account} ${environment} ${key}`
     if (this.#running.has(name)) throw stillRunning()
     this.#running.add(name)
     return () => this.#running.delete(name)
@@ -253,7 +238,7 @@ export function requestHash(secrets: Secrets, method: string, path: string, body
   return secrets.fingerprint('platform.idempotency', `${method} ${plain}\n${body}`).toString('base64')
 }
 
-function placeOf(key: string): string {
+function placeOf({ key }: Claim): string {
   return `platform.idempotency.body:${key}`
 }
 

@@ -2,7 +2,6 @@
 // One TCP port for everything: the first byte of a connection decides. 0x16 opens a TLS handshake; anything else is
 // plain HTTP, which is served only to trusted proxies (and, in development, to this machine) and refused otherwise.
 // The look at the first byte happens once per connection, before either HTTP server sees the socket.
-
 import {
   createServer as createHttpServer,
   type IncomingMessage,

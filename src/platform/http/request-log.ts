@@ -2,13 +2,12 @@
 // What customers can look up about their own requests, and the counts behind usage. Lines are gathered in memory and
 // written a few times a second with one COPY, which costs PostgreSQL a third of an INSERT; they are a record, not money,
 // so a crash may lose the last moment of them and a flood drops lines (counted) rather than slowing anyone down.
-
 import { dayOf } from '../../kernel/time.ts'
 import type { Clock } from '../clock.ts'
-import { type Database, maybe, type Queryable, statement } from '../db.ts'
+import { type Database, statement } from '../db.ts'
 import type { Logger } from '../log.ts'
-import type { Window } from '../page.ts'
 import type { Tenant } from '../tenant.ts'
+import type { LoggedRequest } from './logged-requests.ts'
 
 const flushMs = 500
 /** So many lines are written at once, without waiting for the time. */
@@ -163,91 +162,4 @@ const copyEscapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t
 
 function cut(text: string | null): string | null {
   return text !== null && text.length > maxBodyLength ? text.slice(0, maxBodyLength) : text
-}
-
-// Reading ----------------------------------------------------------------------------------------------------------
-
-export interface LoggedRequest {
-  id: string
-  key_id: string
-  operation: string | null
-  method: string
-  path: string
-  status: number
-  error_code: string | null
-  duration_us: number
-  ip: string
-  warning: string | null
-  request_body: string | null
-  response_body: string | null
-}
-
-const shown = `id, key_id, operation, method, path, status, error_code, duration_us, ip, warning, request_body, response_body`
-
-type TenantParameters = { bucket: number; account: string; environment: string }
-
-export interface RequestFilter {
-  from: string
-  to: string
-  status: number | null
-  operation: string | null
-  method: string | null
-  key: string | null
-}
-
-const list = statement<
-  TenantParameters & RequestFilter & { after: string | null; descending: boolean; limit: number },
-  LoggedRequest
->(
-  'platform.list_requests',
-  `select ${shown} from platform.requests
-    where bucket = $bucket and account_id = $account and environment = $environment and id >= $from and id < $to
-      and ($status::int is null or status = $status) and ($operation::text is null or operation = $operation)
-      and ($method::text is null or method = $method) and ($key::uuid is null or key_id = $key)
-      and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
-    order by case when $descending then id end desc, id
-    limit $limit::int + 1`,
-)
-
-const find = statement<TenantParameters & { id: string }, LoggedRequest>(
-  'platform.find_request',
-  `select ${shown} from platform.requests
-    where bucket = $bucket and account_id = $account and environment = $environment and id = $id`,
-)
-
-const sumUsage = statement<
-  TenantParameters & { from: string; to: string; byDay: boolean; byArea: boolean; byOperation: boolean },
-  { day: string | null; area: string | null; operation: string | null; requests: number; errors: number }
->(
-  'platform.sum_usage',
-  `select case when $byDay::boolean then day end as day, case when $byArea::boolean then area end as area,
-          case when $byOperation::boolean then operation end as operation,
-          sum(requests)::int as requests, sum(errors)::int as errors
-     from platform.usage
-    where bucket = $bucket and account_id = $account and environment = $environment
-      and day >= $from::date and day <= $to::date
-    group by 1, 2, 3 order by 1, 2, 3`,
-)
-
-export async function listRequests(
-  queryable: Queryable,
-  tenant: Tenant,
-  window: Window,
-  filter: RequestFilter,
-): Promise<LoggedRequest[]> {
-  return queryable.query(list, { ...tenant, ...window, ...filter })
-}
-
-export async function findRequest(queryable: Queryable, tenant: Tenant, id: string): Promise<LoggedRequest | null> {
-  return maybe(queryable.query(find, { ...tenant, id }))
-}
-
-/** Requests and errors of a range of days, summed by what is asked for. */
-export async function usageOf(
-  queryable: Queryable,
-  tenant: Tenant,
-  range: { from: string; to: string },
-  by: { day: boolean; area: boolean; operation: boolean },
-): Promise<{ day: string | null; area: string | null; operation: string | null; requests: number; errors: number }[]> {
-  return queryable.query(sumUsage, { ...tenant, ...range, byDay: by.day, byArea: by.area, byOperation: by.operation })
 }

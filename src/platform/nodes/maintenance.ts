@@ -4,6 +4,7 @@
 import { bucketCount, firstUuidAt } from '../../kernel/ids.ts'
 import { dayMs } from '../../kernel/time.ts'
 import type { App } from '../app.ts'
+import { atMost } from '../at-most.ts'
 import { statement } from '../db.ts'
 import { forgetDeadNodes } from './nodes.ts'
 
@@ -107,7 +108,7 @@ export function keepHouse(app: App, chores: readonly Chore[]): () => Promise<voi
   return async () => {
     stopped = true
     clearInterval(timer)
-    await Promise.race([running, new Promise((resolve) => setTimeout(resolve, finishMs).unref())])
+    if (running) await atMost(finishMs, running, undefined)
   }
 
   async function round(): Promise<void> {

@@ -128,3 +128,11 @@ export function ruleSentence({ rule, enum: words }: JsonSchema): string | null {
   if (typeof rule !== 'string' || words !== undefined) return null
   return `${rule.charAt(0).toUpperCase()}${rule.slice(1)}`
 }
+
+export function propertiesOf(schema: unknown): Readonly<Record<string, unknown>> {
+  return isJsonSchema(schema) && isJsonSchema(schema.properties) ? schema.properties : {}
+}
+
+export function requiredOf(schema: unknown): readonly unknown[] {
+  return isJsonSchema(schema) && Array.isArray(schema.required) ? schema.required : []
+}

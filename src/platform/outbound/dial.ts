@@ -6,6 +6,7 @@ import { type Socket, connect as tcpConnect } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { type SecureContext, connect as tlsConnect } from 'node:tls'
 import type { buildConnector } from 'undici'
+import { errorCode } from '../../kernel/error-code.ts'
 import type { Target } from './customer-urls.ts'
 
 export type OutboundError = 'TIMEOUT' | 'CONNECTION_FAILED' | 'DNS_FAILED' | 'TLS_FAILED' | 'ADDRESS_BLOCKED'
@@ -191,7 +192,7 @@ const certificateReasons: Readonly<Record<string, string>> = {
 
 /** What is not the end of the connection is the fault of the TLS handshake, or of what came instead of HTTP. */
 export function failureOf(error: Error, phase: 'connecting' | 'shaking hands' | 'open'): Failure {
-  const code = codeOf(error)
+  const code = errorCode(error)
   const certificate = certificateReasons[code]
   if (certificate !== undefined) return new Failure('TLS_FAILED', certificate)
   const reason = connectionReasons[code]
@@ -204,11 +205,7 @@ export function failureOf(error: Error, phase: 'connecting' | 'shaking hands' | 
 
 /** Whether the other side ended the connection, perhaps while it was idle. */
 export function isLostConnection(error: Error): boolean {
-  return connectionReasons[codeOf(error)] === closedEarly
-}
-
-export function codeOf(error: Error): string {
-  return 'code' in error && typeof error.code === 'string' ? error.code : ''
+  return connectionReasons[errorCode(error)] === closedEarly
 }
 
 export function since(start: number): number {

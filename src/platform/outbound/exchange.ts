@@ -3,8 +3,9 @@
 // Which connection it gets is decided in connections.ts.
 import { performance } from 'node:perf_hooks'
 import type { Client, Dispatcher } from 'undici'
+import { errorCode } from '../../kernel/error-code.ts'
 import type { Purpose } from './customer-urls.ts'
-import { type Connection, codeOf, Failure, failureOf, isLostConnection, type OutboundError, since } from './dial.ts'
+import { type Connection, Failure, failureOf, isLostConnection, type OutboundError, since } from './dial.ts'
 
 export interface OutboundRequest extends Purpose {
   /** What to keep apart: requests of different pools never share a connection or wait for each other. */
@@ -263,7 +264,7 @@ function onTimeout(exchange: Exchange): void {
 /** The client refuses to write such a request; nothing went out. */
 function isMisuse(error: Error): boolean {
   const codes = ['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED', 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH']
-  return error instanceof Misuse || codes.includes(codeOf(error))
+  return error instanceof Misuse || codes.includes(errorCode(error))
 }
 
 function headersOf(pairs: readonly Buffer[]): Record<string, string> {

@@ -3,9 +3,10 @@
 import fs from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import path from 'node:path'
+import { hasCode } from '../../kernel/error-code.ts'
 import { type Account, makeReachable, run } from './account.ts'
 import { buildOnce, unlessMissing } from './directories.ts'
-import { hasCode, PostgresStartError } from './failures.ts'
+import { PostgresStartError } from './failures.ts'
 
 /** Where root keeps what the server's user could not reach elsewhere. */
 export const systemHome = '/var/lib/pamoja'

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import fs from 'node:fs/promises'
 import path from 'node:path'
-import { hasCode } from './failures.ts'
+import { hasCode } from '../../kernel/error-code.ts'
 
 const building = new Set<string>()
 

@@ -56,7 +56,3 @@ export function explain(output: string, place: string, cause?: unknown): Postgre
     cause: cause ?? details,
   })
 }
-
-export function hasCode(error: unknown, ...codes: string[]): boolean {
-  return error instanceof Error && 'code' in error && codes.some((code) => code === error.code)
-}

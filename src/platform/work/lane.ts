@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The jobs of one lane that this node has in memory: those that run, and those that wait for a place, account by account in
 // turn. A lane `area.verb@place` is served by some nodes only, and shared out between accounts: none of them can fill it.
-
 import type { TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/schema'
 import { nilUuid } from '../../kernel/ids.ts'

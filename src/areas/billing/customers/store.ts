@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // All SQL of customers and of what they have in hand.
 import { statement } from '../../../platform/db.ts'
-import type { Environment } from '../../../platform/tenant.ts'
-
-type Owned = { bucket: number; account: string; environment: Environment }
+import { mine, type Tenant } from '../../../platform/tenant.ts'
 
 export interface CustomerRow {
   id: string
@@ -15,11 +13,10 @@ export interface CustomerRow {
 }
 
 const columns = 'id, name, email, phone, created_at, updated_at'
-const mine = 'bucket = $bucket and account_id = $account and environment = $environment'
 
 /** Makes a customer, or brings up to date the one with the same contact. */
 export const saveCustomer = statement<
-  Owned & {
+  Tenant & {
     id: string
     contact: string | null
     name: string | null
@@ -37,18 +34,18 @@ export const saveCustomer = statement<
    returning ${columns}`,
 )
 
-export const findCustomer = statement<Owned & { id: string }, CustomerRow>(
+export const findCustomer = statement<Tenant & { id: string }, CustomerRow>(
   'billing.find_customer',
   `select ${columns} from billing.customers where ${mine} and id = $id`,
 )
 
-export const findCustomers = statement<Owned & { ids: readonly string[] }, CustomerRow>(
+export const findCustomers = statement<Tenant & { ids: readonly string[] }, CustomerRow>(
   'billing.find_customers',
   `select ${columns} from billing.customers where ${mine} and id = any($ids::uuid[])`,
 )
 
 export const listCustomers = statement<
-  Owned & { contact: string | null; after: string | null; descending: boolean; limit: number },
+  Tenant & { contact: string | null; after: string | null; descending: boolean; limit: number },
   CustomerRow
 >(
   'billing.list_customers',
@@ -60,7 +57,7 @@ export const listCustomers = statement<
 )
 
 export const creditsOf = statement<
-  Owned & { customers: readonly string[] },
+  Tenant & { customers: readonly string[] },
   { customer_id: string; currency: string; balance: bigint }
 >(
   'billing.credits_of',
@@ -69,14 +66,14 @@ export const creditsOf = statement<
 )
 
 /** What a customer has in hand, which nobody else changes until this transaction ends. */
-export const lockCredit = statement<Owned & { customer: string; currency: string }, { balance: bigint }>(
+export const lockCredit = statement<Tenant & { customer: string; currency: string }, { balance: bigint }>(
   'billing.lock_credit',
   `select balance from billing.credits where ${mine} and customer_id = $customer and currency = $currency for update`,
 )
 
 /** None when the step was taken before. */
 export const insertCreditEntry = statement<
-  Owned & { source: string; step: string; customer: string; currency: string; amount: bigint; at: Date },
+  Tenant & { source: string; step: string; customer: string; currency: string; amount: bigint; at: Date },
   { step: string }
 >(
   'billing.insert_credit_entry',
@@ -86,12 +83,12 @@ export const insertCreditEntry = statement<
    on conflict do nothing returning step`,
 )
 
-export const findCreditEntry = statement<Owned & { source: string; step: string }, { amount: bigint }>(
+export const findCreditEntry = statement<Tenant & { source: string; step: string }, { amount: bigint }>(
   'billing.find_credit_entry',
   `select amount from billing.credit_entries where ${mine} and source_id = $source and step = $step`,
 )
 
-export const moveCredit = statement<Owned & { customer: string; currency: string; amount: bigint }, object>(
+export const moveCredit = statement<Tenant & { customer: string; currency: string; amount: bigint }, object>(
   'billing.move_credit',
   `insert into billing.credits as c (bucket, account_id, environment, customer_id, currency, balance)
    values ($bucket, $account, $environment, $customer, $currency, greatest($amount::bigint, 0))

@@ -118,7 +118,7 @@ async function requireFewPayments(tx: Tx, { tenant, receivedMs }: Occasion, { id
   const since = firstUuidAt(receivedMs - hourMs)
   const [count] = await tx.query(countOfInvoice, { ...tenant, invoice: id, since })
   if (count && (count.under_way >= mostUnderWay || count.recent >= mostPerHour))
-    throw new AppError('RATE_LIMITED', 'this invoice was tried to be paid too often; wait a while', {
+    throw new AppError('RATE_LIMITED', 'there were too many attempts to pay this invoice; wait a while', {
       retryAfterSeconds: 60,
     })
 }

@@ -57,7 +57,8 @@ export async function payInvoice(
     amount: formatMicros(micros),
     currency,
   }
-  return accept(app, tx, input, occasion, sendsInline, { ...invoicePurpose, invoiceId: invoice.id })
+  const purpose = { ...invoicePurpose, invoiceId: invoice.id }
+  return accept(app, tx, { input, occasion, sendsInline, purpose })
 }
 
 async function paymentCompleted(app: App, tx: Tx, occasion: Occasion, payment: PaymentRow): Promise<void> {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Routes of invoices.
-
 import { type Static, Type } from 'typebox'
 import { bucketOf, idOf, uuidOf } from '../../../kernel/ids.ts'
 import { dayOf } from '../../../kernel/time.ts'

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Invoices as customers ask for them.
-
 import { type Static, Type } from 'typebox'
 import { invalid } from '../../../kernel/errors.ts'
 import type { App } from '../../../platform/app.ts'

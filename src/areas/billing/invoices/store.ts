@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // All SQL of invoices. A status moves by guarded updates, on a row that is locked first: the row that comes back belongs to
 // whoever won.
-
 import { statement } from '../../../platform/db.ts'
 import { carriesMetadata } from '../../../platform/metadata-filter.ts'
 import type { ShownBounds } from '../../../platform/page.ts'
-import type { Environment } from '../../../platform/tenant.ts'
+import { type Environment, mine, type One, type Tenant } from '../../../platform/tenant.ts'
 
 export type InvoiceStatus = 'draft' | 'open' | 'paid' | 'void' | 'uncollectible'
 
@@ -60,15 +59,10 @@ export interface InvoiceRow {
   updated_at: Date
 }
 
-type Owned = { bucket: number; account: string; environment: Environment }
-type One = Owned & { id: string }
-
 const columns = `bucket, account_id, environment, id, status, number, customer_id, customer, currency, items, tax_inclusive,
   subtotal, discount_total, tax_total, total, amount_paid, credit_applied, amount_refunded, payments::text[] as payments, due_date,
   payment_methods, notes, reference, subscription_id, callback_url, metadata, token, sequence, void_reason, opened_at, sent_at,
   paid_at, voided_at, created_at, updated_at`
-
-const mine = 'bucket = $bucket and account_id = $account and environment = $environment'
 
 /** None when the reference was used before. */
 export const insertInvoice = statement<
@@ -116,7 +110,7 @@ export const lockInvoice = statement<One, InvoiceRow>(
   `select ${columns} from billing.invoices where ${mine} and id = $id for update`,
 )
 
-export const findInvoiceReference = statement<Owned & { reference: string }, { id: string; status: InvoiceStatus }>(
+export const findInvoiceReference = statement<Tenant & { reference: string }, { id: string; status: InvoiceStatus }>(
   'billing.find_invoice_reference',
   `select id, status from billing.invoices where ${mine} and reference = $reference`,
 )
@@ -155,7 +149,7 @@ export interface InvoiceFilter extends ShownBounds {
 }
 
 export const listInvoices = statement<
-  Owned & InvoiceFilter & { after: string | null; descending: boolean; limit: number },
+  Tenant & InvoiceFilter & { after: string | null; descending: boolean; limit: number },
   InvoiceRow
 >(
   'billing.list_invoices',
@@ -173,7 +167,7 @@ export const listInvoices = statement<
 )
 
 /** The next numbers of an account; gives the last of them. Whoever asks after this waits until this transaction ends. */
-export const nextNumbers = statement<Owned & { count: number }, { last: bigint; pattern: string | null }>(
+export const nextNumbers = statement<Tenant & { count: number }, { last: bigint; pattern: string | null }>(
   'billing.next_numbers',
   `insert into billing.counters as c (bucket, account_id, environment, last)
    values ($bucket, $account, $environment, $count::int)
@@ -183,7 +177,7 @@ export const nextNumbers = statement<Owned & { count: number }, { last: bigint; 
 )
 
 /** Invoices that are open from the start, of one moment. `sequence` says whether they are told of as sent. */
-export const insertOpenInvoices = statement<Owned & { invoices: string; dueDate: string; at: Date }, InvoiceRow>(
+export const insertOpenInvoices = statement<Tenant & { invoices: string; dueDate: string; at: Date }, InvoiceRow>(
   'billing.insert_open_invoices',
   `insert into billing.invoices (bucket, account_id, environment, id, status, number, customer_id, customer, currency, items,
      tax_inclusive, subtotal, discount_total, tax_total, total, due_date, subscription_id, callback_url, metadata, token,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plan: what an account sells again and again. What it costs and how often is settled when it is made; who wants another
 // price makes another plan, so that nobody who subscribed ever pays something else than what was shown.
-
 import { type Static, Type } from 'typebox'
 import { AppError, alreadyUsed, invalid } from '../../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'

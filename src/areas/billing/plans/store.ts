@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // All SQL of plans.
 import { statement } from '../../../platform/db.ts'
-import type { Environment } from '../../../platform/tenant.ts'
+import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
 import type { Interval } from '../subscriptions/calendar.ts'
 
 export interface PlanRow {
@@ -22,17 +22,8 @@ export interface PlanRow {
   created_at: Date
 }
 
-interface Owned {
-  bucket: number
-  account: string
-  environment: Environment
-}
-type One = Owned & { id: string }
-
 const columns = `id, code, name, description, amount, currency, interval, interval_count, trial_days, tax_rate, tax_inclusive,
   setup_fee, active, metadata, created_at`
-
-const mine = 'bucket = $bucket and account_id = $account and environment = $environment'
 
 /** None when the code was used before. */
 export const insertPlan = statement<
@@ -68,12 +59,12 @@ export const findPlan = statement<One, PlanRow>(
   `select ${columns} from billing.plans where ${mine} and id = $id`,
 )
 
-export const findPlans = statement<Owned & { ids: readonly string[] }, PlanRow>(
+export const findPlans = statement<Tenant & { ids: readonly string[] }, PlanRow>(
   'billing.find_plans',
   `select ${columns} from billing.plans where ${mine} and id = any($ids::uuid[])`,
 )
 
-export const findCode = statement<Owned & { code: string }, { id: string; active: boolean }>(
+export const findCode = statement<Tenant & { code: string }, { id: string; active: boolean }>(
   'billing.find_plan_code',
   `select id, active from billing.plans where ${mine} and code = $code`,
 )
@@ -95,7 +86,7 @@ export const updatePlan = statement<
 )
 
 export const listPlans = statement<
-  Owned & {
+  Tenant & {
     active: boolean | null
     currency: string | null
     code: string | null

@@ -37,6 +37,8 @@ export interface Billed {
 }
 
 export interface Billing {
+  /** When the period begins. */
+  start: Date
   /** The fee that is paid once is part of it. */
   isFirst?: boolean
   /** The payer is asked at any hour, because the payer has just subscribed. */
@@ -50,8 +52,7 @@ export async function beginPeriod(
   occasion: Occasion,
   row: SubscriptionRow,
   plan: PlanRow,
-  start: Date,
-  { isFirst = false, isExpected = false }: Billing = {},
+  { start, isFirst = false, isExpected = false }: Billing,
 ): Promise<Billed | null> {
   const whole = intervalAt(calendarOf(row), start)
   const { end } = whole
@@ -68,7 +69,7 @@ export async function beginPeriod(
   if (items.length === 0) return { changes: begun, invoice: null, refusal: null }
   const figures = reckon(reckoningOf(row, plan, items))
   const paid_amount = isFree ? 0n : grossOfFirst(figures, plan)
-  const billed = await bill(app, tx, occasion, row, plan, items, { renews: !isFirst, isExpected })
+  const billed = await bill(app, tx, occasion, row, plan, { items, renews: !isFirst, isExpected })
   return { ...billed, changes: { ...begun, paid_amount, ...billed.changes } }
 }
 
@@ -109,7 +110,7 @@ export async function billRest(
   if (price === 0n) return { changes: begun, invoice: null, refusal: null }
   const items = [partOf(row, plan, price, from, end)]
   const paid_amount = grossOfFirst(reckon(reckoningOf(row, plan, items)), plan)
-  const billed = await bill(app, tx, occasion, row, plan, items, { renews: false, isExpected: true })
+  const billed = await bill(app, tx, occasion, row, plan, { items, renews: false, isExpected: true })
   return { ...billed, changes: { ...begun, paid_amount, ...billed.changes } }
 }
 
@@ -160,8 +161,7 @@ async function bill(
   occasion: Occasion,
   row: SubscriptionRow,
   plan: PlanRow,
-  items: readonly NewItem[],
-  { renews, isExpected }: { renews: boolean; isExpected: boolean },
+  { items, renews, isExpected }: { items: readonly NewItem[]; renews: boolean; isExpected: boolean },
 ): Promise<Billed> {
   const { tenant, nowMs } = occasion
   const reckoning = reckoningOf(row, plan, items)

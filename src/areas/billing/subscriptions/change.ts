@@ -41,7 +41,7 @@ export async function changeSubscription(
   const method = input.payment_method ? methodOf(input.payment_method, before.customer.phone ?? null) : before
   // Whoever only wants it to end may have nothing left to pay with.
   if (input.payment_method || plan.id !== before.plan_id || count !== before.quantity)
-    await requirePayable(app, tx, occasion.tenant, method, plan, count, before.cycle === 0)
+    await requirePayable(app, tx, occasion.tenant, method, { plan, count, withFee: before.cycle === 0 })
   const { id: uuid } = before
   const at = new Date(occasion.nowMs)
   let row = before
@@ -103,7 +103,7 @@ async function reprice(
   const priced = { ...row, ...changes, ...(isSameInterval ? {} : { ...every, ...anchoredAt(row, now) }) }
   const billed = isSameInterval
     ? await billRest(app, tx, occasion, priced, plan, now)
-    : await beginPeriod(app, tx, occasion, priced, plan, now, { isExpected: true })
+    : await beginPeriod(app, tx, occasion, priced, plan, { start: now, isExpected: true })
   if (!billed) throw new Error('a period was begun without the subscription’s lock')
   if (billed.refusal) throw undone(billed.refusal)
   return save(app, tx, occasion, row, { ...stateOf(priced), ...billed.changes })

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What follows when a bill of a subscription is paid, or could not be: it is asked for again some days after it first
 // failed, by day, and when the last try fails too the subscription ends, unless the account would rather keep it.
-
 import { AppError } from '../../../kernel/errors.ts'
 import { dayMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'

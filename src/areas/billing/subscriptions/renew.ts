@@ -109,7 +109,7 @@ async function renew(app: App, tx: Tx, occasion: Occasion, row: SubscriptionRow)
   const { tenant } = occasion
   const plan = await one(tx.query(findPlan, { ...tenant, id: row.plan_id }))
   const isFirst = row.cycle === 0
-  const billed = await beginPeriod(app, tx, occasion, row, plan, row.period_end, { isFirst })
+  const billed = await beginPeriod(app, tx, occasion, row, plan, { start: row.period_end, isFirst })
   if (!billed) throw new Error('a period was begun without the subscription’s lock')
   const { changes, invoice, refusal } = billed
   const after = await save(app, tx, occasion, row, { ...changes, status: 'active' })

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Routes of subscriptions.
-
 import { type Static, Type } from 'typebox'
 import { uuidOf } from '../../../kernel/ids.ts'
 import { record } from '../../../platform/audit.ts'

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // All SQL of subscriptions. Who changes one locks its row first; an invoice whose money it collects is locked before that,
 // as it is by whoever hears that the money came.
-
 import { statement } from '../../../platform/db.ts'
 import { carriesMetadata } from '../../../platform/metadata-filter.ts'
 import type { ShownBounds } from '../../../platform/page.ts'
-import type { Environment } from '../../../platform/tenant.ts'
+import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
 import type { Interval } from './calendar.ts'
 
 export type SubscriptionStatus = 'trialing' | 'incomplete' | 'active' | 'past_due' | 'paused' | 'cancelled'
@@ -61,16 +60,12 @@ export interface CollectionRow {
   try_at: Date | null
 }
 
-type Owned = { bucket: number; account: string; environment: Environment }
-type One = Owned & { id: string }
-type Collecting = Owned & { subscription: string; invoice: string }
+type Collecting = Tenant & { subscription: string; invoice: string }
 
 const columns = `id, status, plan_id, customer_id, customer, quantity, amount, currency, method, card_token, phone, provider,
   proration, interval, interval_count, anchor, anchor_day, time_zone, cycle, max_cycles, period_start, period_end, paid_from, paid_amount,
   trial_end, trial_told, cancel_at_period_end, cancelled_at, cancel_reason, latest_invoice_id, next_at, reference, callback_url,
   metadata, created_at`
-
-const mine = 'bucket = $bucket and account_id = $account and environment = $environment'
 
 /** None when the reference was used before. */
 export const insertSubscription = statement<
@@ -128,13 +123,13 @@ export const lockSubscription = statement<One, SubscriptionRow>(
 )
 
 /** Those of them that nobody else is busy with, which nobody else changes until this transaction ends. */
-export const lockSubscriptions = statement<Owned & { ids: readonly string[] }, SubscriptionRow>(
+export const lockSubscriptions = statement<Tenant & { ids: readonly string[] }, SubscriptionRow>(
   'billing.lock_subscriptions',
   `select ${columns} from billing.subscriptions where ${mine} and id = any($ids::uuid[]) order by id for update skip locked`,
 )
 
 export const findSubscriptionReference = statement<
-  Owned & { reference: string },
+  Tenant & { reference: string },
   { id: string; status: SubscriptionStatus }
 >(
   'billing.find_subscription_reference',
@@ -142,7 +137,7 @@ export const findSubscriptionReference = statement<
 )
 
 export const listSubscriptions = statement<
-  Owned &
+  Tenant &
     ShownBounds & {
       status: string | null
       plan: string | null
@@ -224,7 +219,7 @@ export const countToldOfSubscription = statement<One, { sequence: number }>(
 )
 
 /** None when somebody began the period before. */
-export const insertPeriod = statement<Owned & { subscription: string; cycle: number; start: Date; end: Date }, object>(
+export const insertPeriod = statement<Tenant & { subscription: string; cycle: number; start: Date; end: Date }, object>(
   'billing.insert_period',
   `insert into billing.periods (bucket, account_id, environment, subscription_id, cycle, starts_at, ends_at)
    values ($bucket, $account, $environment, $subscription, $cycle, $start, $end)
@@ -232,7 +227,7 @@ export const insertPeriod = statement<Owned & { subscription: string; cycle: num
 )
 
 /** Those of which nobody began the period before. */
-export const insertPeriods = statement<Owned & { periods: string }, { subscription_id: string }>(
+export const insertPeriods = statement<Tenant & { periods: string }, { subscription_id: string }>(
   'billing.insert_periods',
   `insert into billing.periods (bucket, account_id, environment, subscription_id, cycle, starts_at, ends_at)
    select $bucket, $account, $environment, n.subscription_id, n.cycle, n.starts_at, n.ends_at
@@ -242,7 +237,7 @@ export const insertPeriods = statement<Owned & { periods: string }, { subscripti
 )
 
 /** Moves active subscriptions, whose rows are locked, into their next period. */
-export const advanceSubscriptions = statement<Owned & { periods: string; at: Date }, { id: string }>(
+export const advanceSubscriptions = statement<Tenant & { periods: string; at: Date }, { id: string }>(
   'billing.advance_subscriptions',
   `update billing.subscriptions s
       set cycle = n.cycle, period_start = n.starts_at, period_end = n.ends_at, paid_from = n.starts_at,
@@ -265,7 +260,7 @@ export const insertCollection = statement<
    values ($bucket, $account, $environment, $subscription, $invoice, $renews, $payment, $tryAt)`,
 )
 
-export const insertCollections = statement<Owned & { collections: string }, object>(
+export const insertCollections = statement<Tenant & { collections: string }, object>(
   'billing.insert_collections',
   `insert into billing.collections (bucket, account_id, environment, subscription_id, invoice_id, renews, try_at)
    select $bucket, $account, $environment, n.subscription_id, n.invoice_id, true, n.try_at
@@ -273,21 +268,21 @@ export const insertCollections = statement<Owned & { collections: string }, obje
 )
 
 /** Which subscriptions have a bill that is to be asked for, sooner or later. */
-export const withCollections = statement<Owned & { ids: readonly string[] }, { subscription_id: string }>(
+export const withCollections = statement<Tenant & { ids: readonly string[] }, { subscription_id: string }>(
   'billing.with_collections',
   `select distinct subscription_id from billing.collections
     where ${mine} and subscription_id = any($ids::uuid[]) and try_at is not null`,
 )
 
 /** What is tried next; nothing else of it can be due before. */
-export const nextCollection = statement<Owned & { subscription: string }, CollectionRow>(
+export const nextCollection = statement<Tenant & { subscription: string }, CollectionRow>(
   'billing.next_collection',
   `select ${collectionColumns} from billing.collections
     where ${mine} and subscription_id = $subscription and try_at is not null order by try_at, invoice_id limit 1`,
 )
 
 /** The first bill of a subscription that is not complete before it is paid. */
-export const firstCollection = statement<Owned & { subscription: string }, CollectionRow>(
+export const firstCollection = statement<Tenant & { subscription: string }, CollectionRow>(
   'billing.first_collection',
   `select ${collectionColumns} from billing.collections
     where ${mine} and subscription_id = $subscription order by invoice_id limit 1`,
@@ -309,7 +304,7 @@ export const saveCollection = statement<
 )
 
 /** What is not being paid at this moment is tried as soon as it may be. */
-export const tryAgain = statement<Owned & { subscription: string; at: Date }, object>(
+export const tryAgain = statement<Tenant & { subscription: string; at: Date }, object>(
   'billing.try_again',
   `update billing.collections set try_at = $at
     where ${mine} and subscription_id = $subscription and payment_id is null`,
@@ -321,12 +316,12 @@ export const endCollection = statement<Collecting, CollectionRow>(
    returning ${collectionColumns}`,
 )
 
-export const endCollections = statement<Owned & { subscription: string }, { invoice_id: string }>(
+export const endCollections = statement<Tenant & { subscription: string }, { invoice_id: string }>(
   'billing.end_collections',
   `delete from billing.collections where ${mine} and subscription_id = $subscription returning invoice_id`,
 )
 
-export const countUnpaid = statement<Owned & { subscription: string }, { unpaid: number; failed: number }>(
+export const countUnpaid = statement<Tenant & { subscription: string }, { unpaid: number; failed: number }>(
   'billing.count_unpaid',
   `select count(*)::int as unpaid, (count(*) filter (where failures > 0))::int as failed
      from billing.collections where ${mine} and subscription_id = $subscription`,

@@ -86,7 +86,7 @@ export async function subscribe(
   const amount = priceOf(plan, count)
   const customer = await customerFor(tx, occasion, input.customer, { needsContact: true })
   const method = methodOf(input.payment_method, input.customer.phone ?? customer.phone)
-  await requirePayable(app, tx, tenant, method, plan, count, true)
+  await requirePayable(app, tx, tenant, method, { plan, count, withFee: true })
   const { time_zone: timeZone } = await one(tx.query(timeZoneOf, { account: tenant.account }))
   const trialEnd = trialEndOf(input, plan, timeZone, nowMs)
   const start = wholeSecond(nowMs)
@@ -127,8 +127,8 @@ export async function subscribe(
 }
 
 async function beginFirst(app: App, tx: Tx, occasion: Occasion, row: SubscriptionRow, plan: PlanRow) {
-  const how = { isFirst: true, isExpected: true }
-  const billed = await beginPeriod(app, tx, occasion, row, plan, row.period_start, how)
+  const how = { start: row.period_start, isFirst: true, isExpected: true }
+  const billed = await beginPeriod(app, tx, occasion, row, plan, how)
   if (!billed) throw new Error('a new subscription had a period already')
   if (billed.refusal) throw undone(billed.refusal)
   const isPaid = billed.invoice === null || billed.invoice.status === 'paid'
@@ -165,9 +165,7 @@ export async function requirePayable(
   tx: Tx,
   tenant: Tenant,
   { card_token, phone: asked, provider: named }: Method,
-  plan: PlanRow,
-  count: number,
-  withFee: boolean,
+  { plan, count, withFee }: { plan: PlanRow; count: number; withFee: boolean },
 ): Promise<void> {
   const currency = currencyOf(plan.currency)
   const each = grossOf({ currency, quantity: count }, plan, false)

@@ -11,16 +11,14 @@ import { maybe, statement } from '../../../platform/db.ts'
 import { ProviderClient } from '../../../platform/outbound/provider-http.ts'
 import { type Route, write } from '../../../platform/route.ts'
 import { Amount, AmountIn } from '../../../platform/schema.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
 import { bankPaths } from '../../../protocols/bank.ts'
 import { currencyOf, microsOf } from '../input.ts'
 import { bankProvider } from './banks.ts'
 
 const counterMs = 10_000
 
-const findPaidInto = statement<
-  { bucket: number; account: string; environment: string; number: string },
-  { id: string; currency: string }
->(
+const findPaidInto = statement<Tenant & { number: string }, { id: string; currency: string }>(
   'payments.find_paid_into',
   `select id, currency from payments.payments
     where bucket = $bucket and account_id = $account and environment = $environment and method = 'bank_transfer'

@@ -16,10 +16,8 @@ import type { PaymentRow } from '../store.ts'
 /** Where it stands in the ledger meanwhile. */
 export const pendingAccount = 'pending'
 
-type TenantParameters = { bucket: number; account: string; environment: string }
-
 const insertSettlement = statement<
-  TenantParameters & { payment: string; purpose: string; amount: bigint; currency: string; dueAt: Date },
+  Tenant & { payment: string; purpose: string; amount: bigint; currency: string; dueAt: Date },
   object
 >(
   'payments.insert_settlement',
@@ -27,17 +25,14 @@ const insertSettlement = statement<
    values ($bucket, $account, $environment, $payment, $purpose, $amount, $currency, $dueAt)`,
 )
 
-const takeSettlement = statement<
-  TenantParameters & { payment: string },
-  { purpose: string; amount: bigint; currency: string }
->(
+const takeSettlement = statement<Tenant & { payment: string }, { purpose: string; amount: bigint; currency: string }>(
   'payments.take_settlement',
   `delete from payments.settlements
     where bucket = $bucket and account_id = $account and environment = $environment and payment_id = $payment
    returning purpose, amount, currency`,
 )
 
-const sumSettlements = statement<TenantParameters, { currency: string; amount: bigint }>(
+const sumSettlements = statement<Tenant, { currency: string; amount: bigint }>(
   'payments.sum_settlements',
   `select currency, sum(amount)::bigint as amount from payments.settlements
     where bucket = $bucket and account_id = $account and environment = $environment group by currency`,

@@ -2,15 +2,10 @@
 // All SQL of cards.
 import type { CardBrand } from '../../../kernel/card.ts'
 import { statement } from '../../../platform/db.ts'
-import type { Environment } from '../../../platform/tenant.ts'
+import { mine, type Tenant } from '../../../platform/tenant.ts'
 import type { PaymentRow } from '../store.ts'
 
-interface Owned {
-  bucket: number
-  account: string
-  environment: Environment
-}
-type OfPayment = Owned & { payment: string }
+type OfPayment = Tenant & { payment: string }
 
 interface Kept {
   brand: CardBrand
@@ -38,7 +33,6 @@ export interface TokenRow extends Kept {
   created_at: Date
 }
 
-const mine = 'bucket = $bucket and account_id = $account and environment = $environment'
 const kept = 'brand, last4, bin, exp_month, exp_year, fingerprint'
 
 export const insertCard = statement<
@@ -117,13 +111,13 @@ export const saveCard = statement<OfPayment & { acquirerToken: string; at: Date 
 
 const tokenColumns = `id, acquirer_token, ${kept}, customer, created_at`
 
-export const findToken = statement<Owned & { id: string }, TokenRow>(
+export const findToken = statement<Tenant & { id: string }, TokenRow>(
   'payments.find_card_token',
   `select ${tokenColumns} from payments.card_tokens where ${mine} and id = $id`,
 )
 
 export const listTokens = statement<
-  Owned & { customer: string | null; after: string | null; descending: boolean; limit: number },
+  Tenant & { customer: string | null; after: string | null; descending: boolean; limit: number },
   TokenRow
 >(
   'payments.list_card_tokens',
@@ -134,7 +128,7 @@ export const listTokens = statement<
     limit $limit::int + 1`,
 )
 
-export const deleteToken = statement<Owned & { id: string }, TokenRow>(
+export const deleteToken = statement<Tenant & { id: string }, TokenRow>(
   'payments.delete_card_token',
   `delete from payments.card_tokens where ${mine} and id = $id returning ${tokenColumns}`,
 )

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every kind of provider that this program speaks to: a line each.
-
 import type { ProviderKind } from '../providers/kind.ts'
 import { acquirer } from './acquirer.ts'
 import { airtel } from './airtel.ts'

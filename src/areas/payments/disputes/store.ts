@@ -3,7 +3,7 @@
 // one has locked the payment before.
 import { statement } from '../../../platform/db.ts'
 import type { ShownBounds } from '../../../platform/page.ts'
-import type { Environment } from '../../../platform/tenant.ts'
+import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
 import type { CardDispute } from '../cards/acquirer.ts'
 
 export interface DisputeRow {
@@ -24,17 +24,8 @@ export interface DisputeRow {
   closed_at: Date | null
 }
 
-interface Owned {
-  bucket: number
-  account: string
-  environment: Environment
-}
-type One = Owned & { id: string }
-
 const columns = `id, payment_id, attempt_id, provider_id, status, amount, held, owed, currency, reason, polls, created_at,
   closed_at`
-
-const mine = 'bucket = $bucket and account_id = $account and environment = $environment'
 
 export const insertDispute = statement<
   One & {
@@ -64,20 +55,20 @@ export const findDispute = statement<One, DisputeRow>(
 )
 
 /** By the name that the acquirer has for it. */
-export const findProvidersDispute = statement<Owned & { payment: string; providerId: string }, DisputeRow>(
+export const findProvidersDispute = statement<Tenant & { payment: string; providerId: string }, DisputeRow>(
   'payments.find_providers_dispute',
   `select ${columns} from payments.disputes where ${mine} and payment_id = $payment and provider_id = $providerId`,
 )
 
 /** Of all disputes of a payment: one that is open counts before one that was lost, and that before one that was won. */
-export const statusOfDisputes = statement<Owned & { payment: string }, { status: CardDispute['status'] }>(
+export const statusOfDisputes = statement<Tenant & { payment: string }, { status: CardDispute['status'] }>(
   'payments.status_of_disputes',
   `select status from payments.disputes where ${mine} and payment_id = $payment
     order by array_position(array['open', 'lost', 'won'], status) limit 1`,
 )
 
 export const listDisputes = statement<
-  Owned &
+  Tenant &
     ShownBounds & {
       status: string | null
       payment: string | null

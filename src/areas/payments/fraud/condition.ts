@@ -75,8 +75,6 @@ function member(given: unknown, path: string, depth: number, reading: Reading): 
   return 'velocity' in given ? velocityTest(given, path, reading) : fieldTest(given, path, reading)
 }
 
-// Fields -----------------------------------------------------------------------------------------------------------
-
 const ordering = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'between', 'in', 'not_in'] as const
 const texts = ['eq', 'ne', 'in', 'not_in', 'contains', 'starts_with', 'ends_with'] as const
 
@@ -202,8 +200,6 @@ function chosen<T>(operator: string, operands: readonly T[]): (fact: T) => boole
   return operator === 'in' ? (fact) => choices.has(fact) : (fact) => !choices.has(fact)
 }
 
-// Velocity ---------------------------------------------------------------------------------------------------------
-
 function velocityTest(given: Plain, path: string, reading: Reading): Test {
   only(given, ['velocity', 'operator', 'value'], path)
   const velocity = velocityOf(given.velocity, `${path}.velocity`)
@@ -263,8 +259,6 @@ function listOf(given: unknown, path: string, most: number, isGood: (one: string
     return one
   })
 }
-
-// Values -----------------------------------------------------------------------------------------------------------
 
 function textOf(value: unknown, path: string): string {
   if (typeof value !== 'string' || value.length < 1 || value.length > maxTextLength)

@@ -12,10 +12,11 @@ import { pageOf, windowOf } from '../../../platform/page.ts'
 import { list, type Route, read, write } from '../../../platform/route.ts'
 import { At, listQuery, Moment, Nullable, OneOf } from '../../../platform/schema.ts'
 import { type BlacklistType, blacklistTypes, maskedCard, normalised, ruleOf } from './blacklist.ts'
+import { deleteEntry, type EntryRow, findEntries, findEntry, insertEntries, listEntries } from './blacklist-store.ts'
 import { fingerprintOf, isCardNumber } from './card.ts'
 import type { Direction } from './fields.ts'
 import { AppliesTo, directions } from './rules.ts'
-import { deleteEntry, type EntryRow, findEntries, findEntry, insertEntries, listEntries, touchPolicy } from './store.ts'
+import { touchPolicy } from './store.ts'
 
 const maxEntriesAtOnce = 1_000
 const maxEntries = 100_000

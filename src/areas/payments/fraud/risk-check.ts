@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asking in advance, or again: what would be decided, and why. The question is stored; nothing moves and nothing is counted.
-
 import { type Static, Type } from 'typebox'
 import { brandOfBeginning } from '../../../kernel/card.ts'
 import { invalid } from '../../../kernel/errors.ts'

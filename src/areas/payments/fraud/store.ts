@@ -2,24 +2,15 @@
 // All SQL of decisions. One statement counts a subject and reads everything that the decision needs; what is counted when is
 // in the SQL functions.
 import { statement } from '../../../platform/db.ts'
-import type { Environment } from '../../../platform/tenant.ts'
+import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
 import type { BlacklistType } from './blacklist.ts'
 import type { Match } from './condition.ts'
 import type { Action } from './decide.ts'
 import type { Direction } from './fields.ts'
 
-interface Owned {
-  bucket: number
-  account: string
-  environment: Environment
-}
-type One = Owned & { id: string }
-
-const mine = 'bucket = $bucket and account_id = $account and environment = $environment'
-
 /** Makes the version of an account's rules grow, and keeps everybody else who changes them waiting. */
 export const touchPolicy = statement<
-  Owned & { rules: number; entries: number },
+  Tenant & { rules: number; entries: number },
   { version: number; rules: number; entries: number }
 >(
   'payments.touch_fraud_policy',
@@ -31,7 +22,7 @@ export const touchPolicy = statement<
 )
 
 /** As many rows as there were: `version` 0 is an account that has never set anything. */
-export const readPolicy = statement<Owned, { version: number; entries: number }>(
+export const readPolicy = statement<Tenant, { version: number; entries: number }>(
   'payments.read_fraud_policy',
   `select version, entries from payments.fraud_policies where ${mine}`,
 )
@@ -55,7 +46,7 @@ export interface RuleRow {
 const ruleColumns = `id, name, description, action, match, conditions, applies_to, score, priority, enabled, dry_run, created_at,
   updated_at`
 
-export const rulesInForce = statement<Owned, RuleRow>(
+export const rulesInForce = statement<Tenant, RuleRow>(
   'payments.fraud_rules_in_force',
   `select ${ruleColumns} from payments.fraud_rules where ${mine} and enabled order by priority, id`,
 )
@@ -107,7 +98,7 @@ export const deleteRule = statement<One, { id: string }>(
   `delete from payments.fraud_rules where ${mine} and id = $id returning id`,
 )
 
-export const listRules = statement<Owned & { after: string | null; descending: boolean; limit: number }, RuleRow>(
+export const listRules = statement<Tenant & { after: string | null; descending: boolean; limit: number }, RuleRow>(
   'payments.list_fraud_rules',
   `select ${ruleColumns} from payments.fraud_rules
     where ${mine} and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
@@ -117,7 +108,7 @@ export const listRules = statement<Owned & { after: string | null; descending: b
 
 /** How often rules matched since: of the latest checks, as many as are looked at. */
 export const countHits = statement<
-  Owned & { rules: readonly string[]; from: string; since: Date; most: number },
+  Tenant & { rules: readonly string[]; from: string; since: Date; most: number },
   { rule: string; hits: number }
 >(
   'payments.count_fraud_hits',
@@ -130,8 +121,6 @@ export const countHits = statement<
     group by m.rule`,
 )
 
-// Deciding ---------------------------------------------------------------------------------------------------------
-
 export interface Looked {
   version: number
   first_at: Date | null
@@ -141,7 +130,7 @@ export interface Looked {
 }
 
 /** One look into the index for each candidate: as a plain join, all entries of the account may be walked through instead. */
-const entryAt = `select * from payments.blacklist e
+export const entryAt = `select * from payments.blacklist e
   where e.bucket = $bucket and e.account_id = $account and e.environment = $environment and e.type = c.type and e.value = c.value
   limit 1`
 
@@ -187,7 +176,7 @@ export const uncount = statement<{ items: Buffer; tallies: Buffer }, object>(
 
 /** What 95 of 100 of the latest amounts stayed below, where there are enough to say so. */
 export const usualAmounts = statement<
-  Owned & { most: number; least: number },
+  Tenant & { most: number; least: number },
   { direction: Direction; currency: string; amount: bigint }
 >(
   'payments.usual_amounts',
@@ -243,7 +232,7 @@ export const findCheck = statement<One, CheckRow>(
 
 /** Checks of a time, a page of them, oldest first. */
 export const checksBetween = statement<
-  Owned & { from: string; to: string; after: string; directions: readonly string[]; limit: number },
+  Tenant & { from: string; to: string; after: string; directions: readonly string[]; limit: number },
   CheckRow
 >(
   'payments.risk_checks_between',
@@ -253,7 +242,10 @@ export const checksBetween = statement<
 )
 
 /** Counts what became of payments or payouts, as their checks say it should be. */
-export const countFates = statement<Owned & { ids: readonly string[]; status: string; at: Date; realAt: Date }, object>(
+export const countFates = statement<
+  Tenant & { ids: readonly string[]; status: string; at: Date; realAt: Date },
+  object
+>(
   'payments.count_fates',
   `select payments.count_fates(array(
      select row($bucket::smallint, $account::uuid, $environment::text, i.id, $status::text, $at::timestamptz,
@@ -274,74 +266,4 @@ export const forgetVelocity = statement<{ buckets: readonly number[]; before: Da
      returning 1
    )
    select count(*)::int as gone from gone`,
-)
-
-// Blacklists -------------------------------------------------------------------------------------------------------
-
-export interface EntryRow {
-  id: string
-  type: BlacklistType
-  shown: string
-  reason: string | null
-  applies_to: Direction[]
-  expires_at: Date | null
-  created_at: Date
-}
-
-const entryColumns = 'id, type, shown, reason, applies_to, expires_at, created_at'
-
-type EntryArrays = {
-  ids: readonly string[]
-  types: readonly string[]
-  values: readonly string[]
-  shown: readonly string[]
-  reasons: readonly string[]
-  appliesTo: readonly string[]
-  expiresAt: readonly string[]
-  at: Date
-}
-
-/** Adds entries; those that are there already stay as they are, unless their time is over. Empty texts stand for nothing. */
-export const insertEntries = statement<Owned & EntryArrays, { id: string }>(
-  'payments.insert_blacklist',
-  `insert into payments.blacklist as b (bucket, account_id, environment, ${entryColumns}, value)
-   select $bucket, $account, $environment, e.id, e.type, e.shown, nullif(e.reason, ''), string_to_array(e.applies_to, ','),
-          nullif(e.expires_at, '')::timestamptz, $at, e.value
-     from unnest($ids::uuid[], $types::text[], $values::text[], $shown::text[], $reasons::text[], $appliesTo::text[],
-            $expiresAt::text[]) as e(id, type, value, shown, reason, applies_to, expires_at)
-   on conflict (bucket, account_id, environment, type, value)
-     do update set reason = excluded.reason, applies_to = excluded.applies_to, expires_at = excluded.expires_at
-     where b.expires_at <= $at
-   returning id`,
-)
-
-/** In the order in which they are asked for. */
-export const findEntries = statement<Owned & { types: readonly string[]; values: readonly string[] }, EntryRow>(
-  'payments.find_blacklist',
-  `select ${entryColumns.replace(/(^|, )/g, '$1b.')}
-     from unnest($types::text[], $values::text[]) with ordinality as c(type, value, n)
-    cross join lateral (${entryAt}) b
-    order by c.n`,
-)
-
-export const findEntry = statement<One, EntryRow>(
-  'payments.find_blacklist_entry',
-  `select ${entryColumns} from payments.blacklist where ${mine} and id = $id`,
-)
-
-export const deleteEntry = statement<One, { id: string; type: string }>(
-  'payments.delete_blacklist_entry',
-  `delete from payments.blacklist where ${mine} and id = $id returning id, type`,
-)
-
-export const listEntries = statement<
-  Owned & { type: string | null; after: string | null; descending: boolean; limit: number },
-  EntryRow
->(
-  'payments.list_blacklist',
-  `select ${entryColumns} from payments.blacklist
-    where ${mine} and ($type::text is null or type = $type)
-      and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
-    order by case when $descending then id end desc, id
-    limit $limit::int + 1`,
 )

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Many payouts at once: what can be accepted shares one hold, and each takes its share of it or gives it back. A job hands
 // them on a few at a time, so that ten thousand take no more memory than a hundred.
-
 import { type Static, Type } from 'typebox'
 import { AppError, alreadyUsed, type ErrorCode, invalid } from '../../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
@@ -15,22 +14,21 @@ import type { Tenant } from '../../../platform/tenant.ts'
 import type { Job } from '../../../platform/work.ts'
 import { batchFields, payoutStatus } from '../events.ts'
 import { currencyOf, PaymentCreate } from '../input.ts'
-import { chunkJob, chunkSize as handedSize } from './chunk.ts'
-import { draftOf, holdMoney, insert, PayoutItem, shared } from './create.ts'
-import { batchOf } from './payout.ts'
-import { cancelMany } from './settle.ts'
 import {
   type BatchItem,
   type BatchRow,
   findBatch,
   findBatchReference,
-  findPayoutReferences,
   insertBatch,
   insertRefusals,
   listItems,
-  type NewPayout,
   takeUnqueued,
-} from './store.ts'
+} from './batch-store.ts'
+import { chunkJob, chunkSize as handedSize } from './chunk.ts'
+import { draftOf, holdMoney, insert, PayoutItem, shared } from './create.ts'
+import { batchOf } from './payout.ts'
+import { cancelMany } from './settle.ts'
+import { findPayoutReferences, type NewPayout } from './store.ts'
 import { batchedPayoutJob } from './submit.ts'
 
 const maxItems = 10_000

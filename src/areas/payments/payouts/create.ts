@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Accepting a payout: what it must be like, the money that is held for it, and the row that is there before anybody is asked.
-
 import { type Static, Type } from 'typebox'
 import { AppError, alreadyUsed } from '../../../kernel/errors.ts'
 import { idOf, newUuid } from '../../../kernel/ids.ts'
@@ -8,6 +7,7 @@ import { type Currency, formatMicros, formatMoney, type Money } from '../../../k
 import { dayMs, parseMoment } from '../../../kernel/time.ts'
 import { hold, walletsOf } from '../../../ledger/wallets.ts'
 import type { App } from '../../../platform/app.ts'
+import { atMost } from '../../../platform/at-most.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { currencyTaken } from '../../../platform/currencies.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
@@ -199,15 +199,10 @@ export async function holdMoney(
 export async function sendNow(app: App, { tenant }: Caller, id: string): Promise<PayoutRow> {
   const payout = await one(app.db.query(findPayout, { ...tenant, id }))
   if (payout.status !== 'processing') return payout
-  let timer: NodeJS.Timeout | undefined
-  const enough = new Promise<PayoutRow>((resolve) => {
-    timer = setTimeout(resolve, budgetMs, payout)
-  })
   const sent = submit(app, tenant, payout, true)
   // What it comes to after the answer was given is found in the log and by polling.
   sent.catch((error) => app.log.error({ error, payout: idOf('payout', id) }, 'a payout could not be sent'))
-  const known = await Promise.race([sent, enough])
-  clearTimeout(timer)
+  const known = await atMost(budgetMs, sent, payout)
   if (known.failure_reason === 'PROVIDER_UNAVAILABLE')
     throw new AppError('PROVIDER_UNAVAILABLE', `${known.provider} does not take payouts just now`, {
       retryAfterSeconds: 5,

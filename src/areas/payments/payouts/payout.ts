@@ -7,7 +7,8 @@ import type { Step } from '../../../ledger/wallets.ts'
 import { maskedAccount } from '../bank/banks.ts'
 import type { Payout } from '../events.ts'
 import { failureMessages } from '../providers/provider.ts'
-import type { BatchRow, PayoutRow } from './store.ts'
+import type { BatchRow } from './batch-store.ts'
+import type { PayoutRow } from './store.ts'
 
 /** Where the money is kept: those of a batch share one hold. */
 export function holdOf({ id, batch_id }: Pick<PayoutRow, 'id' | 'batch_id'>): Step {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Routes of payouts.
-
 import { type Static, Type } from 'typebox'
 import type { App } from '../../../platform/app.ts'
 import { record } from '../../../platform/audit.ts'

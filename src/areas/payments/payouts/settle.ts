@@ -13,12 +13,11 @@ import { noteFate } from '../fraud/assess.ts'
 import { currencyOf } from '../input.ts'
 import { gatewayOf } from '../providers/gateway.ts'
 import { failureMessages, type OutgoingVerdict } from '../providers/provider.ts'
+import { cancelOfBatch, countInBatch } from './batch-store.ts'
 import { batchOf, holdOf, noSuchPayout, stepOf, toldOf } from './payout.ts'
 import {
-  cancelOfBatch,
   captureShare,
   clearOverdue,
-  countInBatch,
   lockPayout,
   markDoubtful,
   movePayout,

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // All SQL of payouts. A status moves by guarded updates: the row that comes back belongs to whoever won.
-
 import { statement } from '../../../platform/db.ts'
 import { carriesMetadata } from '../../../platform/metadata-filter.ts'
-import type { Environment } from '../../../platform/tenant.ts'
+import { type Environment, mine, type One, type Tenant } from '../../../platform/tenant.ts'
 import type { BankAccountIn } from '../bank/banks.ts'
 import type { Risk } from '../fraud/assess.ts'
 import type { AttemptState, PaymentFilter } from '../store.ts'
@@ -58,43 +57,10 @@ export interface PayoutRow {
   clock_offset_ms: bigint
 }
 
-export interface BatchRow {
-  id: string
-  status: 'processing' | 'completed' | 'cancelled'
-  currency: string
-  total_count: number
-  accepted_count: number
-  completed_count: number
-  failed_count: number
-  cancelled_count: number
-  open_count: number
-  total_amount: bigint
-  total_fee: bigint
-  reference: string | null
-  description: string | null
-  metadata: Record<string, string | number | boolean>
-  callback_url: string | null
-  sequence: number
-  request_id: string | null
-  created_at: Date
-}
-
-export interface Owned {
-  bucket: number
-  account: string
-  environment: Environment
-}
-type One = Owned & { id: string }
-
 export const columns = `bucket, account_id, environment, id, batch_id, batch_index, status, method, provider, country, amount, currency,
   fee, phone, bank, recipient, description, reference, metadata, callback_url, scheduled_at, in_review, risk, state, token, tries, polls,
   missed_at, lost, refusal, provider_reference, failure_reason, sequence, request_id, due_at, completed_at, created_at,
   updated_at, touched_at, accounts.clock_offset_ms(account_id, environment) as clock_offset_ms`
-
-const batchColumns = `id, status, currency, total_count, accepted_count, completed_count, failed_count, cancelled_count,
-  open_count, total_amount, total_fee, reference, description, metadata, callback_url, sequence, request_id, created_at`
-
-export const mine = 'bucket = $bucket and account_id = $account and environment = $environment'
 
 /** A payout about to be stored, as JSON carries it. */
 export interface NewPayout {
@@ -122,7 +88,7 @@ export interface NewPayout {
 
 /** Stores payouts in one currency; those whose reference was used before are left out. */
 export const insertPayouts = statement<
-  Owned & { batch: string | null; currency: string; items: string; requestId: string | null; at: Date; realAt: Date },
+  Tenant & { batch: string | null; currency: string; items: string; requestId: string | null; at: Date; realAt: Date },
   PayoutRow
 >(
   'payments.insert_payouts',
@@ -151,7 +117,7 @@ export const lockPayout = statement<One, PayoutRow>(
 )
 
 export const findPayouts = statement<
-  Owned & { ids: readonly string[] },
+  Tenant & { ids: readonly string[] },
   Pick<PayoutRow, 'id' | 'reference' | 'description' | 'metadata'>
 >(
   'payments.find_payouts',
@@ -160,14 +126,14 @@ export const findPayouts = statement<
 
 /** Which of the references were used before, and for what. */
 export const findPayoutReferences = statement<
-  Owned & { references: readonly string[] },
+  Tenant & { references: readonly string[] },
   { id: string; status: PayoutStatus; reference: string }
 >(
   'payments.find_payout_references',
   `select id, status, reference from payments.payouts where ${mine} and reference = any($references::text[])`,
 )
 
-type Listed = Owned &
+type Listed = Tenant &
   Omit<PaymentFilter, 'purposes'> & {
     inReview: boolean | null
     after: string | null
@@ -219,7 +185,7 @@ export const movePayout = statement<
 
 /** Takes what was paid and the fee, if there is one, out of the hold. */
 export const captureShare = statement<
-  Owned & {
+  Tenant & {
     source: string
     step: string
     settle: string
@@ -318,126 +284,4 @@ export const endReview = statement<One & { at: Date; realAt: Date }, PayoutRow>(
           touched_at = $realAt
     where ${mine} and id = $id and status = 'pending' and in_review
    returning ${columns}`,
-)
-
-// Batches ----------------------------------------------------------------------------------------------------------
-
-/** None when the reference was used before. */
-export const insertBatch = statement<
-  One & {
-    currency: string
-    total: number
-    accepted: number
-    amount: bigint
-    fee: bigint
-    reference: string | null
-    description: string | null
-    metadata: string
-    callbackUrl: string | null
-    requestId: string | null
-    at: Date
-  },
-  BatchRow
->(
-  'payments.insert_payout_batch',
-  `insert into payments.payout_batches (bucket, account_id, environment, id, status, currency, total_count, accepted_count,
-     failed_count, open_count, total_amount, total_fee, reference, description, metadata, callback_url, request_id, created_at)
-   values ($bucket, $account, $environment, $id, 'processing', $currency, $total::int, $accepted::int,
-     $total::int - $accepted::int, $accepted::int, $amount, $fee, $reference, $description, $metadata::jsonb, $callbackUrl,
-     $requestId, $at)
-   on conflict (bucket, account_id, environment, reference) where reference is not null do nothing
-   returning ${batchColumns}`,
-)
-
-export const findBatch = statement<One, BatchRow>(
-  'payments.find_payout_batch',
-  `select ${batchColumns} from payments.payout_batches where ${mine} and id = $id`,
-)
-
-export const findBatchReference = statement<Owned & { reference: string }, { id: string; status: BatchRow['status'] }>(
-  'payments.find_payout_batch_reference',
-  `select id, status from payments.payout_batches where ${mine} and reference = $reference`,
-)
-
-export const insertRefusals = statement<
-  Owned & { batch: string; indexes: readonly number[]; codes: readonly string[]; details: readonly string[] },
-  object
->(
-  'payments.insert_payout_refusals',
-  `insert into payments.payout_refusals (bucket, account_id, environment, batch_id, batch_index, code, details)
-   select $bucket, $account, $environment, $batch, i.index, i.code, i.details
-     from unnest($indexes::int[], $codes::text[], $details::text[]) as i(index, code, details)`,
-)
-
-/** One of a batch is over, or was taken back after it; gives the batch as it is then. */
-export const countInBatch = statement<
-  One & { completed: number; failed: number; cancelled: number; at: Date },
-  BatchRow
->(
-  'payments.count_in_payout_batch',
-  `update payments.payout_batches
-      set completed_count = completed_count + $completed::int, failed_count = failed_count + $failed::int,
-          cancelled_count = cancelled_count + $cancelled::int,
-          open_count = open_count - ($completed::int + $failed::int + $cancelled::int),
-          status = case when open_count > $completed::int + $failed::int + $cancelled::int then 'processing'
-                        when cancelled_count + $cancelled::int = accepted_count then 'cancelled' else 'completed' end,
-          sequence = case when open_count = $completed::int + $failed::int + $cancelled::int and open_count > 0
-                          then sequence + 1 else sequence end,
-          completed_at = case when open_count = $completed::int + $failed::int + $cancelled::int
-                              then coalesce(completed_at, $at) end
-    where ${mine} and id = $id
-   returning ${batchColumns}`,
-)
-
-export interface BatchItem {
-  index: number
-  id: string | null
-  status: PayoutStatus
-  amount: bigint | null
-  reference: string | null
-  failure_reason: string | null
-  code: string | null
-  details: string | null
-}
-
-/** The items of a batch in their order, accepted or not. */
-export const listItems = statement<One & { after: number; limit: number }, BatchItem>(
-  'payments.list_payout_items',
-  `select * from (
-     (select batch_index as index, id, status, amount, reference, failure_reason, null::text as code, null::text as details
-        from payments.payouts where ${mine} and batch_id = $id and batch_index > $after::int
-       order by batch_index limit $limit::int + 1)
-     union all
-     (select batch_index, null, 'failed', null, null, null, code, details
-        from payments.payout_refusals where ${mine} and batch_id = $id and batch_index > $after::int
-       order by batch_index limit $limit::int + 1)) items
-   order by index limit $limit::int + 1`,
-)
-
-/** Takes the next payouts of a batch that no job looks after; whoever took them makes the jobs in the same transaction. */
-export const takeUnqueued = statement<Owned & { batch: string; limit: number }, Pick<PayoutRow, 'id' | 'status'>>(
-  'payments.take_unqueued_payouts',
-  `with next as materialized (
-     select n.id from payments.payouts n
-      where ${mine} and n.batch_id = $batch and not n.queued
-      order by n.batch_index limit $limit::int for update skip locked)
-   update payments.payouts set queued = true
-    where ${mine} and id = any(array(select next.id from next))
-   returning id, status`,
-)
-
-/** Withdraws some of a batch that wait for their time or for a person; gives which, and what was held for them. */
-export const cancelOfBatch = statement<
-  One & { at: Date; realAt: Date; limit: number },
-  { ids: string[]; held: bigint }
->(
-  'payments.cancel_payouts_of_batch',
-  `with next as materialized (
-     select n.id from payments.payouts n where ${mine} and n.batch_id = $id and n.status = 'pending'
-      order by n.batch_index limit $limit::int for update),
-   cancelled as (
-     update payments.payouts set status = 'cancelled', state = 'final', in_review = false, updated_at = $at, touched_at = $realAt
-      where ${mine} and id = any(array(select next.id from next))
-     returning id, amount + fee as held)
-   select coalesce(array_agg(id), '{}') as ids, coalesce(sum(held), 0)::bigint as held from cancelled`,
 )

@@ -2,10 +2,11 @@
 // The SQL of payouts that are moved together. Rows are locked in the order of their ids first, so that two who move some of
 // the same ones wait for each other instead of both for ever.
 import { statement } from '../../../platform/db.ts'
+import { mine, type Tenant } from '../../../platform/tenant.ts'
 import type { AttemptState } from '../store.ts'
-import { columns, mine, type Owned, type PayoutRow } from './store.ts'
+import { columns, type PayoutRow } from './store.ts'
 
-type Many = Owned & { ids: readonly string[] }
+type Many = Tenant & { ids: readonly string[] }
 
 export const findMany = statement<Many, PayoutRow>(
   'payments.find_payouts_together',
@@ -45,7 +46,7 @@ export const completeMany = statement<Many & { receipts: readonly string[]; at: 
 
 /** Takes what was paid, and the fees, out of the hold that they share. */
 export const captureShares = statement<
-  Owned & {
+  Tenant & {
     source: string
     step: string
     captures: readonly string[]
@@ -78,7 +79,7 @@ export const judgedColumns = {
 } as const
 
 /** Stores what was found when payouts that are locked were judged, and what it rests on; those to be looked at wait. */
-export const noteRisks = statement<Owned & { items: Buffer; at: Date; realAt: Date }, PayoutRow>(
+export const noteRisks = statement<Tenant & { items: Buffer; at: Date; realAt: Date }, PayoutRow>(
   'payments.note_payout_risks',
   `with judged as materialized (select * from unnest($items::payments.judged_item[])),
    checked as (

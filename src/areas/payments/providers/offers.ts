@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ways to pay and to be paid, as customers read them: who offers them, between which bounds, for what, and how they are
 // doing.
-
 import { type Static, Type } from 'typebox'
 import { cardBrands } from '../../../kernel/card.ts'
 import type { App } from '../../../platform/app.ts'

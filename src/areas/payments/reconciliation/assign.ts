@@ -61,7 +61,7 @@ async function paymentFor(
   const payment = tenant && (await maybe(tx.query(lockPayment, { ...tenant, id: paymentUuid(payment_id) })))
   if (!payment) throw new AppError('NOT_FOUND', 'the account has no such payment')
   if (payment.provider !== line.provider || payment.currency !== line.currency || payment.amount !== line.amount)
-    throw new AppError('VALIDATION_ERROR', 'payment_id: is of another provider, currency or amount than the line')
+    throw new AppError('VALIDATION_ERROR', 'payment_id has another provider, currency or amount than the line')
   return payment
 }
 

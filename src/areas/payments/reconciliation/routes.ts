@@ -168,7 +168,7 @@ const create = write({
     const { provider, environment, closing_balance, closing_at } = body
     const { country, currency } = marketOf(provider, body.country)
     if ((closing_balance === undefined) !== (closing_at === undefined))
-      throw new AppError('VALIDATION_ERROR', 'closing_balance, closing_at: come together')
+      throw new AppError('VALIDATION_ERROR', 'closing_balance and closing_at must be given together')
     const row = await one(
       tx.query(insertStatement, {
         ...houseOf(environment),

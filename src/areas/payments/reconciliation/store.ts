@@ -2,7 +2,7 @@
 // All SQL of reconciliation. Statements and their lines belong to the house; payments of every account are held against
 // them, in statements that take all lines of a provider's account at once.
 import { statement } from '../../../platform/db.ts'
-import type { Environment } from '../../../platform/tenant.ts'
+import { type Environment, mine, type One, type Tenant } from '../../../platform/tenant.ts'
 import type { Columns, Kind } from './columns.ts'
 
 type StatementStatus = 'open' | 'matching' | 'matched'
@@ -59,15 +59,8 @@ export interface LineRow {
   turn: number
 }
 
-export interface House {
-  bucket: number
-  account: string
-  environment: string
-}
-export type Account = House & { provider: string; country: string }
-export type One = House & { id: string }
+export type Account = Tenant & { provider: string; country: string }
 
-const mine = 'bucket = $bucket and account_id = $account and environment = $environment'
 /** The same of the lines of a statement that also names payments. */
 export const ours = 'l.bucket = $bucket and l.account_id = $account and l.environment = $environment'
 
@@ -264,7 +257,7 @@ export const unbooked = statement<Account & { limit: number }, Booked>(
     order by l.id limit $limit`,
 )
 
-export const noteBooked = statement<House & { ids: readonly string[] }, object>(
+export const noteBooked = statement<Tenant & { ids: readonly string[] }, object>(
   'payments.note_booked',
   `update payments.statement_lines
       set booking = case kind when 'fee' then 'fee' when 'settlement' then 'bank' else 'suspense' end
@@ -280,7 +273,7 @@ export const inSuspense = statement<Account & { limit: number }, Booked>(
     order by l.id limit $limit`,
 )
 
-export const noteReleased = statement<House & { ids: readonly string[] }, object>(
+export const noteReleased = statement<Tenant & { ids: readonly string[] }, object>(
   'payments.note_released',
   `update payments.statement_lines set booking = null, turn = turn + 1 where ${mine} and id = any($ids::uuid[])`,
 )
@@ -354,7 +347,7 @@ export const insertGaps = statement<Account & { id: string; currency: string }, 
 
 /** The sum of the last closing balances of a provider's accounts in one currency. */
 export const closingBalances = statement<
-  House & { provider: string; currency: string; covers: string },
+  Tenant & { provider: string; currency: string; covers: string },
   { micros: bigint | null; closing_at: Date | null }
 >(
   'payments.closing_balances',
@@ -367,7 +360,7 @@ export const closingBalances = statement<
 
 /** What moved the float after the statement, and is not on it. */
 export const movedSince = statement<
-  House & { names: readonly string[]; currency: string; since: string },
+  Tenant & { names: readonly string[]; currency: string; since: string },
   { micros: bigint }
 >(
   'payments.moved_since',
@@ -403,7 +396,7 @@ export const latestDifferences = statement<
 
 /** How many lines of a statement, or with null of all, are of each class. */
 export const countClasses = statement<
-  House & { id: string },
+  Tenant & { id: string },
   { class: (typeof classes)[number]; lines: number; micros: bigint; net: bigint }
 >(
   'payments.count_classes',
@@ -424,7 +417,7 @@ export const countClasses = statement<
 )
 
 export const listLines = statement<
-  House & { id: string; class: string | null; after: string | null; descending: boolean; limit: number },
+  Tenant & { id: string; class: string | null; after: string | null; descending: boolean; limit: number },
   LineRow
 >(
   'payments.list_statement_lines',
@@ -447,7 +440,7 @@ export interface GapRow {
 }
 
 export const listGaps = statement<
-  House & { id: string; after: string | null; descending: boolean; limit: number },
+  Tenant & { id: string; after: string | null; descending: boolean; limit: number },
   GapRow
 >(
   'payments.list_statement_gaps',
@@ -481,7 +474,7 @@ export const assignLine = statement<
    returning ${lineColumns}`,
 )
 
-export const lineOfPayment = statement<House & { payment: string }, { receipt: string }>(
+export const lineOfPayment = statement<Tenant & { payment: string }, { receipt: string }>(
   'payments.line_of_payment',
   `select receipt from payments.statement_lines where ${mine} and payment_id = $payment limit 1`,
 )

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Routes of refunds.
-
 import { type Static, Type } from 'typebox'
 import { idOf, nilUuid, uuidOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
+import { atMost } from '../../../platform/at-most.ts'
 import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one } from '../../../platform/db.ts'
@@ -161,16 +161,11 @@ function shownOf(row: RefundOfPayment): Static<typeof Refund> {
 async function sendNow(app: App, { tenant }: Caller, { refund_id }: Static<typeof Refund>) {
   const id = refundUuid(refund_id)
   const refund = await one(app.db.query(findRefund, { ...tenant, id }))
-  let timer: NodeJS.Timeout | undefined
-  const enough = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, budgetMs)
-  })
   const sent = submitRefund(app, refund).catch((error) =>
     // What it comes to is found by the job that looks after it.
     app.log.error({ error, refund: idOf('refund', id) }, 'a refund could not be sent'),
   )
-  await Promise.race([sent, enough])
-  clearTimeout(timer)
+  await atMost(budgetMs, sent, undefined)
   return shownOf(await one(app.db.query(findRefund, { ...tenant, id })))
 }
 

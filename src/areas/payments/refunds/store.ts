@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // All SQL of refunds. Status and state move by guarded updates: the row that comes back belongs to whoever won. Whoever
 // changes a status has locked the payment before.
-
 import { statement } from '../../../platform/db.ts'
 import { carriesMetadata } from '../../../platform/metadata-filter.ts'
 import type { ShownBounds } from '../../../platform/page.ts'
-import type { Environment } from '../../../platform/tenant.ts'
+import type { Environment, One, Tenant } from '../../../platform/tenant.ts'
 import type { AttemptState, PaymentRow } from '../store.ts'
 
 export type RefundStatus = 'pending' | 'processing' | 'completed' | 'failed'
@@ -42,13 +41,6 @@ export interface RefundRow {
   state_at: Date
   clock_offset_ms: bigint
 }
-
-interface Owned {
-  bucket: number
-  account: string
-  environment: Environment
-}
-type One = Owned & { id: string }
 
 const columns = `r.bucket, r.account_id, r.environment, r.id, r.payment_id, r.status, r.amount, r.currency, r.fee_returned,
   r.reason, r.description, r.reference, r.metadata, r.way, r.provider, r.country, r.state, r.provider_id, r.token, r.polls,
@@ -102,18 +94,18 @@ const withPayment = `select ${columns}, p.amount as payment_amount, p.refunded a
 
 export const findRefund = statement<One, RefundOfPayment>('payments.find_refund', `${withPayment} and r.id = $id`)
 
-export const findRefundReference = statement<Owned & { reference: string }, Pick<RefundRow, 'id' | 'status'>>(
+export const findRefundReference = statement<Tenant & { reference: string }, Pick<RefundRow, 'id' | 'status'>>(
   'payments.find_refund_reference',
   `select r.id, r.status from payments.refunds r where ${mine} and r.reference = $reference`,
 )
 
-export const newestRefunds = statement<Owned & { payment: string; limit: number }, RefundRow>(
+export const newestRefunds = statement<Tenant & { payment: string; limit: number }, RefundRow>(
   'payments.newest_refunds',
   `select ${columns} from payments.refunds r where ${mine} and r.payment_id = $payment order by r.id desc limit $limit`,
 )
 
 export const listRefunds = statement<
-  Owned &
+  Tenant &
     ShownBounds & {
       payment: string | null
       status: string | null
@@ -142,7 +134,7 @@ export const listRefunds = statement<
 )
 
 /** What the completed refunds of a payment add up to. */
-export const completedRefunds = statement<Owned & { payment: string }, { amount: bigint; fees: bigint }>(
+export const completedRefunds = statement<Tenant & { payment: string }, { amount: bigint; fees: bigint }>(
   'payments.completed_refunds',
   `select coalesce(sum(r.amount), 0)::bigint as amount, coalesce(sum(r.fee_returned), 0)::bigint as fees
      from payments.refunds r where ${mine} and r.payment_id = $payment and r.status = 'completed'`,
@@ -186,6 +178,6 @@ export const countRefundPoll = statement<One, object>(
   `update payments.refunds r set polls = least(polls, 9999) + 1 where ${mine} and r.id = $id`,
 )
 
-export function tenantOf({ bucket, account_id: account, environment }: PaymentRow | RefundRow): Owned {
+export function tenantOf({ bucket, account_id: account, environment }: PaymentRow | RefundRow): Tenant {
   return { bucket, account, environment }
 }

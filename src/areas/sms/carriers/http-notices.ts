@@ -14,7 +14,8 @@ import { onePerApp } from '../../../platform/one-per-app.ts'
 import { isGsm } from '../../../protocols/smpp/charset.ts'
 import { bindOf, findBind } from '../bind.ts'
 import type { Intake } from '../carrier.ts'
-import { messagesOf, Profile, receiptsOf } from './http-profile.ts'
+import { Profile } from './http-profile.ts'
+import { messagesOf, receiptsOf } from './http-reading.ts'
 
 const maxBodyBytes = 256 * 1024
 /** Changes of binds are told; this is for what was not heard. */
@@ -83,8 +84,6 @@ function nothingHere(): AppError {
   return new AppError('NOT_FOUND', 'the profile of this bind does not say how such a call is read')
 }
 
-// Who calls --------------------------------------------------------------------------------------------------------
-
 function tokenOf({ query, headers }: FastifyRequest<{ Querystring: Record<string, unknown> }>): string {
   const given = query.token ?? headers[tokenHeader]
   return typeof given === 'string' ? given : ''
@@ -94,7 +93,7 @@ function tokenOf({ query, headers }: FastifyRequest<{ Querystring: Record<string
 async function callerOf(app: App, name: string, token: string): Promise<Caller> {
   const caller = /^[a-z][a-z0-9-]{0,39}$/.test(name) ? await knownCaller(app, name) : null
   const isRight = timingSafeEqual(digest(caller?.token ?? ''), digest(token))
-  if (!caller || !isRight || token === '') throw new AppError('UNAUTHORIZED', 'the token of this address is not right')
+  if (!caller || !isRight || token === '') throw new AppError('UNAUTHORIZED', 'the token in this address is wrong')
   return caller
 }
 
@@ -121,8 +120,6 @@ async function knownCaller(app: App, name: string): Promise<Caller | null> {
   callers.set(name, { caller, untilMs: performance.now() + rememberMs })
   return caller
 }
-
-// What it brings ---------------------------------------------------------------------------------------------------
 
 /** The body as JSON or as a form, else the query; the fields of both are read like the members of an object. */
 function contentOf({ query, headers, body }: FastifyRequest<{ Querystring: Record<string, unknown> }>): unknown {

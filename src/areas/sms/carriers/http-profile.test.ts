@@ -3,7 +3,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AppError } from '../../../kernel/errors.ts'
 import { httpKind } from './http.ts'
-import { answerOf, messagesOf, type Profile, receiptsOf, requestOf, valuesOf } from './http-profile.ts'
+import type { Profile } from './http-profile.ts'
+import { answerOf, messagesOf, receiptsOf } from './http-reading.ts'
+import { requestOf, valuesOf } from './http-request.ts'
 
 const message = {
   id: 'm1',

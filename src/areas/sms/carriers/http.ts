@@ -7,7 +7,9 @@ import { type Bind, carrierKind, noticeUrl, type Surroundings } from '../bind.ts
 import type { Carrier, OutboundMessage, SubmitOutcome } from '../carrier.ts'
 import { type Priority, segmentsOf } from '../message.ts'
 import { FairQueue } from './fair-queue.ts'
-import { type Answer, answerOf, checkProfile, Profile, requestOf, valuesOf } from './http-profile.ts'
+import { checkProfile, Profile } from './http-profile.ts'
+import { type Answer, answerOf } from './http-reading.ts'
+import { requestOf, valuesOf } from './http-request.ts'
 import { Pace, throttleWaitMs } from './pace.ts'
 
 /** Messages of one class that wait for a place in the window. */

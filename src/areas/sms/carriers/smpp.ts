@@ -236,8 +236,6 @@ class SmppCarrier implements Carrier {
     await Promise.all([...this.#sessions].map((session) => session.close()))
   }
 
-  // Sessions ---------------------------------------------------------------------------------------------------------
-
   async #connect(failures: number): Promise<void> {
     const { host, port, systemId, password, systemType, window, enquireLinkSeconds, responseTimeoutSeconds, name } =
       this.#bind
@@ -300,8 +298,6 @@ class SmppCarrier implements Carrier {
     for (const part of this.#waiting.takeAll())
       part.resolve({ kind: 'reroute', code: 'CARRIER_ERROR', carrierCode: null })
   }
-
-  // Sending ----------------------------------------------------------------------------------------------------------
 
   #pump(): void {
     while (this.#waiting.size > 0 && !this.#timer) {
@@ -389,8 +385,6 @@ class SmppCarrier implements Carrier {
       this.#pump()
     }, afterMs)
   }
-
-  // Receiving --------------------------------------------------------------------------------------------------------
 
   /** Answered only when it is stored: otherwise the centre keeps it, and tries again. */
   async #deliver(pdu: DeliverSm): Promise<number> {

@@ -40,10 +40,7 @@ interface Addressed {
 }
 
 const makeLinks = statement<
-  {
-    bucket: number
-    account: string
-    environment: Environment
+  Tenant & {
     phones: readonly string[]
     senders: readonly string[]
     tokens: readonly string[]
@@ -98,8 +95,6 @@ function linkOf(app: App, token: string): string {
 export function newToken(): string {
   return [...randomBytes(tokenLength)].map((byte) => alphabet[byte % alphabet.length]).join('')
 }
-
-// The page ---------------------------------------------------------------------------------------------------------
 
 interface Link {
   bucket: number

@@ -9,6 +9,7 @@ import { maybe, one, statement, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import { parseJson } from '../../../platform/http/json.ts'
 import { encodeItems } from '../../../platform/items.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
 import { beyondWallet, itemOf, jobOf, lengthChecked, optedOut, submit, textOf } from '../draft.ts'
 import { plainDraft } from '../plain-draft.ts'
 
@@ -17,16 +18,14 @@ const accept = statement<{ items: Buffer }, { verdict: string }>(
   `select v.verdict from unnest(sms.accept($items::sms.submit_item[], true)) v`,
 )
 
-type TenantParameters = { bucket: number; account: string; environment: string }
-
-const nameAnswered = statement<TenantParameters & { id: string; inReplyTo: string }, object>(
+const nameAnswered = statement<Tenant & { id: string; inReplyTo: string }, object>(
   'sms.name_answered',
   `update sms.messages set in_reply_to = $inReplyTo
     where bucket = $bucket and account_id = $account and environment = $environment and id = $id`,
 )
 
 /** Gives the message when nobody has answered it yet. */
-const claimReply = statement<TenantParameters & { id: string; reply: string }, { recipient: string; sender: string }>(
+const claimReply = statement<Tenant & { id: string; reply: string }, { recipient: string; sender: string }>(
   'sms.claim_reply',
   `update sms.messages set reply_id = $reply
     where bucket = $bucket and account_id = $account and environment = $environment and id = $id

@@ -88,8 +88,6 @@ function withKinds<P extends TProperties>(own: P, fields: TProperties, title?: s
   return Type.Object({ ...open, ...own }, title === undefined ? {} : { title })
 }
 
-// Statements -------------------------------------------------------------------------------------------------------
-
 const selectBinds = statement<Record<never, never>, BindRow>(
   'sms.list_binds',
   `select ${bindColumns} from sms.binds order by name`,
@@ -143,8 +141,6 @@ const routesOver = statement<{ name: string }, { id: string }>(
     where exists (select from jsonb_array_elements(r.tiers) t, jsonb_array_elements(t) m where m ->> 'bind' = $name)
     limit 1`,
 )
-
-// Routes -----------------------------------------------------------------------------------------------------------
 
 const listBinds = list({
   path: '/v1/operator/sms/binds',

@@ -56,8 +56,6 @@ const removePorted = statement<{ phone: string }, PortedRow>(
   'delete from sms.ported_numbers where phone = $phone returning phone, network, mcc_mnc, updated_at',
 )
 
-// Asking -----------------------------------------------------------------------------------------------------------
-
 /** What a node knows of numbers that moved. When the list changes, it begins anew: a look that is under way fills the old. */
 interface Memory {
   /** Whether there are any; null until it was asked. */
@@ -144,8 +142,6 @@ export async function portabilityOf(app: App, phone: string): Promise<Portabilit
     source: isListed ? 'mnp' : 'prefix',
   }
 }
-
-// Keeping ----------------------------------------------------------------------------------------------------------
 
 const PortedNumber = Type.Object({
   phone: Type.String({ pattern: e164, rule: 'must be E.164, such as +254711000001', errorCode: 'INVALID_PHONE' }),

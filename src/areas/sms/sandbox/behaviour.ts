@@ -64,6 +64,7 @@ const Behaviour = Type.Object(
   },
   { title: 'SmsSandboxBehaviour' },
 )
+
 type Behaviour = Static<typeof Behaviour>
 
 const usual: Behaviour = { delay_ms: null, error: null, out_of_coverage: [] }
@@ -98,8 +99,6 @@ const put = statement<
      set delay_ms = excluded.delay_ms, error = excluded.error, out_of_coverage = excluded.out_of_coverage
    returning ${columns}`,
 )
-
-// Obeying ----------------------------------------------------------------------------------------------------------
 
 type Wishes = ReadonlyMap<string, Behaviour>
 
@@ -184,8 +183,6 @@ async function recover(app: App, account: string): Promise<void> {
   if (wishes === null) return known.forget()
   smsc.recover(account, wishes.get(account)?.out_of_coverage ?? [])
 }
-
-// Wishing ----------------------------------------------------------------------------------------------------------
 
 const readBehaviour = read({
   method: 'GET',

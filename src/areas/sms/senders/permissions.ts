@@ -20,7 +20,7 @@ interface Facts {
   weight: number
 }
 
-const load = statement<{ bucket: number; account: string; environment: string }, Facts>(
+const load = statement<Tenant, Facts>(
   'sms.load_permission',
   `select (select coalesce(jsonb_object_agg(r.country, jsonb_build_object('enabled', r.enabled,
                                                                           'registration', r.sender_registration)), '{}')

@@ -9,6 +9,7 @@ import { maybe, statement } from '../../../platform/db.ts'
 import { pageOf, windowOf } from '../../../platform/page.ts'
 import { IdParam, list, type Route, read, write } from '../../../platform/route.ts'
 import { At, CountryCode, Deleted, EnvironmentName, listQuery, Nullable, OneOf } from '../../../platform/schema.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
 import { Sender } from '../schema.ts'
 import { isCountry } from './countries.ts'
 import { announcePermission } from './permissions.ts'
@@ -70,11 +71,9 @@ export interface SenderRow {
 export const senderColumns = `bucket, account_id, environment, id, sender, countries, purpose, sample, status, reason,
   created_at, decided_at`
 
-type TenantParameters = { bucket: number; account: string; environment: string }
-
 /** Gives nothing when the account has it already, or has too many. */
 const insertSender = statement<
-  TenantParameters & {
+  Tenant & {
     id: string
     sender: string
     countries: readonly string[]
@@ -98,7 +97,7 @@ const insertSender = statement<
 )
 
 const selectSenders = statement<
-  TenantParameters & { status: string | null; after: string | null; descending: boolean; limit: number },
+  Tenant & { status: string | null; after: string | null; descending: boolean; limit: number },
   SenderRow
 >(
   'sms.list_senders',
@@ -110,13 +109,13 @@ const selectSenders = statement<
     limit $limit::int + 1`,
 )
 
-const findSender = statement<TenantParameters & { id: string }, SenderRow>(
+const findSender = statement<Tenant & { id: string }, SenderRow>(
   'sms.find_sender',
   `select ${senderColumns} from sms.sender_ids
     where bucket = $bucket and account_id = $account and environment = $environment and id = $id`,
 )
 
-const deleteSender = statement<TenantParameters & { id: string }, SenderRow>(
+const deleteSender = statement<Tenant & { id: string }, SenderRow>(
   'sms.delete_sender',
   `delete from sms.sender_ids
     where bucket = $bucket and account_id = $account and environment = $environment and id = $id

@@ -2,7 +2,6 @@
 // When deliveries go out. Each endpoint has a line of its own; accounts take turns, and the endpoints of an account take
 // turns among themselves. A line gets no more places than are free, so that however many slow endpoints there are, some
 // places are always left for the others. What a node cannot keep in memory stays in the database, under a lease that ends.
-
 import { firstUuidAt, idOf } from '../../../kernel/ids.ts'
 import { dayMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'

@@ -6,9 +6,9 @@ import { minuteMs } from '../../kernel/time.ts'
 import type { App } from '../../platform/app.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { Job } from '../../platform/work.ts'
+import { batchState, completeBatch, findBatch } from './batch-store.ts'
 import { smsEvents } from './events.ts'
 import { mostValiditySeconds } from './schema.ts'
-import { batchState, completeBatch, findBatch } from './store.ts'
 
 export const firstLookMs = 1_000
 const mostSeldomMs = 10 * minuteMs

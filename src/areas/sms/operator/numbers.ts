@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Live numbers as operators assign them to accounts and take them back.
+import { type Static, Type } from 'typebox'
+import { AppError } from '../../../kernel/errors.ts'
+import { bucketOf, idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
+import { record } from '../../../platform/audit.ts'
+import { maybe, one, statement } from '../../../platform/db.ts'
+import { pageOf, windowOf } from '../../../platform/page.ts'
+import { list, type Route, write } from '../../../platform/route.ts'
+import { listQuery } from '../../../platform/schema.ts'
+import {
+  InboundNumber,
+  insertNumber,
+  lockNumbers,
+  maxNumbers,
+  NumberDeleted,
+  NumberParam,
+  NumberRecord,
+  type NumberRow,
+  noSuchNumber,
+  numberRecord,
+  ownersOf,
+  remove,
+  selectNumbers,
+} from '../inbound/number.ts'
+import { announcePermission } from '../senders/permissions.ts'
+
+/** Accounts that share a number: each message to it looks at all of them. */
+const maxSharing = 500
+
+const Assignment = Type.Object({
+  number: InboundNumber,
+  account_id: Type.String({ maxLength: 60 }),
+  shared: Type.Optional(
+    Type.Boolean({ rule: 'must be true or false', description: 'Several accounts have it, with different keywords' }),
+  ),
+})
+
+const AssignedNumber = Type.Object(
+  { account_id: Type.String(), ...NumberRecord.properties },
+  { title: 'OperatorSmsNumber' },
+)
+
+const accountExists = statement<{ account: string }, { plan: string | null }>(
+  'sms.plan_of',
+  'select accounts.plan_of($account::uuid) as plan',
+)
+
+const listAssigned = list({
+  path: '/v1/operator/sms/numbers',
+  operation: 'operator.listSmsNumbers',
+  summary: 'List the live numbers and whose they are',
+  scope: 'operator',
+  query: Type.Object({ ...listQuery, account_id: Type.Optional(Type.String({ maxLength: 60 })) }),
+  row: AssignedNumber,
+  examples: [{ name: 'All', query: {} }],
+  handle: async (app, { query }) => {
+    const window = windowOf(query)
+    const account = query.account_id === undefined ? null : uuidOf('account', query.account_id)
+    if (query.account_id !== undefined && account === null) return { rows: [], nextCursor: null }
+    const rows = await app.db.query(selectNumbers, { environment: 'live', account, ...window })
+    return pageOf(window, rows, assignedRecord)
+  },
+})
+
+const assign = write({
+  method: 'POST',
+  path: '/v1/operator/sms/numbers',
+  operation: 'operator.assignSmsNumber',
+  summary: 'Assign a live number to an account',
+  description: 'It belongs to this account alone, or is shared: then each account has the messages of its keywords.',
+  scope: 'operator',
+  body: Assignment,
+  reply: { status: 201, schema: AssignedNumber },
+  errors: ['VALIDATION_ERROR', 'CONFLICT'],
+  handle: async (app, tx, { body }, caller) => {
+    const { number, shared = false } = body
+    const account = uuidOf('account', body.account_id)
+    const { plan } = account === null ? { plan: null } : await one(tx.query(accountExists, { account }))
+    if (account === null || plan === null)
+      throw new AppError('VALIDATION_ERROR', 'account_id is not the id of an account')
+    await tx.query(lockNumbers, {})
+    const owners = await tx.query(ownersOf, { environment: 'live', number })
+    if (owners.some((owner) => !owner.shared || !shared))
+      throw new AppError('CONFLICT', 'the number has an owner, and is not shared by both')
+    if (owners.length >= maxSharing)
+      throw new AppError('CONFLICT', `a number is shared by at most ${maxSharing} accounts`)
+    const row = await maybe(
+      tx.query(insertNumber, {
+        environment: 'live',
+        number,
+        account,
+        bucket: bucketOf(account),
+        id: newUuid(caller.receivedMs),
+        shared,
+        keywords: '[]',
+        url: null,
+        at: new Date(caller.receivedMs),
+        most: maxNumbers,
+      }),
+    )
+    if (!row) throw new AppError('CONFLICT', `the account has this number already, or ${maxNumbers} others`)
+    await record(tx, caller, 'sms.assign_number', number, { after: { account_id: body.account_id, shared } })
+    await announcePermission(app, tx, account)
+    return assignedRecord(row)
+  },
+})
+
+const takeBack = write({
+  method: 'DELETE',
+  path: '/v1/operator/sms/numbers/:number',
+  operation: 'operator.takeBackSmsNumber',
+  summary: 'Take a live number back, from one account or from all that share it',
+  scope: 'operator',
+  params: NumberParam,
+  query: Type.Object({
+    account_id: Type.Optional(
+      Type.String({ maxLength: 60, description: 'From this account alone; from all of them unless given' }),
+    ),
+  }),
+  reply: { status: 200, schema: NumberDeleted },
+  errors: ['NOT_FOUND'],
+  handle: (app, tx, { params, query }, caller) => {
+    const account = query.account_id === undefined ? null : uuidOf('account', query.account_id)
+    if (query.account_id !== undefined && account === null) throw noSuchNumber()
+    return remove(app, tx, caller, 'live', params.number, account)
+  },
+})
+
+function assignedRecord(row: NumberRow): Static<typeof AssignedNumber> {
+  return { account_id: idOf('account', row.account_id), ...numberRecord(row) }
+}
+
+export const assignedNumberRoutes: readonly Route[] = [listAssigned, assign, takeBack]

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// The transaction of a batch: it accepts what can be accepted and pays for all of it last; an entry that cannot be accepted
+// stops no other.
+import type { Static } from 'typebox'
+import { idOf, newUuid } from '../../kernel/ids.ts'
+import { minuteMs } from '../../kernel/time.ts'
+import { walletsOf } from '../../ledger/wallets.ts'
+import type { App } from '../../platform/app.ts'
+import { record } from '../../platform/audit.ts'
+import type { Caller } from '../../platform/auth.ts'
+import { one, statement, type Tx } from '../../platform/db.ts'
+import { encodeItems } from '../../platform/items.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import type { NewJob } from '../../platform/work.ts'
+import { insertBatch, type Rejection } from './batch-store.ts'
+import { batchJob, firstLookMs } from './complete-batch.ts'
+import { beyondWallet, type Draft, itemOf, jobOf, refusalOf, submit, tooExpensive } from './draft.ts'
+import type { BadEntry } from './entries.ts'
+import { currencyOf } from './pricing.ts'
+import type { BulkReply } from './schema.ts'
+import type { Notes } from './store.ts'
+
+/** A transaction hands so many messages to PostgreSQL at a time. */
+const chunkSize = 500
+
+/** What sms.submit does for one, except that the transaction pays for all of them last. */
+const accept = statement<{ items: Buffer }, { verdict: string; existing: string | null }>(
+  'sms.accept',
+  `select v.verdict, v.existing
+     from unnest(sms.accept($items::sms.submit_item[], false))
+          with ordinality as v(verdict, existing, n)
+    order by v.n`,
+)
+
+const charge = statement<
+  Tenant & {
+    currency: string
+    ids: readonly string[]
+    amounts: readonly string[]
+    transfers: readonly string[]
+  },
+  { insufficient: boolean }
+>(
+  'sms.charge',
+  `select coalesce('insufficient' = any(ledger.charge(array(
+            select row($bucket::smallint, $account::uuid, $environment::text, $currency::text, i.amount, i.id, 'charge',
+                       i.transfer, 'revenue:sms')::ledger.charge_item
+              from unnest($ids::uuid[], $amounts::bigint[], $transfers::uuid[]) as i(id, amount, transfer)))),
+          false) as insufficient`,
+)
+
+/** An entry of a request for many messages: a draft, or why there is none. */
+export type Entry = { readonly index: number; readonly to: string; readonly draft: Draft } | BadEntry
+
+/** What became of an entry, as the reply tells it. */
+export type EntryOutcome = Static<typeof BulkReply>['messages'][number]
+
+interface Submitted {
+  batch: string
+  outcomes: EntryOutcome[]
+  head: { accepted: number; rejected: number; segments: number; cost: bigint; currency: string }
+}
+
+/** Accepts what can be accepted, all of it or nothing as far as money goes. */
+export async function submitBatch(
+  app: App,
+  tx: Tx,
+  entries: readonly Entry[],
+  metadata: Notes,
+  caller: Caller,
+): Promise<Submitted> {
+  const currency = currencyOf(caller)
+  const batch = newUuid(caller.receivedMs)
+  const drafts = entries.flatMap((entry) => ('draft' in entry ? [entry] : []))
+  const total = drafts.reduce((sum, { draft }) => sum + draft.cost, 0n)
+  if (drafts.some(({ draft }) => refusalOf(draft, caller) === 'INSUFFICIENT_BALANCE'))
+    throw tooExpensive(currency, total, 0n)
+  const { verdicts, jobs } = await decide(app, tx, batch, drafts, caller)
+  const outcomes = entries.map((entry) => outcomeOf(entry, verdicts.get(entry.index), currency))
+  const head = headOf(outcomes, currency)
+  await insertBatch(tx, caller.tenant, {
+    id: batch,
+    total: entries.length,
+    ...head,
+    metadata,
+    rejections: outcomes.flatMap(rejectionOf),
+    created_at: new Date(caller.nowMs),
+  })
+  const watch = app.work.prepare(batchJob, caller.tenant, { batch }, { delayMs: firstLookMs })
+  await app.work.add(tx, watch)
+  await record(tx, caller, 'sms.send_batch', `sms_batch:${batch}`, { after: { accepted: head.accepted } })
+  const paying = drafts.filter(({ index }) => verdicts.get(index)?.verdict === 'accepted').map(({ draft }) => draft)
+  await pay(tx, paying, caller)
+  tx.afterCommit(() => {
+    for (const job of jobs) app.work.begin(job)
+  })
+  return { batch, outcomes, head }
+}
+
+interface Verdict {
+  verdict: string
+  existing: string | null
+}
+
+interface Decided {
+  /** By the index of the entry. */
+  verdicts: ReadonlyMap<number, Verdict>
+  /** Those of the messages that were accepted. */
+  jobs: readonly NewJob[]
+}
+
+/** Stores the messages with their jobs, or learns why not, some at a time. */
+async function decide(
+  app: App,
+  tx: Tx,
+  batch: string,
+  drafts: readonly { index: number; draft: Draft }[],
+  caller: Caller,
+): Promise<Decided> {
+  const verdicts = new Map<number, Verdict>()
+  const jobs: NewJob[] = []
+  for (let start = 0; start < drafts.length; start += chunkSize) {
+    const chunk = drafts.slice(start, start + chunkSize).map(({ index, draft }, i) => ({
+      index,
+      draft,
+      job: jobOf(app, draft, caller, afterMs(app, caller, start + i)),
+    }))
+    const items = chunk.map(({ index, draft, job }) =>
+      Object.assign(itemOf(draft, job, caller), { batch, batch_index: index, refusal: refusalOf(draft, caller) }),
+    )
+    const rows = await tx.query(accept, { items: encodeItems(submit.takes, items) })
+    for (const [i, { index, job }] of chunk.entries()) {
+      const row = rows[i]
+      if (!row) throw new Error('a message was given no verdict')
+      verdicts.set(index, row)
+      if (row.verdict === 'accepted') jobs.push(job)
+    }
+  }
+  return { verdicts, jobs }
+}
+
+/** What a batch comes to. */
+function headOf(outcomes: readonly EntryOutcome[], currency: string): Submitted['head'] {
+  const accepted = outcomes.filter(({ message_id }) => message_id !== null).length
+  return {
+    accepted,
+    rejected: outcomes.length - accepted,
+    segments: outcomes.reduce((sum, { segments, cost }) => sum + (cost > 0n ? segments : 0), 0),
+    cost: outcomes.reduce((sum, { cost }) => sum + cost, 0n),
+    currency,
+  }
+}
+
+/** A plan's messages of a minute go at once, those of the next when it has passed: a bulk is not refused for its size. */
+function afterMs(app: App, { principal }: Caller, position: number): number {
+  const perMinute = principal.planPolicies.sms?.limit
+  if (perMinute === undefined || perMinute === 0 || app.config.PAMOJA_RATE_LIMITS === 'off') return 0
+  return Math.floor(position / perMinute) * minuteMs
+}
+
+/** The last thing of the transaction: whoever else sends for this account waits for the wallet from here on. */
+async function pay(tx: Tx, drafts: readonly Draft[], caller: Caller): Promise<void> {
+  if (drafts.length === 0) return
+  const currency = currencyOf(caller)
+  const total = drafts.reduce((sum, { cost }) => sum + cost, 0n)
+  // What cannot be paid is mostly seen without the lock, and without deciding on each message.
+  const wallet = (await walletsOf(tx, caller.tenant)).find((candidate) => candidate.currency === currency)
+  const available = wallet?.availableMicros ?? 0n
+  if (total > available) throw tooExpensive(currency, total, available)
+  const { insufficient } = await one(
+    tx.query(charge, {
+      ...caller.tenant,
+      currency,
+      ids: drafts.map(({ uuid }) => uuid),
+      amounts: drafts.map(({ cost }) => cost.toString()),
+      transfers: drafts.map(() => newUuid(caller.receivedMs)),
+    }),
+  )
+  if (insufficient) throw await beyondWallet(tx, caller.tenant, currency, total)
+}
+
+function outcomeOf(entry: Entry, decided: Verdict | undefined, currency: string): EntryOutcome {
+  const { index, to } = entry
+  const refused = { index, to, message_id: null, status: 'failed' as const, segments: 0, cost: 0n, currency }
+  if (!('draft' in entry)) return { ...refused, error_code: entry.code, error: entry.why }
+  const { draft } = entry
+  if (decided?.verdict === 'duplicate')
+    return {
+      ...refused,
+      error_code: 'DUPLICATE_REFERENCE',
+      error: `the reference ${draft.reference} was used before`,
+      ...(decided.existing ? { existing_id: idOf('sms', decided.existing) } : {}),
+    }
+  const isOut = decided?.verdict === 'opted_out'
+  return {
+    index,
+    message_id: idOf('sms', draft.uuid),
+    to,
+    status: isOut ? 'failed' : 'queued',
+    segments: draft.text.segments,
+    cost: isOut ? 0n : draft.cost,
+    currency,
+    error_code: isOut ? 'OPTED_OUT' : null,
+  }
+}
+
+function rejectionOf({ index, to, message_id, error_code, error = '', existing_id }: EntryOutcome): Rejection[] {
+  if (message_id !== null || error_code === null) return []
+  return [{ index, to, error_code, error, ...(existing_id === undefined ? {} : { existing_id }) }]
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an operation answers: its reply in the envelope, and one response for each status that an error of it has.
+import { type ErrorCode, errors } from '../../kernel/errors.ts'
+import type { Route } from '../route.ts'
+import { headersOfEveryReply } from './components.ts'
+import { type JsonSchema, propertiesOf, type SchemaPublisher } from './json-schema.ts'
+
+/** What operations leave behind in `components` while they are written. */
+export interface Parts {
+  schemas: SchemaPublisher
+  responses: Map<string, object>
+}
+
+export function success({ schemas }: Parts, { kind, method, reply }: Route): object {
+  const schema = schemas.publish(reply.schema)
+  if (kind === 'stream')
+    return {
+      description:
+        'Server-sent events, for as long as somebody reads them. `x-message-schema` is the JSON in the `data` of each.',
+      headers: headerRefs([...headersOfEveryReply, 'Pamoja-Environment', 'Pamoja-Warning']),
+      content: { 'text/event-stream': { schema: { type: 'string' }, 'x-message-schema': schema } },
+    }
+  const ownsData = Object.hasOwn(propertiesOf(reply.schema), 'data')
+  const headers = [
+    ...headersOfEveryReply,
+    'Pamoja-Environment',
+    'Pamoja-Warning',
+    ...(reply.location ? ['Location'] : []),
+    ...(reply.list ? ['Link'] : []),
+    ...(method === 'GET' ? [] : ['Idempotent-Replayed']),
+  ]
+  return {
+    description: reply.status === 201 ? 'Made' : 'Done',
+    headers: headerRefs(headers),
+    content: reply.list
+      ? { 'application/json': { schema: listEnvelope(schema) }, 'text/csv': { schema: { type: 'string' } } }
+      : { 'application/json': { schema: ownsData ? flatEnvelope(schema) : envelope(schema) } },
+  }
+}
+
+const succeeded = { const: true }
+
+function envelope(schema: JsonSchema): JsonSchema {
+  return {
+    allOf: [
+      schema,
+      { type: 'object', required: ['success', 'data'], properties: { success: succeeded, data: schema } },
+    ],
+  }
+}
+
+/** A thing with a field `data` of its own is not wrapped: its `data` keeps its meaning. */
+function flatEnvelope(schema: JsonSchema): JsonSchema {
+  return { allOf: [schema, { type: 'object', required: ['success'], properties: { success: succeeded } }] }
+}
+
+function listEnvelope(schema: JsonSchema): JsonSchema {
+  return {
+    type: 'object',
+    required: ['success', 'data', 'has_more', 'next_cursor'],
+    properties: {
+      success: succeeded,
+      data: { type: 'array', items: schema },
+      has_more: { type: 'boolean' },
+      next_cursor: { type: ['string', 'null'], description: '`cursor` of the next page' },
+    },
+  }
+}
+
+/** One shared response for each set of codes that a status stands for. */
+export function failures({ responses }: Parts, codes: readonly ErrorCode[]): Record<string, object> {
+  const statuses = new Set(codes.map((code) => errors[code][0]))
+  return Object.fromEntries(
+    [...statuses].map((status) => [status, { $ref: `#/components/responses/${shared(status)}` }]),
+  )
+
+  function shared(status: number): string {
+    const group = codes.filter((code) => errors[code][0] === status)
+    const name = group.join('.')
+    if (!responses.has(name)) responses.set(name, failure(status, group))
+    return name
+  }
+}
+
+function failure(status: number, codes: readonly ErrorCode[]): object {
+  const headers = [
+    ...headersOfEveryReply,
+    ...(status === 401 ? ['WWW-Authenticate'] : []),
+    ...(status === 429 || status === 503 || codes.includes('REQUEST_IN_PROGRESS') ? ['Retry-After'] : []),
+  ]
+  const named = { type: 'object', properties: { error: { type: 'object', properties: { code: { enum: codes } } } } }
+  return {
+    description: codes.map((code) => `\`${code}\`: ${errors[code][1]}`).join('\n\n'),
+    headers: headerRefs(headers),
+    content: { 'application/json': { schema: { allOf: [{ $ref: '#/components/schemas/Error' }, named] } } },
+  }
+}
+
+function headerRefs(names: readonly string[]): Record<string, object> {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The installation's root keys, from the setting or a file: the first of them is active, the others only open what they
+// sealed before.
+import { createHash, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
+import { mkdir, readFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { placeFile, readIfPresent, syncDirectory } from '../files.ts'
+import { keyBytes, rootKeyIdBytes } from './sealing.ts'
+
+export interface RootKey {
+  /** A short hash of the key: says which one it is and nothing about it. */
+  readonly id: string
+  readonly key: KeyObject
+}
+
+export interface RootKeys {
+  /** Seals and opens. */
+  readonly active: RootKey
+  /** Only open what they sealed before, until everything is re-wrapped. */
+  readonly others: readonly RootKey[]
+}
+
+export interface RootKeyOptions {
+  /** PAMOJA_SECRET_KEY: 32 bytes as base64 or hex, or several separated by commas, of which the first is active. */
+  value: string | null
+  /** Holds the same when the value is absent. */
+  file: string
+  /** Whether the file may be made when it is missing. Not in production, where losing it unnoticed loses every secret. */
+  allowCreate: boolean
+}
+
+/** The root keys, from the setting or the file. Throws one sentence for the operator when there is no usable one. */
+export async function loadRootKeys({ value, file, allowCreate }: RootKeyOptions): Promise<RootKeys> {
+  if (value !== null) return parseRootKeys(value, 'PAMOJA_SECRET_KEY')
+  const text = (await readIfPresent(file)) ?? (allowCreate ? await createRootKeyFile(file) : null)
+  if (text !== null) return parseRootKeys(text, file)
+  throw new Error(
+    `PAMOJA_SECRET_KEY is not set and there is no ${file}: make a key once with "openssl rand -base64 32", set it, and keep a copy, because without it nothing that was encrypted can be read again.`,
+  )
+}
+
+function parseRootKeys(text: string, source: string): RootKeys {
+  const [active, ...others] = text.split(',').map((entry, index) => parseRootKey(entry.trim(), index + 1, source))
+  if (!active) throw new Error(`${source} is empty`)
+  return { active, others }
+}
+
+function parseRootKey(text: string, position: number, source: string): RootKey {
+  const encoding = /^[0-9a-f]{64}$/i.test(text) ? 'hex' : /^[A-Za-z0-9+/_-]{43}=?$/.test(text) ? 'base64' : null
+  if (!encoding) throw new Error(`${source}: key ${position} is not 32 bytes written as base64 or hex.`)
+  const bytes = Buffer.from(text, encoding)
+  const id = createHash('sha256')
+    .update('pamoja root key')
+    .update(bytes)
+    .digest('hex')
+    .slice(0, 2 * rootKeyIdBytes)
+  return { id, key: createSecretKey(bytes) }
+}
+
+/** Makes the file whole or not at all; where two processes make it at once, both use the first one's. */
+async function createRootKeyFile(file: string): Promise<string> {
+  await mkdir(dirname(file), { recursive: true })
+  await placeFile(file, `${randomBytes(keyBytes).toString('base64')}\n`, 0o600, 'keep')
+  // A power cut must not take the key away when something was encrypted under it.
+  await syncDirectory(dirname(file))
+  return readFile(file, 'utf8')
+}
