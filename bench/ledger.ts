@@ -165,13 +165,14 @@ async function grouped({ committer }: Engine, { bucket, account, environment }: 
   if (verdict !== 'charged') throw new Error(`a charge was ${verdict}`)
 }
 
-async function alone({ db }: Engine, tenant: Tenant): Promise<void> {
+async function alone({ db }: Engine, { bucket, account, environment }: Tenant): Promise<void> {
   const nowMs = systemClock.nowMs()
   await db.tx(async (tx) => {
-    const { balance } = await one(tx.query(lockWallet, { ...tenant }))
+    const { balance } = await one(tx.query(lockWallet, { bucket, account, environment }))
     if (balance < micros) throw new Error('the wallet is empty')
-    await tx.query(takeMoney, { ...tenant, amount: micros })
-    await tx.query(writeTransfer, { ...tenant, amount: micros, source: newUuid(nowMs), id: newUuid(nowMs) })
+    await tx.query(takeMoney, { bucket, account, environment, amount: micros })
+    const [source, id] = [newUuid(nowMs), newUuid(nowMs)]
+    await tx.query(writeTransfer, { bucket, account, environment, amount: micros, source, id })
   })
 }
 
