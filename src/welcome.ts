@@ -7,6 +7,7 @@ import { join, relative, resolve } from 'node:path'
 import { cwd, stdout } from 'node:process'
 import { firstAccount } from './areas/accounts/area.ts'
 import { ConfigError, isProduction, settings } from './config.ts'
+import { AppError } from './kernel/errors.ts'
 import { isWellFormedKey } from './platform/auth.ts'
 import type { RunningNode } from './server.ts'
 
@@ -62,15 +63,27 @@ async function stillValid(
   { app }: RunningNode,
   file: string,
 ): Promise<{ accountId: string; testKey: string; operatorKey: string } | null> {
+  const { api_key, operator_key, account_id } = await lastTime(file)
+  if (!api_key || !operator_key || !account_id) return null
+  if (app.config.PAMOJA_TEST_API_KEY !== null && app.config.PAMOJA_TEST_API_KEY !== api_key) return null
   try {
-    const { api_key, operator_key, account_id }: Partial<Credentials> = JSON.parse(await readFile(file, 'utf8'))
-    if (!api_key || !operator_key || !account_id) return null
-    if (app.config.PAMOJA_TEST_API_KEY !== null && app.config.PAMOJA_TEST_API_KEY !== api_key) return null
     await app.authenticator.authenticate(`Bearer ${api_key}`, '127.0.0.1')
     await app.authenticator.authenticate(`Bearer ${operator_key}`, '127.0.0.1')
     return { accountId: account_id, testKey: api_key, operatorKey: operator_key }
+  } catch (error) {
+    // A database that does not answer at the moment is no reason for new keys.
+    if (error instanceof AppError && error.status < 500) return null
+    throw error
+  }
+}
+
+/** What an earlier start wrote; nothing of it if the file is gone or was spoilt. */
+async function lastTime(file: string): Promise<Partial<Credentials>> {
+  try {
+    const written: unknown = JSON.parse(await readFile(file, 'utf8'))
+    return typeof written === 'object' && written !== null ? written : {}
   } catch {
-    return null
+    return {}
   }
 }
 

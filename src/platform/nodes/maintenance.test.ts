@@ -74,6 +74,29 @@ test('rows that came before their partition move into it when it is made', async
   assert.equal((await sql('select 1 from platform.requests where id = $1', [id])).length, 1)
 })
 
+test('a table that is divided by another column than its id has its rows moved by that', async () => {
+  const months = (await partitions('ledger.transfers')).map(({ to }) => to)
+  const [soon = '', late = ''] = months.slice(-2)
+  const last = `ledger.transfers_${soon.replaceAll('-', '')}`
+  await sql(`drop table ${last}`)
+  // About something of the last month, and moved in the one after it; and the other way round, as no clock should have it.
+  const within = firstUuidAt(Date.parse(`${late}T00:00:00Z`) - 1)
+  const beyond = firstUuidAt(Date.parse(`${late}T00:00:00Z`))
+  for (const [source, id] of [
+    [within, beyond],
+    [beyond, within],
+  ])
+    await sql(
+      `insert into ledger.transfers (bucket, account_id, environment, source_id, step, leg, id, debit, credit, amount, currency)
+       values (1, $1, 'test', $2, 'x', 0, $3, 'wallet', 'revenue:sms', 1, 'KES')`,
+      [newUuid(nowMs), source, id],
+    )
+  await chore('partitions').run(world.app)
+  assert.deepEqual(await sql(`select source_id from ${last}`), [{ source_id: within }])
+  assert.deepEqual(await sql('select source_id from ledger.transfers_default'), [{ source_id: beyond }])
+  await sql('delete from ledger.transfers where source_id = any($1)', [[within, beyond]])
+})
+
 test('partitions are dropped when all of their rows are too old, and not a day earlier', async () => {
   const id = newUuid(nowMs)
   await sql(`${insertRequest} values (1, $1, 'live', $2, $1, 'GET', '/v1/kept', 200, 1, '::1')`, [newUuid(nowMs), id])

@@ -46,7 +46,7 @@ const behindMs = 60_000
  * What goes back gathers for so long, or until it is so much. Nobody waits for it, and an endpoint that is not called would
  * otherwise cost a commit for each event, at the very moment when the others are told of it.
  */
-const gatherMs = 250
+const gatherMs = 50
 const mostGathered = 1_000
 /** A delivery is early if it is due later than this. Clocks of machines differ a little. */
 const earlyMs = 2_000

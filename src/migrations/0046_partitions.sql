@@ -1,0 +1,34 @@
+-- As before, but rows that came before their partition are told by the column that the table is divided by. It was `id`
+-- always, and ledger.transfers goes by source_id: a charge made at the turn of a month, about something of the month before,
+-- would have been moved to where it does not belong, and the partition refused.
+create or replace function platform.ensure_partitions(parent text, period text, ahead int, fill int default 100) returns void
+  language plpgsql as $$
+declare
+  step   interval := ('1 ' || period)::interval;
+  -- Without a zone: where the clocks change, a day of the session's zone is not a day of UTC.
+  start  timestamp := date_trunc(period, now() at time zone 'UTC');
+  first  boolean := not exists (select from pg_inherits where inhparent = parent::regclass);
+  key    text := (select a.attname from pg_partitioned_table p
+                    join pg_attribute a on a.attrelid = p.partrelid and a.attnum = p.partattrs[0]
+                   where p.partrelid = parent::regclass);
+  child  text;
+  since  uuid;
+  upto   uuid;
+begin
+  if first then
+    execute format('create table if not exists %s_default partition of %s default', parent, parent);
+  end if;
+  for i in 0 .. ahead loop
+    child := parent || to_char(start + i * step, '_YYYYMMDD');
+    since := platform.uuid_at((start + i * step) at time zone 'UTC');
+    upto := platform.uuid_at((start + (i + 1) * step) at time zone 'UTC');
+    if to_regclass(child) is null then
+      execute format('lock table %s_default in access exclusive mode', parent);
+      execute format('create table %s (like %s including all) with (fillfactor = %s)', child, parent, fill);
+      execute format('with moved as (delete from %s_default where %I >= %L and %I < %L returning *)
+                      insert into %s select * from moved', parent, key, since, key, upto, child);
+      execute format('alter table %s attach partition %s for values from (%s) to (%L)', parent, child,
+        case when first and i = 0 then 'minvalue' else quote_literal(since) end, upto);
+    end if;
+  end loop;
+end $$;
