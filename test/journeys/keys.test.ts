@@ -4,6 +4,8 @@ import assert from 'node:assert/strict'
 import { createPublicKey, verify } from 'node:crypto'
 import { request } from 'node:http'
 import { after, before, test } from 'node:test'
+import pg from 'pg'
+import { uuidOf } from '../../src/kernel/ids.ts'
 import { eventually, startWorld, type World } from '../world.ts'
 
 let world: World
@@ -271,8 +273,8 @@ test('a live key that came over plain HTTP is revoked where the operator says so
   }
 })
 
-test('a key that is ninety days old is told of, once, unless it was replaced or works no more', async () => {
-  const { client } = await world.account()
+test('a key that is ninety days old is told of, once, unless it was replaced or works no more', async (t) => {
+  const { id, client } = await world.account()
   const { body: me } = await client.get('/v1/auth/whoami')
   const { body: old } = await client.post('/v1/api-keys', { name: 'Replaced' })
   const { body: successor } = await client.post(`/v1/api-keys/${old.id}/rotate`)
@@ -280,18 +282,27 @@ test('a key that is ninety days old is told of, once, unless it was replaced or 
   await client.delete(`/v1/api-keys/${gone.id}`)
   const { body: live } = await client.post('/v1/api-keys', { name: 'Live', environment: 'live' })
   const { accounts } = await import('../../src/areas/accounts/area.ts')
-  const after = async (days: number) => {
-    const clock = { nowMs: () => world.app.clock.nowMs() + days * 86_400_000 }
-    for (const chore of accounts.chores ?? []) await chore.run({ ...world.app, clock })
+  const sql = new pg.Client({ connectionString: world.databaseUrl })
+  await sql.connect()
+  t.after(() => sql.end())
+  const aged = async (days: number) =>
+    sql.query(`update accounts.api_keys set created_at = now() - $1 * interval '1 day' where account_id = $2`, [
+      days,
+      uuidOf('account', id),
+    ])
+  const remind = async () => {
+    for (const chore of accounts.chores ?? []) await chore.run(world.app)
   }
   const told = async (key: string | null) => {
     const { body } = await (key === null ? client : world.stranger.as(key)).get('/v1/events?event=apikey.rotation_due')
     return body.data.map(({ payload }: { payload: { key_id: string } }) => payload.key_id).sort()
   }
-  await after(89)
+  await aged(89)
+  await remind()
   assert.deepEqual(await told(null), [])
-  await after(91)
-  await after(92)
+  await aged(91)
+  await remind()
+  await remind()
   assert.deepEqual(await told(null), [me.key_id, successor.id].sort())
   assert.deepEqual(await told(live.key), [live.id])
   const { body: events } = await client.get('/v1/events?event=apikey.rotation_due&limit=1')
