@@ -79,14 +79,13 @@ export async function settle(
 ): Promise<PaymentRow> {
   const find = () => one(app.db.query(findPayment, { ...tenant, id: attempt.payment_id }))
   let payment = known ?? (await find())
+  // First, so that a node that dies in between loses nothing, and who sees how the payment ended finds it on the list.
+  await noteDiscrepancy(app, payment, verdict)
   for (let tries = 0; tries < mostTries; tries++) {
     const occasion = occasionOf(app, payment, attempt)
     const change = changeOf(payment, verdict, new Date(occasion.nowMs))
     const after = await store(app, occasion, payment, attempt, change)
-    if (after) {
-      await noteDiscrepancy(app, after, verdict)
-      return after
-    }
+    if (after) return after
     payment = await find()
   }
   throw new Error(`payment ${attempt.payment_id} changes faster than it can be read`)
