@@ -14,6 +14,9 @@ export interface NodeProcess {
   credentials: Credentials
 }
 
+/** As `npm start` runs the program. */
+const roomForGarbage = '--initial-old-space-size=256'
+
 /** Starts a file of this build and waits for the first thing it says. */
 export function start<Message>(
   file: string,
@@ -24,7 +27,7 @@ export function start<Message>(
   const { PATH = '', HOME = '', NODE_COMPILE_CACHE: cache } = process.env
   const child = fork(path, args, {
     env: { PATH, HOME, ...(cache ? { NODE_COMPILE_CACHE: cache } : {}), ...environment },
-    execArgv: ['--enable-source-maps'],
+    execArgv: ['--enable-source-maps', roomForGarbage],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
   return new Promise((resolve, reject) => {

@@ -9,7 +9,7 @@ export interface Figure {
   unit: string
   p50Ms?: number
   p99Ms?: number
-  /** The spread over rounds, for ratios. */
+  /** The spread over rounds. */
   low?: number
   high?: number
 }
