@@ -256,6 +256,28 @@ test('a port that is taken is told before a fresh checkout is installed and buil
   }
 })
 
+test('tests and benchmarks are made ready beside a platform that runs: they do not need its port', async () => {
+  const place = await newHome()
+  const taken = createServer().listen(0, '127.0.0.1')
+  try {
+    await once(taken, 'listening')
+    const address = taken.address()
+    const port = typeof address === 'object' && address ? address.port : 0
+    for (const name of ['tools', 'package.json', 'package-lock.json'])
+      await cp(join(root, name), join(place.path, name), { recursive: true })
+    for (const name of ['test', 'bench']) {
+      const file = join(place.path, `tools/${name}.mjs`)
+      // Where there is no npm it ends with the next step, instead of installing everything.
+      const { code, stderr } = await new Program({ file, environment: { PATH: '', PAMOJA_PORT: String(port) } }).ended
+      assert.equal(code, 1)
+      assert.match(stderr, /Installing packages .*failed \(ENOENT\)/)
+    }
+  } finally {
+    taken.close()
+    await place.remove()
+  }
+})
+
 const secretKey = randomBytes(32).toString('base64')
 
 /** Several homes share the database of the test server, and therefore one key. */

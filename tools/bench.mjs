@@ -2,5 +2,5 @@
 // Installs and builds what is missing, then runs benchmarks: `npm run bench -- durable-write`.
 import { prepare } from './bootstrap.mjs'
 
-await prepare()
+await prepare('bench')
 await import('../dist/bench/run.js')

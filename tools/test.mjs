@@ -41,7 +41,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
 }
 
 try {
-  await prepare()
+  await prepare('test')
   process.exitCode = await runTests()
 } catch (problem) {
   say([problem.message, problem.details].filter(Boolean).join('\n'))
