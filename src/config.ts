@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every setting: its type, its default and one sentence. `--help`, `pamoja config`, .env.example and the documentation
+// Every setting: its type, its default and one sentence. `--help`, the command `config`, .env.example and the documentation
 // derive from this table. Each may also be given as a file: PAMOJA_X_FILE names a file that holds the value of PAMOJA_X.
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
@@ -45,7 +45,7 @@ export const settings = {
     600,
     'How long a connection is waited for before a request is told to come back later.',
   ),
-  PAMOJA_MIGRATE: boolean(true, 'Apply new migrations at start; false leaves that to `pamoja migrate`.'),
+  PAMOJA_MIGRATE: boolean(true, 'Apply new migrations at start; false leaves that to `npm start -- migrate`.'),
   PAMOJA_TLS_CERT: optional('Certificate chain (PEM). Without it a local certificate authority is made.'),
   PAMOJA_TLS_KEY: optional('Private key (PEM) of the certificate.'),
   PAMOJA_TRUSTED_PROXIES: addresses(
@@ -67,7 +67,10 @@ export const settings = {
     also: ['WEBHOOKS_ALLOW_PRIVATE'],
   },
   PAMOJA_WEBHOOKS_ALLOW_HTTP: {
-    ...boolean(false, 'Call customer URLs over plain http:// too; without it only https:// is called.'),
+    ...boolean(
+      false,
+      'Call customer URLs over plain http:// too; without it only https:// is called, and callbacks of test keys on this machine.',
+    ),
     also: ['WEBHOOKS_ALLOW_HTTP'],
   },
   PAMOJA_WEBHOOKS_ALLOW_CIDRS: {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// `pamoja listen`: reads the account's deliveries from a stream and shows each, or posts it to a server on this machine, which
-// nobody could call from outside. A line that breaks is opened again where it broke; an event that was handed on is not repeated.
+// `npm start -- listen`: reads the account's deliveries from a stream and shows each, or posts it to a server on this
+// machine, which nobody could call from outside. A line that breaks is opened again where it broke; an event that was handed
+// on is not repeated.
 import { readFile } from 'node:fs/promises'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'

@@ -134,7 +134,7 @@ test('a database of another version', async () => {
   const older = await withMigration(`delete from public.pamoja_migrations where name = '0002_ledger'`, {
     PAMOJA_MIGRATE: 'false',
   })
-  assert.match(older, /^The database lacks the migrations 0002_ledger: run `pamoja migrate` first\.$/)
+  assert.match(older, /^The database lacks the migrations 0002_ledger: run `npm start -- migrate` first\.$/)
 })
 
 test('a key that did not seal what is in the database', async () => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `pamoja listen`, as a developer runs it beside the server they are writing.
+// `npm start -- listen`, as a developer runs it beside the server they are writing.
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'

@@ -86,7 +86,7 @@ test('a node that may not migrate says what is missing', async () => {
   const files = await migrations({ '0001_a': 'create schema t', '0002_b': 'create table t.b (id int)' })
   await assert.rejects(
     requireMigrated(db, files),
-    isRefusal(/lacks the migrations 0001_a, 0002_b: run `pamoja migrate` first/),
+    isRefusal(/lacks the migrations 0001_a, 0002_b: run `npm start -- migrate` first/),
   )
   await migrate(db, files)
   await requireMigrated(db, files)

@@ -50,7 +50,7 @@ export async function requireMigrated(db: Database, migrations: readonly Migrati
     const missing = await pending(client, migrations)
     if (missing.length > 0)
       throw new MigrationError(
-        `The database lacks the migrations ${missing.map(({ name }) => name).join(', ')}: run \`pamoja migrate\` first.`,
+        `The database lacks the migrations ${missing.map(({ name }) => name).join(', ')}: run \`npm start -- migrate\` first.`,
       )
   } finally {
     await client.end()
