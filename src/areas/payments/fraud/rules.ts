@@ -111,8 +111,7 @@ const createRule = write({
   path: base,
   operation: 'fraud.createRule',
   summary: 'Add a rule',
-  description:
-    'Rules are asked in the order allow, require_3ds, block, review; within an action by priority, then age.',
+  description: 'Rules count in the order allow, block, require_3ds, review; within an action by priority, then age.',
   scope: 'fraud:write',
   body: RuleCreate,
   reply: { status: 201, schema: RuleRecord, location: ({ rule_id }) => `${base}/${rule_id}` },
