@@ -108,8 +108,8 @@ function compiledFrom(source) {
 }
 
 /**
- * On a shared machine that checks changes, files in which something failed are run once more, one at a time: what fails
- * twice has failed. Everywhere else the first failure counts.
+ * With `CI=true`, files in which something failed are run once more, one at a time: what fails twice has failed. Everywhere
+ * else the first failure counts.
  */
 async function testTwice(files, options, settings) {
   const scratch = await mkdtemp(join(tmpdir(), 'pamoja-tests-'))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recipes of docs/webhooks.md by which receivers check signatures, run as they are printed there, each by its own
-// interpreter where this machine has it.
+// The recipes of docs/webhooks.md by which receivers check signatures, run as they are printed there: those in JavaScript,
+// Python and PHP, each by its own interpreter where this machine has it. Those in Go, Java and C# are not run.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
