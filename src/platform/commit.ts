@@ -122,7 +122,7 @@ export class Committer {
     })
   }
 
-  /** Waits for what is in flight, then closes the lanes. What still waits is refused. */
+  /** Takes nothing new, commits what is in flight and what still waits, then closes the lanes. */
   async stop(): Promise<void> {
     this.#stopped = true
     while ([...this.#queues.values()].some((queue) => queue.inFlight > 0 || queue.waiting.length > 0))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The life of a request, in the order the contract gives it: credentials, key limit, route and method, scope, plan
-// limit, content type and size, JSON, idempotency, validation, the verb. Everything it needs to know stands in the
-// route's declaration; every error is rendered here and nowhere else.
+// The life of a request, always in this order: credentials, key limit, route and method, scope, plan limit, content type
+// and size, JSON, idempotency, validation, the verb. Everything it needs to know stands in the route's declaration; every
+// error is rendered here and nowhere else.
 import type { IncomingMessage, RequestListener, Server } from 'node:http'
 import type { BlockList } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'

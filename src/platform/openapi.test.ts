@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The OpenAPI document of the real areas, held against the specification's rules and against the route table, and the
+// The OpenAPI document of the real areas, held against OpenAPI's own rules and against the route table, and the
 // shapes of replies on routes made for the purpose.
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'

@@ -30,7 +30,7 @@ interface Declaration<P extends TSchema, Q extends TSchema, B extends TSchema, R
   method: Method
   /** `/v1/...` with `:name` for parameters; `/api/v1/...` is the same route. */
   path: string
-  /** Other paths of the specification for the same thing. */
+  /** Other paths that lead to the same thing. */
   aliases?: readonly string[]
   /** `area.verb`: operationId, log field, metric label. */
   operation: string

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a receiver hears, and when. The receiver checks signatures as the specification alone describes them.
+// What a receiver hears, and when. The receiver checks signatures as docs/webhooks.md describes them, without our code.
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import type { ServerResponse } from 'node:http'

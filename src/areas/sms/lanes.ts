@@ -27,8 +27,9 @@ const UndeliveredShape = Type.Object({
 export type Undelivered = Static<typeof UndeliveredShape>
 
 /**
- * `reference`: names the parts of a long message to the handset. It stays the message's own, so that parts which are sent
- * again after a crash take the places of the first ones, and none is left to be mixed into a later message.
+ * `reference`: names the parts of a long message to the handset. The job keeps it, so that parts which are sent again after
+ * a crash take the places of the first ones, and none is left to be mixed into a later message. A message that was not
+ * delivered and goes over another tier has a new job, and a new reference.
  * `tried`: the binds that could not take it now, when it is handed from one to the other.
  */
 export const Submission = Type.Object({

@@ -201,7 +201,7 @@ export const openDraft = statement<One & { number: string; credit: bigint; at: D
    returning ${columns}`,
 )
 
-/** Money for an invoice that can still be paid; the status is what it comes to. */
+/** Notes a payment and what of it counts towards the invoice, once; the status stays, and `closePaid` changes it. */
 export const addPayment = statement<
   One & { payment: string; applied: bigint; from: readonly InvoiceStatus[]; at: Date },
   InvoiceRow

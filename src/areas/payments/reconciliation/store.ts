@@ -394,7 +394,7 @@ export const latestDifferences = statement<
     order by environment, provider, currency, covers, matched_at desc`,
 )
 
-/** How many lines of a statement, or with null of all, are of each class. */
+/** How many lines of a statement are of each class. */
 export const countClasses = statement<
   Tenant & { id: string },
   { class: (typeof classes)[number]; lines: number; micros: bigint; net: bigint }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { keywordOf, ownWishOf, wishOf } from './words.ts'
 
-test('STOP, START and HELP are understood in every language of the contract, however they are written', () => {
+test('STOP, START and HELP are understood in every language, however they are written', () => {
   const stop = 'STOP STOPALL UNSUBSCRIBE CANCEL END QUIT OPTOUT ARRET ARRÊT PARAR SAIR ACHA SITISHA إيقاف توقف ቁም'
   for (const word of stop.split(' '))
     for (const text of [

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words by which somebody says on a handset that they want no more messages, want them again, or want help; in the
-// languages of the contract. The whole message must be the word, however it is written.
+// The words by which somebody says on a handset that they want no more messages, want them again, or want help; in
+// English, French, Portuguese, Swahili, Arabic and Amharic. The whole message must be the word, however it is written.
 
 type Wish = 'stop' | 'start' | 'help'
 
