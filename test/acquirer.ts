@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The books of an installation's simulated acquirer, as whoever has an account with it reads them.
+// The books of an installation's simulated acquirer, as whoever has an account with it reads them, and a door before it that
+// can be kept shut.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { text } from 'node:stream/consumers'
 import pg from 'pg'
 import { uuidOf } from '../src/kernel/ids.ts'
 import type { World } from './world.ts'
@@ -29,4 +34,43 @@ async function ask({ app }: World, path: string) {
   const { base_url = '', secret_key = '' } = app.simulators.payments.acquirer ?? {}
   const reply = await fetch(`${base_url}${path}`, { headers: { authorization: `Bearer ${secret_key}` } })
   return JSON.parse(await reply.text())
+}
+
+interface Door {
+  /** How often it took nothing. */
+  refused: number
+  close(): void
+}
+
+/** From here on the installation speaks to its acquirer through a door that takes no capture the first few times. */
+export async function busyAtCapture({ app, operator }: World, times: number): Promise<Door> {
+  const { acquirer = {} } = app.simulators.payments
+  const server = createServer(async (request, response) => {
+    const { url = '', method = '', headers } = request
+    const body = await text(request)
+    if (url.endsWith('/capture') && door.refused < times) {
+      door.refused++
+      return void response.writeHead(429).end('{}')
+    }
+    const { authorization = '', 'idempotency-key': key = '' } = headers
+    const sent = { authorization, 'content-type': 'application/json', 'idempotency-key': String(key) }
+    const options = { method, headers: sent, ...(method === 'POST' ? { body } : {}) }
+    const reply = await fetch(`${acquirer.base_url}${url}`, options)
+    response.writeHead(reply.status, { 'content-type': 'application/json' }).end(await reply.text())
+  })
+  const door: Door = {
+    refused: 0,
+    close: () => {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  const base_url = `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`
+  const account = { provider: 'acquirer', environment: 'test', ...acquirer, base_url }
+  const entered = await operator.post('/v1/operator/payments/providers', account)
+  assert.equal(entered.status, 201, entered.text)
+  return door
 }

@@ -257,6 +257,23 @@ test('what it says when it is asked', async () => {
   }
 })
 
+test('what was set aside is not lost to an acquirer that takes nothing just now', async () => {
+  const set: Answer = [200, { data: [intent('requires_capture')] }]
+  const rows: readonly (readonly [Answer, object])[] = [
+    [[200, intent('succeeded', { amount_received: 100 })], { kind: 'paid', micros: 1_000_000n }],
+    [[400, { error: { code: 'parameter_invalid' } }], { kind: 'refused' }],
+    [[401, { error: {} }], { kind: 'unknown' }],
+    [[403, { error: {} }], { kind: 'unknown' }],
+    [[429, {}], { kind: 'unknown' }],
+    [[503, { error: { code: 'api_unavailable' } }], { kind: 'unknown' }],
+    ...strange.map((answer) => [answer, { kind: 'unknown' }] as const),
+  ]
+  for (const [answer, expected] of rows) {
+    const { carrier } = await scripted([set, answer])
+    matches(await carrier.capture('x', { micros: 1_000_000n, currency: 'KES' }), expected, JSON.stringify(answer))
+  }
+})
+
 test('only what the acquirer has signed, and not long ago, is a notice of its', () => {
   const body = Buffer.from('{"type":"payment_intent.succeeded"}')
   const secret = settings.webhook_secret ?? ''

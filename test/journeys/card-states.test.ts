@@ -6,12 +6,13 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import pg from 'pg'
 import { accept } from '../../src/areas/payments/create.ts'
+import { gatewayOf } from '../../src/areas/payments/providers/gateway.ts'
 import type { Verdict } from '../../src/areas/payments/providers/provider.ts'
 import { collection } from '../../src/areas/payments/purpose.ts'
 import { settle } from '../../src/areas/payments/settle.ts'
 import { attemptOfPayment, findAttempt } from '../../src/areas/payments/store.ts'
 import { idOf, uuidOf } from '../../src/kernel/ids.ts'
-import { intentOf } from '../acquirer.ts'
+import { busyAtCapture, intentOf } from '../acquirer.ts'
 import { startMarket } from '../market.ts'
 import { settled } from '../paying.ts'
 import { eventually, startWorld, tenantOf, type World } from '../world.ts'
@@ -58,6 +59,27 @@ test('a payer who never decides is given up, and then nobody can be charged any 
     }, 'the acquirer to be told')
   } finally {
     await quick.stop()
+  }
+})
+
+test('a capture that the acquirer takes nothing of is asked for again, however long the money was set aside', async () => {
+  const busy = await startWorld({ PAMOJA_SANDBOX_TIME_SCALE: 0.1 })
+  const door = await busyAtCapture(busy, 2)
+  try {
+    const { client } = await busy.account()
+    const set = await eventually(async () => {
+      const { body } = await client.post('/v1/payments', { ...order, card: visa, capture: false })
+      return gatewayOf(busy.app).isEntered('acquirer', 'test') && body
+    }, 'the door to be used')
+    await age(busy, set.payment_id)
+    const asked = await client.post(`/v1/payments/${set.payment_id}/capture`, { amount: 400 })
+    assert.deepEqual([asked.status, asked.body.status], [200, 'processing'], asked.text)
+    const paid = await settled(client, set.payment_id)
+    assert.deepEqual([paid.status, paid.amount, door.refused], ['completed', 400, 2])
+    assert.equal((await intentOf(busy, set.payment_id))?.amount_received, 40_000)
+  } finally {
+    await busy.stop()
+    door.close()
   }
 })
 
@@ -141,6 +163,17 @@ async function orphan({ app, account }: World) {
   const { id: payment } = await app.db.tx((tx) => accept(app, tx, wish))
   const found = await app.db.query(attemptOfPayment, { ...tenant, payment })
   return { client, tenant, attempt: found[0]?.id ?? '', payment: idOf('payment', payment) }
+}
+
+/** As if the money had been set aside for days, and the acquirer asked again and again. */
+async function age({ databaseUrl }: World, payment: string): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  await client.query(
+    `update payments.attempts set created_at = created_at - interval '8 hours', polls = 9 where payment_id = $1`,
+    [uuidOf('payment', payment)],
+  )
+  await client.end()
 }
 
 /** As if the node had died a minute ago: before it asked the acquirer, or between the request and the answer. */

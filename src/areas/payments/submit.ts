@@ -224,6 +224,9 @@ function nextPollMs(
 ): number {
   const { pollSeconds } = methodOf(payment)
   const seconds = pollSeconds[Math.min(polls, pollSeconds.length - 1)] ?? 0
-  const dueMs = created_at.getTime() + seconds * 1_000 * gatewayOf(app).timeScale(environment)
+  // Money may be set aside for days before it is captured: then the looks are counted from there.
+  const isCaptured = payment.details.amount_authorised !== undefined
+  const begunMs = (isCaptured ? payment.updated_at : created_at).getTime()
+  const dueMs = begunMs + seconds * 1_000 * gatewayOf(app).timeScale(environment)
   return Math.max(100, dueMs - (app.clock.nowMs() + Number(clock_offset_ms)))
 }

@@ -22,7 +22,7 @@ import { attemptOfPayment, findPayment, lockPayment, type PaymentRow } from '../
 import { watchJob } from '../submit.ts'
 import { CardShown } from './card.ts'
 import { capture, card, cardTermsOf } from './method.ts'
-import { amendAmount, askCapture, deleteToken, listTokens, type TokenRow } from './store.ts'
+import { amendAmount, askCapture, deleteToken, listTokens, restartLooks, type TokenRow } from './store.ts'
 
 const capturePayment = write({
   method: 'POST',
@@ -74,6 +74,7 @@ async function planCapture(
     payment.fee === 0n ? 0n : collectionFeeOf(cardTermsOf(app, tenant, currency), { micros: amount, currency })
   const changed = { authorised_until: null, amount_authorised: String(authorised) }
   await tx.query(amendAmount, { ...tenant, payment: id, amount, fee, details: JSON.stringify(changed), at })
+  await tx.query(restartLooks, { ...tenant, payment: id })
   const { id: attempt } = await one(tx.query(attemptOfPayment, { ...tenant, payment: id }))
   const delayMs = card.pollSeconds[0] * 1_000 * gatewayOf(app).timeScale(tenant.environment)
   await app.work.add(tx, app.work.prepare(watchJob, tenant, { attempt, inline: true }, { delayMs }))

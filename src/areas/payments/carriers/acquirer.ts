@@ -92,8 +92,9 @@ class AcquirerCarrier implements Acquirer {
     if (found.status !== 'requires_capture') return intentOutcome(found, currency)
     const body = { amount_to_capture: Number(minorUnits(micros, currency)) }
     const path = `${acquirerPaths.intents}/${found.id}/capture`
-    const answer = await this.#post(path, `${attempt}-capture`, body, queryMs)
-    return answer.kind === 'unsent' ? { kind: 'unknown', reason: answer.reason } : outcomeOf(answer, currency)
+    const outcome = outcomeOf(await this.#post(path, `${attempt}-capture`, body, queryMs), currency)
+    // The money stays set aside while the acquirer takes nothing: it is asked for again.
+    return outcome.kind === 'unavailable' ? { kind: 'unknown', reason: outcome.reason } : outcome
   }
 
   async withdraw(attempt: string, currency: Currency): Promise<CardOutcome> {
