@@ -274,6 +274,25 @@ test('what was set aside is not lost to an acquirer that takes nothing just now'
   }
 })
 
+test('what it says when it is asked about a refund', async () => {
+  const refund = (status: string): Answer => [200, { data: [{ id: 're_1', status, failure_reason: null }] }]
+  const rows: readonly (readonly [Answer, object])[] = [
+    [refund('succeeded'), { kind: 'refunded', id: 're_1' }],
+    [refund('pending'), { kind: 'pending', id: 're_1' }],
+    [refund('failed'), { kind: 'refused' }],
+    [[200, { data: [] }], { kind: 'missing' }],
+    [[401, {}], { kind: 'unknown' }],
+    [[403, {}], { kind: 'unknown' }],
+    [[429, {}], { kind: 'unknown' }],
+    [[503, { error: { code: 'api_unavailable' } }], { kind: 'unknown' }],
+    ...strange.map((answer) => [answer, { kind: 'unknown' }] as const),
+  ]
+  for (const [answer, expected] of rows) {
+    const { carrier } = await scripted([answer])
+    matches(await carrier.queryRefund('x'), expected, JSON.stringify(answer))
+  }
+})
+
 test('only what the acquirer has signed, and not long ago, is a notice of its', () => {
   const body = Buffer.from('{"type":"payment_intent.succeeded"}')
   const secret = settings.webhook_secret ?? ''

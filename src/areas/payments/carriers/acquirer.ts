@@ -125,7 +125,9 @@ class AcquirerCarrier implements Acquirer {
   }
 
   async queryRefund(refund: string): Promise<RefundOutcome> {
-    return refundOutcome(await this.#get(`${acquirerPaths.refunds}?reference=${refund}`))
+    const outcome = refundOutcome(await this.#get(`${acquirerPaths.refunds}?reference=${refund}`))
+    // That it does not say now what became of a refund does not mean that it never took it.
+    return outcome.kind === 'unavailable' ? { kind: 'unknown', reason: outcome.reason } : outcome
   }
 
   async disputes(attempt: string, currency: Currency): Promise<DisputeOutcome> {
