@@ -5,19 +5,21 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import pg from 'pg'
+import { card } from '../../src/areas/payments/cards/method.ts'
 import { accept } from '../../src/areas/payments/create.ts'
 import { gatewayOf } from '../../src/areas/payments/providers/gateway.ts'
 import type { Verdict } from '../../src/areas/payments/providers/provider.ts'
 import { collection } from '../../src/areas/payments/purpose.ts'
 import { settle } from '../../src/areas/payments/settle.ts'
-import { attemptOfPayment, findAttempt } from '../../src/areas/payments/store.ts'
+import { attemptOfPayment, findAttempt, findPayment } from '../../src/areas/payments/store.ts'
 import { idOf, uuidOf } from '../../src/kernel/ids.ts'
+import { one } from '../../src/platform/db.ts'
 import { busyAtCapture, intentOf } from '../acquirer.ts'
 import { startMarket } from '../market.ts'
 import { settled } from '../paying.ts'
 import { eventually, startWorld, tenantOf, type World } from '../world.ts'
 
-const { world } = await startMarket(0.1)
+const { world, sql } = await startMarket(0.1)
 
 const visa = { number: '4242424242424242', exp_month: 12, exp_year: 2040, cvv: '123' }
 const order = { amount: 1_000, currency: 'KES' }
@@ -81,6 +83,28 @@ test('a capture that the acquirer takes nothing of is asked for again, however l
     await busy.stop()
     door.close()
   }
+})
+
+test('a look that began before a part was captured takes that part, and nothing is amiss', async () => {
+  const { client, tenant, attempt, payment } = await setAside()
+  await partAsked(payment.id)
+  const verdict = await card.query(world.app, tenant, attempt, payment)
+  assert.deepEqual([verdict?.kind, verdict?.kind === 'paid' && verdict.micros], ['paid', 400_000_000n])
+  assert.ok(verdict)
+  await settle(world.app, tenant, attempt, verdict, payment)
+  const { body } = await client.get(`/v1/payments/${idOf('payment', payment.id)}`)
+  assert.deepEqual([body.status, body.amount], ['completed', 400])
+  assert.equal((await intentOf(world, body.payment_id))?.amount_received, 40_000)
+  assert.equal(await isListed(body.payment_id), false)
+})
+
+test('more than the part that was captured is on the operator’s list, also for who has not heard of the part', async () => {
+  const { tenant, attempt, payment } = await setAside()
+  await partAsked(payment.id)
+  const whole: Verdict = { kind: 'paid', receipt: 'x', micros: 1_000_000_000n }
+  const { status, failure_reason } = await settle(world.app, tenant, attempt, whole, payment)
+  assert.deepEqual([status, failure_reason], ['failed', 'AMOUNT_MISMATCH'])
+  assert.equal(await isListed(idOf('payment', payment.id)), true)
 })
 
 const until = new Date('2040-01-01')
@@ -163,6 +187,31 @@ async function orphan({ app, account }: World) {
   const { id: payment } = await app.db.tx((tx) => accept(app, tx, wish))
   const found = await app.db.query(attemptOfPayment, { ...tenant, payment })
   return { client, tenant, attempt: found[0]?.id ?? '', payment: idOf('payment', payment) }
+}
+
+/** A payment whose money is set aside, as somebody has read it. */
+async function setAside() {
+  const { client, id } = await world.account()
+  const { body } = await client.post('/v1/payments', { ...order, card: visa, capture: false })
+  const tenant = tenantOf({ id })
+  const payment = await one(
+    world.app.db.query(findPayment, { ...tenant, id: uuidOf('payment', body.payment_id) ?? '' }),
+  )
+  const attempt = await one(world.app.db.query(attemptOfPayment, { ...tenant, payment: payment.id }))
+  return { client, tenant, attempt, payment }
+}
+
+/** As if a part had been asked for, by a node that died then. */
+async function partAsked(payment: string): Promise<void> {
+  await sql.query('begin')
+  await sql.query('update payments.cards set capture_asked_at = now() where payment_id = $1', [payment])
+  await sql.query('update payments.payments set amount = 400000000, fee = 11600000 where id = $1', [payment])
+  await sql.query('commit')
+}
+
+async function isListed(payment: string): Promise<boolean> {
+  const { data } = (await world.operator.get('/v1/operator/payments/discrepancies?limit=200')).body
+  return data.some(({ payment_id }: { payment_id: string }) => payment_id === payment)
 }
 
 /** As if the money had been set aside for days, and the acquirer asked again and again. */

@@ -79,11 +79,18 @@ const resolveOne = statement<
    returning ${columns}`,
 )
 
+/** What the provider says was paid, if that is not what was asked for. */
+export function otherAmount({ amount }: PaymentRow, verdict: Verdict): { told: bigint; receipt: string | null } | null {
+  if (verdict.kind !== 'paid' || verdict.micros === null || verdict.micros === amount) return null
+  return { told: verdict.micros, receipt: verdict.receipt }
+}
+
 /** Puts a payment on the operator's list, once, if the provider told another amount than was asked for. */
 export async function noteDiscrepancy(app: App, payment: PaymentRow, verdict: Verdict): Promise<void> {
-  if (verdict.kind !== 'paid' || verdict.micros === null || verdict.micros === payment.amount) return
+  const other = otherAmount(payment, verdict)
+  if (!other) return
   const { bucket, account_id: account, environment, id, provider, currency, amount: asked } = payment
-  const { micros: told, receipt } = verdict
+  const { told, receipt } = other
   const at = new Date(app.clock.nowMs())
   const found = { bucket, account, environment, payment: id, provider, currency, asked, told, receipt, at }
   await app.db.query(insertDiscrepancy, found)

@@ -11,7 +11,7 @@ import { type EventType, eventColumns, type NewEvent, type Occasion } from '../.
 import type { Tenant } from '../../platform/tenant.ts'
 import { notePending, pendingAccount, settlementMs } from './cards/settlement.ts'
 import { type Change, changeOf, ended } from './change.ts'
-import { noteDiscrepancy } from './discrepancies.ts'
+import { noteDiscrepancy, otherAmount } from './discrepancies.ts'
 import { paymentEvents } from './events.ts'
 import { noSuchPayment, toldOf } from './payment.ts'
 import type { Verdict } from './providers/provider.ts'
@@ -78,10 +78,11 @@ export async function settle(
   known: PaymentRow | null = null,
 ): Promise<PaymentRow> {
   const find = () => one(app.db.query(findPayment, { ...tenant, id: attempt.payment_id }))
-  let payment = known ?? (await find())
-  // First, so that a node that dies in between loses nothing, and who sees how the payment ended finds it on the list.
-  await noteDiscrepancy(app, payment, verdict)
+  // Less may have been captured since it was read: what the provider tells is held against the payment as it is now.
+  let payment = known && !otherAmount(known, verdict) ? known : await find()
   for (let tries = 0; tries < mostTries; tries++) {
+    // First, so that a node that dies in between loses nothing, and who sees how the payment ended finds it on the list.
+    await noteDiscrepancy(app, payment, verdict)
     const occasion = occasionOf(app, payment, attempt)
     const change = changeOf(payment, verdict, new Date(occasion.nowMs))
     const after = await store(app, occasion, payment, attempt, change)

@@ -15,7 +15,7 @@ import type { PaymentMethod } from '../method.ts'
 import { gatewayOf } from '../providers/gateway.ts'
 import type { Verdict } from '../providers/provider.ts'
 import { collectionFeeOf, requireWithin, type Terms, termsOf } from '../providers/terms.ts'
-import { type AttemptRow, marketOf, type PaymentRow } from '../store.ts'
+import { type AttemptRow, findPayment, marketOf, type PaymentRow } from '../store.ts'
 import type { Acquirer, CardOutcome } from './acquirer.ts'
 import { dataOf, invalid, type KeptCard, keptOf } from './card.ts'
 import { checkReturnUrl } from './return-url.ts'
@@ -120,9 +120,9 @@ export const card: PaymentMethod = {
     const { currency } = marketOf(attempt)
     const found = await carrier.query(attempt.id, currency)
     const known = await one(app.db.query(findCard, { ...tenant, payment: payment.id }))
-    const isAsked = found.kind === 'authorised' && known.capture_asked_at !== null
-    const outcome = isAsked ? await carrier.capture(attempt.id, { micros: payment.amount, currency }) : found
-    return verdictOf(app, tenant, attempt, outcome)
+    if (found.kind !== 'authorised' || known.capture_asked_at === null) return verdictOf(app, tenant, attempt, found)
+    // Whoever asked for it may have asked for a part, after the payment was read: both were stored at once.
+    return capture(app, tenant, attempt, await one(app.db.query(findPayment, { ...tenant, id: payment.id })))
   },
 
   async withdraw(app, tenant, attempt) {
