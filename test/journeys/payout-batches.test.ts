@@ -2,10 +2,13 @@
 // Many payouts at once: what is accepted of them, the one hold that they share, and how the batch ends.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import pg from 'pg'
+import { spreadJob } from '../../src/areas/payments/payouts/bulk.ts'
+import { uuidOf } from '../../src/kernel/ids.ts'
 import type { Client } from '../client.ts'
 import { startMarket } from '../market.ts'
 import { wallet } from '../paying.ts'
-import { eventually } from '../world.ts'
+import { eventually, startWorld, tenantOf } from '../world.ts'
 
 const path = '/v1/payments/payout/bulk'
 
@@ -165,6 +168,38 @@ test('more than are handed on at a time are all paid, each once', async () => {
   const ended = await over(client, body.batch_id, 240_000)
   assert.deepEqual([ended.completed_count, ended.failed_count], [250, 0])
   assert.deepEqual(await wallet(client), { balance: 1_000 - 250 - body.total_fee, held: 0 })
+})
+
+test('a payout that somebody holds while the batch is handed on is waited for', async () => {
+  const alone = await startWorld({ PAMOJA_ROLES: ['api'] })
+  const holder = new pg.Client({ connectionString: alone.databaseUrl })
+  await holder.connect()
+  try {
+    const { client, id } = await alone.account({ balance: 1_000 })
+    const { body } = await client.post(path, { currency: 'KES', items: [good(), good(), good()] })
+    const [, second] = body.payouts
+    await holder.query('begin')
+    await holder.query('select from payments.payouts where id = $1 for update', [uuidOf('payout', second.payout_id)])
+    const { rows } = await holder.query('select pg_backend_pid() as pid')
+    const batch = uuidOf('payoutBatch', body.batch_id) ?? ''
+    const run = { id: batch, bucket: 0, tenant: tenantOf({ id }), key: null, place: null, attempt: 1, failures: 0 }
+    let isOver = false
+    const handed = spreadJob.handle(alone.app, { ...run, payload: { batch } }).finally(() => {
+      isOver = true
+    })
+    const waiting = 'select from pg_stat_activity where $1 = any(pg_blocking_pids(pid))'
+    await eventually(
+      async () => isOver || (await holder.query(waiting, [rows[0].pid])).rowCount === 1,
+      'somebody to wait for the payout',
+    )
+    await holder.query('rollback')
+    assert.deepEqual(await handed, { kind: 'done' })
+    const left = await holder.query('select from payments.payouts where batch_id = $1 and not queued', [batch])
+    assert.equal(left.rowCount, 0, 'each has somebody who looks after it')
+  } finally {
+    await holder.end()
+    await alone.stop()
+  }
 })
 
 test('payouts that the provider does not take are tried again, and keep no other of the batch from its end', async () => {

@@ -120,13 +120,16 @@ export const listItems = statement<One & { after: number; limit: number }, Batch
    order by index limit $limit::int + 1`,
 )
 
-/** Takes the next payouts of a batch that no job looks after; whoever took them makes the jobs in the same transaction. */
+/**
+ * Takes the next payouts of a batch that no job looks after; whoever took them makes the jobs in the same transaction. One
+ * that is locked is waited for: the last who takes some must leave none behind.
+ */
 export const takeUnqueued = statement<Tenant & { batch: string; limit: number }, Pick<PayoutRow, 'id' | 'status'>>(
   'payments.take_unqueued_payouts',
   `with next as materialized (
      select n.id from payments.payouts n
       where ${mine} and n.batch_id = $batch and not n.queued
-      order by n.batch_index limit $limit::int for update skip locked)
+      order by n.batch_index limit $limit::int for update)
    update payments.payouts set queued = true
     where ${mine} and id = any(array(select next.id from next))
    returning id, status`,
