@@ -4,11 +4,13 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
+import { callbackUrl } from '../../src/areas/payments/callbacks/address.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
+import { signNotice } from '../../src/protocols/acquirer.ts'
 import { charged, intentOf } from '../acquirer.ts'
 import { startMarket } from '../market.ts'
 import { settled } from '../paying.ts'
-import { eventually } from '../world.ts'
+import { eventually, tenantOf } from '../world.ts'
 
 // Slow enough that a payer who goes to its bank is not too late.
 const { world, sql, receiver } = await startMarket(0.1)
@@ -382,6 +384,28 @@ test('a saved card is charged without the payer, listed and forgotten', async ()
   const declined = { number: '4000000000000002', ...good }
   await client.post('/v1/payments', { ...order, card: declined, save_card: true })
   assert.equal((await client.get('/v1/payments/cards')).body.data.length, 0, 'a card that did not pay is not saved')
+})
+
+test('a card that was forgotten stays so when the acquirer tells of its payment again', async () => {
+  const { client, id } = await world.account()
+  const { body } = await client.post('/v1/payments', { ...order, card: visa, save_card: true })
+  const saved = async () => (await client.get('/v1/payments/cards')).body.data.length
+  assert.equal(await saved(), 1)
+  const { rows } = await sql.query('select id, token from payments.attempts where payment_id = $1', [
+    uuidOf('payment', body.payment_id),
+  ])
+  const hook = callbackUrl(world.app, tenantOf({ id }), rows[0])
+  const text = '{"type":"payment_intent.succeeded"}'
+  const { webhook_secret = '' } = world.app.simulators.payments.acquirer ?? {}
+  const repeat = async () => {
+    const signature = signNotice(webhook_secret, text, Math.floor(Date.now() / 1_000))
+    return (await browse('POST', hook, text, { 'acquirer-signature': signature })).status
+  }
+  assert.equal(await repeat(), 200)
+  assert.equal(await saved(), 1)
+  assert.equal((await client.delete(`/v1/payments/cards/${body.card_token}`)).status, 200)
+  assert.equal(await repeat(), 200)
+  assert.equal(await saved(), 0)
 })
 
 test('a wallet is filled by card, without a fee', async () => {

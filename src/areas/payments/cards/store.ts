@@ -134,7 +134,9 @@ export const listTokens = statement<
     limit $limit::int + 1`,
 )
 
+/** Its payment does not save it again, whatever is heard of that later. */
 export const deleteToken = statement<Tenant & { id: string }, TokenRow>(
   'payments.delete_card_token',
-  `delete from payments.card_tokens where ${mine} and id = $id returning ${tokenColumns}`,
+  `with unsaved as (update payments.cards set saved_token = null where ${mine} and saved_token = $id)
+   delete from payments.card_tokens where ${mine} and id = $id returning ${tokenColumns}`,
 )
