@@ -48,7 +48,7 @@ export function changeOf(payment: PaymentRow, verdict: Verdict, at: Date): Chang
     case 'missing':
       return { ...nothing, attempt: 'unknown' }
     case 'unavailable':
-      return { ...nothing, attempt: 'final', after: ended(payment, 'failed', at, 'PROVIDER_UNAVAILABLE') }
+      return { ...nothing, attempt: 'final', after: unasked(payment, at) }
     case 'refused': {
       const to = verdict.reason === 'USER_CANCELLED' ? 'cancelled' : 'failed'
       return { ...nothing, attempt: 'final', after: ended(payment, to, at, verdict.reason) }
@@ -70,6 +70,12 @@ export function ended(
   reason: FailureReason | null = null,
 ): PaymentRow | null {
   return moved(payment, open, to, at, { reason })
+}
+
+/** The end of a payment that nobody was asked for: its reference may be used again. */
+function unasked(payment: PaymentRow, at: Date): PaymentRow | null {
+  const after = ended(payment, 'failed', at, 'PROVIDER_UNAVAILABLE')
+  return after && withChanges(after, { reference: null })
 }
 
 function begun(
@@ -127,8 +133,6 @@ function moved(
     failure_reason: reason,
     late: payment.late || late,
     sequence: payment.sequence + (isTold ? 1 : 0),
-    // One that nobody was asked for may be asked for again.
-    reference: reason === 'PROVIDER_UNAVAILABLE' ? null : payment.reference,
     provider_reference: providerReference ?? payment.provider_reference,
     details: { ...payment.details, ...details },
     expires_at: expiresAt ?? payment.expires_at,

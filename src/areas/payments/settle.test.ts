@@ -117,6 +117,21 @@ test('of what is heard of an attempt at once the farthest counts, and what the p
   }
 })
 
+test('a reference may be used again when nobody was asked, and not when the provider gave up what it had taken', async () => {
+  const accepted = { kind: 'accepted', providerId: 'ws_CO_1' } as const
+  const refused = { kind: 'refused', reason: 'PROVIDER_UNAVAILABLE', code: '26' } as const
+  const unsent = { kind: 'unavailable', reason: 'refused' } as const
+  for (const [happenings, reference] of [
+    [[unsent], null],
+    [[accepted, refused], 'order-77'],
+  ] as const) {
+    const { account, tenant, id } = await newPayment({ reference: 'order-77' })
+    for (const one of happenings) await happen(tenant, id, one)
+    const { body } = await account.client.get(`/v1/payments/${id}`)
+    assert.deepEqual([body.status, body.failure_reason, body.reference], ['failed', 'PROVIDER_UNAVAILABLE', reference])
+  }
+})
+
 test('another amount is on the operator’s list once, whenever it is told', async () => {
   const path = '/v1/operator/payments/discrepancies'
   const listed = async () => (await world.operator.get(`${path}?limit=200`)).body.data
@@ -233,9 +248,9 @@ async function happen(tenant: Tenant, id: string, happening: Happening): Promise
   else await settle(app, tenant, attempt, happening)
 }
 
-async function newPayment(): Promise<{ account: Account; tenant: Tenant; id: string }> {
+async function newPayment(more: object = {}): Promise<{ account: Account; tenant: Tenant; id: string }> {
   const account = await world.account()
-  const body = { amount: 1_000, currency: 'KES', phone: '+254700000001' }
+  const body = { amount: 1_000, currency: 'KES', phone: '+254700000001', ...more }
   const { status, body: made, text } = await account.client.post('/v1/payments?wait=0', body)
   assert.equal(status, 201, text)
   const uuid = uuidOf('account', account.id) ?? ''
