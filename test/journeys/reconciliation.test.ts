@@ -316,6 +316,7 @@ test('a file that cannot be read is refused whole, with the place', async () => 
     { provider: 'mtn_momo', environment: 'test' },
     { provider: 'mpesa', environment: 'test', closing_balance: 5 },
     { provider: 'mpesa', environment: 'test', closing_balance: 'x', closing_at: '2026-03-01T00:00:00Z' },
+    { provider: 'mpesa', environment: 'test', closing_balance: 9_999_999_999_999, closing_at: '2026-03-01T00:00:00Z' },
     { provider: 'mpesa', environment: 'test', utc_offset: '3' },
     { provider: 'mpesa', environment: 'test', columns: { receipt: '' } },
   ])

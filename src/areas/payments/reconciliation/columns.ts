@@ -121,7 +121,8 @@ export interface Circumstances {
 
 const maxReceiptLength = 100
 const maxDetailsLength = 200
-const maxAmount = 10n ** 18n
+/** A statement names no larger one, so that a few of them can be added up. */
+export const maxAmount = 10n ** 18n
 
 /** What a row says: lines, none for what is not complete, or a sentence about what is wrong with it. */
 export function linesIn(cells: readonly string[], places: Places, about: Circumstances): Line[] | { problem: string } {

@@ -4,7 +4,7 @@
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
-import { currencies, isCurrency, microDecimals, parseAmount } from '../../../kernel/money.ts'
+import { currencies, formatMicros, isCurrency, microDecimals, parseAmount } from '../../../kernel/money.ts'
 import { parseMoment } from '../../../kernel/time.ts'
 import { houseOf } from '../../../ledger/house.ts'
 import { record } from '../../../platform/audit.ts'
@@ -25,7 +25,7 @@ import {
 import { kinds } from '../carriers/kinds.ts'
 import { offered } from '../mobile-money/providers.ts'
 import { assign } from './assign.ts'
-import { Columns, presets, utcOffsetOf } from './columns.ts'
+import { Columns, maxAmount, presets, utcOffsetOf } from './columns.ts'
 import { importFile } from './import.ts'
 import { accountOf, houseKey, settleLines, statementId } from './match.ts'
 import {
@@ -303,6 +303,8 @@ function balanceOf(given: number | string, currency: string): bigint {
   const micros = parseAmount(given, isCurrency(currency) ? currencies[currency] : microDecimals)
   if (typeof micros !== 'bigint')
     throw new AppError('VALIDATION_ERROR', `closing_balance: ${currency} ${micros.problem}`)
+  if (micros > maxAmount)
+    throw new AppError('VALIDATION_ERROR', `closing_balance: must be at most ${formatMicros(maxAmount)}`)
   return micros
 }
 
