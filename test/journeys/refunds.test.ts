@@ -2,13 +2,19 @@
 // Money that goes back: from a completed payment to the payer, over the provider's real protocol, with the wallet, the
 // ledger and the webhooks as they are at every step.
 import assert from 'node:assert/strict'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
+import { settleRefund } from '../../src/areas/payments/refunds/settle.ts'
+import { findRefund } from '../../src/areas/payments/refunds/store.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
+import { one } from '../../src/platform/db.ts'
 import type { Client } from '../client.ts'
 import { startMarket } from '../market.ts'
 import { wallet } from '../paying.ts'
-import { eventually, startWorld } from '../world.ts'
+import { eventually, startWorld, tenantOf } from '../world.ts'
 
 const { world, sql, receiver } = await startMarket(0.01)
 
@@ -288,6 +294,37 @@ test('an operator says how a refund went of which the provider cannot tell', asy
   const other = await world.account()
   assert.equal((await world.operator.post(path(happened, 'fail').replace(id, other.id))).status, 404)
   assert.equal((await client.post(path(happened, 'fail'))).status, 403)
+})
+
+test('a refund that happened after an operator noted that it had not is in the log, once it is heard of', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'refunds-'))
+  const file = join(folder, 'log')
+  const logged = await startWorld({ PAMOJA_SANDBOX_TIME_SCALE: 0.01, PAMOJA_LOG_FILE: file, PAMOJA_LOG_LEVEL: 'error' })
+  try {
+    const { client, id } = await logged.account({ balance: 1_000 })
+    const paidBack = async (verb: string) => {
+      const payment = await paid(client, airtel, '0024', 100)
+      const { refund_id } = (await client.post(`/v1/payments/${payment.payment_id}/refund`)).body
+      const decided = await logged.operator.post(`/v1/operator/accounts/${id}/refunds/${refund_id}/${verb}`, {})
+      assert.equal(decided.status, 200, decided.text)
+      const refund = await one(
+        logged.app.db.query(findRefund, { ...tenantOf({ id }), id: uuidOf('refund', refund_id) ?? '' }),
+      )
+      await settleRefund(logged.app, refund, { kind: 'paid', receipt: 'ST1', micros: null })
+      return refund_id
+    }
+    const happened = await paidBack('complete')
+    const not = await paidBack('fail')
+    const said = await eventually(async () => {
+      const lines = (await readFile(file, 'utf8')).split('\n').filter((line) => line.includes('noted as failed'))
+      return lines.length > 0 && lines
+    }, 'the log')
+    assert.deepEqual([said.length, said[0]?.includes(not), said[0]?.includes(happened)], [1, true, false])
+    assert.deepEqual(await wallet(client), { balance: 1_097, held: 0 })
+  } finally {
+    await logged.stop()
+    await rm(folder, { recursive: true })
+  }
 })
 
 test('a provider that takes nothing for a day has given nothing back', async () => {

@@ -13,7 +13,15 @@ import type { FailureReason, OutgoingVerdict } from '../providers/provider.ts'
 import { purposeOf } from '../purpose.ts'
 import { type AttemptState, changeRefunded, lockPayment, type PaymentRow } from '../store.ts'
 import { feePart, refundOf, refundsOf } from './refund.ts'
-import { completedRefunds, moveRefund, moveRefundState, type RefundRow, type RefundStatus, tenantOf } from './store.ts'
+import {
+  completedRefunds,
+  findRefund,
+  moveRefund,
+  moveRefundState,
+  type RefundRow,
+  type RefundStatus,
+  tenantOf,
+} from './store.ts'
 
 /** What is held for a refund, until it is captured or released. */
 export const holdStep = 'refund:hold'
@@ -87,7 +95,7 @@ async function completed(
 ): Promise<void> {
   const feeReturned = await feeOf(app, tx, payment, refund)
   const after = await moved(app, tx, refund, { from: open, to: 'completed', providerReference, feeReturned })
-  if (!after) return
+  if (!after) return toldAgain(app, tx, refund)
   const { tenant, nowMs, receivedMs } = occasionOf(app, refund)
   const { id, amount, currency } = after
   const hold = { sourceId: id, step: holdStep }
@@ -108,6 +116,14 @@ async function completed(
   if (!refunded) return
   const { amount: total } = await one(tx.query(completedRefunds, { ...tenant, payment: payment.id }))
   await refunded(app, tx, occasionOf(app, after), payment, { id, amount, total })
+}
+
+/** It is told once more how it went, or otherwise than before: then the payer has money that the wallet has again, too. */
+async function toldAgain(app: App, tx: Tx, refund: RefundRow): Promise<void> {
+  const { id, provider } = refund
+  const { status } = await one(tx.query(findRefund, { ...tenantOf(refund), id }))
+  if (status !== 'failed') return
+  app.log.error({ refund: idOf('refund', id), provider }, 'a provider gave back what was noted as failed')
 }
 
 async function failed(app: App, tx: Tx, payment: PaymentRow, refund: RefundRow, reason: FailureReason): Promise<void> {
