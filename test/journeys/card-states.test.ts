@@ -79,6 +79,11 @@ test('a capture that the acquirer takes nothing of is asked for again, however l
     const paid = await settled(client, set.payment_id)
     assert.deepEqual([paid.status, paid.amount, door.refused], ['completed', 400, 2])
     assert.equal((await intentOf(busy, set.payment_id))?.amount_received, 40_000)
+    const tookMs = Date.parse(paid.completed_at) - Date.parse(asked.body.updated_at)
+    assert.ok(
+      tookMs > 1_400,
+      `the second look comes fifteen seconds after the capture, a tenth of that here: ${tookMs}`,
+    )
   } finally {
     await busy.stop()
     door.close()
@@ -218,10 +223,10 @@ async function isListed(payment: string): Promise<boolean> {
 async function age({ databaseUrl }: World, payment: string): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
-  await client.query(
-    `update payments.attempts set created_at = created_at - interval '8 hours', polls = 9 where payment_id = $1`,
-    [uuidOf('payment', payment)],
-  )
+  const aged = `update payments.attempts set created_at = created_at - interval '8 hours', polls = 9
+    where payment_id = $1 and polls > 0`
+  // Whoever looks for the first time sleeps then.
+  await eventually(async () => (await client.query(aged, [uuidOf('payment', payment)])).rowCount === 1, 'a look at it')
   await client.end()
 }
 
