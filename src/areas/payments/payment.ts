@@ -94,3 +94,8 @@ export function sentenceOf(reason: string | null): string | null {
   const messages: Readonly<Record<string, string>> = failureMessages
   return reason === null ? null : (messages[reason] ?? null)
 }
+
+/** A phone as lists show it: `+2547****0001`. */
+export function masked(phone: string): string {
+  return `${phone.slice(0, 5)}****${phone.slice(-4)}`
+}

@@ -8,7 +8,7 @@ import { list } from '../../platform/route.ts'
 import { Amount, At, dayRangeQuery, listQuery, Metadata, Nullable, OneOf } from '../../platform/schema.ts'
 import { Payment } from './events.ts'
 import { askedPhone, PaymentCreate, phoneQuery } from './input.ts'
-import { recordOf } from './payment.ts'
+import { masked, recordOf } from './payment.ts'
 import { recordOf as payoutOf } from './payouts/payout.ts'
 import { listPayouts, type PayoutRow } from './payouts/store.ts'
 import { listRefunds, type RefundOfPayment } from './refunds/store.ts'
@@ -185,9 +185,4 @@ function refundTransactionOf(row: RefundOfPayment): Static<typeof Transaction> {
     created_at,
     completed_at,
   }
-}
-
-/** `+2547****0001` */
-function masked(phone: string): string {
-  return `${phone.slice(0, 5)}****${phone.slice(-4)}`
 }

@@ -44,8 +44,8 @@ const reasons: Readonly<Record<string, FailureReason>> = {
   SFC_IC0003: 'RECIPIENT_NOT_FOUND',
 }
 
-/** Codes of a request that was not taken because the provider was too busy for it. */
-const busyCodes = new Set(['500.003.02', '500.003.03'])
+/** Codes of a request that was not taken because the provider was too busy for it, whichever way the money goes. */
+export const busyCodes = new Set(['500.003.02', '500.003.03'])
 /** Said of an id that the provider does not know. Any other refusal of a question tells nothing. */
 const unknownIdCode = 'R000002'
 /** Said of an id that came before: it tells nothing of what became of it. */

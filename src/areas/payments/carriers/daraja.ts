@@ -21,7 +21,7 @@ import {
 } from '../providers/kind.ts'
 import type { Collection, FailureReason, MobileMoney, Outgoing, RefundCarrier, Verdict } from '../providers/provider.ts'
 import { BearerClient, basicAuthorization } from './bearer.ts'
-import { DarajaOutgoing, type InitiatorSettings, type Post } from './daraja-outgoing.ts'
+import { busyCodes, DarajaOutgoing, type InitiatorSettings, type Post } from './daraja-outgoing.ts'
 import { DarajaReversals } from './daraja-reversals.ts'
 import { noRefunds } from './no-refunds.ts'
 
@@ -54,9 +54,6 @@ const reasons: Readonly<Record<string, FailureReason>> = {
   '2001': 'WRONG_PIN',
   '8006': 'WRONG_PIN',
 }
-
-/** Codes of a push that was not taken because the provider was too busy for it. */
-const busyCodes = new Set(['500.003.02', '500.003.03'])
 
 class DarajaCarrier implements MobileMoney {
   readonly method = 'mobile_money'

@@ -24,7 +24,7 @@ import {
   listItems,
   takeUnqueued,
 } from './batch-store.ts'
-import { chunkJob, chunkSize as handedSize } from './chunk.ts'
+import { chunkJob, chunkSize } from './chunk.ts'
 import { draftOf, holdMoney, insert, PayoutItem, shared } from './create.ts'
 import { batchOf } from './payout.ts'
 import { cancelMany } from './settle.ts'
@@ -33,7 +33,7 @@ import { batchedPayoutJob } from './submit.ts'
 
 const maxItems = 10_000
 /** So many payouts are handed to PostgreSQL at a time. */
-const chunkSize = 500
+const storedAtOnce = 500
 /** So many items are named when a batch is refused for them. */
 const maxProblems = 100
 /** A callback address that many items name is checked once, and a batch may name so many. */
@@ -178,8 +178,8 @@ async function store(
   drafts: readonly NewPayout[],
   refusals: readonly Refusal[],
 ): Promise<void> {
-  for (let start = 0; start < drafts.length; start += chunkSize) {
-    const chunk = drafts.slice(start, start + chunkSize)
+  for (let start = 0; start < drafts.length; start += storedAtOnce) {
+    const chunk = drafts.slice(start, start + storedAtOnce)
     const rows = await insert(tx, caller, batch, currency, chunk)
     // Somebody else used a reference in this very moment.
     if (rows.length < chunk.length)
@@ -208,7 +208,7 @@ export const spreadJob: Job<App, typeof Spread> = {
   async handle(app, { tenant, payload: { batch } }) {
     if (!tenant) throw new Error('a batch belongs to an account')
     const taken = await app.db.tx(async (tx) => {
-      const rows = await tx.query(takeUnqueued, { ...tenant, batch, limit: handedSize })
+      const rows = await tx.query(takeUnqueued, { ...tenant, batch, limit: chunkSize })
       const isDue = ({ status }: (typeof rows)[number]): boolean => status === 'processing'
       const due = rows.filter(isDue).map(({ id }) => id)
       const jobs = rows
@@ -221,7 +221,7 @@ export const spreadJob: Job<App, typeof Spread> = {
       }
       return rows.length
     })
-    return taken < handedSize ? { kind: 'done' } : { kind: 'again', afterMs: 0 }
+    return taken < chunkSize ? { kind: 'done' } : { kind: 'again', afterMs: 0 }
   },
 }
 

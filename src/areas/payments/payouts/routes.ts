@@ -11,6 +11,7 @@ import { list, type Route, read, write } from '../../../platform/route.ts'
 import { dayRangeQuery, listQuery } from '../../../platform/schema.ts'
 import { Payout, payoutStatus } from '../events.ts'
 import { askedPhone, phoneQuery } from '../input.ts'
+import { masked } from '../payment.ts'
 import { accepting, checkCallback } from '../routes.ts'
 import { acceptMany, answerOf, Batch, BulkCreate, cancelBatch, checkCallbacks, readBatch } from './bulk.ts'
 import { accept, PayoutCreate, sendNow, shared } from './create.ts'
@@ -211,11 +212,6 @@ const listAll = list({
     return pageOf(window, rows, (row) => recordOf({ ...row, phone: row.phone && masked(row.phone) }))
   },
 })
-
-/** `+2547****0001` */
-function masked(phone: string): string {
-  return `${phone.slice(0, 5)}****${phone.slice(-4)}`
-}
 
 async function known(app: App, { tenant }: Caller, id: string) {
   const payout = await maybe(app.db.query(findPayout, { ...tenant, id: payoutUuid(id) }))

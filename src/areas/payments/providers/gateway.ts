@@ -40,6 +40,14 @@ function serves<M extends Carrier['method']>(carrier: Carrier, method: M): carri
   return carrier.method === method
 }
 
+/** What a provider said; its breaker hears whether it answered. */
+async function noted<V extends Verdict | OutgoingVerdict>(breaker: Breaker, asked: Promise<V>): Promise<V> {
+  const verdict = await asked
+  const answered = verdict.kind !== 'unknown' && verdict.kind !== 'unavailable'
+  breaker.record(answered, performance.now())
+  return verdict
+}
+
 class Gateway {
   readonly #app: App
   readonly #surroundings: Surroundings
@@ -86,10 +94,7 @@ class Gateway {
     const carrier = this.carrier(method, named, environment)
     const breaker = this.#connected(named, environment)?.breaker
     if (!carrier || !breaker?.admits(performance.now())) return { kind: 'unavailable', reason: 'it does not answer' }
-    const verdict = await what(carrier)
-    const answered = verdict.kind !== 'unknown' && verdict.kind !== 'unavailable'
-    breaker.record(answered, performance.now())
-    return verdict
+    return noted(breaker, what(carrier))
   }
 
   /** The half that pays; null when nobody here can pay there. */
@@ -105,10 +110,7 @@ class Gateway {
   ): Promise<OutgoingVerdict | null> {
     const connected = this.#connected(named, environment)
     if (!connected?.carrier.outgoing || !connected.outgoingBreaker.admits(performance.now())) return null
-    const verdict = await what(connected.carrier)
-    const answered = verdict.kind !== 'unknown' && verdict.kind !== 'unavailable'
-    connected.outgoingBreaker.record(answered, performance.now())
-    return verdict
+    return noted(connected.outgoingBreaker, what(connected.carrier))
   }
 
   /** Asks a provider to give money back; not at all while it does not answer anybody. */
@@ -120,10 +122,7 @@ class Gateway {
     const connected = this.#connected(named, environment)
     if (!connected?.outgoingBreaker.admits(performance.now()))
       return { kind: 'unavailable', reason: 'it does not answer' }
-    const verdict = await what(connected.carrier)
-    const answered = verdict.kind !== 'unknown' && verdict.kind !== 'unavailable'
-    connected.outgoingBreaker.record(answered, performance.now())
-    return verdict
+    return noted(connected.outgoingBreaker, what(connected.carrier))
   }
 
   status(named: Named, environment: Environment, direction: 'in' | 'out' = 'in'): 'up' | 'degraded' | 'down' {
