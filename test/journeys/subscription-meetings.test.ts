@@ -21,15 +21,39 @@ const byPhone = (ending: string) => ({ type: 'mobile_money', phone: `+25470000${
 
 test('who has no card left to pay with can still let it end', async () => {
   const { client } = await nairobi(world)
-  const card = { number: '4242424242424242', exp_month: 12, exp_year: 2040, cvv: '123' }
-  const { card_token } = (await client.post('/v1/payments', { amount: 5, currency: 'KES', card, save_card: true })).body
-  const id = await subscribed(client, { payment_method: { type: 'card', card_token } })
-  await client.delete(`/v1/payments/cards/${card_token}`)
+  const payment_method = await byCard(client)
+  const id = await subscribed(client, { payment_method })
+  await client.delete(`/v1/payments/cards/${payment_method.card_token}`)
   const at = `${subscriptions}/${id}`
   const more = await client.patch(at, { quantity: 2 })
   assert.deepEqual([more.status, more.body.error.code], [422, 'INVALID_CARD'])
   const ending = await client.patch(at, { cancel_at_period_end: true })
   assert.deepEqual([ending.status, ending.body.cancel_at_period_end], [200, true], ending.text)
+})
+
+test('what is less than a card can be charged is given to the customer, and nobody is asked for it', async () => {
+  const { client } = await nairobi(world)
+  const payment_method = await byCard(client)
+  const id = await subscribed(client, { plan_id: await plan(client, { amount: 10, currency: 'USD' }), payment_method })
+  const at = `${subscriptions}/${id}`
+  const other = await plan(client, { amount: 9.7, currency: 'USD' })
+  const unused = await subscribed(client, { plan_id: other, payment_method })
+  await client.delete(`${subscriptions}/${unused}?prorate=true`)
+  const { customer_id } = (await client.get(at)).body.customer
+  const inHand = async () => (await client.get(`/v1/billing/customers/${customer_id}`)).body.credits[0]?.amount
+  assert.equal(await inHand(), 9.7)
+  await advance(client, 31 * dayS)
+  const renewed = await becomes(client, id, ({ cycles }) => cycles === 2)
+  const bill = (await client.get(`${invoices}/${renewed.latest_invoice_id}`)).body
+  assert.deepEqual([renewed.status, bill.status, bill.credit_applied, bill.payments], ['active', 'paid', 10, []])
+  // In the last hour another one costs a cent or two.
+  await advance(client, (Date.parse(renewed.current_period_end) - (await nowMs(client))) / 1_000 - 3_600)
+  const changed = await client.patch(at, { quantity: 2 })
+  assert.equal(changed.status, 200, changed.text)
+  const rest = (await client.get(`${invoices}/${changed.body.latest_invoice_id}`)).body
+  assert.ok(rest.total > 0 && rest.total < 0.5, `${rest.total}`)
+  assert.deepEqual([rest.status, rest.credit_applied, rest.payments], ['paid', rest.total, []])
+  assert.deepEqual(await tells(client, 'invoice.payment_failed'), [])
 })
 
 test('a customer who is known pays by the phone that is known', async () => {
@@ -104,9 +128,9 @@ test('however often the number changes within a period, what was billed less wha
         await advance(client, days * dayS)
         const changed = await client.patch(at, { quantity: next })
         assert.equal(changed.status, 200, changed.text)
-        const nowMs = Date.parse((await client.get('/v1/sandbox/clock')).body.now)
-        used += (quantity * 3596 * (nowMs - from)) / spanMs
-        ;[quantity, from] = [next, nowMs]
+        const atMs = await nowMs(client)
+        used += (quantity * 3596 * (atMs - from)) / spanMs
+        ;[quantity, from] = [next, atMs]
       }
       used += (quantity * 3596 * (start + spanMs - from)) / spanMs
       const bills: { total: number; credit_applied: number }[] = (
@@ -122,6 +146,18 @@ test('however often the number changes within a period, what was billed less wha
     { numRuns: 6 },
   )
 })
+
+/** A card that is saved, as a way to pay. */
+async function byCard(client: Client): Promise<{ type: string; card_token: string }> {
+  const card = { number: '4242424242424242', exp_month: 12, exp_year: 2040, cvv: '123' }
+  const saved = await client.post('/v1/payments', { amount: 5, currency: 'KES', card, save_card: true })
+  assert.equal(saved.status, 201, saved.text)
+  return { type: 'card', card_token: saved.body.card_token }
+}
+
+async function nowMs(client: Client): Promise<number> {
+  return Date.parse((await client.get('/v1/sandbox/clock')).body.now)
+}
 
 /** A subscription that is active. */
 async function subscribed(client: Client, more: object): Promise<string> {

@@ -87,7 +87,7 @@ export const payments: Area = {
   },
 }
 
-export { requireSavedCard } from './cards/method.ts'
+export { cardTermsOf, requireSavedCard } from './cards/method.ts'
 export { pendingOf } from './cards/settlement.ts'
 export { accept, sendNow } from './create.ts'
 export { Customer, completedPayment, moneyFields, moneyHead, Payment } from './events.ts'

@@ -10,7 +10,7 @@ import type { App } from '../../../platform/app.ts'
 import { maybe, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import { currencyOf, mobileTermsOf, providerFor, requirePassed } from '../../payments/area.ts'
+import { cardTermsOf, currencyOf, mobileTermsOf, providerFor, requirePassed } from '../../payments/area.ts'
 import { addCredit } from '../customers/customer.ts'
 import { lockCredit } from '../customers/store.ts'
 import { type Figures, type NewItem, reckon } from '../invoices/calculation.ts'
@@ -90,7 +90,7 @@ export function plainPeriodOf(app: App, tenant: Tenant, row: SubscriptionRow, pl
   if (boundary.getTime() !== start.getTime()) return null
   const figures = reckon(reckoningOf(row, plan, [wholeOf(row, plan, start, end)]))
   if (figures.total === 0n) return null
-  if (row.phone !== null && uncollectableOf(app, tenant, { ...row, phone: row.phone }, figures.total) > 0n) return null
+  if (uncollectableOf(app, tenant, row, figures.total) > 0n) return null
   return { cycle: row.cycle + 1, start, end, figures, paidAmount: grossOfFirst(figures, plan) }
 }
 
@@ -165,7 +165,7 @@ async function bill(
 ): Promise<Billed> {
   const { tenant, nowMs } = occasion
   const reckoning = reckoningOf(row, plan, items)
-  if (row.phone !== null) await giveUncollectable(app, tx, occasion, row, row.phone, reckon(reckoning).total)
+  if (row.method !== 'invoice') await giveUncollectable(app, tx, occasion, row, reckon(reckoning).total)
   const invoice = await createInvoice(app, tx, occasion, {
     ...reckoning,
     customer: { customer_id: idOf('customer', row.customer_id) },
@@ -207,13 +207,12 @@ async function giveUncollectable(
   app: App,
   tx: Tx,
   occasion: Occasion,
-  { customer_id: customerId, currency: name, provider, cycle, id }: SubscriptionRow,
-  phone: string,
+  row: SubscriptionRow,
   total: bigint,
 ): Promise<void> {
-  const currency = currencyOf(name)
+  const { customer_id: customerId, currency, cycle, id } = row
   const inHand = await maybe(tx.query(lockCredit, { ...occasion.tenant, customer: customerId, currency }))
-  const left = uncollectableOf(app, occasion.tenant, { currency, phone, provider }, total - (inHand?.balance ?? 0n))
+  const left = uncollectableOf(app, occasion.tenant, row, total - (inHand?.balance ?? 0n))
   const step = `rounding:${cycle}:${occasion.receivedMs}`
   await addCredit(tx, occasion, { customerId, currency, sourceId: id, step }, left)
 }
@@ -222,10 +221,13 @@ async function giveUncollectable(
 function uncollectableOf(
   app: App,
   tenant: Tenant,
-  { currency, phone, provider }: { currency: string; phone: string; provider: string | null },
+  { currency: name, card_token, phone, provider }: SubscriptionRow,
   due: bigint,
 ): bigint {
-  const found = due > 0n ? providerOf(currencyOf(currency), phone, provider ?? undefined) : null
+  const currency = currencyOf(name)
+  if (due <= 0n) return 0n
+  if (card_token !== null) return due < cardTermsOf(app, tenant, currency).min ? due : 0n
+  const found = phone === null ? null : providerOf(currency, phone, provider ?? undefined)
   if (!found) return 0n
   if (due < mobileTermsOf(app, tenant, 'in', found).min) return due
   return found.wholeUnitsOnly ? due % 1_000_000n : 0n
