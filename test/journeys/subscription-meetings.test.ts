@@ -111,6 +111,24 @@ test('a bill of your own can go with a subscription, and changes nothing of it',
   assert.equal(listed.length, 2)
 })
 
+test('a bill that was taken back gives nobody credit, whether it ends or its number changes', async () => {
+  const { client } = await nairobi(world)
+  const isVoid = async () => {
+    const id = await subscribed(client, {})
+    const { latest_invoice_id, customer: who } = (await client.get(`${subscriptions}/${id}`)).body
+    const taken = await client.post(`${invoices}/${latest_invoice_id}/void`, {})
+    assert.equal(taken.body.status, 'void', taken.text)
+    return { at: `${subscriptions}/${id}`, whose: `/v1/billing/customers/${who.customer_id}` }
+  }
+  const ending = await isVoid()
+  assert.equal((await client.delete(`${ending.at}?prorate=true`)).body.status, 'cancelled')
+  assert.deepEqual((await client.get(ending.whose)).body.credits, [])
+  const changing = await isVoid()
+  const { latest_invoice_id } = (await client.patch(changing.at, { quantity: 2 })).body
+  const rest = (await client.get(`${invoices}/${latest_invoice_id}`)).body
+  assert.deepEqual([rest.credit_applied, rest.amount_due], [0, rest.total])
+})
+
 test('however often the number changes within a period, what was billed less what is in hand is what was used', async () => {
   const { client } = await nairobi(world)
   const plan_id = await plan(client, { amount: 3100, tax_rate: 16 })

@@ -50,7 +50,9 @@ async function over(app: App, tx: Tx, occasion: Occasion, invoice: InvoiceRow, i
   const { failed } = await one(tx.query(countUnpaid, { ...tenant, subscription: id }))
   const isWell = (row.status === 'incomplete' && isPaid) || (row.status === 'past_due' && failed === 0)
   const changes = isWell ? { status: 'active' as const, ...sinceNow(row, nowMs) } : {}
-  const after = await save(app, tx, occasion, row, changes)
+  // What nobody paid is not credited when the rest of its period is not used.
+  const unpaid = !isPaid && row.latest_invoice_id === invoice.id ? { paid_amount: 0n } : {}
+  const after = await save(app, tx, occasion, row, { ...changes, ...unpaid })
   if (isPaid && ended.renews) await tellSubscription(app, tx, subscriptionEvents.renewed, occasion, after)
 }
 
