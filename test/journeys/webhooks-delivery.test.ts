@@ -246,6 +246,41 @@ test('an endpoint that keeps failing is left alone but for a probe, and gets eve
   assert.deepEqual(attempts, [1, 1, 1, 1, 1, ...Array(9).fill(2), 3], 'waiting uses up no attempts')
 })
 
+test('what an endpoint that is not called has not heard within a day has failed, and is not told when it works', async () => {
+  const client = await customer()
+  answers.set('/week', (response) => response.writeHead(503).end())
+  const { body: hook } = await client.post('/v1/webhooks', { url: receiver.url('/week'), events: ['note.*'] })
+  for (let n = 0; n < 10; n++) await client.post('/v1/notes', { text: `${n}` })
+  await eventually(async () => (await stateOf(client, hook.id)) === 'failing', 'the breaker to open')
+  for (let n = 10; n < 30; n++) await client.post('/v1/notes', { text: `${n}` })
+  await eventually(async () => {
+    const { rows } = await sql.query(
+      'select from work.jobs j join webhooks.deliveries d using (bucket, id) where endpoint_id = $1 and owner is null',
+      [uuidOf('webhook', hook.id)],
+    )
+    return rows.length === 30
+  }, 'all of them to wait')
+  await advance(client, day + minute)
+  // One or two are tried once more, to see whether it works; the others are too old.
+  await eventually(async () => (await deliveries(client, hook.id, '?status=failed&limit=50')).length === 30, 'the end')
+  const failed = await deliveries(client, hook.id, '?status=failed&limit=50')
+  const untried = failed.filter(({ attempts }) => attempts === 0)
+  assert.ok(untried.length > 10, `${untried.length} were not tried`)
+  for (const { last_error, response_status } of untried) assert.deepEqual([last_error, response_status], [null, null])
+  const { rows } = await sql.query(
+    'select failed_deliveries, last_status from webhooks.health where endpoint_id = $1',
+    [uuidOf('webhook', hook.id)],
+  )
+  assert.deepEqual(rows, [{ failed_deliveries: 30, last_status: 503 }], 'all of them count')
+  answers.delete('/week')
+  const before = requestsTo('/week')
+  await advance(client, minute)
+  await client.post('/v1/notes', { text: 'new' })
+  await settled(client, hook.id, 'delivered')
+  await eventually(async () => (await stateOf(client, hook.id)) === 'healthy', 'the breaker to close')
+  assert.equal(requestsTo('/week'), before + 1)
+})
+
 test('an ordered endpoint hears of one thing in order, and of other things meanwhile', async () => {
   const client = await customer()
   answers.set('/ordered', (response) => response.writeHead(500).end())

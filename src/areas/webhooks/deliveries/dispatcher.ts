@@ -18,7 +18,7 @@ import { type Answers, sendAndHear } from './answers.ts'
 import { probeEveryMs } from './breaker.ts'
 import { type Delivery, judge } from './delivery.ts'
 import { callbackKey, claimLeaseSeconds, loadDeliveries, type StoredDelivery } from './due.ts'
-import { cancelled, type Finished, finish, finished, putBack } from './finished.ts'
+import { type Finished, finish, finished, givenUp, putBack } from './finished.ts'
 import { adopt, type Line, Lines } from './lines.ts'
 import { retryForMs } from './retries.ts'
 import { deliveriesOf } from './routes.ts'
@@ -398,6 +398,10 @@ export class Dispatcher implements Courier {
       if (verdict === 'wait' || (isEarly && verdict === 'send')) {
         line.waiting.shift()
         if (verdict === 'wait') this.#probeLater(line)
+        if (verdict === 'wait' && nowMs > delivery.createdMs + retryForMs) {
+          this.#expire(line, delivery, nowMs)
+          continue
+        }
         const { tenant, id, jobAttempt } = delivery
         this.#putBack(tenant, id, jobAttempt, isEarly ? delivery.dueMs - nowMs : brokenMs * (1 + Math.random()))
         continue
@@ -415,7 +419,19 @@ export class Dispatcher implements Courier {
     if (!isDeleted && leftMs > 0 && endpoint !== null) return this.#wait(tenant, id, endpoint, jobAttempt, leftMs, null)
     this.#held.delete(id)
     this.outcomes.cancelled++
-    this.#store(this.#running().commit(finish, cancelled(delivery, nowMs)))
+    this.#store(this.#running().commit(finish, givenUp(delivery, 'cancelled', nowMs)))
+  }
+
+  /** Its endpoint is not called, and was not for as long as retries last. */
+  #expire(line: Line, delivery: Delivery, nowMs: number): void {
+    this.#held.delete(delivery.id)
+    this.outcomes.failed++
+    const item = givenUp(delivery, 'failed', nowMs)
+    this.#store(
+      this.#running()
+        .commit(finish, item)
+        .then(({ failing }) => this.#afterwards(line, delivery, item, null, failing === true)),
+    )
   }
 
   #admit(line: Line, admission: Admission | Promise<Admission>): void {

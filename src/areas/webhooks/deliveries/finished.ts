@@ -96,14 +96,17 @@ export function finished(
   }
 }
 
-/** What to store of a delivery whose endpoint is gone, or was disabled for too long. */
-export function cancelled(delivery: Delivery, atMs: number): Finished {
+/**
+ * What to store of a delivery that is over without another attempt: cancelled, because its endpoint is gone or was disabled
+ * for too long, or failed, because its endpoint was not called for as long as retries last.
+ */
+export function givenUp(delivery: Delivery, status: 'cancelled' | 'failed', atMs: number): Finished {
   return {
     ...delivery.tenant,
     id: delivery.id,
     endpoint: delivery.endpoint ?? noEndpoint,
     attempt: delivery.jobAttempt,
-    status: 'cancelled',
+    status,
     attempts: delivery.attempts,
     at: new Date(atMs),
     next_at: null,
