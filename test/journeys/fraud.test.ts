@@ -7,6 +7,7 @@ import { uuidOf } from '../../src/kernel/ids.ts'
 import type { Client, Reply } from '../client.ts'
 import { startMarket } from '../market.ts'
 import { settled } from '../paying.ts'
+import { eventually } from '../world.ts'
 
 const { world, sql } = await startMarket(0.01)
 
@@ -712,6 +713,31 @@ test('one account’s rules, lists and counts are not another’s, and test is n
   const live = world.stranger.as(body.key)
   assert.deepEqual((await live.get('/v1/payments/fraud/rules')).body.data, [])
   assert.equal((await check(live, { ...payment, phone: '+254700000101' })).decision, 'allow')
+})
+
+test('who removes a rule or an entry while others are changed waits for them, and keeps nobody waiting', async () => {
+  const { client, id } = await world.account()
+  const account = [uuidOf('account', id)]
+  const rule = await addRule(client, { name: 'Large', action: 'block', conditions: [large] })
+  const { body: entry } = await client.post('/v1/payments/fraud/blacklist', { type: 'phone', value: phone })
+  for (const [path, table] of [
+    [`rules/${rule}`, 'fraud_rules'],
+    [`blacklist/${entry.blacklist_id}`, 'blacklist'],
+  ]) {
+    // As whoever changes one does: first all of them, then the one.
+    await sql.query('begin')
+    await sql.query('select from payments.fraud_policies where account_id = $1 for update', account)
+    const removed = client.delete(`/v1/payments/fraud/${path}`)
+    await eventually(async () => {
+      const { rows } = await sql.query(
+        'select from pg_stat_activity where pg_backend_pid() = any(pg_blocking_pids(pid)) and datname = current_database()',
+      )
+      return rows.length > 0
+    }, 'the other to wait')
+    await sql.query(`select from payments.${table} where account_id = $1 for update nowait`, account)
+    await sql.query('commit')
+    assert.equal((await removed).status, 200)
+  }
 })
 
 test('a key needs the scope of rules', async () => {

@@ -174,7 +174,10 @@ const removeEntry = write({
   },
   errors: ['NOT_FOUND'],
   handle: async (_app, tx, { params }, caller) => {
-    const gone = await maybe(tx.query(deleteEntry, { ...caller.tenant, id: entryUuid(params.blacklist_id) }))
+    const id = entryUuid(params.blacklist_id)
+    // Whoever changes lists waits here for everybody else who does, before any entry is taken.
+    await tx.query(touchPolicy, { ...caller.tenant, rules: 0, entries: 0 })
+    const gone = await maybe(tx.query(deleteEntry, { ...caller.tenant, id }))
     if (!gone) throw noSuchEntry()
     await tx.query(touchPolicy, { ...caller.tenant, rules: 0, entries: -1 })
     const blacklist_id = idOf('blacklistEntry', gone.id)

@@ -255,6 +255,8 @@ const removeRule = write({
   errors: ['NOT_FOUND'],
   handle: async (_app, tx, { params }, caller) => {
     const id = ruleUuid(params.rule_id)
+    // Whoever changes rules waits here for everybody else who does, before any rule is taken.
+    await tx.query(touchPolicy, { ...caller.tenant, rules: 0, entries: 0 })
     const gone = await maybe(tx.query(deleteRule, { ...caller.tenant, id }))
     if (!gone) throw noSuchRule()
     await tx.query(touchPolicy, { ...caller.tenant, rules: -1, entries: 0 })
