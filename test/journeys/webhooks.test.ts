@@ -439,6 +439,9 @@ test('with a verify_token the URL must echo the challenge', async () => {
   assert.deepEqual([seen?.method, query.get('shop'), query.get('hub.mode')], ['GET', 'A', 'subscribe'])
   assert.match(query.get('hub.challenge') ?? '', /^[\w-]{32}$/)
   assert.equal(seen?.headers['user-agent'], 'Pamoja-Webhooks/1.0')
+  const longest = await client.post('/v1/webhooks', { ...asked, url: asked.url.padEnd(2_048, 'A') })
+  assert.equal(longest.status, 201, 'the question follows a URL of any length that may be given')
+  await client.delete(`/v1/webhooks/${longest.body.id}`)
 
   const other = await client.post('/v1/webhooks', { ...asked, verify_token: 'another' })
   assert.deepEqual([other.status, codeOf(other)], [400, 'INVALID_URL'])

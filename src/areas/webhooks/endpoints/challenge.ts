@@ -23,7 +23,9 @@ export async function challenge(
     pool: asked.pool,
     use: 'webhook',
     environment: asked.environment,
-    url: `${asked.url}${asked.url.includes('?') ? '&' : '?'}${query}`,
+    url: asked.url,
+    // Apart from the URL, which may be as long as a URL may be.
+    query: query.toString(),
     method: 'GET',
     headers: { ...asked.headers, 'user-agent': 'Pamoja-Webhooks/1.0' },
     body: null,
