@@ -214,6 +214,7 @@ test('a charge that the account’s own rules block fails like every other, and 
   const rule = await client.post('/v1/payments/fraud/rules', { name: 'Nobody', action: 'block', conditions })
   await advance(client, 31 * dayS)
   const due = await becomes(client, made, ({ status }) => status === 'past_due')
+  assert.equal((await tells(client, 'invoice.payment_failed')).length, 1, 'by the payment that was blocked')
   const open = `/v1/billing/invoices/${due.latest_invoice_id}/pay?wait=0`
   const refused = await client.post(open, { phone: byPhone().phone })
   assert.deepEqual([refused.status, refused.body.error.code], [403, 'PAYMENT_BLOCKED'], refused.text)
@@ -273,6 +274,11 @@ test('a saved card is charged at any hour, and one that is gone fails like every
   await advanceTo(client, second.current_period_end)
   const late = await becomes(client, made, ({ status }) => status === 'past_due')
   assert.deepEqual([late.cycles, (await tells(client, 'subscription.past_due')).length], [3, 1])
+  const failed = await tells(client, 'invoice.payment_failed')
+  assert.deepEqual(
+    failed.map(({ payload }: { payload: Failed }) => [payload.invoice_id, payload.payment_id, payload.status]),
+    [[late.latest_invoice_id, null, 'open']],
+  )
   assert.deepEqual(await refusal(client.patch(`${path}/${made.subscription_id}`, { payment_method })), [
     422,
     'INVALID_CARD',
@@ -612,6 +618,12 @@ interface Item {
   quantity: number
   unit_amount: number
   tax: number
+}
+
+interface Failed {
+  invoice_id: string
+  payment_id: string | null
+  status: string
 }
 
 interface Shown {

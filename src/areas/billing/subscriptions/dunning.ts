@@ -7,8 +7,9 @@ import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import { type PaymentRow, requirePassed } from '../../payments/area.ts'
-import { subscriptionEvents } from '../events.ts'
+import { invoiceEvents, subscriptionEvents } from '../events.ts'
 import { onInvoice } from '../invoices/hooks.ts'
+import { tellInvoice } from '../invoices/invoice.ts'
 import { payInvoice } from '../invoices/pay.ts'
 import type { InvoiceRow } from '../invoices/store.ts'
 import { askableAt, payerOf } from './bill.ts'
@@ -130,15 +131,29 @@ export async function retry(
       await tx.query(saveCollection, { ...collecting, payment: payment.id, failures, failedAt, tryAt: null })
     } catch (error) {
       if (!(error instanceof AppError)) throw error
-      await chargeFailed(app, tx, occasion, row, collection)
+      await couldNotAsk(app, tx, occasion, row, invoice, collection, error)
       return
     }
   }
   await save(app, tx, occasion, row, {})
 }
 
+/** Nobody was asked, such as because the card is gone. What was blocked left a payment, which told of it already. */
+export async function couldNotAsk(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  row: SubscriptionRow,
+  invoice: InvoiceRow,
+  collection: CollectionRow,
+  { code }: AppError,
+): Promise<void> {
+  if (code !== 'PAYMENT_BLOCKED') await tellInvoice(app, tx, invoiceEvents.paymentFailed, occasion, invoice)
+  await chargeFailed(app, tx, occasion, row, collection)
+}
+
 /** A charge was refused. The subscription is locked; an incomplete one waits for the payer to do something else. */
-export async function chargeFailed(
+async function chargeFailed(
   app: App,
   tx: Tx,
   occasion: Occasion,

@@ -12,7 +12,7 @@ import { type InvoiceRow, lockInvoice } from '../invoices/store.ts'
 import { findPlan } from '../plans/store.ts'
 import { beginPeriod } from './bill.ts'
 import { end, firstBill } from './cancel.ts'
-import { chargeFailed, retry } from './dunning.ts'
+import { couldNotAsk, retry } from './dunning.ts'
 import { renewalAlone, save } from './schedule.ts'
 import {
   findCollection,
@@ -115,7 +115,7 @@ async function renew(app: App, tx: Tx, occasion: Occasion, row: SubscriptionRow)
   const after = await save(app, tx, occasion, row, { ...changes, status: 'active' })
   if (refusal && invoice) {
     const collection = await one(tx.query(findCollection, { ...tenant, subscription: row.id, invoice: invoice.id }))
-    await chargeFailed(app, tx, occasion, after, collection)
+    await couldNotAsk(app, tx, occasion, after, invoice, collection, refusal)
   } else if (!isFirst && (invoice === null || invoice.status === 'paid'))
     await tellSubscription(app, tx, subscriptionEvents.renewed, occasion, after)
 }
