@@ -51,11 +51,6 @@ export function classOfAddress(address: Address): AddressClass {
   return address.version === 4 || isInRange(address, globalUnicast) ? 'public' : 'forbidden'
 }
 
-export function isPublicAddress(text: string): boolean {
-  const address = parseAddress(text)
-  return address !== null && classOfAddress(address) === 'public'
-}
-
 const mappedPrefix = 0xffffn
 
 const loopback = ranges('127.0.0.0/8', '::1')

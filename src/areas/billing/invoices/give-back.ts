@@ -103,6 +103,6 @@ export async function keepInHand(tx: Tx, occasion: Occasion, invoice: InvoiceRow
   await addCredit(tx, occasion, { customerId, currency, sourceId: refund, step: 'refund_failed' }, -taken.amount)
 }
 
-function least(a: bigint, b: bigint): bigint {
+export function least(a: bigint, b: bigint): bigint {
   return a < b ? a : b
 }

@@ -9,7 +9,7 @@ import type { PaymentRow, Refunded } from '../../payments/area.ts'
 import { takeCredit } from '../customers/customer.ts'
 import { findCreditEntry } from '../customers/store.ts'
 import { invoiceEvents } from '../events.ts'
-import { refundedStep } from './give-back.ts'
+import { least, refundedStep } from './give-back.ts'
 import { refunded } from './hooks.ts'
 import { tellInvoice } from './invoice.ts'
 import { addRefund, type InvoiceRow } from './store.ts'
@@ -33,8 +33,4 @@ export async function refundInvoice(
   const after = await one(tx.query(addRefund, { ...tenant, id, amount: ofInvoice, at: new Date(nowMs) }))
   await tellInvoice(app, tx, invoiceEvents.refunded, occasion, after, payment)
   await refunded(app, tx, occasion, after, ofInvoice)
-}
-
-function least(a: bigint, b: bigint): bigint {
-  return a < b ? a : b
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Routes of invoices.
 import { type Static, Type } from 'typebox'
-import { bucketOf, idOf, uuidOf } from '../../../kernel/ids.ts'
+import { bucketOf, idOf, nilUuid, uuidOf } from '../../../kernel/ids.ts'
 import { dayOf } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import { record } from '../../../platform/audit.ts'
@@ -129,9 +129,9 @@ const invoices = list({
       ...window,
       ...shownBounds(query, caller),
       status: query.status ?? null,
-      customer: query.customer_id === undefined ? null : (uuidOf('customer', query.customer_id) ?? nobody),
+      customer: query.customer_id === undefined ? null : (uuidOf('customer', query.customer_id) ?? nilUuid),
       subscription:
-        query.subscription_id === undefined ? null : (uuidOf('subscription', query.subscription_id) ?? nobody),
+        query.subscription_id === undefined ? null : (uuidOf('subscription', query.subscription_id) ?? nilUuid),
       reference: query.reference ?? null,
       number: query.number ?? null,
       metadata: askedMetadata(query),
@@ -140,9 +140,6 @@ const invoices = list({
     return pageOf(window, rows, (row) => invoiceOf(app, row, nowMs))
   },
 })
-
-/** An id that nothing has: what is not an id of its kind finds nothing. */
-const nobody = '00000000-0000-0000-0000-000000000000'
 
 const send = write({
   method: 'POST',

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Routes of subscriptions.
 import { type Static, Type } from 'typebox'
-import { uuidOf } from '../../../kernel/ids.ts'
+import { nilUuid, uuidOf } from '../../../kernel/ids.ts'
 import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import type { Tx } from '../../../platform/db.ts'
@@ -78,9 +78,6 @@ const get = read({
     recordOf(await requireSubscription(app.db, tenant, params.subscription_id)),
 })
 
-/** An id that nothing has: what is not an id of its kind finds nothing. */
-const nobody = '00000000-0000-0000-0000-000000000000'
-
 const subscriptions = list({
   path: '/v1/billing/subscriptions',
   operation: 'billing.listSubscriptions',
@@ -106,8 +103,8 @@ const subscriptions = list({
       ...window,
       ...shownBounds(query, caller),
       status: query.status ?? null,
-      plan: query.plan_id === undefined ? null : ((await planUuid(app.db, tenant, query.plan_id)) ?? nobody),
-      customer: query.customer_id === undefined ? null : (uuidOf('customer', query.customer_id) ?? nobody),
+      plan: query.plan_id === undefined ? null : ((await planUuid(app.db, tenant, query.plan_id)) ?? nilUuid),
+      customer: query.customer_id === undefined ? null : (uuidOf('customer', query.customer_id) ?? nilUuid),
       reference: query.reference ?? null,
       metadata: askedMetadata(query),
     })
