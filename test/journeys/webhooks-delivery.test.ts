@@ -246,6 +246,26 @@ test('an endpoint that keeps failing is left alone but for a probe, and gets eve
   assert.deepEqual(attempts, [1, 1, 1, 1, 1, ...Array(9).fill(2), 3], 'waiting uses up no attempts')
 })
 
+test('an endpoint is degraded while it is tried whether it works', async () => {
+  const client = await customer()
+  answers.set('/tried', (response) => response.writeHead(503).end())
+  const { body: hook } = await client.post('/v1/webhooks', { url: receiver.url('/tried'), events: ['*'] })
+  for (let n = 0; n < 10; n++) await client.post('/v1/notes', { text: `${n}` })
+  await eventually(async () => (await stateOf(client, hook.id)) === 'failing', 'the breaker to open')
+  for (const [status, state] of [
+    [503, 'failing'],
+    [200, 'healthy'],
+  ] as const) {
+    const asked = new Promise<ServerResponse>((resolve) => answers.set('/tried', resolve))
+    await advance(client, minute)
+    const response = await asked
+    await eventually(async () => (await stateOf(client, hook.id)) === 'degraded', 'the probe')
+    answers.set('/tried', (next) => next.writeHead(status).end())
+    response.writeHead(status).end()
+    await eventually(async () => (await stateOf(client, hook.id)) === state, `it to be ${state}`)
+  }
+})
+
 test('what an endpoint that is not called has not heard within a day has failed, and is not told when it works', async () => {
   const client = await customer()
   answers.set('/week', (response) => response.writeHead(503).end())

@@ -14,6 +14,7 @@ import type { Outcome } from '../../../platform/outbound/exchange.ts'
 import type { Environment, Tenant } from '../../../platform/tenant.ts'
 import { bornLeaseSeconds, settle } from '../../../platform/work.ts'
 import { disableEndpoint } from '../endpoints/disabling.ts'
+import { noteProbe } from '../endpoints/health.ts'
 import { type Answers, sendAndHear } from './answers.ts'
 import { probeEveryMs } from './breaker.ts'
 import { type Delivery, judge } from './delivery.ts'
@@ -408,8 +409,15 @@ export class Dispatcher implements Courier {
       }
       line.isAdmitted = false
       line.waiting.shift()
-      return this.#send(line, target, delivery, isEarly)
+      const noted = verdict === 'probe' ? this.#noteProbe(line, 'failing', 'degraded') : null
+      return this.#send(line, target, delivery, isEarly, noted)
     }
+  }
+
+  /** A probe begins, or is over and the endpoint does not work. */
+  #noteProbe({ tenant, endpoint }: Line, from: string, to: string): Promise<void> {
+    if (endpoint === null) return Promise.resolve()
+    return this.#store(this.#running().db.query(noteProbe, { ...tenant, endpoint, from, to }))
   }
 
   /** The endpoint is gone or takes nothing. A disabled one may be enabled again, for as long as retries last. */
@@ -459,7 +467,8 @@ export class Dispatcher implements Courier {
     }, Math.ceil(ms))
   }
 
-  #send(line: Line, target: Target, delivery: Delivery, isEarly: boolean): void {
+  /** `noted` is there for a probe: what becomes of it is stored after that it began. */
+  #send(line: Line, target: Target, delivery: Delivery, isEarly: boolean, noted: Promise<void> | null): void {
     const app = this.#running()
     const span = app.tracer?.job('deliver webhook', delivery.trace, {
       'pamoja.event': delivery.told.name,
@@ -476,7 +485,7 @@ export class Dispatcher implements Courier {
     sendAndHear(app, this.#answers, target, delivery, span?.trace ?? null).then(
       (outcome) => {
         over()
-        this.#settle(line, target, delivery, outcome, isEarly)
+        this.#settle(line, target, delivery, outcome, isEarly, noted)
         if (line.waiting.length === 0) this.#refill(line)
         span?.end({ 'pamoja.outcome': judge(outcome).kind }, judge(outcome).kind !== 'delivered')
         this.#offer(line)
@@ -493,7 +502,14 @@ export class Dispatcher implements Courier {
   }
 
   /** Notes how the endpoint did, and stores what became of the delivery. */
-  #settle(line: Line, target: Target, delivery: Delivery, outcome: Outcome, isEarly: boolean): void {
+  #settle(
+    line: Line,
+    target: Target,
+    delivery: Delivery,
+    outcome: Outcome,
+    isEarly: boolean,
+    noted: Promise<void> | null,
+  ): void {
     const app = this.#running()
     const nowMs = app.clock.nowMs()
     const atMs = nowMs + delivery.clockOffsetMs
@@ -506,6 +522,8 @@ export class Dispatcher implements Courier {
     const change = line.endpoint === null || judgement.error === 'ABORTED' ? null : line.breaker.record(isSuccess, atMs)
     if (change === 'closed') line.pace.restart()
     if (line.breaker.state === 'open') this.#probeLater(line)
+    const isStillBroken = noted !== null && line.breaker.state !== 'closed'
+    const ready = isStillBroken ? noted.then(() => this.#noteProbe(line, 'degraded', 'failing')) : noted
     // A delivery that was tried before its time, to see whether the endpoint works, has lost nothing by it.
     if (isEarly && judgement.kind === 'retry') {
       const { tenant, id, jobAttempt, dueMs } = delivery
@@ -513,8 +531,9 @@ export class Dispatcher implements Courier {
     }
     const state = change === 'opened' ? 'failing' : change === 'closed' ? 'healthy' : null
     const item = finished(delivery, outcome, judgement, { atMs, nowMs, random: Math.random(), state })
+    const stored = ready === null ? app.commit(finish, item) : ready.then(() => app.commit(finish, item))
     this.#store(
-      app.commit(finish, item).then(
+      stored.then(
         ({ failing }) => {
           this.#held.delete(delivery.id)
           if (state !== null) line.isKnownToFail = state === 'failing'

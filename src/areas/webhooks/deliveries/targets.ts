@@ -128,7 +128,8 @@ async function targetOf(app: App, row: Row): Promise<Target> {
             },
           ],
     ordered: row.ordered,
-    isFailing: row.state === 'failing',
+    // One that is being tried has yet to work.
+    isFailing: row.state === 'failing' || row.state === 'degraded',
   }
 }
 

@@ -65,6 +65,14 @@ const findHours = statement<Owner & { endpoints: readonly string[]; since: Date 
       and endpoint_id = any($endpoints::uuid[]) and hour > $since`,
 )
 
+/** Degraded while a delivery is tried to see whether the endpoint works; whoever found out meanwhile knows better. */
+export const noteProbe = statement<Owner & { endpoint: string; from: string; to: string }, object>(
+  'webhooks.note_probe',
+  `update webhooks.health set state = $to
+    where bucket = $bucket and account_id = $account and environment = $environment and endpoint_id = $endpoint
+      and state = $from`,
+)
+
 /** Whoever enables an endpoint believes that it works again: the count of its failures starts anew. */
 export const forgiveFailures = statement<Owner & { endpoint: string }, object>(
   'webhooks.forgive_failures',
