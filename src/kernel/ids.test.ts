@@ -70,6 +70,12 @@ test('the first UUID of a moment sorts before every id made in it and after ever
   assert.ok(firstUuidAt(at) <= newUuid(at))
 })
 
+test('a moment before the first id or after the last has the first UUID there is, or one beyond every id', () => {
+  assert.equal(firstUuidAt(Date.parse('1960-01-01')), firstUuidAt(0))
+  assert.ok(newUuid(2_000_000_000_001) < firstUuidAt(Date.parse('9999-12-31')))
+  assert.equal(firstUuidAt(8.64e15), 'ffffffff-ffff-7000-8000-000000000000')
+})
+
 test('an id of any kind says when it was made; what is none says nothing', () => {
   const atMs = Date.parse('2100-03-01T09:15:30.123Z')
   assert.equal(msOfId(newId('account', atMs)), atMs)

@@ -91,10 +91,12 @@ export function idOf<K extends Kind>(kind: K, uuid: string): Id<K> {
   return `${prefixes[kind]}_${base32(bytes)}` as const
 }
 
-/** The smallest UUIDv7 of a moment: every id made earlier sorts before it. */
+const lastUuidMs = 2 ** 48 - 1
+
+/** The smallest UUIDv7 of a moment: every id made earlier sorts before it. No id was made before 1970, nor after the 48 bits. */
 export function firstUuidAt(atMs: number): string {
   const bytes = Buffer.alloc(16)
-  bytes.writeUIntBE(atMs, 0, 6)
+  bytes.writeUIntBE(Math.min(Math.max(atMs, 0), lastUuidMs), 0, 6)
   bytes[6] = 0x70
   bytes[8] = 0x80
   return uuidText(bytes)

@@ -98,3 +98,13 @@ test('what was given back is no cost', async () => {
       return row?.cost === 0 && row.count === 1
     }, `the money to be back by ${by}`)
 })
+
+test('days before anything existed, and days far ahead, have no cost', async () => {
+  const { client } = await world.account()
+  for (const days of ['start_date=1960-01-01&end_date=1960-01-31', 'start_date=9999-12-01&end_date=9999-12-31'])
+    for (const by of ['day', 'country']) {
+      const { status, body, text } = await client.get(`/v1/usage?group_by=${by}&${days}`)
+      assert.equal(status, 200, text)
+      assert.deepEqual([body.requests, body.spend], [0, []])
+    }
+})
