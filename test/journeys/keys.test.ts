@@ -229,6 +229,17 @@ test('OAuth client credentials give the same token', async () => {
       .status,
     422,
   )
+  const numbered = await world.stranger.request(
+    'POST',
+    '/v1/auth/token',
+    form({ client_secret: key, subject: '12345', expires_in: '60' }),
+  )
+  assert.deepEqual([numbered.status, numbered.body.expires_in], [200, 60], 'a subject of digits is still a text')
+  for (const fields of [{ subject: '\u0000' }, { '\u0000': 'x' }]) {
+    const nul = await world.stranger.request('POST', '/v1/auth/token', form({ client_secret: key, ...fields }))
+    assert.deepEqual([nul.status, nul.body.error.code], [400, 'INVALID_REQUEST'])
+    assert.match(nul.body.error.details, /U\+0000/)
+  }
   assert.equal((await client.request('POST', '/v1/account', form({ a: 'b' }))).status, 405)
   assert.equal((await client.request('PATCH', '/v1/account', form({ name: 'b' }))).status, 415)
 })

@@ -86,6 +86,23 @@ test('strangers share a small limit per address', async () => {
   assert.equal(other.status, 401)
 })
 
+test('whoever tries keys in the form of OAuth 2 is limited like any stranger', async () => {
+  const form = (ip: string, secret: string) => ({
+    raw: `client_secret=${secret}`,
+    headers: { 'content-type': 'application/x-www-form-urlencoded', 'x-forwarded-for': ip },
+  })
+  const { heard, replies, tookMs } = await atOnce(30, () =>
+    world.stranger.request('POST', '/v1/auth/token', form('203.0.113.79', 'nonsense')),
+  )
+  neverMore(heard, 401, 20)
+  const refused = replies.filter(({ status }) => status === 429)
+  if (tookMs < windowMs) assert.equal(refused.length, 10)
+  for (const { body } of refused) assert.deepEqual([body.error.code, body.error.policy], ['RATE_LIMITED', 'address'])
+  const { key } = await world.account()
+  const good = await atOnce(30, () => world.stranger.request('POST', '/v1/auth/token', form('203.0.113.80', key)))
+  for (const { status, text } of good.replies) assert.equal(status, 200, text)
+})
+
 test('the operator raises the limit of a key', async () => {
   const { client } = await world.account()
   const { body: me } = await client.get('/v1/auth/whoami')

@@ -63,11 +63,24 @@ export function enter(
 export async function enterByForm(app: App, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const { body, exchange } = request
   const given = exchange.compiled?.route.form && typeof body === 'object' && body !== null && 'client_secret' in body
-  if (!given) throw new AppError('UNAUTHORIZED', 'there is neither an Authorization header nor a client_secret')
-  const principal = await app.authenticator.authenticate(`Bearer ${String(body.client_secret)}`, exchange.ip)
+  if (!given)
+    throw refusalOf(
+      app,
+      exchange,
+      new AppError('UNAUTHORIZED', 'there is neither an Authorization header nor a client_secret'),
+    )
+  const principal = await authenticateForm(app, exchange, String(body.client_secret))
   await new Promise<void>((resolve, reject) => {
     admitPrincipal(app, request, reply, principal, (refusal) => (refusal ? reject(refusal) : resolve()))
   })
+}
+
+async function authenticateForm(app: App, exchange: Exchange, secret: string): Promise<Principal> {
+  try {
+    return await app.authenticator.authenticate(`Bearer ${secret}`, exchange.ip)
+  } catch (error) {
+    throw refusalOf(app, exchange, asError(error))
+  }
 }
 
 function admitPrincipal(
@@ -104,6 +117,7 @@ export function begin(
     receivedMs,
     ip: addressOf(request, trustedProxies),
     principal: null,
+    asStranger: null,
     compiled,
     allow: null,
     rawBody: '',
@@ -141,24 +155,28 @@ function bringsKeyInForm({ exchange, headers }: FastifyRequest): boolean {
 /** Requests without valid credentials share a small limit per address. */
 export function admitStranger(
   app: App,
-  { ip, receivedMs }: Exchange,
+  exchange: Exchange,
   reply: FastifyReply,
   refusal: Error | null,
   done: Done,
 ): void {
-  const admission = app.limits.admit([addressPolicy(ip)])
+  const admission = app.limits.admit([addressPolicy(exchange.ip)])
   if (admission instanceof Promise) return void admission.then((later) => finish(later), done)
   finish(admission)
 
   function finish(decided: Admission): void {
-    reply.headers(rateHeaders(decided, receivedMs))
-    if (refusal === null) return done()
-    // A key that could not be looked up may be a good one: while the database is away everybody hears that, and nothing else.
-    const isStranger = !isUnavailable(refusal)
-    if (isStranger && decided.refusedBy && app.config.PAMOJA_RATE_LIMITS === 'on')
-      return done(tooMany(app, decided, 'RATE_LIMITED'))
-    done(refusal)
+    reply.headers(rateHeaders(decided, exchange.receivedMs))
+    exchange.asStranger = decided
+    done(refusal === null ? undefined : refusalOf(app, exchange, refusal))
   }
+}
+
+/** What somebody without valid credentials is told: why they are not, or that there were too many of them. */
+function refusalOf(app: App, { asStranger }: Exchange, refusal: Error): Error {
+  // A key that could not be looked up may be a good one: while the database is away everybody hears that, and nothing else.
+  const isStranger = !isUnavailable(refusal)
+  const isLimited = isStranger && asStranger?.refusedBy && app.config.PAMOJA_RATE_LIMITS === 'on'
+  return isLimited ? tooMany(app, asStranger, 'RATE_LIMITED') : refusal
 }
 
 /** What one address, or one IPv6 network, may do without valid credentials. */

@@ -4,6 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import { withoutCardNumbers } from '../../kernel/card.ts'
 import type { Id } from '../../kernel/ids.ts'
 import type { Principal } from '../auth.ts'
+import type { Admission } from '../limits.ts'
 import type { Route } from '../route.ts'
 import type { Span } from '../tracing.ts'
 import type { Write } from './json.ts'
@@ -30,6 +31,8 @@ export interface Exchange {
   receivedMs: number
   ip: string
   principal: Principal | null
+  /** What the limit of the address said, if it was asked: a key in a form is looked at later. */
+  asStranger: Admission | null
   compiled: CompiledRoute | null
   /** What the path takes instead of the method that was used; null when that is taken, or there is nothing there. */
   allow: string | null

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a request brings: its body, who makes it, and its fields as the declaration of its route describes them.
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { TSchema } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { type Caller, type Envelope, envelopes } from '../auth.ts'
 import type { Input } from '../route.ts'
 import { asError, type CompiledRoute, type Exchange, printable } from './exchange.ts'
 import { parseJson } from './json.ts'
 import { refuseStrayCard, takesCard } from './stray-cards.ts'
-import { strictRefusal } from './validate.ts'
+import { coerced, strictRefusal } from './validate.ts'
 
 type Parsed = (error: Error | null, body?: unknown) => void
 
@@ -26,9 +27,12 @@ function readBody({ headers, exchange }: FastifyRequest, bytes: Buffer): unknown
   const coding = headers['content-encoding']?.trim().toLowerCase() ?? ''
   if (coding !== '' && coding !== 'identity')
     throw new AppError('UNSUPPORTED_MEDIA_TYPE', `the body is encoded as ${printable(coding)}: send it as it is`)
-  if (media === 'application/x-www-form-urlencoded' && exchange.compiled?.route.form) {
-    exchange.rawBody = bytes.toString()
-    return formFields(exchange.rawBody)
+  const { route } = exchange.compiled ?? {}
+  if (media === 'application/x-www-form-urlencoded' && route?.form && route.body) {
+    const text = bytes.toString()
+    const fields = formFields(route.body, text)
+    exchange.rawBody = text
+    return fields
   }
   if (media !== '' && media !== 'application/json' && !/^application\/[a-z0-9.-]+\+json$/.test(media))
     throw new AppError('UNSUPPORTED_MEDIA_TYPE', `the content type is ${printable(media)}`)
@@ -42,12 +46,11 @@ function readBody({ headers, exchange }: FastifyRequest, bytes: Buffer): unknown
   return value
 }
 
-/** A form's fields; whole numbers become numbers, since a form has only text. */
-function formFields(text: string): Record<string, string | number> {
-  const fields: Record<string, string | number> = {}
-  for (const [name, value] of new URLSearchParams(text))
-    if (name !== '__proto__') fields[name] = /^\d{1,9}$/.test(value) ? Number(value) : value
-  return fields
+/** A form's fields, by the schema of the route, since a form has only text. */
+function formFields(schema: TSchema, text: string): unknown {
+  if (text.includes('\u0000') || text.includes('%00'))
+    throw new AppError('INVALID_REQUEST', 'the body contains the character U+0000')
+  return coerced(schema, Object.fromEntries(new URLSearchParams(text)))
 }
 
 export function callerOf(exchange: Exchange): Caller {

@@ -219,7 +219,8 @@ function acceptsNull(schema: Plain): boolean {
 /** `metadata[order]`: a member of an object in a query string. */
 const memberForm = /^(\w+)\[([^\]]+)\]$/
 
-function coerced(schema: TSchema, query: Plain): Plain {
+/** The texts of a query string or a form as what the schema says they are. */
+export function coerced(schema: TSchema, query: Plain): Plain {
   const properties = schemaAt(schema, 'properties')
   const values: Record<string, unknown> = {}
   for (const [name, given] of Object.entries(query)) {
