@@ -111,6 +111,29 @@ test('a key is looked up once, and again when its account changed', async () => 
   assert.equal(asked.count, 2)
 })
 
+test('whatever strangers send, a good key is not forgotten for it', async () => {
+  const { key, authenticator, asked } = withStore({ nowMs: () => 0 })
+  await authenticator.authenticate(`Bearer ${key}`, '::1')
+  for (let i = 0; i < 51_000; i++) {
+    const other = i < 6_000 ? newKey('test', randomBytes) : `pmj_test_${i}`
+    await Promise.resolve(authenticator.authenticate(`Bearer ${other}`, '::1')).catch(() => undefined)
+  }
+  const count = asked.count
+  await authenticator.authenticate(`Bearer ${key}`, '::1')
+  assert.equal(asked.count, count)
+})
+
+test('a key that there is not is looked up once too', async () => {
+  const { authenticator, asked } = withStore()
+  const key = newKey('test', randomBytes)
+  for (let i = 0; i < 3; i++)
+    await assert.rejects(async () => authenticator.authenticate(`Bearer ${key}`, '::1'), /no such key/)
+  assert.equal(asked.count, 1)
+  authenticator.forget('any account')
+  await assert.rejects(async () => authenticator.authenticate(`Bearer ${key}`, '::1'), /no such key/)
+  assert.equal(asked.count, 2, 'it may have been made meanwhile')
+})
+
 test('what was looked up while its account changed is not remembered', async () => {
   const { key, authenticator, asked, answers } = withStore()
   let answer: (found: KeyFacts) => void = () => undefined
@@ -217,7 +240,7 @@ const facts: KeyFacts = {
 }
 
 /** An authenticator over a store that holds one key, and gives the prepared answers first. */
-function withStore(): {
+function withStore(clock = systemClock): {
   key: string
   authenticator: Authenticator
   asked: { count: number }
@@ -238,7 +261,7 @@ function withStore(): {
   }
   return {
     key,
-    authenticator: new Authenticator(store, world.app.signals, systemClock, world.app.tokens),
+    authenticator: new Authenticator(store, world.app.signals, clock, world.app.tokens),
     asked,
     answers,
   }

@@ -14,8 +14,9 @@ import type { Signals } from './nodes/signals.ts'
 import type { Environment, Tenant } from './tenant.ts'
 
 const knownForMs = 30_000
-const unknownForMs = 5_000
-const maxRemembered = 50_000
+const refusedForMs = 5_000
+const maxKnown = 50_000
+const maxRefused = 5_000
 /** Requests a second that a key may make unless the operator says otherwise. */
 const keyLimitPerSecond = 100
 
@@ -103,7 +104,9 @@ export class Authenticator {
   readonly #signals: Signals
   readonly #clock: Clock
   readonly #tokens: Tokens
-  readonly #remembered = new Map<string, Remembered>()
+  readonly #known = new Map<string, Remembered>()
+  /** Apart from the others, so that nobody who tries many keys makes a good one be looked up again. */
+  readonly #refused = new Map<string, Remembered>()
   readonly #uses = new Map<string, string>()
   /** Grows whenever something is forgotten: what was being looked up meanwhile may be out of date already. */
   #forgotten = 0
@@ -116,23 +119,25 @@ export class Authenticator {
     signals.on('accounts', (account) => this.forget(account))
     signals.onGap(() => {
       this.#forgotten++
-      this.#remembered.clear()
+      this.#known.clear()
+      this.#refused.clear()
     })
   }
 
   /** The key or token behind an Authorization header; refuses with UNAUTHORIZED. Immediate when it is remembered. */
   authenticate(header: string | undefined, ip: string): Principal | Promise<Principal> {
     if (header === undefined) throw unauthorized('the Authorization header is missing')
-    const known = this.#remembered.get(header)
-    if (known && known.untilMs > this.#clock.nowMs()) return this.#admit(known, ip)
+    const remembered = this.#known.get(header) ?? this.#refused.get(header)
+    if (remembered && remembered.untilMs > this.#clock.nowMs()) return this.#admit(remembered, ip)
     return this.#lookUp(header).then((found) => this.#admit(found, ip))
   }
 
   /** Drops what is remembered of an account. */
   forget(account: string): void {
     this.#forgotten++
-    for (const [credential, { principal }] of this.#remembered)
-      if (principal === null || principal.tenant.account === account) this.#remembered.delete(credential)
+    this.#refused.clear()
+    for (const [credential, { principal }] of this.#known)
+      if (principal?.tenant.account === account) this.#known.delete(credential)
   }
 
   /** Notes that a key was sent over plain HTTP, if it is one of ours. */
@@ -165,38 +170,49 @@ export class Authenticator {
     const found = credential.startsWith('pmj_')
       ? await this.#lookUpKey(credential)
       : await this.#lookUpToken(credential)
-    // What is neither a key nor a token costs nothing to refuse again, and may be anything: it is not kept.
-    const isCredential = credential.startsWith('pmj_') || credential.includes('.')
-    if (isCredential && this.#signals.connected && forgotten === this.#forgotten) {
-      if (this.#remembered.size >= maxRemembered) this.#remembered.clear()
-      this.#remembered.set(header, found)
-    }
+    if (this.#signals.connected && forgotten === this.#forgotten) this.#remember(header, credential, found)
     return found
   }
 
-  async #lookUpKey(key: string): Promise<Remembered> {
-    if (!isWellFormedKey(key)) return this.#unknown('the key is malformed: check that it was copied whole')
-    const facts = await this.#store.findByHash(hashOf(key))
-    if (!facts) return this.#unknown('there is no such key')
-    if (facts.revokedAt) return this.#unknown(`the key was revoked on ${facts.revokedAt.toISOString()}`)
-    return this.#known(principalOf(facts, facts.scopes, null, Number.POSITIVE_INFINITY))
+  /** The oldest goes when there are too many. */
+  #remember(header: string, credential: string, found: Remembered): void {
+    // A header can be filled up with spaces.
+    if (header.length > 'Bearer '.length + credential.length) return
+    const [among, most] = found.principal ? [this.#known, maxKnown] : [this.#refused, maxRefused]
+    this.#known.delete(header)
+    this.#refused.delete(header)
+    for (const [oldest] of among) {
+      if (among.size < most) break
+      among.delete(oldest)
+    }
+    among.set(header, found)
   }
 
+  /** What is no key costs nothing to refuse again, and may be anything: it is thrown, and so not remembered. */
+  async #lookUpKey(key: string): Promise<Remembered> {
+    if (!isWellFormedKey(key)) throw unauthorized('the key is malformed: check that it was copied whole')
+    const facts = await this.#store.findByHash(hashOf(key))
+    if (!facts) return this.#refusal('there is no such key')
+    if (facts.revokedAt) return this.#refusal(`the key was revoked on ${facts.revokedAt.toISOString()}`)
+    return this.#admission(principalOf(facts, facts.scopes, null, Number.POSITIVE_INFINITY))
+  }
+
+  /** The same of what is no token of ours. */
   async #lookUpToken(token: string): Promise<Remembered> {
     const claims = await this.#tokens.verify(token)
-    if (typeof claims === 'string') return this.#unknown(claims)
+    if (typeof claims === 'string') throw unauthorized(claims)
     const facts = await this.#store.findById(claims.keyUuid)
-    if (!facts || facts.revokedAt) return this.#unknown('the key that this token was made with has been revoked')
+    if (!facts || facts.revokedAt) return this.#refusal('the key that this token was made with has been revoked')
     const scopes = claims.scopes.filter((scope) => allows(new Set(facts.scopes), scope))
-    return this.#known(principalOf(facts, scopes, claims.subject, claims.expiresAtMs))
+    return this.#admission(principalOf(facts, scopes, claims.subject, claims.expiresAtMs))
   }
 
-  #known(principal: Principal): Remembered {
+  #admission(principal: Principal): Remembered {
     return { principal, refusal: '', untilMs: this.#clock.nowMs() + knownForMs }
   }
 
-  #unknown(refusal: string): Remembered {
-    return { principal: null, refusal, untilMs: this.#clock.nowMs() + unknownForMs }
+  #refusal(refusal: string): Remembered {
+    return { principal: null, refusal, untilMs: this.#clock.nowMs() + refusedForMs }
   }
 }
 
