@@ -254,6 +254,17 @@ test('a key that came over plain HTTP is marked as seen by everyone', async () =
   await eventually(async () => (await client.get(`/v1/api-keys/${me.key_id}`)).body.exposed_at, 'the key to be marked')
   const { body: log } = await client.get('/v1/audit-log?action=apikey.exposed')
   assert.equal(log.data[0].target, me.key_id)
+  const { body: other } = await client.post('/v1/api-keys', { name: 'Other' })
+  for (const again of [key, key, other.key]) await overPlainHttp(world, again)
+  const told = await eventually(async () => {
+    const { body } = await client.get('/v1/audit-log?action=apikey.exposed')
+    return body.data.some(({ target }: { target: string }) => target === other.id) && body.data
+  }, 'the other key to be marked')
+  assert.deepEqual(
+    told.map(({ target }: { target: string }) => target),
+    [other.id, me.key_id],
+    'a key that goes on coming is told of once',
+  )
 })
 
 test('a live key that came over plain HTTP is revoked where the operator says so, and that is told', async () => {

@@ -34,6 +34,8 @@ export function credentialStore(
       const revoke = config.PAMOJA_REVOKE_EXPOSED_KEYS
       await db.tx(async (tx) => {
         const exposed = await maybe(tx.query(exposeKey, { id: key.keyUuid, revoke, at: new Date(clock.nowMs()) }))
+        // Whoever sends a key in the clear does so with every request: it is told once.
+        if (!exposed) return
         const tenant = { bucket: key.bucket, account: key.account, environment: key.environment }
         const keyId = idOf('apiKey', key.keyUuid)
         await recordAs(
@@ -45,7 +47,7 @@ export function credentialStore(
             after: { revoked: revoke && key.environment === 'live' },
           },
         )
-        if (exposed?.revoked) {
+        if (exposed.revoked) {
           const { name, prefix, last4 } = exposed
           const nowMs = clock.nowMs()
           const occasion = { tenant, receivedMs: nowMs, nowMs, requestId }

@@ -111,7 +111,7 @@ export const revokeKey = statement<{ id: string; account: string; at: Date }, Ke
    returning ${keyColumns}`,
 )
 
-/** `revoked`: it is now, and was not before. */
+/** `revoked`: it is now, and was not before. Gives no row when all of it was known already. */
 export const exposeKey = statement<
   { id: string; revoke: boolean; at: Date },
   { name: string; prefix: string; last4: string; revoked: boolean }
@@ -119,7 +119,10 @@ export const exposeKey = statement<
   'accounts.expose_key',
   `update accounts.api_keys k set exposed_at = coalesce(k.exposed_at, $at),
           revoked_at = case when $revoke::boolean and k.environment = 'live' then coalesce(k.revoked_at, $at) else k.revoked_at end
-     from (select o.id, o.revoked_at from accounts.api_keys o where o.id = $id for update) before
+     from (select o.id, o.revoked_at from accounts.api_keys o
+            where o.id = $id
+              and (o.exposed_at is null or ($revoke::boolean and o.environment = 'live' and o.revoked_at is null))
+              for update) before
     where k.id = before.id
    returning k.name, k.prefix, k.last4, before.revoked_at is null and k.revoked_at is not null as revoked`,
 )

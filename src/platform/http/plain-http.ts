@@ -7,6 +7,7 @@ import { newId } from '../../kernel/ids.ts'
 import type { App } from '../app.ts'
 import { hashOf, isWellFormedKey } from '../auth.ts'
 import { rateHeaders } from '../limits/headers.ts'
+import type { Admission } from '../limits.ts'
 import { errorBody } from './answer.ts'
 import { addressPolicy } from './entrance.ts'
 
@@ -26,10 +27,16 @@ export function refusePlain(app: App): RequestListener {
       connection: 'close',
     })
     response.end(body)
+    if (isRefused(app, admission)) return
     const key = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
     if (key && isWellFormedKey(key))
       app.authenticator.exposed(hashOf(key), ip, id).catch((error) => {
         app.log.warn({ error, request: id }, 'an exposed key could not be noted')
       })
   }
+}
+
+/** Nobody makes the database busy with keys in the clear by sending many. */
+function isRefused({ config }: App, admission: Admission | Promise<Admission>): boolean {
+  return config.PAMOJA_RATE_LIMITS === 'on' && !(admission instanceof Promise) && admission.refusedBy !== null
 }
