@@ -4,7 +4,7 @@
 // is no timer: a free lane sends at the end of the current turn of the event loop, a busy one gathers meanwhile.
 import type pg from 'pg'
 import { AppError } from '../kernel/errors.ts'
-import { type Database, isUnavailable, one, type Statement, sqlState, type Tx } from './db.ts'
+import { type Database, isUnavailable, one, type Statement, sqlState, type Tx, within } from './db.ts'
 import { type Columns, encodeItems, type RowOf } from './items.ts'
 
 export type { Columns, RowOf }
@@ -235,7 +235,7 @@ class Lane {
   async query({ name, text }: Operation<Columns, Columns>, values: (string | Buffer)[]): Promise<object[]> {
     const client = await this.#connected()
     try {
-      const { rows } = await client.query<object>({ name, text, values })
+      const { rows } = await client.query<object>(within(this.#db.answerMs, { name, text, values }))
       return rows
     } catch (error) {
       if (isUnavailable(error)) this.#drop(client)

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pool as requests meet it when there is no connection left for them.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
 import { after, test } from 'node:test'
+import pg from 'pg'
 import { createTestDatabase } from '../../test/database.ts'
 import { Database, isUnavailable, statement } from './db.ts'
 
@@ -21,6 +24,78 @@ test('a connection is waited for as long as was said, and then the database is o
   })
   assert.deepEqual(await waiting, [{ one: 1 }])
 })
+
+test('a database whose host is gone without a word is out of reach, and is used again when it is back', async (t) => {
+  const road = await openRoad(database.url)
+  t.after(() => road.close())
+  const db = new Database(
+    { url: road.url, poolSize: 3, statementTimeoutMs: 1_000, applicationName: 'test' },
+    () => undefined,
+  )
+  t.after(() => db.close())
+  await Promise.all([openAtLast(db), db.tx((tx) => tx.query(look, {}))])
+  const begun = db.tx(async (tx) => {
+    road.stand()
+    await Promise.all([
+      assert.rejects(db.query(look, {}), isUnavailable),
+      assert.rejects(
+        db.tx(() => Promise.resolve()),
+        isUnavailable,
+      ),
+      tx.query(look, {}),
+    ])
+  })
+  await assert.rejects(begun, isUnavailable)
+  road.go()
+  assert.deepEqual(await db.query(look, {}), [{ one: 1 }])
+})
+
+test('a transaction may allow itself more time for its statements', async () => {
+  const db = database.connect()
+  const limited = statement<object, { limit: string }>(
+    'test.limit',
+    `select current_setting('statement_timeout') as limit`,
+  )
+  await db.tx(async (tx) => assert.deepEqual(await tx.query(limited, {}), [{ limit: '10min' }]), {
+    statementTimeoutMs: 600_000,
+  })
+})
+
+/** A way to the server on which everything can come to a stand, without anybody being told. */
+async function openRoad(url: string) {
+  const { host, port, user, password = '', database: name } = new pg.Client({ connectionString: url })
+  const sockets = new Set<Socket>()
+  let isStanding = false
+  const server = createServer((near) => {
+    const far = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host)
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(from)
+      from.on('data', (bytes) => isStanding || to.write(bytes))
+      from.on('error', () => to.destroy())
+      from.on('close', () => to.destroy())
+    }
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('the road has no port')
+  return {
+    url: `postgres://${user}:${password}@127.0.0.1:${address.port}/${name}?sslmode=disable`,
+    stand: () => {
+      isStanding = true
+    },
+    go: () => {
+      isStanding = false
+    },
+    close: () => {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+    },
+  }
+}
 
 /** With one connection, so that whoever comes second waits for a turn. */
 function pool(waitMs: number): Database {

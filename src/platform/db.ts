@@ -48,6 +48,10 @@ export interface Tx extends Queryable {
 }
 
 const defaultWaitMs = 5_000
+/** How long an idle connection says nothing before it is asked whether the other side is still there. */
+const keepAliveMs = 10_000
+/** How much longer than a statement may take its answer is waited for: a host that vanished never says so. */
+const answerGraceMs = 5_000
 
 export interface DatabaseOptions {
   url: string
@@ -58,13 +62,21 @@ export interface DatabaseOptions {
   applicationName: string
 }
 
+export interface TxOptions {
+  lockTimeoutMs?: number
+  statementTimeoutMs?: number
+}
+
 /** The database: a pool for reads and transactions, and dedicated connections for whoever needs one of its own. */
 export class Database implements Queryable {
   readonly #pool: pg.Pool
   readonly #options: DatabaseOptions
+  /** How long a statement's answer is waited for; 0 is for ever. A bulk copy and what allows itself more time are not held to it. */
+  readonly answerMs: number
 
   constructor(options: DatabaseOptions, onIdleError: (error: Error) => void) {
     this.#options = options
+    this.answerMs = answerWithin(options.statementTimeoutMs)
     this.#pool = new pg.Pool({ ...this.#connection(), max: options.poolSize, idleTimeoutMillis: 30_000 })
     this.#pool.on('error', onIdleError)
   }
@@ -73,30 +85,38 @@ export class Database implements Queryable {
     statement: Statement<P, R>,
     parameters: P,
   ): Promise<R[]> {
-    return run(this.#pool, statement, parameters)
+    return run(this.#pool, this.answerMs, statement, parameters)
   }
 
   /**
    * Runs `work` in one transaction: committed when it returns, rolled back when it throws. With a time for locks, a statement
-   * that has to wait longer for somebody else fails.
+   * that has to wait longer for somebody else fails. A time for statements stands in place of the usual one.
    */
-  async tx<T>(work: (tx: Tx) => Promise<T>, { lockTimeoutMs }: { lockTimeoutMs?: number } = {}): Promise<T> {
+  async tx<T>(work: (tx: Tx) => Promise<T>, { lockTimeoutMs, statementTimeoutMs }: TxOptions = {}): Promise<T> {
+    const answerMs = statementTimeoutMs === undefined ? this.answerMs : answerWithin(statementTimeoutMs)
+    const begin = [
+      'begin',
+      ...(lockTimeoutMs === undefined ? [] : [`set local lock_timeout = ${lockTimeoutMs}`]),
+      ...(statementTimeoutMs === undefined ? [] : [`set local statement_timeout = ${statementTimeoutMs}`]),
+    ].join('; ')
     const client = await this.#pool.connect()
     // A connection that is lost fails its statements; without a listener Node would end the whole program for it.
     client.on('error', ignore)
     let broken: Error | undefined
     const afterwards: (() => void)[] = []
     try {
-      await client.query(lockTimeoutMs === undefined ? 'begin' : `begin; set local lock_timeout = ${lockTimeoutMs}`)
-      const result = await work(transaction(client, afterwards))
-      await client.query('commit')
+      await client.query(within(answerMs, { text: begin }))
+      const result = await work(transaction(client, answerMs, afterwards))
+      await client.query(within(answerMs, { text: 'commit' }))
       for (const run of afterwards) run()
       return result
     } catch (error) {
       // A connection that cannot even roll back is not given to anyone else.
-      await client.query('rollback').catch((failure: Error) => {
-        broken = failure
-      })
+      if (isUnanswered(error)) broken = error
+      else
+        await client.query(within(answerMs, { text: 'rollback' })).catch((failure: Error) => {
+          broken = failure
+        })
       throw error
     } finally {
       client.off('error', ignore)
@@ -145,12 +165,28 @@ export class Database implements Queryable {
       connectionTimeoutMillis: this.#options.waitMs ?? defaultWaitMs,
       statement_timeout: this.#options.statementTimeoutMs,
       keepAlive: true,
+      keepAliveInitialDelayMillis: keepAliveMs,
       types: { getTypeParser },
     }
   }
 }
 
 const ignore = (): void => undefined
+
+function answerWithin(statementTimeoutMs: number): number {
+  return statementTimeoutMs === 0 ? 0 : statementTimeoutMs + answerGraceMs
+}
+
+/** A query whose answer is waited for so long; the types of pg do not know that one can say so. */
+export function within(answerMs: number, query: pg.QueryConfig): pg.QueryConfig {
+  const limited: pg.QueryConfig & { query_timeout: number } = { ...query, query_timeout: answerMs }
+  return limited
+}
+
+/** Its connection is of no use to anybody: it waits for an answer that does not come. */
+function isUnanswered(error: unknown): error is Error {
+  return error instanceof Error && error.message === 'Query read timeout'
+}
 
 /** The one row a statement must give. */
 export async function one<R>(rows: Promise<R[]>): Promise<R> {
@@ -183,7 +219,7 @@ const unreachable = new Set([
   'EHOSTUNREACH',
 ])
 const unreachableMessages =
-  /Connection terminated|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed|server closed the connection|Connection ended/i
+  /Connection terminated|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed|server closed the connection|Connection ended|Query read timeout/i
 
 /** The SQLSTATE of a database error, or an empty text. */
 export function sqlState(error: unknown): string {
@@ -192,16 +228,18 @@ export function sqlState(error: unknown): string {
 
 async function run<P extends { [K in keyof P]: Value }, R extends object>(
   client: pg.Pool | pg.ClientBase,
+  answerMs: number,
   { name, text, parameters: order }: Statement<P, R>,
   parameters: P,
 ): Promise<R[]> {
-  const result = await client.query<R>({ name, text, values: order.map((parameter) => parameters[parameter]) })
+  const values = order.map((parameter) => parameters[parameter])
+  const result = await client.query<R>(within(answerMs, { name, text, values }))
   return result.rows
 }
 
-function transaction(client: pg.ClientBase, afterwards: (() => void)[]): Tx {
+function transaction(client: pg.ClientBase, answerMs: number, afterwards: (() => void)[]): Tx {
   const own: Omit<Tx, typeof insideTransaction> = {
-    query: (statement, parameters) => run(client, statement, parameters),
+    query: (statement, parameters) => run(client, answerMs, statement, parameters),
     afterCommit: (later) => void afterwards.push(later),
   }
   return Object.assign(own, mark)

@@ -5,6 +5,7 @@
 import { Type } from 'typebox'
 import { firstUuidAt, idOf, newUuid } from '../../../kernel/ids.ts'
 import { type Currency, formatMicros, isCurrency } from '../../../kernel/money.ts'
+import { minuteMs } from '../../../kernel/time.ts'
 import { type ContraMove, debitedInAll, houseOf, postContra } from '../../../ledger/house.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
@@ -36,13 +37,15 @@ export const matchJob: Job<App, typeof Payload> = {
   },
 }
 
+/** Adding up a large book takes longer than any customer may wait. */
+const ample = { statementTimeoutMs: 10 * minuteMs }
+
 /** Matches everything that waits on the account of a statement, and says how the statement stands then. */
 async function match(app: App, statement: StatementRow): Promise<void> {
   const account = accountOf(statement)
   const { environment, provider, country, currency, id } = statement
   const house = houseOf(environment)
   await app.db.tx(async (tx) => {
-    await tx.query(store.allowTime, {})
     await tx.query(store.planForMany, {})
     await tx.query(store.lockAccount, { account: account.name })
     await tx.query(store.matchReceipts, { ...house, provider, country })
@@ -51,16 +54,15 @@ async function match(app: App, statement: StatementRow): Promise<void> {
     await matchOutgoing(tx, { ...house, provider, country })
     await tx.query(store.classifyRest, { ...house, provider, country })
     await book(app, tx, account)
-  })
+  }, ample)
   await settleLines(app, account)
   await app.db.tx(async (tx) => {
-    await tx.query(store.allowTime, {})
     await tx.query(store.planForMany, {})
     await tx.query(store.lockAccount, { account: account.name })
     await book(app, tx, account)
     await tx.query(store.insertGaps, { ...house, provider, country, currency, id })
     await finish(app, tx, statement)
-  })
+  }, ample)
   await alert(app, statement)
 }
 

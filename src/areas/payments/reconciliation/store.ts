@@ -178,12 +178,6 @@ export const lockAccount = statement<{ account: string }, object>(
   `select pg_advisory_xact_lock(hashtextextended('payments.statements ' || $account::text, 0))`,
 )
 
-/** Adding up a large book takes longer than any customer may wait. */
-export const allowTime = statement<Record<never, never>, object>(
-  'payments.allow_time',
-  `set local statement_timeout = '600s'`,
-)
-
 /** A file brings more lines than the planner has ever seen: it takes them for a handful, and each for a look at all others. */
 export const planForMany = statement<Record<never, never>, object>(
   'payments.plan_for_many',
