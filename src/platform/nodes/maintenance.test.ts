@@ -143,7 +143,7 @@ test('idempotency keys are kept for a day and an hour', async () => {
        values (1, $1, 'test', $2, 'x', now() - $3::int * interval '1 hour')`,
       [account, `${hours} hours`, hours],
     )
-  await chore('retention').run(world.app)
+  await chore('retention of idempotency keys').run(world.app)
   const left = await sql<{ key: string }>(
     'select key from platform.idempotency where account_id = $1 order by created_at desc',
     [account],
@@ -164,7 +164,7 @@ test('test requests are kept for a week, live ones longer', async () => {
         firstUuidAt(nowMs - days * dayMs),
         `${environment} ${days}`,
       ])
-  await chore('retention').run(world.app)
+  await chore('retention of test requests').run(world.app)
   const left = await sql<{ path: string }>('select path from platform.requests where account_id = $1 order by path', [
     account,
   ])
@@ -181,8 +181,50 @@ test('nodes that have not been heard of for a day are forgotten', async () => {
     ($2, 'b', '1', '{}', now() - interval '1 hour')`,
     [gone, slow],
   )
-  await chore('retention').run(world.app)
+  await chore('retention of nodes').run(world.app)
   assert.deepEqual(await sql('select id from platform.nodes where id = any($1)', [[gone, slow]]), [{ id: slow }])
+})
+
+test('however much there is to remove, it goes in statements that have the time for it', async (t) => {
+  await sql(`create function pg_temp.at_most() returns trigger language plpgsql as $$
+    begin if (select count(*) from gone) > 10000 then raise exception 'too many at once'; end if; return null; end $$`)
+  for (const table of ['idempotency', 'requests'])
+    await sql(`create trigger at_most after delete on platform.${table} referencing old table as gone
+               for each statement execute function pg_temp.at_most()`)
+  t.after(() => sql(`drop trigger at_most on platform.idempotency; drop trigger at_most on platform.requests`))
+  const account = newUuid(nowMs)
+  await sql(
+    `insert into platform.idempotency (bucket, account_id, environment, key, request_hash, created_at)
+     select n % 256, $1, 'test', n::text, 'x', now() - interval '2 days' from generate_series(1, 20001) n`,
+    [account],
+  )
+  await sql(
+    `${insertRequest} select n % 256, $1, 'test', ($2 || lpad(to_hex(n), 12, '0'))::uuid, $1, 'GET', '/', 200, 1, '::1'
+       from generate_series(1, 20001) n`,
+    [account, firstUuidAt(nowMs - 8 * dayMs).slice(0, 24)],
+  )
+  await chore('retention of idempotency keys').run(world.app)
+  await chore('retention of test requests').run(world.app)
+  for (const table of ['idempotency', 'requests'])
+    assert.deepEqual(await sql(`select from platform.${table} where account_id = $1`, [account]), [])
+})
+
+test('what cannot be removed keeps nothing else from being removed', async (t) => {
+  await sql(
+    `create function pg_temp.refuse() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$`,
+  )
+  await sql(
+    'create trigger refuse before delete on platform.idempotency for each statement execute function pg_temp.refuse()',
+  )
+  t.after(() => sql('drop trigger refuse on platform.idempotency'))
+  const [id, account] = [firstUuidAt(nowMs - 8 * dayMs), newUuid(nowMs)]
+  await sql(`${insertRequest} values (1, $1, 'test', $2, $1, 'GET', '/', 200, 1, '::1')`, [account, id])
+  const stop = keepHouse(world.app, platformChores)
+  await eventually(
+    async () => (await sql('select from platform.requests where account_id = $1', [account])).length === 0,
+    'the request to go',
+  )
+  await stop()
 })
 
 test('one chore that fails does not keep the others from being done', async () => {

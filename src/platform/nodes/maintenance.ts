@@ -5,7 +5,7 @@ import { bucketCount, firstUuidAt } from '../../kernel/ids.ts'
 import { dayMs } from '../../kernel/time.ts'
 import type { App } from '../app.ts'
 import { atMost } from '../at-most.ts'
-import { statement } from '../db.ts'
+import { one, statement } from '../db.ts'
 import { forgetDeadNodes } from './nodes.ts'
 
 const leaseSeconds = 30
@@ -36,14 +36,29 @@ const dropPartitions = statement<{ parent: string; before: Date }, { dropped: nu
   'select platform.drop_partitions($parent::text, $before::timestamptz) as dropped',
 )
 
-const purgeKeys = statement<{ buckets: number[] }, object>(
+const purgeKeys = statement<{ buckets: number[]; most: number }, { gone: number }>(
   'platform.purge_idempotency',
-  `delete from platform.idempotency where bucket = any($buckets::smallint[]) and created_at < now() - interval '25 hours'`,
+  `with gone as (
+     delete from platform.idempotency
+      where bucket = any($buckets::smallint[])
+        and ctid = any(array(select k.ctid from platform.idempotency k
+                              where k.bucket = any($buckets::smallint[]) and k.created_at < now() - interval '25 hours'
+                              limit $most))
+     returning 1
+   ) select count(*)::int as gone from gone`,
 )
 
-const purgeTestRequests = statement<{ buckets: number[]; before: string }, object>(
+const purgeTestRequests = statement<{ buckets: number[]; before: string; most: number }, { gone: number }>(
   'platform.purge_test_requests',
-  `delete from platform.requests where bucket = any($buckets::smallint[]) and environment = 'test' and id < $before::uuid`,
+  `with gone as (
+     delete from platform.requests r
+      using (select o.bucket, o.account_id, o.environment, o.id from platform.requests o
+              where o.bucket = any($buckets::smallint[]) and o.environment = 'test' and o.id < $before::uuid
+              limit $most) old
+      where (r.bucket, r.account_id, r.environment, r.id) = (old.bucket, old.account_id, old.environment, old.id)
+        and r.id < $before::uuid
+     returning 1
+   ) select count(*)::int as gone from gone`,
 )
 
 interface Partitioned {
@@ -67,18 +82,28 @@ const partitioned: readonly Partitioned[] = [
 ]
 
 const testRequestDays = 7
+const purgedAtOnce = 10_000
 
 export const platformChores: readonly Chore[] = [
   { name: 'partitions', run: keepPartitions },
   {
-    name: 'retention',
-    run: async ({ db, clock }) => {
-      await db.query(purgeKeys, { buckets })
-      await db.query(purgeTestRequests, { buckets, before: firstUuidAt(clock.nowMs() - testRequestDays * dayMs) })
-      await forgetDeadNodes(db)
+    name: 'retention of idempotency keys',
+    run: ({ db }) => inBatches((most) => db.query(purgeKeys, { buckets, most })),
+  },
+  {
+    name: 'retention of test requests',
+    run: ({ db, clock }) => {
+      const before = firstUuidAt(clock.nowMs() - testRequestDays * dayMs)
+      return inBatches((most) => db.query(purgeTestRequests, { buckets, before, most }))
     },
   },
+  { name: 'retention of nodes', run: ({ db }) => forgetDeadNodes(db) },
 ]
+
+/** After an outage there is more to remove than one statement has the time for. */
+async function inBatches(purge: (most: number) => Promise<{ gone: number }[]>): Promise<void> {
+  while ((await one(purge(purgedAtOnce))).gone === purgedAtOnce);
+}
 
 async function keepPartitions({ db, clock, config }: App): Promise<void> {
   for (const { table, period, ahead, keepDays, fill = 100 } of partitioned) {
