@@ -6,11 +6,12 @@ import type { IncomingMessage, RequestListener, Server } from 'node:http'
 import type { BlockList } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import { errorCode } from '../kernel/error-code.ts'
 import { AppError } from '../kernel/errors.ts'
 import type { App } from './app.ts'
 import { asAppError, errorBody, maxBodyBytes, send, sendCsv, wantsCsv } from './http/answer.ts'
 import { admitStranger, begin, enter, enterByForm, sandboxMark } from './http/entrance.ts'
-import { type CompiledRoute, pathOf, printable } from './http/exchange.ts'
+import { asError, type CompiledRoute, type Exchange, pathOf, printable } from './http/exchange.ts'
 import { execute, executeOnce } from './http/executing.ts'
 import { keyOf, requestHash } from './http/idempotency.ts'
 import { serialiser } from './http/json.ts'
@@ -194,7 +195,7 @@ async function handleUpload(
 
 function refuse(app: App, request: FastifyRequest, reply: FastifyReply, thrown: unknown): FastifyReply {
   const { exchange } = request
-  const error = asAppError(app, exchange, thrown)
+  const error = isBrokenOff(request, thrown) ? brokenOff(app, exchange) : asAppError(app, exchange, thrown)
   if (error.extras.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.extras.retryAfterSeconds))
   if (error.code === 'UNAUTHORIZED')
     reply.header('www-authenticate', request.headers.authorization ? 'Bearer error="invalid_token"' : 'Bearer')
@@ -205,6 +206,17 @@ function refuse(app: App, request: FastifyRequest, reply: FastifyReply, thrown: 
   reply.code(error.status)
   reply.header('content-type', 'application/json; charset=utf-8')
   return reply.send(exchange.replyText)
+}
+
+/** A client that goes away leaves the same error as a database that does. */
+function isBrokenOff({ raw }: FastifyRequest, thrown: unknown): boolean {
+  return raw.errored !== null && (thrown === raw.errored || errorCode(asError(thrown)) === 'ERR_STREAM_PREMATURE_CLOSE')
+}
+
+/** Nobody is left to hear it. */
+function brokenOff({ log }: App, { id }: Exchange): AppError {
+  log.debug({ request: id }, 'a request broke off')
+  return new AppError('INVALID_REQUEST', 'the request broke off before its end')
 }
 
 /** A request whose path is not even a URL never reaches the hooks; it is answered like any other all the same. */

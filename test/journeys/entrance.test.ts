@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whoever comes in comes in by the same rules, however the address is written and wherever the credential stands.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { after, before, test } from 'node:test'
 import { connect } from 'node:tls'
 import { gzipSync } from 'node:zlib'
-import { startWorld, type World } from '../world.ts'
+import { eventually, startWorld, type World } from '../world.ts'
 
 let world: World
 before(async () => {
@@ -120,6 +121,29 @@ test('what is refused before it is a request says what is missing, and can be as
   assert.ok(id && answer.includes(`"request_id":"${id}"`), answer)
   assert.match(answer, /cache-control: no-store/)
 })
+
+test('a request that breaks off is its client’s affair, not that of the database', async (t) => {
+  const { key } = await world.account()
+  const [noted, warned] = [t.mock.method(world.app.log, 'debug'), t.mock.method(world.app.log, 'warn')]
+  const said = ({ mock }: typeof noted): string[] => mock.calls.map((call) => String(call.arguments[1]))
+  // Only what is being read already can break off, and nobody is told when that is.
+  await eventually(async () => {
+    await breakOff(key)
+    return said(noted).includes('a request broke off') || said(warned).length > 0
+  }, 'the server to notice')
+  assert.deepEqual(said(warned), [])
+})
+
+/** Announces a body, and leaves when the server asks for it. */
+async function breakOff(key: string): Promise<void> {
+  const socket = connect({ port: world.node.port, host: '127.0.0.1', rejectUnauthorized: false })
+  await once(socket, 'secureConnect')
+  const headers = ['Host: localhost', `Authorization: Bearer ${key}`, 'Expect: 100-continue', 'Content-Length: 100']
+  socket.write(`PATCH /v1/account HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n`)
+  await once(socket, 'data')
+  socket.destroy()
+  await once(socket, 'close')
+}
 
 function raw(start: string, host = 'Host: localhost\r\n'): Promise<string> {
   return new Promise((resolve, reject) => {
