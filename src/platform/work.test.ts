@@ -317,10 +317,12 @@ test('a node that lost its lease without noticing settles nothing', async () => 
 test('a run that outlives its lease on a node nobody replaced is not begun twice there', async () => {
   newNode({ started: true })
   let runs = 0
+  let attempt = 0
   const release = signal<void>()
-  handlers.set('outlives', async () => {
+  handlers.set('outlives', async (_context, run) => {
     runs++
     await release.promise
+    attempt = run.attempt
     return { kind: 'done' }
   })
   const job = await due('outlives')
@@ -337,6 +339,24 @@ test('a run that outlives its lease on a node nobody replaced is not begun twice
   release.resolve()
   await gone(job)
   assert.equal(runs, 1)
+  assert.equal(attempt, 2, 'what the handler settles by itself counts too')
+})
+
+test('a job that is moved has all its attempts again, also where it goes on from memory', async () => {
+  newNode({ started: true })
+  handlers.set('stumbles', async (_context, { failures }) =>
+    failures === 0
+      ? { kind: 'retry', reason: 'once', afterMs: 0 }
+      : { kind: 'move', place: null, payload: { name: 'arrives' }, afterMs: 0 },
+  )
+  const arrived = signal<number>()
+  handlers.set('arrives', async (_context, { failures }) => {
+    arrived.resolve(failures)
+    return { kind: 'done' }
+  })
+  const job = await due('stumbles')
+  assert.equal(await arrived.promise, 0)
+  await gone(job)
 })
 
 test('no more jobs of a lane run at once than it allows', async () => {

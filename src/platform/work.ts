@@ -468,7 +468,7 @@ export class Work<Context> {
 
   async #attempt({ job, check, place }: Lane<Job<Context>>, row: Row): Promise<Outcome> {
     if (this.#context === null) throw new Error('a job ran before the program was started')
-    const { id, bucket, key, attempt, failures, payload } = row
+    const { id, bucket, key, failures, payload } = row
     if (!check.Check(payload))
       return { kind: 'retry', reason: 'the payload does not have the shape this version expects' }
     const tenant =
@@ -476,7 +476,19 @@ export class Work<Context> {
         ? { bucket: row.bucket, account: row.account_id, environment: row.environment }
         : null
     try {
-      return await job.handle(this.#context, { id, bucket, tenant, place, key, attempt, failures, payload })
+      return await job.handle(this.#context, {
+        id,
+        bucket,
+        tenant,
+        place,
+        key,
+        // It grows when the run gets its lease back.
+        get attempt() {
+          return row.attempt
+        },
+        failures,
+        payload,
+      })
     } catch (error) {
       // A database that is away or full is no failure of the job, and must not use up its attempts.
       if (isUnavailable(error)) return { kind: 'again', afterMs: awayMs }
@@ -514,7 +526,7 @@ export class Work<Context> {
       delay_ms: BigInt(Math.max(0, Math.round(afterMs))),
       keep,
     })
-    return keep && moved ? { ...row, lane, payload } : null
+    return keep && moved ? { ...row, lane, payload, failures: 0 } : null
   }
 
   #extend(): void {
