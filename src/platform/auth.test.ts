@@ -224,7 +224,6 @@ const facts: KeyFacts = {
   scopes: ['*'],
   expiresAt: null,
   revokedAt: null,
-  rotated: false,
   allowedIps: [],
   rateLimitPerSecond: null,
   strict: false,

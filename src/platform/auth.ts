@@ -35,7 +35,6 @@ export interface KeyFacts {
   scopes: readonly string[]
   expiresAt: Date | null
   revokedAt: Date | null
-  rotated: boolean
   allowedIps: readonly string[]
   rateLimitPerSecond: number | null
   /** Refuses fields that nobody knows, unless a request says otherwise. */

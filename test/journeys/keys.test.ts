@@ -78,6 +78,9 @@ test('rotation gives a successor and lets the old key work until its grace perio
   const record = await client.get(`/v1/api-keys/${old.id}`)
   assert.equal(record.body.status, 'expiring')
   assert.equal(record.body.expires_at, still.headers['pamoja-key-expires'])
+  const { body: token } = await world.stranger.as(old.key).post('/v1/auth/token', {})
+  const byToken = await world.stranger.as(token.access_token).get('/v1/auth/whoami')
+  assert.equal(byToken.headers['pamoja-key-expires'], record.body.expires_at, 'the end of the key, not of the token')
 
   await client.post(`/v1/api-keys/${rotated.body.id}/rotate`, { grace_period: 0 })
   const ended = await eventually(async () => {

@@ -363,7 +363,6 @@ export function factsOf(row: FactsRow): KeyFacts {
     scopes: row.scopes,
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at,
-    rotated: row.expires_at !== null,
     allowedIps: row.allowed_ips,
     rateLimitPerSecond: row.rate_limit_per_second,
     strict: row.strict,

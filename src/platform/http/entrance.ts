@@ -95,8 +95,8 @@ function admitPrincipal(
     return admitStranger(app, exchange, reply, new AppError('UNAUTHORIZED', 'the sandbox takes test keys only'), done)
   exchange.principal = principal
   reply.header('pamoja-environment', principal.tenant.environment)
-  if (principal.expiresAtMs !== Number.POSITIVE_INFINITY && principal.facts.rotated)
-    reply.header('pamoja-key-expires', new Date(principal.expiresAtMs).toISOString())
+  const { expiresAt } = principal.facts
+  if (expiresAt) reply.header('pamoja-key-expires', expiresAt.toISOString())
   admitKnown(app, exchange, principal, reply, done)
 }
 
