@@ -2,6 +2,7 @@
 // What an account is told of its costs: what it paid for, by day, area and country, and nothing that only passed through.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import pg from 'pg'
 import { startMarket } from '../market.ts'
 import { over, settled } from '../paying.ts'
 import { ended, send } from '../texting.ts'
@@ -107,4 +108,26 @@ test('days before anything existed, and days far ahead, have no cost', async () 
       assert.equal(status, 200, text)
       assert.deepEqual([body.requests, body.spend], [0, []])
     }
+})
+
+test('requests are counted though their lines could not be written', async (t) => {
+  const { client } = await world.account()
+  const sql = new pg.Client({ connectionString: world.databaseUrl })
+  await sql.connect()
+  t.after(() => sql.end())
+  const { requestLog } = world.app
+  const { dropped } = requestLog
+  await sql.query('alter table platform.requests add constraint full_disk check (false) not valid')
+  await client.get('/v1/auth/whoami')
+  await eventually(async () => {
+    await requestLog.flush()
+    return requestLog.dropped > dropped
+  }, 'the line to be lost')
+  await sql.query('alter table platform.requests drop constraint full_disk')
+  await client.get('/v1/auth/whoami')
+  await eventually(async () => {
+    const { body } = await client.get('/v1/usage?group_by=operation')
+    const rows: { operation: string; requests: number }[] = body.rows
+    return rows.find(({ operation }) => operation === 'auth.whoami')?.requests === 2
+  }, 'both to be counted')
 })

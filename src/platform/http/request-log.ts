@@ -2,7 +2,7 @@
 // What customers can look up about their own requests, and the counts behind usage. Lines are gathered in memory and
 // written a few times a second with one COPY, which costs PostgreSQL a third of an INSERT; they are a record, not money,
 // so a crash may lose the last moment of them and a flood drops lines (counted) rather than slowing anyone down.
-import { dayOf } from '../../kernel/time.ts'
+import { dayMs, dayOf } from '../../kernel/time.ts'
 import type { Clock } from '../clock.ts'
 import { type Database, statement } from '../db.ts'
 import type { Logger } from '../log.ts'
@@ -93,13 +93,14 @@ export class RequestLog {
   }
 
   #count({ bucket, account: account_id, environment }: Tenant, { operation, status }: LoggedRequest): void {
-    const name = `${account_id} ${environment} ${operation}`
+    const nowMs = this.#clock.nowMs()
+    const name = `${account_id} ${environment} ${operation} ${Math.floor(nowMs / dayMs)}`
     const count = this.#counts.get(name)
     if (count) {
       count.requests++
       if (status >= 400) count.errors++
     } else {
-      const day = dayOf(new Date(this.#clock.nowMs()))
+      const day = dayOf(new Date(nowMs))
       const [area = 'none'] = (operation ?? 'none').split('.')
       this.#counts.set(name, {
         bucket,
@@ -114,16 +115,28 @@ export class RequestLog {
     }
   }
 
+  /** Those of a write that failed, beside what was counted meanwhile. */
+  #countAgain(counts: ReadonlyMap<string, Count>): void {
+    for (const [name, missed] of counts) {
+      const count = this.#counts.get(name)
+      if (count) {
+        count.requests += missed.requests
+        count.errors += missed.errors
+      } else if (this.#counts.size < maxWaiting) this.#counts.set(name, missed)
+    }
+  }
+
   async #write(): Promise<void> {
     while (this.#rows.length > 0) {
       const rows = this.#rows.splice(0, maxRows)
-      const counts = [...this.#counts.values()]
-      const buckets = [...new Set(counts.map(({ bucket }) => bucket))]
+      const counts = this.#counts
+      const buckets = [...new Set([...counts.values()].map(({ bucket }) => bucket))]
       this.#counts = new Map()
       try {
         await this.#db.copyIn('platform.requests', columns, rows)
-        await this.#db.query(count, { buckets, rows: JSON.stringify(counts) })
+        await this.#db.query(count, { buckets, rows: JSON.stringify([...counts.values()]) })
       } catch (error) {
+        this.#countAgain(counts)
         this.dropped += rows.length
         this.#log.warn({ error, lines: rows.length }, 'request log lines could not be written')
         return
