@@ -5,15 +5,10 @@ import { AppError } from '../kernel/errors.ts'
 import { type Currency, formatMicros } from '../kernel/money.ts'
 import { one, statement, type Tx } from '../platform/db.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { openWallet } from './wallets.ts'
 
 const mostBalanceMicros = 9_000_000_000_000_000_000n
 const mostOverdraftMicros = 100_000_000_000_000_000n
-
-const makeWallet = statement<Tenant & { currency: string }, object>(
-  'ledger.make_wallet_to_fill',
-  `insert into ledger.wallets (bucket, account_id, environment, currency)
-   values ($bucket, $account, $environment, $currency) on conflict do nothing`,
-)
 
 const lockBalance = statement<Tenant & { currency: string }, { balance: bigint }>(
   'ledger.lock_balance',
@@ -24,7 +19,7 @@ const lockBalance = statement<Tenant & { currency: string }, { balance: bigint }
 
 /** Refuses what would not fit into a wallet; it stays locked until this transaction ends. */
 export async function requireRoom(tx: Tx, tenant: Tenant, currency: Currency, micros: bigint): Promise<void> {
-  await tx.query(makeWallet, { ...tenant, currency })
+  await openWallet(tx, tenant, currency)
   const { balance } = await one(tx.query(lockBalance, { ...tenant, currency }))
   requireFits(balance, currency, micros)
 }

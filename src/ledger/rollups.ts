@@ -2,11 +2,12 @@
 // Sums of the ledger. Old transfers are added up per day once; whoever asks gets those sums plus the transfers after the
 // tenant's mark, read in one statement, so the answer is exact at any moment.
 import { bucketCount, firstUuidAt } from '../kernel/ids.ts'
-import { type Currency, isCurrency } from '../kernel/money.ts'
+import type { Currency } from '../kernel/money.ts'
 import { dayMs, minuteMs, parseDay } from '../kernel/time.ts'
 import type { Clock } from '../platform/clock.ts'
 import { type Database, one, type Queryable, statement } from '../platform/db.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { currencyOf } from './wallets.ts'
 
 /** Transfers are rolled up when they are so old that no transaction can still be about to commit one with an older id. */
 export const settledMs = 10 * minuteMs
@@ -110,9 +111,4 @@ function startOf(day: string): number {
   const start = parseDay(day)
   if (!start) throw new Error(`not a day: ${day}`)
   return start.getTime()
-}
-
-function currencyOf(text: string): Currency {
-  if (!isCurrency(text)) throw new Error(`the ledger holds an unknown currency: ${text}`)
-  return text
 }

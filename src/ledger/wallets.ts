@@ -271,7 +271,8 @@ function walletOf({ currency, balance, held, overdraft, updated_at }: WalletRow)
   }
 }
 
-function currencyOf(text: string): Currency {
+/** A currency that the ledger holds. */
+export function currencyOf(text: string): Currency {
   if (!isCurrency(text)) throw new Error(`the ledger holds an unknown currency: ${text}`)
   return text
 }
