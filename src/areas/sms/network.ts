@@ -269,9 +269,15 @@ class Network {
     const carrier = this.#carrierOf(bind)
     if (carrier === null) return
     this.#carriers.set(bind.name, { carrier, version })
-    for (const job of this.#jobs)
-      if (isNew) await this.#app.work.takeOver(job, bind.name)
-      else this.#app.work.serve(job, bind.name)
+    try {
+      for (const job of this.#jobs)
+        if (isNew) await this.#app.work.takeOver(job, bind.name)
+        else this.#app.work.serve(job, bind.name)
+    } catch (error) {
+      // One that is half open would send nothing and seem in use: the next look takes it anew.
+      if (this.carrier(bind.name) === carrier) await this.#leave(bind.name)
+      throw error
+    }
     await atMost(connectMs, carrier.start(), undefined)
   }
 
