@@ -77,6 +77,34 @@ for (const concatenation of joinings) {
   })
 }
 
+test('what a handset writes arrives without the zeros that its centre put into it', async () => {
+  const ada = await customerOver('udh')
+  const handset = '+254722700010'
+  await ended(ada, await send(ada, handset, 'Andika', 'SOKO'))
+  const session = [...smsc.sessions].find(({ systemId }) => systemId === 'udh')
+  assert.ok(session)
+  const addresses = {
+    source: { ...addressTypes.international, address: handset.slice(1) },
+    destination: { ...addressTypes.alphanumeric, address: 'SOKO' },
+  }
+  const rows: [dataCoding: number, octets: Buffer][] = [
+    [8, Buffer.from('004a006f0000', 'hex')],
+    [1, Buffer.from('J\0o')],
+    [3, Buffer.from('\0Jo')],
+    [4, Buffer.from('Jo\0\0')],
+  ]
+  for (const [dataCoding, shortMessage] of rows)
+    assert.equal(await session.deliver(newShortMessage({ ...addresses, dataCoding, shortMessage })), 0)
+  const { body } = await ada.client.get('/v1/sms?direction=inbound')
+  assert.deepEqual(
+    body.data.map(({ message }: { message: string }) => message),
+    rows.map(() => 'Jo'),
+  )
+  const fate = Buffer.from('id:nobody-knows-it stat:UNDELIV err:027\0')
+  const receipt = newShortMessage({ ...addresses, esmClass: 4, dataCoding: 3, shortMessage: fate })
+  assert.equal(await session.deliver(receipt), 0, 'a receipt that ends in one is understood')
+})
+
 test('a long message that lacks a part is told of after a minute, as far as it came', async () => {
   const ada = await customerOver('udh')
   const handset = '+254722700009'

@@ -337,13 +337,13 @@ export function encodeMessage(
   })
 }
 
-/** The text of a message or of one part of it, wherever its PDU carries it. */
+/** The text of a message or of one part of it, wherever its PDU carries it, without zeros: some centres end or fill texts with them. */
 export function decodeMessage(content: Content): { text: string; concatenation: Concatenation | null } {
   const { tlvs, dataCoding } = content
   const octets = content.shortMessage.length > 0 ? content.shortMessage : (tlvs.messagePayload ?? content.shortMessage)
   const { concatenation, rest } =
     (content.esmClass & esmClasses.udh) !== 0 ? parseUdh(octets) : { concatenation: sarOf(tlvs), rest: octets }
-  return { text: decodeText(rest, dataCoding), concatenation }
+  return { text: decodeText(rest, dataCoding).replaceAll('\u0000', ''), concatenation }
 }
 
 function sarOf({ sarMsgRefNum, sarTotalSegments, sarSegmentSeqnum }: ShortMessage['tlvs']): Concatenation | null {
