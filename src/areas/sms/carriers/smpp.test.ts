@@ -179,6 +179,18 @@ test('a centre that has no room for long loses the message to another', async (t
   assert.equal(submitted.length, 6)
 })
 
+test('a message of which only some parts were taken may be out, and is no other carrier’s as if it were not', async (t) => {
+  const refusals = [commandStatus.ESME_RSYSERR, commandStatus.ESME_RMSGQFUL]
+  for (const refusal of refusals) {
+    let taken = 0
+    const { carrier } = await connected(t, {}, () =>
+      taken++ === 0 ? { status: 0, messageId: 'x' } : { status: refusal, messageId: '' },
+    )
+    const outcome = await carrier.submit({ ...message, text: 'x'.repeat(200) })
+    assert.deepEqual(outcome, { kind: 'unknown', reason: 'of 2 parts only 1 were taken' })
+  }
+})
+
 test('a lost connection is opened again by itself', async (t) => {
   const { carrier, sessions, nextSession } = await connected(t)
   const [session] = sessions

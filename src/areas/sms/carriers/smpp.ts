@@ -419,6 +419,9 @@ function whole(parts: readonly PartOutcome[]): SubmitOutcome {
   if (carrierIds.length === parts.length) return { kind: 'sent', carrierIds }
   for (const part of parts) if (part.kind === 'rejected' || part.kind === 'withheld') return part
   for (const part of parts) if (part.kind === 'unknown') return part
+  // What is out in part is out: another carrier would send all of it.
+  if (carrierIds.length > 0)
+    return { kind: 'unknown', reason: `of ${parts.length} parts only ${carrierIds.length} were taken` }
   for (const part of parts) if (part.kind === 'reroute') return part
   return { kind: 'reroute', code: 'THROTTLED', carrierCode: statusName(commandStatus.ESME_RTHROTTLED) }
 }
