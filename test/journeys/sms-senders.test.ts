@@ -254,7 +254,7 @@ test('an advertisement carries a link by which its recipient opts out, and looki
     told.data.map(({ payload }: { payload: { phone: string; from: string } }) => [payload.phone, payload.from]),
     [[kenya, 'DUKA']],
   )
-  for (const wrong of ['/o/00000000000', '/o/x', '/o/%00'])
+  for (const wrong of ['/o/00000000000', '/o/x', '/o/%00', `/o/${'%00'.repeat(11)}`])
     assert.equal((await world.stranger.get(wrong)).status, 404, wrong)
 })
 

@@ -13,7 +13,7 @@ import { maybe, type Queryable, statement } from '../../platform/db.ts'
 import type { Chore } from '../../platform/nodes/maintenance.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { givePage } from '../../platform/web/shell.ts'
-import { newToken, noSuchLink, tokenLength } from './consent/links.ts'
+import { isToken, newToken, noSuchLink, tokenLength } from './consent/links.ts'
 import { lengthChecked } from './draft.ts'
 import type { Segments } from './message.ts'
 import type { ShortLink } from './schema.ts'
@@ -152,7 +152,7 @@ export function mountShortLinks(http: FastifyInstance, app: App): void {
   http.get<{ Params: { token: string } }>('/l/:token', { config: { open: true } }, async (request, reply) => {
     const { token } = request.params
     const asked = { buckets, token, at: new Date(app.clock.nowMs()), opens: request.method === 'GET' }
-    const found = token.length === tokenLength ? await maybe(app.db.query(openLink, asked)) : null
+    const found = isToken(token) ? await maybe(app.db.query(openLink, asked)) : null
     if (!found) return givePage(reply, 404, noSuchLink)
     reply.headers({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' })
     // In the form that a header can carry, whatever alphabet it was written in.

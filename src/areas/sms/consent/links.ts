@@ -21,6 +21,7 @@ const placeholder = '{{optout}}'
 /** 55 random bits: enough that nobody finds somebody else's, in few characters. */
 export const tokenLength = 11
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
+const form = new RegExp(`^[${alphabet}]{${tokenLength}}$`)
 /** The length of a real one, so that texts are counted before their links are known. */
 const anyToken = '0'.repeat(tokenLength)
 const buckets = Array.from({ length: bucketCount }, (_, i) => i)
@@ -96,6 +97,11 @@ export function newToken(): string {
   return [...randomBytes(tokenLength)].map((byte) => alphabet[byte % alphabet.length]).join('')
 }
 
+/** Whether it can be one of ours: what stands in an address may be anything. */
+export function isToken(text: string): boolean {
+  return form.test(text)
+}
+
 interface Link {
   bucket: number
   account_id: string
@@ -132,7 +138,7 @@ export function mountOptOutPage(http: FastifyInstance, app: App): void {
 }
 
 async function linkWith(app: App, token: string): Promise<Link | null> {
-  return token.length === tokenLength ? maybe(app.db.query(findLink, { buckets, token })) : null
+  return isToken(token) ? maybe(app.db.query(findLink, { buckets, token })) : null
 }
 
 async function optOut(app: App, { bucket, account_id: account, environment, phone, sender, clock_offset_ms }: Link) {
