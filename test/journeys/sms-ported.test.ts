@@ -133,6 +133,21 @@ test('an operator notes one number, reads it and takes it back', async () => {
   assert.deepEqual([bad.status, bad.body.error.code], [422, 'INVALID_PHONE'])
 })
 
+test('handsets write at the same moment, however few connections there are to look them up', async () => {
+  const small = await startWorld({ PAMOJA_DATABASE_POOL: 2 })
+  try {
+    const moved = { phone: '+254722800007', network: 'Airtel' }
+    assert.equal((await small.operator.post('/v1/operator/sms/ported-numbers', moved)).status, 201)
+    const ada = await small.account({ balance: 10 })
+    const write = (i: number) =>
+      ada.client.post('/v1/sandbox/sms/inbound', { from: `+25472280001${i}`, to: '22141', message: `Habari ${i}` })
+    const replies = await Promise.all(Array.from({ length: 10 }, (_, i) => write(i)))
+    for (const { status, text } of replies) assert.equal(status, 201, text)
+  } finally {
+    await small.stop()
+  }
+})
+
 async function importFile(name: string, content: string | Buffer, country?: string): Promise<string> {
   const file = join(folder, name)
   await writeFile(file, content)

@@ -7,6 +7,7 @@ import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { Incoming } from '../carrier.ts'
 import { isSandbox } from '../network.ts'
+import { findPlaces } from '../ported/numbers.ts'
 import { forNobody, join } from './join.ts'
 import { claimsTo, type Whose } from './owner.ts'
 import { receive } from './receive.ts'
@@ -59,6 +60,8 @@ export async function takeIncoming(app: App, message: Incoming): Promise<void> {
   const wanted = isTest ? expectedOf(app, message) : undefined
   const claims = await claimsTo(app, { from, to, isTest, expectedBy: wanted?.by ?? null })
   const { keeper } = claims
+  // Here, because within the transaction it would wait for a second connection.
+  await findPlaces(app, [from])
   const id =
     keeper &&
     (await app.db.tx(async (tx) => {

@@ -8,6 +8,7 @@ import type { Environment, Tenant } from '../../../platform/tenant.ts'
 import type { Job } from '../../../platform/work.ts'
 import type { Incoming } from '../carrier.ts'
 import { segmentsOf } from '../message.ts'
+import { findPlaces } from '../ported/numbers.ts'
 import { claimsTo } from './owner.ts'
 import { receive, type Whole } from './receive.ts'
 
@@ -82,6 +83,8 @@ export const joinJob: Job<App, typeof Late> = {
     const isTest = tenant.environment === 'test'
     const expectedBy = isTest ? { tenant, clockOffsetMs: await clockOffsetMs(app, tenant) } : null
     const claims = await claimsTo(app, { from, to, isTest, expectedBy })
+    // Here, because within the transaction it would wait for a second connection.
+    await findPlaces(app, [from])
     await app.db.tx(async (tx) => {
       const key = { ...tenant, ...payload }
       await lock(tx, tenant, payload)

@@ -12,6 +12,8 @@ import { encodeItems } from '../../../platform/items.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { beyondWallet, itemOf, jobOf, lengthChecked, optedOut, submit, textOf } from '../draft.ts'
 import { plainDraft } from '../plain-draft.ts'
+import { findPlaces } from '../ported/numbers.ts'
+import { findMessage } from '../store.ts'
 
 const accept = statement<{ items: Buffer }, { verdict: string }>(
   'sms.accept_reply',
@@ -70,6 +72,9 @@ export async function takeAnswer(app: App, answer: EventAnswer): Promise<string 
   try {
     const text = replyIn(answer)
     if (text === null) return null
+    // Here, because within the transaction it would wait for a second connection.
+    const received = await findMessage(app.db, tenant, id)
+    if (received) await findPlaces(app, [received.sender])
     const receivedMs = app.clock.nowMs()
     const occasion = { tenant, receivedMs, nowMs: receivedMs + clockOffsetMs, requestId: null }
     const reply = newUuid(receivedMs)
