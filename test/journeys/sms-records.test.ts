@@ -4,11 +4,12 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { forgetTexts } from '../../src/areas/sms/retention.ts'
+import { uuidOf } from '../../src/kernel/ids.ts'
 import { dayMs } from '../../src/kernel/time.ts'
 import { newShortMessage } from '../../src/protocols/smpp/pdu.ts'
 import { encodeReceipt, type ReceiptState } from '../../src/protocols/smpp/receipts.ts'
 import { Smsc } from '../../src/protocols/smpp/session.ts'
-import { ended, send } from '../texting.ts'
+import { ended, send, statusOf } from '../texting.ts'
 import { type Account, eventually, startWorld, type World } from '../world.ts'
 
 let world: World
@@ -166,7 +167,7 @@ test('links are made short for each recipient, lead where the long ones led, and
   assert.deepEqual([unopened.clicks, opened.clicks], [0, 2])
   assert.ok(Date.parse(opened.last_clicked_at) >= Date.parse(opened.first_clicked_at))
   assert.equal((await read(records[1].message_id)).links[1].clicks, 0)
-  for (const wrong of ['/l/00000000000', '/l/x', '/l/%00'])
+  for (const wrong of ['/l/00000000000', '/l/x', '/l/%00', `/l/${'%00'.repeat(11)}`])
     assert.equal((await world.stranger.get(wrong)).status, 404, wrong)
 
   const one = { ...body, to: '+254711000001', message: `Tazama ${urls[0]}` }
@@ -229,6 +230,27 @@ test('an account decides for how long the texts of its messages are kept', async
   await keep(eve, 0)
   await forgetTexts(world.app, nowMs + 1_000)
   assert.equal(await textOf(eve, other), null)
+})
+
+test('the text of a message that waited long is kept while it may have to be sent another way', async () => {
+  const ada = await world.account({ balance: 10 })
+  const nowMs = world.app.clock.nowMs()
+  const scheduled_at = new Date(nowMs + 90 * dayMs).toISOString()
+  // No receipt ever comes for this number.
+  const message = { to: '+254711000005', from: 'PAMOJA', message: 'Habari', scheduled_at }
+  const [sent, blank] = [await ada.client.post('/v1/sms/send', message), await ada.client.post('/v1/sms/send', message)]
+  const database = await world.app.db.connect()
+  await database.query(`update sms.messages set body = null where id = '${uuidOf('sms', blank.body.message_id)}'`)
+  await database.end()
+  await ada.client.post('/v1/sandbox/clock', { advance_seconds: (90 * dayMs) / 1_000 })
+  const { message_id: id } = sent.body
+  await eventually(async () => (await statusOf(ada, id)) === 'sent', 'it to be sent')
+  await forgetTexts(world.app, nowMs + 92 * dayMs)
+  assert.equal(await textOf(ada, id), 'Habari')
+  await forgetTexts(world.app, nowMs + 94 * dayMs)
+  assert.equal(await textOf(ada, id), null)
+  const empty = await ended(ada, blank.body.message_id)
+  assert.deepEqual([empty.status, empty.cost], ['failed', 0], 'nobody is sent a text that is gone')
 })
 
 /** A message centre that takes everything and says one thing after the other of it. */

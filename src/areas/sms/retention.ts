@@ -12,15 +12,15 @@ const keepTextDays = 90
 const mostTextDays = 400
 /** Each run looks at so many days, in case nobody kept house for a while. */
 const lookBackDays = 35
-/** What was sent may have to be sent another way for so long. */
+/** What was sent may have to be sent another way for so long since then: it may have waited long before. */
 const settledDays = 3
 const buckets = Array.from({ length: bucketCount }, (_, i) => i)
 
 /** A scheduled message may still wait with a text that is older. */
-const isOver = `body is not null and status <> 'queued' and (status <> 'sent' or id < $settled::uuid)`
+const isOver = `body is not null and status <> 'queued' and (status <> 'sent' or sent_at < $settled::timestamptz)`
 
 const forget = statement<
-  { buckets: readonly number[]; from: string; to: string; settled: string; except: readonly string[] },
+  { buckets: readonly number[]; from: string; to: string; settled: Date; except: readonly string[] },
   object
 >(
   'sms.forget_texts',
@@ -30,7 +30,7 @@ const forget = statement<
 )
 
 const forgetOwn = statement<
-  { bucket: number; account: string; environments: readonly string[]; from: string; to: string; settled: string },
+  { bucket: number; account: string; environments: readonly string[]; from: string; to: string; settled: Date },
   object
 >(
   'sms.forget_own_texts',
@@ -55,7 +55,7 @@ export const textChore: Chore = {
 
 export async function forgetTexts(app: App, nowMs: number): Promise<void> {
   const before = (days: number) => firstUuidAt(nowMs - days * dayMs)
-  const settled = before(settledDays)
+  const settled = new Date(nowMs - settledDays * dayMs)
   const wishes = await app.db.query(ownWishes, {})
   await app.db.query(forget, {
     buckets,

@@ -83,6 +83,9 @@ async function submit(app: App, tenant: Tenant, run: SubmitRun): Promise<Outcome
   if (message?.status !== (undelivered ? 'sent' : 'queued')) return { kind: 'done' }
   const leftMs = expiresMs(message) - (app.clock.nowMs() + Number(message.clock_offset_ms))
   if (leftMs <= 0) return fail(app, message, run, 'EXPIRED', null, null)
+  // Its text is no longer kept, and without it there is nothing to send.
+  const { body: text } = message
+  if (text === null) return fail(app, message, run, 'UNDELIVERABLE', null, null)
   // It was accepted some time ago: who has opted out meanwhile does not get it.
   if (message.scheduled_at !== null && (await hasOptedOut(app.db, tenant, message.recipient, message.sender)))
     return fail(app, message, run, 'OPTED_OUT', null, null)
@@ -107,7 +110,7 @@ async function submit(app: App, tenant: Tenant, run: SubmitRun): Promise<Outcome
     }
     const wish = isSandbox(name) ? await wishFor(app, tenant, message.recipient, Number(message.clock_offset_ms)) : null
     const outcome = await carrier.submit({
-      ...handedOver(message, run.payload.reference ?? nextReference(), weight, leftMs),
+      ...handedOver(message, text, run.payload.reference ?? nextReference(), weight, leftMs),
       ...(wish ? { wish } : {}),
       permit: permit ? () => permit.ask(carrier.name) : null,
     })
@@ -123,6 +126,7 @@ async function submit(app: App, tenant: Tenant, run: SubmitRun): Promise<Outcome
 /** What carriers are told of a message. */
 function handedOver(
   message: Stored,
+  text: string,
   reference: number,
   weight: number,
   leftMs: number,
@@ -134,7 +138,7 @@ function handedOver(
     weight,
     to: message.recipient,
     from: message.sender,
-    text: message.body ?? '',
+    text,
     encoding: message.encoding,
     reference,
     validitySeconds: Math.max(1, Math.ceil(leftMs / 1_000)),
