@@ -74,15 +74,15 @@ test('a long message that is sent again names its parts as it did before', async
 
 test('a bind whose opening is cut off from the database is opened all the same', async () => {
   const centre = await SmscSimulator.start({ accounts: { cut: 'secret' }, delayMs: 5 })
-  const gate = await world.app.db.connect()
-  // The look at which messages wait for the bind, which is its opening's one word with the database.
+  const [gate, watch] = [await world.app.db.connect(), await world.app.db.connect()]
+  // What waits for the bind is taken over first.
   const cut = `select pg_terminate_backend(pid) from pg_stat_activity
     where datname = current_database() and wait_event_type = 'Lock'
       and query like 'update work.jobs%owner = null%where lane =%'`
   await gate.query('begin; lock table work.jobs in share row exclusive mode')
   const settings = await bind('cut', centre.port)
-  await eventually(async () => (await gate.query(cut)).rows.length > 0, 'the opening to wait')
-  await gate.end()
+  await eventually(async () => (await watch.query(cut)).rows.length > 0, 'the opening to wait')
+  await Promise.all([gate.end(), watch.end()])
   const route = await routeOver([settings])
   const [id = ''] = await sendMany('cut', 1)
   assert.equal((await ended(id)).status, 'delivered')
