@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it, test } from 'node:test'
 import { forgetTexts } from '../../src/areas/sms/retention.ts'
+import { uuidOf } from '../../src/kernel/ids.ts'
 import { dayMs } from '../../src/kernel/time.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import type { Client } from '../client.ts'
@@ -598,8 +599,11 @@ test('a bulk larger than the plan’s minute is taken whole and goes out minute 
       const { counts } = (await client.get(`/v1/sms/bulk/${body.batch_id}`)).body
       return counts.sent + counts.delivered
     }
+    const last = `/v1/sms/${body.messages[24].message_id}`
     for (const expected of [10, 20, 25]) {
       await eventually(async () => (await gone()) === expected, `${expected} messages`)
+      if (expected === 10) assert.equal((await client.patch(last, { metadata: { order: 7 } })).status, 200)
+      if (expected === 20) assert.equal((await client.get(last)).body.status, 'queued', 'a change keeps its turn')
       await client.post('/v1/sandbox/clock', { advance_seconds: 60 })
     }
   } finally {
@@ -794,6 +798,29 @@ test('what of a batch still waits can be cancelled, each message told of and pai
   const events = (await client.get('/v1/events')).body.data.map((one: { event: string }) => one.event)
   assert.equal(events.filter((name: string) => name === 'sms.status').length, 3)
   assert.equal(events.filter((name: string) => name === 'sms.failed').length, 3)
+})
+
+test('a message that a node is just taking goes its way, and whoever cancels its batch gets no money for it', async () => {
+  const { client } = await world.account({ balance: 10 })
+  const at = new Date(world.app.clock.nowMs() + 3_600_000).toISOString()
+  const messages = ['+254711000001', '+254711000002'].map((to) => ({ to, message: 'Later', scheduled_at: at }))
+  const { body: sent } = await client.post('/v1/sms/bulk', { from: 'PAMOJA', messages })
+  const [taken, other] = sent.messages.map((one: { message_id: string }) => one.message_id)
+  const node = await world.app.db.connect()
+  try {
+    const job = `select m.job from sms.messages m where m.id = '${uuidOf('sms', taken)}'`
+    await node.query(`begin; update work.jobs set attempt = 1 where id = (${job})`)
+    const cancelling = client.post(`/v1/sms/bulk/${sent.batch_id}/cancel`)
+    const waiting = 'select from pg_locks where not granted and pg_backend_pid() = any(pg_blocking_pids(pid))'
+    await eventually(async () => (await node.query(waiting)).rowCount === 1, 'the cancelling to wait for the node')
+    await node.query('commit')
+    assert.deepEqual((await cancelling).body.counts, { queued: 1, sent: 0, delivered: 0, failed: 1 })
+  } finally {
+    await node.end()
+  }
+  assert.equal(await balanceOf(client), 9.2)
+  assert.equal((await client.get(`/v1/sms/${taken}`)).body.status, 'queued')
+  assert.equal((await client.get(`/v1/sms/${other}`)).body.error_code, 'CANCELLED')
 })
 
 test('the id that a list of recipients was answered with cancels them all', async () => {

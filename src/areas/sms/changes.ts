@@ -15,10 +15,18 @@ import { beyondWallet, metadataOf, scheduledAt, textOf, timeFor } from './draft.
 import { smsEvents } from './events.ts'
 import { submission } from './lanes.ts'
 import { priorityOf } from './message.ts'
-import { changeOf, failed, loadMessages, type Stored, tell, transferId } from './outcome.ts'
+import { changeOf, failed, loadMessages, payloadOf, type Stored, tell, transferId } from './outcome.ts'
 import { segmentPrice } from './pricing.ts'
 import type { MessageChange } from './schema.ts'
-import { cancelMessage, changeMessage, chargeStep, findMessage, type MessageRow, takeBackMessage } from './store.ts'
+import {
+  cancelMessage,
+  changeMessage,
+  chargeStep,
+  findMessage,
+  type MessageRow,
+  type TakenBack,
+  takeBackMessage,
+} from './store.ts'
 
 /** Messages of a batch that are called off together. */
 const chunkSize = 500
@@ -85,7 +93,7 @@ export async function change(
   id: string | null,
   input: Static<typeof MessageChange>,
 ): Promise<MessageRow> {
-  const before = await takenBack(tx, caller, id)
+  const { waits_ms: waitsMs, ...before } = await takenBack(tx, caller, id)
   const at = input.scheduled_at === undefined ? before.scheduled_at : movedTo(caller, before, input.scheduled_at)
   let after: MessageRow = { ...before, scheduled_at: at, metadata: metadataOf(input.metadata ?? before.metadata) }
   if (input.message !== undefined) {
@@ -97,7 +105,9 @@ export async function change(
     after = { ...after, body: text, encoding, segments, unit_price: unitPrice, cost: unitPrice * BigInt(segments) }
     if (after.cost !== before.cost) after = await recharged(tx, caller, before, after)
   }
-  const delayMs = at === null ? 0 : Math.max(0, at.getTime() - caller.nowMs)
+  // One that is not moved keeps its turn: it may wait for the rate of its plan, and not for a time of its own.
+  const isMoved = input.scheduled_at !== undefined && at !== null
+  const delayMs = isMoved ? Math.max(0, at.getTime() - caller.nowMs) : Number(waitsMs)
   const priority = priorityOf(before.type, before.batch_id !== null)
   const job = submission(app, caller.tenant, { ...after, priority }, delayMs)
   const changed = await changeMessage(tx, caller.tenant, after, job.id)
@@ -112,7 +122,7 @@ function movedTo(caller: Caller, { type, country }: MessageRow, to: string): Dat
   return timeFor(caller, type, country, scheduledAt(to, caller.nowMs)) ?? new Date(caller.nowMs)
 }
 
-async function takenBack(tx: Tx, { tenant }: Caller, id: string | null): Promise<MessageRow> {
+async function takenBack(tx: Tx, { tenant }: Caller, id: string | null): Promise<TakenBack> {
   const message = id === null ? null : await takeBackMessage(tx, tenant, id)
   if (message) return message
   const known = id === null ? null : await findMessage(tx, tenant, id)
@@ -140,17 +150,7 @@ async function recharged(tx: Tx, caller: Caller, before: MessageRow, after: Mess
 async function tellFailed(app: App, tx: Tx, caller: Caller, message: MessageRow): Promise<void> {
   const id = idOf('sms', message.id)
   const occasion = { ...caller, requestId: message.request_id }
-  const payload = {
-    message_id: id,
-    status: 'failed' as const,
-    to: message.recipient,
-    from: message.sender,
-    parts: message.segments,
-    error_code: message.error_code,
-    metadata: message.metadata,
-    batch_id: message.batch_id && idOf('smsBatch', message.batch_id),
-    network: message.network,
-  }
+  const payload = payloadOf(message, 'failed', message.error_code)
   await app.outbox.emit(tx, smsEvents.status, occasion, id, payload, { callbackUrl: message.callback_url })
   await app.outbox.emit(tx, smsEvents.failed, occasion, id, payload)
 }

@@ -156,6 +156,27 @@ export interface Change {
   readonly columns: RowOf<typeof changeColumns>
 }
 
+type Told = Pick<Stored, 'id' | 'recipient' | 'sender' | 'segments' | 'metadata' | 'batch_id' | 'network'>
+
+/** What both events say of a change. */
+export function payloadOf<Status extends 'sent' | 'delivered' | 'failed'>(
+  message: Told,
+  status: Status,
+  errorCode: string | null,
+) {
+  return {
+    message_id: idOf('sms', message.id),
+    status,
+    to: message.recipient,
+    from: message.sender,
+    parts: message.segments,
+    error_code: errorCode,
+    metadata: message.metadata,
+    batch_id: message.batch_id && idOf('smsBatch', message.batch_id),
+    network: message.network,
+  }
+}
+
 export function changeOf(
   app: App,
   message: Stored,
@@ -166,17 +187,7 @@ export function changeOf(
   const nowMs = receivedMs + Number(message.clock_offset_ms)
   const occasion = { tenant: tenantOf(message), receivedMs, nowMs, requestId: message.request_id }
   const id = idOf('sms', message.id)
-  const payload = {
-    message_id: id,
-    status,
-    to: message.recipient,
-    from: message.sender,
-    parts: message.segments,
-    error_code: errorCode,
-    metadata: message.metadata,
-    batch_id: message.batch_id && idOf('smsBatch', message.batch_id),
-    network: message.network,
-  }
+  const payload = payloadOf(message, status, errorCode)
   const wide = app.outbox.prepare(smsEvents.status, occasion, id, payload, { callbackUrl: message.callback_url })
   const narrow = app.outbox.prepareWithin(smsEvents[status], wide)
   return {

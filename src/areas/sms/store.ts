@@ -113,9 +113,16 @@ const referenced = statement<Tenant & { reference: string }, { message_id: strin
     where bucket = $bucket and account_id = $account and environment = $environment and reference = $reference`,
 )
 
-const takeBack = statement<Tenant & { id: string }, MessageRow>(
+/** A message whose job was taken away, and how long that had still to wait. */
+export interface TakenBack extends MessageRow {
+  waits_ms: bigint
+}
+
+const takeBack = statement<Tenant & { id: string }, TakenBack>(
   'sms.take_back',
-  `select ${messageColumns} from sms.take_back($bucket::smallint, $account::uuid, $environment::text, $id::uuid)`,
+  `select ${messageColumns}, waits_ms
+     from sms.take_back($bucket::smallint, $account::uuid, $environment::text, $id::uuid) t
+    cross join lateral (select (t.message).*) m`,
 )
 
 const cancel = statement<Tenant & { id: string; at: Date }, MessageRow>(
@@ -168,7 +175,7 @@ export async function messageNamed(queryable: Queryable, tenant: Tenant, referen
 }
 
 /** A message that is certain not to have been submitted, and now will not be; null when it may be out already. */
-export async function takeBackMessage(tx: Tx, tenant: Tenant, id: string): Promise<MessageRow | null> {
+export async function takeBackMessage(tx: Tx, tenant: Tenant, id: string): Promise<TakenBack | null> {
   return maybe(tx.query(takeBack, { ...tenant, id }))
 }
 
