@@ -7,18 +7,18 @@ import { dayMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import type { RowOf } from '../../../platform/commit.ts'
-import { one, statement } from '../../../platform/db.ts'
+import { one } from '../../../platform/db.ts'
 import type { Courier, DeliveryOfEvent, Due, NewEvent } from '../../../platform/events.ts'
 import type { Admission } from '../../../platform/limits.ts'
 import type { Outcome } from '../../../platform/outbound/exchange.ts'
-import type { Environment, Tenant } from '../../../platform/tenant.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
 import { bornLeaseSeconds, settle } from '../../../platform/work.ts'
 import { disableEndpoint } from '../endpoints/disabling.ts'
 import { noteProbe } from '../endpoints/health.ts'
 import { type Answers, sendAndHear } from './answers.ts'
 import { probeEveryMs } from './breaker.ts'
 import { type Delivery, judge } from './delivery.ts'
-import { callbackKey, claimLeaseSeconds, loadDeliveries, type StoredDelivery } from './due.ts'
+import { callbackKey, claimLeaseSeconds, loadDeliveries, type StoredDelivery, wake } from './due.ts'
 import { type Finished, finish, finished, givenUp, putBack } from './finished.ts'
 import { adopt, type Line, Lines } from './lines.ts'
 import { retryForMs } from './retries.ts'
@@ -53,24 +53,6 @@ const mostGathered = 1_000
 const earlyMs = 2_000
 /** How far back deliveries are looked for that an endpoint has yet to hear. */
 const wakeDays = 3
-
-const wake = statement<
-  {
-    bucket: number
-    account: string
-    environment: Environment
-    endpoint: string
-    at: Date
-    since: string
-    onlyOldest: boolean
-    most: number
-  },
-  { woken: number }
->(
-  'webhooks.wake',
-  `select webhooks.wake($bucket::smallint, $account::uuid, $environment::text, $endpoint::uuid, $at::timestamptz,
-                        $since::uuid, $onlyOldest::boolean, $most::int) as woken`,
-)
 
 export class Dispatcher implements Courier {
   readonly #roles: readonly string[]

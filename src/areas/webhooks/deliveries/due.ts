@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import type { App } from '../../../platform/app.ts'
 import { statement } from '../../../platform/db.ts'
 import type { Due, DueCallback } from '../../../platform/events.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
 import type { Job } from '../../../platform/work.ts'
 import { deliverLane } from '../endpoints/health.ts'
 import { noEndpoint } from './finished.ts'
@@ -118,6 +119,16 @@ const loadTold = statement<
      from unnest($buckets::smallint[], $accounts::uuid[], $environments::text[], $events::uuid[])
        as w(bucket, account, environment, event)
      join events.bodies($buckets, $accounts, $environments, $events) e on e.event_id = w.event`,
+)
+
+/** Lets what an endpoint has yet to hear fall due now, or only the oldest of it. */
+export const wake = statement<
+  Tenant & { endpoint: string; at: Date; since: string; onlyOldest: boolean; most: number },
+  { woken: number }
+>(
+  'webhooks.wake',
+  `select webhooks.wake($bucket::smallint, $account::uuid, $environment::text, $endpoint::uuid, $at::timestamptz,
+                        $since::uuid, $onlyOldest::boolean, $most::int) as woken`,
 )
 
 /** Reads deliveries that fell due. */
