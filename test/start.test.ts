@@ -234,14 +234,8 @@ test('npm start runs the same program, and passes on the signal that stops it', 
 })
 
 test('a port that is taken is told before a fresh checkout is installed and built', async () => {
-  const place = await newHome()
-  const taken = createServer().listen(0, '127.0.0.1')
+  const { place, port, taken } = await freshCheckoutBesideServer()
   try {
-    await once(taken, 'listening')
-    const address = taken.address()
-    const port = typeof address === 'object' && address ? address.port : 0
-    for (const name of ['tools', 'package.json', 'package-lock.json'])
-      await cp(join(root, name), join(place.path, name), { recursive: true })
     const file = join(place.path, 'tools/start.mjs')
     const { code, sentence } = await new Program({ file, environment: { PAMOJA_PORT: String(port) } }).ended
     assert.equal(code, 1)
@@ -257,14 +251,8 @@ test('a port that is taken is told before a fresh checkout is installed and buil
 })
 
 test('tests and benchmarks are made ready beside a platform that runs: they do not need its port', async () => {
-  const place = await newHome()
-  const taken = createServer().listen(0, '127.0.0.1')
+  const { place, port, taken } = await freshCheckoutBesideServer()
   try {
-    await once(taken, 'listening')
-    const address = taken.address()
-    const port = typeof address === 'object' && address ? address.port : 0
-    for (const name of ['tools', 'package.json', 'package-lock.json'])
-      await cp(join(root, name), join(place.path, name), { recursive: true })
     for (const name of ['test', 'bench']) {
       const file = join(place.path, `tools/${name}.mjs`)
       // Where there is no npm it ends with the next step, instead of installing everything.
@@ -277,6 +265,17 @@ test('tests and benchmarks are made ready beside a platform that runs: they do n
     await place.remove()
   }
 })
+
+/** A checkout in which nothing is installed, and a server that has taken a port. */
+async function freshCheckoutBesideServer() {
+  const place = await newHome()
+  for (const name of ['tools', 'package.json', 'package-lock.json'])
+    await cp(join(root, name), join(place.path, name), { recursive: true })
+  const taken = createServer().listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  const address = taken.address()
+  return { place, taken, port: typeof address === 'object' && address ? address.port : 0 }
+}
 
 const secretKey = randomBytes(32).toString('base64')
 
