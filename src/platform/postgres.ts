@@ -86,6 +86,8 @@ const initdbFlags = [
   ...['--username', databaseName, '--auth', 'trust', '--encoding', 'UTF8'],
   // The builtin provider sorts the same on every machine, so no system upgrade can ever corrupt an index.
   ...['--locale-provider', 'builtin', '--builtin-locale', 'C.UTF-8', '--locale', 'C', '--no-instructions'],
+  // A new file of the log is filled with zeros while commits wait for it: 26 ms for the usual 16 MB, 2 ms for one.
+  ...['--wal-segsize', '1'],
 ]
 
 function serverSettings(server: Server): Record<string, string> {
