@@ -5,8 +5,10 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { encodeMessage, joinings } from '../../src/protocols/smpp/charset.ts'
 import { addressTypes, newShortMessage } from '../../src/protocols/smpp/pdu.ts'
+import { encodeReceipt, type ReceiptState } from '../../src/protocols/smpp/receipts.ts'
+import { Smsc } from '../../src/protocols/smpp/session.ts'
 import { type HandsetMessage, SmscSimulator } from '../../src/simulators/smsc.ts'
-import { ended, inForce, send, toldOf } from '../texting.ts'
+import { ended, inForce, send, statusOf, toldOf } from '../texting.ts'
 import { type Account, eventually, startWorld, type World } from '../world.ts'
 
 const inbox: HandsetMessage[] = []
@@ -131,21 +133,99 @@ test('a long message that lacks a part is told of after a minute, as far as it c
   assert.deepEqual([payload.message_id, payload.parts, payload.partial], [record.message_id, 2, true])
 })
 
+test('parts that two operators delivered do not make a whole message, in time or late', async (t) => {
+  const centre = await startPatientCentre()
+  t.after(() => centre.stop())
+  for (const name of ['north', 'south']) {
+    const bind = { name, host: '127.0.0.1', port: centre.port, system_id: name, password: 'secret' }
+    const made = await world.operator.post('/v1/operator/sms/binds', { ...bind, response_timeout_seconds: 60 })
+    assert.equal(made.status, 201, made.text)
+  }
+  const ada = await customerOver('north', 'south')
+  const taken = (systemId: string) =>
+    eventually(async () => {
+      const ids = centre.taken(systemId)
+      return ids.length === 2 && ids
+    }, `both parts to go over ${systemId}`)
+  const goesAnotherWay = async () => {
+    centre.forget()
+    const id = await send(ada, '+254722600002', long)
+    const [lost = '', lonely = ''] = await taken('north')
+    await centre.tell('north', lost, 'UNDELIV')
+    const [first = '', second = ''] = await taken('south')
+    return { id, lonely, first, second }
+  }
+
+  const { id, lonely, first, second } = await goesAnotherWay()
+  await centre.tell('south', first, 'DELIVRD')
+  await centre.tell('north', lonely, 'DELIVRD')
+  assert.equal(await statusOf(ada, id), 'sent', 'the second part of the second copy is not there')
+  await centre.tell('south', second, 'DELIVRD')
+  assert.equal(await statusOf(ada, id), 'delivered')
+  assert.deepEqual(await toldOf(ada, id), ['sent', 'delivered'])
+
+  const late = await goesAnotherWay()
+  await centre.tell('south', late.first, 'EXPIRED')
+  await centre.tell('south', late.first, 'DELIVRD')
+  await centre.tell('north', late.lonely, 'DELIVRD')
+  const timeline = async () =>
+    (await ada.client.get(`/v1/sms/${late.id}`)).body.timeline.map(({ status }: { status: string }) => status)
+  assert.deepEqual(await timeline(), ['queued', 'sent', 'failed'])
+  await centre.tell('south', late.second, 'DELIVRD')
+  assert.deepEqual(await timeline(), ['queued', 'sent', 'failed', 'delivered'])
+})
+
 test('a way of joining that nobody knows is refused', async () => {
   const { status, body } = await world.operator.patch('/v1/operator/sms/binds/udh', { concatenation: 'glue' })
   assert.equal(status, 422)
   assert.match(body.error.details, /concatenation must be one of udh, udh16, sar, payload/)
 })
 
-/** A customer whose messages go over one bind. */
-async function customerOver(bind: string): Promise<Account> {
+/** A customer whose messages go over one bind, and over the next what that could not deliver. */
+async function customerOver(...binds: string[]): Promise<Account> {
   const account = await world.account({ balance: 100 })
-  const route = { environment: 'test', account_id: account.id, tiers: [[{ bind }]] }
+  const tiers = binds.map((bind) => [{ bind }])
+  const route = { environment: 'test', account_id: account.id, tiers, reroute_on_undelivered: binds.length > 1 }
   const { body: made } = await world.operator.post('/v1/operator/sms/routes', route)
   await inForce(world, made.id)
   await eventually(async () => {
     const { body } = await world.operator.get('/v1/operator/sms/binds')
-    return body.data.find((one: { name: string }) => one.name === bind).bound === 1
-  }, 'the bind to be up')
+    return body.data.every(({ name, bound }: { name: string; bound: number }) => !binds.includes(name) || bound === 1)
+  }, 'the binds to be up')
   return account
+}
+
+/** A centre that takes every message and says what became of it when it is told to. */
+async function startPatientCentre() {
+  let messages = 0
+  const taken: { systemId: string; messageId: string }[] = []
+  const centre = await Smsc.listen({
+    host: '127.0.0.1',
+    port: 0,
+    responseTimeoutMs: 60_000,
+    authenticate: () => 0,
+    onSubmit: async ({ systemId }) => {
+      const messageId = `${systemId}-${messages++}`
+      taken.push({ systemId, messageId })
+      return { status: 0, messageId }
+    },
+  })
+  return {
+    port: centre.port,
+    /** What it calls the parts that came over a bind, in the order in which they came. */
+    taken: (bind: string) => taken.filter(({ systemId }) => systemId === bind).map(({ messageId }) => messageId),
+    forget: () => taken.splice(0),
+    /** Fulfilled when it is stored. */
+    async tell(bind: string, id: string, state: ReceiptState): Promise<void> {
+      const session = [...centre.sessions].find(({ systemId }) => systemId === bind)
+      assert.ok(session)
+      const receipt = encodeReceipt({ id, state, error: null, submitDate: null, doneDate: null })
+      const addresses = {
+        source: { ...addressTypes.international, address: '254722600002' },
+        destination: { ...addressTypes.alphanumeric, address: 'PAMOJA' },
+      }
+      assert.equal(await session.deliver(newShortMessage({ ...addresses, ...receipt })), 0)
+    },
+    stop: () => centre.close(),
+  }
 }

@@ -110,15 +110,19 @@ const findForgotten = statement<{ most: number }, EarlyRow>(
     order by created_at limit $most::int`,
 )
 
-/** Nothing is told and nothing is charged: only the record says so. */
-const noteLate = statement<Tenant & { id: string; part: number; parts: number; at: Date }, object>(
+/**
+ * Nothing is told and nothing is charged: only the record says so. A part counts if its carrier had the message in the end,
+ * as with sms.receipt; one that nobody took may be out all the same, when a node died.
+ */
+const noteLate = statement<Tenant & { id: string; carrier: string; part: number; parts: number; at: Date }, object>(
   'sms.note_late',
   `update sms.messages
       set delivered_parts = delivered_parts | (1::bigint << $part::int),
           late_at = case when delivered_parts | (1::bigint << $part::int) = (1::bigint << $parts::int) - 1
                          then coalesce(late_at, $at) end
     where bucket = $bucket and account_id = $account and environment = $environment and id = $id
-      and status = 'failed' and error_code = 'EXPIRED'`,
+      and status = 'failed' and error_code = 'EXPIRED'
+      and ($parts::int = 1 or coalesce(route, $carrier) = $carrier)`,
 )
 
 const purgeIds = statement<{ days: number }, object>(
@@ -159,8 +163,11 @@ async function applyAll(app: App, rows: readonly EarlyRow[]): Promise<void> {
 
 /** `wasEarly`: it waited in the database and is crossed off there, even when it changes nothing. */
 async function apply(app: App, named: NamedPart, receipt: Receipt, wasEarly = false): Promise<void> {
-  const { message } = named
-  if (message.status === 'failed' && receipt.status === 'delivered') await arrivedLate(app, named)
+  const { message, part, parts, holder } = named
+  const { carrier } = receipt
+  if (message.status === 'failed' && receipt.status === 'delivered') await arrivedLate(app, named, carrier)
+  if (receipt.status === 'delivered' && parts > 1 && holder !== carrier)
+    app.log.info({ carrier, sms: message.id, part }, 'a part arrived over a carrier that no longer has its message')
   if (message.status !== 'sent' && message.status !== 'queued' && !wasEarly) return
   if (receipt.status === 'delivered' || !(await goesOn(app, named, receipt))) await store(app, named, receipt, wasEarly)
 }
@@ -232,10 +239,10 @@ function isPaidBack(app: App, { environment, account_id: account, country, netwo
   return networkOf(app).routeFor({ environment, account, country, network })?.refundUndelivered ?? false
 }
 
-async function arrivedLate(app: App, { message, part, parts }: NamedPart): Promise<void> {
+async function arrivedLate(app: App, { message, part, parts }: NamedPart, carrier: string): Promise<void> {
   const { bucket, account_id: account, environment, id, clock_offset_ms } = message
   const at = new Date(app.clock.nowMs() + Number(clock_offset_ms))
-  await app.db.query(noteLate, { bucket, account, environment, id, part, parts, at })
+  await app.db.query(noteLate, { bucket, account, environment, id, carrier, part, parts, at })
 }
 
 export const receiptChores: readonly Chore[] = [
