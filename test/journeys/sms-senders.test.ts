@@ -258,6 +258,25 @@ test('an advertisement carries a link by which its recipient opts out, and looki
     assert.equal((await world.stranger.get(wrong)).status, 404, wrong)
 })
 
+test('advertisements with links are changed at the same moment, however few connections there are', async () => {
+  const small = await startWorld({ PAMOJA_DATABASE_POOL: 2 })
+  try {
+    const { client } = await small.account({ balance: 10 })
+    const scheduled_at = new Date(small.app.clock.nowMs() + 10 * dayMs).toISOString()
+    const sent = await client.post('/v1/sms/bulk', {
+      ...{ from: 'DUKA', type: 'promotional', scheduled_at },
+      messages: Array.from({ length: 10 }, (_, i) => ({ to: `+25473312345${i}`, message: 'Kesho' })),
+    })
+    assert.equal(sent.status, 200, sent.text)
+    const ids: string[] = sent.body.messages.map(({ message_id }: { message_id: string }) => message_id)
+    const change = { message: 'Leo tu: {{optout}}' }
+    for (const changed of await Promise.all(ids.map((id) => client.patch(`/v1/sms/${id}`, change))))
+      assert.match(String(changed.body.message), /\/o\/\w{11}$/, changed.text)
+  } finally {
+    await small.stop()
+  }
+})
+
 /** Moves the clock of a test account to the next time that a UTC day is so old; gives that moment. */
 async function moveTo(client: Client, ofDayMs: number): Promise<{ nowMs: number }> {
   const presentMs = world.app.clock.nowMs()

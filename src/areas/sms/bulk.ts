@@ -111,6 +111,7 @@ export async function bulkEntries(app: App, input: Static<typeof BulkSend>, call
   const permission = await permissionOf(app, caller.tenant)
   const linked = await linksFor(
     app,
+    app.db,
     caller,
     type,
     messages.map((message) => ({ from, ...message })),

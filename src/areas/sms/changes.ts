@@ -98,7 +98,7 @@ export async function change(
   let after: MessageRow = { ...before, scheduled_at: at, metadata: metadataOf(input.metadata ?? before.metadata) }
   if (input.message !== undefined) {
     const { recipient: to, sender: from, type } = before
-    const linked = await linksFor(app, caller, type, [{ to, from, message: input.message }])
+    const linked = await linksFor(app, tx, caller, type, [{ to, from, message: input.message }])
     const room = withRoomForLink(app, type, input.message)
     const { text, encoding, segments } = linked(textOf(room), to, from)
     const unitPrice = segmentPrice(app, caller, before)

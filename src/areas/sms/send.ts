@@ -58,6 +58,7 @@ export async function send(
   const permission = await permissionOf(app, caller.tenant)
   const linked = await linksFor(
     app,
+    app.db,
     caller,
     type,
     [to].flat().map((recipient) => ({ ...rest, to: recipient })),

@@ -8,7 +8,7 @@ import { bucketCount, newUuid } from '../../../kernel/ids.ts'
 import { isE164 } from '../../../kernel/phone.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
-import { maybe, statement } from '../../../platform/db.ts'
+import { maybe, type Queryable, statement } from '../../../platform/db.ts'
 import type { Environment, Tenant } from '../../../platform/tenant.ts'
 import { html } from '../../../platform/web/html.ts'
 import { givePage, notice, type Page } from '../../../platform/web/shell.ts'
@@ -61,6 +61,7 @@ const makeLinks = statement<
 /** Makes the links that messages need, and gives what puts each into its text. */
 export async function linksFor(
   app: App,
+  queryable: Queryable,
   { tenant, nowMs }: Caller,
   type: Type,
   messages: readonly Addressed[],
@@ -71,7 +72,7 @@ export async function linksFor(
       if (one.message.includes(placeholder) && isE164(one.to) && isSender(one.from))
         wanted.set(keyOf(one.to, one.from), one)
   if (wanted.size === 0) return (text) => text
-  const rows = await app.db.query(makeLinks, {
+  const rows = await queryable.query(makeLinks, {
     ...tenant,
     phones: [...wanted.values()].map(({ to }) => to),
     senders: [...wanted.values()].map(({ from }) => from),
