@@ -650,6 +650,28 @@ test('ten thousand messages are accepted at once, and a repeated request sends n
   assert.equal(body.counts.queued, 10_000)
 })
 
+test('a scheduled message that is rewritten keeps the encoding that was asked for', async () => {
+  const { client } = await world.account({ balance: 10 })
+  const scheduled_at = new Date(world.app.clock.nowMs() + 3_600_000).toISOString()
+  const schedule = async (encoding: string) => {
+    const sent = await client.post('/v1/sms/send', { ...message, scheduled_at, encoding })
+    return `/v1/sms/${sent.body.message_id}`
+  }
+  const wide = await schedule('ucs2')
+  for (const text of ['Habari', 'Habari tena']) {
+    const { body } = await client.patch(wide, { message: text })
+    assert.deepEqual([body.message, body.encoding], [text, 'ucs2'])
+  }
+  const narrow = await schedule('gsm7')
+  const plain = await client.patch(narrow, { message: 'Nenda ‘sokoni’' })
+  assert.deepEqual([plain.body.message, plain.body.encoding], ["Nenda 'sokoni'", 'gsm7'])
+  const refused = await client.patch(narrow, { message: '你好' })
+  assert.deepEqual([refused.status, refused.body.error.code], [422, 'ENCODING_ERROR'])
+  const any = await schedule('auto')
+  assert.equal((await client.patch(any, { message: '你好' })).body.encoding, 'ucs2')
+  assert.equal((await client.patch(any, { message: 'Habari' })).body.encoding, 'gsm7')
+})
+
 test('a scheduled message can be moved, rewritten at its new price, and cancelled with its money back', async () => {
   const { client } = await world.account({ balance: 10 })
   const at = new Date(world.app.clock.nowMs() + 3_600_000).toISOString()

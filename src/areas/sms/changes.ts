@@ -93,14 +93,14 @@ export async function change(
   id: string | null,
   input: Static<typeof MessageChange>,
 ): Promise<MessageRow> {
-  const { waits_ms: waitsMs, ...before } = await takenBack(tx, caller, id)
+  const { waits_ms: waitsMs, wanted_encoding: wantedEncoding, ...before } = await takenBack(tx, caller, id)
   const at = input.scheduled_at === undefined ? before.scheduled_at : movedTo(caller, before, input.scheduled_at)
   let after: MessageRow = { ...before, scheduled_at: at, metadata: metadataOf(input.metadata ?? before.metadata) }
   if (input.message !== undefined) {
     const { recipient: to, sender: from, type } = before
     const linked = await linksFor(app, tx, caller, type, [{ to, from, message: input.message }])
     const room = withRoomForLink(app, type, input.message)
-    const { text, encoding, segments } = linked(textOf(room), to, from)
+    const { text, encoding, segments } = linked(textOf(room, wantedEncoding ?? 'auto'), to, from)
     const unitPrice = segmentPrice(app, caller, before)
     after = { ...after, body: text, encoding, segments, unit_price: unitPrice, cost: unitPrice * BigInt(segments) }
     if (after.cost !== before.cost) after = await recharged(tx, caller, before, after)
@@ -109,7 +109,7 @@ export async function change(
   const isMoved = input.scheduled_at !== undefined && at !== null
   const delayMs = isMoved ? Math.max(0, at.getTime() - caller.nowMs) : Number(waitsMs)
   const priority = priorityOf(before.type, before.batch_id !== null)
-  const job = submission(app, caller.tenant, { ...after, priority }, delayMs)
+  const job = submission(app, caller.tenant, { ...after, priority, wantedEncoding }, delayMs)
   const changed = await changeMessage(tx, caller.tenant, after, job.id)
   await app.work.add(tx, job)
   tx.afterCommit(() => app.work.begin(job))

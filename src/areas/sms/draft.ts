@@ -13,7 +13,7 @@ import { operation } from '../../platform/commit.ts'
 import type { Queryable } from '../../platform/db.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { NewJob } from '../../platform/work.ts'
-import { nonGsmCharacters, toGsm } from '../../protocols/smpp/charset.ts'
+import { type Encoding, nonGsmCharacters, toGsm } from '../../protocols/smpp/charset.ts'
 import { afterQuietHours } from './consent/quiet-hours.ts'
 import { submission } from './lanes.ts'
 import { type MessageType, priorityOf, type Segments, segmentsOf } from './message.ts'
@@ -39,6 +39,8 @@ export interface Draft {
   readonly to: string
   readonly from: string
   readonly text: Segments
+  /** Null, or none: whichever holds the text. */
+  readonly wantedEncoding?: Encoding | null
   readonly place: Place
   readonly unitPrice: bigint
   readonly cost: bigint
@@ -175,10 +177,11 @@ export function optedOut({ to, from }: Draft): AppError {
  * not before then; null when it is sent alone.
  */
 export function jobOf(app: App, draft: Draft, sending: Sending, ofManyAfterMs: number | null): NewJob {
-  const { uuid: id, text, place, type, scheduledAt: at } = draft
+  const { uuid: id, text, wantedEncoding = null, place, type, scheduledAt: at } = draft
   const isOfMany = ofManyAfterMs !== null
   const delayMs = Math.max(isOfMany ? ofManyAfterMs + 1 : 0, at === null ? 0 : at.getTime() - sending.nowMs)
-  const message = { id, segments: text.segments, ...place, priority: priorityOf(type, isOfMany) }
+  const priority = priorityOf(type, isOfMany)
+  const message = { id, segments: text.segments, ...place, priority, wantedEncoding }
   return submission(app, sending.tenant, message, delayMs)
 }
 

@@ -6,6 +6,7 @@ import type { App } from '../../platform/app.ts'
 import type { Chore } from '../../platform/nodes/maintenance.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { NewJob } from '../../platform/work.ts'
+import type { Encoding } from '../../protocols/smpp/charset.ts'
 import type { Route } from './carrier.ts'
 import type { Priority } from './message.ts'
 import { freeStrays, networkOf } from './network.ts'
@@ -30,11 +31,13 @@ export type Undelivered = Static<typeof UndeliveredShape>
  * `reference`: names the parts of a long message to the handset. The job keeps it, so that parts which are sent again after
  * a crash take the places of the first ones, and none is left to be mixed into a later message. A message that was not
  * delivered and goes over another tier has a new job, and a new reference.
+ * `wantedEncoding`: what its sender asked for, in case that its text is changed before it goes out.
  * `tried`: the binds that could not take it now, when it is handed from one to the other.
  */
 export const Submission = Type.Object({
   message: Type.String(),
   reference: Type.Optional(Type.Integer()),
+  wantedEncoding: Type.Optional(Type.String()),
   tried: Type.Optional(Type.Array(Type.String())),
   undelivered: Type.Optional(UndeliveredShape),
 })
@@ -51,6 +54,7 @@ interface Submittable {
   readonly country: string | null
   readonly network: string | null
   readonly priority: Priority
+  readonly wantedEncoding?: Encoding | null
   /** It was sent before. */
   readonly undelivered?: Undelivered
 }
@@ -65,13 +69,14 @@ export function nextReference(): number {
 
 /** The job that will submit a message; it waits at a bind if it is known which. */
 export function submission(app: App, tenant: Tenant, message: Submittable, delayMs = 0): NewJob {
-  const { id, segments, country, network, priority, undelivered } = message
+  const { id, segments, country, network, priority, wantedEncoding, undelivered } = message
   const { environment, account } = tenant
   const route = delayMs > soonMs ? null : networkOf(app).routeFor({ environment, account, country, network })
   const place = route && networkOf(app).choose(route, undelivered?.without)
   const payload = {
     message: id,
     ...(segments > 1 && { reference: nextReference() }),
+    ...(wantedEncoding && { wantedEncoding }),
     ...(undelivered && { undelivered }),
   }
   return app.work.prepare({ lane: lanes[priority], payload: Submission }, tenant, payload, { delayMs, place })

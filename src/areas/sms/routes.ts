@@ -250,7 +250,7 @@ const changeRoute = write({
   params: IdParam,
   body: MessageChange,
   reply: { status: 200, schema: MessageRecord },
-  errors: ['NOT_FOUND', 'MESSAGE_NOT_CANCELLABLE', 'INSUFFICIENT_BALANCE'],
+  errors: ['NOT_FOUND', 'MESSAGE_NOT_CANCELLABLE', 'ENCODING_ERROR', 'INSUFFICIENT_BALANCE'],
   examples: [{ name: 'Another text', body: { message: 'Tutafunga saa tisa.' } }],
   handle: async (app, tx, { params, body }, caller) =>
     recordOf(await change(app, tx, caller, uuidOf('sms', params.id), body), currencyOf(caller), caller.nowMs),

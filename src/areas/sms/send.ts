@@ -45,6 +45,7 @@ export async function send(
   const common = {
     from: rest.from,
     text: textOf(message, rest.encoding, rest.max_segments),
+    wantedEncoding: rest.encoding === 'auto' ? null : (rest.encoding ?? null),
     scheduledAt: scheduledAt(rest.scheduled_at, caller.nowMs),
     type,
     validity: rest.validity ?? mostValiditySeconds,

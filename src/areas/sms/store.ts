@@ -113,14 +113,15 @@ const referenced = statement<Tenant & { reference: string }, { message_id: strin
     where bucket = $bucket and account_id = $account and environment = $environment and reference = $reference`,
 )
 
-/** A message whose job was taken away, and how long that had still to wait. */
+/** A message whose job was taken away, how long that had still to wait, and the encoding that was asked for, if one was. */
 export interface TakenBack extends MessageRow {
   waits_ms: bigint
+  wanted_encoding: MessageRow['encoding'] | null
 }
 
 const takeBack = statement<Tenant & { id: string }, TakenBack>(
   'sms.take_back',
-  `select ${messageColumns}, waits_ms
+  `select ${messageColumns}, waits_ms, wanted_encoding
      from sms.take_back($bucket::smallint, $account::uuid, $environment::text, $id::uuid) t
     cross join lateral (select (t.message).*) m`,
 )
