@@ -2,6 +2,7 @@
 // Airtel Money, both ends: the body of a payment (a collection) or of a disbursement (a payout), the answer to it, and the
 // answer to the question how it went. Every answer has a `status` of the call and, where the call reached a payment, the payment's own state.
 import { membersOf, textOf } from './json.ts'
+import { plainText } from './plain-text.ts'
 
 /** The beginning of every code of a collection; what follows is what it means. */
 const family = 'DP00800001'
@@ -53,7 +54,7 @@ export interface AirtelPayment {
 
 export function airtelPaymentBody({ id, reference, country, currency, msisdn, amount }: AirtelPayment) {
   return {
-    reference: plainText(reference) || 'Payment',
+    reference: plainReference(reference) || 'Payment',
     subscriber: { country, currency, msisdn },
     transaction: { amount: Number(amount), country, currency, id },
   }
@@ -67,7 +68,7 @@ export interface AirtelDisbursement extends Pick<AirtelPayment, 'id' | 'referenc
 export function airtelDisbursementBody({ id, reference, msisdn, amount, pin }: AirtelDisbursement) {
   return {
     payee: { msisdn },
-    reference: plainText(reference) || 'Payout',
+    reference: plainReference(reference) || 'Payout',
     pin,
     transaction: { amount: Number(amount), id },
   }
@@ -168,9 +169,6 @@ function callOf(body: unknown): { code: string; success: boolean } {
   return { code: textOf(status.response_code), success: status.success === true }
 }
 
-function plainText(text: string): string {
-  return text
-    .replace(/[^A-Za-z0-9 ]/g, '')
-    .slice(0, 64)
-    .trim()
+function plainReference(text: string): string {
+  return plainText(text, 64, /[^A-Za-z0-9 ]/g)
 }

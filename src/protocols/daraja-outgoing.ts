@@ -4,6 +4,7 @@
 // other address says that the provider gave up waiting for itself, which tells nothing of the money.
 import type { KeyObject } from 'node:crypto'
 import { membersOf, textOf } from './json.ts'
+import { plainText } from './plain-text.ts'
 import { decryptWith, encryptFor } from './rsa.ts'
 
 export interface Initiator {
@@ -48,7 +49,7 @@ export function b2cBody({ id, initiator, shortcode, amount, phone, remarks, resu
     Amount: amount,
     PartyA: shortcode,
     PartyB: phone.replace('+', ''),
-    Remarks: plainText(remarks) || 'Payout',
+    Remarks: plainRemarks(remarks) || 'Payout',
     QueueTimeOutURL: timeoutUrl,
     ResultURL: resultUrl,
     // The provider's own spelling.
@@ -135,11 +136,8 @@ export function outgoingResultBody(
   }
 }
 
-/** Two to a hundred letters, digits and blanks. */
-function plainText(text: string): string {
-  const plain = text
-    .replace(/[^A-Za-z0-9 .-]/g, '')
-    .slice(0, 100)
-    .trim()
+/** Two to a hundred characters, or none. */
+export function plainRemarks(text: string): string {
+  const plain = plainText(text, 100)
   return plain.length < 2 ? '' : plain
 }

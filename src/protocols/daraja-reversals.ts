@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Daraja where a payment is taken back, both ends: the request, and the id that the provider gives it. As with everything
 // that money goes out with, the answer says only that it was taken; how it went comes later, as a `Result`.
-import { type Initiator, type OutgoingAnswer, readOutgoingAnswer } from './daraja-outgoing.ts'
+import { type Initiator, type OutgoingAnswer, plainRemarks, readOutgoingAnswer } from './daraja-outgoing.ts'
 import { membersOf, textOf } from './json.ts'
 
 export interface Reversal {
@@ -40,7 +40,7 @@ export function reversalBody({ initiator, shortcode, receipt, amount, remarks, r
     RecieverIdentifierType: '11',
     ResultURL: resultUrl,
     QueueTimeOutURL: timeoutUrl,
-    Remarks: plainText(remarks) || 'Refund',
+    Remarks: plainRemarks(remarks) || 'Refund',
     Occasion: '',
   }
 }
@@ -48,12 +48,4 @@ export function reversalBody({ initiator, shortcode, receipt, amount, remarks, r
 /** The provider gives the reversal an id of its own, which its result repeats. */
 export function readReversalAnswer(status: number, body: unknown): OutgoingAnswer & { id: string | null } {
   return { ...readOutgoingAnswer(status, body), id: textOf(membersOf(body).OriginatorConversationID) || null }
-}
-
-function plainText(text: string): string {
-  const plain = text
-    .replace(/[^A-Za-z0-9 .-]/g, '')
-    .slice(0, 100)
-    .trim()
-  return plain.length < 2 ? '' : plain
 }

@@ -2,6 +2,7 @@
 // Safaricom's Daraja, both ends: the bodies of an STK push (a prompt on the payer's phone), of its callback and of its
 // query, as the provider writes them, misspellings and changing types included.
 import { membersOf, textOf } from './json.ts'
+import { plainText } from './plain-text.ts'
 
 /** The provider's hour, three ahead of UTC, all year. */
 const eastAfricaMs = 3 * 3_600_000
@@ -58,14 +59,6 @@ export function stkQueryBody(
     Timestamp: timestamp,
     CheckoutRequestID: checkoutId,
   }
-}
-
-/** Letters, digits and blanks: the prompt shows nothing else reliably. */
-function plainText(text: string, length: number): string {
-  return text
-    .replace(/[^A-Za-z0-9 .-]/g, '')
-    .slice(0, length)
-    .trim()
 }
 
 export type StkPushAnswer =

@@ -2,6 +2,7 @@
 // MTN's MoMo, both ends: the body of a request to pay (a collection) or of a transfer (a payout), the answer to it, and how
 // it went, which is told in the same words when it is asked for and when the provider calls back.
 import { membersOf, textOf } from './json.ts'
+import { plainText } from './plain-text.ts'
 
 /** The provider shows no more of a text. */
 const maxTextLength = 160
@@ -24,8 +25,8 @@ export function requestToPayBody({ amount, currency, externalId, phone, payerMes
     currency,
     externalId,
     payer: { partyIdType: 'MSISDN', partyId: phone.replace('+', '') },
-    payerMessage: plainText(payerMessage) || 'Payment',
-    payeeNote: plainText(payeeNote) || 'Payment',
+    payerMessage: plainText(payerMessage, maxTextLength) || 'Payment',
+    payeeNote: plainText(payeeNote, maxTextLength) || 'Payment',
   }
 }
 
@@ -38,8 +39,8 @@ export interface MomoRefund extends Omit<RequestToPay, 'phone'> {
 export function refundBody({ payerMessage, payeeNote, ...rest }: MomoRefund) {
   return {
     ...rest,
-    payerMessage: plainText(payerMessage) || 'Refund',
-    payeeNote: plainText(payeeNote) || 'Refund',
+    payerMessage: plainText(payerMessage, maxTextLength) || 'Refund',
+    payeeNote: plainText(payeeNote, maxTextLength) || 'Refund',
   }
 }
 
@@ -108,12 +109,4 @@ export function paymentResultBody(
     status,
     ...(reason === null ? {} : { reason: { code: reason, message: reason } }),
   }
-}
-
-/** Letters, digits and blanks: the provider refuses most other characters. */
-function plainText(text: string): string {
-  return text
-    .replace(/[^A-Za-z0-9 .-]/g, '')
-    .slice(0, maxTextLength)
-    .trim()
 }
