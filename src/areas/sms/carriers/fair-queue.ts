@@ -4,7 +4,7 @@
 import { mayHold, Turns } from '../../../kernel/turns.ts'
 import { type Priority, priorities } from '../message.ts'
 
-interface Queued {
+export interface Queued {
   readonly priority: Priority
   readonly account: string
   readonly weight: number

@@ -6,17 +6,13 @@ import { messageOf } from '../../../platform/log.ts'
 import { type Bind, carrierKind, noticeUrl, type Surroundings } from '../bind.ts'
 import type { Carrier, OutboundMessage, SubmitOutcome } from '../carrier.ts'
 import { type Priority, segmentsOf } from '../message.ts'
-import { FairQueue } from './fair-queue.ts'
 import { checkProfile, Profile } from './http-profile.ts'
 import { type Answer, answerOf } from './http-reading.ts'
 import { requestOf, valuesOf } from './http-request.ts'
-import { Pace, throttleWaitMs } from './pace.ts'
+import { Line } from './line.ts'
 
 /** Messages of one class that wait for a place in the window. */
 const maxWaiting = 5_000
-const busyMs = 1_000
-/** How often an aggregator that left something unanswered is tried with one message. */
-const probeMs = 1_000
 /** An answer whose id cannot be read leaves the fate of its message unknown, so it may be long. */
 const maxAnswerBytes = 64 * 1024
 
@@ -55,13 +51,8 @@ class HttpCarrier implements Carrier {
   readonly #profile: Profile
   readonly #password: string
   readonly #surroundings: Surroundings
-  readonly #pace: Pace
+  readonly #line: Line<Waiting>
   readonly #running = new Set<Promise<void>>()
-  readonly #waiting = new FairQueue<Waiting>(maxWaiting)
-  #timer: NodeJS.Timeout | null = null
-  #stopped = false
-  /** Since when it is not known whether the aggregator answers. */
-  #doubtedMs: number | null = null
   lastError: string | null = null
 
   constructor(bind: Bind, profile: Profile, password: string, surroundings: Surroundings) {
@@ -69,7 +60,11 @@ class HttpCarrier implements Carrier {
     this.#profile = profile
     this.#password = password
     this.#surroundings = surroundings
-    this.#pace = new Pace(bind.ratePerSecond, performance.now())
+    this.#line = new Line(maxWaiting, bind.ratePerSecond, {
+      isConnected: () => true,
+      unanswered: () => this.#running.size,
+      pump: () => this.#pump(),
+    })
   }
 
   get name(): string {
@@ -77,54 +72,43 @@ class HttpCarrier implements Carrier {
   }
 
   get isUp(): boolean {
-    return this.#doubtedMs === null || (performance.now() >= this.#doubtedMs + probeMs && this.pending === 0)
+    return this.#line.isUp
   }
 
   get sessions(): number {
-    return this.#doubtedMs === null ? 1 : 0
+    return this.#line.isDoubted ? 0 : 1
   }
 
   get pending(): number {
-    return this.#waiting.size + this.#running.size
+    return this.#line.pending
   }
 
   get ratePerSecond(): number | null {
-    return Number.isFinite(this.#pace.ratePerSecond) ? this.#pace.ratePerSecond : null
+    return this.#line.ratePerSecond
   }
 
   /** There is nothing to open: each request finds its connection. */
   async start(): Promise<void> {}
 
   async submit(message: OutboundMessage): Promise<SubmitOutcome> {
-    if (!this.isUp || this.#stopped) return down
-    if (!this.#waiting.hasRoom(message, 1))
-      return { kind: 'retry', afterMs: busyMs, reason: 'too many messages wait for this carrier' }
+    const refusal = this.#line.refusal(message, 1)
+    if (refusal) return refusal
     const { account, priority, weight } = message
     return new Promise((resolve, reject) => {
-      this.#waiting.add({ account, priority, weight, message, throttled: 0, resolve, reject })
+      this.#line.add({ account, priority, weight, message, throttled: 0, resolve, reject })
       this.#pump()
     })
   }
 
   /** Sends nothing more, and waits for the answers that are due. */
   async stop(): Promise<void> {
-    this.#stopped = true
-    if (this.#timer) clearTimeout(this.#timer)
-    this.#giveBack()
+    this.#line.stop()
     await Promise.all(this.#running)
   }
 
   #pump(): void {
-    while (this.#waiting.size > 0 && !this.#timer && this.#running.size < this.#bind.window) {
-      const waitMs = this.#pace.take(performance.now())
-      if (waitMs > 0) {
-        this.#timer = setTimeout(() => {
-          this.#timer = null
-          this.#pump()
-        }, waitMs)
-        return
-      }
-      const next = this.#waiting.take()
+    while (this.#running.size < this.#bind.window) {
+      const next = this.#line.next()
       if (!next) return
       const sending = this.#send(next)
         .catch(next.reject)
@@ -144,12 +128,11 @@ class HttpCarrier implements Carrier {
       return { kind: 'reroute', code: 'CARRIER_ERROR', carrierCode: messageOf(error) }
     })
     if (answer.kind !== 'throttled') return waiting.resolve(answer)
-    this.#pace.slowDown(performance.now())
-    const waitMs = throttleWaitMs(++waiting.throttled)
+    const waitMs = this.#line.throttle(waiting)
     if (waitMs === null) return waiting.resolve({ kind: 'reroute', code: 'THROTTLED', carrierCode: 'HTTP 429' })
     if (answer.afterMs !== null && answer.afterMs > waitMs)
       return waiting.resolve({ kind: 'retry', afterMs: answer.afterMs, reason: 'the aggregator asked for patience' })
-    setTimeout(() => this.#again(waiting), waitMs)
+    this.#line.again(waiting, waitMs)
   }
 
   async #ask(message: OutboundMessage): Promise<Answer> {
@@ -179,30 +162,14 @@ class HttpCarrier implements Carrier {
         ? { kind: 'unknown', reason: outcome.reason }
         : { kind: 'reroute', code: 'CARRIER_ERROR', carrierCode: outcome.error }
     }
-    this.#doubtedMs = null
+    this.#line.trust()
     const answer = answerOf(this.#profile, message.id, outcome)
     this.lastError = answer.kind === 'reroute' ? answer.carrierCode : answer.kind === 'unknown' ? answer.reason : null
     return answer
   }
 
-  #again(waiting: Waiting): void {
-    if (!this.isUp || this.#stopped) return waiting.resolve(down)
-    this.#waiting.giveBack(waiting)
-    this.#pump()
-  }
-
   #doubt(reason: string): void {
-    if (this.#doubtedMs === null)
-      this.#surroundings.log.warn({ bind: this.name, reason }, 'an aggregator does not answer')
     this.lastError = reason
-    this.#doubtedMs = performance.now()
-    this.#giveBack()
-  }
-
-  /** What was not sent can go another way. */
-  #giveBack(): void {
-    for (const { resolve } of this.#waiting.takeAll()) resolve(down)
+    if (this.#line.doubt()) this.#surroundings.log.warn({ bind: this.name, reason }, 'an aggregator does not answer')
   }
 }
-
-const down: SubmitOutcome = { kind: 'reroute', code: 'CARRIER_ERROR', carrierCode: null }

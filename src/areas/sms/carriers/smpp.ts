@@ -16,8 +16,7 @@ import { encodeWish } from '../../../protocols/smpp/wish.ts'
 import { carrierKind } from '../bind.ts'
 import type { Carrier, Intake, OutboundMessage, SubmitOutcome } from '../carrier.ts'
 import type { Priority } from '../message.ts'
-import { FairQueue } from './fair-queue.ts'
-import { Pace, throttleWaitMs } from './pace.ts'
+import { Line } from './line.ts'
 import { incomingOf, receiptOf } from './smpp-deliver.ts'
 
 interface SmppBind {
@@ -100,11 +99,9 @@ export const smppKind = carrierKind({
 
 /** Parts of one class that wait for a place in a window: those of all messages that its lane may have in memory. */
 const maxWaiting = 50_000
-const busyMs = 1_000
-/** How often a centre that left something unanswered is tried with one message. */
-const probeMs = 1_000
 /** Waits before a session is opened again; the last one goes on. */
 const reconnectSeconds = [0.1, 0.5, 1, 2, 5, 10, 20]
+const longestReconnectMs = 20_000
 const jitter = 0.2
 const shortCodeDigits = 6
 
@@ -163,33 +160,31 @@ class SmppCarrier implements Carrier {
   readonly #bind: SmppBind
   readonly #intake: Intake
   readonly #log: Logger
-  readonly #pace: Pace
+  readonly #line: Line<Part>
   readonly #sessions = new Set<Esme>()
   /** Places in the windows of sessions that are kept for parts whose permit was asked for. */
   readonly #kept = new Map<Esme, number>()
   readonly #reconnects = new Set<NodeJS.Timeout>()
-  readonly #waiting = new FairQueue<Part>(maxWaiting)
-  #timer: NodeJS.Timeout | null = null
   #stopped = false
-  /** Since when it is not known whether the centre answers. */
-  #doubtedMs: number | null = null
   lastError: string | null = null
 
   constructor(bind: SmppBind, intake: Intake, log: Logger) {
     this.#bind = bind
     this.#intake = intake
     this.#log = log
-    this.#pace = new Pace(bind.ratePerSecond, performance.now())
+    this.#line = new Line(maxWaiting, bind.ratePerSecond, {
+      isConnected: () => this.#sessions.size > 0,
+      unanswered: () => this.#unanswered(),
+      pump: () => this.#pump(),
+    })
   }
 
   get name(): string {
     return this.#bind.name
   }
 
-  /** One that left something unanswered is down but for one message now and then, until it answers again. */
   get isUp(): boolean {
-    if (this.#sessions.size === 0) return false
-    return this.#doubtedMs === null || (performance.now() >= this.#doubtedMs + probeMs && this.pending === 0)
+    return this.#line.isUp
   }
 
   get sessions(): number {
@@ -197,13 +192,11 @@ class SmppCarrier implements Carrier {
   }
 
   get pending(): number {
-    let pending = this.#waiting.size
-    for (const session of this.#sessions) pending += session.pending
-    return pending
+    return this.#line.pending
   }
 
   get ratePerSecond(): number | null {
-    return Number.isFinite(this.#pace.ratePerSecond) ? this.#pace.ratePerSecond : null
+    return this.#line.ratePerSecond
   }
 
   async start(): Promise<void> {
@@ -211,16 +204,15 @@ class SmppCarrier implements Carrier {
   }
 
   async submit(message: OutboundMessage): Promise<SubmitOutcome> {
-    if (!this.isUp || this.#stopped) return down
     const { account, priority, weight } = message
     const permit = message.permit && once(message.permit)
     const pdus = pdusOf(message, this.#bind.concatenation)
-    if (!this.#waiting.hasRoom(message, pdus.length))
-      return { kind: 'retry', afterMs: busyMs, reason: 'too many messages wait for this carrier' }
+    const refusal = this.#line.refusal(message, pdus.length)
+    if (refusal) return refusal
     const outcomes = pdus.map(
       (pdu) =>
         new Promise<PartOutcome>((resolve, reject) => {
-          this.#waiting.add({ account, priority, weight, pdu, throttled: 0, permit, resolve, reject })
+          this.#line.add({ account, priority, weight, pdu, throttled: 0, permit, resolve, reject })
         }),
     )
     this.#pump()
@@ -231,8 +223,7 @@ class SmppCarrier implements Carrier {
   async stop(): Promise<void> {
     this.#stopped = true
     for (const timer of this.#reconnects) clearTimeout(timer)
-    if (this.#timer) clearTimeout(this.#timer)
-    this.#giveBack()
+    this.#line.stop()
     await Promise.all([...this.#sessions].map((session) => session.close()))
   }
 
@@ -275,7 +266,7 @@ class SmppCarrier implements Carrier {
     if (this.#stopped) return
     this.lastError = reason
     this.#log.warn({ bind: this.name, reason }, 'a session was lost; binding again')
-    if (this.#sessions.size === 0) this.#giveBack()
+    if (this.#sessions.size === 0) this.#line.giveBack()
     this.#reconnect(1)
   }
 
@@ -287,32 +278,17 @@ class SmppCarrier implements Carrier {
         this.#reconnects.delete(timer)
         void this.#connect(failures)
       },
-      backoffMs(reconnectSeconds, attempt, jitter, Math.random()) ?? busyMs,
+      backoffMs(reconnectSeconds, attempt, jitter, Math.random()) ?? longestReconnectMs,
     )
     timer.unref()
     this.#reconnects.add(timer)
   }
 
-  /** What was not sent can go another way. */
-  #giveBack(): void {
-    for (const part of this.#waiting.takeAll())
-      part.resolve({ kind: 'reroute', code: 'CARRIER_ERROR', carrierCode: null })
-  }
-
   #pump(): void {
-    while (this.#waiting.size > 0 && !this.#timer) {
-      const session = this.#freest()
-      if (!session) return
-      const waitMs = this.#pace.take(performance.now())
-      if (waitMs > 0) {
-        this.#timer = setTimeout(() => {
-          this.#timer = null
-          this.#pump()
-        }, waitMs)
-        return
-      }
-      const part = this.#waiting.take()
-      if (part) void (part.permit ? this.#ask(session, part, part.permit) : this.#send(session, part))
+    for (let session = this.#freest(); session !== null; session = this.#freest()) {
+      const part = this.#line.next()
+      if (!part) return
+      void (part.permit ? this.#ask(session, part, part.permit) : this.#send(session, part))
     }
   }
 
@@ -335,6 +311,12 @@ class SmppCarrier implements Carrier {
     else this.#kept.delete(session)
   }
 
+  #unanswered(): number {
+    let unanswered = 0
+    for (const session of this.#sessions) unanswered += session.pending
+    return unanswered
+  }
+
   #freest(): Esme | null {
     let freest: Esme | null = null
     let least = this.#bind.window
@@ -350,20 +332,18 @@ class SmppCarrier implements Carrier {
   async #send(session: Esme, part: Part): Promise<void> {
     try {
       const { status, messageId } = await session.submit(part.pdu)
-      this.#doubtedMs = null
+      this.#line.trust()
       this.#answered(part, status, messageId)
     } catch (error) {
       if (error instanceof SessionError && error.kind === 'timeout') this.#doubt()
-      if (error instanceof SessionError && !error.sent) this.#again(part, 0)
+      if (error instanceof SessionError && !error.sent) this.#line.again(part)
       else part.resolve({ kind: 'unknown', reason: messageOf(error) })
     }
     this.#pump()
   }
 
   #doubt(): void {
-    if (this.#doubtedMs === null) this.#log.warn({ bind: this.name }, 'a message centre does not answer')
-    this.#doubtedMs = performance.now()
-    this.#giveBack()
+    if (this.#line.doubt()) this.#log.warn({ bind: this.name }, 'a message centre does not answer')
   }
 
   #answered(part: Part, status: number, messageId: string): void {
@@ -371,19 +351,9 @@ class SmppCarrier implements Carrier {
       return part.resolve({ kind: 'taken', id: normaliseId(messageId, this.#bind.answerIds) })
     const found = classes.get(status) ?? rejected('REJECTED')
     if (found.kind !== 'throttled') return part.resolve({ ...found, carrierCode: statusName(status) })
-    this.#pace.slowDown(performance.now())
-    const waitMs = throttleWaitMs(++part.throttled)
+    const waitMs = this.#line.throttle(part)
     if (waitMs === null) part.resolve({ kind: 'throttled' })
-    else this.#again(part, waitMs)
-  }
-
-  #again(part: Part, afterMs: number): void {
-    if (!this.isUp || this.#stopped) return part.resolve({ kind: 'reroute', code: 'CARRIER_ERROR', carrierCode: null })
-    if (afterMs === 0) return this.#waiting.giveBack(part)
-    setTimeout(() => {
-      this.#again(part, 0)
-      this.#pump()
-    }, afterMs)
+    else this.#line.again(part, waitMs)
   }
 
   /** Answered only when it is stored: otherwise the centre keeps it, and tries again. */
@@ -409,8 +379,6 @@ function once(permit: () => Promise<boolean>): () => Promise<boolean> {
     return asked
   }
 }
-
-const down: SubmitOutcome = { kind: 'reroute', code: 'CARRIER_ERROR', carrierCode: null }
 
 /** What became of a message, from what became of its parts: the worst that was said. */
 function whole(parts: readonly PartOutcome[]): SubmitOutcome {

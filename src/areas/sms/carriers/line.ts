@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// The line before a carrier, of whatever kind: what waits to be sent over it, in whose turn and how fast it goes. When the
+// other side leaves something unanswered the line is closed, and what waits in it can go another way; then one message now
+// and then finds out whether it answers again.
+import type { OutboundMessage, SubmitOutcome } from '../carrier.ts'
+import { FairQueue, type Queued } from './fair-queue.ts'
+import { Pace, throttleWaitMs } from './pace.ts'
+
+const busyMs = 1_000
+/** How often one that left something unanswered is tried with one message. */
+const probeMs = 1_000
+
+const down = { kind: 'reroute', code: 'CARRIER_ERROR', carrierCode: null } as const
+
+interface Waiting extends Queued {
+  /** How often the other side had no room for it. */
+  throttled: number
+  resolve(outcome: typeof down): void
+}
+
+/** What the carrier itself knows and does. */
+interface End {
+  /** Whether there is a way to the other side. */
+  isConnected(): boolean
+  /** What was sent and is not answered. */
+  unanswered(): number
+  /** Sends what may go now. */
+  pump(): void
+}
+
+export class Line<Item extends Waiting> {
+  readonly #waiting: FairQueue<Item>
+  readonly #pace: Pace
+  readonly #end: End
+  #timer: NodeJS.Timeout | null = null
+  #stopped = false
+  /** Since when it is not known whether the other side answers. */
+  #doubtedMs: number | null = null
+
+  /** `capacity`: how many may wait in one class. */
+  constructor(capacity: number, ratePerSecond: number | null, end: End) {
+    this.#waiting = new FairQueue(capacity)
+    this.#pace = new Pace(ratePerSecond, performance.now())
+    this.#end = end
+  }
+
+  get isUp(): boolean {
+    if (!this.#end.isConnected()) return false
+    return this.#doubtedMs === null || (performance.now() >= this.#doubtedMs + probeMs && this.pending === 0)
+  }
+
+  get isDoubted(): boolean {
+    return this.#doubtedMs !== null
+  }
+
+  get pending(): number {
+    return this.#waiting.size + this.#end.unanswered()
+  }
+
+  get ratePerSecond(): number | null {
+    return Number.isFinite(this.#pace.ratePerSecond) ? this.#pace.ratePerSecond : null
+  }
+
+  /** Why a message of so many parts cannot wait here; null: it can. */
+  refusal(message: OutboundMessage, parts: number): SubmitOutcome | null {
+    if (!this.isUp || this.#stopped) return down
+    if (this.#waiting.hasRoom(message, parts)) return null
+    return { kind: 'retry', afterMs: busyMs, reason: 'too many messages wait for this carrier' }
+  }
+
+  add(item: Item): void {
+    this.#waiting.add(item)
+  }
+
+  /** The next that may go now. When it is only too soon for it, the carrier is told to pump as soon as it is not. */
+  next(): Item | undefined {
+    if (this.#waiting.size === 0 || this.#timer) return undefined
+    const waitMs = this.#pace.take(performance.now())
+    if (waitMs <= 0) return this.#waiting.take()
+    this.#timer = setTimeout(() => {
+      this.#timer = null
+      this.#end.pump()
+    }, waitMs)
+    return undefined
+  }
+
+  /** For what was taken and did not go out: it is the next of its account, at once or after a while. */
+  again(item: Item, afterMs = 0): void {
+    if (!this.isUp || this.#stopped) return item.resolve(down)
+    if (afterMs > 0) return void setTimeout(() => this.again(item), afterMs)
+    this.#waiting.giveBack(item)
+    this.#end.pump()
+  }
+
+  /** The other side has no room: everything goes slower. Gives when this one may go again; null: no longer over this carrier. */
+  throttle(item: Item): number | null {
+    this.#pace.slowDown(performance.now())
+    return throttleWaitMs(++item.throttled)
+  }
+
+  /** The other side answered. */
+  trust(): void {
+    this.#doubtedMs = null
+  }
+
+  /** It did not. Gives whether that is new. */
+  doubt(): boolean {
+    const isNew = this.#doubtedMs === null
+    this.#doubtedMs = performance.now()
+    this.giveBack()
+    return isNew
+  }
+
+  /** What was not sent can go another way. */
+  giveBack(): void {
+    for (const item of this.#waiting.takeAll()) item.resolve(down)
+  }
+
+  /** Lets nothing more out or in. */
+  stop(): void {
+    this.#stopped = true
+    if (this.#timer) clearTimeout(this.#timer)
+    this.giveBack()
+  }
+}
