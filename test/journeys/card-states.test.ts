@@ -223,8 +223,9 @@ async function isListed(payment: string): Promise<boolean> {
 async function age({ databaseUrl }: World, payment: string): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
-  const aged = `update payments.attempts set created_at = created_at - interval '8 hours', polls = 9
-    where payment_id = $1 and polls > 0`
+  const aged = `update payments.attempts a
+    set created_at = a.created_at - interval '8 hours', updated_at = a.updated_at - interval '8 hours'
+    from work.jobs j where a.payment_id = $1 and j.id = a.job and j.run_at > now() + interval '1 hour'`
   // Whoever looks for the first time sleeps then.
   await eventually(async () => (await client.query(aged, [uuidOf('payment', payment)])).rowCount === 1, 'a look at it')
   await client.end()

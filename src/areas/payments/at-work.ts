@@ -3,7 +3,10 @@
 // job that comes too early finds out here that the request is still at it.
 import type { Outcome } from '../../platform/work.ts'
 
-/** By then whoever accepted something has begun to send it, or is dead; and whoever began has heard, or is dead. */
+/**
+ * By then whoever accepted something has begun to send it, or is dead; and whoever began has heard, or is dead. A request to
+ * a provider is waited for half a minute, however fast the sandbox's time passes, so that it makes neither of them shorter.
+ */
 const plannedMs = 10_000
 const sendingMs = 40_000
 

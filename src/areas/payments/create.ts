@@ -126,7 +126,7 @@ function draftOf(app: App, intent: Intent, weighed: Weighed | null): Draft {
   // A card is nowhere but in the request.
   const isInline = sendsInline || (!method.isQueued && input.card !== undefined)
   const attempt = newUuid(receivedMs)
-  const delayMs = method.pollSeconds[0] * 1_000 * scale
+  const delayMs = method.looks[0] * 1_000 * scale
   const job = app.work.prepare(watchJob, tenant, { attempt, inline: isInline }, isInline ? { delayMs } : {})
   const isBlocked = risk?.decision === 'block'
   const asked = isBlocked ? null : { attempt, country: plan.country, token: newToken(), job }
@@ -177,7 +177,6 @@ function attemptOf(
     state: 'planned',
     provider_id: null,
     token,
-    polls: 0,
     created_at: payment.created_at,
     updated_at: new Date(receivedMs),
     said_paid_at: null,

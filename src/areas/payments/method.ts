@@ -10,6 +10,7 @@ import type { Occasion } from '../../platform/events.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { Subject } from './fraud/fields.ts'
 import type { NewPayment } from './input.ts'
+import type { Looks } from './looks.ts'
 import type { FailureReason, PaymentDetails, Verdict } from './providers/provider.ts'
 import type { AttemptRow, PaymentRow } from './store.ts'
 
@@ -39,8 +40,8 @@ export interface PaymentMethod {
   readonly name: PaymentRow['method']
   /** How long the answer waits for the provider's first word. */
   readonly budgetMs: number
-  /** When the provider is asked how it went: seconds after the attempt was made. */
-  readonly pollSeconds: readonly [first: number, ...rest: number[]]
+  /** When the provider is asked how it went. */
+  readonly looks: Looks
   /** Whether all that is needed to send it is stored. What is not is sent by the request that brought it, or never. */
   readonly isQueued: boolean
   /** Refusals that whoever asks is told at once, as errors. */

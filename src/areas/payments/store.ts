@@ -64,10 +64,9 @@ export interface AttemptRow {
   state: AttemptState
   provider_id: string | null
   token: Buffer
-  polls: number
   /** By the account's clock. */
   created_at: Date
-  /** By the real one. */
+  /** By the real one: when it was sent, or went a step on. */
   updated_at: Date
   /** When the provider, asked, first said that it was paid, but not how much. */
   said_paid_at: Date | null
@@ -199,14 +198,14 @@ export const noteDispute = statement<One & { status: string; at: Date }, Payment
 
 export const findAttempt = statement<One, AttemptRow>(
   'payments.find_attempt',
-  `select id, payment_id, provider, country, currency, state, provider_id, token, polls, created_at, updated_at,
+  `select id, payment_id, provider, country, currency, state, provider_id, token, created_at, updated_at,
           said_paid_at, called_amount, called_receipt, accounts.clock_offset_ms(account_id, environment) as clock_offset_ms
      from payments.attempts where ${mine} and id = $id`,
 )
 
 export const attemptOfPayment = statement<Tenant & { payment: string }, AttemptRow>(
   'payments.attempt_of_payment',
-  `select id, payment_id, provider, country, currency, state, provider_id, token, polls, created_at, updated_at,
+  `select id, payment_id, provider, country, currency, state, provider_id, token, created_at, updated_at,
           said_paid_at, called_amount, called_receipt, accounts.clock_offset_ms(account_id, environment) as clock_offset_ms
      from payments.attempts where ${mine} and payment_id = $payment order by id desc limit 1`,
 )
@@ -218,7 +217,7 @@ export const attemptOfPayment = statement<Tenant & { payment: string }, AttemptR
 const findBoth = statement<One, PaymentRow & Aliased>(
   'payments.find_attempt_and_payment',
   `select p.*, a.id as attempt_id, a.provider as attempt_provider, a.country, a.currency as attempt_currency, a.state,
-          a.provider_id, a.token, a.polls, a.created_at as attempt_created_at, a.updated_at as attempt_updated_at,
+          a.provider_id, a.token, a.created_at as attempt_created_at, a.updated_at as attempt_updated_at,
           a.said_paid_at, a.called_amount, a.called_receipt,
           accounts.clock_offset_ms(a.account_id, a.environment) as clock_offset_ms
      from payments.attempts a
@@ -236,7 +235,6 @@ interface Aliased {
   state: AttemptState
   provider_id: string | null
   token: Buffer
-  polls: number
   attempt_created_at: Date
   attempt_updated_at: Date
   said_paid_at: Date | null
@@ -261,7 +259,6 @@ export async function attemptAndPayment(
     state: row.state,
     provider_id: row.provider_id,
     token: row.token,
-    polls: row.polls,
     created_at: row.attempt_created_at,
     updated_at: row.attempt_updated_at,
     said_paid_at: row.said_paid_at,
@@ -292,7 +289,8 @@ export const noteCalled = statement<One & { amount: bigint; receipt: string | nu
     where ${mine} and id = $id and called_amount is null`,
 )
 
-export const countPoll = statement<One, object>(
-  'payments.count_poll',
-  `update payments.attempts set polls = polls + 1 where ${mine} and id = $id`,
+/** The provider is asked again, or for something else: when to look is counted from then. */
+export const restartLooks = statement<Tenant & { payment: string; at: Date }, object>(
+  'payments.restart_looks',
+  `update payments.attempts set updated_at = $at where ${mine} and payment_id = $payment`,
 )

@@ -11,19 +11,21 @@ import type { Tenant } from '../../platform/tenant.ts'
 import type { Job, Outcome, Run } from '../../platform/work.ts'
 import { isAtWork, soon } from './at-work.ts'
 import type { NewPayment } from './input.ts'
+import { nextLookMs } from './looks.ts'
 import { methodOf } from './payment-methods.ts'
 import { gatewayOf } from './providers/gateway.ts'
-import { isBare, type Verdict } from './providers/provider.ts'
+import { isAnswered, isBare, type Verdict } from './providers/provider.ts'
 import { type Known, learningSince, recallAccepted, rememberAsked } from './remembered.ts'
 import { expire, settle } from './settle.ts'
 import {
   type AttemptRow,
   attemptAndPayment,
-  countPoll,
+  findAttempt,
   findPayment,
   noteSaidPaid,
   open,
   type PaymentRow,
+  restartLooks,
 } from './store.ts'
 
 /** A payment is given up so long after its time, when the provider was asked once more. */
@@ -81,14 +83,12 @@ async function watch(app: App, tenant: Tenant, toSend: ToSend, run: Run<Static<t
     await expire(app, tenant, attempt)
     return { kind: 'done' }
   }
-  const againMs = nextPollMs(app, tenant, attempt, payment, 0)
+  const againMs = methodOf(payment).looks[0] * 1_000 * gatewayOf(app).timeScale(tenant.environment)
   const untilMs = performance.now() + againMs
   const { begun, after } = await sendFirst(app, tenant, toSend, null, { run, againMs })
   // Whoever sends has put its job off by then, or it went with the attempt that is over.
   if (begun && (performance.now() < untilMs || !open.includes(after.status))) return { kind: 'settled' }
-  return open.includes(after.status)
-    ? { kind: 'again', afterMs: nextPollMs(app, tenant, attempt, after, 0) }
-    : { kind: 'done' }
+  return open.includes(after.status) ? { kind: 'again', afterMs: againMs } : { kind: 'done' }
 }
 
 /** Asks the provider how it went. */
@@ -104,10 +104,10 @@ async function look(app: App, tenant: Tenant, attempt: AttemptRow, payment: Paym
   const isLost = told.kind === 'missing' && attempt.state !== 'accepted' && method.isRepeatable(app, tenant, attempt)
   let verdict = isLost ? await sendAgain(app, tenant, attempt) : told
   let after = await settle(app, tenant, attempt, verdict, payment)
-  await app.db.query(countPoll, { ...tenant, id: attempt.id })
   if (open.includes(after.status) && isOver(app, tenant, after, attempt)) after = await expire(app, tenant, attempt)
   // Whoever pays a payment that was given up pays late, unless the provider can be told in time.
   if (!open.includes(after.status) && !isAnswer(verdict) && method.withdraw) {
+    if (open.includes(payment.status)) await lookAnew(app, tenant, payment)
     verdict = await method.withdraw(app, tenant, attempt)
     after = await settle(app, tenant, attempt, verdict)
   }
@@ -115,17 +115,25 @@ async function look(app: App, tenant: Tenant, attempt: AttemptRow, payment: Paym
 }
 
 /** When the provider is asked next, after it has said this. */
-function nextLook(app: App, tenant: Tenant, attempt: AttemptRow, payment: PaymentRow, verdict: Verdict): Outcome {
+async function nextLook(
+  app: App,
+  tenant: Tenant,
+  attempt: AttemptRow,
+  payment: PaymentRow,
+  verdict: Verdict,
+): Promise<Outcome> {
   if (isAnswer(verdict)) return { kind: 'done' }
   const leftMs = untilOverMs(app, tenant, payment, attempt)
   // The payer has said yes: what is left to wait for is the account, or the end of its time.
   if (verdict.kind === 'authorised') return { kind: 'again', afterMs: leftMs }
-  const polls = attempt.polls + 1
-  if (polls >= methodOf(payment).pollSeconds.length) return { kind: 'done' }
-  const pollMs = nextPollMs(app, tenant, attempt, payment, polls)
+  const { updated_at } = await one(app.db.query(findAttempt, { ...tenant, id: attempt.id }))
+  const quietMs = app.clock.nowMs() - updated_at.getTime()
+  const scale = gatewayOf(app).timeScale(tenant.environment)
+  const lookMs = nextLookMs(methodOf(payment).looks, quietMs, isAnswered(verdict), scale)
   // The end of its time is not slept through.
-  const endsFirst = open.includes(payment.status) && leftMs > 0
-  return { kind: 'again', afterMs: endsFirst ? Math.min(pollMs, leftMs + 1) : pollMs }
+  if (open.includes(payment.status) && leftMs > 0)
+    return { kind: 'again', afterMs: Math.min(lookMs ?? leftMs, leftMs) + 1 }
+  return lookMs === null ? { kind: 'done' } : { kind: 'again', afterMs: lookMs }
 }
 
 function isAnswer({ kind }: Verdict): boolean {
@@ -189,6 +197,7 @@ function takenAs(attempt: AttemptRow, verdict: Verdict, payment: PaymentRow): Kn
 async function sendAgain(app: App, tenant: Tenant, attempt: AttemptRow): Promise<Verdict> {
   const payment = await one(app.db.query(findPayment, { ...tenant, id: attempt.payment_id }))
   if (!open.includes(payment.status) || isOver(app, tenant, payment, attempt)) return { kind: 'missing' }
+  await lookAnew(app, tenant, payment)
   const verdict = await send(app, tenant, attempt, payment, null)
   return verdict.kind === 'unavailable' ? { kind: 'unknown', reason: verdict.reason } : verdict
 }
@@ -206,6 +215,11 @@ async function send(
   return verdict
 }
 
+/** Something is asked of the provider that was not asked before, or is asked again. */
+async function lookAnew(app: App, tenant: Tenant, { id }: PaymentRow): Promise<void> {
+  await app.db.query(restartLooks, { ...tenant, payment: id, at: new Date(app.clock.nowMs()) })
+}
+
 function isOver(app: App, tenant: Tenant, payment: PaymentRow, attempt: AttemptRow): boolean {
   return untilOverMs(app, tenant, payment, attempt) <= 0
 }
@@ -213,20 +227,4 @@ function isOver(app: App, tenant: Tenant, payment: PaymentRow, attempt: AttemptR
 function untilOverMs(app: App, tenant: Tenant, payment: PaymentRow, { clock_offset_ms }: AttemptRow): number {
   const nowMs = app.clock.nowMs() + Number(clock_offset_ms)
   return payment.expires_at.getTime() + graceMs * gatewayOf(app).timeScale(tenant.environment) - nowMs
-}
-
-function nextPollMs(
-  app: App,
-  { environment }: Tenant,
-  { created_at, clock_offset_ms }: AttemptRow,
-  payment: PaymentRow,
-  polls: number,
-): number {
-  const { pollSeconds } = methodOf(payment)
-  const seconds = pollSeconds[Math.min(polls, pollSeconds.length - 1)] ?? 0
-  // Money may be set aside for days before it is captured: then the looks are counted from there.
-  const isCaptured = payment.details.amount_authorised !== undefined
-  const begunMs = (isCaptured ? payment.updated_at : created_at).getTime()
-  const dueMs = begunMs + seconds * 1_000 * gatewayOf(app).timeScale(environment)
-  return Math.max(100, dueMs - (app.clock.nowMs() + Number(clock_offset_ms)))
 }

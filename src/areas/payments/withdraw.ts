@@ -6,7 +6,7 @@ import type { Tenant } from '../../platform/tenant.ts'
 import { methodOf } from './payment-methods.ts'
 import { gatewayOf } from './providers/gateway.ts'
 import { settle } from './settle.ts'
-import { attemptOfPayment, findPayment, type PaymentRow } from './store.ts'
+import { attemptOfPayment, findPayment, type PaymentRow, restartLooks } from './store.ts'
 import { watchJob } from './submit.ts'
 
 /** In the transaction that gives the payment up. */
@@ -14,7 +14,8 @@ export async function watchWithdrawal(app: App, tx: Tx, tenant: Tenant, payment:
   const method = methodOf(payment)
   const attempt = await one(tx.query(attemptOfPayment, { ...tenant, payment: payment.id }))
   if (!method.withdraw || attempt.state === 'final') return
-  const delayMs = method.pollSeconds[0] * 1_000 * gatewayOf(app).timeScale(tenant.environment)
+  await tx.query(restartLooks, { ...tenant, payment: payment.id, at: new Date(app.clock.nowMs()) })
+  const delayMs = method.looks[0] * 1_000 * gatewayOf(app).timeScale(tenant.environment)
   await app.work.add(tx, app.work.prepare(watchJob, tenant, { attempt: attempt.id, inline: true }, { delayMs }))
 }
 

@@ -21,7 +21,7 @@ const accountSeconds = 86_400
 export const bankTransfer: PaymentMethod = {
   name: 'bank_transfer',
   budgetMs: 20_000,
-  pollSeconds: [5, 15, 45, 100, 300, 900, 1_800, 3_640, 10_800, 43_200, 86_440, 172_800, 259_200],
+  looks: [5, 15, 45, 100, 300, 900, 1_800, 3_640, 10_800, 43_200, 86_440, 172_800, 259_200],
   isQueued: true,
   refusals: {},
   isMeant: ({ bank, provider }) => bank !== undefined || provider?.toLowerCase() === bankProvider,

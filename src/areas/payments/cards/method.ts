@@ -32,7 +32,7 @@ const authorisedSeconds = 7 * 86_400
 export const card: PaymentMethod = {
   name: 'card',
   budgetMs: 20_000,
-  pollSeconds: [5, 15, 60, 300, 600, 930, 3_600, 21_600, 86_430, 259_200, 604_800],
+  looks: [5, 15, 60, 300, 600, 930, 3_600, 21_600, 86_430, 259_200, 604_800],
   isQueued: false,
   refusals: {
     CARD_DECLINED: 'CARD_DECLINED',

@@ -18,11 +18,11 @@ import { noSuchPayment, paymentUuid, recordOf } from '../payment.ts'
 import { gatewayOf } from '../providers/gateway.ts'
 import { collectionFeeOf } from '../providers/terms.ts'
 import { settle } from '../settle.ts'
-import { attemptOfPayment, findPayment, lockPayment, type PaymentRow } from '../store.ts'
+import { attemptOfPayment, findPayment, lockPayment, type PaymentRow, restartLooks } from '../store.ts'
 import { watchJob } from '../submit.ts'
 import { CardShown } from './card.ts'
 import { capture, card, cardTermsOf } from './method.ts'
-import { amendAmount, askCapture, deleteToken, listTokens, restartLooks, type TokenRow } from './store.ts'
+import { amendAmount, askCapture, deleteToken, listTokens, type TokenRow } from './store.ts'
 
 const capturePayment = write({
   method: 'POST',
@@ -74,9 +74,9 @@ async function planCapture(
     payment.fee === 0n ? 0n : collectionFeeOf(cardTermsOf(app, tenant, currency), { micros: amount, currency })
   const changed = { authorised_until: null, amount_authorised: String(authorised) }
   await tx.query(amendAmount, { ...tenant, payment: id, amount, fee, details: JSON.stringify(changed), at })
-  await tx.query(restartLooks, { ...tenant, payment: id })
+  await tx.query(restartLooks, { ...tenant, payment: id, at: new Date(app.clock.nowMs()) })
   const { id: attempt } = await one(tx.query(attemptOfPayment, { ...tenant, payment: id }))
-  const delayMs = card.pollSeconds[0] * 1_000 * gatewayOf(app).timeScale(tenant.environment)
+  const delayMs = card.looks[0] * 1_000 * gatewayOf(app).timeScale(tenant.environment)
   await app.work.add(tx, app.work.prepare(watchJob, tenant, { attempt, inline: true }, { delayMs }))
   return one(tx.query(lockPayment, { ...tenant, id }))
 }

@@ -84,12 +84,6 @@ export const askCapture = statement<OfPayment & { at: Date }, { payment_id: stri
    returning payment_id`,
 )
 
-/** How often the acquirer was asked before a capture is not held against it. */
-export const restartLooks = statement<OfPayment, object>(
-  'payments.restart_looks',
-  `update payments.attempts set polls = 0 where ${mine} and payment_id = $payment`,
-)
-
 /** What is to be paid is what is captured of it. */
 export const amendAmount = statement<
   OfPayment & { amount: bigint; fee: bigint; details: string; at: Date },

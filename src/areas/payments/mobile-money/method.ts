@@ -18,7 +18,7 @@ const paidAsAsked: Verdict = { kind: 'paid', receipt: null, micros: null }
 export const mobileMoney: PaymentMethod = {
   name: 'mobile_money',
   budgetMs: 8_000,
-  pollSeconds: [10, 20, 35, 60, 90, 120, 150, 300, 900, 3_600, 21_600, 86_400, 259_200],
+  looks: [10, 20, 35, 60, 90, 120, 150, 300, 900, 3_600, 21_600, 86_400, 259_200],
   isQueued: true,
   refusals: {},
   isMeant: ({ phone, phone_number }) => phone !== undefined || phone_number !== undefined,

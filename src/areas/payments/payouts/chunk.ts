@@ -11,7 +11,7 @@ import { gatewayOf } from '../providers/gateway.ts'
 import { judgeTogether } from './judge.ts'
 import { rememberSent } from './remembered.ts'
 import type { PayoutRow } from './store.ts'
-import { afterAsking, batchedPayoutJob, firstPollSeconds, pay, queuedMs } from './submit.ts'
+import { afterAsking, batchedPayoutJob, looks, pay, queuedMs } from './submit.ts'
 import { findMany, moveStates } from './together-store.ts'
 
 /** So many are in the hands of one job. */
@@ -41,7 +41,7 @@ export const chunkJob: Job<App, typeof Payload> = {
     const after = (await app.db.query(findMany, { ...tenant, ids: payload.payouts })).filter(isUnderWay)
     const queued = after.filter(isPlanned)
     const scale = gatewayOf(app).timeScale(tenant.environment)
-    const pollMs = firstPollSeconds * 1_000 * scale
+    const pollMs = looks[0] * 1_000 * scale
     if (after.length === 0) return { kind: 'done' }
     if (queued.length === 0) return { kind: 'again', afterMs: pollMs }
     // Those that the provider has must not wait for those that it does not take yet.

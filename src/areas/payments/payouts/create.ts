@@ -23,7 +23,7 @@ import { feeOf, type Terms } from '../providers/terms.ts'
 import { judge } from './judge.ts'
 import { holdOf } from './payout.ts'
 import { findPayout, findPayoutReferences, insertPayouts, type NewPayout, type PayoutRow } from './store.ts'
-import { firstPollSeconds, payoutJob, submit } from './submit.ts'
+import { looks, payoutJob, submit } from './submit.ts'
 
 /** How long the answer waits for the provider's first word. */
 const budgetMs = 8_000
@@ -104,7 +104,7 @@ export async function watchFrom(
   nowMs: number,
 ): Promise<void> {
   const inline = sendsInline && payout.status === 'processing'
-  const pollMs = firstPollSeconds * 1_000 * gatewayOf(app).timeScale(tenant.environment)
+  const pollMs = looks[0] * 1_000 * gatewayOf(app).timeScale(tenant.environment)
   const delayMs = inline ? pollMs : Math.max(0, payout.due_at.getTime() - nowMs)
   const job = app.work.prepare(payoutJob, tenant, { payout: payout.id, inline }, delayMs > 0 ? { delayMs } : {})
   await app.work.add(tx, job)

@@ -39,7 +39,6 @@ export interface PayoutRow {
   state: AttemptState
   token: Buffer
   tries: number
-  polls: number
   missed_at: Date | null
   lost: boolean
   refusal: string | null
@@ -58,7 +57,7 @@ export interface PayoutRow {
 }
 
 export const columns = `bucket, account_id, environment, id, batch_id, batch_index, status, method, provider, country, amount, currency,
-  fee, phone, bank, recipient, description, reference, metadata, callback_url, scheduled_at, in_review, risk, state, token, tries, polls,
+  fee, phone, bank, recipient, description, reference, metadata, callback_url, scheduled_at, in_review, risk, state, token, tries,
   missed_at, lost, refusal, provider_reference, failure_reason, sequence, request_id, due_at, completed_at, created_at,
   updated_at, touched_at, accounts.clock_offset_ms(account_id, environment) as clock_offset_ms`
 
@@ -214,7 +213,6 @@ export const moveState = statement<
   'payments.move_payout_state',
   `update payments.payouts
       set state = $to, tries = tries + $tries::int, touched_at = $at,
-          polls = case when $to = 'sending' then 0 else polls end,
           missed_at = case when $to = 'unknown' then missed_at end, lost = lost and $to = 'unknown'
     where ${mine} and id = $id and status = 'processing' and state = any($from::text[])
    returning ${columns}`,
@@ -231,11 +229,6 @@ export const noteMissing = statement<One & { before: Date; at: Date }, object>(
 export const noteRefusal = statement<One & { reason: string }, object>(
   'payments.note_payout_refusal',
   `update payments.payouts set refusal = $reason where ${mine} and id = $id and status = 'processing'`,
-)
-
-export const countPayoutPoll = statement<One, object>(
-  'payments.count_payout_poll',
-  `update payments.payouts set polls = polls + 1 where ${mine} and id = $id`,
 )
 
 /** Nobody will be asked any more: a person has to find out. */

@@ -11,20 +11,20 @@ import type { Tenant } from '../../../platform/tenant.ts'
 import type { Job, Outcome } from '../../../platform/work.ts'
 import { isAtWork, soon } from '../at-work.ts'
 import { callbackUrl } from '../callbacks/address.ts'
+import { days, type Looks, nextLookMs } from '../looks.ts'
 import { gatewayOf } from '../providers/gateway.ts'
-import type { Addresses, Outgoing, OutgoingVerdict, Sent } from '../providers/provider.ts'
+import { type Addresses, isAnswered, type Outgoing, type OutgoingVerdict, type Sent } from '../providers/provider.ts'
 import { marketOf } from '../store.ts'
 import { judgeOfBatch } from './judge.ts'
 import { begin, missedMs, settle } from './settle.ts'
-import { countPayoutPoll, findPayout, markOverdue, moveState, type PayoutRow } from './store.ts'
+import { findPayout, markOverdue, moveState, type PayoutRow } from './store.ts'
 import { settleOne } from './together.ts'
 
 /** Which address says what. */
 export const topics = ['result', 'timeout', 'answer'] as const satisfies readonly (keyof Addresses)[]
 
-export const firstPollSeconds = 15
-/** How long the provider is given before it is asked how it went, and from one time to the next: in the end once a day. */
-const pollSeconds = [firstPollSeconds, 30, 75, 480, 3_000, 18_000, 64_800, 86_400]
+/** When the provider is asked how it went: in the end once a day. */
+export const looks: Looks = [15, 45, 120, 600, 3_600, 21_600, ...days(7)]
 /** By then nobody is asked any more, and the money stays where it is until a person has found out. */
 const overdueDays = 7
 /** How soon one comes back that found the provider answering nobody. */
@@ -77,12 +77,15 @@ async function look(app: App, tenant: Tenant | null, id: string, inline: boolean
 
 async function watch(app: App, tenant: Tenant, payout: PayoutRow, inline: boolean): Promise<Outcome> {
   if (isAtWork(payout.state, inline, app.clock.nowMs() - payout.touched_at.getTime())) return soon
-  const after = payout.state === 'planned' ? await submit(app, tenant, payout, false) : await poll(app, tenant, payout)
+  const { after, isHeard } =
+    payout.state === 'planned'
+      ? { after: await submit(app, tenant, payout, false), isHeard: true }
+      : await poll(app, tenant, payout)
   if (after.status !== 'processing') return { kind: 'done' }
   const scale = gatewayOf(app).timeScale(tenant.environment)
   if (after.state === 'planned') return { kind: 'again', afterMs: queuedMs * scale }
   if (nowOf(app, after) - after.due_at.getTime() >= overdueDays * dayMs * scale) return overdue(app, tenant, after)
-  return { kind: 'again', afterMs: nextPollMs(after, scale) }
+  return { kind: 'again', afterMs: waitMs(app, after, isHeard, scale) }
 }
 
 /** Sends a payout that nobody sent yet; gives it as it is then. */
@@ -110,17 +113,17 @@ export async function afterAsking(
   return one(app.db.query(findPayout, { ...tenant, id }))
 }
 
-async function poll(app: App, tenant: Tenant, payout: PayoutRow): Promise<PayoutRow> {
+/** Asks how it went; gives the payout as it is then, and whether the provider said anything. */
+async function poll(app: App, tenant: Tenant, payout: PayoutRow): Promise<{ after: PayoutRow; isHeard: boolean }> {
   const { id } = payout
   const outgoing = gatewayOf(app).outgoing(payout, tenant.environment)
-  if (!outgoing) return payout
+  if (!outgoing) return { after: payout, isHeard: false }
   // Whoever was sending it is gone, and nobody knows how far it came.
   if (payout.state === 'sending') await settle(app, tenant, id, { kind: 'unknown', reason: 'the node is gone' })
   const isLost = payout.lost && payout.state === 'unknown' && outgoing.repeatable
   const verdict = isLost ? await sendAgain(app, tenant, payout) : await ask(app, tenant, payout, outgoing)
   await settleOne(app, tenant, payout, verdict)
-  await app.db.query(countPayoutPoll, { ...tenant, id })
-  return one(app.db.query(findPayout, { ...tenant, id }))
+  return { after: await one(app.db.query(findPayout, { ...tenant, id })), isHeard: isAnswered(verdict) }
 }
 
 /** Asks how a payout went. */
@@ -171,10 +174,11 @@ async function overdue(app: App, tenant: Tenant, { id }: PayoutRow): Promise<Out
   return { kind: 'done' }
 }
 
-function nextPollMs({ polls, missed_at }: PayoutRow, scale: number): number {
-  const waitMs = (pollSeconds[Math.min(polls, pollSeconds.length - 1)] ?? 0) * 1_000 * scale
+function waitMs(app: App, { touched_at, missed_at }: PayoutRow, isHeard: boolean, scale: number): number {
+  const quietMs = app.clock.nowMs() - touched_at.getTime()
+  const lookMs = nextLookMs(looks, quietMs, isHeard, scale) ?? dayMs * scale
   // One that the provider does not know is asked about again as soon as that says something.
-  return Math.max(100, missed_at === null ? waitMs : Math.min(waitMs, missedMs * scale))
+  return missed_at === null ? lookMs : Math.min(lookMs, missedMs * scale)
 }
 
 function nowOf(app: App, { clock_offset_ms }: PayoutRow): number {

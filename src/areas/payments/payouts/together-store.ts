@@ -26,8 +26,7 @@ export const moveStates = statement<Many & { from: AttemptState; to: AttemptStat
       where ${mine} and n.id = any($ids::uuid[]) and n.status = 'processing' and n.state = $from
       order by n.id for update)
    update payments.payouts
-      set state = $to, touched_at = $at, polls = case when $to = 'sending' then 0 else polls end,
-          missed_at = case when $to = 'unknown' then missed_at end, lost = lost and $to = 'unknown'
+      set state = $to, touched_at = $at, missed_at = case when $to = 'unknown' then missed_at end, lost = lost and $to = 'unknown'
     where ${mine} and id = any(array(select locked.payout from locked))
    returning ${columns}`,
 )

@@ -8,7 +8,7 @@ import { kindOf } from '../carriers/kinds.ts'
 import { Breaker } from './breaker.ts'
 import { selectEntered, settingsOf } from './entered.ts'
 import type { Carrier, Surroundings } from './kind.ts'
-import type { OutgoingVerdict, Verdict } from './provider.ts'
+import { isAnswered, type OutgoingVerdict, type Verdict } from './provider.ts'
 
 /** Changes are told; this is for what was not heard. */
 const reloadMs = 30_000
@@ -43,8 +43,7 @@ function serves<M extends Carrier['method']>(carrier: Carrier, method: M): carri
 /** What a provider said; its breaker hears whether it answered. */
 async function noted<V extends Verdict | OutgoingVerdict>(breaker: Breaker, asked: Promise<V>): Promise<V> {
   const verdict = await asked
-  const answered = verdict.kind !== 'unknown' && verdict.kind !== 'unavailable'
-  breaker.record(answered, performance.now())
+  breaker.record(isAnswered(verdict), performance.now())
   return verdict
 }
 

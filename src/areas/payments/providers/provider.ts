@@ -75,6 +75,11 @@ export type Verdict =
   | { kind: 'unavailable'; reason: string }
   | { kind: 'unknown'; reason: string }
 
+/** Whether the provider said anything at all. */
+export function isAnswered({ kind }: Verdict | OutgoingVerdict): boolean {
+  return kind !== 'unknown' && kind !== 'unavailable'
+}
+
 /** A success of which neither the amount nor the receipt is told: the callback has both. */
 export function isBare(verdict: Verdict): boolean {
   return verdict.kind === 'paid' && verdict.micros === null && verdict.receipt === null

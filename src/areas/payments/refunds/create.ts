@@ -20,7 +20,7 @@ import { attemptOfPayment, changeRefunded, lockPayment, type PaymentRow } from '
 import { refunderOf } from './desks.ts'
 import { holdStep } from './settle.ts'
 import { findRefundReference, insertRefund, type RefundRow, tenantOf } from './store.ts'
-import { firstLookSeconds, refundJob } from './submit.ts'
+import { looks, refundJob } from './submit.ts'
 
 /** A payment can be refunded for so long after it was completed. */
 const refundableDays = 365
@@ -90,7 +90,7 @@ export async function acceptRefund(
   if (!refund) throw await usedBefore(tx, payment, input.reference ?? '')
   if ((await hold(tx, tenant, { sourceId: id, step: holdStep }, micros, currency)) !== 'held')
     throw await notCovered(tx, payment, micros)
-  const delayMs = firstLookSeconds * 1_000 * gatewayOf(app).timeScale(tenant.environment)
+  const delayMs = looks[0] * 1_000 * gatewayOf(app).timeScale(tenant.environment)
   const job = app.work.prepare(refundJob, tenant, { refund: id, inline: sendsInline }, sendsInline ? { delayMs } : {})
   await app.work.add(tx, job)
   if (!sendsInline) tx.afterCommit(() => app.work.begin(job))

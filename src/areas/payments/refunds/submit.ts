@@ -4,28 +4,25 @@
 // because time passed, unless nobody was asked: money that may have left stays set aside.
 import { Type } from 'typebox'
 import { idOf } from '../../../kernel/ids.ts'
+import { dayMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one } from '../../../platform/db.ts'
 import type { Job, Outcome } from '../../../platform/work.ts'
 import { isAtWork, soon } from '../at-work.ts'
+import { days, type Looks, nextLookMs } from '../looks.ts'
 import { gatewayOf } from '../providers/gateway.ts'
-import type { OutgoingVerdict, RefundOrder } from '../providers/provider.ts'
+import { isAnswered, type OutgoingVerdict, type RefundOrder } from '../providers/provider.ts'
 import { attemptOfPayment, findPayment, marketOf } from '../store.ts'
 import { addressesOf } from './addresses.ts'
 import { askForRefund, refunderOf } from './desks.ts'
 import { giveUp, settleRefund } from './settle.ts'
 import { countRefundPoll, findRefund, moveRefundState, type RefundRow, tenantOf } from './store.ts'
 
-export const firstLookSeconds = 10
-const daySeconds = 86_400
-/** When the provider is asked how it went: seconds after it was last heard of otherwise, however late it was sent. */
-const lookSeconds = [
-  firstLookSeconds, 20, 45, 120, 600, 3_600, 21_600, daySeconds, 2 * daySeconds, 3 * daySeconds, 4 * daySeconds,
-  5 * daySeconds, 6 * daySeconds, 7 * daySeconds,
-] // biome-ignore format: a table reads better dense
+/** When the provider is asked how it went. */
+export const looks: Looks = [10, 20, 45, 120, 600, 3_600, 21_600, ...days(7)]
 /** A provider that takes nothing is asked again so often, and for so long. */
 const retrySeconds = 15
-const giveUpSeconds = daySeconds
+const giveUpMs = dayMs
 
 const Payload = Type.Object({
   refund: Type.String(),
@@ -52,25 +49,24 @@ async function watch(app: App, refund: RefundRow, inline: boolean): Promise<Outc
   const isFirst = refund.polls === 0
   if (isAtWork(refund.state, inline && isFirst, app.clock.nowMs() - refund.state_at.getTime())) return soon
   const tenant = tenantOf(refund)
-  let isUnsent = false
+  let isHeard = true
   if (refund.state === 'planned') {
-    if (secondsOf(app, refund) > giveUpSeconds) {
+    if (ageMs(app, refund) > giveUpMs) {
       await giveUp(app, refund, 'PROVIDER_UNAVAILABLE')
       return { kind: 'done' }
     }
     await submitRefund(app, refund)
-  } else isUnsent = await look(app, refund)
+  } else isHeard = await look(app, refund)
   await app.db.query(countRefundPoll, { ...tenant, id: refund.id })
   const after = await one(app.db.query(findRefund, { ...tenant, id: refund.id }))
   if (after.state === 'final') return { kind: 'done' }
   const scale = gatewayOf(app).timeScale(tenant.environment)
-  if (after.state === 'planned' || isUnsent) return { kind: 'again', afterMs: retrySeconds * 1_000 * scale }
-  const quietSeconds = (app.clock.nowMs() - after.state_at.getTime()) / 1_000 / scale
-  const next = lookSeconds.find((seconds) => seconds > quietSeconds)
+  if (after.state === 'planned') return { kind: 'again', afterMs: retrySeconds * 1_000 * scale }
+  const afterMs = nextLookMs(looks, app.clock.nowMs() - after.state_at.getTime(), isHeard, scale)
   // It is looked at a few days more, and then put aside for an operator; the money stays set aside.
-  if (next === undefined)
-    return { kind: 'retry', reason: 'the provider does not say what became of it', afterMs: daySeconds * 1_000 * scale }
-  return { kind: 'again', afterMs: Math.max(100, (next - quietSeconds) * 1_000 * scale) }
+  if (afterMs === null)
+    return { kind: 'retry', reason: 'the provider does not say what became of it', afterMs: dayMs * scale }
+  return { kind: 'again', afterMs }
 }
 
 /** Asks the provider for a refund that nobody asked for yet. */
@@ -92,22 +88,18 @@ export async function submitRefund(app: App, refund: RefundRow): Promise<void> {
   await settleRefund(app, refund, await send(app, refund, order))
 }
 
-/** Asks the provider how it went, and sends it again where that is safe; true when it would have been and was not taken. */
+/** Asks the provider how it went, and sends it again where that is safe; gives whether it said or took anything. */
 async function look(app: App, refund: RefundRow): Promise<boolean> {
   const order = await orderOf(app, refund)
   const carrier = refunderOf(app, refund, refund.environment)
   if (!carrier) return false
   const told = await carrier.queryRefund(order)
   const isLost = told.kind === 'missing' && carrier.repeatable && refund.state !== 'accepted'
-  if (!isLost) {
-    await settleRefund(app, refund, told)
-    return false
-  }
-  const verdict = await send(app, refund, order)
+  const verdict = isLost ? await send(app, refund, order) : told
   // That it was not taken now does not say that it was not before.
   const isUnsent = verdict.kind === 'unavailable'
   await settleRefund(app, refund, isUnsent ? { kind: 'unknown', reason: verdict.reason } : verdict)
-  return isUnsent
+  return isAnswered(verdict)
 }
 
 async function send(app: App, refund: RefundRow, order: RefundOrder): Promise<OutgoingVerdict> {
@@ -136,7 +128,7 @@ export async function orderOf(app: App, refund: RefundRow): Promise<RefundOrder>
 }
 
 /** How old a refund is, as time passes for its account. */
-function secondsOf(app: App, { created_at, clock_offset_ms, environment }: RefundRow): number {
-  const ageMs = app.clock.nowMs() + Number(clock_offset_ms) - created_at.getTime()
-  return ageMs / 1_000 / gatewayOf(app).timeScale(environment)
+function ageMs(app: App, { created_at, clock_offset_ms, environment }: RefundRow): number {
+  const nowMs = app.clock.nowMs() + Number(clock_offset_ms)
+  return (nowMs - created_at.getTime()) / gatewayOf(app).timeScale(environment)
 }
