@@ -96,6 +96,30 @@ test('a payout is what its model says, and so is the wallet', async () => {
   assert.deepEqual((await verifyLedger(app.db)).problems, [])
 })
 
+test('a reference may be used again when nobody was asked, and not when the provider gave up what it had taken', async () => {
+  const { app } = world
+  const { id, client } = await world.account({ balance: 1_000 })
+  const tenant = tenantOf({ id })
+  const refused = { kind: 'refused', reason: 'PROVIDER_UNAVAILABLE', code: 'x' } as const
+  const rows: [OutgoingVerdict[], string | null][] = [
+    [[{ kind: 'unavailable', reason: 'x' }], null],
+    [[{ kind: 'accepted', providerId: 'x' }, refused], 'wages-77'],
+  ]
+  for (const [said, reference] of rows) {
+    const input = { amount: 100, currency: 'KES', phone: '+254700000001', reference: 'wages-77' }
+    const { body } = await client.post('/v1/payouts?wait=0', input)
+    const payout = uuidOf('payout', body.payout_id) ?? ''
+    const sending = { from: ['planned'], to: 'sending', tries: 0, at: new Date() } as const
+    await app.db.query(moveState, { ...tenant, id: payout, ...sending })
+    for (const verdict of said) await settle(app, tenant, payout, verdict)
+    const after = (await client.get(`/v1/payouts/${body.payout_id}`)).body
+    assert.deepEqual(
+      [after.status, after.failure_reason, after.reference],
+      ['failed', 'PROVIDER_UNAVAILABLE', reference],
+    )
+  }
+})
+
 test('the same verdict from many at once is applied once', async () => {
   const { app } = world
   const { id, client } = await world.account({ balance: 1_000 })

@@ -57,7 +57,7 @@ async function settleIn(app: App, tx: Tx, tenant: Tenant, id: string, verdict: O
     }
     case 'unavailable':
       // Only whoever sends it can know that it was not taken.
-      return payout.state === 'sending' ? failed(app, tx, payout, 'PROVIDER_UNAVAILABLE') : payout
+      return payout.state === 'sending' ? failed(app, tx, payout, 'PROVIDER_UNAVAILABLE', true) : payout
     case 'refused':
       return refused(app, tx, payout, verdict.reason)
     case 'reversed':
@@ -212,8 +212,8 @@ async function refused(app: App, tx: Tx, payout: PayoutRow, reason: string): Pro
   return failed(app, tx, payout, reason === 'PROVIDER_ERROR' ? (payout.refusal ?? reason) : reason)
 }
 
-async function failed(app: App, tx: Tx, payout: PayoutRow, reason: string): Promise<PayoutRow> {
-  const after = await moved(app, tx, payout, { from: ['processing'], to: 'failed', reason })
+async function failed(app: App, tx: Tx, payout: PayoutRow, reason: string, isUnasked = false): Promise<PayoutRow> {
+  const after = await moved(app, tx, payout, { from: ['processing'], to: 'failed', reason, isUnasked })
   if (after === payout) return payout
   await giveBack(tx, occasionOf(app, after).tenant, after, after.amount + after.fee)
   await countOver(app, tx, after, { failed: 1 })
@@ -294,6 +294,7 @@ interface Move {
   to: PayoutStatus
   reason?: string
   providerReference?: string | null
+  isUnasked?: boolean
 }
 
 /** What is told of a status; of the others nothing is. */
@@ -311,7 +312,7 @@ async function moved(
   app: App,
   tx: Tx,
   payout: PayoutRow,
-  { from, to, reason, providerReference = null }: Move,
+  { from, to, reason, providerReference = null, isUnasked = false }: Move,
 ): Promise<PayoutRow> {
   const occasion = occasionOf(app, payout)
   const event = eventOf[to]
@@ -323,6 +324,7 @@ async function moved(
       to,
       reason: reason === undefined || reason in failureMessages ? (reason ?? null) : 'PROVIDER_ERROR',
       providerReference,
+      isUnasked,
       told: event ? 1 : 0,
       at: new Date(occasion.nowMs),
       realAt: new Date(occasion.receivedMs),

@@ -164,6 +164,8 @@ export const movePayout = statement<
     to: PayoutStatus
     reason: string | null
     providerReference: string | null
+    /** Nobody was asked for it: its reference may be used again. */
+    isUnasked: boolean
     told: number
     at: Date
     realAt: Date
@@ -177,7 +179,7 @@ export const movePayout = statement<
           completed_at = case when $to = 'completed' then $at::timestamptz else completed_at end,
           in_review = false,
           state = case when $to = 'processing' then state else 'final' end, touched_at = $realAt,
-          overdue_at = null, reference = case when $reason = 'PROVIDER_UNAVAILABLE' then null else reference end
+          overdue_at = null, reference = case when $isUnasked then null else reference end
     where ${mine} and id = $id and status = any($from::text[])
    returning ${columns}`,
 )
