@@ -2,3 +2,8 @@
 -- it was last asked for it.
 alter table payments.attempts drop column polls;
 alter table payments.payouts drop column polls;
+
+-- overdue_at: since when a person has to find out what became of a refund, because the provider does not say, or says
+-- something else than before.
+alter table payments.refunds add column overdue_at timestamptz;
+create index refunds_overdue on payments.refunds (bucket, id) where overdue_at is not null;

@@ -296,7 +296,7 @@ test('an operator says how a refund went of which the provider cannot tell', asy
   assert.equal((await client.post(path(happened, 'fail'))).status, 403)
 })
 
-test('a refund that happened after an operator noted that it had not is in the log, once it is heard of', async () => {
+test('a refund that happened after an operator noted that it had not is in the log and on the list, once it is heard of', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'refunds-'))
   const file = join(folder, 'log')
   const logged = await startWorld({ PAMOJA_SANDBOX_TIME_SCALE: 0.01, PAMOJA_LOG_FILE: file, PAMOJA_LOG_LEVEL: 'error' })
@@ -321,10 +321,58 @@ test('a refund that happened after an operator noted that it had not is in the l
     }, 'the log')
     assert.deepEqual([said.length, said[0]?.includes(not), said[0]?.includes(happened)], [1, true, false])
     assert.deepEqual(await wallet(client), { balance: 1_097, held: 0 })
+    const { data } = (await logged.operator.get('/v1/operator/payments/refunds')).body
+    assert.deepEqual(
+      data.map((row: Record<string, unknown>) => [row.refund_id, row.account_id, row.status, row.amount]),
+      [[not, id, 'failed', 100]],
+    )
   } finally {
     await logged.stop()
     await rm(folder, { recursive: true })
   }
+})
+
+test('a refund that failed and happened all the same is taken from the wallet when an operator says so', async () => {
+  const { client, id } = await world.account({ balance: 1_000 })
+  const [happened, not] = [await givenBackAllTheSame(client, id), await givenBackAllTheSame(client, id)]
+  assert.deepEqual([await isListed(happened), await isListed(not)], [true, true])
+  const decide = (refund: string, verb: string, body: object = {}) =>
+    world.operator.post(`/v1/operator/accounts/${id}/refunds/${refund}/${verb}`, body)
+  const completed = await decide(happened, 'complete', { provider_reference: 'ST1' })
+  assert.deepEqual(
+    [completed.status, completed.body.status, completed.body.provider_reference, completed.body.amount_refunded],
+    [200, 'completed', 'ST1', 100],
+    completed.text,
+  )
+  assert.deepEqual(await transfers(happened), [{ debit: 'wallet', credit: 'float:airtel_money', amount: '100000000' }])
+  const kept = await decide(not, 'fail')
+  assert.deepEqual([kept.status, kept.body.status], [200, 'failed'], kept.text)
+  assert.deepEqual(await wallet(client), { balance: 1_097, held: 0 })
+  assert.deepEqual([await isListed(happened), await isListed(not)], [false, false])
+  for (const refund of [happened, not])
+    assert.equal((await decide(refund, 'complete')).body.error.code, 'INVALID_STATE', 'once')
+  const told = (await client.get('/v1/events?limit=50')).body.data.map(({ event }: { event: string }) => event)
+  assert.deepEqual(told.filter((event: string) => /refund/.test(event)).sort(), [
+    'payment.refunded',
+    'refund.failed',
+    'refund.failed',
+  ])
+})
+
+test('what was given back all the same stays on the list until the wallet and the payment have it', async () => {
+  const { client, id } = await world.account({ balance: 10 })
+  const refund = await givenBackAllTheSame(client, id)
+  const path = `/v1/operator/accounts/${id}/refunds/${refund}/complete`
+  const { payment_id } = (await client.get(`/v1/refunds/${refund}`)).body
+  const spent = { amount: 60, currency: 'KES', phone: '+254700000001' }
+  assert.equal((await client.post('/v1/payouts', spent)).status, 201)
+  assert.equal((await world.operator.post(path, {})).body.error.code, 'INSUFFICIENT_WALLET_BALANCE')
+  const again = await client.post(`/v1/payments/${payment_id}/refund`, { amount: 5 })
+  assert.equal((await over(client, again.body.refund_id)).status, 'completed', again.text)
+  await paid(client, airtel, '0001', 1_000)
+  assert.equal((await world.operator.post(path, {})).body.error.code, 'REFUND_EXCEEDS_PAYMENT')
+  assert.equal(await isListed(refund), true)
+  assert.equal((await client.get(`/v1/refunds/${refund}`)).body.status, 'failed')
 })
 
 test('a provider that takes nothing for a day has given nothing back', async () => {
@@ -493,6 +541,23 @@ test('what was paid by bank goes back to where it came from', async () => {
     assert.equal((await over(client, asked.body.refund_id)).status, 'completed')
   }
 })
+
+/** A refund that an operator noted as failed, and of which the provider says afterwards that it happened. */
+async function givenBackAllTheSame(client: Client, account: string): Promise<string> {
+  const payment = await paid(client, airtel, '0024', 100)
+  const { refund_id } = (await client.post(`/v1/payments/${payment.payment_id}/refund`)).body
+  const failed = await world.operator.post(`/v1/operator/accounts/${account}/refunds/${refund_id}/fail`, {})
+  assert.equal(failed.status, 200, failed.text)
+  const tenant = tenantOf({ id: account })
+  const refund = await one(world.app.db.query(findRefund, { ...tenant, id: uuidOf('refund', refund_id) ?? '' }))
+  await settleRefund(world.app, refund, { kind: 'paid', receipt: 'ST1', micros: null })
+  return refund_id
+}
+
+async function isListed(refund: string): Promise<boolean> {
+  const { data } = (await world.operator.get('/v1/operator/payments/refunds?limit=200')).body
+  return data.some(({ refund_id }: { refund_id: string }) => refund_id === refund)
+}
 
 async function paid(client: Client, { currency, beginning }: typeof airtel, ending: string, amount: number) {
   const { status, body, text } = await client.post('/v1/payments', { amount, currency, phone: `${beginning}${ending}` })

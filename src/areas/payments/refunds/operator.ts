@@ -1,19 +1,83 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators do to refunds: say how one went of which the provider does not tell, after a look at its statement.
+// What operators do to refunds: say how one went of which the provider does not tell, or tells two things, after a look at
+// its statement. Until then the money stays where it is.
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
-import { bucketOf, uuidOf } from '../../../kernel/ids.ts'
+import { bucketCount, bucketOf, idOf, uuidOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
-import { type Route, write } from '../../../platform/route.ts'
+import { pageOf, windowOf } from '../../../platform/page.ts'
+import { list, type Route, write } from '../../../platform/route.ts'
+import { Amount, At, EnvironmentName, listQuery, Nullable } from '../../../platform/schema.ts'
 import type { Environment } from '../../../platform/tenant.ts'
 import { Refund } from '../events.ts'
 import type { OutgoingVerdict } from '../providers/provider.ts'
 import { noSuchRefund, refundOf, refundUuid } from './refund.ts'
-import { applyVerdict } from './settle.ts'
-import { findRefund, type RefundOfPayment, tenantOf } from './store.ts'
+import { applyVerdict, completeAfterAll } from './settle.ts'
+import {
+  clearRefundOverdue,
+  findRefund,
+  listOverdueRefunds,
+  type RefundOfPayment,
+  type RefundRow,
+  tenantOf,
+} from './store.ts'
+
+const buckets = Array.from({ length: bucketCount }, (_, bucket) => bucket)
+
+const Overdue = Type.Object(
+  {
+    refund_id: Type.String(),
+    payment_id: Type.String(),
+    provider_id: Type.String({ description: 'As the provider knows it' }),
+    account_id: Type.String(),
+    environment: EnvironmentName(),
+    provider: Type.String(),
+    country: Type.String(),
+    status: Refund.properties.status,
+    amount: Amount(),
+    currency: Type.String(),
+    created_at: At(),
+    overdue_at: Nullable(At()),
+  },
+  { title: 'OverdueRefund' },
+)
+
+const listRoute = list({
+  path: '/v1/operator/payments/refunds',
+  operation: 'operator.listOverdueRefunds',
+  summary: 'List the refunds of which nobody knows what became, oldest first',
+  description:
+    'One that is `failed` was given back all the same, as the provider says: the payer has the money, and the wallet too. Any other may have happened or not; its money is set aside. Complete or fail each after a look at the provider’s statement.',
+  scope: 'operator',
+  query: Type.Object({ limit: listQuery.limit, cursor: listQuery.cursor }),
+  row: Overdue,
+  examples: [{ name: 'The oldest' }],
+  handle: async (app, { query }) => {
+    const { limit, after } = windowOf(query)
+    const rows = await app.db.query(listOverdueRefunds, { buckets, limit, after })
+    return pageOf({ limit, after, descending: false }, rows, shown)
+  },
+})
+
+function shown(row: RefundRow): Static<typeof Overdue> {
+  return {
+    refund_id: idOf('refund', row.id),
+    payment_id: idOf('payment', row.payment_id),
+    provider_id: row.provider_id ?? row.id,
+    account_id: idOf('account', row.account_id),
+    environment: row.environment,
+    provider: row.provider,
+    country: row.country,
+    status: row.status,
+    amount: row.amount,
+    currency: row.currency,
+    created_at: row.created_at,
+    overdue_at: row.overdue_at,
+  }
+}
 
 const common = {
   method: 'POST',
@@ -23,7 +87,6 @@ const common = {
     refund_id: Type.String({ description: 'Begins with re_' }),
   }),
   reply: { status: 200, schema: Refund },
-  errors: ['NOT_FOUND', 'INVALID_STATE'],
 } as const
 
 const complete = write({
@@ -32,7 +95,8 @@ const complete = write({
   operation: 'operator.completeRefund',
   summary: 'Note that a refund has happened',
   description:
-    'For a refund that the provider was asked for and does not tell of. Look at its statement first: the money leaves the wallet.',
+    'For a refund that the provider was asked for and does not tell of. Look at its statement first: the money leaves the wallet. One that had failed and is on the list, because the provider says that it happened, is taken from the wallet, which must have it.',
+  errors: ['NOT_FOUND', 'INVALID_STATE', 'INSUFFICIENT_WALLET_BALANCE', 'REFUND_EXCEEDS_PAYMENT'],
   body: Type.Object({
     provider_reference: Type.Optional(
       Type.String({ minLength: 1, maxLength: 100, rule: 'must have 1 to 100 characters' }),
@@ -50,7 +114,8 @@ const fail = write({
   operation: 'operator.failRefund',
   summary: 'Note that a refund has not happened',
   description:
-    'For a refund that the provider was asked for and does not tell of. Look at its statement first: the money is free to be spent again.',
+    'For a refund that the provider was asked for and does not tell of. Look at its statement first: the money is free to be spent again. One that had failed already is only taken off the list.',
+  errors: ['NOT_FOUND', 'INVALID_STATE'],
   handle: (app, tx, { params }, caller) =>
     decide(app, tx, params, caller, { kind: 'refused', reason: 'PROVIDER_ERROR', code: 'operator' }),
 })
@@ -60,17 +125,19 @@ async function decide(
   tx: Tx,
   { id, refund_id }: Static<typeof common.params>,
   caller: Caller,
-  verdict: OutgoingVerdict,
+  verdict: Extract<OutgoingVerdict, { kind: 'paid' | 'refused' }>,
 ): Promise<Static<typeof Refund>> {
   const refund = await refundOfAccount(tx, id, refund_id)
-  const { status, state } = refund
-  if (state !== 'accepted' && state !== 'unknown')
+  const { status, state, overdue_at } = refund
+  if (state === 'accepted' || state === 'unknown') await applyVerdict(app, tx, refund, verdict)
+  else if (status !== 'failed' || overdue_at === null)
     throw new AppError(
       'INVALID_STATE',
-      `the refund is ${status}; only one that was asked for and is not over can be decided`,
+      `the refund is ${status}; only one that was asked for and is not over can be decided, or one that is on the list`,
       { extra: { status } },
     )
-  await applyVerdict(app, tx, refund, verdict)
+  else if (verdict.kind === 'paid') await completeAfterAll(app, tx, refund, verdict.receipt)
+  else await tx.query(clearRefundOverdue, { ...tenantOf(refund), id: refund.id })
   const after = await one(tx.query(findRefund, { ...tenantOf(refund), id: refund.id }))
   await record(tx, caller, 'refund.decide', refund_id, { before: { status }, after: { status: after.status } })
   return refundOf(after, { amount: after.payment_amount, refunded: after.payment_refunded })
@@ -89,4 +156,4 @@ async function refundOfAccount(tx: Tx, accountId: string, refundId: string): Pro
   throw noSuchRefund()
 }
 
-export const refundOperatorRoutes: readonly Route[] = [complete, fail]
+export const refundOperatorRoutes: readonly Route[] = [listRoute, complete, fail]

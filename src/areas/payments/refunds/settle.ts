@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a verdict does to a refund: its state, the payment it is of, the ledger and what is told of it, in one transaction.
 // Whoever comes second changes nothing, so that verdicts may come twice, late and in any order.
+import { AppError } from '../../../kernel/errors.ts'
 import { idOf } from '../../../kernel/ids.ts'
 import { capture, post, release } from '../../../ledger/wallets.ts'
 import type { App } from '../../../platform/app.ts'
-import { maybe, one, type Tx } from '../../../platform/db.ts'
+import { maybe, one, type Queryable, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import { paymentEvents, refundEvents } from '../events.ts'
 import { currencyOf } from '../input.ts'
@@ -16,6 +17,7 @@ import { feePart, refundOf, refundsOf } from './refund.ts'
 import {
   completedRefunds,
   findRefund,
+  markRefundOverdue,
   moveRefund,
   moveRefundState,
   type RefundRow,
@@ -25,6 +27,7 @@ import {
 
 /** What is held for a refund, until it is captured or released. */
 export const holdStep = 'refund:hold'
+const captureStep = 'refund:capture'
 
 const open: readonly RefundStatus[] = ['pending', 'processing']
 
@@ -69,7 +72,8 @@ export async function applyVerdict(app: App, tx: Tx, refund: RefundRow, verdict:
       await stateIs('final')
       return failed(app, tx, payment, refund, verdict.reason)
     case 'paid':
-      if (verdict.micros !== null && verdict.micros !== refund.amount) return mismatched(app, refund)
+      if (verdict.micros !== null && verdict.micros !== refund.amount)
+        return doubtful(app, tx, refund, 'a provider gave back another amount than it was asked to')
       await stateIs('final')
       return completed(app, tx, payment, refund, verdict.receipt)
   }
@@ -96,34 +100,63 @@ async function completed(
   const feeReturned = await feeOf(app, tx, payment, refund)
   const after = await moved(app, tx, refund, { from: open, to: 'completed', providerReference, feeReturned })
   if (!after) return toldAgain(app, tx, refund)
-  const { tenant, nowMs, receivedMs } = occasionOf(app, refund)
-  const { id, amount, currency } = after
+  const { tenant, receivedMs } = occasionOf(app, refund)
+  const { id, amount } = after
   const hold = { sourceId: id, step: holdStep }
-  const verdict = await capture(tx, tenant, hold, 'refund:capture', amount, floatOf(after), receivedMs)
+  const verdict = await capture(tx, tenant, hold, captureStep, amount, floatOf(after), receivedMs)
   if (verdict !== 'captured') throw new Error(`the money of ${idOf('refund', id)} is not held: ${verdict}`)
-  if (feeReturned > 0n) {
-    const leg = {
-      debit: 'revenue:payment_fees',
-      credit: 'wallet',
-      micros: feeReturned,
-      currency: currencyOf(currency),
-    }
+  await givenBack(app, tx, payment, after, 0n)
+}
+
+/**
+ * A refund that failed here has happened all the same, as a person found out. Nothing is held for it any more: the wallet
+ * pays it now, or it stays as it is.
+ */
+export async function completeAfterAll(app: App, tx: Tx, refund: RefundRow, receipt: string | null): Promise<void> {
+  const { tenant, receivedMs } = occasionOf(app, refund)
+  const payment = await one(tx.query(lockPayment, { ...tenant, id: refund.payment_id }))
+  const feeReturned = await feeOf(app, tx, payment, refund)
+  const move = { from: ['failed'], to: 'completed', providerReference: receipt, feeReturned } as const
+  const after = await moved(app, tx, refund, move)
+  if (!after) throw new Error(`${idOf('refund', refund.id)} has not failed`)
+  const { id: sourceId, amount: micros, currency } = after
+  const leg = { debit: 'wallet', credit: floatOf(after), micros, currency: currencyOf(currency) }
+  if ((await post(tx, tenant, { sourceId, step: captureStep }, [leg], receivedMs)) !== 'posted')
+    throw new AppError('INSUFFICIENT_WALLET_BALANCE', 'the account’s wallet does not have what was given back')
+  await givenBack(app, tx, payment, after, micros)
+}
+
+/** What follows when money has gone back. `by` is what the payment's refunds grow by; mostly it was counted before. */
+async function givenBack(app: App, tx: Tx, payment: PaymentRow, refund: RefundRow, by: bigint): Promise<void> {
+  const occasion = occasionOf(app, refund)
+  const { tenant, nowMs, receivedMs } = occasion
+  const { id, amount, currency, fee_returned: micros } = refund
+  if (micros > 0n) {
+    const leg = { debit: 'revenue:payment_fees', credit: 'wallet', micros, currency: currencyOf(currency) }
     await post(tx, tenant, { sourceId: id, step: 'refund:fee' }, [leg], receivedMs)
   }
-  const told = { ...tenant, id: payment.id, by: 0n, told: 1, at: new Date(nowMs) }
-  await tellRefunded(app, tx, await one(tx.query(changeRefunded, told)), after)
+  const counted = await maybe(tx.query(changeRefunded, { ...tenant, id: payment.id, by, told: 1, at: new Date(nowMs) }))
+  if (!counted)
+    throw new AppError('REFUND_EXCEEDS_PAYMENT', 'other refunds of the payment leave no room for what was given back')
+  await tellRefunded(app, tx, counted, refund)
   const { refunded } = purposeOf(payment)
   if (!refunded) return
   const { amount: total } = await one(tx.query(completedRefunds, { ...tenant, payment: payment.id }))
-  await refunded(app, tx, occasionOf(app, after), payment, { id, amount, total })
+  await refunded(app, tx, occasion, payment, { id, amount, total })
 }
 
 /** It is told once more how it went, or otherwise than before: then the payer has money that the wallet has again, too. */
 async function toldAgain(app: App, tx: Tx, refund: RefundRow): Promise<void> {
+  const { status } = await one(tx.query(findRefund, { ...tenantOf(refund), id: refund.id }))
+  if (status === 'failed') await doubtful(app, tx, refund, 'a provider gave back what was noted as failed')
+}
+
+/** Somebody has to look at it; nothing is moved until then. */
+export async function doubtful(app: App, db: Queryable, refund: RefundRow, why: string): Promise<void> {
   const { id, provider } = refund
-  const { status } = await one(tx.query(findRefund, { ...tenantOf(refund), id }))
-  if (status !== 'failed') return
-  app.log.error({ refund: idOf('refund', id), provider }, 'a provider gave back what was noted as failed')
+  const { tenant, nowMs } = occasionOf(app, refund)
+  const isNews = (await db.query(markRefundOverdue, { ...tenant, id, at: new Date(nowMs) })).length > 0
+  if (isNews) app.log.error({ refund: idOf('refund', id), provider }, why)
 }
 
 async function failed(app: App, tx: Tx, payment: PaymentRow, refund: RefundRow, reason: FailureReason): Promise<void> {
@@ -135,11 +168,6 @@ async function failed(app: App, tx: Tx, payment: PaymentRow, refund: RefundRow, 
   const back = { ...tenant, id: payment.id, by: -refund.amount, told: 0, at: new Date(nowMs) }
   await tellFailed(app, tx, await one(tx.query(changeRefunded, back)), after, reason)
   await purposeOf(payment).refundFailed?.(app, tx, occasionOf(app, after), payment, refund.id)
-}
-
-/** It gave back another amount than it was asked to: nothing is believed until somebody has looked at it. */
-function mismatched(app: App, { id, provider }: RefundRow): void {
-  app.log.error({ refund: idOf('refund', id), provider }, 'a provider gave back another amount than it was asked to')
 }
 
 /** Where the money of a refund leaves us. */

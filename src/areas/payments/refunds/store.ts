@@ -39,12 +39,14 @@ export interface RefundRow {
   updated_at: Date
   /** By the real one: when the state last changed. */
   state_at: Date
+  /** Since when a person has to find out what became of it. */
+  overdue_at: Date | null
   clock_offset_ms: bigint
 }
 
 const columns = `r.bucket, r.account_id, r.environment, r.id, r.payment_id, r.status, r.amount, r.currency, r.fee_returned,
   r.reason, r.description, r.reference, r.metadata, r.way, r.provider, r.country, r.state, r.provider_id, r.token, r.polls,
-  r.provider_reference, r.failure_reason, r.request_id, r.created_at, r.completed_at, r.updated_at, r.state_at,
+  r.provider_reference, r.failure_reason, r.request_id, r.created_at, r.completed_at, r.updated_at, r.state_at, r.overdue_at,
   accounts.clock_offset_ms(r.account_id, r.environment) as clock_offset_ms`
 
 const mine = 'r.bucket = $bucket and r.account_id = $account and r.environment = $environment'
@@ -155,7 +157,7 @@ export const moveRefund = statement<
   'payments.move_refund',
   `update payments.refunds r
       set status = $to, failure_reason = $reason, provider_reference = coalesce($providerReference, provider_reference),
-          fee_returned = $feeReturned, updated_at = $at,
+          fee_returned = $feeReturned, updated_at = $at, overdue_at = null,
           completed_at = case when $to = 'completed' then $at::timestamptz end
     where ${mine} and r.id = $id and r.status = any($from::text[])
    returning ${columns}`,
@@ -176,6 +178,29 @@ export const moveRefundState = statement<
 export const countRefundPoll = statement<One, object>(
   'payments.count_refund_poll',
   `update payments.refunds r set polls = least(polls, 9999) + 1 where ${mine} and r.id = $id`,
+)
+
+/** A person has to find out; none when one was asked to already. */
+export const markRefundOverdue = statement<One & { at: Date }, { id: string }>(
+  'payments.mark_refund_overdue',
+  `update payments.refunds r set overdue_at = $at where ${mine} and r.id = $id and r.overdue_at is null returning r.id`,
+)
+
+/** A person has looked at it, and the books are right. */
+export const clearRefundOverdue = statement<One, object>(
+  'payments.clear_refund_overdue',
+  `update payments.refunds r set overdue_at = null where ${mine} and r.id = $id`,
+)
+
+/** Those that a person has to find out about, of every account, oldest first. */
+export const listOverdueRefunds = statement<
+  { buckets: readonly number[]; after: string | null; limit: number },
+  RefundRow
+>(
+  'payments.list_overdue_refunds',
+  `select ${columns} from payments.refunds r
+    where r.bucket = any($buckets::smallint[]) and r.overdue_at is not null and ($after::uuid is null or r.id > $after)
+    order by r.id limit $limit::int + 1`,
 )
 
 export function tenantOf({ bucket, account_id: account, environment }: PaymentRow | RefundRow): Tenant {

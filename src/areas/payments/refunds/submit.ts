@@ -15,7 +15,7 @@ import { isAnswered, type OutgoingVerdict, type RefundOrder } from '../providers
 import { attemptOfPayment, findPayment, marketOf } from '../store.ts'
 import { addressesOf } from './addresses.ts'
 import { askForRefund, refunderOf } from './desks.ts'
-import { giveUp, settleRefund } from './settle.ts'
+import { doubtful, giveUp, settleRefund } from './settle.ts'
 import { countRefundPoll, findRefund, moveRefundState, type RefundRow, tenantOf } from './store.ts'
 
 /** When the provider is asked how it went. */
@@ -63,10 +63,11 @@ async function watch(app: App, refund: RefundRow, inline: boolean): Promise<Outc
   const scale = gatewayOf(app).timeScale(tenant.environment)
   if (after.state === 'planned') return { kind: 'again', afterMs: retrySeconds * 1_000 * scale }
   const afterMs = nextLookMs(looks, app.clock.nowMs() - after.state_at.getTime(), isHeard, scale)
-  // It is looked at a few days more, and then put aside for an operator; the money stays set aside.
-  if (afterMs === null)
-    return { kind: 'retry', reason: 'the provider does not say what became of it', afterMs: dayMs * scale }
-  return { kind: 'again', afterMs }
+  if (afterMs !== null) return { kind: 'again', afterMs }
+  // It is looked at a few days more, and then only a person can find out; the money stays set aside.
+  const reason = 'the provider does not say what became of it'
+  await doubtful(app, app.db, after, `of a refund ${reason}; ask it`)
+  return { kind: 'retry', reason, afterMs: dayMs * scale }
 }
 
 /** Asks the provider for a refund that nobody asked for yet. */
