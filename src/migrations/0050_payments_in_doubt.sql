@@ -7,3 +7,8 @@ alter table payments.payouts drop column polls;
 -- something else than before.
 alter table payments.refunds add column overdue_at timestamptz;
 create index refunds_overdue on payments.refunds (bucket, id) where overdue_at is not null;
+
+-- sent_by: with whose account it was sent. Whoever replaces the account has another one, which has never heard of it; nothing
+-- is sent a second time on its word.
+alter table payments.payouts add column sent_by text;
+alter table payments.refunds add column sent_by text;

@@ -253,5 +253,6 @@ export const acquirer: ProviderKind = {
     webhook_secret: secretText('Signs what the acquirer tells'),
   },
   outgoing: { open: {}, secret: {} },
+  identity: ['base_url', 'secret_key'],
   connect: (settings: AcquirerSettings, surroundings) => new AcquirerCarrier(settings, surroundings),
 }

@@ -103,5 +103,6 @@ export const airtel: ProviderKind = {
     open: { payout_public_key: publicKeyText('The provider’s, for which the PIN is encrypted') },
     secret: { payout_pin: secretText('Of the account that pays') },
   },
+  identity: ['base_url', 'client_id'],
   connect: (settings: AirtelSettings, surroundings) => new AirtelCarrier(settings, surroundings),
 }

@@ -190,5 +190,6 @@ export const bank: ProviderKind = {
     webhook_secret: secretText('That the bank signs its notices with'),
   },
   outgoing: { open: {}, secret: {} },
+  identity: ['base_url', 'api_key'],
   connect: (settings: BankSettings, surroundings) => new BankCarrier(settings, surroundings),
 }

@@ -165,5 +165,6 @@ export const daraja: ProviderKind = {
     },
     secret: { initiator_password: secretText('Of the initiator') },
   },
+  identity: ['base_url', 'shortcode', 'payout_shortcode'],
   connect: (settings: DarajaSettings, surroundings) => new DarajaCarrier(settings, surroundings),
 }

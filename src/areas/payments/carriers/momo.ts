@@ -125,5 +125,6 @@ export const momo: ProviderKind = {
       payout_api_key: secretText('Of that API user'),
     },
   },
+  identity: ['base_url', 'target_environment', 'api_user', 'payout_api_user'],
   connect: (settings: MomoSettings, surroundings) => new MomoCarrier(settings, surroundings),
 }

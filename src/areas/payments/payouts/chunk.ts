@@ -64,10 +64,12 @@ async function send(app: App, tenant: Tenant, some: readonly PayoutRow[]): Promi
     ...some.filter(({ risk }) => risk !== null),
     ...(unjudged.length > 0 ? await judgeTogether(app, tenant, unjudged) : []),
   ]
-  const ids = judged.filter(isPlanned).map(({ id }) => id)
-  if (ids.length === 0) return
+  const ready = judged.filter(isPlanned)
+  if (ready.length === 0) return
+  const ids = ready.map(({ id }) => id)
+  const sentBy = ready.map((payout) => gatewayOf(app).accountOf(payout, tenant.environment) ?? '')
   const at = new Date(app.clock.nowMs())
-  const marked = await app.db.query(moveStates, { ...tenant, ids, from: 'planned', to: 'sending', at })
+  const marked = await app.db.query(moveStates, { ...tenant, ids, from: 'planned', to: 'sending', sentBy, at })
   const accepted: string[] = []
   await Promise.all(
     marked.map(async (payout) => {
@@ -83,6 +85,7 @@ async function send(app: App, tenant: Tenant, some: readonly PayoutRow[]): Promi
       ids: accepted,
       from: 'sending',
       to: 'accepted',
+      sentBy: [],
       at: new Date(app.clock.nowMs()),
     })
 }

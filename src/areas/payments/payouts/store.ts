@@ -37,6 +37,8 @@ export interface PayoutRow {
   /** Null until it was judged. */
   risk: Risk | null
   state: AttemptState
+  /** Whose account with the provider it was sent with; null until it was. */
+  sent_by: string | null
   token: Buffer
   tries: number
   missed_at: Date | null
@@ -57,7 +59,7 @@ export interface PayoutRow {
 }
 
 export const columns = `bucket, account_id, environment, id, batch_id, batch_index, status, method, provider, country, amount, currency,
-  fee, phone, bank, recipient, description, reference, metadata, callback_url, scheduled_at, in_review, risk, state, token, tries,
+  fee, phone, bank, recipient, description, reference, metadata, callback_url, scheduled_at, in_review, risk, state, sent_by, token, tries,
   missed_at, lost, refusal, provider_reference, failure_reason, sequence, request_id, due_at, completed_at, created_at,
   updated_at, touched_at, accounts.clock_offset_ms(account_id, environment) as clock_offset_ms`
 
@@ -205,6 +207,14 @@ export const captureShare = statement<
           case when $feeAmount::bigint = 0 then 'captured'
                else ledger.capture($bucket::smallint, $account::uuid, $environment::text, $source::uuid, $step::text,
                                    $fee::text, $feeAmount::bigint, 'revenue:payout_fees', $feeId::uuid) end as charged`,
+)
+
+/** Whoever gets it back sends a payout that nobody sent yet, with this account. */
+export const beginSending = statement<One & { sentBy: string | null; at: Date }, PayoutRow>(
+  'payments.begin_payout',
+  `update payments.payouts set state = 'sending', sent_by = $sentBy, touched_at = $at, missed_at = null, lost = false
+    where ${mine} and id = $id and status = 'processing' and state = 'planned'
+   returning ${columns}`,
 )
 
 /** Moves the request for a payout on; none when somebody else did. */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // From the stored payout to the provider, and after it until the payout is over: the provider is asked again and again,
 // because calls get lost. One that may have been sent is sent a second time only under the same id, to a provider that takes
-// an id once and has said twice, a minute apart, that it never heard of it. While a provider answers nobody, payouts wait.
+// an id once and has said twice, a minute apart, that it never heard of it. That must be the account which was asked first:
+// another one has never heard of anything. While a provider answers nobody, payouts wait.
 import { Type } from 'typebox'
 import { idOf } from '../../../kernel/ids.ts'
 import { dayMs } from '../../../kernel/time.ts'
@@ -17,7 +18,7 @@ import { type Addresses, isAnswered, type Outgoing, type OutgoingVerdict, type S
 import { marketOf } from '../store.ts'
 import { judgeOfBatch } from './judge.ts'
 import { begin, missedMs, settle } from './settle.ts'
-import { findPayout, markOverdue, moveState, type PayoutRow } from './store.ts'
+import { beginSending, findPayout, markOverdue, moveState, type PayoutRow } from './store.ts'
 import { settleOne } from './together.ts'
 
 /** Which address says what. */
@@ -89,9 +90,10 @@ async function watch(app: App, tenant: Tenant, payout: PayoutRow, inline: boolea
 }
 
 /** Sends a payout that nobody sent yet; gives it as it is then. */
-export async function submit(app: App, tenant: Tenant, { id }: PayoutRow, inline: boolean): Promise<PayoutRow> {
-  const at = new Date(app.clock.nowMs())
-  const payout = await maybe(app.db.query(moveState, { ...tenant, id, from: ['planned'], to: 'sending', tries: 0, at }))
+export async function submit(app: App, tenant: Tenant, planned: PayoutRow, inline: boolean): Promise<PayoutRow> {
+  const { id } = planned
+  const sentBy = gatewayOf(app).accountOf(planned, tenant.environment)
+  const payout = await maybe(app.db.query(beginSending, { ...tenant, id, sentBy, at: new Date(app.clock.nowMs()) }))
   if (!payout) return one(app.db.query(findPayout, { ...tenant, id }))
   return afterAsking(app, tenant, payout, await pay(app, tenant, payout), inline)
 }
@@ -120,8 +122,13 @@ async function poll(app: App, tenant: Tenant, payout: PayoutRow): Promise<{ afte
   if (!outgoing) return { after: payout, isHeard: false }
   // Whoever was sending it is gone, and nobody knows how far it came.
   if (payout.state === 'sending') await settle(app, tenant, id, { kind: 'unknown', reason: 'the node is gone' })
-  const isLost = payout.lost && payout.state === 'unknown' && outgoing.repeatable
-  const verdict = isLost ? await sendAgain(app, tenant, payout) : await ask(app, tenant, payout, outgoing)
+  const isSame = gatewayOf(app).accountOf(payout, tenant.environment) === payout.sent_by
+  const isLost = payout.lost && payout.state === 'unknown' && outgoing.repeatable && isSame
+  const told = isLost ? await sendAgain(app, tenant, payout) : await ask(app, tenant, payout, outgoing)
+  const isMissing = told.kind === 'missing'
+  if (!isSame && (isMissing || payout.lost))
+    await askSomebody(app, tenant, payout, 'a payout was sent with an account that was replaced; ask about it there')
+  const verdict: OutgoingVerdict = isMissing && !isSame ? { kind: 'unknown', reason: 'the account was replaced' } : told
   await settleOne(app, tenant, payout, verdict)
   return { after: await one(app.db.query(findPayout, { ...tenant, id })), isHeard: isAnswered(verdict) }
 }
@@ -167,11 +174,15 @@ function sentOf(app: App, tenant: Tenant, payout: PayoutRow): Sent {
   }
 }
 
-async function overdue(app: App, tenant: Tenant, { id }: PayoutRow): Promise<Outcome> {
-  const marked = await app.db.query(markOverdue, { ...tenant, id, at: new Date(app.clock.nowMs()) })
-  if (marked.length > 0)
-    app.log.error({ payout: idOf('payout', id) }, 'nobody knows what became of a payout; ask the provider')
+async function overdue(app: App, tenant: Tenant, payout: PayoutRow): Promise<Outcome> {
+  await askSomebody(app, tenant, payout, 'nobody knows what became of a payout; ask the provider')
   return { kind: 'done' }
+}
+
+/** Puts a payout on the operator's list, once. */
+async function askSomebody(app: App, tenant: Tenant, { id, provider }: PayoutRow, why: string): Promise<void> {
+  const marked = await app.db.query(markOverdue, { ...tenant, id, at: new Date(app.clock.nowMs()) })
+  if (marked.length > 0) app.log.error({ payout: idOf('payout', id), provider }, why)
 }
 
 function waitMs(app: App, { touched_at, missed_at }: PayoutRow, isHeard: boolean, scale: number): number {

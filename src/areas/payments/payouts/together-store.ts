@@ -18,15 +18,21 @@ export const lockMany = statement<Many, PayoutRow>(
   `select ${columns} from payments.payouts where ${mine} and id = any($ids::uuid[]) order by id for update`,
 )
 
-/** Moves the requests for payouts on; gives those that nobody else moved before. */
-export const moveStates = statement<Many & { from: AttemptState; to: AttemptState; at: Date }, PayoutRow>(
+/** Moves the requests for payouts on; gives those that nobody else moved before. `sentBy`: of each that is to be sent. */
+export const moveStates = statement<
+  Many & { from: AttemptState; to: AttemptState; sentBy: readonly string[]; at: Date },
+  PayoutRow
+>(
   'payments.move_payout_states',
   `with locked as materialized (
      select n.id as payout from payments.payouts n
       where ${mine} and n.id = any($ids::uuid[]) and n.status = 'processing' and n.state = $from
       order by n.id for update)
    update payments.payouts
-      set state = $to, touched_at = $at, missed_at = case when $to = 'unknown' then missed_at end, lost = lost and $to = 'unknown'
+      set state = $to, touched_at = $at,
+          sent_by = case when $to <> 'sending' then sent_by
+                         else nullif(($sentBy::text[])[array_position($ids::uuid[], id)], '') end,
+          missed_at = case when $to = 'unknown' then missed_at end, lost = lost and $to = 'unknown'
     where ${mine} and id = any(array(select locked.payout from locked))
    returning ${columns}`,
 )

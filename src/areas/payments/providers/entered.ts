@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Providers as operators enter them: an account with the provider, whose secrets are sealed.
+import { createHash } from 'node:crypto'
 import type { App } from '../../../platform/app.ts'
 import { statement } from '../../../platform/db.ts'
 import type { Owner } from '../../../platform/secrets.ts'
 import type { Environment } from '../../../platform/tenant.ts'
+import type { ProviderKind } from './kind.ts'
 
 export interface EnteredRow {
   environment: Environment
@@ -43,6 +45,12 @@ export async function openSecret(app: App, row: EnteredRow): Promise<Settings> {
 export async function settingsOf(app: App, row: EnteredRow): Promise<Settings> {
   const { base_url = '', ...settings } = row.settings
   return { ...settings, ...(await openSecret(app, row)), base_url: base_url.replace(/\/+$/, '') }
+}
+
+/** Whose account it is, in a word that gives nothing away: some of what says so is secret. */
+export function identityOf({ identity }: ProviderKind, settings: Settings): string {
+  const known = identity.map((name) => settings[name] ?? null)
+  return createHash('sha256').update(JSON.stringify(known)).digest('hex').slice(0, 32)
 }
 
 function placeOf({ environment, provider, country }: Named): string {

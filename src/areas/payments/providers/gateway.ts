@@ -6,7 +6,7 @@ import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { Environment } from '../../../platform/tenant.ts'
 import { kindOf } from '../carriers/kinds.ts'
 import { Breaker } from './breaker.ts'
-import { selectEntered, settingsOf } from './entered.ts'
+import { identityOf, selectEntered, settingsOf } from './entered.ts'
 import type { Carrier, Surroundings } from './kind.ts'
 import { isAnswered, type OutgoingVerdict, type Verdict } from './provider.ts'
 
@@ -22,16 +22,26 @@ interface Connected {
   outgoingBreaker: Breaker
   /** What it was opened with. */
   version: string
+  /** Whose account it is. */
+  account: string
 }
 
-function connectedTo(carrier: Carrier, version: string): Connected {
-  return { carrier, breaker: new Breaker(), outgoingBreaker: new Breaker(), version }
+function connectedTo(carrier: Carrier, version: string, account: string): Connected {
+  return { carrier, breaker: new Breaker(), outgoingBreaker: new Breaker(), version, account }
 }
+
+/** A simulator has other secrets after every start, and forgets nothing. */
+const simulator = 'simulator'
 
 /** A provider in one of its countries: operators have an account for each. */
 interface Named {
   provider: string
   country: string
+}
+
+/** Something that goes out, and whose account was chosen to ask for it. */
+interface Outbound extends Named {
+  sent_by: string | null
 }
 
 type CarrierOf<M extends Carrier['method']> = Extract<Carrier, { method: M }>
@@ -96,29 +106,40 @@ class Gateway {
     return noted(breaker, what(carrier))
   }
 
+  /** Whose account a provider is asked with just now; null when nobody here speaks to it. */
+  accountOf(named: Named, environment: Environment): string | null {
+    return this.#connected(named, environment)?.account ?? null
+  }
+
   /** The half that pays; null when nobody here can pay there. */
   outgoing(named: Named, environment: Environment): Carrier['outgoing'] {
     return this.#connected(named, environment)?.carrier.outgoing ?? null
   }
 
-  /** Asks a provider to pay. Null, and nothing was asked, while it does not answer anybody: what is to be paid waits. */
+  /**
+   * Asks a provider to pay. Null, and nothing was asked, while it does not answer anybody, and where the account is another
+   * one by now: what is to be paid waits.
+   */
   async pay(
-    named: Named,
+    named: Outbound,
     environment: Environment,
     what: (carrier: Carrier) => Promise<OutgoingVerdict>,
   ): Promise<OutgoingVerdict | null> {
     const connected = this.#connected(named, environment)
-    if (!connected?.carrier.outgoing || !connected.outgoingBreaker.admits(performance.now())) return null
+    if (!connected?.carrier.outgoing || connected.account !== named.sent_by) return null
+    if (!connected.outgoingBreaker.admits(performance.now())) return null
     return noted(connected.outgoingBreaker, what(connected.carrier))
   }
 
-  /** Asks a provider to give money back; not at all while it does not answer anybody. */
+  /** Asks a provider to give money back; not at all while it does not answer anybody, or if the account is another one. */
   async giveBack(
-    named: Named,
+    named: Outbound,
     environment: Environment,
     what: (carrier: Carrier) => Promise<OutgoingVerdict>,
   ): Promise<OutgoingVerdict> {
     const connected = this.#connected(named, environment)
+    if (connected && connected.account !== named.sent_by)
+      return { kind: 'unavailable', reason: 'the account was replaced' }
     if (!connected?.outgoingBreaker.admits(performance.now()))
       return { kind: 'unavailable', reason: 'it does not answer' }
     return noted(connected.outgoingBreaker, what(connected.carrier))
@@ -149,7 +170,8 @@ class Gateway {
     const settings = this.#app.simulators.payments[provider]
     const kind = kindOf(provider)
     if (!settings || !kind) return undefined
-    const connected = this.#simulated.get(provider) ?? connectedTo(kind.connect(settings, this.#surroundings), '')
+    const known = this.#simulated.get(provider)
+    const connected = known ?? connectedTo(kind.connect(settings, this.#surroundings), '', simulator)
     this.#simulated.set(provider, connected)
     return connected
   }
@@ -174,7 +196,9 @@ class Gateway {
         const version = JSON.stringify(settings)
         const known = before.get(name)
         const isSame = known?.version === version
-        now.set(name, isSame ? known : connectedTo(kind.connect(settings, this.#surroundings), version))
+        const connect = () =>
+          connectedTo(kind.connect(settings, this.#surroundings), version, identityOf(kind, settings))
+        now.set(name, isSame ? known : connect())
       } catch (error) {
         log.error({ error, provider: row.provider }, 'the secrets of a provider cannot be opened; enter them again')
       }

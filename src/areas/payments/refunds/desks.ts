@@ -21,10 +21,10 @@ export function refunderOf(app: App, named: Named, environment: Environment): Re
   return carrier && wayOf(carrier, named)
 }
 
-/** Asks for something new. */
+/** Asks for something new, or again with the account that was asked first. */
 export function askForRefund(
   app: App,
-  named: Named,
+  named: Named & Pick<RefundRow, 'sent_by'>,
   environment: Environment,
   what: (carrier: RefundCarrier) => Promise<OutgoingVerdict>,
 ): Promise<OutgoingVerdict> {

@@ -27,6 +27,8 @@ export interface RefundRow {
   provider: string
   country: string
   state: AttemptState
+  /** Whose account with the provider it was sent with; null until it was. */
+  sent_by: string | null
   provider_id: string | null
   token: Buffer
   polls: number
@@ -45,7 +47,7 @@ export interface RefundRow {
 }
 
 const columns = `r.bucket, r.account_id, r.environment, r.id, r.payment_id, r.status, r.amount, r.currency, r.fee_returned,
-  r.reason, r.description, r.reference, r.metadata, r.way, r.provider, r.country, r.state, r.provider_id, r.token, r.polls,
+  r.reason, r.description, r.reference, r.metadata, r.way, r.provider, r.country, r.state, r.sent_by, r.provider_id, r.token, r.polls,
   r.provider_reference, r.failure_reason, r.request_id, r.created_at, r.completed_at, r.updated_at, r.state_at, r.overdue_at,
   accounts.clock_offset_ms(r.account_id, r.environment) as clock_offset_ms`
 
@@ -160,6 +162,14 @@ export const moveRefund = statement<
           fee_returned = $feeReturned, updated_at = $at, overdue_at = null,
           completed_at = case when $to = 'completed' then $at::timestamptz end
     where ${mine} and r.id = $id and r.status = any($from::text[])
+   returning ${columns}`,
+)
+
+/** Whoever gets it back asks for a refund that nobody asked for yet, with this account. */
+export const beginRefund = statement<One & { sentBy: string | null; at: Date }, RefundRow>(
+  'payments.begin_refund',
+  `update payments.refunds r set state = 'sending', sent_by = $sentBy, state_at = $at
+    where ${mine} and r.id = $id and r.state = 'planned'
    returning ${columns}`,
 )
 

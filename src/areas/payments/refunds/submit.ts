@@ -16,7 +16,7 @@ import { attemptOfPayment, findPayment, marketOf } from '../store.ts'
 import { addressesOf } from './addresses.ts'
 import { askForRefund, refunderOf } from './desks.ts'
 import { doubtful, giveUp, settleRefund } from './settle.ts'
-import { countRefundPoll, findRefund, moveRefundState, type RefundRow, tenantOf } from './store.ts'
+import { beginRefund, countRefundPoll, findRefund, type RefundRow, tenantOf } from './store.ts'
 
 /** When the provider is asked how it went. */
 export const looks: Looks = [10, 20, 45, 120, 600, 3_600, 21_600, ...days(7)]
@@ -77,16 +77,11 @@ export async function submitRefund(app: App, refund: RefundRow): Promise<void> {
   // The payer's bank has given the money back while the refund waited; nobody is given it twice.
   if (dispute_status === 'open' || dispute_status === 'lost') return giveUp(app, refund, 'REVERSED_BY_PROVIDER')
   const order = await orderOf(app, refund)
-  const sending = {
-    ...tenant,
-    id: refund.id,
-    from: ['planned'] as const,
-    to: 'sending' as const,
-    providerId: null,
-    at: new Date(app.clock.nowMs()),
-  }
-  if ((await app.db.query(moveRefundState, sending)).length === 0) return
-  await settleRefund(app, refund, await send(app, refund, order))
+  const sentBy = gatewayOf(app).accountOf(refund, refund.environment)
+  const begun = await maybe(
+    app.db.query(beginRefund, { ...tenant, id: refund.id, sentBy, at: new Date(app.clock.nowMs()) }),
+  )
+  if (begun) await settleRefund(app, begun, await send(app, begun, order))
 }
 
 /** Asks the provider how it went, and sends it again where that is safe; gives whether it said or took anything. */
@@ -95,7 +90,14 @@ async function look(app: App, refund: RefundRow): Promise<boolean> {
   const carrier = refunderOf(app, refund, refund.environment)
   if (!carrier) return false
   const told = await carrier.queryRefund(order)
-  const isLost = told.kind === 'missing' && carrier.repeatable && refund.state !== 'accepted'
+  const isMissing = told.kind === 'missing' && refund.state !== 'accepted'
+  // Another account than the one that was asked has never heard of anything.
+  if (isMissing && gatewayOf(app).accountOf(refund, refund.environment) !== refund.sent_by) {
+    await doubtful(app, app.db, refund, 'a refund was sent with an account that was replaced; ask about it there')
+    await settleRefund(app, refund, { kind: 'unknown', reason: 'the account was replaced' })
+    return false
+  }
+  const isLost = isMissing && carrier.repeatable
   const verdict = isLost ? await send(app, refund, order) : told
   // That it was not taken now does not say that it was not before.
   const isUnsent = verdict.kind === 'unavailable'
