@@ -11,7 +11,7 @@ import { tells } from '../billing.ts'
 import type { Client } from '../client.ts'
 import { startMarket } from '../market.ts'
 import { settled, wallet } from '../paying.ts'
-import { eventually, tenantOf } from '../world.ts'
+import { type Account, eventually, tenantOf } from '../world.ts'
 
 const { world, sql } = await startMarket(0.02)
 const invoices = '/v1/billing/invoices'
@@ -35,12 +35,7 @@ test('the second of two who pay at once has it back, once, and the invoice knows
   assert.deepEqual(before, { balance: 10_970, held: 0 }, 'two payments with their fees, and one given back')
 
   // As if the job had been run and not noted as done.
-  const tenant = tenantOf(account)
-  const row = await one(world.app.db.query(findInvoice, { ...tenant, id: uuidOf('invoice', invoice_id) ?? '' }))
-  const payment = await one(world.app.db.query(findPayment, { ...tenant, id: uuidOf('payment', second) ?? '' }))
-  const nowMs = world.app.clock.nowMs()
-  const occasion = { tenant, receivedMs: nowMs, nowMs, requestId: null }
-  await world.app.db.tx((tx) => giveBack(world.app, tx, occasion, row, payment))
+  await sendBack(account, invoice_id, second)
   await nothingWaits()
   assert.equal((await client.get('/v1/refunds')).body.data.length, 1)
   assert.deepEqual(await wallet(client), before)
@@ -94,6 +89,30 @@ test('what the wallet does not cover stays in hand', async () => {
   assert.deepEqual(await credits(client, customer.customer_id), [{ currency: 'KES', amount: 1000 }])
 })
 
+test('what the customer uses while it is being sent back stays used, and the rest goes back', async () => {
+  const account = await shop(10_000)
+  const { client } = account
+  await client.patch('/v1/account', { settings: { invoice_overpayment: 'credit' } })
+  const { invoice_id, customer } = await invoice(client, 1000)
+  const [, second = ''] = await payTwice(client, invoice_id, '0001')
+  await client.patch('/v1/account', { settings: { invoice_overpayment: 'refund' } })
+  await sql.query('begin')
+  try {
+    await sql.query('select from ledger.wallets where account_id = $1 for update', [tenantOf(account).account])
+    await sendBack(account, invoice_id, second)
+    const waiting = 'select from pg_locks where not granted and pg_backend_pid() = any(pg_blocking_pids(pid))'
+    const isWaiting = async () => (await sql.query(waiting)).rows.length > 0
+    await eventually(isWaiting, 'the refund to wait for the wallet')
+    const next = await invoice(client, 300)
+    assert.deepEqual([next.status, next.credit_applied, await isWaiting()], ['paid', 300, true])
+  } finally {
+    await sql.query('commit')
+  }
+  const { status, amount } = await refundOf(client, second)
+  assert.deepEqual([status, amount], ['completed', 700])
+  assert.deepEqual(await credits(client, customer.customer_id), [])
+})
+
 test('nothing is sent back unless the account says so', async () => {
   const { client: careless } = await shop(0)
   assert.equal((await careless.patch('/v1/account', { settings: { invoice_overpayment: 'keep' } })).status, 422)
@@ -124,6 +143,17 @@ async function invoice(client: Client, unit_amount: number) {
   })
   assert.equal(status, 201, text)
   return body
+}
+
+/** Has a job send back what a payment brought too much. */
+async function sendBack(account: Account, invoiceId: string, paymentId: string): Promise<void> {
+  const { app } = world
+  const tenant = tenantOf(account)
+  const row = await one(app.db.query(findInvoice, { ...tenant, id: uuidOf('invoice', invoiceId) ?? '' }))
+  const payment = await one(app.db.query(findPayment, { ...tenant, id: uuidOf('payment', paymentId) ?? '' }))
+  const nowMs = app.clock.nowMs()
+  const occasion = { tenant, receivedMs: nowMs, nowMs, requestId: null }
+  await app.db.tx((tx) => giveBack(app, tx, occasion, row, payment))
 }
 
 /** Both payments when they are completed; the one whose money was not needed any more comes second. */

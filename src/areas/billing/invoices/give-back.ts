@@ -12,7 +12,7 @@ import type { Occasion } from '../../../platform/events.ts'
 import type { Job } from '../../../platform/work.ts'
 import { acceptRefund, lockPayment, type PaymentRow } from '../../payments/area.ts'
 import { addCredit, takeCredit } from '../customers/customer.ts'
-import { findCreditEntry, lockCredit } from '../customers/store.ts'
+import { creditsOf, findCreditEntry } from '../customers/store.ts'
 import { findInvoice, type InvoiceRow, overpaymentOf } from './store.ts'
 
 const givingBack = {
@@ -56,6 +56,7 @@ export const giveBackJob: Job<App, typeof givingBack.payload> = {
       await app.db.tx((tx) => refundExcess(app, tx, occasion, invoice, payload.payment))
     } catch (error) {
       if (!(error instanceof AppError)) throw error
+      if (error.code === 'CONFLICT') return { kind: 'again', afterMs: 0 }
       const mayPass = error.code === 'PROVIDER_UNAVAILABLE' && failures < giveBackJob.retrySeconds.length
       if (mayPass) return { kind: 'retry', reason: error.code }
       // It was made before, or cannot be: the customer has it in hand.
@@ -68,7 +69,7 @@ export const giveBackJob: Job<App, typeof givingBack.payload> = {
   },
 }
 
-/** The payment is locked before the credit, as whoever completes a payment or a refund does. */
+/** The refund takes the wallet, so that the credit is only looked at before, and taken after it. */
 async function refundExcess(
   app: App,
   tx: Tx,
@@ -79,8 +80,9 @@ async function refundExcess(
   const { tenant } = occasion
   await one(tx.query(lockPayment, { ...tenant, id: payment }))
   const overpaid = await maybe(tx.query(findCreditEntry, { ...tenant, source: payment, step: 'overpaid' }))
-  const inHand = await maybe(tx.query(lockCredit, { ...tenant, customer: customerId, currency }))
-  const micros = least(overpaid?.amount ?? 0n, inHand?.balance ?? 0n)
+  const credits = await tx.query(creditsOf, { ...tenant, customers: [customerId] })
+  const inHand = credits.find((credit) => credit.currency === currency)?.balance ?? 0n
+  const micros = least(overpaid?.amount ?? 0n, inHand)
   // The customer has paid the next invoice with it meanwhile.
   if (micros <= 0n) return
   const input = {
@@ -91,7 +93,9 @@ async function refundExcess(
     reference: `overpaid:${idOf('payment', payment)}`,
   }
   const { refund } = await acceptRefund(app, tx, payment, input, occasion, false)
-  await takeCredit(tx, occasion, { customerId, currency, sourceId: refund.id, step: refundedStep }, micros)
+  const step = { customerId, currency, sourceId: refund.id, step: refundedStep }
+  const taken = await takeCredit(tx, occasion, step, micros)
+  if (taken < micros) throw new AppError('CONFLICT', 'the customer has paid an invoice with some of it meanwhile')
 }
 
 /** A refund failed: what was taken for it is the customer's again. */

@@ -71,10 +71,10 @@ async function paymentCompleted(app: App, tx: Tx, occasion: Occasion, payment: P
   const at = new Date(nowMs)
   const after = await maybe(tx.query(addPayment, { ...tenant, id, payment: payment.id, applied, from: anyStatus, at }))
   if (!after) return
+  await settled(app, tx, occasion, after, payment)
   const credit = { customerId, currency, sourceId: payment.id, step: 'overpaid' }
   await addCredit(tx, occasion, credit, excess)
   if (excess > 0n) await giveBack(app, tx, occasion, invoice, payment)
-  await settled(app, tx, occasion, after, payment)
 }
 
 async function paymentLost(app: App, tx: Tx, occasion: Occasion, payment: PaymentRow): Promise<void> {

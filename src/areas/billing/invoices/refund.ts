@@ -27,10 +27,11 @@ export async function refundInvoice(
   const { id, customer_id: customerId, currency } = invoice
   const overpaid = await maybe(tx.query(findCreditEntry, { ...tenant, source: payment.id, step: 'overpaid' }))
   const ofCredit = least(total, overpaid?.amount ?? 0n) - least(total - amount, overpaid?.amount ?? 0n)
-  await takeCredit(tx, occasion, { customerId, currency, sourceId: refund, step: refundedStep }, ofCredit)
   const ofInvoice = amount - ofCredit
-  if (ofInvoice <= 0n) return
-  const after = await one(tx.query(addRefund, { ...tenant, id, amount: ofInvoice, at: new Date(nowMs) }))
-  await tellInvoice(app, tx, invoiceEvents.refunded, occasion, after, payment)
-  await refunded(app, tx, occasion, after, ofInvoice)
+  if (ofInvoice > 0n) {
+    const after = await one(tx.query(addRefund, { ...tenant, id, amount: ofInvoice, at: new Date(nowMs) }))
+    await tellInvoice(app, tx, invoiceEvents.refunded, occasion, after, payment)
+    await refunded(app, tx, occasion, after, ofInvoice)
+  }
+  await takeCredit(tx, occasion, { customerId, currency, sourceId: refund, step: refundedStep }, ofCredit)
 }

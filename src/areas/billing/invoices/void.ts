@@ -23,7 +23,6 @@ export async function voidInvoice(
   const after = await maybe(tx.query(voidUnpaid, { ...tenant, id, reason, at: new Date(nowMs) }))
   if (!after) throw notWhile(invoice, 'only one of which nothing was paid can be made void')
   await tellInvoice(app, tx, invoiceEvents.voided, occasion, after)
-  // A subscription is taken before its customer's credit, as when it is billed.
   await voided(app, tx, occasion, after)
   await addCredit(tx, occasion, { customerId, currency, sourceId: id, step: 'void' }, credit_applied)
   return after

@@ -43,11 +43,13 @@ async function over(app: App, tx: Tx, occasion: Occasion, invoice: InvoiceRow, i
   const { tenant, nowMs } = occasion
   const { subscription_id: id } = invoice
   if (id === null) return
+  const collecting = { ...tenant, subscription: id, invoice: invoice.id }
+  // Not one of ours, or one that is not asked for any more. The account's own may have taken the customer's credit already,
+  // and must not wait for the subscription then.
+  if (!(await maybe(tx.query(findCollection, collecting)))) return
   const row = await maybe(tx.query(lockSubscription, { ...tenant, id }))
-  if (!row) return
-  const ended = await maybe(tx.query(endCollection, { ...tenant, subscription: id, invoice: invoice.id }))
-  // Not one of ours, or one that is not asked for any more.
-  if (!ended || row.status === 'cancelled') return
+  const ended = await maybe(tx.query(endCollection, collecting))
+  if (!row || !ended || row.status === 'cancelled') return
   const { failed } = await one(tx.query(countUnpaid, { ...tenant, subscription: id }))
   const isWell = (row.status === 'incomplete' && isPaid) || (row.status === 'past_due' && failed === 0)
   const changes = isWell ? { status: 'active' as const, ...sinceNow(row, nowMs) } : {}

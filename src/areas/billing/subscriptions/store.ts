@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // All SQL of subscriptions. Who changes one locks its row first; an invoice whose money it collects is locked before that,
-// as it is by whoever hears that the money came.
+// as it is by whoever hears that the money came. `billing/area.ts` has the whole order.
 import { statement } from '../../../platform/db.ts'
 import { carriesMetadata } from '../../../platform/metadata-filter.ts'
 import type { ShownBounds } from '../../../platform/page.ts'
