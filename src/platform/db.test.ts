@@ -50,6 +50,26 @@ test('a database whose host is gone without a word is out of reach, and is used 
   assert.deepEqual(await db.query(look, {}), [{ one: 1 }])
 })
 
+test('rows that are copied in are given up when the host is gone before they are asked for, or before it has said thanks', async (t) => {
+  await database.sql('create table copied (line text)')
+  const given = ['copy copied', 'a line'].map(async (last) => {
+    const road = await openRoad(database.url)
+    t.after(() => road.close())
+    const db = new Database(
+      { url: road.url, poolSize: 1, statementTimeoutMs: 1_000, applicationName: 'test' },
+      () => undefined,
+    )
+    t.after(() => db.close())
+    await openAtLast(db)
+    road.standAt(last)
+    await assert.rejects(db.copyIn('copied', ['line'], ['a line\n']), isUnavailable)
+    road.go()
+    await db.copyIn('copied', ['line'], ['another\n'])
+  })
+  await Promise.all(given)
+  assert.deepEqual(await database.sql('select line from copied'), [{ line: 'another' }, { line: 'another' }])
+})
+
 test('a transaction may allow itself more time for its statements', async () => {
   const db = database.connect()
   const limited = statement<object, { limit: string }>(
@@ -66,6 +86,7 @@ async function openRoad(url: string) {
   const { host, port, user, password = '', database: name } = new pg.Client({ connectionString: url })
   const sockets = new Set<Socket>()
   let isStanding = false
+  let last: string | null = null
   const server = createServer((near) => {
     const far = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host)
     for (const [from, to] of [
@@ -73,7 +94,10 @@ async function openRoad(url: string) {
       [far, near],
     ] as const) {
       sockets.add(from)
-      from.on('data', (bytes) => isStanding || to.write(bytes))
+      from.on('data', (bytes) => {
+        if (last !== null && bytes.includes(last)) isStanding = true
+        if (!isStanding) to.write(bytes)
+      })
       from.on('error', () => to.destroy())
       from.on('close', () => to.destroy())
     }
@@ -87,8 +111,13 @@ async function openRoad(url: string) {
     stand: () => {
       isStanding = true
     },
+    /** From these words on, which do not arrive any more. */
+    standAt: (words: string) => {
+      last = words
+    },
     go: () => {
       isStanding = false
+      last = null
     },
     close: () => {
       for (const socket of sockets) socket.destroy()

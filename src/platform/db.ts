@@ -71,7 +71,10 @@ export interface TxOptions {
 export class Database implements Queryable {
   readonly #pool: pg.Pool
   readonly #options: DatabaseOptions
-  /** How long a statement's answer is waited for; 0 is for ever. A bulk copy and what allows itself more time are not held to it. */
+  /**
+   * How long a statement's answer is waited for; 0 is for ever. What is read or written over a connection of its own, and what
+   * allows itself more time, is not held to it.
+   */
   readonly answerMs: number
 
   constructor(options: DatabaseOptions, onIdleError: (error: Error) => void) {
@@ -130,9 +133,11 @@ export class Database implements Queryable {
     client.on('error', ignore)
     let broken: Error | undefined
     try {
-      await client.query('set synchronous_commit = off')
-      await pipeline([rows.join('')], client.query(copyFrom(`copy ${table} (${columns.join()}) from stdin`)))
-      await client.query('reset synchronous_commit')
+      await client.query(within(this.answerMs, { text: 'set synchronous_commit = off' }))
+      const copy = copyFrom(`copy ${table} (${columns.join()}) from stdin`)
+      // The stream itself is what pg asks how long it may take.
+      await pipeline([rows.join('')], client.query(Object.assign(copy, { query_timeout: this.answerMs })))
+      await client.query(within(this.answerMs, { text: 'reset synchronous_commit' }))
     } catch (error) {
       broken = error instanceof Error ? error : new Error(String(error))
       throw error

@@ -63,7 +63,9 @@ export class RequestLog {
   }
 
   start(): void {
-    this.#timer = setInterval(() => void this.flush(), flushMs)
+    this.#timer = setInterval(() => {
+      if (!this.#flushing) void this.flush()
+    }, flushMs)
     this.#timer.unref()
   }
 
@@ -77,9 +79,9 @@ export class RequestLog {
     if (this.#rows.length % maxRows === 0 && !this.#flushing) void this.flush()
   }
 
-  /** Writes what has gathered. */
+  /** Writes what has gathered. One at a time: those who waited for a write that took long must not take a connection each. */
   async flush(): Promise<void> {
-    if (this.#flushing) await this.#flushing
+    while (this.#flushing) await this.#flushing
     if (this.#rows.length === 0) return
     this.#flushing = this.#write().finally(() => {
       this.#flushing = null

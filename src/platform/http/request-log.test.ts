@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The request log beside a database that was out of reach.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { createTestDatabase } from '../../../test/database.ts'
+import { bucketOf, newUuid } from '../../kernel/ids.ts'
+import { systemClock } from '../clock.ts'
+import { Database } from '../db.ts'
+import { createLog } from '../log.ts'
+import { RequestLog } from './request-log.ts'
+
+const database = await createTestDatabase(['0001_platform.sql'])
+after(() => database.drop())
+
+/** Takes nothing the first time. */
+class Back extends Database {
+  lines = 0
+  mostAtOnce = 0
+  #atOnce = 0
+  #isBack = false
+
+  override async copyIn(_table: string, _columns: readonly string[], rows: readonly string[]): Promise<void> {
+    this.mostAtOnce = Math.max(this.mostAtOnce, ++this.#atOnce)
+    await database.sql('select 1')
+    this.#atOnce--
+    if (this.#isBack) this.lines += rows.length
+    else {
+      this.#isBack = true
+      throw new Error('it was away')
+    }
+  }
+}
+
+const account = newUuid(systemClock.nowMs())
+const tenant = { bucket: bucketOf(account), account, environment: 'test' } as const
+const line = {
+  id: account,
+  key_id: account,
+  operation: 'notes.create',
+  method: 'POST',
+  path: '/v1/notes',
+  status: 201,
+  error_code: null,
+  duration_us: 1,
+  ip: '::1',
+  warning: null,
+  request_body: null,
+  response_body: null,
+}
+
+test('all who waited for a write that failed have the next lines written once, over one connection', async (t) => {
+  const db = new Back(
+    { url: database.url, poolSize: 10, statementTimeoutMs: 30_000, applicationName: 'test' },
+    () => undefined,
+  )
+  t.after(() => db.close())
+  const log = new RequestLog(db, systemClock, createLog({ level: 'silent', pretty: false, file: '/dev/null' }))
+  for (let i = 0; i < 2_500; i++) log.add(tenant, line)
+  await Promise.all([log.flush(), log.flush(), log.flush(), log.flush()])
+  assert.deepEqual([db.lines, db.mostAtOnce, log.dropped], [2_000, 1, 500])
+})
