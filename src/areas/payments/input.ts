@@ -3,6 +3,7 @@
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { type Currency, currencies, isCurrency, parseAmount } from '../../kernel/money.ts'
+import { askedMetadata } from '../../platform/metadata-filter.ts'
 import { AmountIn, Metadata, NotTaken, OneOf, OneOfAnyCase } from '../../platform/schema.ts'
 import { bankFields } from './bank/banks.ts'
 import { cardFields } from './cards/card.ts'
@@ -94,9 +95,27 @@ export type NewPayment = Static<typeof PaymentCreate>
 
 export const phoneQuery = Type.Optional(Type.String({ maxLength: 20, description: 'E.164' }))
 
-/** A number in a query string, where a plus sign is a blank. */
-export function askedPhone(text: string | undefined): string | null {
-  return text?.replace(/^ ?(?=\d)/, '+') ?? null
+interface Narrowing {
+  currency?: string
+  provider?: string
+  method?: string
+  reference?: string
+  phone?: string
+  metadata?: Record<string, string>
+}
+
+/** Which payments, payouts or refunds a list is asked for, as its statement takes it: null is any. */
+export function askedOf(query: Narrowing) {
+  const { currency, provider, method, reference, phone } = query
+  return {
+    currency: currency?.toUpperCase() ?? null,
+    provider: provider?.toLowerCase() ?? null,
+    method: method?.toLowerCase() ?? null,
+    reference: reference ?? null,
+    // In a query string a plus sign is a blank.
+    phone: phone?.replace(/^ ?(?=\d)/, '+') ?? null,
+    metadata: askedMetadata(query),
+  }
 }
 
 /** The number that a request gives, under whichever name; `within` is the path of what holds it. */

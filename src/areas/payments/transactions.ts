@@ -2,12 +2,12 @@
 // The list of everything that moves money: payments, top-ups, refunds and payouts, newest first.
 import { type Static, Type } from 'typebox'
 import { idOf } from '../../kernel/ids.ts'
-import { askedMetadata, metadataQuery } from '../../platform/metadata-filter.ts'
+import { metadataQuery } from '../../platform/metadata-filter.ts'
 import { pageOf, shownBounds, windowOf } from '../../platform/page.ts'
 import { list } from '../../platform/route.ts'
 import { Amount, At, dayRangeQuery, listQuery, Metadata, Nullable, OneOf } from '../../platform/schema.ts'
 import { Payment } from './events.ts'
-import { askedPhone, PaymentCreate, phoneQuery } from './input.ts'
+import { askedOf, PaymentCreate, phoneQuery } from './input.ts'
 import { masked, recordOf } from './payment.ts'
 import { recordOf as payoutOf } from './payouts/payout.ts'
 import { listPayouts, type PayoutRow } from './payouts/store.ts'
@@ -81,13 +81,8 @@ export const transactions = list({
       ...tenant,
       ...window,
       ...shownBounds(query, caller),
+      ...askedOf(query),
       status: query.status ?? null,
-      currency: query.currency?.toUpperCase() ?? null,
-      provider: query.provider?.toLowerCase() ?? null,
-      method: query.method?.toLowerCase() ?? null,
-      reference: query.reference ?? null,
-      phone: askedPhone(query.phone),
-      metadata: askedMetadata(query),
     }
     const purposes =
       type === 'payment' ? (['payment', 'invoice'] as const) : type === 'topup' ? (['topup'] as const) : null

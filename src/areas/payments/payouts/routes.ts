@@ -5,12 +5,12 @@ import type { App } from '../../../platform/app.ts'
 import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe } from '../../../platform/db.ts'
-import { askedMetadata, metadataQuery } from '../../../platform/metadata-filter.ts'
+import { metadataQuery } from '../../../platform/metadata-filter.ts'
 import { pageOf, shownBounds, windowOf } from '../../../platform/page.ts'
 import { list, type Route, read, write } from '../../../platform/route.ts'
 import { dayRangeQuery, listQuery } from '../../../platform/schema.ts'
 import { Payout, payoutStatus } from '../events.ts'
-import { askedPhone, phoneQuery } from '../input.ts'
+import { askedOf, phoneQuery } from '../input.ts'
 import { masked } from '../payment.ts'
 import { accepting, checkCallback } from '../routes.ts'
 import { acceptMany, answerOf, Batch, BulkCreate, cancelBatch, checkCallbacks, readBatch } from './bulk.ts'
@@ -200,13 +200,8 @@ const listAll = list({
       ...tenant,
       ...window,
       ...shownBounds(query, caller),
+      ...askedOf(query),
       status: query.status ?? null,
-      currency: query.currency?.toUpperCase() ?? null,
-      provider: query.provider?.toLowerCase() ?? null,
-      method: query.method?.toLowerCase() ?? null,
-      reference: query.reference ?? null,
-      phone: askedPhone(query.phone),
-      metadata: askedMetadata(query),
       inReview: query.in_review ?? null,
     })
     return pageOf(window, rows, (row) => recordOf({ ...row, phone: row.phone && masked(row.phone) }))

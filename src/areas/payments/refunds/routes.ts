@@ -7,12 +7,12 @@ import { atMost } from '../../../platform/at-most.ts'
 import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one } from '../../../platform/db.ts'
-import { askedMetadata, metadataQuery } from '../../../platform/metadata-filter.ts'
+import { metadataQuery } from '../../../platform/metadata-filter.ts'
 import { pageOf, shownBounds, windowOf } from '../../../platform/page.ts'
 import { list, type Route, read, write } from '../../../platform/route.ts'
 import { dayRangeQuery, listQuery } from '../../../platform/schema.ts'
 import { Refund } from '../events.ts'
-import { PaymentCreate } from '../input.ts'
+import { askedOf, PaymentCreate } from '../input.ts'
 import { noSuchPayment, paymentUuid } from '../payment.ts'
 import { WaitQuery } from '../routes.ts'
 import { findPayment } from '../store.ts'
@@ -23,18 +23,6 @@ import { submitRefund } from './submit.ts'
 
 /** How long the answer waits for the provider's first word. */
 const budgetMs = 8_000
-
-/** A filter that lets everything through. */
-const any = {
-  payment: null,
-  status: null,
-  currency: null,
-  provider: null,
-  method: null,
-  reference: null,
-  phone: null,
-  metadata: null,
-}
 
 const create = write({
   method: 'POST',
@@ -117,18 +105,13 @@ const listAll = list({
     const { tenant } = caller
     const window = windowOf(query)
     const rows = await app.db.query(listRefunds, {
-      ...any,
       ...tenant,
       ...window,
       ...shownBounds(query, caller),
+      ...askedOf(query),
       status: query.status ?? null,
       // What is no id of a payment finds nothing.
       payment: query.payment_id === undefined ? null : (uuidOf('payment', query.payment_id) ?? nilUuid),
-      reference: query.reference ?? null,
-      currency: query.currency?.toUpperCase() ?? null,
-      method: query.method?.toLowerCase() ?? null,
-      provider: query.provider?.toLowerCase() ?? null,
-      metadata: askedMetadata(query),
     })
     return pageOf(window, rows, shownOf)
   },
@@ -148,7 +131,8 @@ const ofPayment = list({
     const payment = paymentUuid(params.payment_id)
     if (!(await maybe(app.db.query(findPayment, { ...tenant, id: payment })))) throw noSuchPayment()
     const window = windowOf(query)
-    const rows = await app.db.query(listRefunds, { ...any, ...tenant, ...window, ...shownBounds({}, caller), payment })
+    const anyOf = { ...tenant, ...window, ...shownBounds({}, caller), ...askedOf({}), status: null }
+    const rows = await app.db.query(listRefunds, { ...anyOf, payment })
     return pageOf(window, rows, shownOf)
   },
 })
