@@ -81,8 +81,11 @@ test('a bind whose opening is cut off from the database is opened all the same',
       and query like 'update work.jobs%owner = null%where lane =%'`
   await gate.query('begin; lock table work.jobs in share row exclusive mode')
   const settings = await bind('cut', centre.port)
-  await eventually(async () => (await watch.query(cut)).rows.length > 0, 'the opening to wait')
-  await Promise.all([gate.end(), watch.end()])
+  try {
+    await eventually(async () => (await watch.query(cut)).rows.length > 0, 'the opening to wait')
+  } finally {
+    await Promise.all([gate.end(), watch.end()])
+  }
   const route = await routeOver([settings])
   const [id = ''] = await sendMany('cut', 1)
   assert.equal((await ended(id)).status, 'delivered')

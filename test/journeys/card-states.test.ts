@@ -194,7 +194,7 @@ async function orphan({ app, account }: World) {
   return { client, tenant, attempt: found[0]?.id ?? '', payment: idOf('payment', payment) }
 }
 
-/** A payment whose money is set aside, as somebody has read it. */
+/** A payment whose money is set aside, as somebody has read it who is the only one to look after it. */
 async function setAside() {
   const { client, id } = await world.account()
   const { body } = await client.post('/v1/payments', { ...order, card: visa, capture: false })
@@ -203,6 +203,7 @@ async function setAside() {
     world.app.db.query(findPayment, { ...tenant, id: uuidOf('payment', body.payment_id) ?? '' }),
   )
   const attempt = await one(world.app.db.query(attemptOfPayment, { ...tenant, payment: payment.id }))
+  await sql.query('delete from work.jobs where id = (select job from payments.attempts where id = $1)', [attempt.id])
   return { client, tenant, attempt, payment }
 }
 

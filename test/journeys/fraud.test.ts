@@ -728,14 +728,13 @@ test('who removes a rule or an entry while others are changed waits for them, an
     await sql.query('begin')
     await sql.query('select from payments.fraud_policies where account_id = $1 for update', account)
     const removed = client.delete(`/v1/payments/fraud/${path}`)
-    await eventually(async () => {
-      const { rows } = await sql.query(
-        'select from pg_stat_activity where pg_backend_pid() = any(pg_blocking_pids(pid)) and datname = current_database()',
-      )
-      return rows.length > 0
-    }, 'the other to wait')
-    await sql.query(`select from payments.${table} where account_id = $1 for update nowait`, account)
-    await sql.query('commit')
+    try {
+      const waiting = 'select from pg_locks where not granted and pg_backend_pid() = any(pg_blocking_pids(pid))'
+      await eventually(async () => (await sql.query(waiting)).rows.length > 0, 'the other to wait')
+      await sql.query(`select from payments.${table} where account_id = $1 for update nowait`, account)
+    } finally {
+      await sql.query('commit')
+    }
     assert.equal((await removed).status, 200)
   }
 })

@@ -180,16 +180,15 @@ test('a payout that somebody holds while the batch is handed on is waited for', 
     const [, second] = body.payouts
     await holder.query('begin')
     await holder.query('select from payments.payouts where id = $1 for update', [uuidOf('payout', second.payout_id)])
-    const { rows } = await holder.query('select pg_backend_pid() as pid')
     const batch = uuidOf('payoutBatch', body.batch_id) ?? ''
     const run = { id: batch, bucket: 0, tenant: tenantOf({ id }), key: null, place: null, attempt: 1, failures: 0 }
     let isOver = false
     const handed = spreadJob.handle(alone.app, { ...run, payload: { batch } }).finally(() => {
       isOver = true
     })
-    const waiting = 'select from pg_stat_activity where $1 = any(pg_blocking_pids(pid))'
+    const waiting = 'select from pg_locks where not granted and pg_backend_pid() = any(pg_blocking_pids(pid))'
     await eventually(
-      async () => isOver || (await holder.query(waiting, [rows[0].pid])).rowCount === 1,
+      async () => isOver || (await holder.query(waiting)).rows.length > 0,
       'somebody to wait for the payout',
     )
     await holder.query('rollback')
