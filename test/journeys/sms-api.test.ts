@@ -446,15 +446,26 @@ test('a list without one good number names what is wrong with each', async () =>
   )
 })
 
-test('a plan counts every recipient', async () => {
-  const limited = await startWorld({ PAMOJA_ROLES: ['api'], PAMOJA_RATE_LIMITS: 'on' })
+test('a list of recipients counts once on the plan, and goes out at its rate', async () => {
+  const limited = await startWorld({ PAMOJA_RATE_LIMITS: 'on' })
   try {
     const { client } = await limited.account({ balance: 100, plan: 'free' })
-    const to = Array.from({ length: 8 }, (_, i) => `+25471100002${i}`)
-    assert.equal((await client.post('/v1/sms/send', { ...message, to })).status, 200)
-    const more = await client.post('/v1/sms/send', { ...message, to })
-    assert.deepEqual([more.status, more.body.error?.code], [429, 'RATE_LIMITED'])
-    assert.ok(Number(more.headers['retry-after']) >= 1)
+    const to = Array.from({ length: 11 }, (_, i) => `+2547110000${i + 20}`)
+    const request = { body: { ...message, to }, headers: { 'idempotency-key': 'list' } }
+    const sent = await client.request('POST', '/v1/sms/send', request)
+    assert.deepEqual([sent.status, sent.body.accepted], [200, 11], sent.text)
+    assert.equal(sent.headers['x-ratelimit-remaining'], '9')
+    const again = await client.request('POST', '/v1/sms/send', request)
+    assert.deepEqual([again.status, again.body.message_id], [200, sent.body.message_id])
+    assert.equal((await client.post('/v1/sms/send', message)).status, 200, 'there is room for others')
+    const gone = async () => {
+      const { counts } = (await client.get(`/v1/sms/bulk/${sent.body.message_id}`)).body
+      return counts.sent + counts.delivered
+    }
+    await eventually(async () => (await gone()) === 10, 'those of the first minute')
+    assert.equal((await client.get(`/v1/sms/${sent.body.messages[10].message_id}`)).body.status, 'queued')
+    await client.post('/v1/sandbox/clock', { advance_seconds: 60 })
+    await eventually(async () => (await gone()) === 11, 'the last one')
   } finally {
     await limited.stop()
   }

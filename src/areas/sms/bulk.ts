@@ -37,7 +37,6 @@ export async function sendToMany(
     throw new AppError('VALIDATION_ERROR', 'type otp is for one recipient: give to as one number')
   if (common.reference !== null && recipients.length > 1)
     throw new AppError('VALIDATION_ERROR', 'reference names one message: send to one recipient, or use bulk')
-  await admitMessages(app, caller, recipients.length - 1)
   const entries = recipients.map((recipient, index) => entryOf(index, recipient, () => draft(recipient)))
   return once(app, caller, keyed, async (tx) => {
     await links?.store(tx)
@@ -155,19 +154,6 @@ async function once<Reply>(app: App, caller: Caller, keyed: Keyed, work: (tx: Tx
       await app.idempotency.finish(tx, claim, { status, location: null, body }, false)
     return reply
   })
-}
-
-/** A plan counts messages: the request itself was the first. */
-async function admitMessages(app: App, { principal }: Caller, more: number): Promise<void> {
-  const policy = principal.planPolicies.sms
-  if (!policy || app.config.PAMOJA_RATE_LIMITS === 'off') return
-  for (let i = 0; i < more; i++) {
-    const { refusedBy } = await app.limits.admit([policy])
-    if (!refusedBy) continue
-    throw new AppError('RATE_LIMITED', `the plan takes ${policy.limit} messages a minute, and each recipient is one`, {
-      retryAfterSeconds: Math.max(1, Math.ceil(refusedBy.resetMs / 1_000)),
-    })
-  }
 }
 
 function allRefused(list: 'to' | 'messages', outcomes: readonly EntryOutcome[]): AppError {

@@ -61,7 +61,8 @@ const sendRoute = commit({
   path: '/v1/sms/send',
   operation: 'sms.send',
   summary: 'Send a message',
-  description: 'To one number or many, now or later. Paid for when it is accepted; paid back if it never goes out.',
+  description:
+    'To one number or many, now or later. Paid for when it is accepted; paid back if it never goes out. A list of numbers counts once on your plan, and goes out at the rate of the plan.',
   scope: 'sms:write',
   limit: 'sms',
   body: MessageSend,
@@ -104,7 +105,8 @@ const bulkRoute = write({
   path: '/v1/sms/bulk',
   operation: 'sms.sendBulk',
   summary: 'Send many different messages',
-  description: 'Every entry gets a verdict of its own; money is enough for all of them, or nothing is accepted.',
+  description:
+    'Every entry gets a verdict of its own; money is enough for all of them, or nothing is accepted. It counts once on your plan, and goes out at the rate of the plan.',
   scope: 'sms:write',
   limit: 'sms',
   body: BulkSend,

@@ -151,7 +151,10 @@ function headOf(outcomes: readonly EntryOutcome[], currency: string): Submitted[
   }
 }
 
-/** A plan's messages of a minute go at once, those of the next when it has passed: a bulk is not refused for its size. */
+/**
+ * A plan's messages of a minute go at once, those of the next when it has passed: neither a bulk nor a list of recipients is
+ * refused for its size.
+ */
 function afterMs(app: App, { principal }: Caller, position: number): number {
   const perMinute = principal.planPolicies.sms?.limit
   if (perMinute === undefined || perMinute === 0 || app.config.PAMOJA_RATE_LIMITS === 'off') return 0
