@@ -70,6 +70,17 @@ test('a plan limits what starts work, by area and minute; reading is free', asyn
   await eventually(async () => !(await ada.client.get('/v1/limits')).text.includes('plan-sms'), 'no limit')
 })
 
+test('billing counts on the limit of payments', async () => {
+  const { client } = await world.account({ plan: 'free' })
+  const plan = { name: 'Duka', amount: 500, currency: 'KES', interval: 'month' }
+  const made = await client.post('/v1/billing/plans', plan)
+  assert.equal(made.status, 201, made.text)
+  assert.match(made.headers['ratelimit-policy'] ?? '', /"plan-payments";q=5;w=60/)
+  assert.equal(made.headers['x-ratelimit-remaining'], '4')
+  const changed = await client.patch(`/v1/billing/plans/${made.body.plan_id}`, { active: false })
+  assert.deepEqual([changed.status, changed.headers['x-ratelimit-remaining']], [200, '3'], changed.text)
+})
+
 test('strangers share a small limit per address', async () => {
   const { replies, heard, tookMs } = await atOnce(30, () =>
     world.stranger.get('/v1/auth/whoami', { headers: { 'x-forwarded-for': '203.0.113.77' } }),

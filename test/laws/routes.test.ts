@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { areas } from '../../src/areas.ts'
 import { errors } from '../../src/kernel/errors.ts'
-import { isScope } from '../../src/platform/auth/scopes.ts'
+import { isScope, type LimitArea } from '../../src/platform/auth/scopes.ts'
 import type { Route } from '../../src/platform/route.ts'
 import type { Reply } from '../client.ts'
 import { notes } from '../notes/area.ts'
@@ -38,6 +38,27 @@ test('every route is declared well', () => {
     operations.filter((name, i) => operations.indexOf(name) !== i),
     [],
     'operations are unique',
+  )
+})
+
+test('whatever writes in an area that plans limit counts on that limit, and nothing that only reads does', () => {
+  const limitOf: Record<string, LimitArea> = {
+    sms: 'sms',
+    payments: 'payments',
+    payouts: 'payments',
+    fraud: 'payments',
+    wallet: 'payments',
+    billing: 'payments',
+  }
+  const wrong = areas
+    .flatMap((area) => area.routes)
+    .filter(({ scope, limit }) => {
+      const [area = '', verb] = scope.split(':')
+      return limit !== (verb === 'write' ? limitOf[area] : undefined)
+    })
+  assert.deepEqual(
+    wrong.map(({ method, path }) => `${method} ${path}`),
+    [],
   )
 })
 

@@ -173,6 +173,7 @@ const cancelPayment = write({
   summary: 'Withdraw a payment that the payer was not asked for yet, or has not confirmed',
   description: 'Also gives up what a card payment with `capture: false` has set aside.',
   scope: 'payments:write',
+  limit: 'payments',
   params: PaymentParam,
   reply: { status: 200, schema: Payment },
   errors: ['NOT_FOUND', 'INVALID_STATE'],

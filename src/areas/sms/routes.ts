@@ -167,6 +167,7 @@ const cancelBatchRoute = write({
   operation: 'sms.cancelBatch',
   summary: 'Cancel what of a batch is not yet on its way',
   scope: 'sms:write',
+  limit: 'sms',
   params: IdParam,
   reply: { status: 200, schema: BatchRecord },
   errors: ['NOT_FOUND'],
@@ -249,6 +250,7 @@ const changeRoute = write({
   operation: 'sms.change',
   summary: 'Reschedule or edit a message that is not yet on its way',
   scope: 'sms:write',
+  limit: 'sms',
   params: IdParam,
   body: MessageChange,
   reply: { status: 200, schema: MessageRecord },
@@ -263,6 +265,7 @@ const cancelling = {
   description:
     'It becomes failed with CANCELLED, and its price is given back. With the id of a batch, everything of it that is not yet on its way.',
   scope: 'sms:write',
+  limit: 'sms',
   params: IdParam,
   reply: { status: 200, schema: Found },
   errors: ['NOT_FOUND', 'MESSAGE_NOT_CANCELLABLE'],

@@ -95,6 +95,7 @@ const setAutoRecharge = write({
   description:
     'When less than the threshold is available, a top-up is asked of the phone, or charged to the saved card: one at a time, at most `max_per_day`. Three failures in a row pause it, told as wallet.auto_recharge_failed; setting it again goes on.',
   scope: 'wallet:write',
+  limit: 'payments',
   body: RechargeSet,
   reply: { status: 200, schema: Recharge },
   errors: [

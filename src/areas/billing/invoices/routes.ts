@@ -50,6 +50,7 @@ const create = write({
   description:
     'A draft, unless `send` is true. It gets its number when it is opened; what the customer has in hand is taken off it then. Each line is rounded to the minor unit by itself, ties to even.',
   scope: 'billing:write',
+  limit: 'payments',
   bodyLimitBytes: 512 * 1_024,
   body: InvoiceCreate,
   reply: {
@@ -149,6 +150,7 @@ const send = write({
   description:
     'With `phone` the link is texted, at the price of a text. Without it nothing leaves: you bring `hosted_url` to your customer yourself. It may be repeated, as a reminder. A text that is refused leaves the invoice open and not sent.',
   scope: 'billing:write',
+  limit: 'payments',
   params: InvoiceParam,
   body: Type.Object({
     phone: Type.Optional(PaymentCreate.properties.phone),
@@ -197,6 +199,7 @@ const voidOne = write({
   description:
     'A draft, or an open invoice of which nothing was paid. Its number stays used; credit goes back to the customer.',
   scope: 'billing:write',
+  limit: 'payments',
   params: InvoiceParam,
   body: Type.Object({
     reason: Type.Optional(Type.String({ maxLength: 500, rule: 'must have at most 500 characters' })),

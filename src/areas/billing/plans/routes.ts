@@ -16,6 +16,7 @@ const create = write({
   summary: 'Make a plan to which customers can subscribe',
   description: 'What it costs and how often never changes: for another price make another plan.',
   scope: 'billing:write',
+  limit: 'payments',
   body: PlanCreate,
   reply: {
     status: 201,
@@ -51,6 +52,7 @@ const change = write({
   summary: 'Change how a plan is called, and whether it is offered',
   description: 'What it costs and how often may be repeated, and is refused with 422 when it differs.',
   scope: 'billing:write',
+  limit: 'payments',
   params: PlanParam,
   body: PlanUpdate,
   reply: { status: 200, schema: Plan },

@@ -43,6 +43,7 @@ const create = write({
   description:
     'A trial, if the plan has one; otherwise the first period is billed at once. With `mobile_money` or `card` the subscription is incomplete until that is paid, for 23 hours at most.',
   scope: 'billing:write',
+  limit: 'payments',
   body: SubscriptionCreate,
   reply: {
     status: 201,
@@ -120,6 +121,7 @@ const change = write({
   description:
     'Another price counts from now on: what was billed and is not used becomes the customer’s credit, and the rest of the period is billed at once. With `proration` `none` it counts from the next period on. Another interval begins a new period. Another way to pay is tried at once where the last charge failed.',
   scope: 'billing:write',
+  limit: 'payments',
   params: SubscriptionParam,
   body: SubscriptionUpdate,
   reply,
@@ -150,6 +152,7 @@ const cancel = write({
   description:
     'What was billed and is not paid stays owed, but is not asked for any more. One that is cancelled already stays as it is.',
   scope: 'billing:write',
+  limit: 'payments',
   params: SubscriptionParam,
   query: Type.Object(cancelling),
   body: Type.Object(cancelling),
@@ -172,6 +175,7 @@ const pause = write({
   operation: 'billing.pauseSubscription',
   summary: 'Bill nothing until it is resumed',
   scope: 'billing:write',
+  limit: 'payments',
   params: SubscriptionParam,
   reply,
   errors: ['NOT_FOUND', 'INVALID_STATE'],
@@ -187,6 +191,7 @@ const resume = write({
   description:
     'What was billed already goes on. If that is over, a period begins now and ends where it would have ended anyway.',
   scope: 'billing:write',
+  limit: 'payments',
   params: SubscriptionParam,
   reply,
   errors: ['NOT_FOUND', 'INVALID_STATE'],

@@ -121,6 +121,7 @@ const forgetCard = write({
   operation: 'payments.deleteCard',
   summary: 'Forget a saved card',
   scope: 'payments:write',
+  limit: 'payments',
   params: Type.Object({ card_token: Type.String({ description: 'Begins with tok_' }) }),
   reply: { status: 200, schema: SavedCard },
   errors: ['NOT_FOUND'],

@@ -95,6 +95,7 @@ const addEntries = write({
   description:
     'An entry that is there already is answered with 200 and stays as it is. `entries` adds up to 1,000 at once.',
   scope: 'fraud:write',
+  limit: 'payments',
   body: EntryCreate,
   bodyLimitBytes,
   reply: {
@@ -167,6 +168,7 @@ const removeEntry = write({
   operation: 'fraud.removeFromBlacklist',
   summary: 'Take somebody off the blacklist',
   scope: 'fraud:write',
+  limit: 'payments',
   params: EntryParam,
   reply: {
     status: 200,

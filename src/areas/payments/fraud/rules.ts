@@ -113,6 +113,7 @@ const createRule = write({
   summary: 'Add a rule',
   description: 'Rules count in the order allow, block, require_3ds, review; within an action by priority, then age.',
   scope: 'fraud:write',
+  limit: 'payments',
   body: RuleCreate,
   reply: { status: 201, schema: RuleRecord, location: ({ rule_id }) => `${base}/${rule_id}` },
   errors: ['VALIDATION_ERROR'],
@@ -204,6 +205,7 @@ const changeRule = write({
   operation: 'fraud.changeRule',
   summary: 'Change a rule',
   scope: 'fraud:write',
+  limit: 'payments',
   params: RuleParam,
   body: RuleChange,
   reply: { status: 200, schema: RuleRecord },
@@ -247,6 +249,7 @@ const removeRule = write({
   operation: 'fraud.removeRule',
   summary: 'Remove a rule',
   scope: 'fraud:write',
+  limit: 'payments',
   params: RuleParam,
   reply: {
     status: 200,

@@ -16,6 +16,7 @@ import { endReview, findPayout, type PayoutRow } from './store.ts'
 const common = {
   method: 'POST',
   scope: 'payouts:write',
+  limit: 'payments',
   params: Type.Object({ payout_id: Type.String({ description: 'Begins with po_' }) }),
   reply: { status: 200, schema: Payout },
   errors: ['NOT_FOUND', 'INVALID_STATE'],

@@ -20,6 +20,7 @@ const create = write({
   operation: 'sms.optOut',
   summary: 'Note that somebody does not want messages',
   scope: 'sms:write',
+  limit: 'sms',
   body: OptOutCreate,
   reply: {
     status: 201,
@@ -84,6 +85,7 @@ const remove = write({
   operation: 'sms.optIn',
   summary: 'Remove the opt-outs of a number',
   scope: 'sms:write',
+  limit: 'sms',
   params: PhoneParam,
   reply: { status: 200, schema: OptOutRemoved },
   errors: ['NOT_FOUND'],
