@@ -656,6 +656,8 @@ test('ten thousand messages are accepted at once, and a repeated request sends n
   assert.equal(await balanceOf(client), 2_000)
   const again = await client.post('/v1/sms/bulk', { from: 'PAMOJA', messages })
   assert.deepEqual([again.status, again.body.error.code], [409, 'DUPLICATE_REFERENCE'])
+  assert.equal(again.body.error.existing_id, sent.body.messages[0].message_id)
+  assert.equal(again.body.error.errors[999].existing_id, sent.body.messages[999].message_id)
   assert.equal(await balanceOf(client), 2_000)
   const { body } = await client.get(`/v1/sms/bulk/${sent.body.batch_id}`)
   assert.equal(body.counts.queued, 10_000)

@@ -135,7 +135,7 @@ export async function bulkEntries(app: App, input: Static<typeof BulkSend>, call
   const entries = given.map((entry) =>
     'message' in entry ? entryOf(entry.index, entry.message.to, () => draft(entry.message)) : entry,
   )
-  const bad = entries.filter((entry) => 'code' in entry)
+  const bad = entries.flatMap((entry) => ('code' in entry ? [entry] : []))
   if (bad.length === entries.length || (bad.length > 0 && !allow_partial)) throw refusedEntries('messages', bad)
   return entries
 }
@@ -159,27 +159,38 @@ async function once<Reply>(app: App, caller: Caller, keyed: Keyed, work: (tx: Tx
 function allRefused(list: 'to' | 'messages', outcomes: readonly EntryOutcome[]): AppError {
   return refusedEntries(
     list,
-    outcomes.flatMap(({ index, to, error_code, error = '' }) =>
-      error_code === null ? [] : [{ index, to, code: error_code, why: error }],
+    outcomes.flatMap(({ index, to, error_code, error = '', existing_id }) =>
+      error_code === null ? [] : [{ index, to, code: error_code, why: error, existing_id }],
     ),
   )
 }
 
+interface Problem {
+  readonly index: number
+  readonly to: string
+  readonly code: string
+  readonly why: string
+  /** The message that has its reference. */
+  readonly existing_id?: string | undefined
+}
+
 /** Nothing was accepted: the first problem is the answer, all of them stand in `errors`. */
-function refusedEntries(
-  list: 'to' | 'messages',
-  bad: readonly (Entry | { index: number; to: string; code: string; why: string })[],
-): AppError {
-  const problems = bad.flatMap((entry) => ('code' in entry ? [entry] : []))
+function refusedEntries(list: 'to' | 'messages', problems: readonly Problem[]): AppError {
   const [first] = problems
   const code = problemCodes.find((known) => known === first?.code) ?? 'VALIDATION_ERROR'
   return new AppError(code, first ? `${list}[${first.index}]: ${first.why}` : '', {
     extra: {
-      errors: problems
-        .slice(0, maxListed)
-        .map(({ index, to, code: error_code, why }) => ({ index, to, error_code, error: why })),
+      ...existing(first),
+      errors: problems.slice(0, maxListed).map((problem) => {
+        const { index, to, code: error_code, why: error } = problem
+        return { index, to, error_code, error, ...existing(problem) }
+      }),
     },
   })
+}
+
+function existing(problem: Problem | undefined): { existing_id?: string } {
+  return problem?.existing_id === undefined ? {} : { existing_id: problem.existing_id }
 }
 
 const problemCodes = [
