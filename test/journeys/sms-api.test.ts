@@ -337,6 +337,23 @@ test('the same idempotency key gives the same answer and charges once; another b
   assert.deepEqual([other.status, other.body.error.code], [409, 'DUPLICATE_REFERENCE'])
 })
 
+test('a refusal is the answer to its idempotency key too, also one that the sandbox makes up', async () => {
+  const { client } = await world.account({ balance: 10 })
+  const refusals: [string, number][] = [
+    ['+254711000010', 402],
+    ['+254711000011', 403],
+  ]
+  for (const [to, status] of refusals) {
+    const headers = { 'idempotency-key': `refused-${status}` }
+    const first = await client.post('/v1/sms/send', { ...message, to }, { headers })
+    const again = await client.post('/v1/sms/send', { ...message, to }, { headers })
+    assert.deepEqual([first.status, first.headers['idempotent-replayed']], [status, undefined])
+    assert.deepEqual([again.status, again.text, again.headers['idempotent-replayed']], [status, first.text, 'true'])
+    const other = await client.post('/v1/sms/send', { ...message, to, message: 'Other' }, { headers })
+    assert.deepEqual([other.status, other.body.error.code], [409, 'DUPLICATE_REFERENCE'])
+  }
+})
+
 test('a reference is used once for ever, and its second use names the first message', async () => {
   const { client } = await world.account({ balance: 10 })
   const replies = await Promise.all(

@@ -7,7 +7,7 @@ import type { App } from '../app.ts'
 import type { Caller } from '../auth.ts'
 import type { Input } from '../route.ts'
 import { answerOf, errorBody, give, replay, send, storable } from './answer.ts'
-import type { CompiledRoute, Exchange } from './exchange.ts'
+import { asError, type CompiledRoute, type Exchange } from './exchange.ts'
 import { type Answer, AnsweredBefore, type Claim, KeyConflict, keyed } from './idempotency.ts'
 import { checked } from './request-input.ts'
 
@@ -98,9 +98,10 @@ async function inGroupCommit({ app, compiled, request, reply, caller, key, hash 
     const result = await route.handle(app, input, caller, handleOnce)
     return give(reply, answer ?? answerOf(compiled, request, result))
   } catch (error) {
-    if (error instanceof AnsweredBefore) return replay(compiled, request, reply, await app.idempotency.stored(claim))
-    await storeRefusal(app, request.exchange, claim, error)
-    throw error
+    // Some rules refuse before the commit that looks at the key.
+    const isFirst = !(error instanceof AnsweredBefore) && (await storeRefusal(app, request.exchange, claim, error))
+    if (isFirst) throw error
+    return replay(compiled, request, reply, await app.idempotency.stored(claim))
   } finally {
     leaveKey()
   }
@@ -108,21 +109,28 @@ async function inGroupCommit({ app, compiled, request, reply, caller, key, hash 
 
 const storedRefusals = new Set([402, 403, 404, 409, 422])
 
-/** A refusal by a business rule is an answer like any other; everything else leaves the key free for the retry. */
-async function storeRefusal(app: App, exchange: Exchange, claim: Claim, error: unknown): Promise<void> {
+/**
+ * A refusal by a business rule is an answer like any other; everything else leaves the key free for the retry. False when the
+ * key belongs to an answer that was given before, or to another request.
+ */
+async function storeRefusal(app: App, exchange: Exchange, claim: Claim, error: unknown): Promise<boolean> {
   const stored =
     error instanceof AppError &&
     storedRefusals.has(error.status) &&
     error.code !== 'VALIDATION_ERROR' &&
     error.extras.fields === undefined &&
     !(error instanceof KeyConflict)
-  if (!stored) return app.idempotency.free(claim).catch(() => undefined)
+  if (!stored) {
+    await app.idempotency.free(claim).catch(() => undefined)
+    return true
+  }
+  const body = errorBody(app, exchange, error)
+  const answer = { status: error.status, location: null, body }
+  const problem = await app.idempotency.finish(app.db, claim, answer, false).catch(asError)
+  if (problem instanceof KeyConflict) return false
   exchange.errorCode = error.code
-  exchange.replyText = errorBody(app, exchange, error)
-  const body = exchange.replyText
-  await app.idempotency
-    .finish(app.db, claim, { status: error.status, location: null, body }, false)
-    .catch(() => undefined)
+  exchange.replyText = body
+  return true
 }
 
 /**
