@@ -941,10 +941,18 @@ test('messages are listed newest first, by what is asked, and as CSV', async () 
   for (const bad of ['limit=0', 'limit=201', 'status=lost', 'direction=up', 'scheduled=soon', 'country=ke', 'q='])
     assert.equal((await client.get(`/v1/sms?${bad}`)).body.error?.code, 'INVALID_REQUEST', bad)
   const day = new Date(world.app.clock.nowMs()).toISOString().slice(0, 10)
-  assert.deepEqual(await found(`from_date=${day}`), [2, 1, 0])
-  assert.deepEqual(await found('to_date=2020-01-01'), [])
-  for (const range of ['from_date=x', 'from_date=2026-02-01&to_date=2026-01-01'])
-    assert.equal((await client.get(`/v1/sms?${range}`)).body.error.code, 'INVALID_DATE_RANGE')
+  for (const [start, end] of [
+    ['start_date', 'end_date'],
+    ['from_date', 'to_date'],
+  ]) {
+    assert.deepEqual(await found(`${start}=${day}&${end}=${day}`), [2, 1, 0])
+    assert.deepEqual(await found(`${end}=2020-01-01`), [])
+    assert.deepEqual(await found(`${start}=2100-01-01`), [])
+    for (const range of [`${start}=x`, `${end}=x`, `${start}=2026-02-01&${end}=2026-01-01`]) {
+      const { status, body } = await client.get(`/v1/sms?${range}`)
+      assert.deepEqual([status, body.error?.code], [400, 'INVALID_DATE_RANGE'], range)
+    }
+  }
   const page = await client.get('/v1/sms?limit=2')
   assert.equal(page.body.has_more, true)
   const next = await client.get(`/v1/sms?limit=2&cursor=${page.body.next_cursor}`)

@@ -10,7 +10,7 @@ import { record } from '../../platform/audit.ts'
 import type { Caller } from '../../platform/auth.ts'
 import type { Tx } from '../../platform/db.ts'
 import { askedMetadata } from '../../platform/metadata-filter.ts'
-import { pageOf, shownBounds, windowOf } from '../../platform/page.ts'
+import { pageOf, type ShownBounds, shownBounds, windowOf } from '../../platform/page.ts'
 import { commit, IdParam, list, type Route, read, write } from '../../platform/route.ts'
 import { isGsm, nonGsmCharacters, toGsm } from '../../protocols/smpp/charset.ts'
 import { batchMessages, findBatch, type Rejection } from './batch-store.ts'
@@ -214,11 +214,7 @@ const listRoute = list({
   handle: async (app, { query }, caller) => {
     const window = windowOf(query)
     const batch = query.batch_id === undefined ? null : uuidOf('smsBatch', query.batch_id)
-    const range = {
-      ...(query.from_date === undefined ? {} : { start_date: query.from_date }),
-      ...(query.to_date === undefined ? {} : { end_date: query.to_date }),
-    }
-    const days = shownBounds(range, caller, ['from_date', 'to_date'])
+    const days = daysOf(query, caller)
     if (query.batch_id !== undefined && batch === null) return { rows: [], nextCursor: null }
     const named = query.reference === undefined ? days : await boundsOf(app, caller, query.reference, days)
     if (named === null) return { rows: [], nextCursor: null }
@@ -448,6 +444,15 @@ async function batchCalledOff(tx: Tx, caller: Caller, { id, cancelled }: Batch):
 
 function shownTo({ principal }: Caller): typeof recordOf {
   return principal.scopes.has('operator') ? operatorRecordOf : recordOf
+}
+
+/** The days asked for, by the names that every list has or by those that only this one has. */
+function daysOf(query: Static<typeof MessageList>, caller: Caller): ShownBounds {
+  const { start_date = query.from_date, end_date = query.to_date } = query
+  const range = { ...(start_date === undefined ? {} : { start_date }), ...(end_date === undefined ? {} : { end_date }) }
+  const startName = query.start_date === undefined && query.from_date !== undefined ? 'from_date' : 'start_date'
+  const endName = query.end_date === undefined && query.to_date !== undefined ? 'to_date' : 'end_date'
+  return shownBounds(range, caller, [startName, endName])
 }
 
 /** The moment in which the message of a reference was made, so that a list of one need not look through all of them. */

@@ -7,6 +7,7 @@ import {
   Amount,
   At,
   CountryCode,
+  dayRangeQuery,
   JudgedApart,
   listQuery,
   Metadata,
@@ -282,8 +283,11 @@ export const MessageList = Type.Object({
   to: Type.Optional(Type.String({ maxLength: 20 })),
   from: Type.Optional(Type.String({ maxLength: 20 })),
   direction: Type.Optional(OneOf(['outbound', 'inbound'])),
-  from_date: Type.Optional(Type.String({ maxLength: 40, description: 'First day or moment, inclusive' })),
-  to_date: Type.Optional(Type.String({ maxLength: 40, description: 'Last day or moment, inclusive' })),
+  ...dayRangeQuery,
+  from_date: Type.Optional(
+    Type.String({ maxLength: 40, description: 'First day or moment, where start_date is none' }),
+  ),
+  to_date: Type.Optional(Type.String({ maxLength: 40, description: 'Last day or moment, where end_date is none' })),
   batch_id: Type.Optional(Type.String({ maxLength: 40 })),
   scheduled: Type.Optional(
     Type.Boolean({
