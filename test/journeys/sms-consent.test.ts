@@ -145,6 +145,10 @@ test('a batch is over when its last message is, and says so once', async () => {
       { to: '0712', message: 'Habari' },
     ],
   })
+  const ended = await eventually(
+    async () => (await ada.client.get(`/v1/sms/bulk/${sent.batch_id}`)).body.completed_at,
+    'the end of its messages',
+  )
   const [told] = await eventually(async () => {
     const { body } = await ada.client.get('/v1/events?event=sms.batch_completed')
     return body.data.length > 0 && body.data
@@ -163,6 +167,9 @@ test('a batch is over when its last message is, and says so once', async () => {
     counts: { queued: 0, sent: 0, delivered: 1, failed: 2 },
     metadata: { run: 'a' },
   })
+  const { body: list } = await ada.client.get(`/v1/sms?batch_id=${sent.batch_id}`)
+  const ends = list.data.map((one: Record<string, string>) => one.delivered_at ?? one.failed_at).sort()
+  assert.deepEqual([completed_at, ended], [ends.at(-1), ends.at(-1)], 'one moment, whoever is asked and when')
   const { body: batch } = await ada.client.get(`/v1/sms/bulk/${sent.batch_id}`)
   assert.deepEqual([batch.status, batch.completed_at, batch.counts], ['completed', completed_at, payload.counts])
   assert.equal((await ada.client.get('/v1/sms/balance')).body.balance, 8.4)

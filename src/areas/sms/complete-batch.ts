@@ -33,16 +33,19 @@ export const batchJob: Job<App, typeof Payload> = {
   },
 }
 
-/** Tells of it once, however often the job runs. */
+/**
+ * Tells of it once, however often the job runs. It was complete when its last message ended, as whoever read it meanwhile was
+ * told; only one whose messages are no longer waited for is complete now.
+ */
 async function tellCompleted(app: App, tenant: Tenant, id: string, clockOffsetMs: number): Promise<void> {
   const receivedMs = app.clock.nowMs()
   const nowMs = receivedMs + clockOffsetMs
-  const completedAt = new Date(nowMs)
   await app.db.tx(async (tx) => {
-    if (!(await completeBatch(tx, tenant, id, completedAt))) return
     const found = await findBatch(tx, tenant, id)
     if (!found) return
     const { timestamp, ...record } = found.record
+    const completedAt = record.completed_at ?? new Date(nowMs)
+    if (!(await completeBatch(tx, tenant, id, completedAt))) return
     await app.outbox.emit(
       tx,
       smsEvents.batchCompleted,
