@@ -179,6 +179,25 @@ test('an empty body is an empty object where nothing is required', async () => {
   assert.equal((await client.request('POST', '/v1/notes', { raw: '' })).status, 422)
 })
 
+test('a query may hold U+0000 nowhere: not in a value, nor in one of several, nor in a name', async () => {
+  const paths = [
+    '/v1/sms',
+    '/v1/payouts',
+    '/v1/payments/transactions',
+    '/v1/refunds',
+    '/v1/billing/invoices',
+    '/v1/events',
+    '/v1/audit-log',
+  ]
+  const queries = ['reference=%00', 'reference=x&reference=%00', 'metadata[%00]=1', 'metadata[a]=1&metadata[a]=%00']
+  for (const path of paths)
+    for (const query of [...queries, 'to=x&to=%00', 'resource_id=x&resource_id=%00', 'action=x&action=%00', '%00=1']) {
+      const reply = await ada.client.get(`${path}?${query}`)
+      assert.deepEqual([reply.status, reply.body.error?.code], [400, 'INVALID_REQUEST'], `${path}?${query}`)
+      assert.match(reply.body.error.details, /U\+0000/)
+    }
+})
+
 test('money is exact or refused', async () => {
   const { id } = await world.account()
   const credit = (amount: unknown, currency = 'KES') =>

@@ -114,9 +114,9 @@ export function envelopeOf({ headers, exchange }: FastifyRequest): Envelope {
   return known
 }
 
-/** PostgreSQL cannot hold U+0000 in a text. */
+/** PostgreSQL cannot hold U+0000 in a text. A name may end there too, and a field that is given twice is a list. */
 function holdsNul(fields: unknown): boolean {
-  for (const value of Object.values(Object(fields)))
-    if (typeof value === 'string' && value.includes('\u0000')) return true
+  for (const [name, value] of Object.entries(Object(fields)))
+    if (name.includes('\u0000') || String(value).includes('\u0000')) return true
   return false
 }
