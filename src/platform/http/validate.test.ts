@@ -188,6 +188,24 @@ test('unknown fields are named, with what may have been meant', () => {
   assert.equal(many.unknown.length, 10)
 })
 
+test('unknown fields are found in every entry of a list, and ten of them named', () => {
+  const items = (count: number, strange: (i: number) => boolean) =>
+    Array.from({ length: count }, (_, i) => ({ name: 'a', ...(strange(i) ? { nam: 'b' } : {}) }))
+  for (const at of [5, 199]) {
+    const { value, unknown } = checkOrder({ ...order, items: items(200, (i) => i === at) })
+    assert.deepEqual(unknown, [`"items[${at}].nam" (did you mean "name"?)`])
+    assert.deepEqual(
+      value.items,
+      items(200, () => false),
+    )
+  }
+  const { unknown } = checkOrder({ ...order, items: items(200, () => true), nobody: 1 })
+  assert.deepEqual(
+    unknown.map((name) => name.split(' ')[0]),
+    Array.from({ length: 10 }, (_, i) => `"items[${i}].nam"`),
+  )
+})
+
 test('whatever a field is called, its name can stand in a header', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', minLength: 1 }), (name) => {

@@ -11,6 +11,8 @@ import { AppError, type ErrorCode, errors, type FieldProblem } from '../../kerne
 const maxProblems = 50
 /** A name is the caller's, and as long as the caller likes. */
 const maxFieldLength = 200
+/** Fields nobody knows that are named: a header has to hold them. */
+const maxUnknown = 10
 Settings.Set({ maxErrors: maxProblems * 4 })
 
 type Plain = Readonly<Record<string, unknown>>
@@ -29,7 +31,7 @@ export function bodyChecker<S extends TSchema>(schema: S): Checker<S> {
   return (given) => {
     const value = holdsNull(given) ? withoutNulls(schema, given) : given
     if (!compiled().Check(value)) throw refusal(schema, compiled().Errors(value)[1], 'VALIDATION_ERROR')
-    const unknown = unknownFields(schema, value, '')
+    const unknown = unknownFields(schema, value)
     if (unknown.length === 0) return { value, unknown }
     const known = withoutUnknown(schema, value)
     if (!compiled().Check(known)) throw refusal(schema, compiled().Errors(known)[1], 'VALIDATION_ERROR')
@@ -49,7 +51,7 @@ export function queryChecker<S extends TSchema>(schema: S): Checker<S> {
   return (given) => {
     const value = isPlain(given) ? coerced(schema, given) : given
     if (!compiled().Check(value)) throw refusal(schema, compiled().Errors(value)[1], 'INVALID_REQUEST')
-    return { value, unknown: unknownFields(schema, value, '') }
+    return { value, unknown: unknownFields(schema, value) }
   }
 }
 
@@ -243,29 +245,35 @@ function scalar(type: unknown, given: unknown): unknown {
   return given
 }
 
-/** Names every field that the schema does not know, as deep as it describes objects. */
-function unknownFields(schema: TSchema | Plain, value: unknown, path: string): string[] {
+/** Names the fields that the schema does not know, as deep as it describes objects, and as many as a header may hold. */
+function unknownFields(schema: TSchema, value: unknown): string[] {
+  const found: string[] = []
+  findUnknown(schema, value, '', found)
+  return found
+}
+
+/** Every entry of a list is looked at: whoever is strict wants to hear of the ten-thousandth too. */
+function findUnknown(schema: TSchema | Plain, value: unknown, path: string, found: string[]): void {
   if (Array.isArray(value)) {
     const items = schemaAt(schema, 'items')
-    return value.length > 0 && isPlain(items.properties)
-      ? value.slice(0, 5).flatMap((item, i) => unknownFields(items, item, `${path}[${i}]`))
-      : []
+    if (!isPlain(items.properties)) return
+    for (let i = 0; i < value.length && found.length < maxUnknown; i++)
+      findUnknown(items, value[i], `${path}[${i}]`, found)
+    return
   }
-  if (!isPlain(value) || !isPlain(schema) || !isPlain(schema.properties)) return []
-  const found: string[] = []
+  if (!isPlain(value) || !isPlain(schema) || !isPlain(schema.properties)) return
   for (const name in value) {
+    if (found.length >= maxUnknown) return
     const property = schema.properties[name]
     if (isPlain(property)) {
       const member = value[name]
       if (typeof member === 'object' && member !== null)
-        found.push(...unknownFields(property, member, path ? `${path}.${name}` : name))
+        findUnknown(property, member, path ? `${path}.${name}` : name, found)
     } else if (schema.additionalProperties === undefined || schema.additionalProperties === false) {
       const close = nearest(name, Object.keys(schema.properties))
       found.push(`"${printable(path ? `${path}.${name}` : name)}"${close ? ` (did you mean "${close}"?)` : ''}`)
     }
-    if (found.length >= 10) break
   }
-  return found
 }
 
 /** What is ignored is not handed on either, or it would be kept wherever an object is stored as it came. */
