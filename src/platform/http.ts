@@ -11,7 +11,7 @@ import { AppError } from '../kernel/errors.ts'
 import type { App } from './app.ts'
 import { asAppError, errorBody, maxBodyBytes, send, sendCsv, wantsCsv } from './http/answer.ts'
 import { admitStranger, begin, enter, enterByForm, sandboxMark } from './http/entrance.ts'
-import { asError, type CompiledRoute, type Exchange, pathOf, printable } from './http/exchange.ts'
+import { asError, type CompiledRoute, type Exchange, printable } from './http/exchange.ts'
 import { execute, executeOnce } from './http/executing.ts'
 import { keyOf, requestHash } from './http/idempotency.ts'
 import { serialiser } from './http/json.ts'
@@ -56,7 +56,6 @@ export function createHttp({ app, routes, streams, trustedProxies, serverFactory
     done()
   })
   http.setErrorHandler((error, request, reply) => refuse(app, request, reply, error))
-  http.setNotFoundHandler((request, reply) => refuse(app, request, reply, nothingHere(request)))
   mount(http, app, routes, methods, streams)
   // A key that was revoked ends its streams. The authenticator hears of it first, and forgets the key.
   app.signals.on('accounts', (account) => streams.recheck(account))
@@ -229,10 +228,4 @@ function refuseUnrouted(
 ): void {
   const exchange = begin(app, trustedProxies, request, reply, null)
   admitStranger(app, exchange, reply, error, (refusal) => refuse(app, request, reply, refusal ?? error))
-}
-
-function nothingHere(request: FastifyRequest): AppError {
-  const path = printable(pathOf(request))
-  const where = path.startsWith('/v1/') ? 'GET /openapi.json lists what there is' : 'the API is below /api/v1'
-  return new AppError('NOT_FOUND', `there is no ${request.method} ${path}; ${where}`)
 }

@@ -38,6 +38,11 @@ test('of several things that are wrong with a request the first in the order of 
   const rows: [who: typeof client, method: string, path: string, sent: object, status: number, details: RegExp][] = [
     [world.stranger, 'PUT', '/v1/account', { raw: '{' }, 401, /missing/],
     [holder, 'PUT', '/v1/account', { raw: '{' }, 405, /takes/],
+    [world.stranger, 'POST', '/v1/nope', { raw: '{', headers: text }, 401, /missing/],
+    [client, 'POST', '/v1/nope', { raw: '{', headers: text }, 404, /no POST \/v1\/nope/],
+    [client, 'POST', '/v1/nope', { raw: large }, 404, /no POST/],
+    [client, 'POST', '/v1/nope', { raw: '{' }, 404, /no POST/],
+    [world.stranger, 'POST', '/nope', { raw: '{', headers: text }, 404, /below \/api\/v1/],
     [holder, 'POST', '/v1/api-keys', { raw: '{', headers: text }, 403, /keys:write/],
     [client, 'POST', '/v1/api-keys', { raw: '{', headers: text }, 415, /text\/plain/],
     [client, 'POST', '/v1/api-keys', { raw: large }, 413, /bytes/],
@@ -98,6 +103,12 @@ test('a whole URL where a path belongs, a method nobody knows, a body in another
 
   const traced = await client.request('TRACE', '/v1/account')
   assert.deepEqual([traced.status, traced.headers.allow], [405, 'GET, PATCH, HEAD'])
+
+  for (const path of ['/v1/sms/send', '/v1/sms/bulk', '/v1/payments/charge', '/v1/events/trigger'])
+    for (const method of ['GET', 'HEAD']) {
+      const refused = await client.request(method, path)
+      assert.deepEqual([refused.status, refused.headers.allow], [405, 'POST'], `${method} ${path}`)
+    }
 
   const zipped = await client.request('PATCH', '/v1/account', {
     raw: gzipSync('{"name":"Zipped"}'),

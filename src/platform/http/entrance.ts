@@ -15,7 +15,7 @@ import type { Policy } from '../limits/share.ts'
 import type { Admission } from '../limits.ts'
 import type { Route } from '../route.ts'
 import type { Span, Tracer } from '../tracing.ts'
-import { asError, type CompiledRoute, type Exchange } from './exchange.ts'
+import { asError, type CompiledRoute, type Exchange, pathOf, printable } from './exchange.ts'
 import type { Methods } from './methods.ts'
 
 /** Requests a second without valid credentials, from one address. */
@@ -45,7 +45,8 @@ export function enter(
     reply.header('x-correlation-id', correlation)
   // Which route it is, is not read from the path: that can be written in more ways than one.
   const isApi = compiled !== null || exchange.allow !== null || request.url.startsWith('/v1')
-  if (open || !isApi || bringsKeyInForm(request)) return admitStranger(app, exchange, reply, null, done)
+  if (open || !isApi || bringsKeyInForm(request))
+    return admitStranger(app, exchange, reply, null, (refusal) => done(refusal ?? missing(request)))
   try {
     const principal = app.authenticator.authenticate(request.headers.authorization, exchange.ip)
     if (principal instanceof Promise)
@@ -97,7 +98,15 @@ function admitPrincipal(
   reply.header('pamoja-environment', principal.tenant.environment)
   const { expiresAt } = principal.facts
   if (expiresAt) reply.header('pamoja-key-expires', expiresAt.toISOString())
-  admitKnown(app, exchange, principal, reply, done)
+  admitKnown(app, exchange, principal, reply, (refusal) => done(refusal ?? missing(request)))
+}
+
+/** Where there is nothing, nobody has to send a body that is well formed to be told so. */
+function missing(request: FastifyRequest): AppError | undefined {
+  if (!request.is404) return undefined
+  const path = printable(pathOf(request))
+  const where = path.startsWith('/v1/') ? 'GET /openapi.json lists what there is' : 'the API is below /api/v1'
+  return new AppError('NOT_FOUND', `there is no ${request.method} ${path}; ${where}`)
 }
 
 /** Gives a request its id, and its response the headers that every response has. */

@@ -37,6 +37,6 @@ for (const [url, allow] of rows)
 test('only what would be taken for another path has to be kept apart', () => {
   assert.deepEqual(
     [...methods.mistakable()].map(({ pattern, method, allow }) => `${method} ${pattern}: ${allow}`),
-    ['GET /v1/sms/send: POST', 'PATCH /v1/sms/send: POST'],
+    ['GET /v1/sms/send: POST', 'PATCH /v1/sms/send: POST', 'HEAD /v1/sms/send: POST'],
   )
 })

@@ -33,9 +33,9 @@ export class Methods {
       const others = this.#withAsMany(path.segments).filter(
         (other) => other !== path && isTakenFor(path.segments, other.segments),
       )
-      const methods = new Set(others.flatMap((other) => other.methods))
+      const methods = new Set(others.flatMap(takenBy))
       for (const method of methods)
-        if (!path.methods.includes(method)) yield { pattern: path.pattern, method, allow: allowOf(path) }
+        if (!takenBy(path).includes(method)) yield { pattern: path.pattern, method, allow: allowOf(path) }
     }
   }
 
@@ -71,8 +71,13 @@ function byPrecedence(a: Path, b: Path): number {
   return at < 0 ? 0 : Number(isParameter(a.segments[at] ?? '')) - Number(isParameter(b.segments[at] ?? ''))
 }
 
-function allowOf({ methods }: Path): string {
-  return [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].join(', ')
+/** What can be read can also be asked about. */
+function takenBy({ methods }: Path): readonly string[] {
+  return methods.includes('GET') ? [...methods, 'HEAD'] : methods
+}
+
+function allowOf(path: Path): string {
+  return takenBy(path).join(', ')
 }
 
 function decoded(segment: string): string {
