@@ -95,7 +95,7 @@ const updateAccount = write({
   ],
   prepare: async (app, { body }, { tenant }) => {
     const url = body.settings?.email_webhook_url ?? null
-    if (url !== null) await app.outbound.checkUrl(url, 'callback', tenant.environment, 'settings.email_webhook_url')
+    if (url !== null) await app.outbound.checkUrl(url, 'webhook', tenant.environment, 'settings.email_webhook_url')
   },
   handle: (app, tx, { body }, caller) => changeAccount(app, tx, body, caller),
 })
