@@ -382,7 +382,7 @@ test('who changed what is written down', async () => {
   await client.post('/v1/notes', { text: 'x' })
   assert.equal((await client.get('/v1/audit-log?action=note.create')).body.data.length, 1)
   assert.equal((await client.patch('/v1/account', { timezone: 'Mars/Olympus' })).status, 422)
-  assert.deepEqual((await client.get('/v1/account')).body.settings, { default_sender: 'ADA' })
+  assert.equal((await client.get('/v1/account')).body.settings.default_sender, 'ADA')
 })
 
 test('the clock of a test account is its own', async () => {

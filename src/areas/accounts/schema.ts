@@ -147,21 +147,6 @@ export const WhoAmI = Type.Object(
   { title: 'WhoAmI' },
 )
 
-export const AccountRecord = Type.Object(
-  {
-    id: AccountId,
-    name: Type.String(),
-    country: Type.String(),
-    currency: Type.String(),
-    timezone: Type.String(),
-    plan: Type.String(),
-    status: OneOf(['active', 'suspended']),
-    settings: Type.Record(Type.String(), Type.Unknown()),
-    created_at: At(),
-  },
-  { title: 'Account' },
-)
-
 const OwnWords = Type.Array(
   Type.String({
     pattern: '[\\p{L}\\p{N}]',
@@ -253,6 +238,25 @@ const Settings = Type.Object({
     ),
   ),
 })
+
+export const settingNames = Object.keys(Settings.properties)
+
+export const AccountRecord = Type.Object(
+  {
+    id: AccountId,
+    name: Type.String(),
+    country: Type.String(),
+    currency: Type.String(),
+    timezone: Type.String(),
+    plan: Type.String(),
+    status: OneOf(['active', 'suspended']),
+    settings: Type.Unsafe<Record<string, unknown>>(
+      Type.Required(Settings, { description: 'All there are; null where one is not set' }),
+    ),
+    created_at: At(),
+  },
+  { title: 'Account' },
+)
 
 export const AccountUpdate = Type.Object({
   name: Type.Optional(Name),

@@ -7,6 +7,7 @@ import type { Allowances, Envelope, KeyFacts } from '../../platform/auth.ts'
 import { statement } from '../../platform/db.ts'
 import type { Environment } from '../../platform/tenant.ts'
 import { type ApiKey, rotationDueAt, statusOf } from './key.ts'
+import { settingNames } from './schema.ts'
 
 export interface KeyRow {
   id: string
@@ -391,6 +392,8 @@ export interface Account {
 }
 
 export function accountOf(row: AccountRow): Account {
-  const { name, country, currency, timezone, plan, status, settings, created_at } = row
+  const { name, country, currency, timezone, plan, status, created_at } = row
+  // Whoever reads an account sees what can be set.
+  const settings = Object.fromEntries(settingNames.map((setting) => [setting, row.settings[setting] ?? null]))
   return { id: idOf('account', row.id), name, country, currency, timezone, plan, status, settings, created_at }
 }
