@@ -5,7 +5,10 @@
 export const errors = {
   INVALID_REQUEST: [400, 'The request itself is not well formed. See details, correct it and send it again.'],
   INVALID_URL: [400, 'The URL cannot be used. Give an absolute https:// URL that is reachable from this service.'],
-  INVALID_EVENT: [400, 'An event name is not in the catalogue. See details for the names that are not known.'],
+  INVALID_EVENT: [
+    400,
+    'The events are not named as they must be. See details for what is wrong; GET /v1/webhooks/events lists the names.',
+  ],
   INVALID_DATE_RANGE: [400, 'The dates are malformed or the first is after the last. Use YYYY-MM-DD, oldest first.'],
   UNAUTHORIZED: [401, 'Send a valid API key or access token in the header Authorization: Bearer <key>.'],
   INSUFFICIENT_FUNDS: [402, 'The customer does not have enough money. Ask the customer to top up and try again.'],
@@ -18,7 +21,10 @@ export const errors = {
   CARD_EXPIRED: [402, 'The card has expired. Ask the payer for another card.'],
   INCORRECT_CVV: [402, 'The security code is wrong. Ask the payer to type it again.'],
   AUTHENTICATION_FAILED: [402, 'The payer did not prove that the card is theirs. Ask them to try again.'],
-  FORBIDDEN: [403, 'This key may not do that. Use a key that carries the required scope.'],
+  FORBIDDEN: [
+    403,
+    'This key or token may not do that. See details for why; where a required_scope is named, use a key that carries it.',
+  ],
   HTTPS_REQUIRED: [
     403,
     'This service speaks HTTPS only. Repeat the request over https:// and replace the key you sent.',

@@ -158,7 +158,10 @@ export class Authenticator {
     if (principal.expiresAtMs <= this.#clock.nowMs())
       throw unauthorized(`the credential expired on ${new Date(principal.expiresAtMs).toISOString()}`)
     if (principal.allowedIps && !principal.allowedIps.check(ip, isIPv6(ip) ? 'ipv6' : 'ipv4'))
-      throw new AppError('FORBIDDEN', `this key may not be used from the address ${ip}`)
+      throw new AppError(
+        'FORBIDDEN',
+        `this key may not be used from the address ${ip}, which is not among its allowed_ips`,
+      )
     this.#uses.set(principal.facts.keyUuid, ip)
     return principal
   }

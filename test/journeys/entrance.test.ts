@@ -91,7 +91,10 @@ test('what outlives a token is not made with it', async () => {
     await browser.post(`/v1/api-keys/${key.id}/rotate`, {}),
     await browser.patch(`/v1/api-keys/${key.id}`, { allowed_ips: [] }),
   ]
-  for (const { status, body } of refused) assert.deepEqual([status, body.error.code], [403, 'FORBIDDEN'])
+  for (const { status, body } of refused) {
+    assert.deepEqual([status, body.error.code], [403, 'FORBIDDEN'])
+    assert.match(body.error.message, /key or token .* See details/, 'another scope would not help')
+  }
   assert.equal((await browser.delete(`/v1/api-keys/${key.id}`)).status, 200, 'to revoke one is always safe')
 })
 

@@ -118,7 +118,8 @@ test('a key may be bound to addresses, and to an end', async () => {
   const { body: far } = await client.post('/v1/api-keys', { name: 'Office', allowed_ips: ['203.0.113.0/24'] })
   const refused = await world.stranger.as(far.key).get('/v1/auth/whoami')
   assert.equal(refused.status, 403)
-  assert.match(refused.body.error.details, /address/)
+  assert.match(refused.body.error.details, /address .* allowed_ips/)
+  assert.match(refused.body.error.message, /See details/, 'another scope would not help')
   const proxied = await world.stranger
     .as(far.key)
     .get('/v1/auth/whoami', { headers: { 'x-forwarded-for': '198.51.100.9, 203.0.113.7' } })

@@ -167,6 +167,7 @@ test('what is missing or of the wrong type is 422, what cannot be used is 400', 
     [{ url: 'https://app.example:1023/hooks', events: ['*'] }, 400, 'INVALID_URL'],
     [{ url: 'https://169.254.169.254/latest', events: ['*'] }, 400, 'INVALID_URL'],
     [{ url, events: [] }, 400, 'INVALID_EVENT'],
+    [{ url, events: Array.from({ length: 101 }, () => 'sms.status') }, 400, 'INVALID_EVENT'],
     [{ url, events: ['sms.queued'] }, 400, 'INVALID_EVENT'],
     [{ url, events: ['nothing.*'] }, 400, 'INVALID_EVENT'],
     [{ url, events: ['*', 'sms.bogus'] }, 400, 'INVALID_EVENT'],
@@ -175,6 +176,7 @@ test('what is missing or of the wrong type is 422, what cannot be used is 400', 
   for (const [body, status, code] of refusals) {
     const refused = await client.post('/v1/webhooks', body)
     assert.deepEqual([refused.status, codeOf(refused)], [status, code], JSON.stringify(body))
+    if (code === 'INVALID_EVENT') assert.match(refused.body.error.message, /See details for what is wrong/)
     const fields = Object(body)
     if (!('url' in fields && 'events' in fields) || fields.url === null) continue
     const change = await client.patch(`/v1/webhooks/${made.id}`, body)

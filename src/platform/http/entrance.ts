@@ -226,7 +226,7 @@ function admitKnown(app: App, exchange: Exchange, principal: Principal, reply: F
 export function scopeRefusal({ scope }: Route, { scopes, facts }: Principal): AppError | null {
   if (facts.suspended && scope !== 'any') return new AppError('ACCOUNT_SUSPENDED', 'the account is suspended')
   if (scope === 'sandbox:write' || scope === 'sandbox:read') {
-    if (facts.environment !== 'test') return new AppError('FORBIDDEN', 'the sandbox takes test keys only')
+    if (facts.environment !== 'test') return new AppError('FORBIDDEN', 'the sandbox takes test keys only; this is a live one')
   }
   if (scope === 'any' || (allows(scopes, scope) && (scope !== 'operator' || facts.operator))) return null
   return new AppError('FORBIDDEN', `the scope ${scope} is missing`, { extra: { required_scope: scope } })
