@@ -17,8 +17,7 @@ import {
   type StartedDatabase,
   startDatabase,
 } from './database.ts'
-import { AppError } from './kernel/errors.ts'
-import { msOfId, newId, newUuid } from './kernel/ids.ts'
+import { msOfId, newUuid } from './kernel/ids.ts'
 import { PriceBook } from './ledger/prices.ts'
 import { rollUp } from './ledger/rollups.ts'
 import { verifyLedger } from './ledger/verify.ts'
@@ -33,11 +32,11 @@ import { Database } from './platform/db.ts'
 import { docs } from './platform/docs.ts'
 import { catalogueOf } from './platform/events/catalogue.ts'
 import { Outbox } from './platform/events.ts'
-import { errorBody } from './platform/http/answer.ts'
 import { serverIdentity, watchIdentity } from './platform/http/certificates.ts'
 import { readiness } from './platform/http/health.ts'
 import { Idempotency } from './platform/http/idempotency.ts'
 import { createListener, type Listener } from './platform/http/listener.ts'
+import { malformed } from './platform/http/malformed.ts'
 import { refusePlain } from './platform/http/plain-http.ts'
 import { RequestLog } from './platform/http/request-log.ts'
 import { Streams } from './platform/http/streams.ts'
@@ -415,7 +414,7 @@ function openDoors(app: App, areas: readonly Area[], identity: { key: string; ce
         trustedProxies,
         allowHttpFromLoopback: app.config.PAMOJA_ALLOW_HTTP === 'loopback',
         refusePlain: refusePlain(app),
-        malformed: (error, status) => malformed(app, error, status),
+        malformed: malformed(app),
         onProblem: (error) => app.log.warn({ error }, 'a connection could not be taken'),
       })
       return holder.listener.server
@@ -451,24 +450,6 @@ function openDoors(app: App, areas: readonly Area[], identity: { key: string; ce
       await http.close()
     },
   }
-}
-
-/** Bytes that are no HTTP request still get an answer in our own words. */
-function malformed(
-  app: App,
-  { code, message }: Error & { code?: string },
-  status: 400 | 408 | 413 | 431,
-): { status: number; body: string; headers: Record<string, string> } {
-  const id = newId('request', app.clock.nowMs())
-  const details = {
-    // What Node's parser stumbled over has a code; whatever else is missing says so itself.
-    400: code === undefined ? message : 'the bytes are not an HTTP request',
-    408: 'the request took too long to arrive',
-    413: 'the body is too large',
-    431: 'the headers are too large',
-  }
-  const headers = { 'x-request-id': id, 'cache-control': 'no-store' }
-  return { status, headers, body: errorBody(app, { id }, new AppError('INVALID_REQUEST', details[status])) }
 }
 
 async function listen(listener: Listener, http: FastifyInstance, config: Config): Promise<AddressInfo> {

@@ -324,6 +324,9 @@ test('bytes that are no request get an answer in JSON and harm nobody', async ()
   const close = 'Host: localhost\r\nConnection: close\r\n'
   const rows: [string | Buffer, RegExp][] = [
     ['NONSENSE\r\n\r\n', /^HTTP\/1\.1 400/],
+    [`FOO /v1/account HTTP/1.1\r\n${close}\r\n`, /^HTTP\/1\.1 400.*GET, HEAD, POST, PATCH and DELETE/s],
+    [`GET /v1/account HTTP/1.1\r\nConnection: close\r\n\r\n`, /^HTTP\/1\.1 400.*Host header/s],
+    [`POST /v1/notes HTTP/1.1\r\n${close}Transfer-Encoding: chunked\r\n\r\nzz\r\n`, /^HTTP\/1\.1 40[01]/],
     ['GET / HTTP/9.9\r\n\r\n', /^HTTP\/1\.1 (400|505)/],
     [Buffer.from([0, 1, 2, 3, 13, 10, 13, 10]), /^HTTP\/1\.1 400/],
     [`GET /v1/auth/whoami HTTP/1.1\r\n${close}X-Pad: ${'x'.repeat(20_000)}\r\n\r\n`, /^HTTP\/1\.1 431/],
@@ -338,6 +341,9 @@ test('bytes that are no request get an answer in JSON and harm nobody', async ()
     assert.match(answer, status, bytes.toString().slice(0, 40))
     const body = answer.slice(answer.indexOf('\r\n\r\n') + 4)
     assert.match(body, /"success":false/, answer)
+    for (const header of ['x-ratelimit-limit: 20', 'x-ratelimit-remaining: ', 'x-ratelimit-reset: ', 'x-request-id: '])
+      assert.ok(answer.includes(`\r\n${header}`), `${header} in ${answer}`)
+    assert.match(answer, /\r\nstrict-transport-security: max-age=/)
   }
   assert.match(await raw('GET / HTTP/1.1\r\nHost: x\r\n\r\n', true), /403.*HTTPS_REQUIRED/s)
   assert.equal((await ada.client.get('/v1/auth/whoami')).status, 200)

@@ -23,6 +23,9 @@ const strangerLimit = 20
 /** Set on requests that came to the sandbox's address. */
 export const sandboxMark = 'pamoja-sandbox'
 
+/** Browsers remember for a year that this host speaks HTTPS. */
+export const transportSecurity = 'max-age=31536000'
+
 export type Done = (error?: Error) => void
 
 interface Door {
@@ -140,7 +143,7 @@ export function begin(
   if (app.tracer) exchange.span = beginSpan(app.tracer, request)
   reply.header('x-request-id', exchange.id)
   reply.header('cache-control', 'no-store')
-  reply.header('strict-transport-security', 'max-age=31536000')
+  reply.header('strict-transport-security', transportSecurity)
   return exchange
 }
 
@@ -226,7 +229,8 @@ function admitKnown(app: App, exchange: Exchange, principal: Principal, reply: F
 export function scopeRefusal({ scope }: Route, { scopes, facts }: Principal): AppError | null {
   if (facts.suspended && scope !== 'any') return new AppError('ACCOUNT_SUSPENDED', 'the account is suspended')
   if (scope === 'sandbox:write' || scope === 'sandbox:read') {
-    if (facts.environment !== 'test') return new AppError('FORBIDDEN', 'the sandbox takes test keys only; this is a live one')
+    if (facts.environment !== 'test')
+      return new AppError('FORBIDDEN', 'the sandbox takes test keys only; this is a live one')
   }
   if (scope === 'any' || (allows(scopes, scope) && (scope !== 'operator' || facts.operator))) return null
   return new AppError('FORBIDDEN', `the scope ${scope} is missing`, { extra: { required_scope: scope } })

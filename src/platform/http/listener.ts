@@ -10,7 +10,7 @@ import {
   STATUS_CODES,
 } from 'node:http'
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https'
-import { type AddressInfo, BlockList, createServer as createTcpServer, isIPv4, type Socket } from 'node:net'
+import { type AddressInfo, BlockList, createServer as createTcpServer, isIPv4, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 
 export interface Listener {
@@ -36,8 +36,8 @@ export interface ListenerOptions {
   allowHttpFromLoopback: boolean
   /** Answers plain HTTP from everyone else. The connection ends afterwards; the body is not to be read. */
   refusePlain: (request: IncomingMessage, response: ServerResponse) => void
-  /** Words the answer to bytes that are no valid HTTP request; `status` is what HTTP would call it. */
-  malformed: (error: Error & { code?: string }, status: MalformedStatus) => MalformedAnswer
+  /** Words the answer to bytes that are no valid HTTP request; `status` is what HTTP would call it, `peer` the address. */
+  malformed: (error: Error & { code?: string }, status: MalformedStatus, peer: string) => MalformedAnswer
   /** Failures to accept a connection, such as running out of file descriptors. The listener goes on. */
   onProblem?: (problem: Error) => void
   maxConnections?: number
@@ -220,7 +220,7 @@ function withHost(options: ListenerOptions): RequestListener {
       handler(request, response)
       return
     }
-    const answer = options.malformed(new Error('the request has no Host header'), 400)
+    const answer = options.malformed(new Error('the request has no Host header'), 400, addressOf(request.socket))
     response.writeHead(answer.status, { ...answer.headers, ...jsonHeaders(answer.body) }).end(answer.body)
   }
 }
@@ -289,7 +289,7 @@ function answerMalformed(
   // The bytes after the faulty ones are reported as errors too, while the answer is on its way.
   if (socket.writableEnded) return
   try {
-    const answer = options.malformed(error, malformedStatuses[code] ?? 400)
+    const answer = options.malformed(error, malformedStatuses[code] ?? 400, addressOf(socket))
     const headers = { ...answer.headers, ...jsonHeaders(answer.body), connection: 'close' }
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
     const status = `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? 'Error'}\r\n`
@@ -299,6 +299,10 @@ function answerMalformed(
     socket.destroy()
     options.onProblem?.(problem instanceof Error ? problem : new Error(String(problem)))
   }
+}
+
+function addressOf(socket: Duplex): string {
+  return (socket instanceof Socket ? socket.remoteAddress : undefined) ?? '0.0.0.0'
 }
 
 function jsonHeaders(body: string): Record<string, string> {
