@@ -10,7 +10,7 @@ import { serialiser } from './http/json.ts'
 import { encodeItems } from './items.ts'
 import type { Window } from './page.ts'
 import type { Tenant } from './tenant.ts'
-import type { Trace, Tracer } from './tracing.ts'
+import { RememberedTraces, type Trace, type Tracer } from './tracing.ts'
 
 /** A kind of event an area tells customers of, with its payload and a sample of it. */
 export interface EventType<S extends TSchema = TSchema> {
@@ -189,6 +189,7 @@ const insertMany = statement<{ items: Buffer }, { deliveries: (string | null)[] 
 
 /** Where areas put what happened. One way for plain transactions, one for group commits. */
 export class Outbox {
+  readonly traces = new RememberedTraces()
   readonly #courier: Courier
   readonly #tracer: Tracer | null
   readonly #listeners = new Set<(tenant: Tenant, event: NewEvent) => void>()
@@ -254,7 +255,7 @@ export class Outbox {
       nowMs,
       clockOffsetMs: nowMs - receivedMs,
       status: statusOf(payload),
-      trace: this.#tracer?.current() ?? null,
+      trace: this.#tracer?.current() ?? this.traces.of(requestId),
       columns: {
         event_id: uuid,
         event_type: type.name,
@@ -300,7 +301,10 @@ export class Outbox {
   /** Delivers at once, from memory, what a durable commit wrote; `deliveries` is what events.emit gave. */
   begin(event: NewEvent, deliveries: string | null): void {
     for (const heard of this.#listeners) heard(event.tenant, event)
-    if (deliveries !== null && event.columns.event_owner !== null) this.#courier.begin(event, deliveries)
+    if (deliveries === null) return
+    // Whoever does not take it at once hears of it again.
+    if (event.trace) this.traces.note(event.id, event.trace)
+    if (event.columns.event_owner !== null) this.#courier.begin(event, deliveries)
   }
 
   /** Hears whose events this node committed. Other nodes' are not heard of. Gives the way to stop. */

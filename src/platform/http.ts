@@ -160,6 +160,8 @@ async function handle(
   const { exchange } = request
   if (!exchange.principal) await enterByForm(app, request, reply)
   const caller = callerOf(exchange)
+  const { traceparent } = request.headers
+  if (traceparent !== undefined && route.method !== 'GET') app.outbox.traces.noteNamed(exchange.id, traceparent)
   const key = route.method === 'GET' ? null : keyOf(request.headers['idempotency-key'], request.body)
   const hash = key === null ? null : requestHash(app.secrets, route.method, request.url, exchange.rawBody)
   if (key === null || hash === null) {

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { eventually, startWorld, type World } from '../../test/world.ts'
 import { createLog } from './log.ts'
-import { startTracer } from './tracing.ts'
+import { RememberedTraces, startTracer } from './tracing.ts'
 
 /** Every script this process has loaded, whichever way: the debugger sees them all. */
 const loaded: string[] = []
@@ -162,6 +162,16 @@ test('a collector that is gone costs a stopping node a few seconds at most', asy
   log.flush()
   await eventually(async () => (await readFile(file, 'utf8')).includes('traces could not be sent'), 'the log to say so')
   await rm(dirname(file), { recursive: true })
+})
+
+test('the latest ten thousand traces are remembered', () => {
+  const traces = new RememberedTraces()
+  for (let i = 0; i <= 10_000; i++) traces.noteNamed(`req_${i}`, `00-${traceId}-${callerSpan}-01`)
+  traces.noteNamed('req_none', 'x')
+  assert.deepEqual(
+    ['req_0', 'req_1', 'req_10000', 'req_none', null].map((id) => traces.of(id)?.traceId),
+    [undefined, traceId, traceId, undefined, undefined],
+  )
 })
 
 interface OtlpValue {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Traces, for installations that collect them: a span for each request and for each run of a job, sent over OTLP/HTTP.
-// Only types are imported here. The packages are loaded when OTEL_EXPORTER_OTLP_ENDPOINT is set; without it nothing of
-// this exists, and a request costs one look at a null.
+// Only types are imported here. The packages are loaded when OTEL_EXPORTER_OTLP_ENDPOINT is set; without it there are no
+// spans, and a trace that a caller names is only passed on to whoever is told of what came of it.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Attributes, Context, Span as OpenSpan, SpanContext } from '@opentelemetry/api'
 import type { Logger } from './log.ts'
@@ -10,6 +10,8 @@ import type { Logger } from './log.ts'
 const exportTimeoutMs = 5_000
 /** Spans that may wait for the collector; beyond it they are dropped. */
 const maxWaiting = 8_192
+/** Traces that are remembered for what comes later. */
+const maxRemembered = 10_000
 
 /** A place in a trace: what a span's children need to know of it. */
 export type Trace = SpanContext
@@ -105,4 +107,27 @@ function remoteTrace(traceparent: string | string[] | undefined): Trace | null {
   const [, traceId, spanId, flags] = (typeof traceparent === 'string' && traceparentForm.exec(traceparent)) || []
   if (!traceId || !spanId || !flags) return null
   return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true }
+}
+
+/** The traces of requests and events, by their ids, for what follows from them later. The oldest go, and all with the node. */
+export class RememberedTraces {
+  readonly #traces = new Map<string, Trace>()
+
+  /** Remembers the trace that a request named. */
+  noteNamed(request: string, traceparent: string | string[] | undefined): void {
+    const trace = remoteTrace(traceparent)
+    if (trace) this.note(request, trace)
+  }
+
+  note(id: string, trace: Trace): void {
+    for (const [oldest] of this.#traces) {
+      if (this.#traces.size < maxRemembered) break
+      this.#traces.delete(oldest)
+    }
+    this.#traces.set(id, trace)
+  }
+
+  of(id: string | null): Trace | null {
+    return id === null ? null : (this.#traces.get(id) ?? null)
+  }
 }

@@ -87,6 +87,27 @@ test('an event reaches its subscriber at once, signed over the raw body', async 
   assert.deepEqual([health.health.success_24h, health.health.failure_24h, health.health.last_status], [1, 0, 200])
 })
 
+test('a trace that a request names goes along with what came of it, on every try', async () => {
+  const client = await customer()
+  const { body: hook } = await client.post('/v1/webhooks', { url: receiver.url('/traced'), events: ['note.published'] })
+  const trace = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
+  const headers = { traceparent: trace }
+  answers.set('/traced', (response) => response.writeHead(503).end())
+  await client.post('/v1/notes', { text: 'Traced' }, { headers })
+  assert.equal((await receiver.next('/traced')).headers.traceparent, trace)
+  const { next_attempt_at: next } = await attempted(client, hook.id, 1)
+  answers.delete('/traced')
+  await advanceTo(client, Date.parse(next))
+  const again = await receiver.next('/traced')
+  assert.deepEqual([again.headers['x-service-attempt'], again.headers.traceparent], ['2', trace])
+  await client.post(`/v1/webhooks/${hook.id}/test`, {}, { headers })
+  assert.equal((await receiver.next('/traced')).headers.traceparent, trace)
+  for (const none of [{}, { traceparent: '00-0-0-01' }]) {
+    await client.post('/v1/notes', { text: 'Untraced' }, { headers: none })
+    assert.equal((await receiver.next('/traced')).headers.traceparent, undefined)
+  }
+})
+
 test('while a secret is replaced both sign, each as it did before', async () => {
   const client = await customer()
   const { body: hook } = await client.post('/v1/webhooks', { url: receiver.url('/overlap'), events: ['*'] })

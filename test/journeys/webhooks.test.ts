@@ -627,9 +627,12 @@ test('a webhook repeats sixty deliveries a minute and ten windows, and then agai
 test('a webhook that is deleted while it is tested is not found', async () => {
   const tenant = { bucket: 0, account: newUuid(0), environment: 'test' as const }
   const event = { id: newUuid(0), type: 'webhook.test', resource: 'x', body: '{}' }
-  await assert.rejects(deliverNow(world.app, { tenant, endpoint: { id: newUuid(0) }, event, nowMs: 0 }), {
-    code: 'WEBHOOK_NOT_FOUND',
-  })
+  await assert.rejects(
+    deliverNow(world.app, { tenant, endpoint: { id: newUuid(0) }, event, nowMs: 0, requestId: null }),
+    {
+      code: 'WEBHOOK_NOT_FOUND',
+    },
+  )
 })
 
 test('what is left of deleted webhooks goes with the next cleaning, and nothing else does', async () => {

@@ -266,12 +266,13 @@ export class Dispatcher implements Courier {
       )
     const endpoint = job.key === callbackKey ? null : row.endpoint_id
     const line = this.#lines.of(job.tenant, endpoint, row.url)
+    const event = idOf('event', row.event_id)
     const fits = this.#enqueue(line, {
       tenant: job.tenant,
       id: row.id,
       endpoint,
       url: row.url,
-      told: { id: idOf('event', row.event_id), name: row.event, body: row.body, bytes: null },
+      told: { id: event, name: row.event, body: row.body, bytes: null },
       resource: row.resource_id,
       ordered: row.ordered,
       attempts: row.attempts,
@@ -282,7 +283,7 @@ export class Dispatcher implements Courier {
       startByMs: performance.now() + claimLeaseSeconds * 1_000 - attemptMs,
       isTest: row.test,
       isReplay: row.replay_of !== null,
-      trace: null,
+      trace: this.#running().outbox.traces.of(event),
       sentMs: 0,
       remark: null,
     })
@@ -464,7 +465,7 @@ export class Dispatcher implements Courier {
       this.#inFlight--
       this.#sending.delete(delivery.id)
     }
-    sendAndHear(app, this.#answers, target, delivery, span?.trace ?? null).then(
+    sendAndHear(app, this.#answers, target, delivery, span?.trace ?? delivery.trace).then(
       (outcome) => {
         over()
         this.#settle(line, target, delivery, outcome, isEarly, noted)

@@ -44,6 +44,7 @@ export interface TestDelivery {
   event: { id: string; type: string; resource: string; body: string }
   /** The account's time. */
   nowMs: number
+  requestId: string | null
 }
 
 export interface TestOutcome {
@@ -56,7 +57,8 @@ export interface TestOutcome {
 }
 
 /** One attempt, now, whatever state the endpoint is in. It is logged and never repeated. */
-export async function deliverNow(app: App, { tenant, endpoint, event, nowMs }: TestDelivery): Promise<TestOutcome> {
+export async function deliverNow(app: App, asked: TestDelivery): Promise<TestOutcome> {
+  const { tenant, endpoint, event, nowMs, requestId } = asked
   const target = (await loadTargets(app, [{ tenant, endpoint: endpoint.id }])).get(endpoint.id)
   // It was there a moment ago.
   if (!target) throw noSuchWebhook()
@@ -77,7 +79,7 @@ export async function deliverNow(app: App, { tenant, endpoint, event, nowMs }: T
     startByMs: Number.POSITIVE_INFINITY,
     isTest: true,
     isReplay: false,
-    trace: app.tracer?.current() ?? null,
+    trace: app.tracer?.current() ?? app.outbox.traces.of(requestId),
     sentMs: startedMs,
     remark: null,
   }

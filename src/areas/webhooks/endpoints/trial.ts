@@ -34,6 +34,7 @@ export async function tryEndpoint(
     endpoint: row,
     event: { id: event.uuid, type: type.name, resource: idOf('webhook', row.id), body },
     nowMs: caller.nowMs,
+    requestId: caller.requestId,
   })
   return {
     delivered: outcome.delivered,
