@@ -164,12 +164,12 @@ test('a collector that is gone costs a stopping node a few seconds at most', asy
   await rm(dirname(file), { recursive: true })
 })
 
-test('the latest ten thousand traces are remembered', () => {
+test('the latest five thousand traces are remembered, and not all that ever were', () => {
   const traces = new RememberedTraces()
   for (let i = 0; i <= 10_000; i++) traces.noteNamed(`req_${i}`, `00-${traceId}-${callerSpan}-01`)
   traces.noteNamed('req_none', 'x')
   assert.deepEqual(
-    ['req_0', 'req_1', 'req_10000', 'req_none', null].map((id) => traces.of(id)?.traceId),
+    ['req_0', 'req_5001', 'req_10000', 'req_none', null].map((id) => traces.of(id)?.traceId),
     [undefined, traceId, traceId, undefined, undefined],
   )
 })

@@ -10,8 +10,8 @@ import type { Logger } from './log.ts'
 const exportTimeoutMs = 5_000
 /** Spans that may wait for the collector; beyond it they are dropped. */
 const maxWaiting = 8_192
-/** Traces that are remembered for what comes later. */
-const maxRemembered = 10_000
+/** Traces that are remembered for what comes later: so many at least, and at most twice as many. */
+const remembered = 5_000
 
 /** A place in a trace: what a span's children need to know of it. */
 export type Trace = SpanContext
@@ -111,7 +111,8 @@ function remoteTrace(traceparent: string | string[] | undefined): Trace | null {
 
 /** The traces of requests and events, by their ids, for what follows from them later. The oldest go, and all with the node. */
 export class RememberedTraces {
-  readonly #traces = new Map<string, Trace>()
+  #latest = new Map<string, Trace>()
+  #before = new Map<string, Trace>()
 
   /** Remembers the trace that a request named. */
   noteNamed(request: string, traceparent: string | string[] | undefined): void {
@@ -120,14 +121,14 @@ export class RememberedTraces {
   }
 
   note(id: string, trace: Trace): void {
-    for (const [oldest] of this.#traces) {
-      if (this.#traces.size < maxRemembered) break
-      this.#traces.delete(oldest)
+    if (this.#latest.size >= remembered) {
+      this.#before = this.#latest
+      this.#latest = new Map()
     }
-    this.#traces.set(id, trace)
+    this.#latest.set(id, trace)
   }
 
   of(id: string | null): Trace | null {
-    return id === null ? null : (this.#traces.get(id) ?? null)
+    return id === null ? null : (this.#latest.get(id) ?? this.#before.get(id) ?? null)
   }
 }
