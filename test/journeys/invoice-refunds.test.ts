@@ -75,15 +75,52 @@ test('what was paid twice is given back once: out of what the customer has in ha
   assert.deepEqual(await tells(client, 'invoice.refunded'), [])
 })
 
-test('credit that was used up already stays used', async () => {
+test('what was spent in the meantime is missing at the invoice that it paid', async () => {
   const { client } = await world.account({ balance: 10_000 })
   const { invoice_id, customer } = await invoice(client, 1000)
-  const [, second = ''] = await payTwice(client, invoice_id)
+  const [first = '', second = ''] = await payTwice(client, invoice_id)
   const next = await invoice(client, 900)
   assert.deepEqual([next.status, next.credit_applied], ['paid', 900])
   await refund(client, second, 1000)
-  await eventually(async () => (await credits(client, customer.customer_id)).length === 0, 'what was left to be gone')
-  assert.equal((await client.get(`${invoices}/${next.invoice_id}`)).body.status, 'paid')
+  const [told] = await toldTimes(client, 'invoice.refunded', 1)
+  assert.deepEqual(
+    [told.payload.invoice_id, told.payload.payment_id, told.payload.invoice.amount_refunded],
+    [next.invoice_id, second, 900],
+  )
+  assert.deepEqual(await credits(client, customer.customer_id), [])
+  await refund(client, first, 1000)
+  await toldTimes(client, 'invoice.refunded', 2)
+  for (const [id, back] of [
+    [invoice_id, 1000],
+    [next.invoice_id, 900],
+  ]) {
+    const shown = (await client.get(`${invoices}/${id}`)).body
+    assert.deepEqual([shown.status, shown.amount_due, shown.amount_refunded], ['paid', 0, back])
+  }
+})
+
+test('of several that it paid the last miss it first, and what is open is due again', async () => {
+  const { client } = await world.account({ balance: 10_000 })
+  const { invoice_id, customer } = await invoice(client, 1000)
+  const [, second = ''] = await payTwice(client, invoice_id)
+  const paid = await invoice(client, 700)
+  const open = await invoice(client, 500)
+  assert.deepEqual([paid.status, open.status, open.amount_due], ['paid', 'open', 200])
+  const states = async () => {
+    const both = [paid, open].map(async (made) => (await client.get(`${invoices}/${made.invoice_id}`)).body)
+    return (await Promise.all(both)).map((now) => [now.status, now.credit_applied, now.amount_due, now.amount_refunded])
+  }
+  await refund(client, second, 400)
+  await toldTimes(client, 'invoice.refunded', 2)
+  assert.deepEqual(await states(), [
+    ['paid', 700, 0, 100],
+    ['open', 0, 500, 0],
+  ])
+  assert.equal((await client.post(`${invoices}/${open.invoice_id}/void`, {})).body.status, 'void')
+  assert.deepEqual(await credits(client, customer.customer_id), [])
+  await refund(client, second, 600)
+  await toldTimes(client, 'invoice.refunded', 3)
+  assert.deepEqual((await states())[0], ['paid', 700, 0, 700])
 })
 
 test('however it is paid and given back, what is due and what was paid add up', async () => {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The door of the billing area. Its transactions lock rows in one order, so that no two of them wait for each other: the
-// payment, the wallet, the invoice, the subscription, what the customer has in hand, the number of the next invoice.
+// payment, the wallet, the invoice (of several the oldest first), the subscription, what the customer has in hand, the number
+// of the next invoice.
 import type { Area } from '../../platform/area.ts'
 import { customerRoutes } from './customers/routes.ts'
 import { invoiceEvents, subscriptionEvents } from './events.ts'

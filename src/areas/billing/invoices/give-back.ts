@@ -9,6 +9,7 @@ import { formatMicros } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
 import type { Job } from '../../../platform/work.ts'
 import { acceptRefund, lockPayment, type PaymentRow } from '../../payments/area.ts'
 import { addCredit, takeCredit } from '../customers/customer.ts'
@@ -80,9 +81,7 @@ async function refundExcess(
   const { tenant } = occasion
   await one(tx.query(lockPayment, { ...tenant, id: payment }))
   const overpaid = await maybe(tx.query(findCreditEntry, { ...tenant, source: payment, step: 'overpaid' }))
-  const credits = await tx.query(creditsOf, { ...tenant, customers: [customerId] })
-  const inHand = credits.find((credit) => credit.currency === currency)?.balance ?? 0n
-  const micros = least(overpaid?.amount ?? 0n, inHand)
+  const micros = least(overpaid?.amount ?? 0n, await inHandOf(tx, tenant, customerId, currency))
   // The customer has paid the next invoice with it meanwhile.
   if (micros <= 0n) return
   const input = {
@@ -96,6 +95,12 @@ async function refundExcess(
   const step = { customerId, currency, sourceId: refund.id, step: refundedStep }
   const taken = await takeCredit(tx, occasion, step, micros)
   if (taken < micros) throw new AppError('CONFLICT', 'the customer has paid an invoice with some of it meanwhile')
+}
+
+/** What a customer has in hand at this moment; others may take it until it is locked. */
+export async function inHandOf(tx: Tx, tenant: Tenant, customerId: string, currency: string): Promise<bigint> {
+  const credits = await tx.query(creditsOf, { ...tenant, customers: [customerId] })
+  return credits.find((credit) => credit.currency === currency)?.balance ?? 0n
 }
 
 /** A refund failed: what was taken for it is the customer's again. */

@@ -166,6 +166,12 @@ export function invoiceUuid(id: string): string {
   return uuid
 }
 
+/** The invoice that a payment pays. */
+export function invoiceIdOf({ id, invoice_id }: PaymentRow): string {
+  if (invoice_id === null) throw new Error(`${idOf('payment', id)} is for an invoice and names none`)
+  return invoice_id
+}
+
 export function noSuchInvoice(): AppError {
   return new AppError('NOT_FOUND', 'there is no such invoice; the ids of invoices begin with inv_')
 }

@@ -2,7 +2,6 @@
 // Paying an invoice: a payment whose completion counts towards it, in the same transaction. What comes when nothing is due
 // any more, because two paid at once or the invoice was made void meanwhile, becomes the customer's credit, or is sent back.
 import { invalid } from '../../../kernel/errors.ts'
-import { idOf } from '../../../kernel/ids.ts'
 import { formatMicros } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
@@ -11,7 +10,7 @@ import { accept, currencyOf, declarePurpose, microsOf, type NewPayment, type Pay
 import { addCredit } from '../customers/customer.ts'
 import { giveBack, keepInHand } from './give-back.ts'
 import { paymentFailed, settled } from './hooks.ts'
-import { dueOf, notWhile } from './invoice.ts'
+import { dueOf, invoiceIdOf, notWhile } from './invoice.ts'
 import { refundInvoice } from './refund.ts'
 import { addPayment, type InvoiceRow, type InvoiceStatus, lockInvoice } from './store.ts'
 
@@ -24,8 +23,7 @@ const invoicePurpose = declarePurpose({
   isFree: false,
   completed: paymentCompleted,
   failed: paymentLost,
-  refunded: async (app, tx, occasion, payment, refund) =>
-    refundInvoice(app, tx, occasion, await invoicePaidBy(tx, occasion, payment), payment, refund),
+  refunded: refundInvoice,
   refundFailed: async (_app, tx, occasion, payment, refund) =>
     keepInHand(tx, occasion, await invoicePaidBy(tx, occasion, payment), refund),
 })
@@ -81,7 +79,6 @@ async function paymentLost(app: App, tx: Tx, occasion: Occasion, payment: Paymen
   await paymentFailed(app, tx, occasion, await invoicePaidBy(tx, occasion, payment), payment)
 }
 
-async function invoicePaidBy(tx: Tx, { tenant }: Occasion, { id, invoice_id }: PaymentRow): Promise<InvoiceRow> {
-  if (invoice_id === null) throw new Error(`${idOf('payment', id)} is for an invoice and names none`)
-  return one(tx.query(lockInvoice, { ...tenant, id: invoice_id }))
+async function invoicePaidBy(tx: Tx, { tenant }: Occasion, payment: PaymentRow): Promise<InvoiceRow> {
+  return one(tx.query(lockInvoice, { ...tenant, id: invoiceIdOf(payment) }))
 }

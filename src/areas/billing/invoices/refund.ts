@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What follows when a payment of an invoice is given back, all of it or a part. What was paid too much goes first: the customer
-// has that in hand, and must not have it twice. The rest was paid for the invoice: one that is open has that to be paid again, and
-// can be made void when nothing is left; one that is paid stays so, and says how much of it was given back.
+// has that in hand, and must not have it twice; what was spent of it meanwhile is missing at the invoices that it paid, the last
+// of them first. The rest was paid for the invoice. One that is open has what it misses to be paid again, and can be made void
+// when nothing is left; one that is paid stays so, and says how much of it was given back.
+import { AppError } from '../../../kernel/errors.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
@@ -9,29 +11,82 @@ import type { PaymentRow, Refunded } from '../../payments/area.ts'
 import { takeCredit } from '../customers/customer.ts'
 import { findCreditEntry } from '../customers/store.ts'
 import { invoiceEvents } from '../events.ts'
-import { least, refundedStep } from './give-back.ts'
+import { inHandOf, least, refundedStep } from './give-back.ts'
 import { refunded } from './hooks.ts'
-import { tellInvoice } from './invoice.ts'
-import { addRefund, type InvoiceRow } from './store.ts'
+import { invoiceIdOf, tellInvoice } from './invoice.ts'
+import { addRefund, findInvoice, type InvoiceRow, lockInvoice, lockInvoiceAndPaidByCredit } from './store.ts'
 
-/** Done in the transaction that completes the refund; the invoice is locked. */
+/**
+ * Done in the transaction that completes the refund. What is in hand is looked at before the invoices are locked, and taken
+ * after it; if it was spent between the two, nothing is done, and whoever learns of the refund next does it.
+ */
 export async function refundInvoice(
   app: App,
   tx: Tx,
   occasion: Occasion,
-  invoice: InvoiceRow,
   payment: PaymentRow,
-  { id: refund, amount, total }: Refunded,
+  refund: Refunded,
+): Promise<void> {
+  const { tenant } = occasion
+  const id = invoiceIdOf(payment)
+  const ofCredit = await overpaidOf(tx, occasion, payment, refund)
+  const ofInvoice = refund.amount - ofCredit
+  const { customer_id: customerId, currency } = await one(tx.query(findInvoice, { ...tenant, id }))
+  const step = { customerId, currency, sourceId: refund.id, step: refundedStep }
+  // It was when the refund was made, if that gives back only what was paid too much.
+  const isTaken = await maybe(tx.query(findCreditEntry, { ...tenant, source: refund.id, step: refundedStep }))
+  const inHand = isTaken ? ofCredit : least(ofCredit, await inHandOf(tx, tenant, customerId, currency))
+  const spent = ofCredit - inHand
+  const locked = await (spent > 0n
+    ? tx.query(lockInvoiceAndPaidByCredit, { ...tenant, id, customer: customerId, currency })
+    : tx.query(lockInvoice, { ...tenant, id }))
+  if (ofInvoice > 0n) await lessen(app, tx, occasion, payment, id, { amount: ofInvoice, credit: 0n })
+  const missing = await takeFromPaid(app, tx, occasion, payment, locked, spent)
+  const taken = await takeCredit(tx, occasion, step, inHand + missing)
+  if (!isTaken && taken < inHand) throw new AppError('CONFLICT', 'the customer has paid an invoice with it meanwhile')
+}
+
+/** How much of what is given back was paid too much. */
+async function overpaidOf(
+  tx: Tx,
+  { tenant }: Occasion,
+  { id: source }: PaymentRow,
+  { amount, total }: Refunded,
+): Promise<bigint> {
+  const { amount: overpaid = 0n } =
+    (await maybe(tx.query(findCreditEntry, { ...tenant, source, step: 'overpaid' }))) ?? {}
+  return least(total, overpaid) - least(total - amount, overpaid)
+}
+
+/** Takes credit from the invoices that it has paid, the last of them first; gives what it was not found for. */
+async function takeFromPaid(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  payment: PaymentRow,
+  invoices: readonly InvoiceRow[],
+  spent: bigint,
+): Promise<bigint> {
+  let missing = spent
+  for (const { id, credit_applied, credit_refunded } of [...invoices].reverse()) {
+    const amount = least(missing, credit_applied - credit_refunded)
+    if (amount > 0n) await lessen(app, tx, occasion, payment, id, { amount, credit: amount })
+    missing -= amount
+  }
+  return missing
+}
+
+/** So much of what an invoice was paid with is not there any more. */
+async function lessen(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  payment: PaymentRow,
+  id: string,
+  by: { amount: bigint; credit: bigint },
 ): Promise<void> {
   const { tenant, nowMs } = occasion
-  const { id, customer_id: customerId, currency } = invoice
-  const overpaid = await maybe(tx.query(findCreditEntry, { ...tenant, source: payment.id, step: 'overpaid' }))
-  const ofCredit = least(total, overpaid?.amount ?? 0n) - least(total - amount, overpaid?.amount ?? 0n)
-  const ofInvoice = amount - ofCredit
-  if (ofInvoice > 0n) {
-    const after = await one(tx.query(addRefund, { ...tenant, id, amount: ofInvoice, at: new Date(nowMs) }))
-    await tellInvoice(app, tx, invoiceEvents.refunded, occasion, after, payment)
-    await refunded(app, tx, occasion, after, ofInvoice)
-  }
-  await takeCredit(tx, occasion, { customerId, currency, sourceId: refund, step: refundedStep }, ofCredit)
+  const after = await one(tx.query(addRefund, { ...tenant, id, ...by, at: new Date(nowMs) }))
+  await tellInvoice(app, tx, invoiceEvents.refunded, occasion, after, payment)
+  await refunded(app, tx, occasion, after, by.amount)
 }

@@ -39,6 +39,8 @@ export interface InvoiceRow {
   amount_paid: bigint
   credit_applied: bigint
   amount_refunded: bigint
+  /** What of `amount_refunded` was the customer's credit. */
+  credit_refunded: bigint
   /** Those that brought money. */
   payments: string[]
   due_date: string
@@ -60,9 +62,9 @@ export interface InvoiceRow {
 }
 
 const columns = `bucket, account_id, environment, id, status, number, customer_id, customer, currency, items, tax_inclusive,
-  subtotal, discount_total, tax_total, total, amount_paid, credit_applied, amount_refunded, payments::text[] as payments, due_date,
-  payment_methods, notes, reference, subscription_id, callback_url, metadata, token, sequence, void_reason, opened_at, sent_at,
-  paid_at, voided_at, created_at, updated_at`
+  subtotal, discount_total, tax_total, total, amount_paid, credit_applied, amount_refunded, credit_refunded, payments::text[] as payments,
+  due_date, payment_methods, notes, reference, subscription_id, callback_url, metadata, token, sequence, void_reason, opened_at,
+  sent_at, paid_at, voided_at, created_at, updated_at`
 
 /** None when the reference was used before. */
 export const insertInvoice = statement<
@@ -108,6 +110,14 @@ export const findInvoice = statement<One, InvoiceRow>(
 export const lockInvoice = statement<One, InvoiceRow>(
   'billing.lock_invoice',
   `select ${columns} from billing.invoices where ${mine} and id = $id for update`,
+)
+
+/** An invoice and those that its customer's credit has paid for. The oldest is locked first, so that no two wait for each other. */
+export const lockInvoiceAndPaidByCredit = statement<One & { customer: string; currency: string }, InvoiceRow>(
+  'billing.lock_invoice_and_paid_by_credit',
+  `select ${columns} from billing.invoices
+    where ${mine} and customer_id = $customer and (id = $id or (currency = $currency and credit_applied > credit_refunded))
+    order by id for update`,
 )
 
 export const findInvoiceReference = statement<Tenant & { reference: string }, { id: string; status: InvoiceStatus }>(
@@ -213,12 +223,14 @@ export const addPayment = statement<
    returning ${columns}`,
 )
 
-/** Money that was given back: unless all of the invoice was paid, it is due again. */
-export const addRefund = statement<One & { amount: bigint; at: Date }, InvoiceRow>(
+/** Money that was given back, and how much of it was credit: unless all of the invoice was paid, it is due again. */
+export const addRefund = statement<One & { amount: bigint; credit: bigint; at: Date }, InvoiceRow>(
   'billing.add_refund',
   `update billing.invoices
       set amount_refunded = amount_refunded + case when status = 'paid' then $amount::bigint else 0 end,
-          amount_paid = amount_paid - case when status = 'paid' then 0 else $amount end, updated_at = $at
+          credit_refunded = credit_refunded + case when status = 'paid' then $credit::bigint else 0 end,
+          amount_paid = amount_paid - case when status = 'paid' then 0 else $amount end,
+          credit_applied = credit_applied - case when status = 'paid' then 0 else $credit end, updated_at = $at
     where ${mine} and id = $id
    returning ${columns}`,
 )
