@@ -112,6 +112,40 @@ test('a dispute that is lost takes what is there, and what is not there is owed'
   assert.deepEqual([refused.status, refused.body.error.code], [409, 'REFUND_NOT_ALLOWED'])
 })
 
+test('an invoice says what a lost dispute took of its money, and no more than was paid', async () => {
+  const account = await world.account({ balance: 5_000 })
+  const { client } = account
+  const [items, customer] = [[{ description: 'Rent', unit_amount: 1_000 }], { name: 'Asha' }]
+  const made = await client.post('/v1/billing/invoices', { customer, currency: 'KES', items, send: true })
+  const form = { method: 'card', number: plain.number, expiry: '12/40', cvv: plain.cvv }
+  const sent = await world.stranger.request('POST', new URL(made.body.hosted_url).pathname, {
+    raw: new URLSearchParams(form).toString(),
+    headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+  })
+  assert.equal(sent.status, 303, sent.text)
+  const invoice = async () => (await client.get(`/v1/billing/invoices/${made.body.invoice_id}`)).body
+  const { status, payments } = await invoice()
+  assert.equal(status, 'paid')
+  const refund = await client.post(`/v1/payments/${payments[0]}/refund`, { amount: 400 })
+  assert.equal(refund.body.status, 'completed', refund.text)
+  const attempt = await attemptOf(account, payments[0])
+  for (const [id, outcome, micros] of [
+    ['dp_won', 'won', 500_000_000n],
+    ['dp_small', 'lost', 100_000_000n],
+    ['dp_all', 'lost', 1_000_000_000n],
+  ] as const)
+    await world.app.db.tx((tx) =>
+      applyDispute(world.app, tx, tenantOf(account), attempt, { id, status: outcome, micros, reason: 'other' }),
+    )
+  const shown = await invoice()
+  assert.deepEqual([shown.status, shown.amount_due, shown.amount_refunded], ['paid', 0, 1_000])
+  const told = (await client.get('/v1/events?event=invoice.refunded')).body.data
+  assert.deepEqual(
+    told.map(({ payload }: { payload: { invoice: { amount_refunded: number } } }) => payload.invoice.amount_refunded),
+    [1_000, 500, 400],
+  )
+})
+
 test('a notice that comes again changes nothing, and one that the acquirer did not sign is not taken', async () => {
   const account = await world.account({ balance: 100 })
   const { client } = account

@@ -18,13 +18,13 @@ export interface Purpose {
   completed?(app: App, tx: Tx, occasion: Occasion, payment: PaymentRow): Promise<void>
   /** The same when it failed, was cancelled or expired. Late money may still complete it. */
   failed?(app: App, tx: Tx, occasion: Occasion, payment: PaymentRow): Promise<void>
-  /** The same when some of its money, or all of it, was given back. */
+  /** The same when some of its money, or all of it, was given back, or was taken back by a dispute that is lost. */
   refunded?(app: App, tx: Tx, occasion: Occasion, payment: PaymentRow, refund: Refunded): Promise<void>
   /** The same when that was tried and did not work; `refund` is its id. */
   refundFailed?(app: App, tx: Tx, occasion: Occasion, payment: PaymentRow, refund: string): Promise<void>
 }
 
-/** A refund of a payment that is completed; `total` is what all of them come to, with this one. */
+/** A refund of a payment that is completed, or a lost dispute; `total` is what all of them come to, with this one. */
 export interface Refunded {
   readonly id: string
   readonly amount: bigint

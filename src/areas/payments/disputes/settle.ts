@@ -12,7 +12,7 @@ import type { CardDispute } from '../cards/acquirer.ts'
 import { paymentEvents } from '../events.ts'
 import { currencyOf } from '../input.ts'
 import { toldOf } from '../payment.ts'
-import { refundsOf } from '../refunds/refund.ts'
+import { payerHasBack, refundsOf } from '../refunds/refund.ts'
 import { type AttemptRow, lockPayment, noteDispute, type PaymentRow } from '../store.ts'
 import { disputeOf } from './dispute.ts'
 import { closeDispute, type DisputeRow, findProvidersDispute, insertDispute, statusOfDisputes } from './store.ts'
@@ -39,7 +39,8 @@ export async function applyDispute(
   }
   const occasion = occasionOf(app, tenant, payment, attempt)
   const dispute = before ?? (await opened(app, tx, occasion, payment, attempt, told))
-  if (told.status !== 'open' && dispute.status === 'open') await closed(app, tx, occasion, dispute, told.status)
+  if (told.status !== 'open' && dispute.status === 'open')
+    await closed(app, tx, occasion, payment, dispute, told.status)
   return before ? null : dispute
 }
 
@@ -84,6 +85,7 @@ async function closed(
   app: App,
   tx: Tx,
   occasion: Occasion,
+  payment: PaymentRow,
   dispute: DisputeRow,
   status: 'won' | 'lost',
 ): Promise<void> {
@@ -92,6 +94,7 @@ async function closed(
   const at = new Date(nowMs)
   const after = await one(tx.query(closeDispute, { ...tenant, id: dispute.id, status, owed, at }))
   await tell(app, tx, occasion, after, 'disputeClosed')
+  if (status === 'lost') await payerHasBack(app, tx, occasion, payment, after)
 }
 
 async function kept(tx: Tx, tenant: Tenant, { id, held }: DisputeRow): Promise<bigint> {

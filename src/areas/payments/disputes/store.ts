@@ -67,6 +67,15 @@ export const statusOfDisputes = statement<Tenant & { payment: string }, { status
     order by array_position(array['open', 'lost', 'won'], status) limit 1`,
 )
 
+/** What the payer has back of a payment: what was given back, and what was lost in disputes. */
+export const backWithPayer = statement<Tenant & { payment: string }, { amount: bigint }>(
+  'payments.back_with_payer',
+  `select coalesce(sum(amount), 0)::bigint as amount
+     from (select amount from payments.refunds where ${mine} and payment_id = $payment and status = 'completed'
+            union all
+           select amount from payments.disputes where ${mine} and payment_id = $payment and status = 'lost') as parts`,
+)
+
 export const listDisputes = statement<
   Tenant &
     ShownBounds & {

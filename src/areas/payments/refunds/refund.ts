@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// A refund as customers read it, and the arithmetic of fees that go back with it.
+// A refund as customers read it, what follows from it, and the arithmetic of fees that go back with it.
 import type { Static } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../../kernel/ids.ts'
 import { type Currency, currencies, divideHalfEven } from '../../../kernel/money.ts'
-import type { Queryable } from '../../../platform/db.ts'
+import type { App } from '../../../platform/app.ts'
+import { one, type Queryable, type Tx } from '../../../platform/db.ts'
+import type { Occasion } from '../../../platform/events.ts'
+import { backWithPayer } from '../disputes/store.ts'
 import type { Refund } from '../events.ts'
 import { recordOf, sentenceOf } from '../payment.ts'
+import { purposeOf } from '../purpose.ts'
 import type { PaymentRow } from '../store.ts'
 import { newestRefunds, type RefundRow } from './store.ts'
 
@@ -46,6 +50,26 @@ export async function refundsOf(queryable: Queryable, payment: PaymentRow): Prom
 /** A payment with its refunds. */
 export async function recordWithRefunds(queryable: Queryable, payment: PaymentRow) {
   return recordOf(payment, await refundsOf(queryable, payment))
+}
+
+/**
+ * What a payment was for follows suit when its payer has money of it back, by a refund or a dispute. A bank may take back what
+ * was given back before: no more counts than was paid.
+ */
+export async function payerHasBack(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  payment: PaymentRow,
+  { id, amount }: Pick<RefundRow, 'id' | 'amount'>,
+): Promise<void> {
+  const { refunded } = purposeOf(payment)
+  if (!refunded) return
+  const { amount: all } = await one(tx.query(backWithPayer, { ...occasion.tenant, payment: payment.id }))
+  const atMost = (sum: bigint) => (sum < payment.amount ? sum : payment.amount)
+  const total = atMost(all)
+  const before = atMost(all - amount)
+  if (total > before) await refunded(app, tx, occasion, payment, { id, amount: total - before, total })
 }
 
 /** The part of a payment's fee that belongs to so much of it: to the minor unit, ties to even. */

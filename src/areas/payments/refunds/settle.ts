@@ -13,7 +13,7 @@ import { toldOf } from '../payment.ts'
 import type { FailureReason, OutgoingVerdict } from '../providers/provider.ts'
 import { purposeOf } from '../purpose.ts'
 import { type AttemptState, changeRefunded, lockPayment, type PaymentRow } from '../store.ts'
-import { feePart, refundOf, refundsOf } from './refund.ts'
+import { feePart, payerHasBack, refundOf, refundsOf } from './refund.ts'
 import {
   completedRefunds,
   findRefund,
@@ -130,7 +130,7 @@ export async function completeAfterAll(app: App, tx: Tx, refund: RefundRow, rece
 async function givenBack(app: App, tx: Tx, payment: PaymentRow, refund: RefundRow, by: bigint): Promise<void> {
   const occasion = occasionOf(app, refund)
   const { tenant, nowMs, receivedMs } = occasion
-  const { id, amount, currency, fee_returned: micros } = refund
+  const { id, currency, fee_returned: micros } = refund
   if (micros > 0n) {
     const leg = { debit: 'revenue:payment_fees', credit: 'wallet', micros, currency: currencyOf(currency) }
     await post(tx, tenant, { sourceId: id, step: 'refund:fee' }, [leg], receivedMs)
@@ -139,10 +139,7 @@ async function givenBack(app: App, tx: Tx, payment: PaymentRow, refund: RefundRo
   if (!counted)
     throw new AppError('REFUND_EXCEEDS_PAYMENT', 'other refunds of the payment leave no room for what was given back')
   await tellRefunded(app, tx, counted, refund)
-  const { refunded } = purposeOf(payment)
-  if (!refunded) return
-  const { amount: total } = await one(tx.query(completedRefunds, { ...tenant, payment: payment.id }))
-  await refunded(app, tx, occasion, payment, { id, amount, total })
+  await payerHasBack(app, tx, occasion, payment, refund)
 }
 
 /** It is told once more how it went, or otherwise than before: then the payer has money that the wallet has again, too. */
