@@ -179,6 +179,39 @@ export async function entriesOf(
   }
 }
 
+const movementOf = statement<
+  { bucket: number; account: string; environment: string; source: string; step: string },
+  { id: string }
+>(
+  'ledger.movement_of',
+  `select id from ledger.transfers
+    where bucket = $bucket and account_id = $account and environment = $environment and source_id = $source and step = $step
+      and 'wallet' in (debit, credit)
+    order by id limit 1`,
+)
+
+/** What a wallet held after a step that moved its money, as the list of its movements says it; null when it was not taken. */
+export async function balanceAfter(
+  queryable: Queryable,
+  tenant: Tenant,
+  currency: Currency,
+  { sourceId: source, step }: { sourceId: string; step: string },
+): Promise<bigint | null> {
+  const [found] = await queryable.query(movementOf, { ...tenant, source, step })
+  if (!found) return null
+  const atMs = timeOfUuid(found.id).getTime()
+  const itself = {
+    from: found.id,
+    to: firstUuidAt(atMs + 1),
+    descending: false,
+    openingMicros: null,
+    limit: 1,
+    type: null,
+  }
+  const { entries } = await entriesOf(queryable, tenant, currency, itself, atMs)
+  return entries[0]?.balanceAfterMicros ?? null
+}
+
 function entryOf({ id, source_id, counter, type, effect, balance_after, description }: EntryRow): Entry {
   return { id, sourceId: source_id, counter, type, micros: effect, balanceAfterMicros: balance_after, description }
 }

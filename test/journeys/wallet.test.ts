@@ -94,6 +94,27 @@ test('a top-up is a payment without a fee, told of as such and as money in the w
   assert.equal((await client.get('/v1/payments/transactions')).body.data[0].type, 'topup')
 })
 
+test('a top-up can be followed as a payment, which says what the wallet held with it', async () => {
+  const { client } = await world.account({ balance: 10 })
+  const asked = await client.post('/v1/wallet/topup?wait=0', { amount: 500, phone: '+254700000001' })
+  const { payment_id, wallet_id } = asked.body
+  const { body: under, text } = await client.get(`/v1/payments/${payment_id}`)
+  assert.deepEqual([under.type, under.wallet_id], ['topup', wallet_id], text)
+  assert.equal(under.new_balance, under.status === 'completed' ? 510 : null)
+  assert.equal((await settled(client, payment_id)).new_balance, 510)
+  // What comes later is not of it.
+  const card = { number: '4242424242424242', exp_month: 12, exp_year: 2040, cvv: '123' }
+  const later = await client.post('/v1/wallet/topup', { amount: 40, card })
+  assert.deepEqual([later.body.status, later.body.new_balance], ['completed', 550], later.text)
+  const shown = await Promise.all([payment_id, later.body.payment_id].map((id) => client.get(`/v1/payments/${id}`)))
+  assert.deepEqual(
+    shown.map(({ body }) => body.new_balance),
+    [510, 550],
+  )
+  const { body: collected } = await client.post('/v1/payments', { amount: 100, currency: 'KES', card })
+  assert.ok(!('type' in (await client.get(`/v1/payments/${collected.payment_id}`)).body))
+})
+
 test('a top-up that fails, comes late or is told three times fills the wallet as often as money came', async () => {
   for (const [ending, balance] of [
     ['0002', 0],

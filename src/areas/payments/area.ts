@@ -90,7 +90,7 @@ export const payments: Area = {
 export { cardTermsOf, requireSavedCard } from './cards/method.ts'
 export { pendingOf } from './cards/settlement.ts'
 export { accept, sendNow } from './create.ts'
-export { Customer, completedPayment, moneyFields, moneyHead, Payment } from './events.ts'
+export { Customer, completedPayment, moneyFields, moneyHead, Payment, topupFields } from './events.ts'
 export { failureTexts } from './failure-texts.ts'
 export { passed, requirePassed } from './fraud/enforce.ts'
 export { currencyOf, microsOf, type NewPayment, PaymentCreate, phoneOf, refusal } from './input.ts'

@@ -93,6 +93,13 @@ export const Dispute = Type.Object(
 const paymentStatus = OneOf(['pending', 'processing', 'requires_action', 'completed', 'failed', 'cancelled', 'expired'])
 const refundStatus = OneOf(['none', 'partial', 'full'])
 
+/** What only a top-up has, where it is read. */
+export const topupFields = {
+  type: Type.Literal('topup', { description: 'Of a top-up, with what follows, where it is read' }),
+  wallet_id: Type.String(),
+  new_balance: Nullable(Amount(), { description: 'What the wallet held with it; null until the money is there' }),
+}
+
 export const Payment = Type.Object(
   {
     payment_id: Type.String(),
@@ -119,6 +126,7 @@ export const Payment = Type.Object(
     risk: shownRisk,
     late: Type.Boolean({ description: 'The money came after the payment had been given up' }),
     invoice_id: word,
+    ...Type.Partial(Type.Object(topupFields)).properties,
     dispute_status: Type.Optional(OneOf(disputeStatuses, { description: 'Of a payment that was disputed' })),
     redirect_url: Type.Optional(Type.String({ description: 'Where to send the payer; while that is awaited' })),
     card: Type.Optional(CardShown),

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a payment is for. Most are what an account collects from its customers; who collects for another reason says here
 // what it costs and what follows when the money came.
+import type { Static } from 'typebox'
 import type { App } from '../../platform/app.ts'
-import type { Tx } from '../../platform/db.ts'
+import type { Queryable, Tx } from '../../platform/db.ts'
 import type { Occasion } from '../../platform/events.ts'
+import type { Payment, topupFields } from './events.ts'
 import type { PaymentRow } from './store.ts'
 
 export interface Purpose {
@@ -22,6 +24,8 @@ export interface Purpose {
   refunded?(app: App, tx: Tx, occasion: Occasion, payment: PaymentRow, refund: Refunded): Promise<void>
   /** The same when that was tried and did not work; `refund` is its id. */
   refundFailed?(app: App, tx: Tx, occasion: Occasion, payment: PaymentRow, refund: string): Promise<void>
+  /** What such a payment shows besides when it is read. */
+  shown?(queryable: Queryable, payment: PaymentRow): Promise<Pick<Static<typeof Payment>, keyof typeof topupFields>>
 }
 
 /** A refund of a payment that is completed, or a lost dispute; `total` is what all of them come to, with this one. */

@@ -4,11 +4,11 @@
 import { type Static, Type } from 'typebox'
 import { idOf } from '../../kernel/ids.ts'
 import { requireFits } from '../../ledger/ceiling.ts'
+import { balanceAfter } from '../../ledger/entries.ts'
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { one, type Queryable, type Tx } from '../../platform/db.ts'
 import type { Occasion } from '../../platform/events.ts'
-import { Amount, Nullable } from '../../platform/schema.ts'
 import {
   accept,
   currencyOf,
@@ -21,6 +21,7 @@ import {
   paymentUuid,
   recordOf,
   sendNow,
+  topupFields,
 } from '../payments/area.ts'
 import { rechargeEnded } from './auto-recharge.ts'
 import { walletEvents } from './events.ts'
@@ -51,9 +52,7 @@ export const TopupCreate = Type.Object({
 export const Topup = Type.Object(
   {
     ...Payment.properties,
-    type: Type.Literal('topup'),
-    wallet_id: Type.String(),
-    new_balance: Nullable(Amount(), { description: 'What the wallet holds; null until the money is there' }),
+    ...topupFields,
   },
   { title: 'Topup' },
 )
@@ -67,6 +66,7 @@ export const topup = declarePurpose({
     await tellTopup(app, tx, occasion, payment)
   },
   failed: rechargeEnded,
+  shown: ofTopup,
 })
 
 export async function acceptTopup(
@@ -104,15 +104,19 @@ function paymentFor(input: Static<typeof TopupCreate>, { principal }: Caller): N
 }
 
 async function topupOf(queryable: Queryable, payment: PaymentRow): Promise<Static<typeof Topup>> {
-  const { bucket, account_id: account, environment, status } = payment
+  return { ...recordOf(payment), ...(await ofTopup(queryable, payment)) }
+}
+
+/** What a top-up has besides what every payment has. */
+async function ofTopup(queryable: Queryable, payment: PaymentRow) {
+  const { bucket, account_id: account, environment, id: sourceId, status } = payment
   const tenant = { bucket, account, environment }
   const currency = currencyOf(payment.currency)
-  const { wallet } = await currentWallet(queryable, tenant, currency, payment.updated_at.getTime())
+  const isThere = status === 'completed'
   return {
-    ...recordOf(payment),
-    type: 'topup',
+    type: 'topup' as const,
     wallet_id: walletId(tenant, currency),
-    new_balance: status === 'completed' ? wallet.balanceMicros : null,
+    new_balance: isThere ? await balanceAfter(queryable, tenant, currency, { sourceId, step: 'topup:settle' }) : null,
   }
 }
 

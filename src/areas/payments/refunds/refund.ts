@@ -47,9 +47,10 @@ export async function refundsOf(queryable: Queryable, payment: PaymentRow): Prom
   return rows.map((row) => refundOf(row, payment))
 }
 
-/** A payment with its refunds. */
+/** A payment with its refunds, and with what it is for. */
 export async function recordWithRefunds(queryable: Queryable, payment: PaymentRow) {
-  return recordOf(payment, await refundsOf(queryable, payment))
+  const shown = await purposeOf(payment).shown?.(queryable, payment)
+  return { ...recordOf(payment, await refundsOf(queryable, payment)), ...shown }
 }
 
 /**
