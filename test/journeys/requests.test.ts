@@ -115,6 +115,7 @@ test('a write repeated with its key happens once and is answered alike', async (
     const other = await ada.client.post(path, { ...body, text: 'Other', name: 'Other' }, { headers })
     assert.equal(other.status, 409)
     assert.equal(other.body.error.code, 'DUPLICATE_REFERENCE')
+    assert.equal(other.body.error.existing_id, first.body[id], 'what the first request made')
     const elsewhere = await ada.client.post('/v1/sandbox/clock', { advance_seconds: 0 }, { headers })
     assert.equal(elsewhere.status, 409, 'the key belongs to another path')
     const eve = await world.account({ balance: 100 })

@@ -31,7 +31,7 @@ export interface Keyed {
   settle(seen: string | null): void
 }
 
-/** Thrown by `Keyed.settle` when the key was used before for the same request: the stored answer is given again. */
+/** Thrown by `Keyed.settle` when the key was used before: the stored answer is given again, if it was for the same request. */
 export class AnsweredBefore extends Error {}
 
 /** A key that cannot be used just now, or not for this. Never stored as the answer to the key it is about. */
@@ -138,7 +138,7 @@ export class Idempotency {
   /** The answer given before under this key; refuses when the key belongs to another request or one still running. */
   async stored(claim: Claim): Promise<Answer> {
     const row = await maybe(this.#db.query(find, claim))
-    if (row && row.request_hash !== claim.hash) throw otherRequest()
+    if (row && row.request_hash !== claim.hash) throw otherRequest(row)
     if (!row || row.status === null || row.body === null || row.running) throw stillRunning()
     const body = row.sealed
       ? (await this.#secrets.open(claim, placeOf(claim), Buffer.from(row.body, 'base64'))).toString()
@@ -210,8 +210,7 @@ export function keyed(
       reply_body: key === null ? null : body(reply),
     }),
     settle(seen) {
-      if (seen === 'same') throw new AnsweredBefore()
-      if (seen !== null) throw otherRequest()
+      if (seen !== null) throw new AnsweredBefore()
     },
   }
 }
@@ -242,8 +241,18 @@ function placeOf({ key }: Claim): string {
   return `platform.idempotency.body:${key}`
 }
 
-function otherRequest(): AppError {
-  return new KeyConflict('DUPLICATE_REFERENCE', 'this idempotency key was used before with a different request')
+function otherRequest(first: Row): AppError {
+  const id = madeBy(first)
+  return new KeyConflict('DUPLICATE_REFERENCE', 'this idempotency key was used before with a different request', {
+    extra: id === undefined ? {} : { existing_id: id },
+  })
+}
+
+/** What a request made, as its answer names it: by its address, or else by the first id in it. */
+function madeBy({ status, location, body, sealed }: Row): string | undefined {
+  if (status === null || status >= 300) return undefined
+  if (location !== null) return location.slice(location.lastIndexOf('/') + 1)
+  return sealed ? undefined : /"\w+_id":"([^"]+)"/.exec(body ?? '')?.[1]
 }
 
 function stillRunning(): AppError {
