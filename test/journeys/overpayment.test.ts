@@ -5,6 +5,8 @@ import { test } from 'node:test'
 import { giveBack } from '../../src/areas/billing/invoices/give-back.ts'
 import { findInvoice } from '../../src/areas/billing/invoices/store.ts'
 import { findPayment } from '../../src/areas/payments/area.ts'
+import { settleRefund } from '../../src/areas/payments/refunds/settle.ts'
+import { findRefund } from '../../src/areas/payments/refunds/store.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import { one } from '../../src/platform/db.ts'
 import { tells } from '../billing.ts'
@@ -75,6 +77,25 @@ test('what the provider does not give back is in hand again', async () => {
   assert.deepEqual(await wallet(client), { balance: 11_970, held: 0 })
   const next = await invoice(client, 300)
   assert.deepEqual([next.status, next.credit_applied], ['paid', 300])
+})
+
+test('a refund that seemed to have failed and has happened takes it once more, also from what it paid meanwhile', async () => {
+  const account = await shop(10_000)
+  const { client, id } = account
+  const { invoice_id, customer } = await invoice(client, 1000)
+  const [, second = ''] = await payTwice(client, invoice_id, '0021')
+  const { refund_id, status } = await refundOf(client, second)
+  assert.equal(status, 'failed')
+  const next = await invoice(client, 300)
+  assert.deepEqual(await credits(client, customer.customer_id), [{ currency: 'KES', amount: 700 }])
+  const found = { ...tenantOf(account), id: uuidOf('refund', refund_id) ?? '' }
+  const row = await one(world.app.db.query(findRefund, found))
+  await settleRefund(world.app, row, { kind: 'paid', receipt: 'ST1', micros: null })
+  const noted = await world.operator.post(`/v1/operator/accounts/${id}/refunds/${refund_id}/complete`, {})
+  assert.equal(noted.body.status, 'completed', noted.text)
+  assert.deepEqual(await credits(client, customer.customer_id), [])
+  const shown = (await client.get(`${invoices}/${next.invoice_id}`)).body
+  assert.deepEqual([shown.status, shown.amount_refunded], ['paid', 300])
 })
 
 test('what the wallet does not cover stays in hand', async () => {

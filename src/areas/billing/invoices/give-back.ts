@@ -21,8 +21,8 @@ const givingBack = {
   payload: Type.Object({ invoice: Type.String(), payment: Type.String() }),
 }
 
-/** The step under which a refund takes what a customer has in hand. */
-export const refundedStep = 'refunded'
+/** The steps by which a refund takes what a customer has in hand, gives it back, and takes it although it seemed to have failed. */
+const [refundedStep, failedStep, afterAllStep] = ['refunded', 'refund_failed', 'refunded_after_all'] as const
 
 /** Has what was paid too much sent back once the transaction is durable, if the account wishes it. */
 export async function giveBack(
@@ -97,6 +97,14 @@ async function refundExcess(
   if (taken < micros) throw new AppError('CONFLICT', 'the customer has paid an invoice with some of it meanwhile')
 }
 
+/** Under which step a refund that has happened takes what the customer has in hand; null when it has done so before. */
+export async function stepToTake(tx: Tx, tenant: Tenant, refund: string): Promise<string | null> {
+  const isDone = async (step: string): Promise<boolean> =>
+    (await maybe(tx.query(findCreditEntry, { ...tenant, source: refund, step }))) !== null
+  if (!(await isDone(refundedStep))) return refundedStep
+  return (await isDone(failedStep)) ? afterAllStep : null
+}
+
 /** What a customer has in hand at this moment; others may take it until it is locked. */
 export async function inHandOf(tx: Tx, tenant: Tenant, customerId: string, currency: string): Promise<bigint> {
   const credits = await tx.query(creditsOf, { ...tenant, customers: [customerId] })
@@ -109,7 +117,7 @@ export async function keepInHand(tx: Tx, occasion: Occasion, invoice: InvoiceRow
   const { customer_id: customerId, currency } = invoice
   const taken = await maybe(tx.query(findCreditEntry, { ...tenant, source: refund, step: refundedStep }))
   if (!taken) return
-  await addCredit(tx, occasion, { customerId, currency, sourceId: refund, step: 'refund_failed' }, -taken.amount)
+  await addCredit(tx, occasion, { customerId, currency, sourceId: refund, step: failedStep }, -taken.amount)
 }
 
 export function least(a: bigint, b: bigint): bigint {

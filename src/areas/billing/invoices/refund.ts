@@ -11,7 +11,7 @@ import type { PaymentRow, Refunded } from '../../payments/area.ts'
 import { takeCredit } from '../customers/customer.ts'
 import { findCreditEntry } from '../customers/store.ts'
 import { invoiceEvents } from '../events.ts'
-import { inHandOf, least, refundedStep } from './give-back.ts'
+import { inHandOf, least, stepToTake } from './give-back.ts'
 import { refunded } from './hooks.ts'
 import { invoiceIdOf, tellInvoice } from './invoice.ts'
 import { addRefund, findInvoice, type InvoiceRow, lockInvoice, lockInvoiceAndPaidByCredit } from './store.ts'
@@ -32,18 +32,18 @@ export async function refundInvoice(
   const ofCredit = await overpaidOf(tx, occasion, payment, refund)
   const ofInvoice = refund.amount - ofCredit
   const { customer_id: customerId, currency } = await one(tx.query(findInvoice, { ...tenant, id }))
-  const step = { customerId, currency, sourceId: refund.id, step: refundedStep }
-  // It was when the refund was made, if that gives back only what was paid too much.
-  const isTaken = await maybe(tx.query(findCreditEntry, { ...tenant, source: refund.id, step: refundedStep }))
-  const inHand = isTaken ? ofCredit : least(ofCredit, await inHandOf(tx, tenant, customerId, currency))
+  // It was taken when the refund was made, if that gives back only what was paid too much.
+  const step = await stepToTake(tx, tenant, refund.id)
+  const inHand = step === null ? ofCredit : least(ofCredit, await inHandOf(tx, tenant, customerId, currency))
   const spent = ofCredit - inHand
   const locked = await (spent > 0n
     ? tx.query(lockInvoiceAndPaidByCredit, { ...tenant, id, customer: customerId, currency })
     : tx.query(lockInvoice, { ...tenant, id }))
   if (ofInvoice > 0n) await lessen(app, tx, occasion, payment, id, { amount: ofInvoice, credit: 0n })
   const missing = await takeFromPaid(app, tx, occasion, payment, locked, spent)
-  const taken = await takeCredit(tx, occasion, step, inHand + missing)
-  if (!isTaken && taken < inHand) throw new AppError('CONFLICT', 'the customer has paid an invoice with it meanwhile')
+  if (step === null) return
+  const taken = await takeCredit(tx, occasion, { customerId, currency, sourceId: refund.id, step }, inHand + missing)
+  if (taken < inHand) throw new AppError('CONFLICT', 'the customer has paid an invoice with it meanwhile')
 }
 
 /** How much of what is given back was paid too much. */
