@@ -526,7 +526,7 @@ export class Work<Context> {
       delay_ms: BigInt(Math.max(0, Math.round(afterMs))),
       keep,
     })
-    return keep && moved ? { ...row, lane, payload, failures: 0 } : null
+    return keep && moved ? { ...row, lane, payload, attempt: row.attempt + 1, failures: 0 } : null
   }
 
   #extend(): void {

@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
 import { areas } from '../../src/areas.ts'
 import { loadConfig } from '../../src/config.ts'
+import { uuidOf } from '../../src/kernel/ids.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { startNode } from '../../src/server.ts'
 import { type HandsetMessage, SmscSimulator } from '../../src/simulators/smsc.ts'
@@ -178,6 +179,7 @@ describe('over binds of the operator', () => {
       const expected = errorCode === 'REJECTED' ? ['failed'] : ['sent', status]
       assert.deepEqual(await toldOf(ada, id), expected)
       assert.equal(await balance(ada), 100 - cost)
+      assert.equal(record.attempts, ending === '12' ? 2 : 1, 'how often it was offered')
       if (ending === '12') assert.equal(inbox.find(({ text }) => text === 'Habari 12')?.systemId, 'second')
     })
 
@@ -345,11 +347,7 @@ describe('over binds of the operator', () => {
 
   test('messages wait while every operator is down and go out when one is back', async () => {
     const ada = await world.account({ balance: 100 })
-    await smsc.stop()
-    await eventually(
-      async () => (await bind('first')).bound + (await bind('second')).bound === 0,
-      'the binds to be down',
-    )
+    await allDown()
     const id = await send(ada, '+254722300002', 'patience')
     const short = { to: '+254722300004', from: 'PAMOJA', message: 'in time or never', validity: 60 }
     const { body: hurried } = await ada.client.post('/v1/sms/send', short)
@@ -360,6 +358,77 @@ describe('over binds of the operator', () => {
     assert.equal((await ada.client.get(`/v1/sms/${id}`)).body.status, 'queued')
     await startSmsc(port)
     assert.equal((await ended(ada, id)).status, 'delivered')
+  })
+
+  test('what waits for operators that are down can be changed and called off, and then does not go out', async () => {
+    const ada = await world.account({ balance: 100 })
+    await allDown()
+    const [alone, kept] = [await send(ada, '+254722300011', 'alone'), await send(ada, '+254722300012', 'kept')]
+    const messages = Array.from({ length: 20 }, (_, n) => ({ to: `+2547223001${10 + n}`, message: 'in a batch' }))
+    const { body: bulk } = await ada.client.post('/v1/sms/bulk', { from: 'PAMOJA', messages })
+    // Now and then it is looked whether one is back; a message that is just being looked at is nobody's to take.
+    await eventually(
+      async () => (await ada.client.patch(`/v1/sms/${kept}`, { message: 'kept anew' })).status === 200,
+      'the change',
+    )
+    await eventually(async () => (await ada.client.delete(`/v1/sms/${alone}`)).status === 200, 'the end of one')
+    await eventually(async () => {
+      const { body } = await ada.client.post(`/v1/sms/bulk/${bulk.batch_id}/cancel`)
+      return body.status === 'cancelled' && body.counts.failed === 20
+    }, 'the end of the batch')
+    assert.equal(await balance(ada), 99.2)
+    await startSmsc(port)
+    assert.equal((await ended(ada, kept)).status, 'delivered')
+    assert.deepEqual(
+      inbox.flatMap(({ text }) => (['alone', 'in a batch', 'kept', 'kept anew'].includes(text) ? [text] : [])),
+      ['kept anew'],
+    )
+  })
+
+  test('what is called off while operators come back is either paid back or goes out, and never both', async () => {
+    const ada = await world.account({ balance: 100 })
+    await allDown()
+    const texts = Array.from({ length: 40 }, (_, n) => `racing ${n}`)
+    const messages = texts.map((message, n) => ({ to: `+2547223002${10 + n}`, message }))
+    const { body: bulk } = await ada.client.post('/v1/sms/bulk', { from: 'PAMOJA', messages })
+    const single = await Promise.all(messages.map(({ to, message }) => send(ada, to, `${message} alone`)))
+    const isBack = startSmsc(port)
+    for (const [n, id] of single.entries()) {
+      await ada.client.delete(`/v1/sms/${id}`)
+      if (n % 10 === 0) await ada.client.post(`/v1/sms/bulk/${bulk.batch_id}/cancel`)
+    }
+    await isBack
+    const { body: listed } = await ada.client.get('/v1/sms?limit=100')
+    const records = await Promise.all(listed.data.map(({ message_id: id }: { message_id: string }) => ended(ada, id)))
+    assert.equal(records.length, 80)
+    const delivered = records.filter(({ status }) => status === 'delivered')
+    for (const { message, status, error_code, cost } of records) {
+      const arrivals = inbox.filter(({ text }) => text === message).length
+      const expected = status === 'delivered' ? [null, 0.8, 1] : ['CANCELLED', 0, 0]
+      assert.deepEqual([error_code, cost, arrivals], expected, message)
+    }
+    assert.equal(await balance(ada), Math.round(10 * (100 - 0.8 * delivered.length)) / 10)
+    assert.deepEqual((await verifyLedger(world.app.db)).problems, [])
+  })
+
+  test('what may be out is nobody’s to call off any more', async () => {
+    const ada = await world.account({ balance: 100 })
+    await bound('first', 2)
+    await bound('second', 2)
+    smsc.silent = true
+    const id = await send(ada, '+254722300021', 'heard or not')
+    await eventually(async () => smsc.unanswered > 0, 'the centre to have it')
+    smsc.dropSessions()
+    await allDown()
+    const waits = `select from work.jobs where payload ->> 'message' = $1 and owner is null`
+    const look = await world.app.db.connect()
+    await eventually(async () => (await look.query(waits, [uuidOf('sms', id)])).rowCount === 1, 'it to wait again')
+    await look.end()
+    const refused = await ada.client.delete(`/v1/sms/${id}`)
+    assert.deepEqual([refused.status, refused.body.error?.code], [409, 'MESSAGE_NOT_CANCELLABLE'], refused.text)
+    await startSmsc(port)
+    assert.equal((await ended(ada, id)).status, 'delivered')
+    assert.equal(await balance(ada), 99.2)
   })
 
   test('a route may refuse what nobody can take now, on a node that speaks to no carrier too', async () => {
@@ -465,6 +534,14 @@ describe('over binds of the operator', () => {
   async function bind(name: string) {
     const { body } = await world.operator.get('/v1/operator/sms/binds')
     return body.data.find((one: { name: string }) => one.name === name)
+  }
+
+  async function allDown(): Promise<void> {
+    await smsc.stop()
+    await eventually(
+      async () => (await bind('first')).bound + (await bind('second')).bound === 0,
+      'the binds to be down',
+    )
   }
 
   async function bound(name: string, sessions: number): Promise<void> {

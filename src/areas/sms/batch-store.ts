@@ -74,17 +74,20 @@ const messagesOfBatch = statement<Tenant & { id: string; after: number; limit: n
     order by batch_index limit $limit::int + 1`,
 )
 
-const cancellable = statement<Tenant & { id: string }, { id: string; job: string }>(
+/** A message whose job nobody has, and the attempt by which that is still so when it is ended. */
+export interface Waiting {
+  id: string
+  job: string
+  attempt: number
+}
+
+const cancellable = statement<Tenant & { id: string }, Waiting>(
   'sms.cancellable',
-  `select id, job from sms.cancellable($bucket::smallint, $account::uuid, $environment::text, $id::uuid)`,
+  `select id, job, attempt from sms.cancellable($bucket::smallint, $account::uuid, $environment::text, $id::uuid)`,
 )
 
-/** The messages of a batch that were not submitted yet, nor are about to be. */
-export async function cancellableOf(
-  queryable: Queryable,
-  tenant: Tenant,
-  id: string,
-): Promise<{ id: string; job: string }[]> {
+/** The messages of a batch that are not out, nor about to be. */
+export async function cancellableOf(queryable: Queryable, tenant: Tenant, id: string): Promise<Waiting[]> {
   return queryable.query(cancellable, { ...tenant, id })
 }
 

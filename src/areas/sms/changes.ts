@@ -9,7 +9,7 @@ import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
 import type { Caller } from '../../platform/auth.ts'
 import type { Tx } from '../../platform/db.ts'
-import { cancellableOf } from './batch-store.ts'
+import { cancellableOf, type Waiting } from './batch-store.ts'
 import { linksFor, withRoomForLink } from './consent/links.ts'
 import { beyondWallet, metadataOf, scheduledAt, textOf, timeFor } from './draft.ts'
 import { smsEvents } from './events.ts'
@@ -45,7 +45,7 @@ export async function cancel(app: App, tx: Tx, caller: Caller, id: string | null
 /** Calls off what of a batch was not submitted yet; gives how many messages that were. */
 export async function cancelBatch(app: App, { tenant }: Caller, id: string): Promise<number> {
   const waiting = await cancellableOf(app.db, tenant, id)
-  const jobs = new Map(waiting.map((message) => [message.id, message.job]))
+  const fences = new Map(waiting.map((message) => [message.id, message]))
   let cancelled = 0
   for (let start = 0; start < waiting.length; start += chunkSize) {
     const ids = waiting.slice(start, start + chunkSize).map((message) => message.id)
@@ -56,15 +56,18 @@ export async function cancelBatch(app: App, { tenant }: Caller, id: string): Pro
       ids,
     })
     const changed = await Promise.all(
-      messages.map((message) => cancelWaiting(app, message, jobs.get(message.id) ?? null)),
+      messages.flatMap((message) => {
+        const fence = fences.get(message.id)
+        return fence ? [cancelWaiting(app, message, fence)] : []
+      }),
     )
     cancelled += changed.filter(Boolean).length
   }
   return cancelled
 }
 
-/** Fails a message whose job no node ever had; one that was taken meanwhile goes its way. */
-async function cancelWaiting(app: App, message: Stored, job: string | null): Promise<boolean> {
+/** Fails a message whose job no node has; one that was taken meanwhile has another attempt, and goes its way. */
+async function cancelWaiting(app: App, message: Stored, { job, attempt }: Waiting): Promise<boolean> {
   const change = changeOf(app, message, 'failed', 'CANCELLED')
   const verdict = await app.commit(failed, {
     bucket: message.bucket,
@@ -72,7 +75,7 @@ async function cancelWaiting(app: App, message: Stored, job: string | null): Pro
     environment: message.environment,
     id: message.id,
     job,
-    attempt: 0,
+    attempt,
     error_code: 'CANCELLED',
     carrier_code: null,
     carrier: null,
@@ -107,7 +110,7 @@ export async function change(
   }
   // One that is not moved keeps its turn: it may wait for the rate of its plan, and not for a time of its own.
   const isMoved = input.scheduled_at !== undefined && at !== null
-  const delayMs = isMoved ? Math.max(0, at.getTime() - caller.nowMs) : Number(waitsMs)
+  const delayMs = isMoved ? Math.max(0, at.getTime() - caller.nowMs) : Math.max(0, Number(waitsMs))
   const priority = priorityOf(before.type, before.batch_id !== null)
   const job = submission(app, caller.tenant, { ...after, priority, wantedEncoding }, delayMs)
   const changed = await changeMessage(tx, caller.tenant, after, job.id)

@@ -239,7 +239,7 @@ export const MessageRecord = Type.Object(
     reference: Nullable(Type.String()),
     country: Nullable(Type.String()),
     network: Nullable(Type.String()),
-    attempts: Type.Integer(),
+    attempts: Type.Integer({ description: 'How often it was offered to a carrier' }),
     route: Type.Optional(
       Nullable(Type.String(), { description: 'The bind that took it; only told to keys with the scope operator' }),
     ),

@@ -37,7 +37,7 @@ const retrySeconds = [0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300]
 const jitter = 0.2
 /** A test message on a node without a simulator is left to one that has it. */
 const elsewhereMs = 1_000
-const maxAttempts = 32_767
+const maxOffers = 32_767
 /** How long a message waits whose bind is just being opened anew. */
 const reopenMs = 100
 
@@ -76,28 +76,83 @@ const loader = onePerApp((app) =>
 
 type SubmitRun = Run<Static<typeof Submission>>
 
+/** One run of a message's job, and what those before it left to know. */
+class Errand {
+  readonly run: SubmitRun
+  readonly #began: number
+  #isUnsent: boolean
+  #offers: number
+
+  constructor(run: SubmitRun) {
+    const { attempt, payload } = run
+    this.run = run
+    this.#began = attempt
+    // A run that was not settled, because its node died or could not store what it knew, may have sent the message.
+    this.#isUnsent = attempt === 1 || payload.unsent === attempt - 1
+    this.#offers = payload.offers ?? 0
+  }
+
+  /** How often carriers were asked to take it. */
+  get offers(): number {
+    return Math.min(this.#offers, maxOffers)
+  }
+
+  offered(): void {
+    this.#offers++
+  }
+
+  /** It may be out, or not. */
+  doubt(): void {
+    this.#isUnsent = false
+  }
+
+  /** The message did not go out, as far as is known: it waits, and whoever takes it next knows as much. */
+  goesOn(place: string | null, afterMs: number, tried: readonly string[] = []): Outcome {
+    const { attempt, payload } = this.run
+    const { tried: _tried, unsent: _unsent, ...rest } = payload
+    // An attempt that grew meanwhile is that of a lease which was lost: another node may have had the message.
+    const isUnsent = this.#isUnsent && attempt === this.#began
+    return {
+      kind: 'move',
+      place,
+      payload: {
+        ...rest,
+        ...(tried.length > 0 && { tried }),
+        ...(this.#offers > 0 && { offers: this.#offers }),
+        ...(isUnsent && { unsent: attempt }),
+      },
+      afterMs,
+    }
+  }
+}
+
 async function submit(app: App, tenant: Tenant, run: SubmitRun): Promise<Outcome> {
   const network = networkOf(app)
+  const errand = new Errand(run)
   const { undelivered, message: id } = run.payload
   const message = recallAccepted(app, id) ?? (await loader(app)({ tenant, id }))
   if (message?.status !== (undelivered ? 'sent' : 'queued')) return { kind: 'done' }
   const leftMs = expiresMs(message) - (app.clock.nowMs() + Number(message.clock_offset_ms))
-  if (leftMs <= 0) return fail(app, message, run, 'EXPIRED', null, null)
+  if (leftMs <= 0) return fail(app, message, errand, 'EXPIRED', null, null)
   // Its text is no longer kept, and without it there is nothing to send.
   const { body: text } = message
-  if (text === null) return fail(app, message, run, 'UNDELIVERABLE', null, null)
+  if (text === null) return fail(app, message, errand, 'UNDELIVERABLE', null, null)
   // It was accepted some time ago: who has opted out meanwhile does not get it.
   if (message.scheduled_at !== null && (await hasOptedOut(app.db, tenant, message.recipient, message.sender)))
-    return fail(app, message, run, 'OPTED_OUT', null, null)
+    return fail(app, message, errand, 'OPTED_OUT', null, null)
   const { country, network: operator } = message
   const route = network.routeFor({ ...tenant, country, network: operator })
   if (!route)
     return tenant.environment === 'test' && !network.hasSandbox
-      ? { kind: 'again', afterMs: elsewhereMs }
-      : fail(app, message, run, 'NO_ROUTE', null, null)
+      ? errand.goesOn(run.place, elsewhereMs)
+      : fail(app, message, errand, 'NO_ROUTE', null, null)
   const { weight } = await permissionOf(app, tenant)
   const permit = route.onUnknown === 'maybe_never' ? new Permit(app, message, run) : null
-  if (message.under_way && permit) return fail(app, message, run, 'CARRIER_ERROR', 'NO_ANSWER', message.route)
+  if (message.under_way && permit) {
+    // By a run that did not live to tell of it.
+    errand.offered()
+    return fail(app, message, errand, 'CARRIER_ERROR', 'NO_ANSWER', message.route)
+  }
   // Those that are down here have had their chance, whoever is asked next.
   const tried = [...(run.payload.tried ?? []), ...(undelivered?.without ?? []), ...network.down(route)]
   for (let name = first(app, route, run.place, tried); name !== null; name = network.choose(route, tried)) {
@@ -106,21 +161,22 @@ async function submit(app: App, tenant: Tenant, run: SubmitRun): Promise<Outcome
       await permit?.takeBack()
       // It is being opened here, or has just been lost.
       const afterMs = name === run.place ? reopenMs : 0
-      return { kind: 'move', place: name, payload: { ...run.payload, tried }, afterMs }
+      return errand.goesOn(name, afterMs, tried)
     }
     const wish = isSandbox(name) ? await wishFor(app, tenant, message.recipient, Number(message.clock_offset_ms)) : null
+    errand.offered()
     const outcome = await carrier.submit({
       ...handedOver(message, text, run.payload.reference ?? nextReference(), weight, leftMs),
       ...(wish ? { wish } : {}),
       permit: permit ? () => permit.ask(carrier.name) : null,
     })
-    const settled = await settle(app, message, run, route, name, outcome)
-    if (settled?.kind === 'again') await permit?.takeBack()
+    const settled = await settle(app, message, errand, route, name, outcome)
+    if (settled?.kind === 'move') await permit?.takeBack()
     if (settled) return settled
     tried.push(name)
   }
   await permit?.takeBack()
-  return nobodyNow(run, leftMs)
+  return nobodyNow(errand, leftMs)
 }
 
 /** What carriers are told of a message. */
@@ -146,11 +202,10 @@ function handedOver(
 }
 
 /** Nobody can take it now: it waits at no bind, and then all of them are asked anew. */
-function nobodyNow(run: SubmitRun, leftMs: number): Outcome {
-  const attempt = Math.min(run.attempt, retrySeconds.length)
+function nobodyNow(errand: Errand, leftMs: number): Outcome {
+  const attempt = Math.min(errand.run.attempt, retrySeconds.length)
   const waitMs = backoffMs(retrySeconds, attempt, jitter, Math.random()) ?? elsewhereMs
-  const { tried: _, ...payload } = run.payload
-  return { kind: 'move', place: null, payload, afterMs: Math.min(waitMs, leftMs) }
+  return errand.goesOn(null, Math.min(waitMs, leftMs))
 }
 
 /** The bind at which the message waited, while its route still names it. */
@@ -199,21 +254,24 @@ class Permit {
 async function settle(
   app: App,
   message: Stored,
-  run: SubmitRun,
+  errand: Errand,
   route: Route,
   carrier: string,
   outcome: SubmitOutcome,
 ): Promise<Outcome | null> {
   switch (outcome.kind) {
     case 'sent':
-      return sent(app, message, run, carrier, outcome.carrierIds)
+      return sent(app, message, errand, carrier, outcome.carrierIds)
     case 'rejected':
-      return fail(app, message, run, outcome.code, outcome.carrierCode, carrier)
+      return fail(app, message, errand, outcome.code, outcome.carrierCode, carrier)
     case 'retry':
-      return { kind: 'again', afterMs: outcome.afterMs }
+      return errand.goesOn(errand.run.place, outcome.afterMs)
     case 'unknown':
+      errand.doubt()
       app.log.warn({ carrier, sms: message.id, reason: outcome.reason }, 'a carrier did not answer')
-      return route.onUnknown === 'maybe_twice' ? null : fail(app, message, run, 'CARRIER_ERROR', 'NO_ANSWER', carrier)
+      return route.onUnknown === 'maybe_twice'
+        ? null
+        : fail(app, message, errand, 'CARRIER_ERROR', 'NO_ANSWER', carrier)
     case 'withheld':
       return { kind: 'settled' }
     case 'reroute':
@@ -224,7 +282,7 @@ async function settle(
 async function sent(
   app: App,
   message: Stored,
-  run: SubmitRun,
+  { run, offers }: Errand,
   carrier: string,
   carrierIds: readonly string[],
 ): Promise<Outcome> {
@@ -238,7 +296,7 @@ async function sent(
       job: run.id,
       carrier,
       carrier_ids: JSON.stringify(carrierIds),
-      attempts: Math.min(run.attempt, maxAttempts),
+      attempts: offers,
       at: change.at,
       ...change.columns,
     }),
@@ -251,7 +309,7 @@ async function sent(
 async function fail(
   app: App,
   message: Stored,
-  run: SubmitRun,
+  { run, offers }: Errand,
   errorCode: string,
   carrierCode: string | null,
   carrier: string | null,
@@ -272,7 +330,7 @@ async function fail(
     error_code: errorCode,
     carrier_code: carrierCode,
     carrier,
-    attempts: Math.min(run.attempt, maxAttempts),
+    attempts: offers,
     at: change.at,
     transfer: transferId(app),
     ...change.columns,

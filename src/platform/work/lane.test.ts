@@ -114,8 +114,8 @@ test('a job that moves goes on at its new place with what it was given, on this 
   const ran: string[] = []
   const follow =
     (node: string) =>
-    async ({ place, payload }: Run<{ name: string }>): Promise<Outcome> => {
-      ran.push(`${node}: ${payload.name} at ${place}`)
+    async ({ place, payload, attempt }: Run<{ name: string }>): Promise<Outcome> => {
+      ran.push(`${node}: ${payload.name} at ${place}, attempt ${attempt}`)
       if (place === null) return { kind: 'move', place: 'here', payload: { name: 'second' }, afterMs: 0 }
       if (place === 'here') return { kind: 'move', place: 'there', payload: { name: 'third' }, afterMs: 0 }
       return done
@@ -127,7 +127,11 @@ test('a job that moves goes on at its new place with what it was given, on this 
   await one.work.add(db, job)
   one.work.begin(job)
   await eventually(async () => (await left()) === 0, 'it to be done')
-  assert.deepEqual(ran, ['one: first at null', 'one: second at here', 'two: third at there'])
+  assert.deepEqual(ran, [
+    'one: first at null, attempt 1',
+    'one: second at here, attempt 2',
+    'two: third at there, attempt 3',
+  ])
 })
 
 function newNode(handle: Context['handle'], jobs = [trial]): { work: Work<Context> } {
