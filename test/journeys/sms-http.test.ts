@@ -176,6 +176,31 @@ describe('over an aggregator', () => {
     assert.equal(refused.body.error.code, 'OPTED_OUT')
   })
 
+  test('what an aggregator says of nobody, or without a text, is refused, and a number of the country is completed', async () => {
+    const ada = await world.account({ balance: 100 })
+    const handset = '+254722500006'
+    await ended(ada, await send(ada, handset, 'An offer', 'SHOP'))
+    const { pathname, search } = new URL((await bind('aggregator')).inbound_url)
+    for (const bad of [
+      { from: '0712', to: 'SHOP', text: 'STOP' },
+      { from: 5, to: 'SHOP', text: 'STOP' },
+      { from: '#100', to: 'SHOP', text: 'STOP' },
+      { from: '254722500006', to: 'SHOP' },
+      { from: '0722500006', to: '40999', text: 'STOP' },
+    ]) {
+      const { status, body } = await world.stranger.post(`${pathname}${search}`, bad)
+      assert.deepEqual([status, body.error?.code], [400, 'INVALID_REQUEST'], JSON.stringify(bad))
+    }
+    const way = { environment: 'test', country: 'KE', tiers: [[{ bind: 'aggregator' }]] }
+    const { body: home } = await world.operator.post('/v1/operator/sms/routes', way)
+    await inForce(world, home.id)
+    const told = await world.stranger.post(`${pathname}${search}`, { from: '0722500006', to: 'SHOP', text: 'STOP' })
+    assert.equal(told.status, 200, told.text)
+    const refused = await ada.client.post('/v1/sms/send', { to: handset, from: 'SHOP', message: 'Another' })
+    assert.equal(refused.body.error?.code, 'OPTED_OUT')
+    await world.operator.delete(`/v1/operator/sms/routes/${home.id}`)
+  })
+
   test('who does not know the token changes nothing', async () => {
     const ada = await world.account({ balance: 100 })
     const id = await send(ada, '+254711000005', 'no receipt')

@@ -4,6 +4,10 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { after, before, beforeEach, describe, it, test } from 'node:test'
+import { encodeMessage } from '../../src/protocols/smpp/charset.ts'
+import type { Address } from '../../src/protocols/smpp/octets.ts'
+import { addressTypes, newShortMessage } from '../../src/protocols/smpp/pdu.ts'
+import { commandStatus } from '../../src/protocols/smpp/status.ts'
 import { SmscSimulator } from '../../src/simulators/smsc.ts'
 import type { Client } from '../client.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
@@ -168,6 +172,29 @@ describe('live', () => {
     await smsc.inbound(handset, '40200', 'Tomorrow at nine')
     assert.deepEqual(texts(await inbox(eve.live)), ['Tomorrow at nine', long], 'who wrote last is answered')
     assert.equal((await inbox(ada.live)).length, 1)
+  })
+
+  test('STOP from a handset that the operator names as its country does is obeyed', async () => {
+    const ada = await liveAccount()
+    const [long, short] = ['+254700000077', '40300']
+    for (const number of [long, short]) assert.equal((await assign(number, ada.id)).status, 201)
+    const [session] = smsc.sessions
+    assert.ok(session)
+    const national = (address: string) => ({ ton: 2, npi: 1, address })
+    const says = (from: string, to: Address, text: string) =>
+      session.deliver(
+        newShortMessage({ source: national(from), destination: to, ...encodeMessage(text, { reference: 1 })[0] }),
+      )
+    const own = { ...addressTypes.international, address: long.slice(1) }
+    const code = { ...addressTypes.network, address: short }
+    assert.equal(await says('0712303535', own, 'STOP'), commandStatus.ESME_ROK)
+    assert.equal(await says('712303536', code, 'STOP'), commandStatus.ESME_ROK, 'by the country of who has the number')
+    const refused = await ada.live.post('/v1/sms/send', { to: '+254712303536', from: short, message: 'An offer' })
+    assert.deepEqual([refused.status, refused.body.error?.code], [403, 'OPTED_OUT'], refused.text)
+    assert.equal(await says('0712', code, 'STOP'), commandStatus.ESME_RX_P_APPN, 'nobody has such a number')
+    const { body } = await ada.live.get('/v1/sms/opt-outs')
+    const phones = body.data.map(({ phone }: { phone: string }) => phone).sort()
+    assert.deepEqual(phones, ['+254712303535', '+254712303536'])
   })
 
   async function assign(number: string, account_id: string, shared = false) {

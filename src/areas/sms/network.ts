@@ -135,6 +135,14 @@ class Network {
     return routeFor(this.#routes, destination)
   }
 
+  /** The countries that routes over a bind lead to, as far as they name one. */
+  countriesOver(name: string): string[] {
+    const isOver = ({ tiers }: Route): boolean => tiers.some((tier) => tier.some(({ bind }) => bind === name))
+    return [
+      ...new Set(this.#routes.flatMap((route) => (route.country !== null && isOver(route) ? [route.country] : []))),
+    ]
+  }
+
   /** Why nothing is accepted for a destination now; null: it is. Whether the sandbox takes a test message is known where one is. */
   problem(destination: Destination, isForNow: boolean): AppError | null {
     const route = this.routeFor(destination)

@@ -2,6 +2,7 @@
 // What an aggregator answers, and what its own calls say, read as its profile tells.
 import type { Static } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
+import { isSomebody } from '../inbound/handset.ts'
 import type { errorCodes, Profile, Verdict } from './http-profile.ts'
 
 /** Receipts or messages that one call may bring. */
@@ -80,13 +81,15 @@ export function receiptsOf(profile: NonNullable<Profile['receipts']>, value: unk
   })
 }
 
-/** The messages of a call, with numbers as customers write them. */
+/** The messages of a call; throws INVALID_REQUEST when one has no text, even an empty one, or nobody can have sent it. */
 export function messagesOf(profile: NonNullable<Profile['inbound']>, value: unknown): Written[] {
-  return itemsOf(value, profile.each).map((item) => ({
-    from: numberOf(required(item, profile.from)),
-    to: numberOf(required(item, profile.to)),
-    text: (found(item, profile.text)[0] ?? '').slice(0, maxTextLength),
-  }))
+  return itemsOf(value, profile.each).map((item) => {
+    const from = required(item, profile.from)
+    if (!isSomebody(from)) throw new AppError('INVALID_REQUEST', `what stands at ${profile.from} is no number`)
+    const [text] = found(item, profile.text)
+    if (text === undefined) throw new AppError('INVALID_REQUEST', `there is nothing at ${profile.text}`)
+    return { from: numberOf(from), to: numberOf(required(item, profile.to)), text: text.slice(0, maxTextLength) }
+  })
 }
 
 interface Content {

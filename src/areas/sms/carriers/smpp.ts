@@ -3,6 +3,7 @@
 // one pace. A session that is lost comes back by itself; what it had sent and not had answered is of unknown fate.
 import { Type } from 'typebox'
 import { backoffMs } from '../../../kernel/backoff.ts'
+import { AppError } from '../../../kernel/errors.ts'
 import type { Logger } from '../../../platform/log.ts'
 import { messageOf } from '../../../platform/log.ts'
 import { OneOf } from '../../../platform/schema.ts'
@@ -365,6 +366,10 @@ class SmppCarrier implements Carrier {
       } else await this.#intake.incoming(incomingOf(this.name, pdu))
       return commandStatus.ESME_ROK
     } catch (error) {
+      if (error instanceof AppError && error.code === 'INVALID_REQUEST') {
+        this.#log.warn({ error, bind: this.name }, 'what a carrier brought is refused for good')
+        return commandStatus.ESME_RX_P_APPN
+      }
       this.#log.warn({ error, bind: this.name }, 'what a carrier brought could not be stored; it will bring it again')
       return commandStatus.ESME_RX_T_APPN
     }

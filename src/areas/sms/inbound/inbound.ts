@@ -6,10 +6,11 @@ import type { App } from '../../../platform/app.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { Incoming } from '../carrier.ts'
-import { isSandbox } from '../network.ts'
+import { isSandbox, networkOf } from '../network.ts'
 import { findPlaces } from '../ported/numbers.ts'
+import { countriesOf, handsetOf, isLocal } from './handset.ts'
 import { forNobody, join } from './join.ts'
-import { claimsTo, type Whose } from './owner.ts'
+import { claimsTo, homesOf, type Whose } from './owner.ts'
 import { receive } from './receive.ts'
 
 /** A message that a request of this node has just asked the simulator for. */
@@ -53,11 +54,13 @@ export async function bring(
   return stored
 }
 
-/** Takes what a handset sent; fulfilled when it is stored. */
-export async function takeIncoming(app: App, message: Incoming): Promise<void> {
-  const { carrier, from, to } = message
+/** Takes what a handset sent; fulfilled when it is stored. Throws INVALID_REQUEST when nobody can have sent it. */
+export async function takeIncoming(app: App, brought: Incoming): Promise<void> {
+  const { carrier } = brought
   const isTest = isSandbox(carrier)
-  const wanted = isTest ? expectedOf(app, message) : undefined
+  const wanted = isTest ? expectedOf(app, brought) : undefined
+  const message = isTest ? brought : await named(app, brought)
+  const { from, to } = message
   const claims = await claimsTo(app, { from, to, isTest, expectedBy: wanted?.by ?? null })
   const { keeper } = claims
   // Here, because within the transaction it would wait for a second connection.
@@ -72,6 +75,19 @@ export async function takeIncoming(app: App, message: Incoming): Promise<void> {
     }))
   if (keeper === null) forNobody(app, message)
   if (id !== null) wanted?.arrived(id)
+}
+
+/**
+ * With its numbers as E.164. What is written as in a country is completed with that of the number which it was sent to, of
+ * the routes over its bind, or of the accounts that have the number, whichever says it first.
+ */
+async function named(app: App, message: Incoming): Promise<Incoming> {
+  const served = networkOf(app).countriesOver(message.carrier)
+  const to = handsetOf(message.to, [countriesOf(message.from), served]) ?? message.to
+  const homes = isLocal(message.from) ? await homesOf(app, to) : []
+  const from = handsetOf(message.from, [countriesOf(to), served, homes])
+  if (from === null) throw new AppError('INVALID_REQUEST', `${message.from} is no number of a known country`)
+  return { ...message, from, to }
 }
 
 /** A part of it is enough to know it by; one that comes whole is expected no longer. */

@@ -67,6 +67,17 @@ const findNumbers = statement<
     order by account_id`,
 )
 
+const findHomes = statement<{ forms: readonly string[] }, { country: string }>(
+  'sms.find_homes',
+  `select distinct accounts.country_of(account_id) as country
+     from sms.numbers where environment = 'live' and number = any($forms::text[])`,
+)
+
+/** The countries of the accounts that have a live number. */
+export async function homesOf(app: App, number: string): Promise<string[]> {
+  return (await app.db.query(findHomes, { forms: formsOf(number) })).map(({ country }) => country)
+}
+
 export interface Arrived {
   readonly from: string
   readonly to: string
@@ -119,10 +130,14 @@ async function lastTo(
 
 /** The owners of a number: of a live one all, in test the account that the message is for anyway. */
 async function numbersFor(app: App, to: string, isTest: boolean, whose: Whose | null): Promise<NumberRow[]> {
-  const forms = to.startsWith('+') ? [to, to.slice(1)] : [to, `+${to}`]
+  const forms = formsOf(to)
   const rows = isTest ? [] : await app.db.query(findNumbers, { environment: 'live', forms, account: null })
   if (rows.length > 0 || whose?.tenant.environment !== 'test') return rows
   return app.db.query(findNumbers, { environment: 'test', forms, account: whose.tenant.account })
+}
+
+function formsOf(number: string): string[] {
+  return number.startsWith('+') ? [number, number.slice(1)] : [number, `+${number}`]
 }
 
 function rowFor(text: string, rows: readonly NumberRow[]): NumberRow | undefined {
