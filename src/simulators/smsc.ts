@@ -66,6 +66,7 @@ const outcomes: Readonly<Record<string, Outcome>> = {
 
 const delivered = { state: 'DELIVRD', error: null } as const
 const undelivered = { state: 'UNDELIV', error: null } as const
+const expired = { state: 'EXPIRED', error: null } as const
 
 export interface SmscSimulatorOptions {
   host?: string
@@ -106,6 +107,10 @@ interface UnderWay {
   concatenation: Concatenation | null
   submitDate: string | null
   wish: Wish | null
+  /** How long the network may still try when its delay is over; without it: as long as it takes. */
+  triesMs?: number
+  /** What is due next is not its delivery but the end of its validity. */
+  expires?: boolean
 }
 
 interface HeldReceipt {
@@ -177,6 +182,7 @@ export class SmscSimulator {
     for (const [messageId, underWay] of this.#underWay.entries()) {
       this.#states.set(messageId, 'ENROUTE')
       if (!this.#underWay.isDue(messageId)) this.#underWay.put(messageId, underWay, 0)
+      else if (underWay.wish?.isOutOfCoverage) this.#wait(underWay)
     }
     this.#journal.begin()
   }
@@ -217,7 +223,7 @@ export class SmscSimulator {
     if (!inCoverage && !waiting) remember(this.#outOfCoverage, digits, [], maxUnfinished)
     if (!inCoverage || !waiting) return
     this.#outOfCoverage.delete(digits)
-    for (const message of waiting) void this.#deliver(message, {})
+    for (const message of waiting) this.#reach(message)
   }
 
   /** The same for handsets that an account wished out of reach: all but those that still are; `*` is every one. */
@@ -228,10 +234,7 @@ export class SmscSimulator {
       const [whose, number = ''] = key.split(' ')
       if (whose !== account || out.has(number)) continue
       this.#outOfCoverage.delete(key)
-      for (const message of waiting) {
-        message.wish = null
-        void this.#deliver(message, {})
-      }
+      for (const message of waiting) this.#reach(message)
     }
   }
 
@@ -299,14 +302,19 @@ export class SmscSimulator {
     if (outcome.early) {
       await Promise.all([this.#receipt(underWay, delivered), this.#receipt(underWay, delivered)])
       this.#arrive(underWay, outcome)
-    } else if (wish?.isOutOfCoverage) {
-      // At once, so that it is already waiting when the handset is back.
-      this.#underWay.put(messageId, underWay)
-      void this.#deliver(underWay, outcome)
-    } else {
-      this.#underWay.put(messageId, underWay, (outcome.delays ?? 1) * (wish?.delayMs ?? this.delayMs))
-    }
+    } else this.#send(underWay, outcome, validityMs(message))
     return { status: 0, messageId }
+  }
+
+  /** What is not delivered before its validity is over expires then. */
+  #send(underWay: UnderWay, outcome: Outcome, forMs: number | null): void {
+    const { messageId, wish } = underWay
+    // At once, so that it is already waiting when the handset is back.
+    const delayMs = wish?.isOutOfCoverage ? 0 : (outcome.delays ?? 1) * (wish?.delayMs ?? this.delayMs)
+    if (forMs !== null) underWay.triesMs = Math.max(0, forMs - delayMs)
+    if (wish?.isOutOfCoverage) return this.#underWay.put(messageId, underWay, this.#wait(underWay) ?? undefined)
+    if (forMs !== null && forMs < delayMs) underWay.expires = true
+    this.#underWay.put(messageId, underWay, Math.min(delayMs, forMs ?? delayMs))
   }
 
   #refusal(session: SmscSession, message: SubmitSm, outcome: Outcome): number {
@@ -329,21 +337,41 @@ export class SmscSimulator {
     return met < times
   }
 
-  /** The moment at which the network knows what became of a message. */
-  async #deliver(underWay: UnderWay, outcome: Outcome): Promise<undefined> {
-    const number = underWay.destination.address
-    const key = underWay.wish?.isOutOfCoverage ? `${underWay.wish.account} ${number}` : number
-    if (key !== number && !this.#outOfCoverage.has(key)) remember(this.#outOfCoverage, key, [], maxUnfinished)
-    const waiting = this.#outOfCoverage.get(key)
-    if (waiting) {
-      if (waiting.length < maxHeld) waiting.push(underWay)
-      return
+  /** The moment at which the network knows what became of a message. Gives after how long there is more to know. */
+  async #deliver(underWay: UnderWay, outcome: Outcome): Promise<number | undefined> {
+    if (underWay.expires) {
+      const others = this.#outOfCoverage.get(whereabouts(underWay))?.filter((other) => other !== underWay)
+      if (others) this.#outOfCoverage.set(whereabouts(underWay), others)
+      return void (await this.#receipt(underWay, expired))
     }
+    const waitsMs = this.#wait(underWay)
+    if (waitsMs !== null) return waitsMs
     const { receipt = underWay.systemId === this.lost ? undelivered : delivered } = outcome
     if (receipt === null) return void this.#underWay.delete(underWay.messageId)
     const told = this.#receipt(underWay, receipt)
     if (receipt === delivered) this.#arrive(underWay, outcome)
     await told
+    return undefined
+  }
+
+  /** Keeps a message for a handset out of reach. Gives how long at most, if there is an end; null: it is in reach. */
+  #wait(underWay: UnderWay): number | undefined | null {
+    const key = whereabouts(underWay)
+    if (underWay.wish?.isOutOfCoverage && !this.#outOfCoverage.has(key))
+      remember(this.#outOfCoverage, key, [], maxUnfinished)
+    const waiting = this.#outOfCoverage.get(key)
+    if (!waiting) return null
+    if (waiting.length < maxHeld) waiting.push(underWay)
+    if (underWay.triesMs !== undefined) underWay.expires = true
+    return underWay.triesMs
+  }
+
+  /** Its handset is in reach again. */
+  #reach(underWay: UnderWay): void {
+    underWay.expires = false
+    underWay.wish = null
+    this.#underWay.put(underWay.messageId, underWay)
+    void this.#deliver(underWay, {})
   }
 
   /** Resolves when the receipt is acknowledged, or waits to be offered again. */
@@ -455,6 +483,18 @@ function wishOf({ destination, tlvs }: SubmitSm): Wish | null {
 
 function outcomeOf({ destination, wish }: Pick<UnderWay, 'destination' | 'wish'>): Outcome {
   return forcedOutcome(destination) ?? outcomes[wish?.outcome ?? ''] ?? {}
+}
+
+/** Under what a message waits for its handset: by whose wish it is out of reach, if by somebody's. */
+function whereabouts({ destination, wish }: UnderWay): string {
+  return wish?.isOutOfCoverage ? `${wish.account} ${destination.address}` : destination.address
+}
+
+/** How long the network may try, when it is told so as a time from now; null: it is not. */
+function validityMs({ validityPeriod }: SubmitSm): number | null {
+  const [, days, hours, minutes, seconds] = /^0000(\d\d)(\d\d)(\d\d)(\d\d)\d{3}R$/.exec(validityPeriod) ?? []
+  if (seconds === undefined) return null
+  return (((Number(days) * 24 + Number(hours)) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000
 }
 
 const refused = (status: number): SubmitAnswer => ({ status, messageId: '' })

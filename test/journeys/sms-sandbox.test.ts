@@ -59,6 +59,27 @@ test('messages to a handset out of coverage arrive when it is back, long ones to
   assert.equal((await ended(ada, other)).status, 'delivered')
 })
 
+test('what a handset is out of coverage for longer than its validity expires, by the account’s clock', async () => {
+  const ada = await world.account({ balance: 100 })
+  await behave(ada, { delay_ms: 0, out_of_coverage: ['*'] })
+  const text = { from: 'PAMOJA', message: 'Habari '.repeat(30) }
+  const short = await ada.client.post('/v1/sms/send', { ...text, to: '+254722900011', validity: 60 })
+  const long = await ada.client.post('/v1/sms/send', { ...text, to: '+254722900011', validity: 86_400 })
+  await behave(ada, { delay_ms: 600_000, out_of_coverage: ['+254722900011'] })
+  const slow = await ada.client.post('/v1/sms/send', { ...text, to: '+254722900012', validity: 60 })
+  const ids = [short, long, slow].map(({ body }) => body.message_id)
+  for (const id of ids) await eventually(async () => (await statusOf(ada, id)) === 'sent', `${id} to be sent`)
+  await ada.client.post('/v1/sandbox/clock', { advance_seconds: 3_600 })
+  for (const id of [ids[0], ids[2]]) {
+    const { status, error_code } = await ended(ada, id)
+    assert.deepEqual([status, error_code], ['failed', 'EXPIRED'])
+  }
+  assert.equal(await statusOf(ada, ids[1]), 'sent')
+  await behave(ada, { out_of_coverage: [] })
+  assert.equal((await ended(ada, ids[1])).status, 'delivered')
+  assert.equal(await statusOf(ada, ids[0]), 'failed')
+})
+
 test('a slow network delivers late', async () => {
   const ada = await world.account({ balance: 100 })
   await behave(ada, { delay_ms: 600_000 })
