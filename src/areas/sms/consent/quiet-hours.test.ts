@@ -13,8 +13,16 @@ describe('a promotional message', () => {
     ['goes at eight', 'KE', 'KE', '2026-03-02T05:00:00Z', '2026-03-02T05:00:00Z'],
     ['lives by the clock of its recipient', 'GH', 'KE', '2026-03-01T20:30:00Z', '2026-03-01T20:30:00Z'],
     ['waits from eight in Nigeria', 'NG', 'KE', '2026-03-01T19:05:00Z', '2026-03-02T07:00:00Z'],
-    ['lives by the account’s clock elsewhere', 'SE', 'KE', '2026-03-01T18:00:00Z', '2026-03-02T05:00:00Z'],
-    ['goes by Greenwich where nothing is known', null, 'SE', '2026-03-01T22:00:00Z', '2026-03-02T08:00:00Z'],
+    ['waits for the morning of another continent', 'IN', 'KE', '2026-03-01T16:00:00Z', '2026-03-02T02:30:00Z'],
+    [
+      'goes at once where it is day, whatever the hour at home',
+      'US',
+      'KE',
+      '2026-03-01T19:00:00Z',
+      '2026-03-01T19:00:00Z',
+    ],
+    ['lives by the account’s clock where there is none', null, 'KE', '2026-03-01T18:00:00Z', '2026-03-02T05:00:00Z'],
+    ['goes by Greenwich where nothing is known', null, 'XX', '2026-03-01T22:00:00Z', '2026-03-02T08:00:00Z'],
     ['is not early when clocks go back at night', 'EG', 'KE', '2026-10-29T20:00:00Z', '2026-10-30T06:00:00Z'],
   ]
   for (const [what, country, home, at, goes] of cases)
