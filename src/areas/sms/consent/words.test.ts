@@ -22,6 +22,8 @@ test('STOP, START and HELP are understood in every language, however they are wr
 test('one word is about every sender, the others about the one that they are written to', () => {
   assert.equal(wishOf('stopall')?.isAboutAll, true)
   for (const word of ['STOP', 'OPTOUT', 'START', 'HELP']) assert.equal(wishOf(word)?.isAboutAll, false)
+  assert.match(wishOf('stopall')?.answer('22003') ?? '', /from 22003 or other senders/, 'and says so')
+  assert.doesNotMatch(wishOf('stop')?.answer('22003') ?? '', /other senders/)
 })
 
 test('a message that only has such a word in it is an ordinary message', () => {

@@ -54,6 +54,10 @@ const answers: Readonly<Record<Wish, Readonly<Partial<Record<Language, string>> 
 /** The word that is about every sender of an account, not only about the one it is written to. */
 const aboutAll = 'STOPALL'
 
+/** START takes it back, whichever of the senders it is written to. */
+const answerAboutAll =
+  'You will get no more messages from {sender} or other senders of this organisation. Reply START to get them again.'
+
 /** What a handset wishes. */
 export interface Wished {
   readonly wish: Wish
@@ -83,8 +87,9 @@ export function ownWishOf(text: string, own: OwnWords): Wished | null {
 const wishes: readonly Wish[] = ['stop', 'start', 'help']
 
 function wished(wish: Wish, word: string, language: Language): Wished {
-  const answer = answers[wish][language] ?? answers[wish].en
-  return { wish, word, isAboutAll: word === aboutAll, answer: (sender) => answer.replace('{sender}', sender) }
+  const isAboutAll = word === aboutAll
+  const answer = isAboutAll ? answerAboutAll : (answers[wish][language] ?? answers[wish].en)
+  return { wish, word, isAboutAll, answer: (sender) => answer.replace('{sender}', sender) }
 }
 
 /** A message that is nothing but a word, in the one form of it. */
