@@ -10,7 +10,8 @@ $$;
 -- Takes the job of a message away so that it is not submitted, and gives the message with how long the job had still to
 -- wait and the encoding that was asked for, null if none was; nothing when a node has the job, or the message may be out.
 -- The lock decides: a node that takes the job before it is the owner then, and one that comes later finds no job.
-create or replace function sms.take_back(p_bucket smallint, p_account uuid, p_environment text, p_id uuid)
+drop function sms.take_back(smallint, uuid, text, uuid);
+create function sms.take_back(p_bucket smallint, p_account uuid, p_environment text, p_id uuid)
   returns table (message sms.messages, waits_ms bigint, wanted_encoding text) language plpgsql as $$
 declare
   found_job uuid;

@@ -81,26 +81,3 @@ begin
     select n = any(fresh), told[array_position(fresh, n)], told[many + array_position(fresh, n)]
       from generate_subscripts(items, 1) n order by n;
 end $$;
-
--- As before, and with the encoding that was asked for, which the job keeps; null: none was.
-drop function sms.take_back(smallint, uuid, text, uuid);
-create function sms.take_back(p_bucket smallint, p_account uuid, p_environment text, p_id uuid)
-  returns table (message sms.messages, waits_ms bigint, wanted_encoding text) language plpgsql as $$
-declare
-  found_job uuid;
-begin
-  select m.job into found_job from sms.messages m
-   where m.bucket = p_bucket and m.account_id = p_account and m.environment = p_environment and m.id = p_id
-     and m.status = 'queued';
-  select ceil(extract(epoch from j.run_at - now()) * 1000), j.payload ->> 'wantedEncoding' into waits_ms, wanted_encoding
-    from work.jobs j
-   where j.bucket = p_bucket and j.id = found_job and j.owner is null and j.attempt = 0
-     and j.run_at > now() + interval '1 second' for update;
-  if not found then return; end if;
-  select m.* into message from sms.messages m
-   where m.bucket = p_bucket and m.account_id = p_account and m.environment = p_environment and m.id = p_id
-     and m.status = 'queued' and m.job = found_job for update;
-  if not found then return; end if;
-  delete from work.jobs j where j.bucket = p_bucket and j.id = found_job;
-  return next;
-end $$;
