@@ -50,6 +50,20 @@ const damages: readonly Damage[] = [
     ],
   },
   {
+    name: 'nothing wrong with a fee that was all that was paid',
+    sql: `insert into ledger.transfers (bucket, account_id, environment, source_id, step, leg, id, debit, credit, amount, currency)
+          select bucket, account_id, environment, gen_random_uuid(), 'payment:settle', 1, '${firstUuidAt(atMs + hourMs)}', debit, 'revenue:payment_fees', amount, currency
+            from ledger.transfers where source_id = $payment and leg = 1`,
+    problems: [],
+  },
+  {
+    name: 'another leg that stands alone',
+    sql: `insert into ledger.transfers (bucket, account_id, environment, source_id, step, leg, id, debit, credit, amount, currency)
+          select bucket, account_id, environment, '${firstUuidAt(atMs)}', 'payment:settle', 1, '${firstUuidAt(atMs + hourMs)}', debit, credit, amount, currency
+            from ledger.transfers where source_id = $payment and leg = 1`,
+    problems: [`the step payment:settle of ${firstUuidAt(atMs)} must have at least 2 legs, but has 1.`],
+  },
+  {
     name: 'a transfer that was moved to a wallet that does not exist',
     sql: `update ledger.transfers set currency = 'UGX' where source_id = $hold`,
     problems: [

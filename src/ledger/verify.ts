@@ -154,13 +154,15 @@ const wrongReversals = statement<Buckets, ReversalRow>(
     order by account_id, environment, source_id, step limit ${mostProblems}`,
 )
 
+// The legs of a posting are numbered from 0. Only the fee of a payment, which is number 1, may stand alone, where it took all
+// that was paid; where it did not, the wallet and the roll-ups miss what leg 0 brought.
 const wrongPostings = statement<Buckets, PostingRow>(
   'ledger.verify_postings',
   `select account_id, environment, source_id, step, count(*)::int as legs, max(leg) + 1 as expected_legs
      from ledger.transfers
     where bucket = any($buckets::smallint[])
     group by bucket, account_id, environment, source_id, step
-   having count(*) <> max(leg) + 1
+   having count(*) <> max(leg) + 1 and not (max(leg) = 1 and max(credit) = 'revenue:payment_fees')
     order by account_id, environment, source_id, step limit ${mostProblems}`,
 )
 

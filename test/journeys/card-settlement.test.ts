@@ -66,6 +66,23 @@ test('test cards, and what is paid into the wallet itself, are there at once', a
   assert.deepEqual(await figures(live), { balance: 500, available: 500, held: 0, pending: 0 })
 })
 
+test('a fee may take the whole amount, and the books are right then too', async () => {
+  const { client, id } = await world.account()
+  const price = { area: 'payments', unit: 'card.fixed', amount: 5, currency: 'KES', account_id: id }
+  const set = await world.operator.post('/v1/operator/prices', price)
+  assert.equal(set.body.unit, 'card.fixed', set.text)
+  const { body: key } = await client.post('/v1/api-keys', { name: 'live', environment: 'live' })
+  const order = { amount: 3, currency: 'KES', card: visa }
+  for (const payer of [client, client.as(key.key)]) {
+    const paid = await eventually(async () => {
+      const { body } = await payer.post('/v1/payments', order)
+      return body.fee === 3 && body
+    }, 'the price to be in force')
+    assert.deepEqual([paid.status, paid.net_amount], ['completed', 0])
+  }
+  assert.deepEqual((await verifyLedger(world.app.db)).problems, [])
+})
+
 async function figures(client: Client) {
   const { body } = await client.get('/v1/wallet/balance?currency=KES')
   const { balance, available, held, pending } = body
