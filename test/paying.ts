@@ -17,7 +17,7 @@ export function settled(client: Client, payment: string) {
 
 /**
  * Whether a provider's call came before it was asked. Of M-Pesa only the call says how much was paid, and once it was asked
- * that is not waited for long where time runs fast: a slow machine may miss it, and then the amount is taken for right.
+ * that is waited for ten seconds: a very slow machine may miss it, and then the amount is taken for right.
  */
 export async function isToldInTime(sql: pg.Client, payment: string): Promise<boolean> {
   const { rows } = await sql.query('select from payments.attempts where payment_id = $1 and said_paid_at is null', [

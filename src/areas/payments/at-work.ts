@@ -10,7 +10,7 @@ import type { Outcome } from '../../platform/work.ts'
 const plannedMs = 10_000
 const sendingMs = 40_000
 
-/** To look again soon: somebody else is at it, or nobody here can just now. */
+/** To look again soon: somebody else is at it. */
 export const soon: Outcome = { kind: 'again', afterMs: 1_000 }
 
 /** `inline`: the request that accepted it sends it. `quietMs`: for how long its state has been what it is. */

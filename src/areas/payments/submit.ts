@@ -30,8 +30,13 @@ import {
 
 /** A payment is given up so long after its time, when the provider was asked once more. */
 const graceMs = 30_000
-/** How long the callback is waited for that says how much was paid, when the provider does not when it is asked. */
+/**
+ * How long the callback is waited for that says how much was paid, when the provider does not when it is asked. It is late
+ * because of the network or the load, so that it is waited for as long where the sandbox's time passes faster.
+ */
 const callbackMs = 10_000
+
+const unheard: Verdict = { kind: 'unknown', reason: 'nobody here speaks to the provider' }
 
 /** Only one may send an attempt. */
 const beginSending = operation(
@@ -94,12 +99,12 @@ async function watch(app: App, tenant: Tenant, toSend: ToSend, run: Run<Static<t
 /** Asks the provider how it went. */
 async function look(app: App, tenant: Tenant, attempt: AttemptRow, payment: PaymentRow): Promise<Outcome> {
   const method = methodOf(payment)
-  const told = await method.query(app, tenant, attempt, payment)
-  if (!told) return soon
+  // The operator may have removed the account: then nothing is heard of it, and its time runs out all the same.
+  const told = (await method.query(app, tenant, attempt, payment)) ?? unheard
   const isFirst = attempt.said_paid_at === null && open.includes(payment.status)
   if (isBare(told) && isFirst && !isOver(app, tenant, payment, attempt)) {
     await app.db.query(noteSaidPaid, { ...tenant, id: attempt.id, at: new Date(app.clock.nowMs()) })
-    return { kind: 'again', afterMs: callbackMs * gatewayOf(app).timeScale(tenant.environment) }
+    return { kind: 'again', afterMs: callbackMs }
   }
   const isLost = told.kind === 'missing' && attempt.state !== 'accepted' && method.isRepeatable(app, tenant, attempt)
   let verdict = isLost ? await sendAgain(app, tenant, attempt) : told

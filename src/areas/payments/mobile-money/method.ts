@@ -51,14 +51,14 @@ export const mobileMoney: PaymentMethod = {
   },
 
   async query(app, tenant, attempt) {
-    const carrier = carrierOf(app, tenant, attempt)
-    if (!carrier) return null
     const { provider_id } = attempt
     // Whoever was sending it is gone, and nobody knows how far it came.
     if (provider_id === null) return { kind: 'unknown', reason: 'the node that sent it is gone' }
     const { said_paid_at, called_amount: micros, called_receipt: receipt } = attempt
+    const carrier = carrierOf(app, tenant, attempt)
     // It has said so before, and the callback that says how much was waited for.
-    const verdict = said_paid_at ? paidAsAsked : await carrier.query(provider_id, marketOf(attempt))
+    const verdict = said_paid_at ? paidAsAsked : await carrier?.query(provider_id, marketOf(attempt))
+    if (!verdict) return null
     // What a callback said that could not be confirmed is so now.
     return isBare(verdict) && micros !== null ? { kind: 'paid', receipt, micros } : verdict
   },
