@@ -59,6 +59,12 @@ export class DisputeDesk {
     this.#disputes.put(id, { ...dispute, status: 'expected' }, openAfterMs)
   }
 
+  /** Whether the payer's bank has the money of a charge, for good or until it is decided. */
+  isTaken(intent: string): boolean {
+    const status = this.#disputes.get(intent)?.status
+    return status === 'needs_response' || status === 'lost'
+  }
+
   answerSearch(reference: string, response: ServerResponse): void {
     const found = this.#opened().filter(({ intent }) => intent.reference === reference)
     say(response, 200, { data: found.map(shown) })

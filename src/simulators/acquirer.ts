@@ -247,6 +247,7 @@ export class AcquirerSimulator extends SimulatedProvider {
     const intent = this.#intents.get(textOf(body?.payment_intent))
     const amount = body?.amount
     if (!intent || reference === '') return refuse(response, 404, 'resource_missing')
+    if (this.#disputes.isTaken(intent.id)) return refuse(response, 400, 'charge_disputed')
     const left = this.#leftOf(intent.id)
     if (typeof amount !== 'number' || amount <= 0 || amount > left)
       return refuse(response, 400, 'charge_already_refunded')

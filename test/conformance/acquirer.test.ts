@@ -107,6 +107,9 @@ test('a payer of the card for it wants back what was not given back yet, and who
     const outcome = await carrier.disputes(asked.attempt, 'KES')
     return outcome.kind === 'found' && outcome.disputes[0]
   }, 'the dispute')
+  const refund = { micros: 100_000_000n, currency: 'KES' } as const
+  const disputed = { kind: 'refused', code: 'charge_disputed' }
+  assert.deepEqual(await carrier.refund(randomUUID(), asked.attempt, refund), disputed)
   const { id, ...rest } = found
   assert.deepEqual(rest, { status: 'open', micros: 1_000_000_000n, reason: 'fraudulent' })
   const decide = async (outcome: string, dispute = id) => {
@@ -118,6 +121,7 @@ test('a payer of the card for it wants back what was not given back yet, and who
   assert.equal(await decide('won', 'dp_00'), 404)
   assert.equal(await decide('lost'), 200)
   assert.equal(await decide('won'), 400)
+  assert.deepEqual(await carrier.refund(randomUUID(), asked.attempt, refund), disputed)
   const after = { kind: 'found', disputes: [{ ...found, status: 'lost' }] }
   assert.deepEqual(await carrier.disputes(asked.attempt, 'KES'), after)
   assert.deepEqual(await carrier.disputes(randomUUID(), 'KES'), { kind: 'found', disputes: [] })

@@ -250,6 +250,50 @@ test('what cannot be is not believed: more than was paid, or of a payment that w
   assert.deepEqual(await wallet(account.client), { balance: 971, held: 0 })
 })
 
+test('a dispute takes no more than refunds have left, and what is taken beyond is on the operator’s list', async () => {
+  const account = await world.account({ balance: 500 })
+  const { client } = account
+  const { payment_id } = await pay(client, plain)
+  for (const amount of [100, 200]) {
+    const { status, text } = await client.post(`/v1/payments/${payment_id}/refund`, { amount })
+    assert.equal(status, 201, text)
+  }
+  const attempt = await attemptOf(account, payment_id)
+  const told = { id: 'dp_twice', micros: 900_000_000n, reason: 'other' } as const
+  const apply = (status: 'open' | 'lost') =>
+    world.app.db.tx((tx) => applyDispute(world.app, tx, tenantOf(account), attempt, { ...told, status }))
+  await apply('open')
+  assert.deepEqual(await wallet(client), { balance: 1_171, held: 700 })
+  await apply('lost')
+  assert.deepEqual(await wallet(client), { balance: 471, held: 0 })
+  const [dispute] = (await client.get('/v1/payments/disputes')).body.data
+  assert.deepEqual([dispute.amount, dispute.amount_owed], [900, 0])
+  const { data } = (await world.operator.get('/v1/operator/payments/discrepancies')).body
+  const found = data.find((one: { payment_id: string }) => one.payment_id === payment_id)
+  assert.deepEqual([found.asked_amount, found.told_amount, found.provider_reference], [1_000, 1_200, 'dp_twice'])
+})
+
+test('a refund that fails while a dispute is open leaves its part to the dispute', async () => {
+  const account = await world.account({ balance: 500 })
+  const { client } = account
+  const { payment_id } = await pay(client, plain)
+  const attempt = await attemptOf(account, payment_id)
+  const told = { id: 'dp_left', micros: 1_000_000_000n, reason: 'other' } as const
+  const apply = (status: 'open' | 'lost') =>
+    world.app.db.tx((tx) => applyDispute(world.app, tx, tenantOf(account), attempt, { ...told, status }))
+  // As a refund does that the acquirer was asked for and has not taken yet.
+  const refund = async (by: number) => {
+    const id = uuidOf('payment', payment_id)
+    await sql.query('update payments.payments set refunded = refunded + $2 where id = $1', [id, by])
+  }
+  await refund(100_000_000)
+  await apply('open')
+  assert.deepEqual(await wallet(client), { balance: 1_471, held: 900 })
+  await refund(-100_000_000)
+  await apply('lost')
+  assert.deepEqual(await wallet(client), { balance: 471, held: 0 })
+})
+
 test('what the operator lends an account is set aside like its own money', async () => {
   const { client, id } = await world.account()
   const lent = { amount: 20, currency: 'KES', environment: 'test' }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Payments of which a provider told another amount than was asked for. Where nothing was booked yet the money is kept apart;
-// where the payment had been completed already, on the provider's word, the books and the provider differ. Either way
-// somebody has to look, and it stays on the operator's list until then.
+// where the payment had been completed already, on the provider's word, the books and the provider differ. So they do where
+// a provider takes back more than was paid. Somebody has to look, and it stays on the operator's list until then.
 import { type Static, Type } from 'typebox'
 import { AppError, invalid } from '../../kernel/errors.ts'
 import { bucketCount, idOf, uuidOf } from '../../kernel/ids.ts'
@@ -97,6 +97,20 @@ export async function noteDiscrepancy(app: App, payment: PaymentRow, verdict: Ve
   app.log.error({ payment: idOf('payment', id), provider }, 'a provider collected another amount than was asked for')
 }
 
+/** Puts a payment on the list, once, of which a lost dispute and the refunds together take more than was paid. */
+export async function noteTakenTwice(
+  app: App,
+  tx: Tx,
+  { bucket, account_id: account, environment, id, provider, currency, amount: asked, refunded }: PaymentRow,
+  dispute: { amount: bigint; provider_id: string },
+): Promise<void> {
+  const told = refunded + dispute.amount
+  const at = new Date(app.clock.nowMs())
+  const found = { bucket, account, environment, payment: id, provider, currency, asked, told, at }
+  await tx.query(insertDiscrepancy, { ...found, receipt: dispute.provider_id })
+  app.log.error({ payment: idOf('payment', id), provider }, 'refunds and a lost dispute take more than was paid')
+}
+
 const Discrepancy = Type.Object(
   {
     payment_id: Type.String(),
@@ -106,8 +120,12 @@ const Discrepancy = Type.Object(
     provider: Type.String(),
     currency: Type.String(),
     asked_amount: Amount({ description: 'What the payer was asked for' }),
-    told_amount: Amount({ description: 'What the provider says it collected' }),
-    provider_reference: Nullable(Type.String({ description: 'The provider’s receipt for it' })),
+    told_amount: Amount({
+      description: 'What the provider says it collected, or what refunds and a lost dispute take back together',
+    }),
+    provider_reference: Nullable(
+      Type.String({ description: 'The provider’s receipt for it, or its id of the dispute' }),
+    ),
     found_at: At(),
     resolved_at: Nullable(At()),
     note: Nullable(Type.String()),
@@ -120,7 +138,7 @@ const listRoute = list({
   operation: 'operator.listPaymentDiscrepancies',
   summary: 'List the payments of which a provider told another amount than was asked for, oldest first',
   description:
-    'One that is `failed` has its money in `suspense:<provider>`. One that is `completed` was booked as asked for before the amount was told: compare it with the provider’s statement.',
+    'One that is `failed` has its money in `suspense:<provider>`. One that is `completed` was booked as asked for before the amount was told, or a lost dispute and its refunds together take more than was paid: compare it with the provider’s statement.',
   scope: 'operator',
   query: Type.Object({ limit: listQuery.limit, cursor: listQuery.cursor }),
   row: Discrepancy,

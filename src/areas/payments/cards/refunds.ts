@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Giving back what was paid by card: the acquirer knows the payment by our attempt and the refund by its own id.
-import type { OutgoingVerdict, RefundCarrier } from '../providers/provider.ts'
+import type { FailureReason, OutgoingVerdict, RefundCarrier } from '../providers/provider.ts'
 import type { Acquirer, RefundOutcome } from './acquirer.ts'
+
+/** Why an acquirer does not give back. Any other word is a refusal for no reason that customers know. */
+const reasons: Readonly<Record<string, FailureReason>> = {
+  // The payer's bank has taken the money already.
+  charge_disputed: 'REVERSED_BY_PROVIDER',
+}
 
 export function cardRefunds(acquirer: Pick<Acquirer, 'refund' | 'queryRefund'>): RefundCarrier {
   return {
@@ -22,7 +28,7 @@ function verdictOf(outcome: RefundOutcome): OutgoingVerdict {
     case 'pending':
       return { kind: 'accepted', providerId: outcome.id }
     case 'refused':
-      return { kind: 'refused', reason: 'PROVIDER_ERROR', code: outcome.code }
+      return { kind: 'refused', reason: reasons[outcome.code] ?? 'PROVIDER_ERROR', code: outcome.code }
     default:
       return outcome
   }

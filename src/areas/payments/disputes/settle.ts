@@ -9,6 +9,7 @@ import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { CardDispute } from '../cards/acquirer.ts'
+import { noteTakenTwice } from '../discrepancies.ts'
 import { paymentEvents } from '../events.ts'
 import { currencyOf } from '../input.ts'
 import { toldOf } from '../payment.ts'
@@ -47,7 +48,8 @@ export async function applyDispute(
 /**
  * The issuer has taken the money already, so that the dispute is opened whatever the wallet holds: what can be spent is set
  * aside, with the overdraft that the operator grants. A wallet never falls below that, so that a dispute cannot lend an
- * account what nobody has decided to lend it; what is missing is asked for again when the dispute is lost.
+ * account what nobody has decided to lend it; what is missing is asked for again when the dispute is lost. What refunds
+ * give back, also those under way, is not set aside once more.
  */
 async function opened(
   app: App,
@@ -60,7 +62,7 @@ async function opened(
   const { tenant, receivedMs, nowMs } = occasion
   const currency = currencyOf(payment.currency)
   const id = newUuid(receivedMs)
-  const held = least(amount, await lockAvailable(tx, tenant, currency))
+  const held = least(least(amount, leftOf(payment)), await lockAvailable(tx, tenant, currency))
   const dispute = await one(
     tx.query(insertDispute, {
       ...tenant,
@@ -90,7 +92,7 @@ async function closed(
   status: 'won' | 'lost',
 ): Promise<void> {
   const { tenant, nowMs } = occasion
-  const owed = status === 'lost' ? await paid(tx, occasion, dispute) : await kept(tx, tenant, dispute)
+  const owed = status === 'lost' ? await paid(app, tx, occasion, payment, dispute) : await kept(tx, tenant, dispute)
   const at = new Date(nowMs)
   const after = await one(tx.query(closeDispute, { ...tenant, id: dispute.id, status, owed, at }))
   await tell(app, tx, occasion, after, 'disputeClosed')
@@ -102,15 +104,28 @@ async function kept(tx: Tx, tenant: Tenant, { id, held }: DisputeRow): Promise<b
   return 0n
 }
 
-/** The money leaves the wallet, as far as it is there; gives what is owed then. */
-async function paid(tx: Tx, { tenant, receivedMs }: Occasion, dispute: DisputeRow): Promise<bigint> {
-  const { id, amount, held } = dispute
+/**
+ * The money leaves the wallet, as far as it is there; gives what is owed then. What the acquirer takes beyond what refunds
+ * have left of the payment is not the account's to pay: somebody has to look at it.
+ */
+async function paid(
+  app: App,
+  tx: Tx,
+  { tenant, receivedMs }: Occasion,
+  payment: PaymentRow,
+  dispute: DisputeRow,
+): Promise<bigint> {
+  const { id, held } = dispute
+  const amount = least(dispute.amount, leftOf(payment))
+  if (amount < dispute.amount) await noteTakenTwice(app, tx, payment, dispute)
   const currency: Currency = currencyOf(dispute.currency)
   const float = 'float:acquirer'
   const step = { sourceId: id, step: holdStep }
-  if (held > 0n)
-    requireDone(id, await capture(tx, tenant, step, 'dispute:capture', held, float, receivedMs), 'captured')
-  const rest = amount - held
+  const taken = least(held, amount)
+  if (taken > 0n)
+    requireDone(id, await capture(tx, tenant, step, 'dispute:capture', taken, float, receivedMs), 'captured')
+  if (taken < held) requireDone(id, await release(tx, tenant, step), 'released')
+  const rest = amount - taken
   if (rest === 0n) return 0n
   const there = least(rest, await lockAvailable(tx, tenant, currency))
   const legs = [
@@ -146,6 +161,11 @@ function occasionOf(app: App, tenant: Tenant, payment: PaymentRow, { clock_offse
 
 function requireDone(id: string, verdict: string, expected: string): void {
   if (verdict !== expected) throw new Error(`the ledger says ${verdict} of ${idOf('dispute', id)}, not ${expected}`)
+}
+
+/** What refunds have left of a payment, those under way included. */
+function leftOf({ amount, refunded }: PaymentRow): bigint {
+  return amount - refunded
 }
 
 function least(a: bigint, b: bigint): bigint {
