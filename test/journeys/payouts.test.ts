@@ -186,6 +186,8 @@ test('what cannot be paid is refused with a code, and nothing is stored', async 
     [{ ...good, scheduled_at: 'tomorrow' }, 422, 'VALIDATION_ERROR'],
     [{ ...good, scheduled_at: '2020-01-01T00:00:00Z' }, 422, 'VALIDATION_ERROR'],
     [{ ...good, scheduled_at: '2099-01-01T00:00:00Z' }, 422, 'VALIDATION_ERROR'],
+    [{ ...good, currency: 'XOF', phone: '+221770000001' }, 422, 'UNSUPPORTED_PROVIDER'],
+    [{ ...good, currency: 'XOF', phone: '+237650000001' }, 422, 'INVALID_PHONE'],
     [{ ...good, callback_url: 'ftp://example.com' }, 400, 'INVALID_URL'],
   ]
   for (const [body, status, code] of rows) {

@@ -13,6 +13,7 @@ import type { Tenant } from '../../platform/tenant.ts'
 import type { NewJob } from '../../platform/work.ts'
 import { newToken } from './callbacks/address.ts'
 import { refuseCardNumbers } from './cards/card.ts'
+import { checkReturnUrl } from './cards/return-url.ts'
 import { type Risk, riskOf, type Weighed, weighTogether } from './fraud/assess.ts'
 import { block, requirePassed, tellReview } from './fraud/enforce.ts'
 import type { Subject } from './fraud/fields.ts'
@@ -83,6 +84,7 @@ async function intentOf(app: App, tx: Tx, wish: Wish): Promise<Intent> {
   const currency = currencyTaken(app, input.currency)
   const money = { currency, micros: microsOf('amount', input.amount, currency) }
   const method = methodFor(input)
+  checkReturnUrl(input.return_url, occasion.tenant.environment)
   const plan = await method.plan(app, tx, occasion, input, money)
   refuseCardNumbers({ description: input.description, customer: input.customer, metadata: input.metadata })
   return { wish, id: newUuid(occasion.receivedMs), method, plan, money }

@@ -18,7 +18,6 @@ import { collectionFeeOf, requireWithin, type Terms, termsOf } from '../provider
 import { type AttemptRow, findPayment, marketOf, type PaymentRow } from '../store.ts'
 import type { Acquirer, CardOutcome } from './acquirer.ts'
 import { dataOf, invalid, type KeptCard, keptOf } from './card.ts'
-import { checkReturnUrl } from './return-url.ts'
 import { findCard, findToken, insertCard, noteChallenge, saveCard, type TokenRow } from './store.ts'
 
 export const cardProvider = 'acquirer'
@@ -49,7 +48,6 @@ export const card: PaymentMethod = {
     if (input.provider !== undefined && input.provider.toLowerCase() !== cardProvider)
       throw new AppError('UNSUPPORTED_PROVIDER', `cards are charged by ${cardProvider}, not by ${input.provider}`)
     const kept = await cardOf(app, tx, tenant, input, nowMs)
-    checkReturnUrl(input.return_url, tenant.environment)
     const terms = cardTermsOf(app, tenant, money.currency)
     requireWithin('the acquirer', terms, money)
     const { brand, last4, exp_month, exp_year } = kept

@@ -50,6 +50,12 @@ const providers: readonly Provider[] = [
   ]),
 ]
 
+/** Who shares a currency, with a provider or without. Of the others that are offered each is the money of one country. */
+const sharedBy: Readonly<Partial<Record<Currency, readonly string[]>>> = {
+  XAF: ['CF', 'CG', 'CM', 'GA', 'GQ', 'TD'],
+  XOF: ['BF', 'BJ', 'CI', 'GW', 'ML', 'NE', 'SN', 'TG'],
+}
+
 /** As people call a provider of mobile money. */
 export function nameOfProvider(provider: string): string | undefined {
   return providers.find((known) => known.provider === provider)?.name
@@ -119,8 +125,11 @@ export function providerFor(currency: Currency, phone: string, named: string | u
   if (!facts.valid) throw new AppError('INVALID_PHONE', 'phone is not a number that is in use anywhere')
   const offered = providers.filter((one) => one.currency === currency)
   if (offered.length === 0) throw new AppError('UNSUPPORTED_METHOD', `mobile money is not offered in ${currency}`)
-  if (!offered.some(({ country }) => country === facts.country))
+  if (!offered.some(({ country }) => country === facts.country)) {
+    if (facts.country !== null && sharedBy[currency]?.includes(facts.country))
+      throw new AppError('UNSUPPORTED_PROVIDER', 'no provider that is spoken to here serves the country of phone')
     throw new AppError('INVALID_PHONE', `phone is not a number of a country that pays in ${currency}`)
+  }
   const wanted = named?.toLowerCase()
   const found = offered.find(
     ({ provider, country, network }) =>
