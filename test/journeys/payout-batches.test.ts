@@ -74,6 +74,28 @@ test('those that can be paid are, the others come back failed, and the batch tel
   assert.deepEqual([again.status, again.body.error.original_id], [409, batch_id])
 })
 
+test('a batch of which nothing can be accepted is over at once, whatever its items are', async () => {
+  const { client } = await world.account()
+  const items = [{ amount: 1 }, null, 'x', ['x'], { amount: 10, phone: 'nobody' }]
+  const { status, body, text } = await client.post(path, { currency: 'KES', items, reference: 'nothing' })
+  assert.equal(status, 201, text)
+  const { total_count, accepted_count, completed_count, failed_count, total_amount } = body
+  assert.deepEqual([body.status, total_count, accepted_count, completed_count, failed_count], ['completed', 5, 0, 0, 5])
+  assert.equal(total_amount, 0)
+  const invalid = 'VALIDATION_ERROR'
+  assert.deepEqual(
+    body.payouts.map((item: { status: string; error: { code: string } }) => [item.status, item.error.code]),
+    [invalid, invalid, invalid, invalid, 'INVALID_PHONE'].map((code) => ['failed', code]),
+  )
+  assert.deepEqual((await client.get(`${path}/${body.batch_id}`)).body, body)
+  assert.equal((await client.post(`${path}/${body.batch_id}/cancel`)).body.error.code, 'INVALID_STATE')
+  const told = (await client.get('/v1/events')).body.data
+  assert.deepEqual(
+    told.map(({ event }: { event: string }) => event),
+    ['payout.batch_completed'],
+  )
+})
+
 test('items are read a page at a time, in their order, whatever became of them', async () => {
   const { client } = await world.account({ balance: 1_000 })
   const items = Array.from({ length: 7 }, (_, i) => (i % 3 === 1 ? { amount: 1 } : good()))
@@ -99,9 +121,9 @@ test('what cannot be a batch is refused whole, and nothing is held or stored', a
     [{ currency: 'KES', items: [] }, 422, 'VALIDATION_ERROR'],
     [{ currency: 'KES' }, 422, 'VALIDATION_ERROR'],
     [{ currency: 'KES', items: 'x' }, 422, 'VALIDATION_ERROR'],
+    [{ items: [null] }, 422, 'VALIDATION_ERROR'],
     [{ items: [good()] }, 422, 'VALIDATION_ERROR'],
     [{ currency: 'XXX', items: [good()] }, 422, 'UNSUPPORTED_CURRENCY'],
-    [{ currency: 'KES', items: [{ amount: 1 }] }, 422, 'VALIDATION_ERROR'],
     [{ currency: 'KES', items: [good(), { amount: 1 }], on_error: 'abort' }, 422, 'VALIDATION_ERROR'],
     [{ currency: 'KES', items: [good(), good({ amount: 95 })] }, 402, 'INSUFFICIENT_WALLET_BALANCE'],
     [{ currency: 'KES', items: [good({ callback_url: 'ftp://x' })] }, 400, 'INVALID_URL'],
@@ -136,13 +158,26 @@ test('what is pending of a batch can be withdrawn, and its part of the hold is b
   assert.deepEqual(await wallet(client), { balance: 89.95, held: 10.05 })
   const cancelled = await client.post(`${path}/${body.batch_id}/cancel`)
   assert.deepEqual([cancelled.status, cancelled.body.status], [200, 'completed'], cancelled.text)
+  const { total_count, completed_count, failed_count, cancelled_count } = cancelled.body
+  assert.deepEqual([total_count, completed_count, failed_count, cancelled_count], [3, 1, 0, 2])
+  assert.deepEqual(
+    cancelled.body.payouts.map(({ status }: { status: string }) => status),
+    ['completed', 'cancelled', 'cancelled'],
+  )
   assert.deepEqual(await wallet(client), { balance: 89.95, held: 0 })
   const again = await client.post(`${path}/${body.batch_id}/cancel`)
   assert.deepEqual([again.status, again.body.error.code], [409, 'INVALID_STATE'])
   const { body: other } = await client.post(path, { currency: 'KES', items: [good({ scheduled_at })] })
   assert.equal((await client.post(`${path}/${other.batch_id}/cancel`)).body.status, 'cancelled')
-  const told = (await client.get('/v1/events?limit=20')).body.data.map(({ event }: { event: string }) => event)
-  assert.equal(told.filter((event: string) => event === 'payout.batch_completed').length, 2)
+  const told = (await client.get('/v1/events?limit=20')).body.data
+  const ends = told.filter(({ event }: { event: string }) => event === 'payout.batch_completed')
+  assert.deepEqual(
+    ends.map(({ payload }: { payload: { counts: object } }) => payload.counts),
+    [
+      { total: 1, accepted: 1, completed: 0, failed: 0, cancelled: 1 },
+      { total: 3, accepted: 3, completed: 1, failed: 0, cancelled: 2 },
+    ],
+  )
 })
 
 test('ten thousand are accepted in one request, and withdrawn in one', async () => {

@@ -265,6 +265,7 @@ export const batchFields = {
   accepted_count: count,
   completed_count: count,
   failed_count: count,
+  cancelled_count: count,
   total_amount: amount,
   total_fee: amount,
   currency,
@@ -278,7 +279,7 @@ const BatchCompleted = Type.Object(
     ...moneyFields,
     batch_id: Type.String(),
     status: OneOf(['completed', 'cancelled']),
-    counts: Type.Object({ total: count, accepted: count, completed: count, failed: count }),
+    counts: Type.Object({ total: count, accepted: count, completed: count, failed: count, cancelled: count }),
     batch: PayoutBatch,
   },
   { title: 'PayoutBatchCompletedEvent' },
@@ -546,7 +547,7 @@ export const payoutEvents = {
   reversed: ofPayout('payout.reversed', 'The provider took a payout back', reversed),
   batchCompleted: eventType({
     name: 'payout.batch_completed',
-    summary: 'Every payout of a batch was paid or failed',
+    summary: 'Every payout of a batch was paid, failed or was withdrawn',
     head: moneyHead,
     payload: BatchCompleted,
     sample: {
@@ -554,7 +555,7 @@ export const payoutEvents = {
       sequence: 1,
       batch_id: 'pob_01jb2c3d4e5f6g7h8j9kamnpqr',
       status: 'completed',
-      counts: { total: 3, accepted: 2, completed: 2, failed: 1 },
+      counts: { total: 3, accepted: 2, completed: 2, failed: 1, cancelled: 0 },
       batch: {
         batch_id: 'pob_01jb2c3d4e5f6g7h8j9kamnpqr',
         status: 'completed',
@@ -562,6 +563,7 @@ export const payoutEvents = {
         accepted_count: 2,
         completed_count: 2,
         failed_count: 1,
+        cancelled_count: 0,
         total_amount: 4_000_000_000n,
         total_fee: 20_000_000n,
         currency: 'KES',

@@ -28,7 +28,7 @@ export interface BatchRow {
 const batchColumns = `id, status, currency, total_count, accepted_count, completed_count, failed_count, cancelled_count,
   open_count, total_amount, total_fee, reference, description, metadata, callback_url, sequence, request_id, created_at`
 
-/** None when the reference was used before. */
+/** None when the reference was used before. One of which nothing was accepted is over at once. */
 export const insertBatch = statement<
   One & {
     currency: string
@@ -46,11 +46,13 @@ export const insertBatch = statement<
   BatchRow
 >(
   'payments.insert_payout_batch',
-  `insert into payments.payout_batches (bucket, account_id, environment, id, status, currency, total_count, accepted_count,
-     failed_count, open_count, total_amount, total_fee, reference, description, metadata, callback_url, request_id, created_at)
-   values ($bucket, $account, $environment, $id, 'processing', $currency, $total::int, $accepted::int,
-     $total::int - $accepted::int, $accepted::int, $amount, $fee, $reference, $description, $metadata::jsonb, $callbackUrl,
-     $requestId, $at)
+  `insert into payments.payout_batches (bucket, account_id, environment, id, currency, total_count, accepted_count,
+     failed_count, open_count, total_amount, total_fee, reference, description, metadata, callback_url, request_id, created_at,
+     status, sequence, completed_at)
+   values ($bucket, $account, $environment, $id, $currency, $total::int, $accepted::int, $total::int - $accepted::int,
+     $accepted::int, $amount, $fee, $reference, $description, $metadata::jsonb, $callbackUrl, $requestId, $at,
+     case when $accepted::int > 0 then 'processing' else 'completed' end, case when $accepted::int > 0 then 0 else 1 end,
+     case when $accepted::int = 0 then $at::timestamptz end)
    on conflict (bucket, account_id, environment, reference) where reference is not null do nothing
    returning ${batchColumns}`,
 )

@@ -7,11 +7,12 @@ import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { currencyTaken } from '../../../platform/currencies.ts'
-import { maybe, one, type Tx } from '../../../platform/db.ts'
+import { maybe, one, type Queryable, type Tx } from '../../../platform/db.ts'
 import { bodyChecker } from '../../../platform/http/validate.ts'
 import { Amount, Metadata, Nullable, OneOf } from '../../../platform/schema.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { Job } from '../../../platform/work.ts'
+import { membersOf } from '../../../protocols/json.ts'
 import { batchFields, payoutStatus } from '../events.ts'
 import { currencyOf, PaymentCreate } from '../input.ts'
 import {
@@ -27,7 +28,7 @@ import {
 import { chunkJob, chunkSize } from './chunk.ts'
 import { draftOf, holdMoney, insert, PayoutItem, shared } from './create.ts'
 import { batchOf } from './payout.ts'
-import { cancelMany } from './settle.ts'
+import { cancelMany, tellBatchOver } from './settle.ts'
 import { findPayoutReferences, type NewPayout } from './store.ts'
 import { batchedPayoutJob } from './submit.ts'
 
@@ -42,7 +43,7 @@ const maxCallbackUrls = 20
 const { description, metadata, callback_url, reference } = PaymentCreate.properties
 
 // What is wrong with an item is said in its own verdict, so items are checked one by one.
-const Items = Type.Array(Type.Unsafe<Record<string, unknown>>({ type: 'object' }), {
+const Items = Type.Array(Type.Unsafe<unknown>({ description: 'An object with what a single payout has' }), {
   rule: `must be a list of 1 to ${maxItems} payouts`,
 })
 
@@ -97,7 +98,7 @@ type BulkInput = Static<typeof BulkCreate>
 /** What must be asked of others before: whether the addresses that are to be told may be. */
 export async function checkCallbacks(app: App, input: BulkInput, { tenant }: Caller): Promise<void> {
   const urls = new Set<string>()
-  for (const { callback_url } of [input, ...itemsOf(input)])
+  for (const { callback_url } of [input, ...itemsOf(input).map(membersOf)])
     if (typeof callback_url === 'string') urls.add(callback_url)
   if (urls.size > maxCallbackUrls)
     throw invalid('callback_url', `may differ at most ${maxCallbackUrls} times in a batch`)
@@ -109,7 +110,7 @@ export async function acceptMany(app: App, tx: Tx, input: BulkInput, caller: Cal
   const given = itemsOf(input)
   const currency = currencyTaken(app, currencyIn(input, given))
   const { drafts, refusals } = await sorted(app, tx, input, given, currency, caller)
-  if (drafts.length === 0 || (refusals.length > 0 && input.on_error === 'abort')) throw refused(refusals)
+  if (refusals.length > 0 && input.on_error === 'abort') throw refused(refusals)
   const id = newUuid(caller.receivedMs)
   const total = drafts.reduce((sum, draft) => sum + BigInt(draft.amount), 0n)
   const fee = drafts.reduce((sum, draft) => sum + BigInt(draft.fee), 0n)
@@ -132,9 +133,12 @@ export async function acceptMany(app: App, tx: Tx, input: BulkInput, caller: Cal
   )
   if (!batch) throw await usedBefore(tx, tenant, input.reference ?? '')
   await store(tx, caller, id, currency, drafts, refusals)
-  await holdMoney(tx, tenant, { id, batch_id: id }, total + fee, currency)
-  await app.work.add(tx, app.work.prepare(spreadJob, tenant, { batch: id }, { delayMs: 1 }))
-  tx.afterCommit(() => app.work.poke())
+  if (drafts.length === 0) await tellBatchOver(app, tx, caller, batch)
+  else {
+    await holdMoney(tx, tenant, { id, batch_id: id }, total + fee, currency)
+    await app.work.add(tx, app.work.prepare(spreadJob, tenant, { batch: id }, { delayMs: 1 }))
+    tx.afterCommit(() => app.work.poke())
+  }
   return answerOf(batch, itemsFrom(drafts, refusals), null)
 }
 
@@ -143,18 +147,20 @@ async function sorted(
   app: App,
   tx: Tx,
   input: BulkInput,
-  given: readonly Record<string, unknown>[],
+  given: readonly unknown[],
   currency: ReturnType<typeof currencyOf>,
   caller: Caller,
 ): Promise<{ drafts: NewPayout[]; refusals: Refusal[] }> {
   const { method, provider } = input
   const drafts: NewPayout[] = []
   const refusals: Refusal[] = []
-  const wanted = given.flatMap(({ reference }) => (typeof reference === 'string' ? [reference] : []))
+  const wanted = given.map(membersOf).flatMap(({ reference }) => (typeof reference === 'string' ? [reference] : []))
   const used = await tx.query(findPayoutReferences, { ...caller.tenant, references: wanted })
   const taken = new Set(used.map(({ reference }) => reference))
   given.forEach((item, index) => {
     try {
+      if (typeof item !== 'object' || item === null || Array.isArray(item))
+        throw new AppError('VALIDATION_ERROR', 'a payout must be an object')
       const { value } = checkItem({ ...(method ? { method } : {}), ...(provider ? { provider } : {}), ...item })
       if (value.currency !== undefined && currencyOf(value.currency) !== currency)
         throw invalid('currency', `must be ${currency}, the one currency of the batch`)
@@ -227,7 +233,7 @@ export const spreadJob: Job<App, typeof Spread> = {
 
 /** A batch with some of its items, from the one after the cursor on. */
 export async function readBatch(
-  app: App,
+  db: Queryable,
   tenant: Tenant,
   batchId: string,
   { limit = 50, cursor }: { limit?: number; cursor?: string },
@@ -236,9 +242,9 @@ export async function readBatch(
   const after = cursor === undefined ? -1 : Number(Buffer.from(cursor, 'base64url').toString())
   if (!Number.isInteger(after) || after < -1 || after > maxItems)
     throw new AppError('INVALID_REQUEST', 'cursor is not one this service gave out')
-  const batch = await maybe(app.db.query(findBatch, { ...tenant, id }))
+  const batch = await maybe(db.query(findBatch, { ...tenant, id }))
   if (!batch) throw noSuchBatch()
-  const rows = await app.db.query(listItems, { ...tenant, id, after, limit })
+  const rows = await db.query(listItems, { ...tenant, id, after, limit })
   const page = rows.slice(0, limit)
   const last = rows.length > limit ? page.at(-1) : undefined
   return answerOf(batch, page, last ? Buffer.from(String(last.index)).toString('base64url') : null)
@@ -255,11 +261,7 @@ export async function cancelBatch(app: App, tx: Tx, caller: Caller, batchId: str
   return one(tx.query(findBatch, { ...tenant, id }))
 }
 
-export function answerOf(
-  batch: BatchRow,
-  items: readonly BatchItem[],
-  nextCursor: string | null,
-): Static<typeof Batch> {
+function answerOf(batch: BatchRow, items: readonly BatchItem[], nextCursor: string | null): Static<typeof Batch> {
   return {
     ...batchOf(batch),
     reference: batch.reference,
@@ -289,21 +291,21 @@ function itemsFrom(drafts: readonly NewPayout[], refusals: readonly Refusal[]): 
   return [...accepted, ...others].sort((a, b) => a.index - b.index)
 }
 
-function itemsOf({ items, payouts }: BulkInput): readonly Record<string, unknown>[] {
+function itemsOf({ items, payouts }: BulkInput): readonly unknown[] {
   // Nobody can say which of two lists was meant, and the wrong one would be paid.
   if (items !== undefined && payouts !== undefined) throw invalid('payouts', 'must be absent where items is given')
   const given = items ?? payouts ?? []
   if (given.length > maxItems)
     throw new AppError('BATCH_TOO_LARGE', `the batch has ${given.length} payouts; at most ${maxItems} go at once`)
   if (given.length === 0) throw invalid('items', `must be a list of 1 to ${maxItems} payouts`)
-  const withCard = given.findIndex((item) => Object.hasOwn(item, 'card'))
+  const withCard = given.findIndex((item) => Object.hasOwn(membersOf(item), 'card'))
   if (withCard >= 0) throw invalid(`items[${withCard}].card`, 'must not be sent here: cards are not paid to')
   return given
 }
 
 /** The one that is given for all, or the first item's. */
-function currencyIn({ currency }: BulkInput, given: readonly Record<string, unknown>[]): string {
-  const first = currency ?? given.map((item) => item.currency).find((one) => typeof one === 'string')
+function currencyIn({ currency }: BulkInput, given: readonly unknown[]): string {
+  const first = currency ?? given.map((item) => membersOf(item).currency).find((one) => typeof one === 'string')
   if (typeof first !== 'string') throw invalid('currency', 'is required, for all of them or in each')
   return first
 }

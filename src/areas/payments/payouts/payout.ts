@@ -60,7 +60,8 @@ export function toldOf(row: PayoutRow) {
 }
 
 export function batchOf(row: BatchRow) {
-  const { status, total_count, accepted_count, completed_count, failed_count, total_amount, total_fee } = row
+  const { status, total_count, accepted_count, completed_count, failed_count, cancelled_count } = row
+  const { total_amount, total_fee } = row
   return {
     batch_id: idOf('payoutBatch', row.id),
     status,
@@ -68,6 +69,7 @@ export function batchOf(row: BatchRow) {
     accepted_count,
     completed_count,
     failed_count,
+    cancelled_count,
     total_amount,
     total_fee,
     currency: row.currency,

@@ -13,7 +13,7 @@ import { Payout, payoutStatus } from '../events.ts'
 import { askedOf, phoneQuery } from '../input.ts'
 import { masked } from '../payment.ts'
 import { accepting, checkCallback } from '../routes.ts'
-import { acceptMany, answerOf, Batch, BulkCreate, cancelBatch, checkCallbacks, readBatch } from './bulk.ts'
+import { acceptMany, Batch, BulkCreate, cancelBatch, checkCallbacks, readBatch } from './bulk.ts'
 import { accept, PayoutCreate, sendNow, shared } from './create.ts'
 import { passed } from './judge.ts'
 import { noSuchPayout, payoutUuid, recordOf } from './payout.ts'
@@ -122,7 +122,7 @@ const getBulk = read({
   query: Type.Object({ limit: listQuery.limit, cursor: listQuery.cursor }),
   reply: { status: 200, schema: Batch },
   errors: ['NOT_FOUND'],
-  handle: (app, { params, query }, { tenant }) => readBatch(app, tenant, params.batch_id, query),
+  handle: (app, { params, query }, { tenant }) => readBatch(app.db, tenant, params.batch_id, query),
 })
 
 const cancelBulk = write({
@@ -138,7 +138,7 @@ const cancelBulk = write({
   handle: async (app, tx, { params }, caller) => {
     const batch = await cancelBatch(app, tx, caller, params.batch_id)
     await record(tx, caller, 'payout.cancel_batch', params.batch_id, { after: { cancelled: batch.cancelled_count } })
-    return answerOf(batch, [], null)
+    return readBatch(tx, caller.tenant, params.batch_id, {})
   },
 })
 

@@ -13,7 +13,7 @@ import { noteFate } from '../fraud/assess.ts'
 import { currencyOf } from '../input.ts'
 import { gatewayOf } from '../providers/gateway.ts'
 import { failureMessages, type OutgoingVerdict } from '../providers/provider.ts'
-import { cancelOfBatch, countInBatch } from './batch-store.ts'
+import { type BatchRow, cancelOfBatch, countInBatch } from './batch-store.ts'
 import { batchOf, holdOf, noSuchPayout, stepOf, toldOf } from './payout.ts'
 import {
   captureShare,
@@ -264,8 +264,12 @@ export async function countInto(
 ): Promise<void> {
   const counts = { completed, failed, cancelled, at: new Date(occasion.nowMs) }
   const batch = await one(tx.query(countInBatch, { ...occasion.tenant, id, ...counts }))
+  if (batch.open_count === 0 && completed + failed + cancelled !== 0) await tellBatchOver(app, tx, occasion, batch)
+}
+
+export async function tellBatchOver(app: App, tx: Tx, occasion: Occasion, batch: BatchRow): Promise<void> {
   const { status, sequence } = batch
-  if (batch.open_count > 0 || status === 'processing' || completed + failed + cancelled === 0) return
+  if (status === 'processing') throw new Error('a batch of which nothing is open is not over')
   const record = batchOf(batch)
   await app.outbox.emit(
     tx,
@@ -282,6 +286,7 @@ export async function countInto(
         accepted: batch.accepted_count,
         completed: batch.completed_count,
         failed: batch.failed_count,
+        cancelled: batch.cancelled_count,
       },
       batch: record,
     },
