@@ -80,6 +80,11 @@ const upsertPrice = statement<
    returning ${columns}`,
 )
 
+const selectPrice = statement<{ id: string }, PriceRow>(
+  'ledger.find_price',
+  `select ${columns} from ledger.prices where id = $id`,
+)
+
 const deletePrice = statement<{ id: string }, PriceRow>(
   'ledger.remove_price',
   `delete from ledger.prices where id = $id returning ${columns}`,
@@ -93,6 +98,12 @@ export async function listPrices(
   const { area = null, country = null, afterId: after = null, limit, order } = wanted
   const select = order === 'desc' ? selectNewestFirst : selectOldestFirst
   return (await queryable.query(select, { area, country, after, limit })).map(priceOf)
+}
+
+/** A price of the list; null when there is none with this UUID. */
+export async function findPrice(queryable: Queryable, id: string): Promise<Price | null> {
+  const row = await maybe(queryable.query(selectPrice, { id }))
+  return row && priceOf(row)
 }
 
 /** Adds a price; one for the same thing from the same moment on gets the new amount. Announce it in the same transaction. */

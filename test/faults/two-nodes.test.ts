@@ -131,7 +131,7 @@ test('a price set at one node is charged at the other', async () => {
   const set = await installation
     .operator(0)
     .post('/v1/operator/prices', { area: 'notes', unit: 'note', account_id: account.id, amount: 2, currency: 'KES' })
-  assert.equal(set.status, 200)
+  assert.equal(set.status, 201)
   await eventually(async () => {
     const { body } = await installation.client(1, account.key).post('/v1/notes', { text: 'Habari' })
     return Number(body.cost) === 2

@@ -67,7 +67,7 @@ test('one that is on has accounts, prices, texts, payments and invoices', async 
   const text = await client.post('/v1/sms/send', { to: '+254711000001', from: 'PAMOJA', message: 'Habari!' })
   assert.deepEqual([text.status, text.body.currency, text.body.cost], [200, 'SDG', 3.7], text.text)
   const price = { area: 'sms', unit: 'segment', country: 'SD', amount: 4, currency: 'SDG' }
-  assert.equal((await sudan.operator.post('/v1/operator/prices', price)).status, 200)
+  assert.equal((await sudan.operator.post('/v1/operator/prices', price)).status, 201)
   const paid = await client.post('/v1/payments', { amount: 5000, currency: 'sdg', method: 'card', card: visa })
   assert.equal(paid.status, 201, paid.text)
   const { status, currency, amount } = await settled(client, paid.body.payment_id)

@@ -124,7 +124,9 @@ test('a price is in force once it is set, the most exact one first', async () =>
     amount: 0.0075,
     currency: 'KES',
   })
-  assert.equal(general.status, 200)
+  assert.deepEqual([general.status, general.headers.location], [201, `/api/v1/operator/prices/${general.body.id}`])
+  const { body: read } = await world.operator.get(`/v1/operator/prices/${general.body.id}`)
+  assert.deepEqual(read, general.body)
   await eventually(async () => (await cost()) === 0.0075, 'the general price')
   const own = await world.operator.post('/v1/operator/prices', {
     area: 'notes',
@@ -148,6 +150,7 @@ test('a price is in force once it is set, the most exact one first', async () =>
     id: own.body.id,
     deleted: true,
   })
+  assert.equal((await world.operator.get(`/v1/operator/prices/${own.body.id}`)).status, 404)
   await eventually(async () => (await cost()) === 0.0075, 'the general price again')
   const many = {
     prices: [

@@ -378,7 +378,7 @@ test('what a payment costs and how much may be paid at once is on the operatorâ€
       account_id: id,
       ...more,
     })
-    assert.equal(status, 200, text)
+    assert.equal(status, 201, text)
   }
   for (const [unit, amount] of [
     ['percent', 2.25],

@@ -40,7 +40,7 @@ test('a list changes lookups, prices and routes', async () => {
   const route = { environment: 'test', country: 'KE', network: 'Airtel', tiers: [[{ bind: 'airtel' }]] }
   assert.equal((await world.operator.post('/v1/operator/sms/routes', route)).status, 201)
   const price = { area: 'sms', unit: 'segment', country: 'KE', network: 'Airtel', amount: 0.5, currency: 'KES' }
-  assert.equal((await world.operator.post('/v1/operator/prices', price)).status, 200)
+  assert.equal((await world.operator.post('/v1/operator/prices', price)).status, 201)
   await eventually(async () => {
     const { body: routes } = await world.operator.get('/v1/operator/sms/routes')
     const { body: binds } = await world.operator.get('/v1/operator/sms/binds')

@@ -5,14 +5,22 @@ import { AppError, invalid } from '../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../kernel/ids.ts'
 import { microDecimals, parseAmount } from '../../kernel/money.ts'
 import { parseMoment } from '../../kernel/time.ts'
-import { announcePrices, listPrices, type NewPrice, type Price, removePrice, setPrice } from '../../ledger/prices.ts'
+import {
+  announcePrices,
+  findPrice,
+  listPrices,
+  type NewPrice,
+  type Price,
+  removePrice,
+  setPrice,
+} from '../../ledger/prices.ts'
 import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { currencyTaken } from '../../platform/currencies.ts'
 import type { Tx } from '../../platform/db.ts'
 import { pageOf, windowOf } from '../../platform/page.ts'
-import { IdParam, list, type Route, write } from '../../platform/route.ts'
+import { IdParam, list, type Route, read, write } from '../../platform/route.ts'
 import {
   Amount,
   AmountIn,
@@ -97,7 +105,7 @@ const set = write({
     'The most exact price wins: of the account, then of the network, then of the country. Setting the same one again changes its amount.',
   scope: 'operator',
   body: PriceSet,
-  reply: { status: 200, schema: PriceRecord },
+  reply: { status: 201, schema: PriceRecord, location: ({ id }) => `/v1/operator/prices/${id}` },
   errors: ['VALIDATION_ERROR', 'UNSUPPORTED_CURRENCY'],
   examples: [
     { name: 'A segment in Kenya', body: { area: 'sms', unit: 'segment', country: 'KE', amount: 0.8, currency: 'KES' } },
@@ -106,6 +114,23 @@ const set = write({
     const price = await store(app, tx, newPrice(app, body, caller.receivedMs, ''), caller)
     await announcePrices(tx, app.signals)
     return priceRecord(price)
+  },
+})
+
+const get = read({
+  method: 'GET',
+  path: '/v1/operator/prices/:id',
+  operation: 'operator.getPrice',
+  summary: 'Read a price',
+  scope: 'operator',
+  params: IdParam,
+  reply: { status: 200, schema: PriceRecord },
+  errors: ['NOT_FOUND'],
+  handle: async ({ db }, { params }) => {
+    const uuid = uuidOf('price', params.id)
+    const found = uuid && (await findPrice(db, uuid))
+    if (!found) throw noSuchPrice()
+    return priceRecord(found)
   },
 })
 
@@ -156,12 +181,16 @@ const remove = write({
   handle: async (app, tx, { params }, caller) => {
     const uuid = uuidOf('price', params.id)
     const removed = uuid && (await removePrice(tx, uuid))
-    if (!removed) throw new AppError('NOT_FOUND', 'there is no such price; price ids begin with prc_')
+    if (!removed) throw noSuchPrice()
     await record(tx, caller, 'price.remove', params.id, { before: auditable(removed) })
     await announcePrices(tx, app.signals)
     return { id: params.id, deleted: true as const }
   },
 })
+
+function noSuchPrice(): AppError {
+  return new AppError('NOT_FOUND', 'there is no such price; price ids begin with prc_')
+}
 
 export async function store(app: App, tx: Tx, wanted: NewPrice, caller: Caller): Promise<Price> {
   const price = await setPrice(tx, wanted, app.clock.nowMs())
@@ -217,4 +246,4 @@ function auditable({ area, unit, country, network, money, effectiveFrom }: Price
   }
 }
 
-export const priceRoutes: readonly Route[] = [listAll, set, importAll, remove]
+export const priceRoutes: readonly Route[] = [listAll, set, get, importAll, remove]
