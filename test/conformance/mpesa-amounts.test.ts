@@ -12,7 +12,7 @@ import { type Account, eventually, startWorld, type World } from '../world.ts'
 const asked = 1_000
 const other = 999
 /** The first poll comes at once. The callback is waited for as long as ever: what makes it late is not the sandbox's time. */
-const timeScale = 0.02
+const timeScale = 0.005
 const phone = '+254711000001'
 const waitMs = 120_000
 
@@ -89,6 +89,8 @@ test('a callback that never comes is not waited for longer than that, nor is the
     waitMs,
   )
   assert.deepEqual([paid.amount, paid.late, paid.provider_reference], [asked, false, null])
+  const saidMs = (await noted('third'))?.said_paid_at?.getTime() ?? assert.fail('the provider was not asked')
+  assert.ok(Date.parse(paid.completed_at) - saidMs > 9_900, 'waited for as in earnest, however fast the time passes')
   assert.equal(await callBack('third', asked), 200)
   const receipt = await eventually(async () => (await read(id)).provider_reference, 'the receipt', waitMs)
   assert.equal(receipt, 'third')
