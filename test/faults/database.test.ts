@@ -27,10 +27,11 @@ before(async () => {
   cleanUp.push(() => installation.stop())
 })
 
-test('a job whose connection is cut is run again, and that is not held against it', async () => {
+test('a job whose connection is cut is run again, and that is not held against it', async (t) => {
   const account = await installation.account()
   const client = installation.client(0, account.key)
   const gate = await closeGate(installation)
+  t.after(() => gate.open())
   const { body } = await client.post('/v1/notes', { text: 'Wait' })
   await eventually(async () => (await gate.waiting()) === 1, 'the job to run')
   await gate.cut()

@@ -9,6 +9,7 @@ export interface Gate {
   waiting(): Promise<number>
   /** Ends the sessions that wait at the gate. */
   cut(): Promise<void>
+  /** For good; more than once does no harm. */
   open(): Promise<void>
 }
 
@@ -26,6 +27,7 @@ export async function closeGate(installation: Installation): Promise<Gate> {
   keeper.on('error', () => undefined)
   await keeper.connect()
   await keeper.query('select pg_advisory_lock(1)')
+  let opening: Promise<void> | null = null
   const waiting = async (): Promise<number> => (await keeper.query(waitingSessions)).rows.length
   return {
     waiting,
@@ -33,6 +35,9 @@ export async function closeGate(installation: Installation): Promise<Gate> {
       await keeper.query(`select pg_terminate_backend(pid) from (${waitingSessions}) as waiting`)
       await eventually(async () => (await waiting()) === 0, 'the sessions at the gate to end')
     },
-    open: () => keeper.end(),
+    open() {
+      opening ??= keeper.end()
+      return opening
+    },
   }
 }
