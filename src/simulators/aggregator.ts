@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, request as httpRequest, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { request as httpsRequest } from 'node:https'
+import { keepAliveMs } from './provider-server.ts'
 
 /** Messages that were throttled and not yet taken. */
 const maxUnfinished = 1_000
@@ -73,7 +74,7 @@ export class AggregatorSimulator {
 
   private constructor(options: AggregatorOptions) {
     this.#options = options
-    this.#server = createServer((request, response) => {
+    this.#server = createServer({ keepAliveTimeout: keepAliveMs }, (request, response) => {
       this.#take(request, response).catch(() => response.destroy())
     })
   }

@@ -9,6 +9,11 @@ import { type Book, Journal } from './journal.ts'
 
 const maxBodyBytes = 64 * 1024
 const callbackTimeoutMs = 5_000
+/**
+ * Longer than whoever asks keeps a connection that is not used. On a machine that stumbles for seconds, Node's own five are
+ * over before the next request is read: it is thrown away, and whoever sent it can never know whether it was taken.
+ */
+export const keepAliveMs = 65_000
 
 export interface ProviderServerOptions {
   host: string
@@ -44,7 +49,7 @@ export class ProviderServer {
 
   constructor(options: ProviderServerOptions, answer: (asked: Asked, response: ServerResponse) => void) {
     this.#options = options
-    this.#server = createServer(async (request, response) => {
+    this.#server = createServer({ keepAliveTimeout: keepAliveMs }, async (request, response) => {
       const { method = '', url = '', headers } = request
       const [path = '', query = ''] = url.split('?')
       answer({ method, path, query: new URLSearchParams(query), headers, body: await bodyOf(request) }, response)
