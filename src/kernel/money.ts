@@ -69,3 +69,7 @@ export function divideHalfEven(numerator: bigint, denominator: bigint): bigint {
   if (size < bound || (size === bound && quotient % 2n === 0n)) return quotient
   return numerator < 0n === denominator < 0n ? quotient + 1n : quotient - 1n
 }
+
+export function least(a: bigint, b: bigint): bigint {
+  return a < b ? a : b
+}

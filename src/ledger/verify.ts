@@ -4,11 +4,10 @@
 // what they are about, so a part of the buckets takes as long to read as all of them. What is added up and does not fit
 // into the memory of a statement, PostgreSQL puts on the disk.
 import type pg from 'pg'
-import { bucketCount, idOf } from '../kernel/ids.ts'
+import { buckets, idOf } from '../kernel/ids.ts'
 import { formatMicros } from '../kernel/money.ts'
 import { type Database, type Statement, statement } from '../platform/db.ts'
 
-const buckets = Array.from({ length: bucketCount }, (_, i) => i)
 const mostProblems = 100
 
 export interface Verification {

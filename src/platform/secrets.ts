@@ -4,7 +4,7 @@
 // A sealed value is bound to its account and place, so it cannot be moved to another row.
 import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
-import { bucketCount, nilUuid } from '../kernel/ids.ts'
+import { buckets, nilUuid } from '../kernel/ids.ts'
 import { type Database, statement } from './db.ts'
 import type { RootKey, RootKeys } from './secrets/root-keys.ts'
 import {
@@ -246,7 +246,7 @@ export class Secrets {
     let after = { bucket: -1, account: nilUuid, id: 0 }
     for (;;) {
       const rows = await this.#db.query(findDataKeysToRewrap, {
-        buckets: allBuckets,
+        buckets,
         rootKey,
         ...after,
         limit: rewrapPage,
@@ -298,5 +298,4 @@ function dataKeyPlace(id: number): string {
   return `platform.data_keys.wrapped:${id}`
 }
 
-const allBuckets = Array.from({ length: bucketCount }, (_, bucket) => bucket)
 const noAccount = ''

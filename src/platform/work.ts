@@ -5,7 +5,7 @@
 // themselves, within leaseSeconds, and recovery is the ordinary poll.
 import type { Static, TSchema } from 'typebox'
 import { backoffMs } from '../kernel/backoff.ts'
-import { bucketCount, newUuid, nilUuid } from '../kernel/ids.ts'
+import { bucketCount, buckets, newUuid, nilUuid } from '../kernel/ids.ts'
 import type { Clock } from './clock.ts'
 import { type Committer, operation } from './commit.ts'
 import { type Database, isUnavailable, type Queryable, statement } from './db.ts'
@@ -99,7 +99,10 @@ const add = statement<
                               $owner::uuid, $delayMs::bigint, $payload::jsonb)::work.job_item])`,
 )
 
-const claim = statement<{ node: string; buckets: number[]; lanes: string[]; limits: number[]; leases: number[] }, Row>(
+const claim = statement<
+  { node: string; buckets: readonly number[]; lanes: string[]; limits: number[]; leases: number[] },
+  Row
+>(
   'work.claim',
   `select bucket, id, lane, account_id, environment, key, attempt, failures, payload
      from work.claim($node::uuid, $buckets::smallint[], $lanes::text[], $limits::int[], $leases::int[])`,
@@ -109,7 +112,7 @@ const claim = statement<{ node: string; buckets: number[]; lanes: string[]; limi
 const claimInTurn = statement<
   {
     node: string
-    buckets: number[]
+    buckets: readonly number[]
     lane: string
     most: number
     lease: number
@@ -126,7 +129,7 @@ const claimInTurn = statement<
 
 /** Keeps the leases of jobs that are still running, fenced by their attempt. One that was settled meanwhile has no owner. */
 const extend = statement<
-  { node: string; buckets: number[]; ids: string[]; attempts: number[]; leases: number[] },
+  { node: string; buckets: readonly number[]; ids: string[]; attempts: number[]; leases: number[] },
   object
 >(
   'work.extend',
@@ -134,19 +137,19 @@ const extend = statement<
 )
 
 /** Hands back what a stopping node has not finished: due at once, for whoever polls next. */
-const handBack = statement<{ node: string; buckets: number[] }, object>(
+const handBack = statement<{ node: string; buckets: readonly number[] }, object>(
   'work.hand_back',
   `update work.jobs set run_at = now(), owner = null where owner = $node and bucket = any($buckets::smallint[])`,
 )
 
 /** The same for some jobs, fenced by their attempt. */
-const handBackSome = statement<{ node: string; buckets: number[]; ids: string[]; attempts: number[] }, object>(
+const handBackSome = statement<{ node: string; buckets: readonly number[]; ids: string[]; attempts: number[] }, object>(
   'work.hand_back_some',
   'select work.hand_back($node::uuid, $buckets::smallint[], $ids::uuid[], $attempts::int[])',
 )
 
 /** Another node has no business with the jobs of a place that this one alone serves: they are due at once. */
-const takeFromOthers = statement<{ node: string; buckets: number[]; lane: string }, object>(
+const takeFromOthers = statement<{ node: string; buckets: readonly number[]; lane: string }, object>(
   'work.take_from_others',
   `update work.jobs set run_at = now(), owner = null
     where lane = $lane and lane like '%@%' and owner is not null and owner <> $node::uuid and run_at < 'infinity'
@@ -208,7 +211,6 @@ export class Work<Context> {
   readonly #lanes = new Map<string, Lane<Job<Context>>>()
   /** What this node has leased, whether it runs or waits. */
   readonly #held = new Map<string, Held>()
-  readonly #buckets = Array.from({ length: bucketCount }, (_, i) => i)
   #context: Context | null = null
   #timers: NodeJS.Timeout[] = []
   #polling: Promise<void> | null = null
@@ -227,7 +229,7 @@ export class Work<Context> {
   /** The same for a place that no other node serves: what the last one had in hand need not wait for its leases to end. */
   async takeOver(job: Job<Context>, place: string): Promise<void> {
     const { db, nodeId: node } = this.#options
-    await db.query(takeFromOthers, { node, buckets: this.#buckets, lane: laneName(job.lane, place) })
+    await db.query(takeFromOthers, { node, buckets, lane: laneName(job.lane, place) })
     this.serve(job, place)
   }
 
@@ -348,7 +350,7 @@ export class Work<Context> {
     for (const lane of this.#lanes.values()) for (const { id } of lane.empty()) this.#held.delete(id)
     const until = performance.now() + deadlineMs
     while (this.#held.size > 0 && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 10))
-    await this.#options.db.query(handBack, { node: this.#options.nodeId, buckets: this.#buckets }).catch((error) => {
+    await this.#options.db.query(handBack, { node: this.#options.nodeId, buckets }).catch((error) => {
       this.#options.log.warn({ error }, 'leases could not be handed back; they run out by themselves')
     })
   }
@@ -377,7 +379,7 @@ export class Work<Context> {
     if (room.length === 0) return false
     const rows = await this.#options.db.query(claim, {
       node: this.#options.nodeId,
-      buckets: this.#buckets,
+      buckets,
       lanes: room.map(({ lane }) => lane.name),
       limits: room.map(({ most }) => most),
       leases: room.map(({ lane }) => lane.job.leaseSeconds),
@@ -391,7 +393,7 @@ export class Work<Context> {
   async #claimInTurn(lane: Lane<Job<Context>>, most: number, passedOver: readonly string[]): Promise<boolean> {
     const rows = await this.#options.db.query(claimInTurn, {
       node: this.#options.nodeId,
-      buckets: this.#buckets,
+      buckets,
       lane: lane.name,
       most,
       lease: lane.job.leaseSeconds,

@@ -4,7 +4,7 @@
 // a provider takes back more than was paid. Somebody has to look, and it stays on the operator's list until then.
 import { type Static, Type } from 'typebox'
 import { AppError, invalid } from '../../kernel/errors.ts'
-import { bucketCount, idOf, uuidOf } from '../../kernel/ids.ts'
+import { buckets, idOf, uuidOf } from '../../kernel/ids.ts'
 import { requireRoom } from '../../ledger/ceiling.ts'
 import { post, postedLegs, reverse } from '../../ledger/wallets.ts'
 import type { App } from '../../platform/app.ts'
@@ -18,7 +18,6 @@ import { Payment } from './events.ts'
 import type { Verdict } from './providers/provider.ts'
 import type { PaymentRow } from './store.ts'
 
-const buckets = Array.from({ length: bucketCount }, (_, bucket) => bucket)
 const every = 'd.bucket = any($buckets::smallint[])'
 
 interface DiscrepancyRow {

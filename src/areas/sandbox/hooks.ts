@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
-import { bucketCount, firstUuidAt, idOf, newUuid, timeOfUuid, uuidOf } from '../../kernel/ids.ts'
+import { buckets, firstUuidAt, idOf, newUuid, timeOfUuid, uuidOf } from '../../kernel/ids.ts'
 import { dayMs } from '../../kernel/time.ts'
 import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
@@ -28,7 +28,6 @@ import {
 const maxHooks = 100
 /** 144 bits: nobody guesses an address. */
 const tokenBytes = 18
-const buckets = Array.from({ length: bucketCount }, (_, i) => i)
 
 const HookCreate = Type.Object({
   secret: Type.Optional(

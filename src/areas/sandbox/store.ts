@@ -128,7 +128,7 @@ export const listCaught = statement<
     limit $limit::int + 1`,
 )
 
-export const purgeCaught = statement<{ buckets: number[]; before: string }, object>(
+export const purgeCaught = statement<{ buckets: readonly number[]; before: string }, object>(
   'sandbox.purge_caught',
   'delete from sandbox.hook_requests where bucket = any($buckets::smallint[]) and id < $before::uuid',
 )

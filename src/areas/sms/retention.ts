@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Texts are nobody's business for ever: after 90 days, or as many as the account wants, the text of a message goes, and
 // its figures stay.
-import { bucketCount, bucketOf, firstUuidAt } from '../../kernel/ids.ts'
+import { bucketOf, buckets, firstUuidAt } from '../../kernel/ids.ts'
 import { dayMs, hourMs } from '../../kernel/time.ts'
 import type { App } from '../../platform/app.ts'
 import { statement } from '../../platform/db.ts'
@@ -14,7 +14,6 @@ const mostTextDays = 400
 const lookBackDays = 35
 /** What was sent may have to be sent another way for so long since then: it may have waited long before. */
 const settledDays = 3
-const buckets = Array.from({ length: bucketCount }, (_, i) => i)
 
 /** A scheduled message may still wait with a text that is older. */
 const isOver = `body is not null and status <> 'queued' and (status <> 'sent' or sent_at < $settled::timestamptz)`

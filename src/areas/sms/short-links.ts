@@ -5,7 +5,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Static } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
-import { bucketCount } from '../../kernel/ids.ts'
+import { buckets } from '../../kernel/ids.ts'
 import { dayMs } from '../../kernel/time.ts'
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
@@ -22,7 +22,6 @@ import type { ShortLink } from './schema.ts'
 const maxLinks = 10
 /** As long as an account may keep its texts, after which nobody can tell what a link was in. */
 const keepDays = 400
-const buckets = Array.from({ length: bucketCount }, (_, i) => i)
 /** The length of a real one, so that texts are counted before their links are known. */
 const anyToken = '0'.repeat(tokenLength)
 const httpsLink = /https:\/\/[^\s<>"“”«»]+/g

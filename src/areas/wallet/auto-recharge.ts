@@ -3,7 +3,7 @@
 // its saved card. One is under way at a time, so many a day and no more; three failures in a row pause it until the account turns it on again.
 import { type Static, Type } from 'typebox'
 import { AppError, invalid } from '../../kernel/errors.ts'
-import { bucketCount, bucketOf, idOf, nilUuid, uuidOf } from '../../kernel/ids.ts'
+import { bucketOf, buckets, idOf, nilUuid, uuidOf } from '../../kernel/ids.ts'
 import { type Currency, formatMicros } from '../../kernel/money.ts'
 import { dayOf } from '../../kernel/time.ts'
 import { walletsOfMany } from '../../ledger/wallets.ts'
@@ -52,8 +52,6 @@ const walletsAtOnce = 500
 
 /** Comes before all of them. */
 const first = { account_id: nilUuid, environment: 'live', currency: '' } as const
-
-const buckets = Array.from({ length: bucketCount }, (_, i) => i)
 
 const { phone, provider, card_token } = PaymentCreate.properties
 

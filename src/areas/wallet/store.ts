@@ -36,7 +36,7 @@ export const clockOffset = statement<{ account: string; environment: string }, {
 
 /** Wallets that an account was told are low. */
 export const toldLow = statement<
-  { buckets: number[]; accounts: string[] },
+  { buckets: readonly number[]; accounts: string[] },
   { account_id: string; environment: string; currency: string }
 >(
   'wallet.told_low',
@@ -149,7 +149,7 @@ export interface ReadyRecharge {
 
 /** Those of every account that may begin now, but for what the day allows; page by page. */
 export const nextReadyRecharges = statement<
-  { buckets: number[]; account: string; environment: string; currency: string; most: number },
+  { buckets: readonly number[]; account: string; environment: string; currency: string; most: number },
   ReadyRecharge
 >(
   'wallet.ready_recharges',

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Housekeeping that exactly one node does at a time: partitions ahead and behind, old idempotency keys, retention.
 // Whoever holds the lease works; when its node dies another takes over.
-import { bucketCount, firstUuidAt } from '../../kernel/ids.ts'
+import { buckets, firstUuidAt } from '../../kernel/ids.ts'
 import { dayMs } from '../../kernel/time.ts'
 import type { App } from '../app.ts'
 import { atMost } from '../at-most.ts'
@@ -13,7 +13,6 @@ const tickMs = 10_000
 const usualMs = 10 * 60_000
 /** How long a stopping node waits for a chore. Each may be broken off anywhere: the next node begins it anew. */
 const finishMs = 5_000
-const buckets = Array.from({ length: bucketCount }, (_, i) => i)
 
 /** Something to be done regularly, by one node. */
 export interface Chore {
@@ -36,7 +35,7 @@ const dropPartitions = statement<{ parent: string; before: Date }, { dropped: nu
   'select platform.drop_partitions($parent::text, $before::timestamptz) as dropped',
 )
 
-const purgeKeys = statement<{ buckets: number[]; most: number }, { gone: number }>(
+const purgeKeys = statement<{ buckets: readonly number[]; most: number }, { gone: number }>(
   'platform.purge_idempotency',
   `with gone as (
      delete from platform.idempotency
@@ -48,7 +47,7 @@ const purgeKeys = statement<{ buckets: number[]; most: number }, { gone: number 
    ) select count(*)::int as gone from gone`,
 )
 
-const purgeTestRequests = statement<{ buckets: number[]; before: string; most: number }, { gone: number }>(
+const purgeTestRequests = statement<{ buckets: readonly number[]; before: string; most: number }, { gone: number }>(
   'platform.purge_test_requests',
   `with gone as (
      delete from platform.requests r

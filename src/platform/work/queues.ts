@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Jobs seen from outside: how many wait in each lane, which were put aside and may have another chance, and which wait at
 // a place that is no more.
-import { bucketCount } from '../../kernel/ids.ts'
+import { buckets } from '../../kernel/ids.ts'
 import { type Queryable, statement } from '../db.ts'
 import type { Window } from '../page.ts'
-
-const everyBucket = Array.from({ length: bucketCount }, (_, i) => i)
 
 export interface QueueState {
   lane: string
@@ -16,7 +14,7 @@ export interface QueueState {
   oldest_seconds: number
 }
 
-const countQueues = statement<{ buckets: number[] }, QueueState>(
+const countQueues = statement<{ buckets: readonly number[] }, QueueState>(
   'work.count_queues',
   `select lane, count(*) filter (where run_at <= now())::int as due,
           count(*) filter (where owner is not null and run_at > now())::int as running,
@@ -37,7 +35,7 @@ export interface FailedJob {
 }
 
 const listFailed = statement<
-  { buckets: number[]; lane: string | null; after: string | null; descending: boolean; limit: number },
+  { buckets: readonly number[]; lane: string | null; after: string | null; descending: boolean; limit: number },
   FailedJob
 >(
   'work.list_failed',
@@ -48,34 +46,37 @@ const listFailed = statement<
     limit $limit::int + 1`,
 )
 
-const reviveFailed = statement<{ buckets: number[]; id: string }, { id: string }>(
+const reviveFailed = statement<{ buckets: readonly number[]; id: string }, { id: string }>(
   'work.retry_failed',
   `update work.jobs set run_at = now(), failures = 0
     where bucket = any($buckets::smallint[]) and id = $id and run_at = 'infinity' returning id`,
 )
 
-const removeFailed = statement<{ buckets: number[]; id: string }, { id: string }>(
+const removeFailed = statement<{ buckets: readonly number[]; id: string }, { id: string }>(
   'work.discard_failed',
   `delete from work.jobs where bucket = any($buckets::smallint[]) and id = $id and run_at = 'infinity' returning id`,
 )
 
 export async function queues(queryable: Queryable): Promise<QueueState[]> {
-  return queryable.query(countQueues, { buckets: everyBucket })
+  return queryable.query(countQueues, { buckets })
 }
 
 export async function failedJobs(queryable: Queryable, window: Window, lane: string | null): Promise<FailedJob[]> {
-  return queryable.query(listFailed, { buckets: everyBucket, lane, ...window })
+  return queryable.query(listFailed, { buckets, lane, ...window })
 }
 
 export async function retryFailed(tx: Queryable, id: string): Promise<boolean> {
-  return (await tx.query(reviveFailed, { buckets: everyBucket, id })).length > 0
+  return (await tx.query(reviveFailed, { buckets, id })).length > 0
 }
 
 export async function discardFailed(tx: Queryable, id: string): Promise<boolean> {
-  return (await tx.query(removeFailed, { buckets: everyBucket, id })).length > 0
+  return (await tx.query(removeFailed, { buckets, id })).length > 0
 }
 
-const returnStray = statement<{ buckets: number[]; lanes: readonly string[]; places: readonly string[] }, object>(
+const returnStray = statement<
+  { buckets: readonly number[]; lanes: readonly string[]; places: readonly string[] },
+  object
+>(
   'work.return_strays',
   `update work.jobs set lane = split_part(lane, '@', 1), owner = null, run_at = now()
     where lane like '%@%' and split_part(lane, '@', 1) = any($lanes::text[])
@@ -89,5 +90,5 @@ export async function returnStrays(
   lanes: readonly string[],
   places: readonly string[],
 ): Promise<void> {
-  await queryable.query(returnStray, { buckets: everyBucket, lanes, places })
+  await queryable.query(returnStray, { buckets, lanes, places })
 }

@@ -4,11 +4,20 @@
 import { type Static, Type } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
+import { least } from '../../../kernel/money.ts'
 import { maybe, one, type Queryable, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { PaymentCreate } from '../../payments/area.ts'
-import { type CustomerRow, findCustomer, insertCreditEntry, lockCredit, moveCredit, saveCustomer } from './store.ts'
+import {
+  type CustomerRow,
+  creditsOf,
+  findCustomer,
+  insertCreditEntry,
+  lockCredit,
+  moveCredit,
+  saveCustomer,
+} from './store.ts'
 
 const { name, email } = PaymentCreate.properties.customer.properties
 
@@ -91,6 +100,12 @@ export async function addCredit(
   await tx.query(moveCredit, { ...tenant, customer, currency, amount: micros })
 }
 
+/** What a customer has in hand at this moment; others may take it until it is locked. */
+export async function inHandOf(tx: Tx, tenant: Tenant, customerId: string, currency: string): Promise<bigint> {
+  const credits = await tx.query(creditsOf, { ...tenant, customers: [customerId] })
+  return credits.find((credit) => credit.currency === currency)?.balance ?? 0n
+}
+
 /** Takes at most so much of what a customer has in hand; gives how much it was. */
 export async function takeCredit(
   tx: Tx,
@@ -100,7 +115,7 @@ export async function takeCredit(
 ): Promise<bigint> {
   const { customerId: customer, currency, sourceId: source, step } = credit
   const { balance = 0n } = (await maybe(tx.query(lockCredit, { ...tenant, customer, currency }))) ?? {}
-  const micros = balance < mostMicros ? balance : mostMicros
+  const micros = least(balance, mostMicros)
   if (micros <= 0n) return 0n
   const entry = { ...tenant, source, step, customer, currency, amount: -micros, at: new Date(nowMs) }
   if (!(await maybe(tx.query(insertCreditEntry, entry)))) return 0n

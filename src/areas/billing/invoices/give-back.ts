@@ -5,15 +5,15 @@
 import { Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf } from '../../../kernel/ids.ts'
-import { formatMicros } from '../../../kernel/money.ts'
+import { formatMicros, least } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { Job } from '../../../platform/work.ts'
 import { acceptRefund, lockPayment, type PaymentRow } from '../../payments/area.ts'
-import { addCredit, takeCredit } from '../customers/customer.ts'
-import { creditsOf, findCreditEntry } from '../customers/store.ts'
+import { addCredit, inHandOf, takeCredit } from '../customers/customer.ts'
+import { findCreditEntry } from '../customers/store.ts'
 import { findInvoice, type InvoiceRow, overpaymentOf } from './store.ts'
 
 const givingBack = {
@@ -105,12 +105,6 @@ export async function stepToTake(tx: Tx, tenant: Tenant, refund: string): Promis
   return (await isDone(failedStep)) ? afterAllStep : null
 }
 
-/** What a customer has in hand at this moment; others may take it until it is locked. */
-export async function inHandOf(tx: Tx, tenant: Tenant, customerId: string, currency: string): Promise<bigint> {
-  const credits = await tx.query(creditsOf, { ...tenant, customers: [customerId] })
-  return credits.find((credit) => credit.currency === currency)?.balance ?? 0n
-}
-
 /** A refund failed: what was taken for it is the customer's again. */
 export async function keepInHand(tx: Tx, occasion: Occasion, invoice: InvoiceRow, refund: string): Promise<void> {
   const { tenant } = occasion
@@ -118,8 +112,4 @@ export async function keepInHand(tx: Tx, occasion: Occasion, invoice: InvoiceRow
   const taken = await maybe(tx.query(findCreditEntry, { ...tenant, source: refund, step: refundedStep }))
   if (!taken) return
   await addCredit(tx, occasion, { customerId, currency, sourceId: refund, step: failedStep }, -taken.amount)
-}
-
-export function least(a: bigint, b: bigint): bigint {
-  return a < b ? a : b
 }

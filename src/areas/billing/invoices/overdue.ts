@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tells of invoices that were not paid by their day: once, when the day is over by the clock of the account (UTC). It is
 // looked for regularly, so that a sandbox clock that was moved is heard of too.
-import { bucketCount } from '../../../kernel/ids.ts'
+import { buckets } from '../../../kernel/ids.ts'
 import { dayOf } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one } from '../../../platform/db.ts'
@@ -13,7 +13,6 @@ import { clockOffset, newlyOverdue, noteOverdue } from './store.ts'
 
 /** So many are told of in one round; the next one goes on. */
 const invoicesAtOnce = 500
-const buckets = Array.from({ length: bucketCount }, (_, i) => i)
 
 export const overdueChore: Chore = { name: 'overdue invoices', everyMs: 30_000, run: tellOverdue }
 

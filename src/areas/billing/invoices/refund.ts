@@ -4,14 +4,15 @@
 // of them first. The rest was paid for the invoice. One that is open has what it misses to be paid again, and can be made void
 // when nothing is left; one that is paid stays so, and says how much of it was given back.
 import { AppError } from '../../../kernel/errors.ts'
+import { least } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import type { PaymentRow, Refunded } from '../../payments/area.ts'
-import { takeCredit } from '../customers/customer.ts'
+import { inHandOf, takeCredit } from '../customers/customer.ts'
 import { findCreditEntry } from '../customers/store.ts'
 import { invoiceEvents } from '../events.ts'
-import { inHandOf, least, stepToTake } from './give-back.ts'
+import { stepToTake } from './give-back.ts'
 import { refunded } from './hooks.ts'
 import { invoiceIdOf, tellInvoice } from './invoice.ts'
 import { addRefund, findInvoice, type InvoiceRow, lockInvoice, lockInvoiceAndPaidByCredit } from './store.ts'

@@ -2,7 +2,7 @@
 // What a dispute does to a payment, the wallet and the ledger, and what is told of it, in one transaction. The payment is
 // locked meanwhile and whoever comes second changes nothing, so that the acquirer may tell it twice, late and in any order.
 import { idOf, newUuid } from '../../../kernel/ids.ts'
-import type { Currency } from '../../../kernel/money.ts'
+import { type Currency, least } from '../../../kernel/money.ts'
 import { capture, hold, lockAvailable, post, release } from '../../../ledger/wallets.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
@@ -166,8 +166,4 @@ function requireDone(id: string, verdict: string, expected: string): void {
 /** What refunds have left of a payment, those under way included. */
 function leftOf({ amount, refunded }: PaymentRow): bigint {
   return amount - refunded
-}
-
-function least(a: bigint, b: bigint): bigint {
-  return a < b ? a : b
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What no window reaches any more is forgotten. Checks go with their partitions, after 400 days.
-import { bucketCount } from '../../../kernel/ids.ts'
+import { buckets } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { one } from '../../../platform/db.ts'
 import type { Chore } from '../../../platform/nodes/maintenance.ts'
@@ -9,7 +9,6 @@ import { forgetVelocity } from './store.ts'
 const rowsAtOnce = 10_000
 /** A run stops after so many parts; the next one goes on. */
 const mostParts = 100
-const buckets = Array.from({ length: bucketCount }, (_, i) => i)
 
 export const velocityChore: Chore = { name: 'velocity', run: (app) => forgetOld(app, app.clock.nowMs()) }
 

@@ -3,32 +3,19 @@
 // themselves, and say so here. Until then the money stays where it is.
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
-import { bucketCount, idOf, uuidOf } from '../../../kernel/ids.ts'
+import { buckets, idOf, uuidOf } from '../../../kernel/ids.ts'
 import { record } from '../../../platform/audit.ts'
 import { maybe } from '../../../platform/db.ts'
 import { pageOf, windowOf } from '../../../platform/page.ts'
 import { list, type Route, write } from '../../../platform/route.ts'
-import { Amount, At, EnvironmentName, listQuery, Nullable, OneOf } from '../../../platform/schema.ts'
+import { listQuery, OneOf } from '../../../platform/schema.ts'
 import { payoutStatus } from '../events.ts'
+import { overdueFields, shownOverdue } from '../overdue.ts'
 import { decide } from './settle.ts'
 import { findOverdue, listOverdue, type PayoutRow } from './store.ts'
 
-const buckets = Array.from({ length: bucketCount }, (_, bucket) => bucket)
-
 const Overdue = Type.Object(
-  {
-    payout_id: Type.String(),
-    provider_id: Type.String({ description: 'As the provider knows it' }),
-    account_id: Type.String(),
-    environment: EnvironmentName(),
-    provider: Type.String(),
-    country: Type.String(),
-    status: payoutStatus,
-    amount: Amount(),
-    currency: Type.String(),
-    created_at: At(),
-    overdue_at: Nullable(At()),
-  },
+  { payout_id: Type.String(), status: payoutStatus, ...overdueFields },
   { title: 'OverduePayout' },
 )
 
@@ -84,19 +71,7 @@ const settleRoute = write({
 })
 
 function shown(row: PayoutRow, overdueAt: Date | null): Static<typeof Overdue> {
-  return {
-    payout_id: idOf('payout', row.id),
-    provider_id: row.id,
-    account_id: idOf('account', row.account_id),
-    environment: row.environment,
-    provider: row.provider,
-    country: row.country,
-    status: row.status,
-    amount: row.amount,
-    currency: row.currency,
-    created_at: row.created_at,
-    overdue_at: overdueAt,
-  }
+  return { payout_id: idOf('payout', row.id), status: row.status, ...shownOverdue(row, row.id, overdueAt) }
 }
 
 export const payoutOperatorRoutes: readonly Route[] = [listRoute, settleRoute]

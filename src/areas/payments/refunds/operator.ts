@@ -3,16 +3,17 @@
 // its statement. Until then the money stays where it is.
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
-import { bucketCount, bucketOf, idOf, uuidOf } from '../../../kernel/ids.ts'
+import { bucketOf, buckets, idOf, uuidOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import { pageOf, windowOf } from '../../../platform/page.ts'
 import { list, type Route, write } from '../../../platform/route.ts'
-import { Amount, At, EnvironmentName, listQuery, Nullable } from '../../../platform/schema.ts'
+import { listQuery } from '../../../platform/schema.ts'
 import type { Environment } from '../../../platform/tenant.ts'
 import { Refund } from '../events.ts'
+import { overdueFields, shownOverdue } from '../overdue.ts'
 import type { OutgoingVerdict } from '../providers/provider.ts'
 import { noSuchRefund, refundOf, refundUuid } from './refund.ts'
 import { applyVerdict, completeAfterAll } from './settle.ts'
@@ -25,23 +26,8 @@ import {
   tenantOf,
 } from './store.ts'
 
-const buckets = Array.from({ length: bucketCount }, (_, bucket) => bucket)
-
 const Overdue = Type.Object(
-  {
-    refund_id: Type.String(),
-    payment_id: Type.String(),
-    provider_id: Type.String({ description: 'As the provider knows it' }),
-    account_id: Type.String(),
-    environment: EnvironmentName(),
-    provider: Type.String(),
-    country: Type.String(),
-    status: Refund.properties.status,
-    amount: Amount(),
-    currency: Type.String(),
-    created_at: At(),
-    overdue_at: Nullable(At()),
-  },
+  { refund_id: Type.String(), payment_id: Type.String(), status: Refund.properties.status, ...overdueFields },
   { title: 'OverdueRefund' },
 )
 
@@ -63,19 +49,12 @@ const listRoute = list({
 })
 
 function shown(row: RefundRow): Static<typeof Overdue> {
+  const { id, payment_id, status, provider_id, overdue_at } = row
   return {
-    refund_id: idOf('refund', row.id),
-    payment_id: idOf('payment', row.payment_id),
-    provider_id: row.provider_id ?? row.id,
-    account_id: idOf('account', row.account_id),
-    environment: row.environment,
-    provider: row.provider,
-    country: row.country,
-    status: row.status,
-    amount: row.amount,
-    currency: row.currency,
-    created_at: row.created_at,
-    overdue_at: row.overdue_at,
+    refund_id: idOf('refund', id),
+    payment_id: idOf('payment', payment_id),
+    status,
+    ...shownOverdue(row, provider_id ?? id, overdue_at),
   }
 }
 

@@ -4,7 +4,7 @@
 // programs look at links in messages before people do.
 import { randomBytes } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
-import { bucketCount, newUuid } from '../../../kernel/ids.ts'
+import { buckets, newUuid } from '../../../kernel/ids.ts'
 import { isE164 } from '../../../kernel/phone.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
@@ -24,7 +24,6 @@ const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 const form = new RegExp(`^[${alphabet}]{${tokenLength}}$`)
 /** The length of a real one, so that texts are counted before their links are known. */
 const anyToken = '0'.repeat(tokenLength)
-const buckets = Array.from({ length: bucketCount }, (_, i) => i)
 
 type Type = Draft['type']
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whose message it is that came in: of whoever has the number and the keyword, else of whoever has the number alone, else
 // of whoever wrote to the handset last from the number or name that it now writes to.
-import { bucketCount, firstUuidAt } from '../../../kernel/ids.ts'
+import { buckets, firstUuidAt } from '../../../kernel/ids.ts'
 import { dayMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, statement } from '../../../platform/db.ts'
@@ -10,7 +10,6 @@ import { type Keyword, keywordIn } from './keywords.ts'
 
 /** An answer belongs to the last message that the handset got from the sender within this time. */
 const answerWithinDays = 30
-const buckets = Array.from({ length: bucketCount }, (_, i) => i)
 
 /** Whose environment it is, and how far its clock was moved. */
 export interface Whose {

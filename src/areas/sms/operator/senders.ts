@@ -2,7 +2,7 @@
 // Sender ids as operators approve and reject them; in force on every node a moment after it is committed.
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
-import { bucketCount, idOf, uuidOf } from '../../../kernel/ids.ts'
+import { buckets, idOf, uuidOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
@@ -20,8 +20,6 @@ import {
   senderStatuses,
   senderUuid,
 } from '../senders/senders.ts'
-
-const buckets = Array.from({ length: bucketCount }, (_, i) => i)
 
 const ReviewedSender = Type.Object(
   { account_id: Type.String(), ...SenderRecord.properties },

@@ -3,7 +3,7 @@
 // are out of reach. What is wished travels with each message, so that any node's simulator obeys it, and one customer's
 // network is nobody else's. Numbers that force an outcome keep it.
 import { type Static, Type } from 'typebox'
-import { bucketCount } from '../../../kernel/ids.ts'
+import { buckets } from '../../../kernel/ids.ts'
 import { e164 } from '../../../kernel/phone.ts'
 import type { App } from '../../../platform/app.ts'
 import { record } from '../../../platform/audit.ts'
@@ -18,7 +18,6 @@ const mostDelayMs = 600_000
 const maxOutOfCoverage = 100
 /** Accounts whose wishes a node keeps; a test installation has fewer. */
 const maxAccounts = 10_000
-const buckets = Array.from({ length: bucketCount }, (_, i) => i)
 const everyHandset = '*'
 /** Said to all nodes, with the account, when its wishes changed. */
 const topic = 'behaviour '

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How far back deliveries can be seen and sent again, and the windows of time in which customers look at them.
 import { AppError } from '../../../kernel/errors.ts'
-import { bucketCount, firstUuidAt } from '../../../kernel/ids.ts'
+import { buckets, firstUuidAt } from '../../../kernel/ids.ts'
 import { dayMs, parseDay, parseMoment } from '../../../kernel/time.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { statement } from '../../../platform/db.ts'
@@ -11,7 +11,6 @@ import { webhookPlan } from '../plan.ts'
 
 const keepHoursDays = 3
 const keepReplaysDays = 90
-const buckets = Array.from({ length: bucketCount }, (_, bucket) => bucket)
 
 const purgeHours = statement<{ buckets: readonly number[]; before: Date }, object>(
   'webhooks.purge_hours',
