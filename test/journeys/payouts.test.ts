@@ -7,9 +7,9 @@ import { test } from 'node:test'
 import { callbackUrl } from '../../src/areas/payments/callbacks/address.ts'
 import { bucketOf, uuidOf } from '../../src/kernel/ids.ts'
 import type { Client } from '../client.ts'
+import { eventually } from '../eventually.ts'
 import { startMarket } from '../market.ts'
 import { over, wallet } from '../paying.ts'
-import { eventually, startWorld } from '../world.ts'
 
 const { world, sql, receiver } = await startMarket(0.01)
 
@@ -309,29 +309,42 @@ test('whoever calls without knowing what was agreed on is not heard, and a time-
 })
 
 test('a payout that the provider does not take is tried again by the job, and is refused when it never does', async () => {
-  // Alone, because a provider that refuses everybody is given a rest.
-  const alone = await startWorld({ PAMOJA_SANDBOX_TIME_SCALE: 0.01 })
-  try {
-    const { client } = await alone.account({ balance: 2_000 })
-    const body = { amount: 1_000, currency: 'KES', phone: '+254700000012' }
-    const asked = await client.post('/v1/payouts?wait=0', body)
-    assert.deepEqual([asked.status, asked.body.status], [201, 'processing'])
-    const payout = await over(client, asked.body.payout_id)
-    assert.deepEqual([payout.status, payout.failure_reason], ['failed', 'PROVIDER_UNAVAILABLE'])
-    assert.deepEqual(await wallet(client), { balance: 2_000, held: 0 })
-    // Twenty that were not taken, and the provider is asked nothing for half a minute.
-    for (let i = 0; i < 12; i++) assert.equal((await client.post('/v1/payouts', body)).status, 503)
-    const { body: methods } = await client.get('/v1/payments/methods?country=KE&direction=out')
-    assert.equal(methods.data[0].status, 'down')
-    const { body: both } = await client.get('/v1/payments/methods?country=KE')
-    assert.equal(both.data[0].status, 'up', 'collections are another matter')
-    const queued = await client.post('/v1/payouts', { ...body, phone: '+254700000001' })
-    assert.deepEqual([queued.status, queued.body.status], [201, 'processing'], 'it waits instead of failing')
-    assert.deepEqual(await wallet(client), { balance: 2_000, held: 1_005 })
-    assert.equal((await over(client, queued.body.payout_id)).status, 'completed')
-  } finally {
-    await alone.stop()
-  }
+  const { client } = await world.account({ balance: 2_000 })
+  const body = { amount: 1_000, currency: 'KES', phone: '+254700000012' }
+  const asked = await client.post('/v1/payouts?wait=0', body)
+  assert.deepEqual([asked.status, asked.body.status], [201, 'processing'])
+  const payout = await over(client, asked.body.payout_id)
+  assert.deepEqual([payout.status, payout.failure_reason], ['failed', 'PROVIDER_UNAVAILABLE'])
+  assert.deepEqual(await wallet(client), { balance: 2_000, held: 0 })
+})
+
+test('a provider that takes nothing is given a rest, and a simulated one is not', async () => {
+  const { client } = await world.account({ currency: 'UGX', balance: 2_000 })
+  const { client: other } = await world.account({ currency: 'UGX', balance: 2_000 })
+  const refused = { amount: 1_000, currency: 'UGX', phone: '+256770000012' }
+  const good = { ...refused, phone: '+256770000001' }
+  for (let i = 0; i < 20; i++) assert.equal((await client.post('/v1/payouts', refused)).status, 503)
+  const asked = await other.post('/v1/payouts', good)
+  assert.equal(asked.status, 201, asked.text)
+  assert.equal((await over(other, asked.body.payout_id)).status, 'completed', 'the number decides')
+
+  const { mtn_momo: momo } = world.app.simulators.payments
+  const entered = { provider: 'mtn_momo', environment: 'test', country: 'UG', ...momo }
+  const provider = await world.operator.post('/v1/operator/payments/providers', entered)
+  assert.equal(provider.status, 201, provider.text)
+  const methods = async (direction: string) =>
+    (await client.get(`/v1/payments/methods?country=UG${direction}`)).body.data[0].status
+  // Twenty that were not taken, and the provider is asked nothing for half a minute.
+  await eventually(async () => {
+    assert.equal((await client.post('/v1/payouts', refused)).status, 503)
+    return (await methods('&direction=out')) === 'down'
+  }, 'it to be left alone')
+  assert.equal(await methods(''), 'up', 'collections are another matter')
+  const queued = await client.post('/v1/payouts', good)
+  assert.deepEqual([queued.status, queued.body.status], [201, 'processing'], 'it waits instead of failing')
+  assert.deepEqual(await wallet(client, 'UGX'), { balance: 2_000, held: 1_005 })
+  assert.equal((await over(client, queued.body.payout_id)).status, 'completed')
+  await world.operator.delete(`/v1/operator/payments/providers/${provider.body.id}`)
 })
 
 test('time fails nothing: after a week a person has to find out, and the money is held until then', async () => {

@@ -8,10 +8,10 @@ const record = (breaker: Breaker, answers: string, atMs = 0): void => {
 }
 
 test('a provider is up until half of twenty requests got no answer', () => {
-  const breaker = new Breaker()
+  const breaker = new Breaker({ opens: true })
   record(breaker, '-'.repeat(19))
   assert.deepEqual([breaker.status, breaker.admits(0)], ['up', true], 'too few to tell')
-  const mixed = new Breaker()
+  const mixed = new Breaker({ opens: true })
   record(mixed, '+++-'.repeat(5))
   assert.deepEqual([mixed.status, mixed.admits(0)], ['degraded', true])
   record(mixed, '-'.repeat(6))
@@ -19,7 +19,7 @@ test('a provider is up until half of twenty requests got no answer', () => {
 })
 
 test('a provider that is down is tried with three requests after half a minute', () => {
-  const breaker = new Breaker()
+  const breaker = new Breaker({ opens: true })
   record(breaker, '-'.repeat(20))
   assert.equal(breaker.admits(29_999), false)
   assert.deepEqual(
@@ -34,9 +34,15 @@ test('a provider that is down is tried with three requests after half a minute',
 })
 
 test('probes of which nothing is ever heard do not keep a provider down for good', () => {
-  const breaker = new Breaker()
+  const breaker = new Breaker({ opens: true })
   record(breaker, '-'.repeat(20))
   for (let probe = 0; probe < 3; probe++) assert.equal(breaker.admits(30_000), true)
   assert.equal(breaker.admits(59_999), false)
   assert.equal(breaker.admits(60_000), true)
+})
+
+test('a simulated provider is asked whatever it answered before', () => {
+  const breaker = new Breaker({ opens: false })
+  record(breaker, '-'.repeat(40))
+  assert.deepEqual([breaker.status, breaker.admits(0)], ['up', true])
 })

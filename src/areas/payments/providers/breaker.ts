@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stops asking a provider that does not answer. When half of the last twenty requests got no usable answer it opens for half
-// a minute; then a few are let through, and the first good answer closes it.
+// a minute; then a few are let through, and the first good answer closes it. A simulator fails by the number that it is given,
+// which says nothing about the next one: its breaker never opens.
 
 const remembered = 20
 const openMs = 30_000
@@ -9,9 +10,14 @@ const degradedPart = 0.25
 const openPart = 0.5
 
 export class Breaker {
+  readonly #opens: boolean
   #recent: boolean[] = []
   #openUntil = Number.NEGATIVE_INFINITY
   #probesLeft = 0
+
+  constructor({ opens }: { opens: boolean }) {
+    this.#opens = opens
+  }
 
   /** Whether a request may go out now. */
   admits(nowMs: number): boolean {
@@ -25,6 +31,7 @@ export class Breaker {
   }
 
   record(answered: boolean, nowMs: number): void {
+    if (!this.#opens) return
     const wasOpen = this.#openUntil !== Number.NEGATIVE_INFINITY
     if (wasOpen && answered) this.#close()
     else if (wasOpen) this.#open(nowMs)

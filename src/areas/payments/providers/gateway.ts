@@ -27,7 +27,8 @@ interface Connected {
 }
 
 function connectedTo(carrier: Carrier, version: string, account: string): Connected {
-  return { carrier, breaker: new Breaker(), outgoingBreaker: new Breaker(), version, account }
+  const opens = account !== simulator
+  return { carrier, breaker: new Breaker({ opens }), outgoingBreaker: new Breaker({ opens }), version, account }
 }
 
 /** A simulator has other secrets after every start, and forgets nothing. */
