@@ -63,7 +63,7 @@ export const settings = {
   PAMOJA_TEST_API_KEY: secret(testKey('Test API key to give the first account instead of a random one.')),
   PAMOJA_RATE_LIMITS: choice(['on', 'off'], 'off stops rate limiting, for load tests; refused in production.'),
   PAMOJA_WEBHOOKS_ALLOW_PRIVATE: {
-    ...boolean(true, 'Let test webhooks and callbacks reach loopback and private addresses; never in production.'),
+    ...boolean(true, 'Let webhooks and callbacks reach loopback and private addresses; never in production.'),
     also: ['WEBHOOKS_ALLOW_PRIVATE'],
   },
   PAMOJA_WEBHOOKS_ALLOW_HTTP: {

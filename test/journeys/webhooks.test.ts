@@ -416,14 +416,12 @@ test('an unknown webhook is not found, whatever else is wrong with the request',
     assert.equal(codeOf(await client.patch(`/v1/webhooks/${unknownId}`, body)), 'WEBHOOK_NOT_FOUND')
 })
 
-test('a test webhook may lead to this machine, a live one may not', async () => {
+test('outside production a webhook may lead to this machine, with a live key too', async () => {
   const { client } = await world.account()
   const live = await liveClient(client)
-  for (const host of ['https://localhost:3000/', 'https://127.0.0.1:3000/', 'https://10.0.0.1/', 'https://[::1]/']) {
-    assert.equal((await client.post('/v1/webhooks', { url: host, events: ['*'] })).status, 201, host)
-    const refused = await live.post('/v1/webhooks', { url: host, events: ['*'] })
-    assert.deepEqual([refused.status, codeOf(refused)], [400, 'INVALID_URL'], host)
-  }
+  for (const url of ['https://localhost:3000/', 'https://127.0.0.1:3000/', 'https://10.0.0.1/', 'https://[::1]/'])
+    for (const either of [client, live])
+      assert.equal((await either.post('/v1/webhooks', { url, events: ['*'] })).status, 201, url)
 })
 
 test('with a verify_token the URL must echo the challenge', async () => {
