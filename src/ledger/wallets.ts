@@ -6,7 +6,7 @@ import { AppError } from '../kernel/errors.ts'
 import { bucketOf, newUuid } from '../kernel/ids.ts'
 import { type Currency, isCurrency } from '../kernel/money.ts'
 import { maybe, one, type Queryable, statement, type Tx } from '../platform/db.ts'
-import type { Environment, Tenant } from '../platform/tenant.ts'
+import { type Environment, type Tenant, tenantOf } from '../platform/tenant.ts'
 
 export interface Wallet {
   currency: Currency
@@ -142,10 +142,7 @@ export async function walletsOfMany(
 ): Promise<{ tenant: Tenant; wallet: Wallet }[]> {
   const buckets = [...new Set(accounts.map(bucketOf))]
   const rows = await queryable.query(selectMany, { buckets, accounts: [...accounts] })
-  return rows.map(({ bucket, account_id: account, environment, ...row }) => ({
-    tenant: { bucket, account, environment },
-    wallet: walletOf(row),
-  }))
+  return rows.map((row) => ({ tenant: tenantOf(row), wallet: walletOf(row) }))
 }
 
 export async function openWallet(tx: Tx, tenant: Tenant, currency: Currency): Promise<void> {

@@ -11,7 +11,7 @@ import type { Tokens } from './auth/tokens.ts'
 import type { Clock } from './clock.ts'
 import type { Policy } from './limits/share.ts'
 import type { Signals } from './nodes/signals.ts'
-import type { Environment, Tenant } from './tenant.ts'
+import { type Environment, type Tenant, tenantOf } from './tenant.ts'
 
 const knownForMs = 30_000
 const refusedForMs = 5_000
@@ -290,7 +290,7 @@ function principalOf(
     }
   return {
     facts,
-    tenant: { bucket: facts.bucket, account: facts.account, environment: facts.environment },
+    tenant: tenantOf({ bucket: facts.bucket, account_id: facts.account, environment: facts.environment }),
     accountId: idOf('account', facts.account),
     keyId,
     scopes: new Set(scopes),

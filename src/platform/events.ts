@@ -280,20 +280,28 @@ export class Outbox {
     const uuid = twinOf(columns.event_id)
     const id = idOf('event', uuid)
     const head = `{"event":"${type.name}","event_id":"${id}"`
+    const { tenant, nowMs, clockOffsetMs, status, trace } = wide
     return {
-      ...wide,
       id,
+      tenant,
+      nowMs,
+      clockOffsetMs,
+      status,
+      trace,
       head,
       columns: {
-        ...columns,
         event_id: uuid,
         event_type: type.name,
+        event_resource: columns.event_resource,
         // Nearly always nobody wants to hear it in this name.
         get event_body() {
           return head + columns.event_body.slice(columns.event_body.indexOf(',"timestamp":'))
         },
+        event_request: columns.event_request,
         event_within: columns.event_type,
         event_callback: null,
+        event_at: columns.event_at,
+        event_owner: columns.event_owner,
       },
     }
   }

@@ -10,7 +10,7 @@ import type { Clock } from './clock.ts'
 import { type Committer, operation } from './commit.ts'
 import { type Database, isUnavailable, type Queryable, statement } from './db.ts'
 import { type Logger, messageOf } from './log.ts'
-import type { Tenant } from './tenant.ts'
+import { type Tenant, tenantOf } from './tenant.ts'
 import type { Trace, Tracer } from './tracing.ts'
 import { Lane, laneName, type Row } from './work/lane.ts'
 
@@ -473,10 +473,8 @@ export class Work<Context> {
     const { id, bucket, key, failures, payload } = row
     if (!check.Check(payload))
       return { kind: 'retry', reason: 'the payload does not have the shape this version expects' }
-    const tenant =
-      row.account_id && row.environment
-        ? { bucket: row.bucket, account: row.account_id, environment: row.environment }
-        : null
+    const { account_id, environment } = row
+    const tenant = account_id && environment ? tenantOf({ bucket, account_id, environment }) : null
     try {
       return await job.handle(this.#context, {
         id,

@@ -6,6 +6,7 @@ import { hourMs } from '../../kernel/time.ts'
 import type { App } from '../../platform/app.ts'
 import type { Tx } from '../../platform/db.ts'
 import type { Chore } from '../../platform/nodes/maintenance.ts'
+import { tenantOf } from '../../platform/tenant.ts'
 import { keyEvents } from './events.ts'
 import { rotationDueAt, rotationDueMs } from './key.ts'
 import { takeDueForRotation } from './store.ts'
@@ -27,8 +28,9 @@ async function remind(app: App, tx: Tx): Promise<number> {
   const nowMs = app.clock.nowMs()
   const before = new Date(nowMs - rotationDueMs)
   const rows = await tx.query(takeDueForRotation, { at: new Date(nowMs), before, limit: perRound })
-  for (const { id, bucket, account_id: account, environment, name, prefix, last4, created_at } of rows) {
-    const occasion = { tenant: { bucket, account, environment }, receivedMs: nowMs, nowMs, requestId: null }
+  for (const row of rows) {
+    const { id, name, prefix, last4, created_at } = row
+    const occasion = { tenant: tenantOf(row), receivedMs: nowMs, nowMs, requestId: null }
     const key_id = idOf('apiKey', id)
     const told = { key_id, name, prefix, last4, rotation_due_at: rotationDueAt(created_at) }
     await app.outbox.emit(tx, keyEvents.rotationDue, occasion, key_id, told)

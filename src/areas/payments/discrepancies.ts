@@ -13,7 +13,7 @@ import { maybe, statement, type Tx } from '../../platform/db.ts'
 import { pageOf, windowOf } from '../../platform/page.ts'
 import { list, type Route, write } from '../../platform/route.ts'
 import { Amount, At, EnvironmentName, listQuery, Nullable, OneOf } from '../../platform/schema.ts'
-import type { Tenant } from '../../platform/tenant.ts'
+import { type Tenant, tenantOf } from '../../platform/tenant.ts'
 import { Payment } from './events.ts'
 import type { Verdict } from './providers/provider.ts'
 import type { PaymentRow } from './store.ts'
@@ -199,10 +199,11 @@ const resolveRoute = write({
 async function moveOut(
   app: App,
   tx: Tx,
-  { bucket, account_id: account, environment, id: sourceId, purpose, status, note }: DiscrepancyRow,
+  row: DiscrepancyRow,
   action: 'credit_account' | 'returned_to_payer',
 ): Promise<bigint> {
-  const tenant = { bucket, account, environment }
+  const { id: sourceId, purpose, status, note } = row
+  const tenant = tenantOf(row)
   const step = `${purpose}:mismatch`
   // What was posted is what is there, whatever was told since.
   const [kept] = await postedLegs(tx, tenant, { sourceId, step })

@@ -8,7 +8,7 @@ import type { App } from '../../platform/app.ts'
 import { commitIn, operation, type RowOf } from '../../platform/commit.ts'
 import { maybe, one, type Tx } from '../../platform/db.ts'
 import { type EventType, eventColumns, type NewEvent, type Occasion } from '../../platform/events.ts'
-import type { Tenant } from '../../platform/tenant.ts'
+import { type Tenant, tenantOf } from '../../platform/tenant.ts'
 import { notePending, pendingAccount, settlementMs } from './cards/settlement.ts'
 import { type Change, changeOf, ended } from './change.ts'
 import { noteDiscrepancy, otherAmount } from './discrepancies.ts'
@@ -290,10 +290,9 @@ function eventOf(app: App, occasion: Occasion, payment: PaymentRow): NewEvent {
 
 /** Now, by the real clock and by the account's. */
 function occasionOf(app: App, payment: PaymentRow, { clock_offset_ms }: AttemptRow): Occasion {
-  const { bucket, account_id: account, environment, request_id: requestId } = payment
   const receivedMs = app.clock.nowMs()
   const nowMs = receivedMs + Number(clock_offset_ms)
-  return { tenant: { bucket, account, environment }, receivedMs, nowMs, requestId }
+  return { tenant: tenantOf(payment), receivedMs, nowMs, requestId: payment.request_id }
 }
 
 export async function tell(

@@ -6,7 +6,7 @@ import type { App } from '../../platform/app.ts'
 import { type Columns, type Operation, operation, type RowOf } from '../../platform/commit.ts'
 import { isUnavailable, statement } from '../../platform/db.ts'
 import { eventColumns, type NewEvent } from '../../platform/events.ts'
-import type { Environment, Tenant } from '../../platform/tenant.ts'
+import { type Environment, tenantOf } from '../../platform/tenant.ts'
 import { smsEvents } from './events.ts'
 import type { MessageType } from './message.ts'
 
@@ -143,10 +143,6 @@ export const loadMessages = statement<
   'sms.load_messages',
   storedFrom('sms.messages_at($buckets::smallint[], $accounts::uuid[], $environments::text[], $ids::uuid[]) m'),
 )
-
-function tenantOf({ bucket, account_id: account, environment }: Stored): Tenant {
-  return { bucket, account, environment }
-}
 
 /** Both events of a change, ready for its commit. */
 export interface Change {

@@ -6,7 +6,7 @@ import { operation } from '../../platform/commit.ts'
 import { statement } from '../../platform/db.ts'
 import type { Chore } from '../../platform/nodes/maintenance.ts'
 import { onePerApp } from '../../platform/one-per-app.ts'
-import type { Tenant } from '../../platform/tenant.ts'
+import { type Tenant, tenantOf } from '../../platform/tenant.ts'
 import { whenStored } from './answered.ts'
 import type { Receipt } from './carrier.ts'
 import { gathered } from './gather.ts'
@@ -174,7 +174,7 @@ async function apply(app: App, named: NamedPart, receipt: Receipt, wasEarly = fa
 
 /** Whether a message that was not delivered is submitted again, to a carrier of the next tier, or was already. */
 async function goesOn(app: App, { message, part, holder }: NamedPart, receipt: Receipt): Promise<boolean> {
-  const { bucket, account_id: account, environment, country, network } = message
+  const { account_id: account, environment, country, network } = message
   const { carrier, carrierId, errorCode, carrierCode } = receipt
   const route = networkOf(app).routeFor({ environment, account, country, network })
   if (!route?.rerouteOnUndelivered) return false
@@ -183,9 +183,11 @@ async function goesOn(app: App, { message, part, holder }: NamedPart, receipt: R
   if (without === null && holder === carrier) return false
   const undelivered = { without: without ?? [], part, carrier, carrierId, errorCode, carrierCode }
   const priority = priorityOf(message.type, message.batch_id !== null)
-  const job = submission(app, { bucket, account, environment }, { ...message, priority, undelivered })
+  const tenant = tenantOf(message)
+  const job = submission(app, tenant, { ...message, priority, undelivered })
   const { rerouted } = await commitSurely(app, reroute, {
-    ...{ bucket, account, environment, id: message.id },
+    ...tenant,
+    id: message.id,
     carrier,
     carrier_id: carrierId,
     job: job.id,

@@ -166,9 +166,9 @@ async function submit(app: App, tenant: Tenant, run: SubmitRun): Promise<Outcome
     const wish = isSandbox(name) ? await wishFor(app, tenant, message.recipient, Number(message.clock_offset_ms)) : null
     errand.offered()
     const outcome = await carrier.submit({
+      permit: permit ? () => permit.ask(carrier.name) : null,
       ...handedOver(message, text, run.payload.reference ?? nextReference(), weight, leftMs),
       ...(wish ? { wish } : {}),
-      permit: permit ? () => permit.ask(carrier.name) : null,
     })
     const settled = await settle(app, message, errand, route, name, outcome)
     if (settled?.kind === 'move') await permit?.takeBack()

@@ -9,6 +9,7 @@ import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { one, type Queryable, type Tx } from '../../platform/db.ts'
 import type { Occasion } from '../../platform/events.ts'
+import { tenantOf } from '../../platform/tenant.ts'
 import {
   accept,
   currencyOf,
@@ -109,8 +110,8 @@ async function topupOf(queryable: Queryable, payment: PaymentRow): Promise<Stati
 
 /** What a top-up has besides what every payment has. */
 async function ofTopup(queryable: Queryable, payment: PaymentRow) {
-  const { bucket, account_id: account, environment, id: sourceId, status } = payment
-  const tenant = { bucket, account, environment }
+  const { id: sourceId, status } = payment
+  const tenant = tenantOf(payment)
   const currency = currencyOf(payment.currency)
   const isThere = status === 'completed'
   return {

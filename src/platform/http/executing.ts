@@ -85,8 +85,7 @@ async function inTransaction({ app, compiled, request, reply, caller, key, hash 
 async function inGroupCommit({ app, compiled, request, reply, caller, key, hash }: Keyed): Promise<unknown> {
   const { route } = compiled
   if (route.kind !== 'commit') throw new Error(`${route.operation} is not a group commit`)
-  const { bucket, account, environment } = caller.tenant
-  const claim = { bucket, account, environment, key, hash }
+  const claim = { ...caller.tenant, key, hash }
   const leaveKey = app.idempotency.enter(claim)
   try {
     const input = checked(compiled, request, reply)

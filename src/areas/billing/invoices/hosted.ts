@@ -10,6 +10,7 @@ import { minuteMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import { isUnavailable, maybe } from '../../../platform/db.ts'
 import type { Policy } from '../../../platform/limits/share.ts'
+import { tenantOf } from '../../../platform/tenant.ts'
 import { askedBy, chosen } from '../../../platform/web/language.ts'
 import { type Reader, readerOf } from '../../../platform/web/reader.ts'
 import { givePage, pageHeaders } from '../../../platform/web/shell.ts'
@@ -119,7 +120,7 @@ async function invoiceAt(app: App, request: FastifyRequest<Named>, what: string,
   const reader = readerOf(asked, timeZone)
   // What the address asked for goes along; what the browser says it says again.
   const lang = asked.lang === undefined ? '' : `?lang=${chosen(asked).language}`
-  const tenant = { bucket: invoice.bucket, account: invoice.account_id, environment: invoice.environment }
+  const tenant = tenantOf(invoice)
   const { receivedMs, id: requestId } = request.exchange
   const occasion = { tenant, receivedMs, nowMs: receivedMs + Number(clock_offset_ms), requestId }
   return { invoice, accountName, reader, tenant, occasion, isSuspended, path: `/pay/${token}`, lang }

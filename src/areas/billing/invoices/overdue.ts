@@ -6,7 +6,7 @@ import { dayOf } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one } from '../../../platform/db.ts'
 import type { Chore } from '../../../platform/nodes/maintenance.ts'
-import type { Tenant } from '../../../platform/tenant.ts'
+import { type Tenant, tenantOf } from '../../../platform/tenant.ts'
 import { invoiceEvents } from '../events.ts'
 import { tellInvoice } from './invoice.ts'
 import { clockOffset, newlyOverdue, noteOverdue } from './store.ts'
@@ -19,8 +19,7 @@ export const overdueChore: Chore = { name: 'overdue invoices', everyMs: 30_000, 
 export async function tellOverdue(app: App): Promise<void> {
   const now = new Date(app.clock.nowMs())
   const found = await app.db.query(newlyOverdue, { buckets, now, limit: invoicesAtOnce })
-  for (const { bucket, account_id: account, environment, id } of found)
-    await tellOne(app, { bucket, account, environment }, id)
+  for (const invoice of found) await tellOne(app, tenantOf(invoice), invoice.id)
 }
 
 /** Looks again in the transaction that tells: by now it may be paid, or somebody else may have told. */

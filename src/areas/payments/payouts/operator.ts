@@ -9,6 +9,7 @@ import { maybe } from '../../../platform/db.ts'
 import { pageOf, windowOf } from '../../../platform/page.ts'
 import { list, type Route, write } from '../../../platform/route.ts'
 import { listQuery, OneOf } from '../../../platform/schema.ts'
+import { tenantOf } from '../../../platform/tenant.ts'
 import { payoutStatus } from '../events.ts'
 import { overdueFields, shownOverdue } from '../overdue.ts'
 import { decide } from './settle.ts'
@@ -55,11 +56,10 @@ const settleRoute = write({
     const id = uuidOf('payout', params.payout_id)
     const found = id === null ? null : await maybe(tx.query(findOverdue, { buckets, id }))
     if (!found) throw new AppError('NOT_FOUND', 'no payout with this id waits for a person')
-    const { bucket, account_id: account, environment } = found
     const after = await decide(
       app,
       tx,
-      { bucket, account, environment },
+      tenantOf(found),
       found.id,
       body.outcome === 'paid'
         ? { kind: 'paid', receipt: body.provider_reference ?? null, micros: null }

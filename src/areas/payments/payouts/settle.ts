@@ -7,7 +7,7 @@ import { post, releaseSome, reverse } from '../../../ledger/wallets.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
-import type { Tenant } from '../../../platform/tenant.ts'
+import { type Tenant, tenantOf } from '../../../platform/tenant.ts'
 import { payoutEvents } from '../events.ts'
 import { noteFate } from '../fraud/assess.ts'
 import { currencyOf } from '../input.ts'
@@ -346,12 +346,7 @@ async function moved(
 
 /** Now, by the real clock and by the account's. */
 export function occasionOf(app: App, payout: PayoutRow): Occasion {
-  const { bucket, account_id: account, environment, request_id: requestId, clock_offset_ms } = payout
   const receivedMs = app.clock.nowMs()
-  return {
-    tenant: { bucket, account, environment },
-    receivedMs,
-    nowMs: receivedMs + Number(clock_offset_ms),
-    requestId,
-  }
+  const nowMs = receivedMs + Number(payout.clock_offset_ms)
+  return { tenant: tenantOf(payout), receivedMs, nowMs, requestId: payout.request_id }
 }

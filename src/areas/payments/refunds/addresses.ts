@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where a provider tells of a refund: an address for each thing that it may have to say.
 import type { App } from '../../../platform/app.ts'
+import { tenantOf } from '../../../platform/tenant.ts'
 import { callbackUrl } from '../callbacks/address.ts'
 import type { Addresses } from '../providers/provider.ts'
-import { type RefundRow, tenantOf } from './store.ts'
+import type { RefundRow } from './store.ts'
 
 /** The number of each in its address. */
 export const topics = ['result', 'timeout', 'answer'] as const satisfies (keyof Addresses)[]

@@ -11,20 +11,13 @@ import { maybe, one, type Tx } from '../../../platform/db.ts'
 import { pageOf, windowOf } from '../../../platform/page.ts'
 import { list, type Route, write } from '../../../platform/route.ts'
 import { listQuery } from '../../../platform/schema.ts'
-import type { Environment } from '../../../platform/tenant.ts'
+import { type Environment, tenantOf } from '../../../platform/tenant.ts'
 import { Refund } from '../events.ts'
 import { overdueFields, shownOverdue } from '../overdue.ts'
 import type { OutgoingVerdict } from '../providers/provider.ts'
 import { noSuchRefund, refundOf, refundUuid } from './refund.ts'
 import { applyVerdict, completeAfterAll } from './settle.ts'
-import {
-  clearRefundOverdue,
-  findRefund,
-  listOverdueRefunds,
-  type RefundOfPayment,
-  type RefundRow,
-  tenantOf,
-} from './store.ts'
+import { clearRefundOverdue, findRefund, listOverdueRefunds, type RefundOfPayment, type RefundRow } from './store.ts'
 
 const Overdue = Type.Object(
   { refund_id: Type.String(), payment_id: Type.String(), status: Refund.properties.status, ...overdueFields },

@@ -7,6 +7,7 @@ import { capture, post, release } from '../../../ledger/wallets.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Queryable, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
+import { tenantOf } from '../../../platform/tenant.ts'
 import { paymentEvents, refundEvents } from '../events.ts'
 import { currencyOf } from '../input.ts'
 import { toldOf } from '../payment.ts'
@@ -22,7 +23,6 @@ import {
   moveRefundState,
   type RefundRow,
   type RefundStatus,
-  tenantOf,
 } from './store.ts'
 
 /** What is held for a refund, until it is captured or released. */

@@ -212,7 +212,3 @@ export const listOverdueRefunds = statement<
     where r.bucket = any($buckets::smallint[]) and r.overdue_at is not null and ($after::uuid is null or r.id > $after)
     order by r.id limit $limit::int + 1`,
 )
-
-export function tenantOf({ bucket, account_id: account, environment }: PaymentRow | RefundRow): Tenant {
-  return { bucket, account, environment }
-}

@@ -7,6 +7,7 @@ import { idOf } from '../../../kernel/ids.ts'
 import { dayMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one } from '../../../platform/db.ts'
+import { tenantOf } from '../../../platform/tenant.ts'
 import type { Job, Outcome } from '../../../platform/work.ts'
 import { isAtWork, soon } from '../at-work.ts'
 import { days, type Looks, nextLookMs } from '../looks.ts'
@@ -16,7 +17,7 @@ import { attemptOfPayment, findPayment, marketOf } from '../store.ts'
 import { addressesOf } from './addresses.ts'
 import { askForRefund, refunderOf } from './desks.ts'
 import { doubtful, giveUp, settleRefund } from './settle.ts'
-import { beginRefund, countRefundPoll, findRefund, type RefundRow, tenantOf } from './store.ts'
+import { beginRefund, countRefundPoll, findRefund, type RefundRow } from './store.ts'
 
 /** When the provider is asked how it went. */
 export const looks: Looks = [10, 20, 45, 120, 600, 3_600, 21_600, ...days(7)]

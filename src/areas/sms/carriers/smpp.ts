@@ -405,20 +405,20 @@ function pdusOf(
 ): SubmitSm[] {
   return encodeMessage(text, { encoding, reference, joining }).map((content) =>
     newShortMessage({
-      ...content,
-      ...(wish ? { tlvs: { ...content.tlvs, ...encodeWish(wish) } } : {}),
       source: sourceOf(from),
-      destination: { ...addressTypes.international, address: to.replace('+', '') },
+      destination: { address: to.replace('+', ''), ...addressTypes.international },
       validityPeriod: validityPeriod(validitySeconds),
       registeredDelivery: 1,
+      ...content,
+      ...(wish ? { tlvs: { ...content.tlvs, ...encodeWish(wish) } } : {}),
     }),
   )
 }
 
 function sourceOf(from: string): SubmitSm['source'] {
-  if (!/^\+?\d+$/.test(from)) return { ...addressTypes.alphanumeric, address: from }
-  if (from.length <= shortCodeDigits) return { ...addressTypes.network, address: from }
-  return { ...addressTypes.international, address: from.replace('+', '') }
+  if (!/^\+?\d+$/.test(from)) return { address: from, ...addressTypes.alphanumeric }
+  if (from.length <= shortCodeDigits) return { address: from, ...addressTypes.network }
+  return { address: from.replace('+', ''), ...addressTypes.international }
 }
 
 /** How long the network may try, as SMPP writes it: days, hours, minutes and seconds from now. */

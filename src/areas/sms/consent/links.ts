@@ -9,7 +9,7 @@ import { isE164 } from '../../../kernel/phone.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, type Queryable, statement } from '../../../platform/db.ts'
-import type { Environment, Tenant } from '../../../platform/tenant.ts'
+import { type Environment, type Tenant, tenantOf } from '../../../platform/tenant.ts'
 import { html } from '../../../platform/web/html.ts'
 import { givePage, notice, type Page } from '../../../platform/web/shell.ts'
 import { type Draft, isSender, lengthChecked } from '../draft.ts'
@@ -141,8 +141,9 @@ async function linkWith(app: App, token: string): Promise<Link | null> {
   return isToken(token) ? maybe(app.db.query(findLink, { buckets, token })) : null
 }
 
-async function optOut(app: App, { bucket, account_id: account, environment, phone, sender, clock_offset_ms }: Link) {
-  const tenant: Tenant = { bucket, account, environment }
+async function optOut(app: App, link: Link) {
+  const { phone, sender, clock_offset_ms } = link
+  const tenant = tenantOf(link)
   const receivedMs = app.clock.nowMs()
   const occasion = { tenant, receivedMs, nowMs: receivedMs + Number(clock_offset_ms), requestId: null }
   const told = { phone, reason: 'link', source: 'keyword' as const, created_at: new Date(occasion.nowMs) }

@@ -5,7 +5,7 @@ import { buckets, firstUuidAt } from '../../../kernel/ids.ts'
 import { dayMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, statement } from '../../../platform/db.ts'
-import type { Environment, Tenant } from '../../../platform/tenant.ts'
+import { type Environment, type Tenant, tenantOf } from '../../../platform/tenant.ts'
 import { type Keyword, keywordIn } from './keywords.ts'
 
 /** An answer belongs to the last message that the handset got from the sender within this time. */
@@ -148,8 +148,7 @@ function rowFor(text: string, rows: readonly NumberRow[]): NumberRow | undefined
 }
 
 function whoseIs(row: Pick<NumberRow, 'bucket' | 'account_id' | 'environment' | 'clock_offset_ms'>): Whose {
-  const { bucket, account_id: account, environment, clock_offset_ms } = row
-  return { tenant: { bucket, account, environment }, clockOffsetMs: Number(clock_offset_ms) }
+  return { tenant: tenantOf(row), clockOffsetMs: Number(row.clock_offset_ms) }
 }
 
 function isSameTenant({ tenant: a }: Whose, { tenant: b }: Whose): boolean {

@@ -6,7 +6,7 @@ import type { Allowances } from '../../../platform/auth.ts'
 import { statement } from '../../../platform/db.ts'
 import type { Policy } from '../../../platform/limits/share.ts'
 import type { UrlUse } from '../../../platform/outbound/customer-urls.ts'
-import type { Environment, Tenant } from '../../../platform/tenant.ts'
+import { type Environment, type Tenant, tenantOf } from '../../../platform/tenant.ts'
 import { callbackSecret, type OpenSecrets, openHeaders, openSecrets, type StoredSecrets } from '../endpoints/secrets.ts'
 import { webhookPlan } from '../plan.ts'
 import { type SigningKeys, signingKeys } from './signature.ts'
@@ -105,7 +105,7 @@ export async function loadCallbackTarget(app: App, tenant: Tenant): Promise<Targ
 }
 
 async function targetOf(app: App, row: Row): Promise<Target> {
-  const tenant = { bucket: row.bucket, account: row.account_id, environment: row.environment }
+  const tenant = tenantOf(row)
   const headers = await openHeaders(app, tenant, row.id, row.headers)
   return {
     use: 'webhook',
