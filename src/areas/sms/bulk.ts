@@ -8,6 +8,7 @@ import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
 import type { Tx } from '../../platform/db.ts'
 import { AnsweredBefore, type Keyed } from '../../platform/http/idempotency.ts'
+import { acceptBatch, type Entry, type EntryOutcome } from './accept-batch.ts'
 import { callbackProblems, checkCallback } from './callbacks.ts'
 import { linksFor, withRoomForLink } from './consent/links.ts'
 import { type Draft, draftOf, metadataOf, scheduledAt, textOf, type Wanted } from './draft.ts'
@@ -16,7 +17,6 @@ import { findPlaces } from './ported/numbers.ts'
 import { type BulkReply, type BulkSend, mostValiditySeconds, type SendReply } from './schema.ts'
 import { permissionOf } from './senders/permissions.ts'
 import type { ShortLinks } from './short-links.ts'
-import { type Entry, type EntryOutcome, submitBatch } from './submit-batch.ts'
 
 /** One message to several people. */
 interface ToMany {
@@ -40,7 +40,7 @@ export async function sendToMany(
   const entries = recipients.map((recipient, index) => entryOf(index, recipient, () => draft(recipient)))
   return once(app, caller, keyed, async (tx) => {
     await links?.store(tx)
-    const { batch, outcomes, head } = await submitBatch(app, tx, entries, common.metadata, caller)
+    const { batch, outcomes, head } = await acceptBatch(app, tx, entries, common.metadata, caller)
     if (head.accepted === 0) throw allRefused('to', outcomes)
     return {
       status: 'queued',
@@ -70,7 +70,7 @@ export async function sendBulk(
   caller: Caller,
 ): Promise<Static<typeof BulkReply>> {
   const { allow_partial = true } = input
-  const { batch, outcomes, head } = await submitBatch(app, tx, entries, metadataOf(input.metadata), caller)
+  const { batch, outcomes, head } = await acceptBatch(app, tx, entries, metadataOf(input.metadata), caller)
   if (head.accepted === 0 || (head.rejected > 0 && !allow_partial)) throw allRefused('messages', outcomes)
   return {
     batch_id: idOf('smsBatch', batch),

@@ -186,7 +186,7 @@ export function jobOf(app: App, draft: Draft, sending: Sending, ofManyAfterMs: n
 }
 
 /** Accepts messages one by one; a bulk hands the same rows to sms.accept. */
-export const submit = operation(
+export const acceptOne = operation(
   'sms.submit',
   {
     bucket: 'smallint',

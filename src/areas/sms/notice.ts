@@ -5,6 +5,7 @@ import { newUuid } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
 import { AnsweredBefore, keyed } from '../../platform/http/idempotency.ts'
 import {
+  acceptOne,
   beyondWallet,
   type Draft,
   itemOf,
@@ -13,7 +14,6 @@ import {
   optedOut,
   refusalOf,
   type Sending,
-  submit,
   textOf,
   tooExpensive,
 } from './draft.ts'
@@ -42,7 +42,7 @@ export async function sendNotice(app: App, sending: Sending, notice: Notice): Pr
   const audit = sending.requestId === null ? null : newUuid(sending.receivedMs)
   const own = { batch: null, batch_index: null, refusal: null, audit }
   const item = Object.assign(itemOf(draft, job, sending), own, once.columns(null))
-  const { seen, verdict } = await app.commit(submit, item)
+  const { seen, verdict } = await app.commit(acceptOne, item)
   try {
     once.settle(seen)
   } catch (error) {

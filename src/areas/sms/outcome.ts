@@ -16,7 +16,8 @@ const maxRepeats = 120
 
 const changeColumns = { ...eventColumns, narrow_type: 'text', narrow_head: 'text' } as const
 
-export const accepted = operation(
+/** A carrier took it. */
+export const taken = operation(
   'sms.accepted',
   {
     bucket: 'smallint',

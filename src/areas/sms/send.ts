@@ -11,6 +11,7 @@ import { sendToMany } from './bulk.ts'
 import { checkCallback } from './callbacks.ts'
 import { linksFor, withRoomForLink } from './consent/links.ts'
 import {
+  acceptOne,
   beyondWallet,
   type Draft,
   draftOf,
@@ -21,9 +22,9 @@ import {
   refusalOf,
   scheduledAt,
   storedOf,
-  submit,
   textOf,
   tooExpensive,
+  type Wanted,
 } from './draft.ts'
 import { recipientText } from './entries.ts'
 import { findPlaces } from './ported/numbers.ts'
@@ -40,30 +41,16 @@ export async function send(
 ): Promise<Static<typeof SendReply>> {
   const { to: given, type = 'transactional', shorten_urls = false, ...rest } = input
   const to = recipientsOf(given)
+  const recipients = [to].flat()
   const short = shorten_urls ? shortLinksIn(app, caller, rest.message) : null
   const message = withRoomForLink(app, type, short?.message ?? rest.message)
-  const common = {
-    from: rest.from,
-    text: textOf(message, rest.encoding, rest.max_segments),
-    wantedEncoding: rest.encoding === 'auto' ? null : (rest.encoding ?? null),
-    scheduledAt: scheduledAt(rest.scheduled_at, caller.nowMs),
-    type,
-    validity: rest.validity ?? mostValiditySeconds,
-    metadata: metadataOf(rest.metadata),
-    reference: rest.reference ?? null,
-    callbackUrl: rest.callback_url ?? null,
-  }
+  const common = commonOf(rest, type, message, caller)
   if (common.callbackUrl !== null) await checkCallback(app, caller.tenant, common.callbackUrl)
-  const looking = findPlaces(app, [to].flat())
+  const looking = findPlaces(app, recipients)
   if (looking) await looking
   const permission = await permissionOf(app, caller.tenant)
-  const linked = await linksFor(
-    app,
-    app.db,
-    caller,
-    type,
-    [to].flat().map((recipient) => ({ ...rest, to: recipient })),
-  )
+  const addressed = recipients.map((recipient) => ({ ...rest, to: recipient }))
+  const linked = await linksFor(app, app.db, caller, type, addressed)
   const draft = (recipient: string) => {
     const text = linked(common.text, recipient, rest.from)
     return draftOf(app, caller, permission, { ...common, to: recipient, text: short?.put(text) ?? text })
@@ -82,6 +69,27 @@ export function recipientsOf(to: string | readonly unknown[]): string | string[]
   return to.map(recipientText)
 }
 
+/** What all of its messages have in common. */
+function commonOf(
+  input: Omit<Static<typeof MessageSend>, 'to' | 'type'>,
+  type: Wanted['type'],
+  message: string,
+  caller: Caller,
+): Omit<Wanted, 'to'> {
+  const { encoding = 'auto' } = input
+  return {
+    from: input.from,
+    text: textOf(message, encoding, input.max_segments),
+    wantedEncoding: encoding === 'auto' ? null : encoding,
+    scheduledAt: scheduledAt(input.scheduled_at, caller.nowMs),
+    type,
+    validity: input.validity ?? mostValiditySeconds,
+    metadata: metadataOf(input.metadata),
+    reference: input.reference ?? null,
+    callbackUrl: input.callback_url ?? null,
+  }
+}
+
 async function sendOne(app: App, draft: Draft, caller: Caller, keyed: Keyed): Promise<Static<typeof SendReply>> {
   const refusal = refusalOf(draft, caller)
   if (refusal === 'INSUFFICIENT_BALANCE') throw tooExpensive(draft.currency, draft.cost, 0n)
@@ -90,7 +98,7 @@ async function sendOne(app: App, draft: Draft, caller: Caller, keyed: Keyed): Pr
   const reply = replyOf(draft, caller)
   const own = { batch: null, batch_index: null, refusal: null, audit: newUuid(caller.receivedMs) }
   const item = Object.assign(itemOf(draft, job, caller), own, keyed.columns(reply))
-  const { seen, verdict, existing } = await app.commit(submit, item)
+  const { seen, verdict, existing } = await app.commit(acceptOne, item)
   keyed.settle(seen)
   if (verdict === 'insufficient') throw await beyondWallet(app.db, caller.tenant, draft.currency, draft.cost)
   if (verdict === 'opted_out') throw optedOut(draft)

@@ -15,17 +15,7 @@ import { gathered } from './gather.ts'
 import { lanes, nextReference, Submission } from './lanes.ts'
 import { priorityOf } from './message.ts'
 import { isSandbox, networkOf } from './network.ts'
-import {
-  accepted,
-  changeOf,
-  commitSurely,
-  failed,
-  loadMessages,
-  mark,
-  type Stored,
-  tell,
-  transferId,
-} from './outcome.ts'
+import { changeOf, commitSurely, failed, loadMessages, mark, type Stored, taken, tell, transferId } from './outcome.ts'
 import { applyEarly, endUndelivered } from './receipts.ts'
 import { recallAccepted } from './remembered.ts'
 import { wishFor } from './sandbox/behaviour.ts'
@@ -133,25 +123,25 @@ async function submit(app: App, tenant: Tenant, run: SubmitRun): Promise<Outcome
   const message = recallAccepted(app, id) ?? (await loader(app)({ tenant, id }))
   if (message?.status !== (undelivered ? 'sent' : 'queued')) return { kind: 'done' }
   const leftMs = expiresMs(message) - (app.clock.nowMs() + Number(message.clock_offset_ms))
-  if (leftMs <= 0) return fail(app, message, errand, 'EXPIRED', null, null)
+  if (leftMs <= 0) return fail(app, message, errand, 'EXPIRED')
   // Its text is no longer kept, and without it there is nothing to send.
   const { body: text } = message
-  if (text === null) return fail(app, message, errand, 'UNDELIVERABLE', null, null)
+  if (text === null) return fail(app, message, errand, 'UNDELIVERABLE')
   // It was accepted some time ago: who has opted out meanwhile does not get it.
   if (message.scheduled_at !== null && (await hasOptedOut(app.db, tenant, message.recipient, message.sender)))
-    return fail(app, message, errand, 'OPTED_OUT', null, null)
+    return fail(app, message, errand, 'OPTED_OUT')
   const { country, network: operator } = message
   const route = network.routeFor({ ...tenant, country, network: operator })
   if (!route)
     return tenant.environment === 'test' && !network.hasSandbox
       ? errand.goesOn(run.place, elsewhereMs)
-      : fail(app, message, errand, 'NO_ROUTE', null, null)
+      : fail(app, message, errand, 'NO_ROUTE')
   const { weight } = await permissionOf(app, tenant)
   const permit = route.onUnknown === 'maybe_never' ? new Permit(app, message, run) : null
   if (message.under_way && permit) {
     // By a run that did not live to tell of it.
     errand.offered()
-    return fail(app, message, errand, 'CARRIER_ERROR', 'NO_ANSWER', message.route)
+    return fail(app, message, errand, 'CARRIER_ERROR', { carrier: message.route, carrierCode: 'NO_ANSWER' })
   }
   // Those that are down here have had their chance, whoever is asked next.
   const tried = [...(run.payload.tried ?? []), ...(undelivered?.without ?? []), ...network.down(route)]
@@ -263,7 +253,7 @@ async function settle(
     case 'sent':
       return sent(app, message, errand, carrier, outcome.carrierIds)
     case 'rejected':
-      return fail(app, message, errand, outcome.code, outcome.carrierCode, carrier)
+      return fail(app, message, errand, outcome.code, { carrier, carrierCode: outcome.carrierCode })
     case 'retry':
       return errand.goesOn(errand.run.place, outcome.afterMs)
     case 'unknown':
@@ -271,7 +261,7 @@ async function settle(
       app.log.warn({ carrier, sms: message.id, reason: outcome.reason }, 'a carrier did not answer')
       return route.onUnknown === 'maybe_twice'
         ? null
-        : fail(app, message, errand, 'CARRIER_ERROR', 'NO_ANSWER', carrier)
+        : fail(app, message, errand, 'CARRIER_ERROR', { carrier, carrierCode: 'NO_ANSWER' })
     case 'withheld':
       return { kind: 'settled' }
     case 'reroute':
@@ -288,7 +278,7 @@ async function sent(
 ): Promise<Outcome> {
   const change = changeOf(app, message, 'sent', null)
   const verdict = await whileStoring(app, message, carrier, carrierIds, () =>
-    commitSurely(app, accepted, {
+    commitSurely(app, taken, {
       bucket: message.bucket,
       account: message.account_id,
       environment: message.environment,
@@ -306,13 +296,18 @@ async function sent(
   return { kind: 'settled' }
 }
 
+/** What a carrier said of a message that it did not take. */
+interface CarrierWord {
+  readonly carrier: string | null
+  readonly carrierCode: string | null
+}
+
 async function fail(
   app: App,
   message: Stored,
   { run, offers }: Errand,
   errorCode: string,
-  carrierCode: string | null,
-  carrier: string | null,
+  { carrier, carrierCode }: CarrierWord = { carrier: null, carrierCode: null },
 ): Promise<Outcome> {
   // It was sent once, and not delivered: that is what remains to be said of it.
   if (run.payload.undelivered) {

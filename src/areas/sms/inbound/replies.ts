@@ -10,7 +10,7 @@ import type { Occasion } from '../../../platform/events.ts'
 import { parseJson } from '../../../platform/http/json.ts'
 import { encodeItems } from '../../../platform/items.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import { beyondWallet, itemOf, jobOf, lengthChecked, optedOut, submit, textOf } from '../draft.ts'
+import { acceptOne, beyondWallet, itemOf, jobOf, lengthChecked, optedOut, textOf } from '../draft.ts'
 import { plainDraft } from '../plain-draft.ts'
 import { findPlaces } from '../ported/numbers.ts'
 import { findMessage } from '../store.ts'
@@ -55,7 +55,7 @@ export async function sendReply(
   const draft = await plainDraft(app, tx, occasion, said)
   const sending = { ...occasion, actor: '', ip: '' }
   const job = jobOf(app, draft, sending, null)
-  const items = encodeItems(submit.takes, [itemOf(draft, job, sending)])
+  const items = encodeItems(acceptOne.takes, [itemOf(draft, job, sending)])
   const { verdict } = await one(tx.query(accept, { items }))
   if (verdict === 'insufficient') return beyondWallet(tx, occasion.tenant, draft.currency, draft.cost)
   if (verdict === 'opted_out') return optedOut(draft)

@@ -14,7 +14,7 @@ import type { Tenant } from '../../platform/tenant.ts'
 import type { NewJob } from '../../platform/work.ts'
 import { insertBatch, type Rejection } from './batch-store.ts'
 import { batchJob, firstLookMs } from './complete-batch.ts'
-import { beyondWallet, type Draft, itemOf, jobOf, refusalOf, submit, tooExpensive } from './draft.ts'
+import { acceptOne, beyondWallet, type Draft, itemOf, jobOf, refusalOf, tooExpensive } from './draft.ts'
 import type { BadEntry } from './entries.ts'
 import { currencyOf } from './pricing.ts'
 import type { BulkReply } from './schema.ts'
@@ -23,7 +23,7 @@ import type { Notes } from './store.ts'
 /** A transaction hands so many messages to PostgreSQL at a time. */
 const chunkSize = 500
 
-/** What sms.submit does for one, except that the transaction pays for all of them last. */
+/** What `acceptOne` does for one, except that the transaction pays for all of them last. */
 const accept = statement<{ items: Buffer }, { verdict: string; existing: string | null }>(
   'sms.accept',
   `select v.verdict, v.existing
@@ -55,20 +55,20 @@ export type Entry = { readonly index: number; readonly to: string; readonly draf
 /** What became of an entry, as the reply tells it. */
 export type EntryOutcome = Static<typeof BulkReply>['messages'][number]
 
-interface Submitted {
+interface Accepted {
   batch: string
   outcomes: EntryOutcome[]
   head: { accepted: number; rejected: number; segments: number; cost: bigint; currency: string }
 }
 
 /** Accepts what can be accepted, all of it or nothing as far as money goes. */
-export async function submitBatch(
+export async function acceptBatch(
   app: App,
   tx: Tx,
   entries: readonly Entry[],
   metadata: Notes,
   caller: Caller,
-): Promise<Submitted> {
+): Promise<Accepted> {
   const currency = currencyOf(caller)
   const batch = newUuid(caller.receivedMs)
   const drafts = entries.flatMap((entry) => ('draft' in entry ? [entry] : []))
@@ -128,7 +128,7 @@ async function decide(
     const items = chunk.map(({ index, draft, job }) =>
       Object.assign(itemOf(draft, job, caller), { batch, batch_index: index, refusal: refusalOf(draft, caller) }),
     )
-    const rows = await tx.query(accept, { items: encodeItems(submit.takes, items) })
+    const rows = await tx.query(accept, { items: encodeItems(acceptOne.takes, items) })
     for (const [i, { index, job }] of chunk.entries()) {
       const row = rows[i]
       if (!row) throw new Error('a message was given no verdict')
@@ -140,7 +140,7 @@ async function decide(
 }
 
 /** What a batch comes to. */
-function headOf(outcomes: readonly EntryOutcome[], currency: string): Submitted['head'] {
+function headOf(outcomes: readonly EntryOutcome[], currency: string): Accepted['head'] {
   const accepted = outcomes.filter(({ message_id }) => message_id !== null).length
   return {
     accepted,
