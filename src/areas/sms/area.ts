@@ -16,9 +16,10 @@ import { takeAnswer } from './inbound/replies.ts'
 import { strayChore } from './lanes.ts'
 import { networkOf } from './network.ts'
 import { accountRoutes } from './operator/accounts.ts'
+import { bindRoutes } from './operator/binds.ts'
+import { carrierRoutes } from './operator/carrier-routes.ts'
 import { countryRoutes } from './operator/countries.ts'
 import { assignedNumberRoutes } from './operator/numbers.ts'
-import { operatorRoutes } from './operator/routes.ts'
 import { reviewRoutes } from './operator/senders.ts'
 import { portedNumberRoutes } from './ported/numbers.ts'
 import { receiptChores, takeReceipt } from './receipts.ts'
@@ -40,7 +41,8 @@ export const sms: Area = {
     ...senderRoutes,
     ...numberRoutes,
     ...assignedNumberRoutes,
-    ...operatorRoutes,
+    ...bindRoutes,
+    ...carrierRoutes,
     ...reviewRoutes,
     ...countryRoutes,
     ...accountRoutes,

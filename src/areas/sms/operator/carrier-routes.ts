@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators manage beside binds: routes, which say what messages go over which binds. Changes are in force on every
-// node a moment after they are committed; nothing is restarted.
+// Routes as operators manage them: which messages go over which binds. Changes are in force on every node a moment after
+// they are committed; nothing is restarted.
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
@@ -11,7 +11,7 @@ import { maybe, type Queryable, statement, type Tx } from '../../../platform/db.
 import { IdParam, list, type Route, read, write } from '../../../platform/route.ts'
 import { At, CountryCode, Deleted, EnvironmentName, Nullable, OneOf } from '../../../platform/schema.ts'
 import { networkOf, type RouteRow } from '../network.ts'
-import { BindName, bindRoutes } from './binds.ts'
+import { BindName } from './binds.ts'
 
 const maxTiers = 5
 const maxMembers = 10
@@ -87,8 +87,6 @@ const RouteRecord = Type.Object(
   { title: 'SmsRoute' },
 )
 
-// Statements -------------------------------------------------------------------------------------------------------
-
 const routeColumns = `id, environment, account_id, country, network, tiers, on_unknown, reroute_on_undelivered,
   refund_undelivered, when_down, created_at, updated_at`
 
@@ -149,8 +147,6 @@ const deleteRoute = statement<{ id: string }, RouteRow>(
   'sms.delete_route',
   `delete from sms.routes where id = $id returning ${routeColumns}`,
 )
-
-// Routes -----------------------------------------------------------------------------------------------------------
 
 const listRoutes = list({
   path: '/v1/operator/sms/routes',
@@ -306,11 +302,4 @@ async function announce(
   await app.signals.send(tx, 'sms', target)
 }
 
-export const operatorRoutes: readonly Route[] = [
-  ...bindRoutes,
-  listRoutes,
-  getRoute,
-  createRoute,
-  changeRoute,
-  removeRoute,
-]
+export const carrierRoutes: readonly Route[] = [listRoutes, getRoute, createRoute, changeRoute, removeRoute]
