@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stored messages and opt-outs as the API reads them.
+// Stored messages as the API reads them.
 import type { Static } from 'typebox'
 import { idOf } from '../../kernel/ids.ts'
 import { dayMs } from '../../kernel/time.ts'
@@ -8,7 +8,7 @@ import { carriesMetadata } from '../../platform/metadata-filter.ts'
 import type { Window } from '../../platform/page.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { MessageType } from './message.ts'
-import type { MessageRecord, OptOutRecord } from './schema.ts'
+import type { MessageRecord } from './schema.ts'
 
 /** The customer's own notes on a message. */
 export type Notes = Record<string, string | number | boolean>
@@ -307,105 +307,4 @@ const sentences: Readonly<Record<string, string>> = {
   CANCELLED: 'It was cancelled before it was sent.',
   ENCODING_ERROR: 'The text cannot be written in its encoding.',
   DLR_TIMEOUT: 'The operator never said what became of it.',
-}
-
-/** In place of a sender: all of them. */
-export const everySender = '*'
-
-interface OptOutRow {
-  id: string
-  phone: string
-  sender: string
-  reason: string | null
-  source: 'keyword' | 'api' | 'import' | 'carrier'
-  created_at: Date
-}
-
-const optOutColumns = 'id, phone, sender, reason, source, created_at'
-
-/** Gives nothing when the number had opted out of the sender before. */
-const addOptOut = statement<Tenant & Omit<OptOutRow, 'created_at'> & { createdAt: Date }, OptOutRow>(
-  'sms.add_opt_out',
-  `insert into sms.opt_outs (bucket, account_id, environment, phone, sender, id, reason, source, created_at)
-   values ($bucket, $account, $environment, $phone, $sender, $id, $reason, $source, $createdAt)
-   on conflict (bucket, account_id, environment, phone, sender) do nothing
-   returning ${optOutColumns}`,
-)
-
-const optOutsOfPhone = statement<Tenant & { phone: string }, OptOutRow>(
-  'sms.opt_outs_of_phone',
-  `select ${optOutColumns} from sms.opt_outs
-    where bucket = $bucket and account_id = $account and environment = $environment and phone = $phone order by sender`,
-)
-
-const selectOptOuts = statement<
-  Tenant & { phone: string | null; after: string | null; descending: boolean; limit: number },
-  OptOutRow
->(
-  'sms.list_opt_outs',
-  `select ${optOutColumns} from sms.opt_outs
-    where bucket = $bucket and account_id = $account and environment = $environment
-      and ($phone::text is null or phone = $phone)
-      and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
-    order by case when $descending then id end desc, id
-    limit $limit::int + 1`,
-)
-
-const deleteOptOuts = statement<Tenant & { phone: string; senders: readonly string[] | null }, OptOutRow>(
-  'sms.remove_opt_outs',
-  `delete from sms.opt_outs
-    where bucket = $bucket and account_id = $account and environment = $environment and phone = $phone
-      and ($senders::text[] is null or sender = any($senders))
-   returning ${optOutColumns}`,
-)
-
-/** Notes an opt-out. `isNew` is false when it was known before; then the first one stands. */
-export async function insertOptOut(
-  tx: Tx,
-  tenant: Tenant,
-  { created_at, ...optOut }: OptOutRow,
-): Promise<{ row: OptOutRow; isNew: boolean }> {
-  const made = await maybe(tx.query(addOptOut, { ...tenant, ...optOut, createdAt: created_at }))
-  if (made) return { row: made, isNew: true }
-  const known = await optOutsOf(tx, tenant, optOut.phone)
-  const row = known.find(({ sender }) => sender === optOut.sender)
-  return { row: row ?? { ...optOut, created_at }, isNew: false }
-}
-
-export async function optOutsOf(queryable: Queryable, tenant: Tenant, phone: string): Promise<OptOutRow[]> {
-  return queryable.query(optOutsOfPhone, { ...tenant, phone })
-}
-
-export async function listOptOuts(
-  queryable: Queryable,
-  tenant: Tenant,
-  window: Window,
-  phone: string | null,
-): Promise<OptOutRow[]> {
-  return queryable.query(selectOptOuts, { ...tenant, ...window, phone })
-}
-
-/** Forgets that a number has opted out of these senders, or of any. */
-export async function removeOptOuts(
-  tx: Tx,
-  tenant: Tenant,
-  phone: string,
-  senders: readonly string[] | null,
-): Promise<OptOutRow[]> {
-  return tx.query(deleteOptOuts, { ...tenant, phone, senders })
-}
-
-/** Whether a number wants nothing from a sender. */
-export async function hasOptedOut(
-  queryable: Queryable,
-  tenant: Tenant,
-  phone: string,
-  sender: string,
-): Promise<boolean> {
-  const known = await optOutsOf(queryable, tenant, phone)
-  return known.some((one) => one.sender === sender || one.sender === everySender)
-}
-
-export function optOutRecord({ phone, sender, reason, source, created_at }: OptOutRow): Static<typeof OptOutRecord> {
-  return { phone, from: sender, reason, source, created_at }
 }

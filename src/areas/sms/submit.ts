@@ -11,6 +11,7 @@ import type { Tenant } from '../../platform/tenant.ts'
 import type { Job, Outcome, Run } from '../../platform/work.ts'
 import { whileStoring } from './answered.ts'
 import type { OutboundMessage, Route, SubmitOutcome } from './carrier.ts'
+import { hasOptedOut } from './consent/store.ts'
 import { gathered } from './gather.ts'
 import { lanes, nextReference, Submission } from './lanes.ts'
 import { priorityOf } from './message.ts'
@@ -20,7 +21,6 @@ import { applyEarly, endUndelivered } from './receipts.ts'
 import { recallAccepted } from './remembered.ts'
 import { wishFor } from './sandbox/behaviour.ts'
 import { permissionOf } from './senders/permissions.ts'
-import { hasOptedOut } from './store.ts'
 
 /** Waits before a message is offered again that nobody could take; the last one goes on. */
 const retrySeconds = [0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300]

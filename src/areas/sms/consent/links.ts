@@ -15,7 +15,7 @@ import { givePage, notice, type Page } from '../../../platform/web/shell.ts'
 import { type Draft, isSender, lengthChecked } from '../draft.ts'
 import { smsEvents } from '../events.ts'
 import type { Segments } from '../message.ts'
-import { insertOptOut } from '../store.ts'
+import { insertOptOut } from './store.ts'
 
 const placeholder = '{{optout}}'
 /** 55 random bits: enough that nobody finds somebody else's, in few characters. */

@@ -12,7 +12,7 @@ import { pageOf, windowOf } from '../../../platform/page.ts'
 import { list, type Route, read, write } from '../../../platform/route.ts'
 import { smsEvents } from '../events.ts'
 import { OptOutCreate, OptOutFound, OptOutList, OptOutRecord, OptOutRemoved, PhoneParam } from '../schema.ts'
-import { everySender, insertOptOut, listOptOuts, optOutRecord, optOutsOf, removeOptOuts } from '../store.ts'
+import { everySender, insertOptOut, listOptOuts, optOutRecord, optOutsOf, removeOptOuts } from './store.ts'
 
 const create = write({
   method: 'POST',
