@@ -88,6 +88,62 @@ test('STOPALL is about every sender, and START takes back no more than what stan
   )
 })
 
+test('an opt-out is about its sender in every way of writing it, wherever it is asked for', async () => {
+  const ada = await world.account({ balance: 10 })
+  const [handset, other] = ['+254711000024', '+254711000025']
+  const optOut = (phone: string, from: string) => ada.client.post('/v1/sms/opt-outs', { phone, from })
+  const says = (to: string, text: string) =>
+    ada.client.post('/v1/sandbox/sms/inbound', { from: handset, to, message: text })
+  const send = (from: string) => ada.client.post('/v1/sms/send', { ...message, to: handset, from })
+  const senders = async () => {
+    const { body } = await ada.client.get(`/v1/sms/opt-outs?phone=${encodeURIComponent(handset)}`)
+    return body.data.map((one: { from: string }) => one.from)
+  }
+  for (const [from, written, strange] of [
+    ['Acme', 'ACME', 'acme'],
+    ['27831000001', '27831000001', '+27831000001'],
+  ] as const) {
+    const waiting = await scheduled(ada, hourSeconds, { to: handset, from: written })
+    const made = await optOut(handset, from)
+    assert.deepEqual([made.status, made.body.from], [201, from], made.text)
+    assert.equal((await optOut(handset, strange)).body.from, from, 'the first one stands')
+    assert.deepEqual(await senders(), [from])
+    const refused = await send(written)
+    assert.deepEqual([refused.status, refused.body.error?.code], [403, 'OPTED_OUT'], refused.text)
+    const messages = [handset, other].map((to) => ({ to, message: 'Habari' }))
+    const { body: bulk } = await ada.client.post('/v1/sms/bulk', { from: written, messages })
+    assert.deepEqual(
+      bulk.messages.map((one: { error_code: string | null }) => one.error_code),
+      ['OPTED_OUT', null],
+    )
+    await advance(ada, hourSeconds)
+    assert.equal((await ended(ada, waiting)).error_code, 'OPTED_OUT', 'what was accepted before')
+    assert.equal((await says(strange, 'START')).status, 201)
+    assert.deepEqual(await senders(), [])
+    assert.equal((await send(written)).status, 200)
+    await says(strange, 'STOP')
+    assert.deepEqual(await senders(), [strange.replace('+', '')])
+    assert.equal((await send(written)).status, 403)
+    assert.equal((await ada.client.delete(`/v1/sms/opt-outs/${handset}`)).body.removed, 1)
+  }
+})
+
+test('a handset that answers STOP to a long number has its answer heard', async () => {
+  const ada = await world.account({ balance: 10 })
+  const [number, handset] = ['27831000001', '+254711000013']
+  await ada.client.post('/v1/sms/numbers', { number: `+${number}` })
+  const send = () => ada.client.post('/v1/sms/send', { ...message, to: handset, from: number })
+  const sent = await send()
+  assert.equal(sent.status, 200, sent.text)
+  const [told] = await eventually(async () => {
+    const { body } = await ada.client.get('/v1/events?event=sms.received')
+    return body.data.length > 0 && body.data
+  }, 'the answer')
+  assert.deepEqual([told.payload.message, told.payload.in_reply_to], ['STOP', sent.body.message_id])
+  const refused = await send()
+  assert.deepEqual([refused.status, refused.body.error?.code], [403, 'OPTED_OUT'], refused.text)
+})
+
 test('who asks for help is told how to stop and to start, free, and nothing changes for them', async () => {
   const ada = await world.account({ balance: 10 })
   const handset = '+254711000022'

@@ -197,6 +197,20 @@ describe('live', () => {
     assert.deepEqual(phones, ['+254712303535', '+254712303536'])
   })
 
+  test('STOP to a long number is about the same number as a sender', async () => {
+    const ada = await liveAccount()
+    assert.equal((await assign('+27831000001', ada.id)).status, 201)
+    const send = () => ada.live.post('/v1/sms/send', { to: handset, from: '27831000001', message: 'An offer' })
+    const sent = await send()
+    assert.equal(sent.status, 200, sent.text)
+    await smsc.inbound(handset, '+27831000001', 'STOP')
+    const { body } = await ada.live.get('/v1/events?event=sms.received')
+    assert.equal(body.data[0].payload.in_reply_to, sent.body.message_id)
+    const refused = await send()
+    assert.deepEqual([refused.status, refused.body.error?.code], [403, 'OPTED_OUT'], refused.text)
+    assert.equal((await ada.live.get('/v1/sms/opt-outs')).body.data[0].from, '27831000001')
+  })
+
   async function assign(number: string, account_id: string, shared = false) {
     return world.operator.post('/v1/operator/sms/numbers', { number, account_id, shared })
   }

@@ -405,9 +405,9 @@ export const OptOutCreate = Type.Object({
   phone: Phone('Who does not want messages'),
   from: Type.Optional(
     Type.String({
-      pattern: '^([A-Za-z0-9]{3,11}|\\*)$',
-      rule: 'must be a sender of 3 to 11 letters or digits, or *',
-      description: 'The sender it is about; all of them unless given',
+      pattern: '^([A-Za-z0-9]{3,11}|\\+?[0-9]{3,15}|\\*)$',
+      rule: 'must be a sender of 3 to 11 letters or digits, a number, or *',
+      description: 'The sender it is about, in any case; all of them unless given',
     }),
   ),
   reason: Type.Optional(Type.String({ maxLength: 200, rule: 'must have at most 200 characters' })),
@@ -416,7 +416,7 @@ export const OptOutCreate = Type.Object({
 export const OptOutRecord = Type.Object(
   {
     phone: Type.String(),
-    from: Type.String({ description: 'The sender it is about, `*` for all' }),
+    from: Type.String({ description: 'The sender it is about, a number without its plus; `*` for all' }),
     reason: Nullable(Type.String()),
     source: OneOf(['keyword', 'api', 'import', 'carrier']),
     created_at: At(),

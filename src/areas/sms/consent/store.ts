@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stored opt-outs: who does not want messages, and from whom.
+// Stored opt-outs: who does not want messages, and from whom. Which ways of writing a sender mean the same one is for
+// sms.sender_form to say, wherever an opt-out is stored, looked for or taken back.
 import type { Static } from 'typebox'
 import { maybe, type Queryable, statement, type Tx } from '../../../platform/db.ts'
 import type { Window } from '../../../platform/page.ts'
@@ -20,12 +21,12 @@ interface OptOutRow {
 
 const optOutColumns = 'id, phone, sender, reason, source, created_at'
 
-/** Gives nothing when the number had opted out of the sender before. */
+/** Gives nothing when the number had opted out of the sender before. A number has no plus where it sends. */
 const addOptOut = statement<Tenant & Omit<OptOutRow, 'created_at'> & { createdAt: Date }, OptOutRow>(
   'sms.add_opt_out',
   `insert into sms.opt_outs (bucket, account_id, environment, phone, sender, id, reason, source, created_at)
-   values ($bucket, $account, $environment, $phone, $sender, $id, $reason, $source, $createdAt)
-   on conflict (bucket, account_id, environment, phone, sender) do nothing
+   values ($bucket, $account, $environment, $phone, ltrim($sender, '+'), $id, $reason, $source, $createdAt)
+   on conflict (bucket, account_id, environment, phone, sender_form) do nothing
    returning ${optOutColumns}`,
 )
 
@@ -33,6 +34,14 @@ const optOutsOfPhone = statement<Tenant & { phone: string }, OptOutRow>(
   'sms.opt_outs_of_phone',
   `select ${optOutColumns} from sms.opt_outs
     where bucket = $bucket and account_id = $account and environment = $environment and phone = $phone order by sender`,
+)
+
+/** Those that stand in the way of a sender. */
+const optOutsOfSender = statement<Tenant & { phone: string; sender: string }, OptOutRow>(
+  'sms.opt_outs_of_sender',
+  `select ${optOutColumns} from sms.opt_outs
+    where bucket = $bucket and account_id = $account and environment = $environment and phone = $phone
+      and sender_form in ('${everySender}', sms.sender_form($sender))`,
 )
 
 const selectOptOuts = statement<
@@ -52,7 +61,7 @@ const deleteOptOuts = statement<Tenant & { phone: string; senders: readonly stri
   'sms.remove_opt_outs',
   `delete from sms.opt_outs
     where bucket = $bucket and account_id = $account and environment = $environment and phone = $phone
-      and ($senders::text[] is null or sender = any($senders))
+      and ($senders::text[] is null or sender_form in (select sms.sender_form(s) from unnest($senders::text[]) s))
    returning ${optOutColumns}`,
 )
 
@@ -64,8 +73,8 @@ export async function insertOptOut(
 ): Promise<{ row: OptOutRow; isNew: boolean }> {
   const made = await maybe(tx.query(addOptOut, { ...tenant, ...optOut, createdAt: created_at }))
   if (made) return { row: made, isNew: true }
-  const known = await optOutsOf(tx, tenant, optOut.phone)
-  const row = known.find(({ sender }) => sender === optOut.sender)
+  const known = await tx.query(optOutsOfSender, { ...tenant, phone: optOut.phone, sender: optOut.sender })
+  const row = known.find(({ sender }) => (sender === everySender) === (optOut.sender === everySender))
   return { row: row ?? { ...optOut, created_at }, isNew: false }
 }
 
@@ -99,8 +108,7 @@ export async function hasOptedOut(
   phone: string,
   sender: string,
 ): Promise<boolean> {
-  const known = await optOutsOf(queryable, tenant, phone)
-  return known.some((one) => one.sender === sender || one.sender === everySender)
+  return (await queryable.query(optOutsOfSender, { ...tenant, phone, sender })).length > 0
 }
 
 export function optOutRecord({ phone, sender, reason, source, created_at }: OptOutRow): Static<typeof OptOutRecord> {

@@ -39,7 +39,8 @@ const findLast = statement<
   'sms.find_last_to',
   `select m.bucket, m.account_id, m.environment, m.id, accounts.clock_offset_ms(m.account_id, m.environment) as clock_offset_ms
      from sms.messages m
-    where m.bucket = any($buckets::smallint[]) and m.recipient = $handset and m.sender = $sender
+    where m.bucket = any($buckets::smallint[]) and m.recipient = $handset
+      and sms.sender_form(m.sender) = sms.sender_form($sender)
       and m.direction = 'outbound' and m.id >= $since::uuid and ($environment::text is null or m.environment = $environment)
     order by m.id desc limit 1`,
 )

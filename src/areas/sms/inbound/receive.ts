@@ -155,8 +155,8 @@ async function grant(
   const said = { phone, reason: word, source: 'keyword' as const, created_at: new Date(nowMs) }
   const sender = isAboutAll ? everySender : to
   if (wish === 'stop') {
-    const { isNew } = await insertOptOut(tx, tenant, { id: newUuid(receivedMs), sender, ...said })
-    const told = { ...said, from: sender, message_id: messageId }
+    const { row, isNew } = await insertOptOut(tx, tenant, { id: newUuid(receivedMs), sender, ...said })
+    const told = { ...optOutRecord(row), message_id: messageId }
     if (isNew) await app.outbox.emit(tx, smsEvents.optedOut, occasion, phone, told)
     return isNew
   }
