@@ -288,6 +288,46 @@ describe('the reply in a webhook’s answer', () => {
   }
 })
 
+describe('answers to answers', () => {
+  const mirror = '+254711000014'
+
+  test('end where a text comes back as it went out, whoever answers it', async () => {
+    const [ada, eve] = [await world.account({ balance: 10 }), await world.account({ balance: 10 })]
+    const keywords = [
+      { keyword: 'PING', auto_reply: 'PONG x' },
+      { keyword: 'PONG', auto_reply: 'PING x' },
+    ]
+    await ada.client.post('/v1/sms/numbers', { number: '22161', keywords })
+    await ada.client.post('/v1/sandbox/sms/inbound', { from: mirror, to: '22161', message: 'ping' })
+    await came(ada, 'PONG x')
+    assert.deepEqual(texts(await outbound(ada)), ['PONG x'])
+
+    receiver.answer((_request, response) => void response.end(JSON.stringify({ reply: 'hi there' })))
+    const { body: hook } = await eve.client.post('/v1/webhooks', { url: receiver.url('/hi'), events: ['sms.received'] })
+    await eve.client.post('/v1/sms/send', { to: mirror, from: '22162', message: 'hello' })
+    await came(eve, 'hello')
+    const delivery = await eventually(async () => (await deliveries(eve, hook.id)).find(isDelivered), 'the delivery')
+    const { body } = await eve.client.get(`/v1/webhooks/${hook.id}/deliveries/${delivery.id}`)
+    assert.match(body.attempts_log[0].reason, /not sent: the message is the last text that its handset was sent/)
+    assert.deepEqual(texts(await outbound(eve)), ['hello'])
+  })
+
+  test('are at most ten in a minute for a handset and a number', async () => {
+    const ada = await world.account({ balance: 20 })
+    for (const number of ['22163', '22164'])
+      await ada.client.post('/v1/sms/numbers', { number, keywords: [{ keyword: 'JOIN', auto_reply: 'Karibu!' }] })
+    for (let i = 0; i < 12; i++) await write(ada, `Join ${i}`, '22163')
+    assert.equal((await outbound(ada)).length, 10)
+    await write(ada, 'Join', '22164')
+    assert.equal((await outbound(ada)).length, 11, 'another number')
+    assert.equal((await inbox(ada.client)).length, 13, 'all of them arrived')
+  })
+
+  function came(account: Account, text: string) {
+    return eventually(async () => texts(await inbox(account.client)).includes(text), `${text} to come back`)
+  }
+})
+
 /** A test handset writes to an account. */
 async function write(account: Account, message: string, to = '22141'): Promise<void> {
   const { status, text } = await account.client.post('/v1/sandbox/sms/inbound', { from: handset, to, message })

@@ -118,8 +118,7 @@ export async function receive(app: App, tx: Tx, owner: Owner, message: Whole): P
   const wish = wishOf(message.text) ?? (await ownWish(tx, tenant, message.text))
   if (wish && (await grant(app, tx, occasion, wish, message, id)))
     await answer(app, tx, occasion, { ...message, text: wish.answer(message.to) }, uuid)
-  // What comes back as it went out is an echo, and answering it would not end.
-  if (!wish && autoReply !== null && autoReply !== message.text) {
+  if (!wish && autoReply !== null) {
     const answered = { id: uuid, handset: message.from, number: message.to, reply: newUuid(receivedMs) }
     const problem = await sendReply(app, tx, occasion, answered, autoReply)
     if (problem) app.log.info({ sms: uuid, reason: problem.message }, 'an automatic reply was not sent')

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A customer's own answers to messages that came in: the automatic one of a keyword, and the one that stands in a
-// webhook's answer. Both cost what a text costs, and go to nobody who has opted out.
+// webhook's answer. Both cost what a text costs, and go to nobody who has opted out. Where a machine answers the answers,
+// they come to an end.
 import { AppError } from '../../../kernel/errors.ts'
-import { newUuid, uuidOf } from '../../../kernel/ids.ts'
+import { firstUuidAt, newUuid, uuidOf } from '../../../kernel/ids.ts'
+import { minuteMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import type { EventAnswer } from '../../../platform/area.ts'
 import { maybe, one, statement, type Tx } from '../../../platform/db.ts'
@@ -15,6 +17,9 @@ import { plainDraft } from '../plain-draft.ts'
 import { findPlaces } from '../ported/numbers.ts'
 import { findMessage } from '../store.ts'
 
+/** Answers that one handset is sent from one number within a minute: more than people can ask for. */
+const mostAMinute = 10
+
 const accept = statement<{ items: Buffer }, { verdict: string }>(
   'sms.accept_reply',
   `select v.verdict from unnest(sms.accept($items::sms.submit_item[], true)) v`,
@@ -24,6 +29,19 @@ const nameAnswered = statement<Tenant & { id: string; inReplyTo: string }, objec
   'sms.name_answered',
   `update sms.messages set in_reply_to = $inReplyTo
     where bucket = $bucket and account_id = $account and environment = $environment and id = $id`,
+)
+
+/** Whether a message that came in is the text that it answers, come back, and how many answers its handset has had lately. */
+const answersTo = statement<Tenant & { id: string; since: string }, { is_echo: boolean | null; answers: number }>(
+  'sms.answers_to',
+  `select (select l.body = m.body from sms.messages l
+            where l.bucket = $bucket and l.account_id = $account and l.environment = $environment and l.id = m.in_reply_to) as is_echo,
+          (select count(*)::int from sms.messages a
+            where a.bucket = $bucket and a.account_id = $account and a.environment = $environment and a.recipient = m.sender
+              and sms.sender_form(a.sender) = sms.sender_form(m.recipient) and a.direction = 'outbound'
+              and a.in_reply_to is not null and a.id >= $since::uuid) as answers
+     from sms.messages m
+    where m.bucket = $bucket and m.account_id = $account and m.environment = $environment and m.id = $id`,
 )
 
 /** Gives the message when nobody has answered it yet. */
@@ -51,6 +69,8 @@ export async function sendReply(
   { id, handset, number, reply }: Answered,
   message: string,
 ): Promise<AppError | null> {
+  const endless = await endlessness(tx, occasion, id, number)
+  if (endless) return endless
   const said = { uuid: reply, to: handset, from: number, text: textOf(message) }
   const draft = await plainDraft(app, tx, occasion, said)
   const sending = { ...occasion, actor: '', ip: '' }
@@ -62,6 +82,16 @@ export async function sendReply(
   await tx.query(nameAnswered, { ...occasion.tenant, id: reply, inReplyTo: id })
   tx.afterCommit(() => app.work.begin(job))
   return null
+}
+
+/** Two machines that answer each other would not stop, and each answer is paid for. */
+async function endlessness(tx: Tx, { tenant, receivedMs }: Occasion, id: string, number: string) {
+  const since = firstUuidAt(receivedMs - minuteMs)
+  const { is_echo, answers } = await one(tx.query(answersTo, { ...tenant, id, since }))
+  if (is_echo) return new AppError('CONFLICT', 'the message is the last text that its handset was sent, come back')
+  return answers >= mostAMinute
+    ? new AppError('RATE_LIMITED', `its handset was sent ${mostAMinute} replies from ${number} within a minute`)
+    : null
 }
 
 /** Sends the reply that a webhook answered with. The first one counts: what repeats it, or comes second, sends nothing. */
