@@ -3,7 +3,8 @@
 // old it is, and what nobody ever reported on can be found. And what STOP and START are about.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { type Account, eventually, startWorld, type World } from '../world.ts'
+import pg from 'pg'
+import { type Account, eventually, startWorld, tenantOf, type World } from '../world.ts'
 
 let world: World
 
@@ -230,6 +231,39 @@ test('a batch is over when its last message is, and says so once', async () => {
   assert.deepEqual([batch.status, batch.completed_at, batch.counts], ['completed', completed_at, payload.counts])
   assert.equal((await ada.client.get('/v1/sms/balance')).body.balance, 8.4)
   assert.equal((await ada.client.get('/v1/events?event=sms.batch_completed')).body.data.length, 1)
+})
+
+test('a batch that was looked at often before it was due tells soon of its end', async () => {
+  const ada = await world.account({ balance: 10 })
+  await ada.client.patch('/v1/sandbox/sms/behaviour', { delay_ms: 3_000 })
+  const { body: clock } = await ada.client.get('/v1/sandbox/clock')
+  const { body: sent } = await ada.client.post('/v1/sms/bulk', {
+    from: 'PAMOJA',
+    scheduled_at: new Date(Date.parse(clock.now) + 24 * hourSeconds * 1_000).toISOString(),
+    messages: [{ to: '+254711123456', message: 'Habari' }],
+  })
+  const sql = new pg.Client({ connectionString: world.databaseUrl })
+  await sql.connect()
+  try {
+    const job = `lane = 'sms.batch' and owner is null and account_id = '${tenantOf(ada).account}'`
+    const looked = (attempt: number) =>
+      eventually(
+        async () => (await sql.query(`select from work.jobs where ${job} and attempt = ${attempt}`)).rowCount,
+        'a look at the batch',
+      )
+    await looked(1)
+    await sql.query(`update work.jobs set attempt = 20 where ${job}`)
+    await advance(ada, 23 * hourSeconds)
+    await looked(21)
+  } finally {
+    await sql.end()
+  }
+  await advance(ada, hourSeconds)
+  const told = await eventually(async () => {
+    const { body } = await ada.client.get('/v1/events?event=sms.batch_completed')
+    return body.data[0]
+  }, 'the end of the batch')
+  assert.deepEqual([told.payload.batch_id, told.payload.counts.delivered], [sent.batch_id, 1])
 })
 
 async function scheduled(ada: Account, inSeconds: number, more: object = {}): Promise<string> {

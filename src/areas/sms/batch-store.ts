@@ -104,17 +104,21 @@ const lookAtBatch = statement<Tenant & { id: string; waitSeconds: number }, Batc
   'sms.look_at_batch',
   `select count(*) filter (where m.status = 'queued'
                               or (m.status = 'sent' and m.sent_at > c.now - $waitSeconds::int * interval '1 second'))::int as open,
+          coalesce(ceil(extract(epoch from max(m.scheduled_at) filter (where m.status = 'queued') - c.now) * 1000), 0)::bigint
+            as due_in_ms,
           c.offset_ms
      from (select now() + o.offset_ms * interval '1 millisecond' as now, o.offset_ms
              from (select accounts.clock_offset_ms($account::uuid, $environment::text) as offset_ms) o) c
      left join sms.messages m
        on m.bucket = $bucket and m.account_id = $account and m.environment = $environment and m.batch_id = $id
-    group by c.offset_ms`,
+    group by c.now, c.offset_ms`,
 )
 
 interface BatchState {
   /** Messages that may still change. */
   open: number
+  /** How long the last of them that is scheduled has still to wait; not more than 0 when none has. */
+  due_in_ms: bigint
   offset_ms: bigint
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The end of a batch: a job looks at it, ever more seldom, until none of its messages will change any more, and tells so.
+// While one of them is scheduled for later it waits for that, and begins anew then.
 import { Type } from 'typebox'
 import { idOf } from '../../kernel/ids.ts'
 import { minuteMs } from '../../kernel/time.ts'
@@ -15,7 +16,8 @@ const mostSeldomMs = 10 * minuteMs
 /** What was sent and has had no receipt a day after its validity will have none. */
 const waitSeconds = mostValiditySeconds + 86_400
 
-const Payload = Type.Object({ batch: Type.String() })
+/** `waited`: how often it had looked when the last of the messages was not due yet. */
+const Payload = Type.Object({ batch: Type.String(), waited: Type.Optional(Type.Integer()) })
 
 export const batchJob: Job<App, typeof Payload> = {
   lane: 'sms.batch',
@@ -26,9 +28,16 @@ export const batchJob: Job<App, typeof Payload> = {
   retrySeconds: [1, 5, 30, 60, 300, 600],
   async handle(app, { tenant, payload, attempt }) {
     if (!tenant) throw new Error('a batch belongs to an account')
-    const { open, offset_ms } = await batchState(app.db, tenant, payload.batch, waitSeconds)
-    if (open > 0) return { kind: 'again', afterMs: Math.min(mostSeldomMs, firstLookMs * 1.5 ** Math.min(attempt, 20)) }
-    await tellCompleted(app, tenant, payload.batch, Number(offset_ms))
+    const { batch, waited = 0 } = payload
+    const { open, due_in_ms, offset_ms } = await batchState(app.db, tenant, batch, waitSeconds)
+    if (open > 0 && due_in_ms > 0) {
+      // No longer than usual: it may be called off meanwhile.
+      const afterMs = Math.min(mostSeldomMs, Number(due_in_ms) + firstLookMs)
+      return { kind: 'move', place: null, payload: { batch, waited: attempt }, afterMs }
+    }
+    const looks = Math.min(attempt - waited, 20)
+    if (open > 0) return { kind: 'again', afterMs: Math.min(mostSeldomMs, firstLookMs * 1.5 ** looks) }
+    await tellCompleted(app, tenant, batch, Number(offset_ms))
     return { kind: 'done' }
   },
 }
