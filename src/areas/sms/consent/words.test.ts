@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { keywordOf, ownWishOf, wishOf } from './words.ts'
+import { ownWishOf, wishOf } from './words.ts'
 
 test('STOP, START and HELP are understood in every language, however they are written', () => {
   const stop = 'STOP STOPALL UNSUBSCRIBE CANCEL END QUIT OPTOUT ARRET ARRÊT PARAR SAIR ACHA SITISHA إيقاف توقف ቁም'
@@ -35,13 +35,6 @@ test('the answer is in the language of the word and names the sender', () => {
   assert.match(wishOf('acha')?.answer('DUKA') ?? '', /^Hutapokea tena ujumbe kutoka DUKA/)
   assert.match(wishOf('arrêt')?.answer('DUKA') ?? '', /^Vous ne recevrez plus .*DUKA/)
   assert.match(wishOf('start')?.answer('DUKA') ?? '', /^You will get messages from DUKA again/)
-})
-
-test('the keyword is the first word', () => {
-  assert.equal(keywordOf(' join now'), 'JOIN')
-  assert.equal(keywordOf('kura: 7'), 'KURA')
-  assert.equal(keywordOf('...'), null)
-  assert.equal(keywordOf('x'.repeat(40)), null)
 })
 
 test('words of an account’s own are understood as the others are, and only as a whole message', () => {

@@ -100,8 +100,3 @@ function wordOf(text: string): string {
     .replace(/^[\p{P}\p{S}\p{C}\s]+|[\p{P}\p{S}\p{C}\s]+$/gu, '')
     .toUpperCase()
 }
-
-/** The first word of a message, by which customers tell what it is about. */
-export function keywordOf(text: string): string | null {
-  return /^\s*([\p{L}\p{N}]{1,30})(?![\p{L}\p{N}])/u.exec(text)?.[1]?.toUpperCase() ?? null
-}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keywords: the words at the beginning of a message by which a number tells what it is about. Case, accents written in
-// two ways, punctuation in front and the width of spaces make no difference.
+// two ways, punctuation and marks that nobody sees in front, and the width of spaces make no difference.
 
 /** What is done with messages that begin with a keyword. */
 export interface Keyword {
@@ -10,6 +10,7 @@ export interface Keyword {
 }
 
 const wordCharacter = /[\p{L}\p{N}\p{M}]/u
+const firstWord = /^[\p{L}\p{N}\p{M}]{1,30}(?![\p{L}\p{N}\p{M}])/u
 const words = /^[\p{L}\p{N}\p{M}]+( [\p{L}\p{N}\p{M}]+)*$/u
 
 /** A keyword as it is stored; null when it is not made of words. */
@@ -31,10 +32,15 @@ export function keywordIn(text: string, keywords: readonly Keyword[]): Keyword |
   return longest
 }
 
+/** The first word of a message, by which customers tell what it is about where they have named no keyword. */
+export function firstWordOf(text: string): string | null {
+  return firstWord.exec(folded(text))?.[0] ?? null
+}
+
 function folded(text: string): string {
   return text
     .normalize('NFC')
-    .replace(/^[\p{P}\p{S}\s]+/u, '')
+    .replace(/^[\p{P}\p{S}\p{C}\s]+/u, '')
     .replace(/\s+/g, ' ')
     .toUpperCase()
 }

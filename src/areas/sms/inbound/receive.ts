@@ -7,11 +7,12 @@ import { maybe, statement, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { everySender, insertOptOut, optOutRecord, removeOptOuts } from '../consent/store.ts'
-import { keywordOf, type OwnWords, ownWishOf, type Wished, wishOf } from '../consent/words.ts'
+import { type OwnWords, ownWishOf, type Wished, wishOf } from '../consent/words.ts'
 import { smsEvents } from '../events.ts'
 import { submission } from '../lanes.ts'
 import { segmentsOf } from '../message.ts'
 import { findPlaces, placeFor } from '../ported/numbers.ts'
+import { firstWordOf } from './keywords.ts'
 import type { Owner } from './owner.ts'
 import { sendReply } from './replies.ts'
 
@@ -81,7 +82,7 @@ export async function receive(app: App, tx: Tx, owner: Owner, message: Whole): P
   const { id, uuid } = newIdAndUuid('smsInbound', receivedMs)
   await findPlaces(app, [message.from])
   const { country, network } = placeFor(app, message.from)
-  const keyword = owner.keyword ?? keywordOf(message.text)
+  const keyword = owner.keyword ?? firstWordOf(message.text)
   await tx.query(insertInbound, {
     ...tenant,
     id: uuid,
