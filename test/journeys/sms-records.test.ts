@@ -62,6 +62,15 @@ test('a message is found on the day it shows, whatever the account’s clock say
   assert.equal((await figures(`?from_date=${first}&to_date=${second}`)).messages, 2)
 })
 
+test('the figures count what the list has, answers to STOP and HELP too', async () => {
+  const ada = await world.account({ balance: 10 })
+  await send(ada, '+254711000001')
+  await ada.client.post('/v1/sandbox/sms/inbound', { from: '+254711000041', to: 'PAMOJA', message: 'HELP' })
+  const { body: list } = await ada.client.get('/v1/sms?direction=outbound')
+  const { body: figures } = await ada.client.get('/v1/sms/analytics')
+  assert.deepEqual([list.data.length, figures.messages, figures.cost], [2, 2, 0.8])
+})
+
 test('how long messages took is told in seconds, to the millisecond', async () => {
   const ada = await world.account({ balance: 10 })
   const ids = await Promise.all(['+254711000001', '+254711000009', '+254733000001'].map((to) => send(ada, to)))

@@ -32,9 +32,11 @@ interface Group {
   cost: bigint
 }
 
+/** Answers of ours are free, and in no currency. */
 const chosen = `bucket = $bucket and account_id = $account and environment = $environment and id >= $from::uuid and id < $to::uuid
       and created_at >= $since and created_at < $until
-      and direction = 'outbound' and currency = $currency and ($country::text is null or country = $country)`
+      and direction = 'outbound' and (currency = $currency or currency is null)
+      and ($country::text is null or country = $country)`
 
 /** What failed before it was sent was given back. */
 const groups = statement<Parameters, Group>(
