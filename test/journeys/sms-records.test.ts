@@ -196,6 +196,27 @@ test('links are made short for each recipient, lead where the long ones led, and
   }
 })
 
+test('what ends a sentence or closes a bracket around a link is not part of it, in any script', async () => {
+  const { client } = await world.account({ balance: 10 })
+  const url = 'https://duka.example/o/3'
+  for (const [message, led] of [
+    [`${url}، شكرا`, url],
+    [`${url}؟`, url],
+    [`${url}።`, url],
+    [`${url}।`, url],
+    [`${url}。`, url],
+    [`[${url}]`, url],
+    [`{(${url}).}`, url],
+    [`${url}?a[]=1&b=[2]`, `${url}?a[]=1&b=[2]`],
+    [`${url}/#`, `${url}/#`],
+  ] as const) {
+    const text = { to: '+254711000001', from: 'PAMOJA', message, shorten_urls: true }
+    const { body: sent } = await client.post('/v1/sms/send', text)
+    const { body } = await client.get(`/v1/sms/${sent.message_id}`)
+    assert.deepEqual([body.links[0].url, body.message], [led, message.replace(led, body.links[0].short_url)])
+  }
+})
+
 test('messages are found by the notes on them', async () => {
   const { client } = await world.account({ balance: 10 })
   const send = async (metadata: object) => {

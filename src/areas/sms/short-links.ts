@@ -25,8 +25,13 @@ const keepDays = 400
 /** The length of a real one, so that texts are counted before their links are known. */
 const anyToken = '0'.repeat(tokenLength)
 const httpsLink = /https:\/\/[^\s<>"“”«»]+/g
-/** What ends a sentence, and not the link in it. */
-const sentenceEnd = /[.,;:!?'’…]+$/
+/** What ends a sentence in any script, and not the link in it. */
+const sentenceEnd = /(?:(?![/%&#@*\\])[\p{Po}’])+$/u
+const brackets: readonly (readonly [opening: string, closing: string])[] = [
+  ['(', ')'],
+  ['[', ']'],
+  ['{', '}'],
+]
 const tokensInText = new RegExp(`/l/([0-9a-z]{${tokenLength}})`, 'g')
 
 const insertLinks = statement<
@@ -128,7 +133,9 @@ export function withRoomForShortLinks(app: App, given: string): { message: strin
 
 function linkIn(found: string): string {
   const link = found.replace(sentenceEnd, '')
-  return link.endsWith(')') && !link.includes('(') ? link.replace(/\)+$/, '') : link
+  // What closes a bracket that was opened before the link is not part of it.
+  const closes = brackets.some(([opening, closing]) => link.endsWith(closing) && !link.includes(opening))
+  return closes ? linkIn(link.slice(0, -1)) : link
 }
 
 function linkOf(app: App, token: string): string {
