@@ -660,6 +660,37 @@ test('a bulk request that the wallet cannot cover, or that must be whole and is 
   assert.equal(one.body.accepted, 1, 'the references were not used up')
 })
 
+test('all or nothing is nothing when one of the recipients has opted out', async () => {
+  const { client } = await world.account({ balance: 10 })
+  const [willing, out] = ['+254711000001', '+254711000031']
+  await client.post('/v1/sms/opt-outs', { phone: out })
+  const bulk = { from: 'PAMOJA', messages: [willing, out].map((to) => ({ to, message: 'Habari', reference: to })) }
+  const whole = await client.post('/v1/sms/bulk', { ...bulk, allow_partial: false })
+  assert.deepEqual([whole.status, whole.body.error?.code], [403, 'OPTED_OUT'], whole.text)
+  assert.equal(whole.body.error.details, `messages[1]: ${out} does not want messages from PAMOJA`)
+  assert.deepEqual((await client.get('/v1/sms')).body.data, [])
+  assert.equal(await balanceOf(client), 10)
+  const partial = await client.post('/v1/sms/bulk', bulk)
+  assert.equal(partial.status, 200, 'the references were not used up')
+  assert.equal(partial.body.messages[1].error, `${out} does not want messages from PAMOJA`)
+})
+
+test('a batch counts the segments of what costs nothing, and not of what is not sent', async () => {
+  const { client } = await world.account({ balance: 100, currency: 'MWK' })
+  const price = { area: 'sms', unit: 'segment', country: 'KE', network: 'Airtel', amount: 0, currency: 'MWK' }
+  await world.operator.post('/v1/operator/prices', price)
+  const free = { to: '+254733000001', message: 'Habari' }
+  await eventually(
+    async () => (await client.post('/v1/sms/estimate', { ...free, from: 'PAMOJA' })).body.cost === 0,
+    'the price of the network',
+  )
+  const { body } = await client.post('/v1/sms/bulk', {
+    from: 'PAMOJA',
+    messages: [free, { to: '+254711000001', message: 'x'.repeat(161) }, { to: '+254711000011', message: 'Habari' }],
+  })
+  assert.equal(body.segments, 3)
+})
+
 test('ten thousand messages are accepted at once, and a repeated request sends none of them twice', async () => {
   const { client } = await world.account({ balance: 10_000 })
   const messages = Array.from({ length: 10_000 }, (_, i) => ({

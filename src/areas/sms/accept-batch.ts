@@ -14,7 +14,7 @@ import type { Tenant } from '../../platform/tenant.ts'
 import type { NewJob } from '../../platform/work.ts'
 import { insertBatch, type Rejection } from './batch-store.ts'
 import { batchJob, firstLookMs } from './complete-batch.ts'
-import { acceptOne, beyondWallet, type Draft, itemOf, jobOf, refusalOf, tooExpensive } from './draft.ts'
+import { acceptOne, beyondWallet, type Draft, itemOf, jobOf, optedOut, refusalOf, tooExpensive } from './draft.ts'
 import type { BadEntry } from './entries.ts'
 import { currencyOf } from './pricing.ts'
 import type { BulkReply } from './schema.ts'
@@ -145,7 +145,7 @@ function headOf(outcomes: readonly EntryOutcome[], currency: string): Accepted['
   return {
     accepted,
     rejected: outcomes.length - accepted,
-    segments: outcomes.reduce((sum, { segments, cost }) => sum + (cost > 0n ? segments : 0), 0),
+    segments: outcomes.reduce((sum, { segments, error_code }) => sum + (error_code === null ? segments : 0), 0),
     cost: outcomes.reduce((sum, { cost }) => sum + cost, 0n),
     currency,
   }
@@ -204,6 +204,7 @@ function outcomeOf(entry: Entry, decided: Verdict | undefined, currency: string)
     cost: isOut ? 0n : draft.cost,
     currency,
     error_code: isOut ? 'OPTED_OUT' : null,
+    ...(isOut ? { error: optedOut(draft).details } : {}),
   }
 }
 

@@ -71,7 +71,8 @@ export async function sendBulk(
 ): Promise<Static<typeof BulkReply>> {
   const { allow_partial = true } = input
   const { batch, outcomes, head } = await acceptBatch(app, tx, entries, metadataOf(input.metadata), caller)
-  if (head.accepted === 0 || (head.rejected > 0 && !allow_partial)) throw allRefused('messages', outcomes)
+  const isWhole = outcomes.every(({ error_code }) => error_code === null)
+  if (head.accepted === 0 || !(isWhole || allow_partial)) throw allRefused('messages', outcomes)
   return {
     batch_id: idOf('smsBatch', batch),
     status: 'queued',
