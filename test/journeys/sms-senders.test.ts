@@ -140,6 +140,24 @@ test('a country that the operator disables takes nothing: alone, in a list, in a
   assert.equal((await client.post('/v1/sms/send', { ...text, to: nigeria })).status, 200)
 })
 
+test('what was scheduled before its country was disabled does not go out, and its price comes back', async () => {
+  const { client } = await world.account({ balance: 10 })
+  const { body: clock } = await client.get('/v1/sandbox/clock')
+  const scheduled_at = new Date(Date.parse(clock.now) + 3_600_000).toISOString()
+  const ghana = { to: '+233240000001', from: 'DUKA', message: 'Akwaaba', scheduled_at }
+  const { body: sent } = await client.post('/v1/sms/send', ghana)
+  await country('GH', { enabled: false })
+  await client.post('/v1/sandbox/clock', { advance_seconds: 3_600 })
+  const record = await eventually(async () => {
+    const { body } = await client.get(`/v1/sms/${sent.message_id}`)
+    return body.status !== 'queued' && body
+  }, 'the end of it')
+  assert.deepEqual([record.status, record.error_code, record.cost], ['failed', 'COUNTRY_NOT_ENABLED', 0])
+  assert.match(record.error, /^Messages to the country were not enabled/)
+  assert.equal((await client.get('/v1/sms/balance')).body.balance, 10)
+  await country('GH', { enabled: null })
+})
+
 test('an account that the operator limits sends to its countries only', async () => {
   const ada = await world.account({ balance: 10 })
   const send = async (to: string) =>

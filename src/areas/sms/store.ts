@@ -300,6 +300,8 @@ const sentences: Readonly<Record<string, string>> = {
   OPTED_OUT: 'The recipient does not want messages from this sender.',
   SPAM_REJECTED: 'The operator took it for spam.',
   INVALID_SENDER: 'The operator does not accept this sender.',
+  SENDER_NOT_ALLOWED: 'The sender was not approved for the country when it was due.',
+  COUNTRY_NOT_ENABLED: 'Messages to the country were not enabled when it was due.',
   NO_ROUTE: 'No route leads to this number.',
   CARRIER_ERROR: 'The operator had an error.',
   THROTTLED: 'The operator took no more messages for too long.',

@@ -136,7 +136,10 @@ async function submit(app: App, tenant: Tenant, run: SubmitRun): Promise<Outcome
     return tenant.environment === 'test' && !network.hasSandbox
       ? errand.goesOn(run.place, elsewhereMs)
       : fail(app, message, errand, 'NO_ROUTE')
-  const { weight } = await permissionOf(app, tenant)
+  const { weight, problem } = await permissionOf(app, tenant)
+  // The same holds for what its account may no longer send.
+  const forbidden = message.scheduled_at === null ? null : problem(message.sender, country)
+  if (forbidden) return fail(app, message, errand, forbidden.code)
   const permit = route.onUnknown === 'maybe_never' ? new Permit(app, message, run) : null
   if (message.under_way && permit) {
     // By a run that did not live to tell of it.
