@@ -1,60 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// What customers ask of messages: sending, reading, cancelling, and what it costs.
+// What customers ask of messages: sending, reading, changing and cancelling them.
 import type { Static } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
-import { firstUuidAt, idOf, timeOfUuid, uuidOf } from '../../kernel/ids.ts'
-import { factsOf, isE164, networks, type Place } from '../../kernel/phone.ts'
-import { walletsOf } from '../../ledger/wallets.ts'
+import { firstUuidAt, timeOfUuid, uuidOf } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
-import { record } from '../../platform/audit.ts'
 import type { Caller } from '../../platform/auth.ts'
 import type { Tx } from '../../platform/db.ts'
 import { askedMetadata } from '../../platform/metadata-filter.ts'
 import { pageOf, type ShownBounds, shownBounds, windowOf } from '../../platform/page.ts'
 import { commit, IdParam, list, type Route, read, write } from '../../platform/route.ts'
-import { isGsm, nonGsmCharacters, toGsm } from '../../protocols/smpp/charset.ts'
-import { batchMessages, findBatch, type Rejection } from './batch-store.ts'
+import { findBatch } from './batch-store.ts'
+import { batchCalledOff, type CalledOff, calledOff, cancelBatchRoute, getBatch } from './batches.ts'
 import { bulkEntries, sendBulk } from './bulk.ts'
-import { cancel, cancelBatch, change } from './changes.ts'
-import { withRoomForLink } from './consent/links.ts'
-import { textOf } from './draft.ts'
-import { segmentsOf } from './message.ts'
-import { findPlaces, placeFor, portabilityOf } from './ported/numbers.ts'
-import { currencyOf, pricedSince, segmentPrice } from './pricing.ts'
+import { cancel, change } from './changes.ts'
+import { currencyOf } from './pricing.ts'
+import { balance, estimate, lookup, pricing } from './quotes.ts'
 import {
-  BalanceRecord,
-  BatchQuery,
-  BatchRecord,
   BulkReply,
   BulkSend,
-  EstimateReply,
   Found,
-  LookupReply,
   MessageChange,
   MessageList,
   MessageRecord,
   MessageSend,
-  PhoneParam,
-  PricingQuery,
-  PricingReply,
   SendReply,
 } from './schema.ts'
-import { recipientsOf, send } from './send.ts'
-import { permissionOf } from './senders/permissions.ts'
-import { linksIn, withRoomForShortLinks } from './short-links.ts'
-import {
-  costOf,
-  errorCodeOf,
-  findMessage,
-  listMessages,
-  type MessageRow,
-  messageNamed,
-  operatorRecordOf,
-  recordOf,
-} from './store.ts'
+import { send } from './send.ts'
+import { linksIn } from './short-links.ts'
+import { findMessage, listMessages, messageNamed, operatorRecordOf, recordOf } from './store.ts'
 
 const bulkBodyBytes = 8 * 1024 * 1024
-const lowSegments = 100n
 
 const sendRoute = commit({
   method: 'POST',
@@ -138,42 +113,6 @@ const bulkRoute = write({
   ],
   prepare: (app, { body }, caller) => bulkEntries(app, body, caller),
   handle: (app, tx, { body }, caller, entries) => sendBulk(app, tx, body, entries, caller),
-})
-
-const getBatch = read({
-  method: 'GET',
-  path: '/v1/sms/bulk/:id',
-  operation: 'sms.getBatch',
-  summary: 'Read how far a batch is',
-  scope: 'sms:read',
-  params: IdParam,
-  query: BatchQuery,
-  reply: { status: 200, schema: BatchRecord },
-  errors: ['NOT_FOUND'],
-  examples: [{ name: 'How far it is' }, { name: 'With its messages', query: { messages: true } }],
-  handle: async (app, { params, query }, caller) => {
-    const id = uuidOf('smsBatch', params.id)
-    const found = id && (await findBatch(app.db, caller.tenant, id))
-    if (!id || !found) throw new AppError('NOT_FOUND', 'there is no such batch')
-    return query.messages
-      ? { ...found.record, ...(await entriesOf(app, caller, id, found.rejections, query)) }
-      : found.record
-  },
-})
-
-const cancelBatchRoute = write({
-  method: 'POST',
-  path: '/v1/sms/bulk/:id/cancel',
-  operation: 'sms.cancelBatch',
-  summary: 'Cancel what of a batch is not yet on its way',
-  scope: 'sms:write',
-  limit: 'sms',
-  params: IdParam,
-  reply: { status: 200, schema: BatchRecord },
-  errors: ['NOT_FOUND'],
-  examples: [{ name: 'The rest of a batch' }],
-  prepare: (app, { params }, caller) => calledOff(app, caller, uuidOf('smsBatch', params.id)),
-  handle: (_, tx, __, caller, batch) => batchCalledOff(tx, caller, batch),
 })
 
 const get = read({
@@ -270,7 +209,7 @@ const cancelling = {
     const batch = uuidOf('smsBatch', params.id)
     return batch && calledOff(app, caller, batch)
   },
-  handle: async (app: App, tx: Tx, { params }: { params: { id: string } }, caller: Caller, batch: Batch | null) =>
+  handle: async (app: App, tx: Tx, { params }: { params: { id: string } }, caller: Caller, batch: CalledOff | null) =>
     batch
       ? batchCalledOff(tx, caller, batch)
       : recordOf(await cancel(app, tx, caller, uuidOf('sms', params.id)), currencyOf(caller), caller.nowMs),
@@ -283,128 +222,6 @@ const cancelByPost = write({
   path: '/v1/sms/:id/cancel',
   operation: 'sms.cancelByPost',
   ...cancelling,
-})
-
-const balance = read({
-  method: 'GET',
-  path: '/v1/sms/balance',
-  operation: 'sms.balance',
-  summary: 'Read how much money is left for messages',
-  scope: 'sms:read',
-  reply: { status: 200, schema: BalanceRecord },
-  examples: [{ name: 'The balance' }],
-  handle: async (app, _, caller) => {
-    const currency = currencyOf(caller)
-    const wallet = (await walletsOf(app.db, caller.tenant)).find((one) => one.currency === currency)
-    const available = wallet?.availableMicros ?? 0n
-    const price = segmentPrice(app, caller, { country: caller.principal.facts.country, network: null })
-    const segments = price > 0n && available > 0n ? available / price : 0n
-    return {
-      balance: wallet?.balanceMicros ?? 0n,
-      currency,
-      reserved: wallet?.heldMicros ?? 0n,
-      available,
-      credit_limit: wallet?.overdraftMicros ?? 0n,
-      low_balance: price > 0n && segments < lowSegments,
-      estimated_segments: Number(segments),
-      updated_at: wallet?.updatedAt ?? new Date(caller.nowMs),
-    }
-  },
-})
-
-const estimate = read({
-  method: 'POST',
-  path: '/v1/sms/estimate',
-  operation: 'sms.estimate',
-  summary: 'Count segments and cost, without sending',
-  description: 'It takes what a send takes, and says what that would come to. Nothing is stored or charged.',
-  scope: 'sms:read',
-  body: MessageSend,
-  reply: { status: 200, schema: EstimateReply },
-  errors: ['INVALID_PHONE', 'MESSAGE_TOO_LONG', 'ENCODING_ERROR', 'SENDER_NOT_ALLOWED', 'COUNTRY_NOT_ENABLED'],
-  examples: [{ name: 'A message', body: { to: '+254711000001', from: 'PAMOJA', message: 'Habari “Ada”' } }],
-  handle: async (app, { body }, caller) => {
-    const { message, encoding, max_segments } = body
-    const short = body.shorten_urls ? withRoomForShortLinks(app, message).message : message
-    const text = textOf(withRoomForLink(app, body.type ?? 'transactional', short), encoding, max_segments)
-    const permission = await permissionOf(app, caller.tenant)
-    const numbers = [...new Set([recipientsOf(body.to)].flat())].filter(isE164)
-    if (numbers.length === 0) throw new AppError('INVALID_PHONE', 'to[0]: to must be E.164, such as +254711000001')
-    await findPlaces(app, numbers)
-    const problems = numbers.map((to) => permission.problem(body.from, placeFor(app, to).country))
-    const recipients = numbers.filter((_, i) => problems[i] === null)
-    const [problem] = problems
-    if (problem && recipients.length === 0) throw problem
-    const micros = recipients
-      .map((to) => segmentPrice(app, caller, placeFor(app, to)))
-      .reduce((sum, price) => sum + price, 0n)
-    return {
-      segments: text.segments,
-      encoding: text.encoding,
-      length: [...message].length,
-      units_used: text.units,
-      units_left: text.unitsLeft,
-      non_gsm: nonGsmCharacters(text.text),
-      ...suggestionFor(text.text, text.segments),
-      cost: micros * BigInt(text.segments),
-      currency: currencyOf(caller),
-      recipients: recipients.length,
-    }
-  },
-})
-
-const pricing = list({
-  path: '/v1/sms/pricing',
-  operation: 'sms.pricing',
-  summary: 'List what a segment costs, by country and network',
-  scope: 'sms:read',
-  query: PricingQuery,
-  row: PricingReply,
-  examples: [{ name: 'Kenya', query: { country: 'KE' } }],
-  handle: async (app, { query }, caller) => {
-    const wanted = networks.filter(({ country }) => query.country === undefined || country === query.country)
-    const countries = [...new Set([...wanted.map(({ country }) => country), ...(query.country ? [query.country] : [])])]
-    const row = (place: Place & { country: string }, code: string | null): Static<typeof PricingReply> => ({
-      ...place,
-      mcc_mnc: code,
-      direction: 'outbound',
-      price: segmentPrice(app, caller, place),
-      currency: currencyOf(caller),
-      effective_from: pricedSince(app, caller, place),
-    })
-    const rows = countries.flatMap((country) => [
-      row({ country, network: null }, null),
-      ...wanted.filter((one) => one.country === country).map(({ network, code }) => row({ country, network }, code)),
-    ])
-    return { rows, nextCursor: null }
-  },
-})
-
-const lookup = read({
-  method: 'GET',
-  path: '/v1/sms/lookup/:phone',
-  operation: 'sms.lookup',
-  summary: 'Look a number up',
-  description:
-    'By the numbering plans, and by the list of ported numbers where the operator keeps one (`source` is `mnp`).',
-  scope: 'sms:read',
-  params: PhoneParam,
-  reply: { status: 200, schema: LookupReply },
-  errors: ['NOT_FOUND'],
-  handle: async (app, { params }, caller) => {
-    const { phone } = params
-    if (!isE164(phone)) throw new AppError('NOT_FOUND', 'phone is not E.164, such as +254711000001')
-    const { callingCode, nationalFormat, network: _, networkCode: _code, ...facts } = factsOf(phone)
-    return {
-      phone,
-      ...facts,
-      calling_code: callingCode,
-      national_format: nationalFormat,
-      ...(await portabilityOf(app, phone)),
-      reachable: null,
-      checked_at: new Date(caller.nowMs),
-    }
-  },
 })
 
 export const messageRoutes: readonly Route[] = [
@@ -422,25 +239,6 @@ export const messageRoutes: readonly Route[] = [
   pricing,
   lookup,
 ]
-
-interface Batch {
-  id: string
-  /** How many of its messages were called off. */
-  cancelled: number
-}
-
-/** Calls off what of a batch still waits, each message by itself, before the transaction that tells of it. */
-async function calledOff(app: App, caller: Caller, id: string | null): Promise<Batch> {
-  if (!id || !(await findBatch(app.db, caller.tenant, id))) throw new AppError('NOT_FOUND', 'there is no such batch')
-  return { id, cancelled: await cancelBatch(app, caller, id) }
-}
-
-async function batchCalledOff(tx: Tx, caller: Caller, { id, cancelled }: Batch): Promise<Static<typeof BatchRecord>> {
-  await record(tx, caller, 'sms.cancel_batch', `sms_batch:${id}`, { after: { cancelled } })
-  const found = await findBatch(tx, caller.tenant, id)
-  if (!found) throw new AppError('NOT_FOUND', 'there is no such batch')
-  return found.record
-}
 
 function shownTo({ principal }: Caller): typeof recordOf {
   return principal.scopes.has('operator') ? operatorRecordOf : recordOf
@@ -471,65 +269,4 @@ async function boundsOf(
 /** A plus sign in a query string means a space. */
 function numberInQuery(text: string): string {
   return text.replace(/^ /, '+')
-}
-
-/** A text that needs fewer segments, if likenesses of its characters make one. */
-function suggestionFor(
-  text: string,
-  segments: number,
-): { suggestion: string | null; suggestion_segments: number | null } {
-  const plain = isGsm(text) ? null : toGsm(text)
-  const counted = plain === null ? null : segmentsOf(plain)
-  return counted === null || counted.segments > segments
-    ? { suggestion: null, suggestion_segments: null }
-    : { suggestion: plain, suggestion_segments: counted.segments }
-}
-
-const defaultEntries = 50
-
-/** A page of a batch's entries in their order, those that became no message among them. */
-async function entriesOf(
-  app: App,
-  caller: Caller,
-  id: string,
-  rejections: readonly Rejection[],
-  { cursor, limit = defaultEntries }: Static<typeof BatchQuery>,
-): Promise<Pick<Static<typeof BatchRecord>, 'messages' | 'has_more' | 'next_cursor'>> {
-  const after = cursor === undefined ? -1 : Number(Buffer.from(cursor, 'base64url').toString())
-  if (!Number.isInteger(after) || after < -1 || after > 32_767)
-    throw new AppError('INVALID_REQUEST', 'cursor is not one this service gave out')
-  const currency = currencyOf(caller)
-  const messages = (await batchMessages(app.db, caller.tenant, id, after, limit)).map((row) =>
-    entryOf(row, currency, caller.nowMs),
-  )
-  const refused = rejections
-    .filter(({ index }) => index > after)
-    .map((rejection) => ({
-      ...rejection,
-      message_id: null,
-      status: 'failed' as const,
-      segments: 0,
-      cost: 0n,
-      currency,
-    }))
-  const entries = [...messages, ...refused].sort((a, b) => a.index - b.index)
-  const page = entries.slice(0, limit)
-  const last = entries.length > limit ? page.at(-1) : undefined
-  const nextCursor = last ? Buffer.from(String(last.index)).toString('base64url') : null
-  return { messages: page, has_more: nextCursor !== null, next_cursor: nextCursor }
-}
-
-type BatchEntry = NonNullable<Static<typeof BatchRecord>['messages']>[number]
-
-function entryOf(row: MessageRow, currency: string, nowMs: number): BatchEntry {
-  return {
-    index: row.batch_index ?? 0,
-    to: row.recipient,
-    message_id: idOf('sms', row.id),
-    status: row.status,
-    segments: row.segments,
-    cost: costOf(row),
-    currency: row.currency ?? currency,
-    error_code: errorCodeOf(row, nowMs),
-  }
 }

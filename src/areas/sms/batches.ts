@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// What customers ask of a batch: how far it is, what became of its entries, and to call off the rest.
+import type { Static } from 'typebox'
+import { AppError } from '../../kernel/errors.ts'
+import { idOf, uuidOf } from '../../kernel/ids.ts'
+import type { App } from '../../platform/app.ts'
+import { record } from '../../platform/audit.ts'
+import type { Caller } from '../../platform/auth.ts'
+import type { Tx } from '../../platform/db.ts'
+import { IdParam, read, write } from '../../platform/route.ts'
+import { batchMessages, findBatch, type Rejection } from './batch-store.ts'
+import { cancelBatch } from './changes.ts'
+import { currencyOf } from './pricing.ts'
+import { BatchQuery, BatchRecord } from './schema.ts'
+import { costOf, errorCodeOf, type MessageRow } from './store.ts'
+
+const defaultEntries = 50
+
+export const getBatch = read({
+  method: 'GET',
+  path: '/v1/sms/bulk/:id',
+  operation: 'sms.getBatch',
+  summary: 'Read how far a batch is',
+  scope: 'sms:read',
+  params: IdParam,
+  query: BatchQuery,
+  reply: { status: 200, schema: BatchRecord },
+  errors: ['NOT_FOUND'],
+  examples: [{ name: 'How far it is' }, { name: 'With its messages', query: { messages: true } }],
+  handle: async (app, { params, query }, caller) => {
+    const id = uuidOf('smsBatch', params.id)
+    const found = id && (await findBatch(app.db, caller.tenant, id))
+    if (!id || !found) throw new AppError('NOT_FOUND', 'there is no such batch')
+    return query.messages
+      ? { ...found.record, ...(await entriesOf(app, caller, id, found.rejections, query)) }
+      : found.record
+  },
+})
+
+export const cancelBatchRoute = write({
+  method: 'POST',
+  path: '/v1/sms/bulk/:id/cancel',
+  operation: 'sms.cancelBatch',
+  summary: 'Cancel what of a batch is not yet on its way',
+  scope: 'sms:write',
+  limit: 'sms',
+  params: IdParam,
+  reply: { status: 200, schema: BatchRecord },
+  errors: ['NOT_FOUND'],
+  examples: [{ name: 'The rest of a batch' }],
+  prepare: (app, { params }, caller) => calledOff(app, caller, uuidOf('smsBatch', params.id)),
+  handle: (_, tx, __, caller, batch) => batchCalledOff(tx, caller, batch),
+})
+
+export interface CalledOff {
+  id: string
+  /** How many of its messages were called off. */
+  cancelled: number
+}
+
+/** Calls off what of a batch still waits, each message by itself, before the transaction that tells of it. */
+export async function calledOff(app: App, caller: Caller, id: string | null): Promise<CalledOff> {
+  if (!id || !(await findBatch(app.db, caller.tenant, id))) throw new AppError('NOT_FOUND', 'there is no such batch')
+  return { id, cancelled: await cancelBatch(app, caller, id) }
+}
+
+export async function batchCalledOff(
+  tx: Tx,
+  caller: Caller,
+  { id, cancelled }: CalledOff,
+): Promise<Static<typeof BatchRecord>> {
+  await record(tx, caller, 'sms.cancel_batch', `sms_batch:${id}`, { after: { cancelled } })
+  const found = await findBatch(tx, caller.tenant, id)
+  if (!found) throw new AppError('NOT_FOUND', 'there is no such batch')
+  return found.record
+}
+
+/** A page of a batch's entries in their order, those that became no message among them. */
+async function entriesOf(
+  app: App,
+  caller: Caller,
+  id: string,
+  rejections: readonly Rejection[],
+  { cursor, limit = defaultEntries }: Static<typeof BatchQuery>,
+): Promise<Pick<Static<typeof BatchRecord>, 'messages' | 'has_more' | 'next_cursor'>> {
+  const after = cursor === undefined ? -1 : Number(Buffer.from(cursor, 'base64url').toString())
+  if (!Number.isInteger(after) || after < -1 || after > 32_767)
+    throw new AppError('INVALID_REQUEST', 'cursor is not one this service gave out')
+  const currency = currencyOf(caller)
+  const messages = (await batchMessages(app.db, caller.tenant, id, after, limit)).map((row) =>
+    entryOf(row, currency, caller.nowMs),
+  )
+  const refused = rejections
+    .filter(({ index }) => index > after)
+    .map((rejection) => ({
+      ...rejection,
+      message_id: null,
+      status: 'failed' as const,
+      segments: 0,
+      cost: 0n,
+      currency,
+    }))
+  const entries = [...messages, ...refused].sort((a, b) => a.index - b.index)
+  const page = entries.slice(0, limit)
+  const last = entries.length > limit ? page.at(-1) : undefined
+  const nextCursor = last ? Buffer.from(String(last.index)).toString('base64url') : null
+  return { messages: page, has_more: nextCursor !== null, next_cursor: nextCursor }
+}
+
+type BatchEntry = NonNullable<Static<typeof BatchRecord>['messages']>[number]
+
+function entryOf(row: MessageRow, currency: string, nowMs: number): BatchEntry {
+  return {
+    index: row.batch_index ?? 0,
+    to: row.recipient,
+    message_id: idOf('sms', row.id),
+    status: row.status,
+    segments: row.segments,
+    cost: costOf(row),
+    currency: row.currency ?? currency,
+    error_code: errorCodeOf(row, nowMs),
+  }
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// What customers ask before they send: what is left to spend, what a message or a segment costs, and whose a number is.
+import type { Static } from 'typebox'
+import { AppError } from '../../kernel/errors.ts'
+import { factsOf, isE164, networks, type Place } from '../../kernel/phone.ts'
+import { walletsOf } from '../../ledger/wallets.ts'
+import { list, read } from '../../platform/route.ts'
+import { isGsm, nonGsmCharacters, toGsm } from '../../protocols/smpp/charset.ts'
+import { withRoomForLink } from './consent/links.ts'
+import { textOf } from './draft.ts'
+import { segmentsOf } from './message.ts'
+import { findPlaces, placeFor, portabilityOf } from './ported/numbers.ts'
+import { currencyOf, pricedSince, segmentPrice } from './pricing.ts'
+import {
+  BalanceRecord,
+  EstimateReply,
+  LookupReply,
+  MessageSend,
+  PhoneParam,
+  PricingQuery,
+  PricingReply,
+} from './schema.ts'
+import { recipientsOf } from './send.ts'
+import { permissionOf } from './senders/permissions.ts'
+import { withRoomForShortLinks } from './short-links.ts'
+
+/** With fewer segments left than this, the balance is low. */
+const lowSegments = 100n
+
+export const balance = read({
+  method: 'GET',
+  path: '/v1/sms/balance',
+  operation: 'sms.balance',
+  summary: 'Read how much money is left for messages',
+  scope: 'sms:read',
+  reply: { status: 200, schema: BalanceRecord },
+  examples: [{ name: 'The balance' }],
+  handle: async (app, _, caller) => {
+    const currency = currencyOf(caller)
+    const wallet = (await walletsOf(app.db, caller.tenant)).find((one) => one.currency === currency)
+    const available = wallet?.availableMicros ?? 0n
+    const price = segmentPrice(app, caller, { country: caller.principal.facts.country, network: null })
+    const segments = price > 0n && available > 0n ? available / price : 0n
+    return {
+      balance: wallet?.balanceMicros ?? 0n,
+      currency,
+      reserved: wallet?.heldMicros ?? 0n,
+      available,
+      credit_limit: wallet?.overdraftMicros ?? 0n,
+      low_balance: price > 0n && segments < lowSegments,
+      estimated_segments: Number(segments),
+      updated_at: wallet?.updatedAt ?? new Date(caller.nowMs),
+    }
+  },
+})
+
+export const estimate = read({
+  method: 'POST',
+  path: '/v1/sms/estimate',
+  operation: 'sms.estimate',
+  summary: 'Count segments and cost, without sending',
+  description: 'It takes what a send takes, and says what that would come to. Nothing is stored or charged.',
+  scope: 'sms:read',
+  body: MessageSend,
+  reply: { status: 200, schema: EstimateReply },
+  errors: ['INVALID_PHONE', 'MESSAGE_TOO_LONG', 'ENCODING_ERROR', 'SENDER_NOT_ALLOWED', 'COUNTRY_NOT_ENABLED'],
+  examples: [{ name: 'A message', body: { to: '+254711000001', from: 'PAMOJA', message: 'Habari “Ada”' } }],
+  handle: async (app, { body }, caller) => {
+    const { message, encoding, max_segments } = body
+    const short = body.shorten_urls ? withRoomForShortLinks(app, message).message : message
+    const text = textOf(withRoomForLink(app, body.type ?? 'transactional', short), encoding, max_segments)
+    const permission = await permissionOf(app, caller.tenant)
+    const numbers = [...new Set([recipientsOf(body.to)].flat())].filter(isE164)
+    if (numbers.length === 0) throw new AppError('INVALID_PHONE', 'to[0]: to must be E.164, such as +254711000001')
+    await findPlaces(app, numbers)
+    const problems = numbers.map((to) => permission.problem(body.from, placeFor(app, to).country))
+    const recipients = numbers.filter((_, i) => problems[i] === null)
+    const [problem] = problems
+    if (problem && recipients.length === 0) throw problem
+    const micros = recipients
+      .map((to) => segmentPrice(app, caller, placeFor(app, to)))
+      .reduce((sum, price) => sum + price, 0n)
+    return {
+      segments: text.segments,
+      encoding: text.encoding,
+      length: [...message].length,
+      units_used: text.units,
+      units_left: text.unitsLeft,
+      non_gsm: nonGsmCharacters(text.text),
+      ...suggestionFor(text.text, text.segments),
+      cost: micros * BigInt(text.segments),
+      currency: currencyOf(caller),
+      recipients: recipients.length,
+    }
+  },
+})
+
+export const pricing = list({
+  path: '/v1/sms/pricing',
+  operation: 'sms.pricing',
+  summary: 'List what a segment costs, by country and network',
+  scope: 'sms:read',
+  query: PricingQuery,
+  row: PricingReply,
+  examples: [{ name: 'Kenya', query: { country: 'KE' } }],
+  handle: async (app, { query }, caller) => {
+    const wanted = networks.filter(({ country }) => query.country === undefined || country === query.country)
+    const countries = [...new Set([...wanted.map(({ country }) => country), ...(query.country ? [query.country] : [])])]
+    const row = (place: Place & { country: string }, code: string | null): Static<typeof PricingReply> => ({
+      ...place,
+      mcc_mnc: code,
+      direction: 'outbound',
+      price: segmentPrice(app, caller, place),
+      currency: currencyOf(caller),
+      effective_from: pricedSince(app, caller, place),
+    })
+    const rows = countries.flatMap((country) => [
+      row({ country, network: null }, null),
+      ...wanted.filter((one) => one.country === country).map(({ network, code }) => row({ country, network }, code)),
+    ])
+    return { rows, nextCursor: null }
+  },
+})
+
+export const lookup = read({
+  method: 'GET',
+  path: '/v1/sms/lookup/:phone',
+  operation: 'sms.lookup',
+  summary: 'Look a number up',
+  description:
+    'By the numbering plans, and by the list of ported numbers where the operator keeps one (`source` is `mnp`).',
+  scope: 'sms:read',
+  params: PhoneParam,
+  reply: { status: 200, schema: LookupReply },
+  errors: ['NOT_FOUND'],
+  handle: async (app, { params }, caller) => {
+    const { phone } = params
+    if (!isE164(phone)) throw new AppError('NOT_FOUND', 'phone is not E.164, such as +254711000001')
+    const { callingCode, nationalFormat, network: _, networkCode: _code, ...facts } = factsOf(phone)
+    return {
+      phone,
+      ...facts,
+      calling_code: callingCode,
+      national_format: nationalFormat,
+      ...(await portabilityOf(app, phone)),
+      reachable: null,
+      checked_at: new Date(caller.nowMs),
+    }
+  },
+})
+
+/** A text that needs fewer segments, if likenesses of its characters make one. */
+function suggestionFor(
+  text: string,
+  segments: number,
+): { suggestion: string | null; suggestion_segments: number | null } {
+  const plain = isGsm(text) ? null : toGsm(text)
+  const counted = plain === null ? null : segmentsOf(plain)
+  return counted === null || counted.segments > segments
+    ? { suggestion: null, suggestion_segments: null }
+    : { suggestion: plain, suggestion_segments: counted.segments }
+}
