@@ -2,6 +2,7 @@
 // One delivery: the request that is made for it, and what its outcome means. The dispatcher decides when; here is what.
 import { type Id, idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
+import type { NewEvent } from '../../../platform/events.ts'
 import type { OutboundError } from '../../../platform/outbound/dial.ts'
 import { type Outcome, usualAnswerBytes } from '../../../platform/outbound/exchange.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
@@ -47,6 +48,34 @@ export interface Delivery {
   sentMs: number
   /** A sentence about what the answer asked for and did not get. */
   remark: string | null
+}
+
+/** The delivery of an event that was stored just now. */
+export function newDelivery(
+  { tenant, nowMs, clockOffsetMs, trace, columns }: NewEvent,
+  told: Told,
+  { id, endpoint, url, ordered, startByMs }: Pick<Delivery, 'id' | 'endpoint' | 'url' | 'ordered' | 'startByMs'>,
+): Delivery {
+  return {
+    tenant,
+    id,
+    endpoint,
+    url,
+    told,
+    resource: columns.event_resource,
+    ordered,
+    attempts: 0,
+    createdMs: nowMs,
+    dueMs: nowMs,
+    clockOffsetMs,
+    jobAttempt: 1,
+    startByMs,
+    isTest: false,
+    isReplay: false,
+    trace,
+    sentMs: 0,
+    remark: null,
+  }
 }
 
 export type DeliveryError = OutboundError | 'GONE' | 'HTTP_STATUS' | 'ABORTED'

@@ -2,7 +2,7 @@
 // When deliveries go out. Each endpoint has a line of its own; accounts take turns, and the endpoints of an account take
 // turns among themselves. A line gets no more places than are free, so that however many slow endpoints there are, some
 // places are always left for the others. What a node cannot keep in memory stays in the database, under a lease that ends.
-import { firstUuidAt, idOf } from '../../../kernel/ids.ts'
+import { firstUuidAt } from '../../../kernel/ids.ts'
 import { dayMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
@@ -17,8 +17,8 @@ import { disableEndpoint } from '../endpoints/disabling.ts'
 import { noteProbe } from '../endpoints/health.ts'
 import { type Answers, sendAndHear } from './answers.ts'
 import { probeEveryMs } from './breaker.ts'
-import { type Delivery, judge } from './delivery.ts'
-import { callbackKey, claimLeaseSeconds, loadDeliveries, type StoredDelivery, wake } from './due.ts'
+import { type Delivery, judge, newDelivery } from './delivery.ts'
+import { callbackKey, claimLeaseSeconds, deliveryOf, loadDeliveries, type StoredDelivery, wake } from './due.ts'
 import { type Finished, finish, finished, givenUp, putBack } from './finished.ts'
 import { adopt, type Line, Lines } from './lines.ts'
 import { retryForMs } from './retries.ts'
@@ -53,6 +53,16 @@ const mostGathered = 1_000
 const earlyMs = 2_000
 /** How far back deliveries are looked for that an endpoint has yet to hear. */
 const wakeDays = 3
+
+/** A delivery that is left to later; `attempt` is that of its job. */
+interface Waiting {
+  readonly tenant: Tenant
+  readonly id: string
+  readonly endpoint: string
+  readonly attempt: number
+  readonly delayMs: number
+  readonly resource: string | null
+}
 
 export class Dispatcher implements Courier {
   readonly #roles: readonly string[]
@@ -109,7 +119,7 @@ export class Dispatcher implements Courier {
   }
 
   begin(event: NewEvent, deliveries: string): void {
-    const { tenant, nowMs, clockOffsetMs, trace, columns } = event
+    const { tenant, columns } = event
     const told = { id: event.id, name: columns.event_type, body: columns.event_body, bytes: null }
     const startByMs = performance.now() + bornLeaseSeconds * 1_000 - attemptMs
     for (const begun of deliveries.split(',')) {
@@ -118,27 +128,9 @@ export class Dispatcher implements Courier {
       const url = isCallback ? columns.event_callback : null
       const line = this.#lines.of(tenant, isCallback ? null : endpoint, url)
       if (line.target && line.target.version < Number(version)) line.targetUntilMs = 0
-      const delivery = {
-        tenant,
-        id,
-        endpoint: line.endpoint,
-        url,
-        told,
-        resource: columns.event_resource,
-        // Not known yet: then it is asked whether something waits behind it.
-        ordered: !isCallback && (line.target?.ordered ?? true),
-        attempts: 0,
-        createdMs: nowMs,
-        dueMs: nowMs,
-        clockOffsetMs,
-        jobAttempt: 1,
-        startByMs,
-        isTest: false,
-        isReplay: false,
-        trace,
-        sentMs: 0,
-        remark: null,
-      }
+      // Not known yet: then it is asked whether something waits behind it.
+      const ordered = !isCallback && (line.target?.ordered ?? true)
+      const delivery = newDelivery(event, told, { id, endpoint: line.endpoint, url, ordered, startByMs })
       // One that finds no room stays leased, and falls due by itself.
       this.#enqueue(line, delivery)
     }
@@ -177,8 +169,6 @@ export class Dispatcher implements Courier {
     if (this.#app === null) throw new Error('a delivery began before the program was started')
     return this.#app
   }
-
-  // Waiting --------------------------------------------------------------------------------------------------------
 
   #enqueue(line: Line, delivery: Delivery): boolean {
     if (this.#stopped || line.waiting.length >= maxWaitingInLine || this.#waiting() >= maxWaiting) return false
@@ -233,8 +223,6 @@ export class Dispatcher implements Courier {
     this.#pump()
   }
 
-  // From the database ----------------------------------------------------------------------------------------------
-
   async #load(): Promise<void> {
     const jobs = this.#toLoad
     this.#toLoad = []
@@ -252,44 +240,19 @@ export class Dispatcher implements Courier {
   }
 
   #begun(job: Due, row: StoredDelivery | undefined): void {
-    if (this.#stopped || this.#held.has(job.id)) return
-    if (!row || row.body === null || (row.status !== 'pending' && row.status !== 'delivering'))
-      return this.#putBack(job.tenant, job.id, job.attempt, null)
-    if (row.behind)
-      return this.#wait(
-        job.tenant,
-        job.id,
-        row.endpoint_id,
-        job.attempt,
-        behindMs * (1 + Math.random()),
-        row.resource_id,
-      )
-    const endpoint = job.key === callbackKey ? null : row.endpoint_id
-    const line = this.#lines.of(job.tenant, endpoint, row.url)
-    const event = idOf('event', row.event_id)
-    const fits = this.#enqueue(line, {
-      tenant: job.tenant,
-      id: row.id,
-      endpoint,
-      url: row.url,
-      told: { id: event, name: row.event, body: row.body, bytes: null },
-      resource: row.resource_id,
-      ordered: row.ordered,
-      attempts: row.attempts,
-      createdMs: row.created_at.getTime(),
-      dueMs: row.next_attempt_at?.getTime() ?? 0,
-      clockOffsetMs: Number(row.clock_offset_ms),
-      jobAttempt: job.attempt,
-      startByMs: performance.now() + claimLeaseSeconds * 1_000 - attemptMs,
-      isTest: row.test,
-      isReplay: row.replay_of !== null,
-      trace: this.#running().outbox.traces.of(event),
-      sentMs: 0,
-      remark: null,
-    })
-    if (fits) return
+    const { tenant, id, attempt } = job
+    if (this.#stopped || this.#held.has(id)) return
+    const startByMs = performance.now() + claimLeaseSeconds * 1_000 - attemptMs
+    const delivery = row ? deliveryOf(this.#running(), job, row, startByMs) : null
+    if (!row || !delivery) return this.#putBack(tenant, id, attempt, null)
+    if (row.behind) {
+      const delayMs = behindMs * (1 + Math.random())
+      return this.#wait({ tenant, id, endpoint: row.endpoint_id, attempt, delayMs, resource: row.resource_id })
+    }
+    const line = this.#lines.of(tenant, delivery.endpoint, delivery.url)
+    if (this.#enqueue(line, delivery)) return
     line.hasMore = true
-    this.#putBack(job.tenant, job.id, job.attempt, noRoomMs * (1 + Math.random()))
+    this.#putBack(tenant, id, attempt, noRoomMs * (1 + Math.random()))
   }
 
   /** Leaves a delivery to later, without an attempt; null removes its job. */
@@ -314,12 +277,12 @@ export class Dispatcher implements Courier {
    * Leaves a delivery to later because it is behind another about the same resource, or, without one, because its
    * endpoint is disabled. If that is over by now it is fetched again.
    */
-  #wait(tenant: Tenant, id: string, endpoint: string, attempt: number, delayMs: number, resource: string | null): void {
-    this.#held.delete(id)
+  #wait({ tenant, delayMs, ...rest }: Waiting): void {
+    this.#held.delete(rest.id)
     const app = this.#running()
     const delay_ms = BigInt(Math.round(delayMs))
     this.#store(
-      app.commit(putBack, { ...tenant, id, endpoint, attempt, delay_ms, resource }).then(({ waits }) => {
+      app.commit(putBack, { ...tenant, ...rest, delay_ms }).then(({ waits }) => {
         if (!waits) app.work.poke()
       }),
     )
@@ -334,8 +297,6 @@ export class Dispatcher implements Courier {
         this.#storing--
       })
   }
-
-  // Sending --------------------------------------------------------------------------------------------------------
 
   /** Gives places to lines in turn until none is left that may have one. */
   #pump(): void {
@@ -407,7 +368,8 @@ export class Dispatcher implements Courier {
   #refuse(delivery: Delivery, nowMs: number, isDeleted: boolean): void {
     const { tenant, id, endpoint, jobAttempt, createdMs } = delivery
     const leftMs = createdMs + retryForMs - nowMs
-    if (!isDeleted && leftMs > 0 && endpoint !== null) return this.#wait(tenant, id, endpoint, jobAttempt, leftMs, null)
+    if (!isDeleted && leftMs > 0 && endpoint !== null)
+      return this.#wait({ tenant, id, endpoint, attempt: jobAttempt, delayMs: leftMs, resource: null })
     this.#held.delete(id)
     this.outcomes.cancelled++
     this.#store(this.#running().commit(finish, givenUp(delivery, 'cancelled', nowMs)))

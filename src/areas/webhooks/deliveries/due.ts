@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Deliveries that fell due: their job, and what is read of them before they are sent.
 import { Type } from 'typebox'
+import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { statement } from '../../../platform/db.ts'
 import type { Due, DueCallback } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { Job } from '../../../platform/work.ts'
 import { deliverLane } from '../endpoints/health.ts'
+import type { Delivery } from './delivery.ts'
 import { noEndpoint } from './finished.ts'
 
 /** How long a delivery that fell due is leased to the node that takes it. */
@@ -180,6 +182,37 @@ function callbackOf(
     body,
     clock_offset_ms,
     behind: false,
+  }
+}
+
+/** A delivery as it was read; null when it is over, or its event is no longer kept. */
+export function deliveryOf(
+  { outbox }: Pick<App, 'outbox'>,
+  job: Due,
+  row: StoredDelivery,
+  startByMs: number,
+): Delivery | null {
+  if (row.body === null || (row.status !== 'pending' && row.status !== 'delivering')) return null
+  const event = idOf('event', row.event_id)
+  return {
+    tenant: job.tenant,
+    id: row.id,
+    endpoint: job.key === callbackKey ? null : row.endpoint_id,
+    url: row.url,
+    told: { id: event, name: row.event, body: row.body, bytes: null },
+    resource: row.resource_id,
+    ordered: row.ordered,
+    attempts: row.attempts,
+    createdMs: row.created_at.getTime(),
+    dueMs: row.next_attempt_at?.getTime() ?? 0,
+    clockOffsetMs: Number(row.clock_offset_ms),
+    jobAttempt: job.attempt,
+    startByMs,
+    isTest: row.test,
+    isReplay: row.replay_of !== null,
+    trace: outbox.traces.of(event),
+    sentMs: 0,
+    remark: null,
   }
 }
 
