@@ -8,7 +8,7 @@ import { openWallet, post } from '../src/ledger/wallets.ts'
 import { systemClock } from '../src/platform/clock.ts'
 import { operation } from '../src/platform/commit.ts'
 import { one, statement } from '../src/platform/db.ts'
-import type { Tenant } from '../src/platform/tenant.ts'
+import { mine, type Tenant } from '../src/platform/tenant.ts'
 import { type Engine, newTenant, rate, withEngine } from './engine.ts'
 import type { Figure } from './report.ts'
 
@@ -45,19 +45,17 @@ const charge = operation(
   { verdict: 'text' },
 )
 
-type TenantParameters = { bucket: number; account: string; environment: string }
-
-const lockWallet = statement<TenantParameters, { balance: bigint }>(
+const lockWallet = statement<Tenant, { balance: bigint }>(
   'bench.lock_wallet',
   `select balance from ledger.wallets
-    where bucket = $bucket and account_id = $account and environment = $environment and currency = 'KES' for update`,
+    where ${mine} and currency = 'KES' for update`,
 )
-const takeMoney = statement<TenantParameters & { amount: bigint }, object>(
+const takeMoney = statement<Tenant & { amount: bigint }, object>(
   'bench.take_money',
   `update ledger.wallets set balance = balance - $amount
-    where bucket = $bucket and account_id = $account and environment = $environment and currency = 'KES'`,
+    where ${mine} and currency = 'KES'`,
 )
-const writeTransfer = statement<TenantParameters & { amount: bigint; source: string; id: string }, object>(
+const writeTransfer = statement<Tenant & { amount: bigint; source: string; id: string }, object>(
   'bench.write_transfer',
   `insert into ledger.transfers (bucket, account_id, environment, source_id, step, leg, id, debit, credit, amount, currency)
    values ($bucket, $account, $environment, $source, 'charge', 0, $id, 'wallet', 'revenue:bench', $amount, 'KES')`,

@@ -4,7 +4,7 @@
 import { AppError } from '../kernel/errors.ts'
 import { type Currency, formatMicros } from '../kernel/money.ts'
 import { one, statement, type Tx } from '../platform/db.ts'
-import type { Tenant } from '../platform/tenant.ts'
+import { mine, type Tenant } from '../platform/tenant.ts'
 import { openWallet } from './wallets.ts'
 
 const mostBalanceMicros = 9_000_000_000_000_000_000n
@@ -13,7 +13,7 @@ const mostOverdraftMicros = 100_000_000_000_000_000n
 const lockBalance = statement<Tenant & { currency: string }, { balance: bigint }>(
   'ledger.lock_balance',
   `select balance from ledger.wallets
-    where bucket = $bucket and account_id = $account and environment = $environment and currency = $currency
+    where ${mine} and currency = $currency
     for update`,
 )
 

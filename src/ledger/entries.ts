@@ -6,7 +6,7 @@ import { firstUuidAt, timeOfUuid } from '../kernel/ids.ts'
 import type { Currency } from '../kernel/money.ts'
 import { dayMs } from '../kernel/time.ts'
 import { type Queryable, statement } from '../platform/db.ts'
-import type { Tenant } from '../platform/tenant.ts'
+import { mine, type Tenant } from '../platform/tenant.ts'
 import { mark, settledMs } from './rollups.ts'
 
 /** So many transfers are looked through for a page; one that finds too few of the wanted ones is shorter than asked for. */
@@ -179,13 +179,10 @@ export async function entriesOf(
   }
 }
 
-const movementOf = statement<
-  { bucket: number; account: string; environment: string; source: string; step: string },
-  { id: string }
->(
+const movementOf = statement<Tenant & { source: string; step: string }, { id: string }>(
   'ledger.movement_of',
   `select id from ledger.transfers
-    where bucket = $bucket and account_id = $account and environment = $environment and source_id = $source and step = $step
+    where ${mine} and source_id = $source and step = $step
       and 'wallet' in (debit, credit)
     order by id limit 1`,
 )

@@ -3,7 +3,7 @@
 // so that they can be shown among the wallet's movements.
 import type { Currency } from '../kernel/money.ts'
 import { type Queryable, statement } from '../platform/db.ts'
-import type { Tenant } from '../platform/tenant.ts'
+import { mine, type Tenant } from '../platform/tenant.ts'
 
 /** So many holds are looked through for a page, whatever their currency. */
 const scanRows = 10_000
@@ -51,8 +51,7 @@ function pageStatement(name: string, direction: 'asc' | 'desc') {
             h.place = $scan::int as is_last
        from (select s.*, row_number() over (order by s.source_id ${direction}, s.step ${direction}) as place
                from (select * from ledger.holds
-                      where bucket = $bucket and account_id = $account and environment = $environment
-                        and source_id >= $from::uuid and source_id < $to::uuid
+                      where ${mine} and source_id >= $from::uuid and source_id < $to::uuid
                       order by source_id ${direction}, step ${direction}
                       limit $scan::int) s) h
       where h.currency = $currency or h.place = $scan

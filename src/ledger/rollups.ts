@@ -23,8 +23,6 @@ export interface Spent {
   entries: number
 }
 
-type TenantParameters = { bucket: number; account: string; environment: string }
-
 const rollUpBucket = statement<{ bucket: number; upto: string }, { sums: number }>(
   'ledger.roll_up',
   'select ledger.roll_up($bucket::smallint, $upto::uuid) as sums',
@@ -35,7 +33,7 @@ export const mark = `coalesce((select m.upto from ledger.rollup_marks m
     where m.bucket = $bucket and m.account_id = $account and m.environment = $environment), '00000000-0000-0000-0000-000000000000')`
 
 const sumSpent = statement<
-  TenantParameters & { from: string; to: string; firstId: string; endId: string },
+  Tenant & { from: string; to: string; firstId: string; endId: string },
   { day: string; name: string; currency: string; micros: bigint; entries: number }
 >(
   'ledger.spent_by_day',
@@ -56,7 +54,7 @@ const sumSpent = statement<
     order by s.day, s.name, s.currency`,
 )
 
-const sumContra = statement<TenantParameters & { name: string; currency: string }, { micros: bigint }>(
+const sumContra = statement<Tenant & { name: string; currency: string }, { micros: bigint }>(
   'ledger.balance_of_contra',
   `select coalesce(sum(case when s.credit = $name then s.amount else -s.amount end), 0)::bigint as micros
      from (select r.debit, r.credit, r.amount

@@ -6,7 +6,7 @@ import { AppError } from '../kernel/errors.ts'
 import { bucketOf, newUuid } from '../kernel/ids.ts'
 import { type Currency, isCurrency } from '../kernel/money.ts'
 import { maybe, one, type Queryable, statement, type Tx } from '../platform/db.ts'
-import { type Environment, type Tenant, tenantOf } from '../platform/tenant.ts'
+import { type Environment, mine, type Tenant, tenantOf } from '../platform/tenant.ts'
 
 export interface Wallet {
   currency: Currency
@@ -39,13 +39,12 @@ interface WalletRow {
   updated_at: Date
 }
 
-type TenantParameters = { bucket: number; account: string; environment: string }
-type StepParameters = TenantParameters & { source: string; step: string }
+type StepParameters = Tenant & { source: string; step: string }
 
-const selectWallets = statement<TenantParameters, WalletRow>(
+const selectWallets = statement<Tenant, WalletRow>(
   'ledger.wallets_of',
   `select currency, balance, held, overdraft, updated_at from ledger.wallets
-    where bucket = $bucket and account_id = $account and environment = $environment order by currency`,
+    where ${mine} order by currency`,
 )
 
 const selectMany = statement<
@@ -80,7 +79,7 @@ const postLegs = statement<
 const legsOf = statement<StepParameters, { debit: string; credit: string; amount: bigint; currency: string }>(
   'ledger.legs_of',
   `select debit, credit, amount, currency from ledger.transfers
-    where bucket = $bucket and account_id = $account and environment = $environment and source_id = $source and step = $step
+    where ${mine} and source_id = $source and step = $step
     order by leg`,
 )
 
@@ -110,23 +109,23 @@ const releasePart = statement<StepParameters & { amount: bigint }, { verdict: st
                               $amount::bigint) as verdict`,
 )
 
-const lockWallet = statement<TenantParameters & { currency: string }, { available: bigint }>(
+const lockWallet = statement<Tenant & { currency: string }, { available: bigint }>(
   'ledger.lock_wallet',
   `select balance - held + overdraft as available from ledger.wallets
-    where bucket = $bucket and account_id = $account and environment = $environment and currency = $currency
+    where ${mine} and currency = $currency
     for update`,
 )
 
-const makeWallet = statement<TenantParameters & { currency: string }, object>(
+const makeWallet = statement<Tenant & { currency: string }, object>(
   'ledger.make_wallet',
   `insert into ledger.wallets (bucket, account_id, environment, currency)
    values ($bucket, $account, $environment, $currency) on conflict do nothing`,
 )
 
-const updateOverdraft = statement<TenantParameters & { currency: string; amount: bigint }, WalletRow>(
+const updateOverdraft = statement<Tenant & { currency: string; amount: bigint }, WalletRow>(
   'ledger.set_overdraft',
   `update ledger.wallets set overdraft = $amount, updated_at = now()
-    where bucket = $bucket and account_id = $account and environment = $environment and currency = $currency
+    where ${mine} and currency = $currency
       and balance - held >= -$amount::bigint
    returning currency, balance, held, overdraft, updated_at`,
 )

@@ -4,7 +4,7 @@ import { newUuid } from '../kernel/ids.ts'
 import type { Caller } from './auth.ts'
 import { type Queryable, statement } from './db.ts'
 import type { Window } from './page.ts'
-import type { Tenant } from './tenant.ts'
+import { mine, type Tenant } from './tenant.ts'
 
 const insert = statement<
   Tenant & {
@@ -82,7 +82,7 @@ const listEntries = statement<
 >(
   'platform.list_audit',
   `select id, actor, action, target, before, after, ip, request_id from platform.audit
-    where bucket = $bucket and account_id = $account and environment = $environment and id >= $from and id < $to
+    where ${mine} and id >= $from and id < $to
       and ($action::text is null or action = $action) and ($target::text is null or target = $target)
       and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
     order by case when $descending then id end desc, id

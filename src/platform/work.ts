@@ -10,7 +10,7 @@ import type { Clock } from './clock.ts'
 import { type Committer, operation } from './commit.ts'
 import { type Database, isUnavailable, type Queryable, statement } from './db.ts'
 import { type Logger, messageOf } from './log.ts'
-import { type Tenant, tenantOf } from './tenant.ts'
+import { mine, type Tenant, tenantOf } from './tenant.ts'
 import type { Trace, Tracer } from './tracing.ts'
 import { Lane, laneName, type Row } from './work/lane.ts'
 
@@ -160,7 +160,7 @@ const takeFromOthers = statement<{ node: string; buckets: readonly number[]; lan
 const bringForward = statement<Tenant & { ms: number }, object>(
   'work.bring_forward',
   `update work.jobs set run_at = run_at - $ms::bigint * interval '1 millisecond'
-    where bucket = $bucket and account_id = $account and environment = $environment and owner is null
+    where ${mine} and owner is null
       and run_at < 'infinity'`,
 )
 

@@ -14,6 +14,7 @@ import { eventColumns, eventType } from '../../src/platform/events.ts'
 import type { Keyed } from '../../src/platform/http/idempotency.ts'
 import { commit, IdParam, read } from '../../src/platform/route.ts'
 import { Amount, At, Metadata, Nullable, OneOf } from '../../src/platform/schema.ts'
+import { mine } from '../../src/platform/tenant.ts'
 import type { Job } from '../../src/platform/work.ts'
 
 export const notesMigrations = new URL('../../../test/notes/migrations/', import.meta.url)
@@ -93,7 +94,7 @@ const find = statement<
 >(
   'notes.find',
   `select status, cost, currency from notes.notes
-    where bucket = $bucket and account_id = $account and environment = $environment and id = $id`,
+    where ${mine} and id = $id`,
 )
 
 const Published = Type.Object(

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The SQL of hooks and what they caught.
 import { statement } from '../../platform/db.ts'
-import type { Environment } from '../../platform/tenant.ts'
-
-type Owner = { bucket: number; account: string; environment: Environment }
+import { type Environment, mine, type One, type Tenant } from '../../platform/tenant.ts'
 
 export interface HookRow {
   id: string
@@ -22,14 +20,12 @@ export interface CaughtRow {
   response_status: number | null
 }
 
-const own = 'bucket = $bucket and account_id = $account and environment = $environment'
-
-export const countHooks = statement<Owner, { count: number }>(
+export const countHooks = statement<Tenant, { count: number }>(
   'sandbox.count_hooks',
-  `select count(*)::int as count from sandbox.hooks where ${own}`,
+  `select count(*)::int as count from sandbox.hooks where ${mine}`,
 )
 
-export const insertHook = statement<Owner & { id: string; token: string; secret: Buffer | null }, object>(
+export const insertHook = statement<One & { token: string; secret: Buffer | null }, object>(
   'sandbox.insert_hook',
   `with made as (
      insert into sandbox.hooks (bucket, account_id, environment, id, token, secret)
@@ -39,25 +35,25 @@ export const insertHook = statement<Owner & { id: string; token: string; secret:
    values ($token, $bucket, $account, $environment, $id)`,
 )
 
-export const findHook = statement<Owner & { id: string }, HookRow>(
+export const findHook = statement<One, HookRow>(
   'sandbox.find_hook',
-  `select id, token, caught from sandbox.hooks where ${own} and id = $id`,
+  `select id, token, caught from sandbox.hooks where ${mine} and id = $id`,
 )
 
-export const listHooks = statement<Owner & { after: string | null; descending: boolean; limit: number }, HookRow>(
+export const listHooks = statement<Tenant & { after: string | null; descending: boolean; limit: number }, HookRow>(
   'sandbox.list_hooks',
   `select id, token, caught from sandbox.hooks
-    where ${own} and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
+    where ${mine} and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
     order by case when $descending then id end desc, id
     limit $limit::int + 1`,
 )
 
-export const deleteHook = statement<Owner & { id: string }, { id: string }>(
+export const deleteHook = statement<One, { id: string }>(
   'sandbox.delete_hook',
   `with requests as (
-     delete from sandbox.hook_requests where ${own} and hook_id = $id
+     delete from sandbox.hook_requests where ${mine} and hook_id = $id
    ), gone as (
-     delete from sandbox.hooks where ${own} and id = $id returning id, token
+     delete from sandbox.hooks where ${mine} and id = $id returning id, token
    ), tokens as (
      delete from sandbox.hook_tokens t using gone where t.token = gone.token
    )
@@ -77,19 +73,19 @@ export const hookOfToken = statement<
 )
 
 /** Counts a request. Whoever catches the next one waits until this one is stored, so that each knows its number. */
-export const countCaught = statement<Owner & { id: string }, { caught: number }>(
+export const countCaught = statement<One, { caught: number }>(
   'sandbox.count_caught',
-  `update sandbox.hooks set caught = caught + 1 where ${own} and id = $id returning caught`,
+  `update sandbox.hooks set caught = caught + 1 where ${mine} and id = $id returning caught`,
 )
 
 /** How many requests with the same script were caught before. */
-export const countAlike = statement<Owner & { hook: string; query: string }, { count: number }>(
+export const countAlike = statement<Tenant & { hook: string; query: string }, { count: number }>(
   'sandbox.count_alike',
-  `select count(*)::int as count from sandbox.hook_requests where ${own} and hook_id = $hook and query = $query`,
+  `select count(*)::int as count from sandbox.hook_requests where ${mine} and hook_id = $hook and query = $query`,
 )
 
 export const insertCaught = statement<
-  Owner & {
+  Tenant & {
     hook: string
     id: string
     method: string
@@ -109,20 +105,20 @@ export const insertCaught = statement<
      $signatureValid, $status)`,
 )
 
-export const forgetOldest = statement<Owner & { hook: string; keep: number }, object>(
+export const forgetOldest = statement<Tenant & { hook: string; keep: number }, object>(
   'sandbox.forget_oldest',
   `delete from sandbox.hook_requests
-    where ${own} and hook_id = $hook and id <= (
-      select id from sandbox.hook_requests where ${own} and hook_id = $hook order by id desc offset $keep::int limit 1)`,
+    where ${mine} and hook_id = $hook and id <= (
+      select id from sandbox.hook_requests where ${mine} and hook_id = $hook order by id desc offset $keep::int limit 1)`,
 )
 
 export const listCaught = statement<
-  Owner & { hook: string; after: string | null; descending: boolean; limit: number },
+  Tenant & { hook: string; after: string | null; descending: boolean; limit: number },
   CaughtRow
 >(
   'sandbox.list_caught',
   `select id, method, query, headers, body, truncated, signature_valid, response_status from sandbox.hook_requests
-    where ${own} and hook_id = $hook
+    where ${mine} and hook_id = $hook
       and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
     order by case when $descending then id end desc, id
     limit $limit::int + 1`,

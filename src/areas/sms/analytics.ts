@@ -6,6 +6,7 @@ import type { Caller } from '../../platform/auth.ts'
 import { one, statement } from '../../platform/db.ts'
 import { days, shownBounds } from '../../platform/page.ts'
 import { type Route, read } from '../../platform/route.ts'
+import { mine } from '../../platform/tenant.ts'
 import { currencyOf } from './pricing.ts'
 import { AnalyticsQuery, AnalyticsReply } from './schema.ts'
 
@@ -33,7 +34,7 @@ interface Group {
 }
 
 /** Answers of ours are free, and in no currency. */
-const chosen = `bucket = $bucket and account_id = $account and environment = $environment and id >= $from::uuid and id < $to::uuid
+const chosen = `${mine} and id >= $from::uuid and id < $to::uuid
       and created_at >= $since and created_at < $until
       and direction = 'outbound' and (currency = $currency or currency is null)
       and ($country::text is null or country = $country)`

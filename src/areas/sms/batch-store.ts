@@ -3,7 +3,7 @@
 import type { Static } from 'typebox'
 import { idOf } from '../../kernel/ids.ts'
 import { maybe, one, type Queryable, statement, type Tx } from '../../platform/db.ts'
-import type { Tenant } from '../../platform/tenant.ts'
+import { mine, type Tenant } from '../../platform/tenant.ts'
 import type { BatchRecord } from './schema.ts'
 import { type MessageRow, messageColumns, type Notes } from './store.ts'
 
@@ -50,7 +50,7 @@ const selectBatch = statement<Tenant & { id: string }, BatchRow>(
   'sms.find_batch',
   `select id, total, accepted, rejected, segments, cost, currency, metadata, rejections, created_at, completed_at
      from sms.batches
-    where bucket = $bucket and account_id = $account and environment = $environment and id = $id`,
+    where ${mine} and id = $id`,
 )
 
 const countBatch = statement<
@@ -62,14 +62,14 @@ const countBatch = statement<
           coalesce(sum(cost) filter (where status <> 'failed' or sent_at is not null), 0)::bigint as cost,
           max(coalesce(delivered_at, failed_at)) as last
      from sms.messages
-    where bucket = $bucket and account_id = $account and environment = $environment and batch_id = $id
+    where ${mine} and batch_id = $id
     group by status`,
 )
 
 const messagesOfBatch = statement<Tenant & { id: string; after: number; limit: number }, MessageRow>(
   'sms.messages_of_batch',
   `select ${messageColumns} from sms.messages
-    where bucket = $bucket and account_id = $account and environment = $environment and batch_id = $id
+    where ${mine} and batch_id = $id
       and batch_index > $after::int
     order by batch_index limit $limit::int + 1`,
 )
@@ -95,7 +95,7 @@ export async function cancellableOf(queryable: Queryable, tenant: Tenant, id: st
 const complete = statement<Tenant & { id: string; at: Date }, { id: string }>(
   'sms.complete_batch',
   `update sms.batches set completed_at = $at
-    where bucket = $bucket and account_id = $account and environment = $environment and id = $id and completed_at is null
+    where ${mine} and id = $id and completed_at is null
    returning id`,
 )
 

@@ -6,7 +6,7 @@ import { operation } from '../../platform/commit.ts'
 import { statement } from '../../platform/db.ts'
 import type { Chore } from '../../platform/nodes/maintenance.ts'
 import { onePerApp } from '../../platform/one-per-app.ts'
-import { type Tenant, tenantOf } from '../../platform/tenant.ts'
+import { mine, type Tenant, tenantOf } from '../../platform/tenant.ts'
 import { whenStored } from './answered.ts'
 import type { Receipt } from './carrier.ts'
 import { gathered } from './gather.ts'
@@ -120,7 +120,7 @@ const noteLate = statement<Tenant & { id: string; carrier: string; part: number;
       set delivered_parts = delivered_parts | (1::bigint << $part::int),
           late_at = case when delivered_parts | (1::bigint << $part::int) = (1::bigint << $parts::int) - 1
                          then coalesce(late_at, $at) end
-    where bucket = $bucket and account_id = $account and environment = $environment and id = $id
+    where ${mine} and id = $id
       and status = 'failed' and error_code = 'EXPIRED'
       and ($parts::int = 1 or coalesce(route, $carrier) = $carrier)`,
 )

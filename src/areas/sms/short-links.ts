@@ -11,7 +11,7 @@ import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { maybe, type Queryable, statement } from '../../platform/db.ts'
 import type { Chore } from '../../platform/nodes/maintenance.ts'
-import type { Tenant } from '../../platform/tenant.ts'
+import { mine, type Tenant } from '../../platform/tenant.ts'
 import { givePage } from '../../platform/web/shell.ts'
 import { isToken, newToken, noSuchLink, tokenLength } from './consent/links.ts'
 import { lengthChecked } from './draft.ts'
@@ -59,7 +59,7 @@ interface LinkRow {
 const findLinks = statement<Tenant & { tokens: readonly string[] }, LinkRow>(
   'sms.find_short_links',
   `select token, url, clicks, first_clicked_at, last_clicked_at from sms.short_links
-    where bucket = $bucket and account_id = $account and environment = $environment and token = any($tokens::text[])`,
+    where ${mine} and token = any($tokens::text[])`,
 )
 
 /** By the account's own clock; whoever only looks where it leads opens nothing. */

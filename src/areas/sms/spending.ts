@@ -5,7 +5,7 @@ import { isCurrency } from '../../kernel/money.ts'
 import { dayMs, parseDay } from '../../kernel/time.ts'
 import { statement } from '../../platform/db.ts'
 import type { CountrySpend, SpendByCountry } from '../../platform/spending.ts'
-import type { Tenant } from '../../platform/tenant.ts'
+import { mine, type Tenant } from '../../platform/tenant.ts'
 
 /** What failed before it was sent was given back. */
 const spent = statement<
@@ -17,7 +17,7 @@ const spent = statement<
           coalesce(sum(cost) filter (where status <> 'failed' or sent_at is not null), 0)::bigint as micros,
           count(*)::int as count
      from sms.messages
-    where bucket = $bucket and account_id = $account and environment = $environment and id >= $from::uuid and id < $to::uuid
+    where ${mine} and id >= $from::uuid and id < $to::uuid
       and direction = 'outbound' and cost > 0
     group by 1, country, currency order by 1, country, currency`,
 )

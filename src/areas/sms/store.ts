@@ -6,7 +6,7 @@ import { dayMs } from '../../kernel/time.ts'
 import { maybe, one, type Queryable, statement, type Tx } from '../../platform/db.ts'
 import { carriesMetadata } from '../../platform/metadata-filter.ts'
 import type { Window } from '../../platform/page.ts'
-import type { Tenant } from '../../platform/tenant.ts'
+import { mine, type Tenant } from '../../platform/tenant.ts'
 import type { MessageType } from './message.ts'
 import type { MessageRecord } from './schema.ts'
 
@@ -56,7 +56,7 @@ export const messageColumns = `id, direction, status, recipient, sender, body, e
 const find = statement<Tenant & { id: string }, MessageRow>(
   'sms.find_message',
   `select ${messageColumns} from sms.messages
-    where bucket = $bucket and account_id = $account and environment = $environment and id = $id`,
+    where ${mine} and id = $id`,
 )
 
 export interface MessageFilter {
@@ -87,7 +87,7 @@ const list = statement<
 >(
   'sms.list_messages',
   `select ${messageColumns} from sms.messages
-    where bucket = $bucket and account_id = $account and environment = $environment and id >= $from and id < $to
+    where ${mine} and id >= $from and id < $to
       and ($since::timestamptz is null or created_at >= $since) and ($until::timestamptz is null or created_at < $until)
       and ($status::text is null or status = $status)
       and ($recipient::text is null or recipient = $recipient)
@@ -110,7 +110,7 @@ const list = statement<
 const referenced = statement<Tenant & { reference: string }, { message_id: string }>(
   'sms.message_named',
   `select message_id from sms.references
-    where bucket = $bucket and account_id = $account and environment = $environment and reference = $reference`,
+    where ${mine} and reference = $reference`,
 )
 
 /** A message whose job was taken away, how long that had still to wait, and the encoding that was asked for, if one was. */
@@ -129,7 +129,7 @@ const takeBack = statement<Tenant & { id: string }, TakenBack>(
 const cancel = statement<Tenant & { id: string; at: Date }, MessageRow>(
   'sms.cancel_message',
   `update sms.messages set status = 'failed', failed_at = $at, error_code = 'CANCELLED'
-    where bucket = $bucket and account_id = $account and environment = $environment and id = $id
+    where ${mine} and id = $id
    returning ${messageColumns}`,
 )
 
@@ -153,7 +153,7 @@ const change = statement<
       set body = $body, encoding = $encoding, segments = $segments, unit_price = $unitPrice, cost = $cost,
           charges = $charges, metadata = $metadata::jsonb,
           scheduled_at = $scheduledAt, job = $job
-    where bucket = $bucket and account_id = $account and environment = $environment and id = $id
+    where ${mine} and id = $id
    returning ${messageColumns}`,
 )
 

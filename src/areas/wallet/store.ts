@@ -57,7 +57,7 @@ export const noteLow = statement<OfWallet, { sequence: number }>(
 export const noteRisen = statement<OfWallet, object>(
   'wallet.note_risen',
   `update wallet.told set low = false
-    where bucket = $bucket and account_id = $account and environment = $environment and currency = $currency and low`,
+    where ${mine} and currency = $currency and low`,
 )
 
 /** A wallet that is still low after a top-up stays told. */

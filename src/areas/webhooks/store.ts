@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The SQL of endpoints: who wants to hear of what, and how they have been doing.
 import { statement } from '../../platform/db.ts'
-import type { Environment } from '../../platform/tenant.ts'
-
-/** Whose rows: every statement here names them. */
-type Owner = { bucket: number; account: string; environment: Environment }
+import { mine, type One, type Tenant } from '../../platform/tenant.ts'
 
 export type FilterValue = string | number | boolean
 
@@ -42,7 +39,6 @@ type Settings = {
 
 const columns = `id, version, url, events, description, enabled, disabled_reason, headers, ordered, rate_limit, filters,
   secret, next_secret, activates_at, created_at, updated_at`
-const own = 'bucket = $bucket and account_id = $account and environment = $environment'
 
 /** One registration at a time in an environment, so that two at once cannot both take the last place. */
 export const lockRegistrations = statement<{ account: string; environment: string }, object>(
@@ -50,12 +46,12 @@ export const lockRegistrations = statement<{ account: string; environment: strin
   `select pg_advisory_xact_lock(hashtextextended('webhooks.endpoints ' || $account::text || $environment::text, 0))`,
 )
 
-export const countEndpoints = statement<Owner, { count: number }>(
+export const countEndpoints = statement<Tenant, { count: number }>(
   'webhooks.count_endpoints',
-  `select count(*)::int as count from webhooks.endpoints where ${own}`,
+  `select count(*)::int as count from webhooks.endpoints where ${mine}`,
 )
 
-export const insertEndpoint = statement<Owner & Settings & { id: string; secret: Buffer; at: Date }, EndpointRow>(
+export const insertEndpoint = statement<Tenant & Settings & { id: string; secret: Buffer; at: Date }, EndpointRow>(
   'webhooks.insert_endpoint',
   `insert into webhooks.endpoints (bucket, account_id, environment, id, url, events, description, enabled,
      disabled_reason, headers, ordered, rate_limit, filters, secret, created_at, updated_at)
@@ -64,19 +60,19 @@ export const insertEndpoint = statement<Owner & Settings & { id: string; secret:
    returning ${columns}`,
 )
 
-export const findEndpoint = statement<Owner & { id: string }, EndpointRow>(
+export const findEndpoint = statement<One, EndpointRow>(
   'webhooks.find_endpoint',
-  `select ${columns} from webhooks.endpoints where ${own} and id = $id`,
+  `select ${columns} from webhooks.endpoints where ${mine} and id = $id`,
 )
 
-export const lockEndpoint = statement<Owner & { id: string }, EndpointRow>(
+export const lockEndpoint = statement<One, EndpointRow>(
   'webhooks.lock_endpoint',
-  `select ${columns} from webhooks.endpoints where ${own} and id = $id for update`,
+  `select ${columns} from webhooks.endpoints where ${mine} and id = $id for update`,
 )
 
 /** `words`: any of these in the subscription, or null for whatever it takes. */
 export const listEndpoints = statement<
-  Owner & {
+  Tenant & {
     enabled: boolean | null
     words: readonly string[] | null
     after: string | null
@@ -87,7 +83,7 @@ export const listEndpoints = statement<
 >(
   'webhooks.list_endpoints',
   `select ${columns} from webhooks.endpoints
-    where ${own} and ($enabled::boolean is null or enabled = $enabled) and ($words::text[] is null or events && $words)
+    where ${mine} and ($enabled::boolean is null or enabled = $enabled) and ($words::text[] is null or events && $words)
       and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
     order by case when $descending then id end desc, id
     limit $limit::int + 1`,
@@ -95,39 +91,39 @@ export const listEndpoints = statement<
 
 /** The endpoints that lead to a URL, whatever their query. */
 export const secretsOfUrl = statement<
-  Owner & { url: string },
+  Tenant & { url: string },
   Pick<EndpointRow, 'id' | 'secret' | 'next_secret' | 'activates_at'>
 >(
   'webhooks.secrets_of_url',
   `select id, secret, next_secret, activates_at from webhooks.endpoints
-    where ${own} and (url = $url::text or starts_with(url, $url || '?'))`,
+    where ${mine} and (url = $url::text or starts_with(url, $url || '?'))`,
 )
 
-export const updateEndpoint = statement<Owner & Settings & { id: string; at: Date }, EndpointRow>(
+export const updateEndpoint = statement<Tenant & Settings & { id: string; at: Date }, EndpointRow>(
   'webhooks.update_endpoint',
   `update webhooks.endpoints
       set version = version + 1, url = $url, events = $events::text[], description = $description, enabled = $enabled,
           disabled_reason = $disabledReason, headers = $headers, ordered = $ordered, rate_limit = $rateLimit,
           filters = $filters::jsonb, updated_at = $at
-    where ${own} and id = $id
+    where ${mine} and id = $id
    returning ${columns}`,
 )
 
 export const updateSecrets = statement<
-  Owner & { id: string; secret: Buffer; next: Buffer | null; activatesAt: Date | null; at: Date },
+  One & { secret: Buffer; next: Buffer | null; activatesAt: Date | null; at: Date },
   EndpointRow
 >(
   'webhooks.update_secrets',
   `update webhooks.endpoints
       set version = version + 1, secret = $secret, next_secret = $next, activates_at = $activatesAt, updated_at = $at
-    where ${own} and id = $id
+    where ${mine} and id = $id
    returning ${columns}`,
 )
 
-export const deleteEndpoint = statement<Owner & { id: string }, { id: string }>(
+export const deleteEndpoint = statement<One, { id: string }>(
   'webhooks.delete_endpoint',
   `with gone as (
-     delete from webhooks.endpoints where ${own} and id = $id returning bucket, account_id, environment, id
+     delete from webhooks.endpoints where ${mine} and id = $id returning bucket, account_id, environment, id
    ), health as (
      delete from webhooks.health h using gone g
       where h.bucket = g.bucket and h.account_id = g.account_id and h.environment = g.environment and h.endpoint_id = g.id
@@ -139,10 +135,13 @@ export const deleteEndpoint = statement<Owner & { id: string }, { id: string }>(
 )
 
 /** The deliveries whose jobs were withdrawn. `from` and `to` spare the partitions that have none of them. */
-export const cancelDeliveries = statement<Owner & { ids: readonly string[]; from: string; to: string }, { id: string }>(
+export const cancelDeliveries = statement<
+  Tenant & { ids: readonly string[]; from: string; to: string },
+  { id: string }
+>(
   'webhooks.cancel_deliveries',
   `update webhooks.deliveries set status = 'cancelled', next_attempt_at = null
-    where ${own} and id = any($ids::uuid[]) and id between $from and $to and status in ('pending', 'delivering')
+    where ${mine} and id = any($ids::uuid[]) and id between $from and $to and status in ('pending', 'delivering')
    returning id`,
 )
 
@@ -155,18 +154,18 @@ export interface CallbackSecretRow {
 
 const callbackColumns = 'version, secret, next_secret, activates_at'
 
-export const findCallbackSecret = statement<Owner, CallbackSecretRow>(
+export const findCallbackSecret = statement<Tenant, CallbackSecretRow>(
   'webhooks.find_callback_secret',
-  `select ${callbackColumns} from webhooks.callback_secrets where ${own}`,
+  `select ${callbackColumns} from webhooks.callback_secrets where ${mine}`,
 )
 
-export const lockCallbackSecret = statement<Owner, CallbackSecretRow>(
+export const lockCallbackSecret = statement<Tenant, CallbackSecretRow>(
   'webhooks.lock_callback_secret',
-  `select ${callbackColumns} from webhooks.callback_secrets where ${own} for update`,
+  `select ${callbackColumns} from webhooks.callback_secrets where ${mine} for update`,
 )
 
 /** Where two make the first one at once, one of them stays. */
-export const insertCallbackSecret = statement<Owner & { secret: Buffer }, object>(
+export const insertCallbackSecret = statement<Tenant & { secret: Buffer }, object>(
   'webhooks.insert_callback_secret',
   `insert into webhooks.callback_secrets (bucket, account_id, environment, secret)
    values ($bucket, $account, $environment, $secret)
@@ -174,12 +173,12 @@ export const insertCallbackSecret = statement<Owner & { secret: Buffer }, object
 )
 
 export const updateCallbackSecret = statement<
-  Owner & { secret: Buffer; next: Buffer | null; activatesAt: Date | null },
+  Tenant & { secret: Buffer; next: Buffer | null; activatesAt: Date | null },
   CallbackSecretRow
 >(
   'webhooks.update_callback_secret',
   `update webhooks.callback_secrets
       set version = version + 1, secret = $secret, next_secret = $next, activates_at = $activatesAt
-    where ${own}
+    where ${mine}
    returning ${callbackColumns}`,
 )

@@ -4,7 +4,7 @@
 import { AppError } from '../../kernel/errors.ts'
 import { type Database, maybe, type Queryable, statement } from '../db.ts'
 import type { Secrets } from '../secrets.ts'
-import type { Tenant } from '../tenant.ts'
+import { mine, type Tenant } from '../tenant.ts'
 
 /** A request that is still running after this long is taken for dead with its node; the key is free again. */
 const runningSeconds = 60
@@ -57,7 +57,7 @@ const find = statement<KeyParameters, Row>(
   'platform.find_idempotency',
   `select request_hash, status, location, body, sealed, coalesce(running_until > now(), false) as running
      from platform.idempotency
-    where bucket = $bucket and account_id = $account and environment = $environment and key = $key`,
+    where ${mine} and key = $key`,
 )
 
 /** Takes a key that is new, or whose request died half-way. */
@@ -87,33 +87,33 @@ const finish = statement<StoredAnswer, { key: string }>(
 const keepRunning = statement<KeyParameters & { seconds: number }, object>(
   'platform.keep_idempotency_running',
   `update platform.idempotency set running_until = now() + $seconds::int * interval '1 second'
-    where bucket = $bucket and account_id = $account and environment = $environment and key = $key`,
+    where ${mine} and key = $key`,
 )
 
 const amend = statement<StoredAnswer, object>(
   'platform.amend_idempotency',
   `update platform.idempotency
       set status = $status, location = $location, body = $body, sealed = $sealed, running_until = null
-    where bucket = $bucket and account_id = $account and environment = $environment and key = $key
+    where ${mine} and key = $key
       and request_hash = $hash and running_until is not null`,
 )
 
 const settle = statement<KeyParameters, object>(
   'platform.settle_idempotency',
   `update platform.idempotency set running_until = null
-    where bucket = $bucket and account_id = $account and environment = $environment and key = $key`,
+    where ${mine} and key = $key`,
 )
 
 const release = statement<KeyParameters, object>(
   'platform.release_idempotency',
   `delete from platform.idempotency
-    where bucket = $bucket and account_id = $account and environment = $environment and key = $key`,
+    where ${mine} and key = $key`,
 )
 
 const free = statement<KeyParameters, object>(
   'platform.free_idempotency',
   `delete from platform.idempotency
-    where bucket = $bucket and account_id = $account and environment = $environment and key = $key and status is null`,
+    where ${mine} and key = $key and status is null`,
 )
 
 export class Idempotency {

@@ -2,7 +2,7 @@
 // Requests that were logged, and what they add up to, as customers look them up.
 import { maybe, type Queryable, statement } from '../db.ts'
 import type { Window } from '../page.ts'
-import type { Tenant } from '../tenant.ts'
+import { mine, type Tenant } from '../tenant.ts'
 
 export interface LoggedRequest {
   id: string
@@ -36,7 +36,7 @@ const list = statement<
 >(
   'platform.list_requests',
   `select ${shown} from platform.requests
-    where bucket = $bucket and account_id = $account and environment = $environment and id >= $from and id < $to
+    where ${mine} and id >= $from and id < $to
       and ($status::int is null or status = $status) and ($operation::text is null or operation = $operation)
       and ($method::text is null or method = $method) and ($key::uuid is null or key_id = $key)
       and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
@@ -47,7 +47,7 @@ const list = statement<
 const find = statement<Tenant & { id: string }, LoggedRequest>(
   'platform.find_request',
   `select ${shown} from platform.requests
-    where bucket = $bucket and account_id = $account and environment = $environment and id = $id`,
+    where ${mine} and id = $id`,
 )
 
 const sumUsage = statement<
@@ -59,8 +59,7 @@ const sumUsage = statement<
           case when $byOperation::boolean then operation end as operation,
           sum(requests)::int as requests, sum(errors)::int as errors
      from platform.usage
-    where bucket = $bucket and account_id = $account and environment = $environment
-      and day >= $from::date and day <= $to::date
+    where ${mine} and day >= $from::date and day <= $to::date
     group by 1, 2, 3 order by 1, 2, 3`,
 )
 

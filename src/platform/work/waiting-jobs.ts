@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Jobs that wait, as the area sees them whose jobs they are: counted, hastened or withdrawn by the key they wait under.
 import { type Queryable, statement } from '../db.ts'
-import type { Tenant } from '../tenant.ts'
+import { mine, type Tenant } from '../tenant.ts'
 
 /** Jobs of one tenant, lane and key that wait: no node has them at this moment. */
 interface Waiting {
@@ -14,7 +14,7 @@ interface Waiting {
 const countWaiting = statement<Waiting & { keys: readonly string[] }, { key: string; waiting: number }>(
   'work.count_waiting',
   `select key, count(*)::int as waiting from work.jobs
-    where bucket = $bucket and account_id = $account and environment = $environment and owner is null
+    where ${mine} and owner is null
       and lane = $lane and key = any($keys::text[])
     group by key`,
 )
@@ -22,7 +22,7 @@ const countWaiting = statement<Waiting & { keys: readonly string[] }, { key: str
 const hastenWaiting = statement<Waiting & { key: string }, object>(
   'work.hasten_waiting',
   `update work.jobs set run_at = now()
-    where bucket = $bucket and account_id = $account and environment = $environment and owner is null
+    where ${mine} and owner is null
       and lane = $lane and key = $key and run_at > now() and run_at < 'infinity'`,
 )
 
@@ -31,7 +31,7 @@ const withdrawWaiting = statement<Waiting & { key: string; most: number }, { id:
   `delete from work.jobs
     where bucket = $bucket and id in (
       select id from work.jobs
-       where bucket = $bucket and account_id = $account and environment = $environment and owner is null
+       where ${mine} and owner is null
          and lane = $lane and key = $key
        order by id limit $most::int for update skip locked)
    returning id`,

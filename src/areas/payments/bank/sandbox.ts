@@ -11,7 +11,7 @@ import { maybe, statement } from '../../../platform/db.ts'
 import { ProviderClient } from '../../../platform/outbound/provider-http.ts'
 import { type Route, write } from '../../../platform/route.ts'
 import { Amount, AmountIn } from '../../../platform/schema.ts'
-import type { Tenant } from '../../../platform/tenant.ts'
+import { mine, type Tenant } from '../../../platform/tenant.ts'
 import { bankPaths } from '../../../protocols/bank.ts'
 import { currencyOf, microsOf } from '../input.ts'
 import { bankProvider } from './banks.ts'
@@ -21,7 +21,7 @@ const counterMs = 10_000
 const findPaidInto = statement<Tenant & { number: string }, { id: string; currency: string }>(
   'payments.find_paid_into',
   `select id, currency from payments.payments
-    where bucket = $bucket and account_id = $account and environment = $environment and method = 'bank_transfer'
+    where ${mine} and method = 'bank_transfer'
       and details -> 'pay_into' ->> 'account_number' = $number
     order by id desc limit 1`,
 )

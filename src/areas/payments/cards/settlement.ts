@@ -7,7 +7,7 @@ import { post } from '../../../ledger/wallets.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, type Queryable, statement, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
-import type { Tenant } from '../../../platform/tenant.ts'
+import { mine, type Tenant } from '../../../platform/tenant.ts'
 import type { Job } from '../../../platform/work.ts'
 import { currencyOf } from '../input.ts'
 import { purposeOf } from '../purpose.ts'
@@ -28,14 +28,14 @@ const insertSettlement = statement<
 const takeSettlement = statement<Tenant & { payment: string }, { purpose: string; amount: bigint; currency: string }>(
   'payments.take_settlement',
   `delete from payments.settlements
-    where bucket = $bucket and account_id = $account and environment = $environment and payment_id = $payment
+    where ${mine} and payment_id = $payment
    returning purpose, amount, currency`,
 )
 
 const sumSettlements = statement<Tenant, { currency: string; amount: bigint }>(
   'payments.sum_settlements',
   `select currency, sum(amount)::bigint as amount from payments.settlements
-    where bucket = $bucket and account_id = $account and environment = $environment group by currency`,
+    where ${mine} group by currency`,
 )
 
 /** How long the acquirer keeps what was collected with a card; zero for everything else. */

@@ -4,7 +4,7 @@
 // never taken for paid by a guess: its line is put before somebody.
 import type { App } from '../../../platform/app.ts'
 import { maybe, statement, type Tx } from '../../../platform/db.ts'
-import type { Tenant } from '../../../platform/tenant.ts'
+import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
 import { settle } from '../payouts/settle.ts'
 import { settleRefund } from '../refunds/settle.ts'
 import { findRefund } from '../refunds/store.ts'
@@ -74,27 +74,19 @@ export async function matchOutgoing(tx: Tx, account: Account): Promise<void> {
   await tx.query(matchPayees, account)
 }
 
-interface Named {
-  bucket: number
-  account: string
-  environment: string
-  id: string
-  receipt: string
-}
-
-const mine = `bucket = $bucket and account_id = $account and environment = $environment and id = $id`
+type Named = One & { receipt: string }
 
 /** One that was completed without a receipt has it now. */
 const nameReceipt = {
   payout: statement<Named, { id: string }>(
     'payments.name_payout_receipt',
     `update payments.payouts set provider_reference = $receipt
-      where ${mine} and status = 'completed' and provider_reference is null returning id`,
+      where ${mine} and id = $id and status = 'completed' and provider_reference is null returning id`,
   ),
   refund: statement<Named, { id: string }>(
     'payments.name_refund_receipt',
     `update payments.refunds set provider_reference = $receipt
-      where ${mine} and status = 'completed' and provider_reference is null returning id`,
+      where ${mine} and id = $id and status = 'completed' and provider_reference is null returning id`,
   ),
 }
 

@@ -4,7 +4,7 @@
 import type { Static } from 'typebox'
 import { maybe, type Queryable, statement, type Tx } from '../../../platform/db.ts'
 import type { Window } from '../../../platform/page.ts'
-import type { Tenant } from '../../../platform/tenant.ts'
+import { mine, type Tenant } from '../../../platform/tenant.ts'
 import type { OptOutRecord } from '../schema.ts'
 
 /** In place of a sender: all of them. */
@@ -33,14 +33,14 @@ const addOptOut = statement<Tenant & Omit<OptOutRow, 'created_at'> & { createdAt
 const optOutsOfPhone = statement<Tenant & { phone: string }, OptOutRow>(
   'sms.opt_outs_of_phone',
   `select ${optOutColumns} from sms.opt_outs
-    where bucket = $bucket and account_id = $account and environment = $environment and phone = $phone order by sender`,
+    where ${mine} and phone = $phone order by sender`,
 )
 
 /** Those that stand in the way of a sender. */
 const optOutsOfSender = statement<Tenant & { phone: string; sender: string }, OptOutRow>(
   'sms.opt_outs_of_sender',
   `select ${optOutColumns} from sms.opt_outs
-    where bucket = $bucket and account_id = $account and environment = $environment and phone = $phone
+    where ${mine} and phone = $phone
       and sender_form in ('${everySender}', sms.sender_form($sender))`,
 )
 
@@ -50,7 +50,7 @@ const selectOptOuts = statement<
 >(
   'sms.list_opt_outs',
   `select ${optOutColumns} from sms.opt_outs
-    where bucket = $bucket and account_id = $account and environment = $environment
+    where ${mine}
       and ($phone::text is null or phone = $phone)
       and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
     order by case when $descending then id end desc, id
@@ -60,7 +60,7 @@ const selectOptOuts = statement<
 const deleteOptOuts = statement<Tenant & { phone: string; senders: readonly string[] | null }, OptOutRow>(
   'sms.remove_opt_outs',
   `delete from sms.opt_outs
-    where bucket = $bucket and account_id = $account and environment = $environment and phone = $phone
+    where ${mine} and phone = $phone
       and ($senders::text[] is null or sender_form in (select sms.sender_form(s) from unnest($senders::text[]) s))
    returning ${optOutColumns}`,
 )

@@ -4,7 +4,7 @@
 import { type Static, Type } from 'typebox'
 import type { App } from '../../../platform/app.ts'
 import { one, statement, type Tx } from '../../../platform/db.ts'
-import type { Environment, Tenant } from '../../../platform/tenant.ts'
+import { type Environment, mine, type Tenant } from '../../../platform/tenant.ts'
 import type { Job } from '../../../platform/work.ts'
 import type { Incoming } from '../carrier.ts'
 import { segmentsOf } from '../message.ts'
@@ -41,7 +41,7 @@ const lockParts = statement<{ key: string; bucket: number }, object>(
 const partsSoFar = statement<PartKey, { part: number; body: string }>(
   'sms.parts_so_far',
   `select part, body from sms.inbound_parts
-    where bucket = $bucket and account_id = $account and environment = $environment and sender = $sender
+    where ${mine} and sender = $sender
       and recipient = $recipient and reference = $reference and total = $total
     order by part`,
 )
@@ -49,7 +49,7 @@ const partsSoFar = statement<PartKey, { part: number; body: string }>(
 const removeParts = statement<PartKey, object>(
   'sms.remove_parts',
   `delete from sms.inbound_parts
-    where bucket = $bucket and account_id = $account and environment = $environment and sender = $sender
+    where ${mine} and sender = $sender
       and recipient = $recipient and reference = $reference and total = $total`,
 )
 

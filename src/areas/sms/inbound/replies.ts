@@ -11,7 +11,7 @@ import { maybe, one, statement, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import { parseJson } from '../../../platform/http/json.ts'
 import { encodeItems } from '../../../platform/items.ts'
-import type { Tenant } from '../../../platform/tenant.ts'
+import { mine, type Tenant } from '../../../platform/tenant.ts'
 import { acceptOne, beyondWallet, itemOf, jobOf, lengthChecked, optedOut, textOf } from '../draft.ts'
 import { plainDraft } from '../plain-draft.ts'
 import { findPlaces } from '../ported/numbers.ts'
@@ -28,7 +28,7 @@ const accept = statement<{ items: Buffer }, { verdict: string }>(
 const nameAnswered = statement<Tenant & { id: string; inReplyTo: string }, object>(
   'sms.name_answered',
   `update sms.messages set in_reply_to = $inReplyTo
-    where bucket = $bucket and account_id = $account and environment = $environment and id = $id`,
+    where ${mine} and id = $id`,
 )
 
 /** Whether a message that came in is the text that it answers, come back, and how many answers its handset has had lately. */
@@ -48,7 +48,7 @@ const answersTo = statement<Tenant & { id: string; since: string }, { is_echo: b
 const claimReply = statement<Tenant & { id: string; reply: string }, { recipient: string; sender: string }>(
   'sms.claim_reply',
   `update sms.messages set reply_id = $reply
-    where bucket = $bucket and account_id = $account and environment = $environment and id = $id
+    where ${mine} and id = $id
       and direction = 'inbound' and reply_id is null
    returning recipient, sender`,
 )

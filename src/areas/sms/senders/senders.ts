@@ -9,7 +9,7 @@ import { maybe, statement } from '../../../platform/db.ts'
 import { pageOf, windowOf } from '../../../platform/page.ts'
 import { IdParam, list, type Route, read, write } from '../../../platform/route.ts'
 import { At, CountryCode, Deleted, EnvironmentName, listQuery, Nullable, OneOf } from '../../../platform/schema.ts'
-import type { Tenant } from '../../../platform/tenant.ts'
+import { mine, type Tenant } from '../../../platform/tenant.ts'
 import { Sender } from '../schema.ts'
 import { isCountry } from './countries.ts'
 import { announcePermission } from './permissions.ts'
@@ -91,7 +91,7 @@ const insertSender = statement<
    select $bucket::smallint, $account::uuid, $environment::text, $id::uuid, $sender::text, $countries::text[], $purpose::text,
           $sample::text, $status::text, $at::timestamptz, $decidedAt::timestamptz
     where (select count(*) from sms.sender_ids
-            where bucket = $bucket and account_id = $account and environment = $environment) < $most::int
+            where ${mine}) < $most::int
    on conflict do nothing
    returning ${senderColumns}`,
 )
@@ -102,8 +102,7 @@ const selectSenders = statement<
 >(
   'sms.list_senders',
   `select ${senderColumns} from sms.sender_ids
-    where bucket = $bucket and account_id = $account and environment = $environment
-      and ($status::text is null or status = $status)
+    where ${mine} and ($status::text is null or status = $status)
       and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
     order by case when $descending then id end desc, id
     limit $limit::int + 1`,
@@ -112,13 +111,13 @@ const selectSenders = statement<
 const findSender = statement<Tenant & { id: string }, SenderRow>(
   'sms.find_sender',
   `select ${senderColumns} from sms.sender_ids
-    where bucket = $bucket and account_id = $account and environment = $environment and id = $id`,
+    where ${mine} and id = $id`,
 )
 
 const deleteSender = statement<Tenant & { id: string }, SenderRow>(
   'sms.delete_sender',
   `delete from sms.sender_ids
-    where bucket = $bucket and account_id = $account and environment = $environment and id = $id
+    where ${mine} and id = $id
    returning ${senderColumns}`,
 )
 

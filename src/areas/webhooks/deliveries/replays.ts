@@ -10,7 +10,7 @@ import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one, type Queryable, statement, type Tx } from '../../../platform/db.ts'
 import { IdParam, write } from '../../../platform/route.ts'
 import { OneOf } from '../../../platform/schema.ts'
-import type { Environment, Tenant } from '../../../platform/tenant.ts'
+import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
 import type { Job } from '../../../platform/work.ts'
 import { type Allowance, admit } from '../allowance.ts'
 import { subscriptionOf } from '../endpoints/endpoint.ts'
@@ -23,13 +23,11 @@ const stepMs = 1_000
 /** Deliveries in a step. */
 const perStep = 50
 
-type Owner = { bucket: number; account: string; environment: Environment }
-const own = 'bucket = $bucket and account_id = $account and environment = $environment'
-const chosen = `${own} and endpoint_id = $endpoint and created_at >= $from and created_at < $to and not test
+const chosen = `${mine} and endpoint_id = $endpoint and created_at >= $from and created_at < $to and not test
   and replay_of is null and (case when $status::text = 'all' then status in ('delivered', 'failed', 'cancelled') else status = 'failed' end)
   and ($events::text[] is null or event = any($events))`
 
-type Choice = Owner & { endpoint: string; from: Date; to: Date; status: string; events: readonly string[] | null }
+type Choice = Tenant & { endpoint: string; from: Date; to: Date; status: string; events: readonly string[] | null }
 
 const countChosen = statement<Choice & { since: string; most: number }, { count: number }>(
   'webhooks.count_replay',
@@ -61,30 +59,30 @@ interface ReplayRow {
   clock_offset_ms: bigint
 }
 
-const lockReplay = statement<Owner & { id: string }, ReplayRow>(
+const lockReplay = statement<One, ReplayRow>(
   'webhooks.lock_replay',
   `select endpoint_id, since, until, status, events, total, queued, cursor,
           accounts.clock_offset_ms(account_id, environment) as clock_offset_ms
-     from webhooks.replays where ${own} and id = $id and not finished for update`,
+     from webhooks.replays where ${mine} and id = $id and not finished for update`,
 )
 
-const moveReplay = statement<Owner & { id: string; queued: number; cursor: string; finished: boolean }, object>(
+const moveReplay = statement<One & { queued: number; cursor: string; finished: boolean }, object>(
   'webhooks.move_replay',
   `update webhooks.replays set queued = queued + $queued, cursor = $cursor, finished = $finished
-    where ${own} and id = $id`,
+    where ${mine} and id = $id`,
 )
 
 const latestReplay = statement<
-  Owner & { endpoint: string },
+  Tenant & { endpoint: string },
   { id: string; total: number; queued: number; finished: boolean }
 >(
   'webhooks.latest_replay',
   `select id, total, queued, finished from webhooks.replays
-    where ${own} and endpoint_id = $endpoint order by id desc limit 1`,
+    where ${mine} and endpoint_id = $endpoint order by id desc limit 1`,
 )
 
 const redeliverAll = statement<
-  Owner & { ids: readonly string[]; sources: readonly string[]; endpoint: string; replay: string | null; at: Date },
+  Tenant & { ids: readonly string[]; sources: readonly string[]; endpoint: string; replay: string | null; at: Date },
   { count: number }
 >(
   'webhooks.redeliver',

@@ -11,7 +11,7 @@ import type { DeliveryOfEvent } from '../../../platform/events.ts'
 import { pageOf, windowOf } from '../../../platform/page.ts'
 import { IdParam, list, type Route, read, write } from '../../../platform/route.ts'
 import { At, listQuery, Nullable, OneOf } from '../../../platform/schema.ts'
-import type { Environment } from '../../../platform/tenant.ts'
+import { mine, type Tenant } from '../../../platform/tenant.ts'
 import { type Allowance, admit } from '../allowance.ts'
 import { mask, subscriptionOf } from '../endpoints/endpoint.ts'
 import { existing } from '../endpoints/register.ts'
@@ -96,14 +96,13 @@ interface DeliveryRow {
   replay_of: string | null
 }
 
-type Owner = { bucket: number; account: string; environment: Environment }
 const columns = `id, endpoint_id, event_id, event, resource_id, status, attempts, created_at, delivered_at,
   next_attempt_at, last_error, response_status, duration_ms, test, replay_of`
-const own = `bucket = $bucket and account_id = $account and environment = $environment and endpoint_id = $endpoint
+const own = `${mine} and endpoint_id = $endpoint
   and id >= $since`
 
 const listDeliveries = statement<
-  Owner & {
+  Tenant & {
     endpoint: string
     since: string
     status: string | null
@@ -129,7 +128,7 @@ const listDeliveries = statement<
 )
 
 const findDelivery = statement<
-  Owner & { endpoint: string; since: string; id: string },
+  Tenant & { endpoint: string; since: string; id: string },
   DeliveryRow & { log: string; body: string | null }
 >(
   'webhooks.find_delivery',
@@ -140,10 +139,10 @@ const findDelivery = statement<
 )
 
 /** The id of a delivery follows from its event's: those of one event lie side by side. */
-const findOfEvent = statement<Owner & { since: string; event: string; first: string; last: string }, DeliveryRow>(
+const findOfEvent = statement<Tenant & { since: string; event: string; first: string; last: string }, DeliveryRow>(
   'webhooks.deliveries_of_event',
   `select ${columns} from webhooks.deliveries
-    where bucket = $bucket and account_id = $account and environment = $environment and id >= $since::uuid
+    where ${mine} and id >= $since::uuid
       and id >= $first::uuid and id <= $last::uuid and event_id = $event and endpoint_id <> webhooks.no_endpoint()
     order by id`,
 )

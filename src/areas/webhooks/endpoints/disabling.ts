@@ -3,14 +3,12 @@
 import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, statement } from '../../../platform/db.ts'
-import type { Environment, Tenant } from '../../../platform/tenant.ts'
+import type { One, Tenant } from '../../../platform/tenant.ts'
 import { webhookEvents } from '../events.ts'
-
-type Owner = { bucket: number; account: string; environment: Environment }
 
 /** Nothing comes back when it was disabled or deleted already. */
 const disable = statement<
-  Owner & { id: string; reason: string; at: Date },
+  One & { reason: string; at: Date },
   { url: string; failing_since: Date | null; failed_deliveries: number | null }
 >(
   'webhooks.disable_endpoint',

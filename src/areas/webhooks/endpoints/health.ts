@@ -4,7 +4,7 @@
 import type { Static } from 'typebox'
 import { hourMs } from '../../../kernel/time.ts'
 import { type Queryable, statement } from '../../../platform/db.ts'
-import type { Environment, Tenant } from '../../../platform/tenant.ts'
+import { mine, type Tenant } from '../../../platform/tenant.ts'
 import { waitingUnder } from '../../../platform/work/waiting-jobs.ts'
 import type { Health } from '../schema.ts'
 
@@ -49,35 +49,31 @@ interface HourRow {
   durations: number[]
 }
 
-type Owner = { bucket: number; account: string; environment: Environment }
-
-const findHealth = statement<Owner & { endpoints: readonly string[] }, HealthRow>(
+const findHealth = statement<Tenant & { endpoints: readonly string[] }, HealthRow>(
   'webhooks.find_health',
   `select endpoint_id, state, last_success_at, last_failure_at, last_status from webhooks.health
-    where bucket = $bucket and account_id = $account and environment = $environment
-      and endpoint_id = any($endpoints::uuid[])`,
+    where ${mine} and endpoint_id = any($endpoints::uuid[])`,
 )
 
-const findHours = statement<Owner & { endpoints: readonly string[]; since: Date }, HourRow>(
+const findHours = statement<Tenant & { endpoints: readonly string[]; since: Date }, HourRow>(
   'webhooks.find_hours',
   `select endpoint_id, delivered, failed, durations from webhooks.hours
-    where bucket = $bucket and account_id = $account and environment = $environment
-      and endpoint_id = any($endpoints::uuid[]) and hour > $since`,
+    where ${mine} and endpoint_id = any($endpoints::uuid[]) and hour > $since`,
 )
 
 /** Degraded while a delivery is tried to see whether the endpoint works; whoever found out meanwhile knows better. */
-export const noteProbe = statement<Owner & { endpoint: string; from: string; to: string }, object>(
+export const noteProbe = statement<Tenant & { endpoint: string; from: string; to: string }, object>(
   'webhooks.note_probe',
   `update webhooks.health set state = $to
-    where bucket = $bucket and account_id = $account and environment = $environment and endpoint_id = $endpoint
+    where ${mine} and endpoint_id = $endpoint
       and state = $from`,
 )
 
 /** Whoever enables an endpoint believes that it works again: the count of its failures starts anew. */
-export const forgiveFailures = statement<Owner & { endpoint: string }, object>(
+export const forgiveFailures = statement<Tenant & { endpoint: string }, object>(
   'webhooks.forgive_failures',
   `update webhooks.health set state = 'healthy', failing_since = null, failed_deliveries = 0
-    where bucket = $bucket and account_id = $account and environment = $environment and endpoint_id = $endpoint`,
+    where ${mine} and endpoint_id = $endpoint`,
 )
 
 /** The health of endpoints; `nowMs` is the account's time. */
