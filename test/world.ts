@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A whole installation for a test file: its own database, one node in this process, the operator, and accounts on demand.
 // Tests are customers; they reach in only to wait for something or to provoke a fault.
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -11,6 +11,7 @@ import { type Config, loadConfig } from '../src/config.ts'
 import { bucketOf, uuidOf } from '../src/kernel/ids.ts'
 import type { App } from '../src/platform/app.ts'
 import type { Area } from '../src/platform/area.ts'
+import type { Chore } from '../src/platform/nodes/maintenance.ts'
 import type { Tenant } from '../src/platform/tenant.ts'
 import { type RunningNode, startNode } from '../src/server.ts'
 import { type Credentials, credentials } from '../src/welcome.ts'
@@ -89,6 +90,14 @@ export async function startWorld(overrides: Partial<Config> = {}, more: readonly
 const patient = { PAMOJA_RATE_LIMITS: 'off', PAMOJA_DATABASE_WAIT_SECONDS: 300 } as const
 
 /** A test node keeps to itself: free ports, no log. */
+/** Does what an area wants done regularly, as the node does that holds the lease. */
+export async function doChores(app: App, chores: readonly Chore[] = []): Promise<void> {
+  const lease = await app.leases.tryAcquire(`chores ${randomUUID()}`, 60)
+  if (!lease) throw new Error('nobody else can have this lease')
+  for (const chore of chores) await chore.run(app, lease)
+  await lease.release()
+}
+
 export const quiet = { PAMOJA_PORT: 0, PAMOJA_ADMIN_PORT: 0, PAMOJA_LOG_LEVEL: 'silent' } as const
 
 async function openAccount(

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import type { Client, Reply } from '../client.ts'
-import { type Account, eventually, startWorld, type World } from '../world.ts'
+import { type Account, doChores, eventually, startWorld, type World } from '../world.ts'
 
 let world: World
 before(async () => {
@@ -205,9 +205,9 @@ test('what was caught is forgotten after a day', async () => {
   await world.stranger.post(hook.path, {})
   const { sandbox } = await import('../../src/areas/sandbox/area.ts')
   const tomorrow = { nowMs: () => world.app.clock.nowMs() + 25 * 3_600_000 }
-  for (const chore of sandbox.chores ?? []) await chore.run(world.app)
+  await doChores(world.app, sandbox.chores)
   assert.equal((await ada.client.get(`/v1/sandbox/hooks/${hook.id}/requests`)).body.data.length, 1)
-  for (const chore of sandbox.chores ?? []) await chore.run({ ...world.app, clock: tomorrow })
+  await doChores({ ...world.app, clock: tomorrow }, sandbox.chores)
   assert.equal((await ada.client.get(`/v1/sandbox/hooks/${hook.id}/requests`)).body.data.length, 0)
 })
 

@@ -6,7 +6,7 @@ import { request } from 'node:http'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
 import { uuidOf } from '../../src/kernel/ids.ts'
-import { eventually, startWorld, type World } from '../world.ts'
+import { doChores, eventually, startWorld, type World } from '../world.ts'
 
 let world: World
 before(async () => {
@@ -316,9 +316,7 @@ test('a key that is ninety days old is told of, once, unless it was replaced or 
       days,
       uuidOf('account', id),
     ])
-  const remind = async () => {
-    for (const chore of accounts.chores ?? []) await chore.run(world.app)
-  }
+  const remind = () => doChores(world.app, accounts.chores)
   const told = async (key: string | null) => {
     const { body } = await (key === null ? client : world.stranger.as(key)).get('/v1/events?event=apikey.rotation_due')
     return body.data.map(({ payload }: { payload: { key_id: string } }) => payload.key_id).sort()

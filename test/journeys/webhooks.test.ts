@@ -12,7 +12,7 @@ import { deliverNow } from '../../src/areas/webhooks/deliveries/now.ts'
 import { newUuid, uuidOf } from '../../src/kernel/ids.ts'
 import type { Client, Reply } from '../client.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
-import { eventually, startWorld, type World } from '../world.ts'
+import { doChores, eventually, startWorld, type World } from '../world.ts'
 
 const url = 'https://app.example/hooks'
 const webhook = { url, events: ['sms.delivered', 'payment.*'] }
@@ -650,7 +650,7 @@ test('what is left of deleted webhooks goes with the next cleaning, and nothing 
   )
   await sql.query('delete from webhooks.endpoints where id = $1', [ids[1]])
   assert.equal((await left()).length, 2)
-  for (const chore of webhooks.chores ?? []) await chore.run(world.app)
+  await doChores(world.app, webhooks.chores)
   assert.deepEqual(await left(), [ids[0]])
 })
 

@@ -11,7 +11,7 @@ import pino from 'pino'
 import { createTestDatabase } from '../../../test/database.ts'
 import { patienceMs } from '../../../test/eventually.ts'
 import { Database, statement } from '../db.ts'
-import { fence, type Lease, LeaseLostError, Leases } from './leases.ts'
+import { fence, type Lease, LeaseLostError, Leases, type Term } from './leases.ts'
 
 /** Far longer than a test: what happens then happens for another reason than time. */
 const longSeconds = 3_600
@@ -246,7 +246,7 @@ async function acquiredInTime({ leases }: Node): Promise<Lease> {
   return lease
 }
 
-async function guardedWrite({ db }: Node, lease: Pick<Lease, 'name' | 'epoch'>, by: string): Promise<void> {
+async function guardedWrite({ db }: Node, lease: Term, by: string): Promise<void> {
   await db.tx(async (tx) => {
     await fence(tx, lease)
     await tx.query(write, { by })

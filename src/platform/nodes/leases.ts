@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Leases: what only one node may do at a time (hold an SMPP bind, run maintenance). A lease is a row with an owner, a
 // time until which it counts, and an epoch that grows with each new owner. The owner stops by its own clock a little
-// before the row lets anyone else in; and because a node may sleep through that moment (a paused machine, a blocked
-// process), every write that the lease guards also checks the epoch, with `fence`.
+// before the row lets anyone else in. A node may sleep through that moment (a paused machine, a blocked process): a
+// transaction that two nodes must not be in at once also checks the epoch, with `fence`.
 import { performance } from 'node:perf_hooks'
 import { type Database, statement, type Tx } from '../db.ts'
 import type { Logger } from '../log.ts'
@@ -15,6 +15,9 @@ export interface Lease {
   /** Lets another node have it at once. Never throws: a lease that cannot be given back runs out. */
   release(): Promise<void>
 }
+
+/** What `fence` compares: a lease, for as long as one owner has it. */
+export type Term = Pick<Lease, 'name' | 'epoch'>
 
 export interface LeasesOptions {
   db: Database
@@ -134,7 +137,7 @@ export class Leases {
 }
 
 /** Raises when the epoch is no longer the current one: put into the transaction of whatever the lease guards. */
-export async function fence(tx: Tx, { name, epoch }: Pick<Lease, 'name' | 'epoch'>): Promise<void> {
+export async function fence(tx: Tx, { name, epoch }: Term): Promise<void> {
   const rows = await tx.query(guard, { name, epoch })
   if (rows.length === 0) throw new LeaseLostError(`another node has taken over ${name}`)
 }

@@ -2,12 +2,13 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createTestDatabase, type TestDatabase } from '../../../test/database.ts'
-import { eventually, startWorld, type World } from '../../../test/world.ts'
+import { doChores, eventually, startWorld, type World } from '../../../test/world.ts'
 import { firstUuidAt, newUuid } from '../../kernel/ids.ts'
 import { dayMs, hourMs } from '../../kernel/time.ts'
 import type { App } from '../app.ts'
 import { systemClock } from '../clock.ts'
 import { Database } from '../db.ts'
+import { LeaseLostError } from './leases.ts'
 import { type Chore, keepHouse, platformChores } from './maintenance.ts'
 
 let world: World
@@ -48,7 +49,7 @@ test('partitions are made ahead of time', async () => {
   await sql(
     `drop table platform.requests_${day(2).replaceAll('-', '')}, platform.requests_${day(3).replaceAll('-', '')}`,
   )
-  await chore('partitions').run(world.app)
+  await doChores(world.app, [chore('partitions')])
   assert.deepEqual(
     (await partitions('platform.requests')).map(({ from, to }) => [from, to]),
     [
@@ -60,12 +61,25 @@ test('partitions are made ahead of time', async () => {
   )
 })
 
+test('a node that slept through the end of its lease makes no partitions', async () => {
+  const last = `platform.requests_${day(3).replaceAll('-', '')}`
+  await sql(`drop table ${last}`)
+  const lease = await world.app.leases.tryAcquire('asleep', 60)
+  assert.ok(lease)
+  // As if another node had taken it over meanwhile.
+  await sql(`update platform.leases set epoch = epoch + 1 where name = 'asleep'`)
+  await assert.rejects(chore('partitions').run(world.app, lease), LeaseLostError)
+  assert.deepEqual(await sql('select to_regclass($1) as made', [last]), [{ made: null }])
+  await doChores(world.app, [chore('partitions')])
+  assert.notDeepEqual(await sql('select to_regclass($1) as made', [last]), [{ made: null }])
+})
+
 test('rows that came before their partition move into it when it is made', async () => {
   const id = firstUuidAt(Date.parse(`${day(3)}T12:00:00Z`))
   await sql(`drop table platform.requests_${day(3).replaceAll('-', '')}`)
   await sql(`${insertRequest} values (1, $1, 'live', $2, $1, 'GET', '/v1/x', 200, 1, '::1')`, [newUuid(nowMs), id])
   assert.equal((await sql('select 1 from platform.requests_default')).length, 1)
-  await chore('partitions').run(world.app)
+  await doChores(world.app, [chore('partitions')])
   assert.equal((await sql('select 1 from platform.requests_default')).length, 0)
   assert.equal(
     (await sql(`select 1 from platform.requests_${day(3).replaceAll('-', '')} where id = $1`, [id])).length,
@@ -91,7 +105,7 @@ test('a table that is divided by another column than its id has its rows moved b
        values (1, $1, 'test', $2, 'x', 0, $3, 'wallet', 'revenue:sms', 1, 'KES')`,
       [newUuid(nowMs), source, id],
     )
-  await chore('partitions').run(world.app)
+  await doChores(world.app, [chore('partitions')])
   assert.deepEqual(await sql(`select source_id from ${last}`), [{ source_id: within }])
   assert.deepEqual(await sql('select source_id from ledger.transfers_default'), [{ source_id: beyond }])
   await sql('delete from ledger.transfers where source_id = any($1)', [[within, beyond]])
@@ -101,14 +115,14 @@ test('partitions are dropped when all of their rows are too old, and not a day e
   const id = newUuid(nowMs)
   await sql(`${insertRequest} values (1, $1, 'live', $2, $1, 'GET', '/v1/kept', 200, 1, '::1')`, [newUuid(nowMs), id])
   const there = async (): Promise<number> => (await sql('select 1 from platform.requests where id = $1', [id])).length
-  await chore('partitions').run(inDays(30))
+  await doChores(inDays(30), [chore('partitions')])
   assert.equal(await there(), 1)
   const audited = await sql('select 1 from platform.audit')
-  await chore('partitions').run(inDays(32))
+  await doChores(inDays(32), [chore('partitions')])
   assert.equal(await there(), 0)
   assert.ok(audited.length > 0)
   assert.equal((await sql('select 1 from platform.audit')).length, audited.length, 'the audit log is kept')
-  await chore('partitions').run(world.app)
+  await doChores(world.app, [chore('partitions')])
   await sql(`${insertRequest} values (1, $1, 'live', $2, $1, 'GET', '/v1/kept', 200, 1, '::1')`, [newUuid(nowMs), id])
   assert.equal((await sql('select 1 from platform.requests_default')).length, 0, 'today has its partition again')
 })
@@ -143,7 +157,7 @@ test('idempotency keys are kept for a day and an hour', async () => {
        values (1, $1, 'test', $2, 'x', now() - $3::int * interval '1 hour')`,
       [account, `${hours} hours`, hours],
     )
-  await chore('retention of idempotency keys').run(world.app)
+  await doChores(world.app, [chore('retention of idempotency keys')])
   const left = await sql<{ key: string }>(
     'select key from platform.idempotency where account_id = $1 order by created_at desc',
     [account],
@@ -164,7 +178,7 @@ test('test requests are kept for a week, live ones longer', async () => {
         firstUuidAt(nowMs - days * dayMs),
         `${environment} ${days}`,
       ])
-  await chore('retention of test requests').run(world.app)
+  await doChores(world.app, [chore('retention of test requests')])
   const left = await sql<{ path: string }>('select path from platform.requests where account_id = $1 order by path', [
     account,
   ])
@@ -181,7 +195,7 @@ test('nodes that have not been heard of for a day are forgotten', async () => {
     ($2, 'b', '1', '{}', now() - interval '1 hour')`,
     [gone, slow],
   )
-  await chore('retention of nodes').run(world.app)
+  await doChores(world.app, [chore('retention of nodes')])
   assert.deepEqual(await sql('select id from platform.nodes where id = any($1)', [[gone, slow]]), [{ id: slow }])
 })
 
@@ -203,8 +217,8 @@ test('however much there is to remove, it goes in statements that have the time 
        from generate_series(1, 20001) n`,
     [account, firstUuidAt(nowMs - 8 * dayMs).slice(0, 24)],
   )
-  await chore('retention of idempotency keys').run(world.app)
-  await chore('retention of test requests').run(world.app)
+  await doChores(world.app, [chore('retention of idempotency keys')])
+  await doChores(world.app, [chore('retention of test requests')])
   for (const table of ['idempotency', 'requests'])
     assert.deepEqual(await sql(`select from platform.${table} where account_id = $1`, [account]), [])
 })

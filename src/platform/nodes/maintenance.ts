@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Housekeeping that exactly one node does at a time: partitions ahead and behind, old idempotency keys, retention.
-// Whoever holds the lease works; when its node dies another takes over.
+// Whoever holds the lease works; when its node dies another takes over. Most chores may be done twice; only partitions
+// are kept inside the fence, because two nodes that make the same table are in each other's way.
 import { buckets, firstUuidAt } from '../../kernel/ids.ts'
 import { dayMs } from '../../kernel/time.ts'
 import type { App } from '../app.ts'
 import { atMost } from '../at-most.ts'
 import { one, statement } from '../db.ts'
+import { fence, type Term } from './leases.ts'
 import { forgetDeadNodes } from './nodes.ts'
 
 const leaseSeconds = 30
@@ -19,7 +21,7 @@ export interface Chore {
   name: string
   /** Every ten minutes unless it says otherwise. */
   everyMs?: number
-  run(app: App): Promise<void>
+  run(app: App, lease: Term): Promise<void>
 }
 
 /** Whoever waits for a table's lock makes everybody behind it wait too; the next round tries again. */
@@ -104,10 +106,11 @@ async function inBatches(purge: (most: number) => Promise<{ gone: number }[]>): 
   while ((await one(purge(purgedAtOnce))).gone === purgedAtOnce);
 }
 
-async function keepPartitions({ db, clock, config }: App): Promise<void> {
+async function keepPartitions({ db, clock, config }: App, lease: Term): Promise<void> {
   for (const { table, period, ahead, keepDays, fill = 100 } of partitioned) {
     await db.tx(async (tx) => {
       await tx.query(waitBriefly, {})
+      await fence(tx, lease)
       await tx.query(ensurePartitions, { parent: table, period, ahead, fill })
       if (keepDays === null) return
       const days = typeof keepDays === 'number' ? keepDays : config[keepDays]
@@ -145,7 +148,7 @@ export function keepHouse(app: App, chores: readonly Chore[]): () => Promise<voi
       if (!lease) return
       for (const chore of due) {
         if (lease.signal.aborted || stopped) break
-        await chore.run(app).catch((error) => app.log.error({ error, chore: chore.name }, 'a chore failed'))
+        await chore.run(app, lease).catch((error) => app.log.error({ error, chore: chore.name }, 'a chore failed'))
         lastRun.set(chore, performance.now())
       }
       await lease.release()
