@@ -77,13 +77,6 @@ export function uuidOf(kind: Kind, id: string): string | null {
   return bytes && uuidText(bytes)
 }
 
-/** The UUID inside an id that this program made itself. */
-export function uuidFrom(id: Id<Kind>): string {
-  const bytes = parseBase32(id, id.indexOf('_') + 1)
-  if (!bytes) throw new Error(`not an id: ${id}`)
-  return uuidText(bytes)
-}
-
 /** The public id of a stored UUID, or of the 32 digits of one. */
 export function idOf<K extends Kind>(kind: K, uuid: string): Id<K> {
   const bytes = Buffer.allocUnsafe(16)

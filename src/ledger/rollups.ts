@@ -5,7 +5,7 @@ import { bucketCount, firstUuidAt } from '../kernel/ids.ts'
 import type { Currency } from '../kernel/money.ts'
 import { dayMs, minuteMs, parseDay } from '../kernel/time.ts'
 import type { Clock } from '../platform/clock.ts'
-import { type Database, one, type Queryable, statement } from '../platform/db.ts'
+import { type Database, type Queryable, statement } from '../platform/db.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { currencyOf } from './wallets.ts'
 
@@ -54,21 +54,6 @@ const sumSpent = statement<
     order by s.day, s.name, s.currency`,
 )
 
-const sumContra = statement<Tenant & { name: string; currency: string }, { micros: bigint }>(
-  'ledger.balance_of_contra',
-  `select coalesce(sum(case when s.credit = $name then s.amount else -s.amount end), 0)::bigint as micros
-     from (select r.debit, r.credit, r.amount
-             from ledger.rollups r
-            where r.bucket = $bucket and r.account_id = $account and r.environment = $environment
-              and r.currency = $currency
-           union all
-           select t.debit, t.credit, t.amount
-             from ledger.transfers t
-            where t.bucket = $bucket and t.account_id = $account and t.environment = $environment
-              and t.currency = $currency and t.id >= ${mark}) s
-    where $name in (s.debit, s.credit)`,
-)
-
 /** Adds up what has settled. Safe to repeat, also at the same time. */
 export async function rollUp(db: Database, clock: Clock): Promise<void> {
   const upto = firstUuidAt(clock.nowMs() - settledMs)
@@ -92,17 +77,6 @@ export async function spentByDay(
     endId: firstUuidAt(startOf(to) + dayMs),
   })
   return rows.map(({ currency, ...row }) => ({ ...row, currency: currencyOf(currency) }))
-}
-
-/** What a contra account holds, in micros: what it was credited, less what it was debited. */
-export async function balanceOfContra(
-  queryable: Queryable,
-  tenant: Tenant,
-  name: string,
-  currency: Currency,
-): Promise<bigint> {
-  const { micros } = await one(queryable.query(sumContra, { ...tenant, name, currency }))
-  return micros
 }
 
 function startOf(day: string): number {

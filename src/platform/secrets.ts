@@ -162,7 +162,10 @@ export class Secrets {
     return { dataKeys: await this.#rewrapDataKeys(), signingKeys: await this.#resealSigningKeys() }
   }
 
-  /** Makes a new data key for an account. The older ones only open what they have sealed. */
+  /**
+   * Makes a new data key for an account. The older ones only open what they have sealed. No command does this yet: no
+   * account comes near the number of values that one key may seal.
+   */
   async rotateDataKey(owner: Owner): Promise<void> {
     const ring = await this.#read(owner)
     await this.#addDataKey(owner, (ring?.activeId ?? 0) + 1)

@@ -37,23 +37,13 @@ export function boundary(calendar: Calendar, index: number): Date {
 
 /** The whole interval that a moment lies in; a moment that is a boundary begins one. */
 export function intervalAt(calendar: Calendar, at: Date): Period {
-  const { start, end } = around(calendar, at)
-  return { start, end }
-}
-
-/** The index of the last boundary that is not after a moment. */
-export function indexAt(calendar: Calendar, at: Date): number {
-  return around(calendar, at).index
-}
-
-/** Counted in intervals as long as they usually are, the guess lies near. */
-function around(calendar: Calendar, at: Date): Period & { index: number } {
+  // Counted in intervals as long as they usually are, the guess lies near.
   let index = Math.floor((at.getTime() - readWall(calendar.anchor).getTime()) / (usualDays(calendar) * dayMs))
   let start = boundary(calendar, index)
   while (start > at) start = boundary(calendar, --index)
   for (;;) {
     const end = boundary(calendar, index + 1)
-    if (end > at) return { start, end, index }
+    if (end > at) return { start, end }
     start = end
     index++
   }
