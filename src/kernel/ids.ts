@@ -225,7 +225,10 @@ export function writeUuid(out: Buffer, at: number, text: string): boolean {
   return true
 }
 
-/** From character codes, since a text put together of pieces is made whole where it is first read: 0.06 µs, not 0.3. */
+/**
+ * The first 16 bytes as a UUID. From character codes, since a text put together of pieces is made whole where it is first
+ * read: 0.06 µs, not 0.3.
+ */
 export function uuidText(b: Buffer): string {
   const h = (i: number): number => high[b[i] ?? 0] ?? 0
   const l = (i: number): number => low[b[i] ?? 0] ?? 0

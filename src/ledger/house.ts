@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The house: the operator as a tenant of the ledger. It has no wallet and no keys; what no customer has a claim to yet
 // stands here, between contra accounts: money that nobody was asked for, what providers cost, what they paid to the bank.
-import { bucketOf } from '../kernel/ids.ts'
+import { bucketOf, nilUuid } from '../kernel/ids.ts'
 import type { Currency } from '../kernel/money.ts'
 import { one, type Queryable, statement, type Tx } from '../platform/db.ts'
 import type { Environment, Tenant } from '../platform/tenant.ts'
 
-const nobody = '00000000-0000-0000-0000-000000000000'
-
 export function houseOf(environment: Environment): Tenant {
-  return { bucket: bucketOf(nobody), account: nobody, environment }
+  return { bucket: bucketOf(nilUuid), account: nilUuid, environment }
 }
 
 /** A movement between two contra accounts: one leg, which (source, step) names. */
@@ -61,7 +59,7 @@ const sumAll = statement<{ environment: string; name: string; currency: string }
              left join ledger.rollup_marks m
                on m.bucket = t.bucket and m.account_id = t.account_id and m.environment = t.environment
             where t.environment = $environment and t.currency = $currency
-              and t.id >= coalesce(m.upto, '${nobody}')) s
+              and t.id >= coalesce(m.upto, '${nilUuid}')) s
     where $name in (s.debit, s.credit)`,
 )
 

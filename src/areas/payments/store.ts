@@ -196,18 +196,15 @@ export const noteDispute = statement<One & { status: string; at: Date }, Payment
    returning ${columns}`,
 )
 
-export const findAttempt = statement<One, AttemptRow>(
-  'payments.find_attempt',
-  `select id, payment_id, provider, country, currency, state, provider_id, token, created_at, updated_at,
-          said_paid_at, called_amount, called_receipt, accounts.clock_offset_ms(account_id, environment) as clock_offset_ms
-     from payments.attempts where ${mine} and id = $id`,
-)
+const selectAttempt = `select id, payment_id, provider, country, currency, state, provider_id, token, created_at, updated_at,
+  said_paid_at, called_amount, called_receipt, accounts.clock_offset_ms(account_id, environment) as clock_offset_ms
+  from payments.attempts where ${mine}`
+
+export const findAttempt = statement<One, AttemptRow>('payments.find_attempt', `${selectAttempt} and id = $id`)
 
 export const attemptOfPayment = statement<Tenant & { payment: string }, AttemptRow>(
   'payments.attempt_of_payment',
-  `select id, payment_id, provider, country, currency, state, provider_id, token, created_at, updated_at,
-          said_paid_at, called_amount, called_receipt, accounts.clock_offset_ms(account_id, environment) as clock_offset_ms
-     from payments.attempts where ${mine} and payment_id = $payment order by id desc limit 1`,
+  `${selectAttempt} and payment_id = $payment order by id desc limit 1`,
 )
 
 /**

@@ -3,7 +3,7 @@
 // for, what was set aside, among them in one order.
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
-import { type Id, idOf, timeOfUuid } from '../../kernel/ids.ts'
+import { type Id, idOf, timeOfUuid, uuidText } from '../../kernel/ids.ts'
 import type { Currency } from '../../kernel/money.ts'
 import { type Entry, entriesOf, entryTypes } from '../../ledger/entries.ts'
 import { type Hold, holdsOf } from '../../ledger/holds.ts'
@@ -221,10 +221,7 @@ function after({ from, to }: { from: string; to: string }, id: string, descendin
 
 function successor(uuid: string): string {
   const bits = (BigInt(`0x${uuid.replaceAll('-', '')}`) + 1n) & ((1n << 128n) - 1n)
-  return bits
-    .toString(16)
-    .padStart(32, '0')
-    .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+  return uuidText(Buffer.from(bits.toString(16).padStart(32, '0'), 'hex'))
 }
 
 /** What customers said of the payments and payouts on a page. */

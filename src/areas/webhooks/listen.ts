@@ -4,14 +4,14 @@
 // secret.
 import { createHash } from 'node:crypto'
 import { Type } from 'typebox'
-import { idOf } from '../../kernel/ids.ts'
+import { idOf, uuidText } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { knownEvent, tailMessages } from '../../platform/events/tail.ts'
 import type { EventRow } from '../../platform/events.ts'
 import { stream } from '../../platform/route.ts'
 import { bodyBytes } from './deliveries/body.ts'
-import { requestHeaders, resourceUrl } from './deliveries/delivery.ts'
+import { paired, requestHeaders, resourceUrl } from './deliveries/delivery.ts'
 import { loadCallbackTarget, type Target } from './deliveries/targets.ts'
 import { subscriptionOf } from './endpoints/endpoint.ts'
 
@@ -88,14 +88,12 @@ function requestOf(app: App, { tenant, nowMs, receivedMs }: Caller, target: Targ
     trace: null,
   }
   const pairs = requestHeaders(target, delivery, bytes, app.clock.nowMs(), null)
-  const headers: Record<string, string> = {}
-  for (let i = 0; i + 1 < pairs.length; i += 2) headers[pairs[i] ?? ''] = pairs[i + 1] ?? ''
-  return JSON.stringify({ headers, body: bytes.toString() })
+  return JSON.stringify({ headers: paired(pairs), body: bytes.toString() })
 }
 
 /** An id that follows from the event, so that it is the same whenever the event is told. */
 function deliveryOf(event: string): string {
   const own = createHash('sha256').update(`${event} listen`).digest('hex')
   const hex = `${event.replaceAll('-', '').slice(0, 16)}8${own.slice(0, 15)}`
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+  return uuidText(Buffer.from(hex, 'hex'))
 }

@@ -15,6 +15,7 @@ import { calculateJwkThumbprint } from 'jose/jwk/thumbprint'
 import { SignJWT } from 'jose/jwt/sign'
 import { jwtVerify } from 'jose/jwt/verify'
 import { idOf, uuidOf } from '../../kernel/ids.ts'
+import { dayMs } from '../../kernel/time.ts'
 import type { Clock } from '../clock.ts'
 import { type Database, statement } from '../db.ts'
 import { type Secrets, signingKeyPlace } from '../secrets.ts'
@@ -54,7 +55,6 @@ const audience = 'pamoja'
 const algorithm = 'EdDSA'
 const tokenType = 'JWT'
 const toleranceSeconds = 30
-const dayMs = 86_400_000
 const rotateAfterMs = 30 * dayMs
 /** How long the public half of a key stays when there is a newer one. No token lives that long. */
 const keptForMs = 31 * dayMs

@@ -3,6 +3,7 @@
 // month that is too short for the anchor's day does not shorten those after it: 31 January, 28 February, 31 March. Days
 // are days on the account's wall clock, also where it is moved for summer. Boundaries are whole seconds.
 import { Temporal } from 'temporal-polyfill'
+import { dayMs } from '../../../kernel/time.ts'
 
 export const intervals = ['day', 'week', 'month', 'year'] as const
 export type Interval = (typeof intervals)[number]
@@ -89,8 +90,6 @@ export function withinHours(at: Date, timeZone: string, from: number, to: number
   const morning = now.startOfDay().with({ hour: from })
   return new Date((now.hour < from ? morning : morning.add({ days: 1 })).epochMilliseconds)
 }
-
-const dayMs = 86_400_000
 
 function usualDays({ interval, intervalCount }: Calendar): number {
   return { day: 1, week: 7, month: 30.436875, year: 365.2425 }[interval] * intervalCount

@@ -3,7 +3,7 @@
 // and proves it.
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { AppError } from '../../../kernel/errors.ts'
-import { bucketCount } from '../../../kernel/ids.ts'
+import { bucketCount, uuidText } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe } from '../../../platform/db.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
@@ -58,10 +58,10 @@ export function addressOf(name: string): Address {
   if (bytes.length !== nameBytes || bytes.readUInt16BE() >= bucketCount || subject === null) throw nothingHere()
   const tenant: Tenant = {
     bucket: bytes.readUInt16BE(),
-    account: uuidAt(bytes, 2),
+    account: uuidText(bytes.subarray(2)),
     environment: (kind & 1) === 1 ? 'live' : 'test',
   }
-  return { subject, tenant, id: uuidAt(bytes, 19), token: bytes.subarray(35), topic: kind >> 4 }
+  return { subject, tenant, id: uuidText(bytes.subarray(19)), token: bytes.subarray(35), topic: kind >> 4 }
 }
 
 /** The attempt that a secret name names; throws when there is none. */
@@ -79,11 +79,6 @@ function subjectOf(number: number): Subject | null {
 
 function bytesOf(uuid: string): Buffer {
   return Buffer.from(uuid.replaceAll('-', ''), 'hex')
-}
-
-function uuidAt(bytes: Buffer, start: number): string {
-  const hex = bytes.subarray(start, start + 16).toString('hex')
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
 
 export function nothingHere(): AppError {

@@ -2,7 +2,7 @@
 // What a rule would have matched: it is held against stored checks, which know everything that was known then. A velocity
 // that nothing counted at the time is not known, so that a condition on it is false; how often that was so is said.
 import { Type } from 'typebox'
-import { idOf } from '../../../kernel/ids.ts'
+import { idOf, nilUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { idBounds } from '../../../platform/page.ts'
@@ -19,7 +19,6 @@ import { velocityName } from './velocity.ts'
 const pageSize = 2_000
 const maxChecks = 100_000
 const maxSamples = 20
-const noUuid = '00000000-0000-0000-0000-000000000000'
 
 const count = (description: string) => Type.Integer({ description })
 
@@ -68,7 +67,7 @@ async function heldAgainst(app: App, caller: Caller, id: string, range: { start_
   const decisions = { allow: 0, review: 0, require_3ds: 0, block: 0 }
   const samples: string[] = []
   let [checked, matched, changed, unknown_velocity] = [0, 0, 0, 0]
-  let after = noUuid
+  let after = nilUuid
   let isLast = false
   while (!isLast && checked < maxChecks) {
     const rows = await app.db.query(checksBetween, {

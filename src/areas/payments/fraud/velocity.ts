@@ -3,6 +3,7 @@
 // largest that fits six times into the window; a window reaches back to the beginning of its first step, so that it is up to
 // a sixth longer than it says and never shorter.
 import { createHash } from 'node:crypto'
+import { nilUuid, uuidText } from '../../../kernel/ids.ts'
 import type { Facts } from './fields.ts'
 
 export const metrics = ['count', 'sum', 'distinct'] as const
@@ -62,8 +63,6 @@ export interface Tally {
   readonly statuses: readonly string[] | null
 }
 
-const noItem = '00000000-0000-0000-0000-000000000000'
-
 /** Null where the subject has nothing to be counted by. */
 export function tallyOf(velocity: Velocity, direction: string, facts: Facts, nowMs: number): Tally | null {
   const { metric, of, by, windowSeconds: seconds, statuses } = velocity
@@ -82,7 +81,7 @@ export function tallyOf(velocity: Velocity, direction: string, facts: Facts, now
     step,
     start: nowSeconds - (nowSeconds % step),
     since: nowSeconds - seconds - ((nowSeconds - seconds) % step),
-    item: metric === 'distinct' ? hashed(String(counted)) : noItem,
+    item: metric === 'distinct' ? hashed(String(counted)) : nilUuid,
     amount: metric === 'sum' && typeof counted === 'bigint' ? counted : 0n,
     keepSeconds: seconds + step,
     statuses,
@@ -91,8 +90,7 @@ export function tallyOf(velocity: Velocity, direction: string, facts: Facts, now
 
 /** 128 bits of SHA-256 in the form of a UUID, which is how PostgreSQL keeps them best. */
 export function hashed(text: string): string {
-  const hex = createHash('sha256').update(text).digest('hex')
-  return hex.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+  return uuidText(createHash('sha256').update(text).digest())
 }
 
 /** What was found in the rows of a tally. */

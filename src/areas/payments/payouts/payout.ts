@@ -6,7 +6,7 @@ import { idOf, uuidOf } from '../../../kernel/ids.ts'
 import type { Step } from '../../../ledger/wallets.ts'
 import { maskedAccount } from '../bank/banks.ts'
 import type { Payout } from '../events.ts'
-import { failureMessages } from '../providers/provider.ts'
+import { sentenceOf } from '../payment.ts'
 import type { BatchRow } from './batch-store.ts'
 import type { PayoutRow } from './store.ts'
 
@@ -85,9 +85,4 @@ export function payoutUuid(id: string): string {
 
 export function noSuchPayout(): AppError {
   return new AppError('NOT_FOUND', 'there is no such payout; the ids of payouts begin with po_')
-}
-
-function sentenceOf(reason: string | null): string | null {
-  const messages: Readonly<Record<string, string>> = failureMessages
-  return reason === null ? null : (messages[reason] ?? null)
 }

@@ -3,7 +3,7 @@
 // once; each payment that nobody knew the end of is settled by its line, on the same path as by a callback. Whatever was
 // done when a node dies is found done by the next one.
 import { Type } from 'typebox'
-import { firstUuidAt, idOf, newUuid } from '../../../kernel/ids.ts'
+import { firstUuidAt, idOf, newUuid, nilUuid } from '../../../kernel/ids.ts'
 import { type Currency, formatMicros, isCurrency } from '../../../kernel/money.ts'
 import { minuteMs } from '../../../kernel/time.ts'
 import { type ContraMove, debitedInAll, houseOf, postContra } from '../../../ledger/house.ts'
@@ -18,7 +18,6 @@ import type { Booked, LineRow, StatementRow } from './store.ts'
 import * as store from './store.ts'
 
 const linesAtOnce = 5_000
-const first = '00000000-0000-0000-0000-000000000000'
 
 const Payload = Type.Object({ statement: Type.String() })
 
@@ -127,7 +126,7 @@ async function inPages(
 /** Settles the payments whose lines say that they were paid: also those that nobody knew the end of. */
 export async function settleLines(app: App, { environment, provider, country }: ProviderAccount): Promise<void> {
   const house = houseOf(environment)
-  let after = first
+  let after = nilUuid
   for (;;) {
     const lines = await app.db.query(store.unsettled, { ...house, provider, country, after, limit: linesAtOnce })
     for (const line of lines) await settleLine(app, house, line)

@@ -3,7 +3,7 @@
 import type { Static } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../../kernel/ids.ts'
-import { type Currency, currencies, divideHalfEven } from '../../../kernel/money.ts'
+import { type Currency, currencies, divideHalfEven, least } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
 import { one, type Queryable, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
@@ -67,9 +67,8 @@ export async function payerHasBack(
   const { refunded } = purposeOf(payment)
   if (!refunded) return
   const { amount: all } = await one(tx.query(backWithPayer, { ...occasion.tenant, payment: payment.id }))
-  const atMost = (sum: bigint) => (sum < payment.amount ? sum : payment.amount)
-  const total = atMost(all)
-  const before = atMost(all - amount)
+  const total = least(all, payment.amount)
+  const before = least(all - amount, payment.amount)
   if (total > before) await refunded(app, tx, occasion, payment, { id, amount: total - before, total })
 }
 

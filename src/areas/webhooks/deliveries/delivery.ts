@@ -163,3 +163,10 @@ export function requestHeaders(
   for (const part of target.headers) headers.push(part)
   return headers
 }
+
+/** Such a list as an object, as customers are shown it. */
+export function paired(flat: readonly string[]): Record<string, string> {
+  const headers: Record<string, string> = {}
+  for (let i = 0; i + 1 < flat.length; i += 2) headers[flat[i] ?? ''] = flat[i + 1] ?? ''
+  return headers
+}

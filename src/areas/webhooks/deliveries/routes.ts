@@ -16,7 +16,7 @@ import { type Allowance, admit } from '../allowance.ts'
 import { mask, subscriptionOf } from '../endpoints/endpoint.ts'
 import { existing } from '../endpoints/register.ts'
 import { bodyBytes } from './body.ts'
-import { requestHeaders, resourceUrl } from './delivery.ts'
+import { paired, requestHeaders, resourceUrl } from './delivery.ts'
 import type { LogEntry } from './finished.ts'
 import { keptSince, rangeOf } from './history.ts'
 import { redeliver } from './replays.ts'
@@ -317,10 +317,4 @@ async function detail(
     request: { url: endpoint.url, headers: paired([...pairs, ...masked]), body: bytes?.toString() ?? null },
     attempts_log: entries.map(({ timestamp: _, ...entry }) => entry),
   }
-}
-
-function paired(flat: readonly string[]): Record<string, string> {
-  const headers: Record<string, string> = {}
-  for (let i = 0; i + 1 < flat.length; i += 2) headers[flat[i] ?? ''] = flat[i + 1] ?? ''
-  return headers
 }
