@@ -5,6 +5,9 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import pg from 'pg'
+import { bindOf, findBind, sealSecret } from '../../src/areas/sms/bind.ts'
+import { one } from '../../src/platform/db.ts'
 import { AggregatorSimulator } from '../../src/simulators/aggregator.ts'
 import { root } from '../program.ts'
 import { balance, ended, inForce, send, statusOf, toldOf } from '../texting.ts'
@@ -263,6 +266,62 @@ describe('over an aggregator', () => {
     await world.operator.delete(`/v1/operator/sms/routes/${own.body.id}`)
     assert.equal((await world.operator.delete('/v1/operator/sms/binds/old')).status, 200)
     await old.stop()
+  })
+
+  test('a key in the headers or fields of a profile is sealed, shown as stars, and stays when it is given back', async () => {
+    const ada = await world.account({ balance: 100 })
+    const request = {
+      headers: { authorization: 'Bearer key', 'x-request': '{{id}}' },
+      fields: { ...profile.request.fields, login: { user: 'pamoja', pin: 271828, urgent: true, note: null } },
+    }
+    const hidden = { ...profileOf(aggregator, { request }), auth: { kind: 'none' } }
+    await changeBind('aggregator', { password: '', profile: hidden })
+    const { profile: shown } = await bind('aggregator')
+    assert.deepEqual(shown.request.headers, { authorization: '********', 'x-request': '{{id}}' })
+    assert.deepEqual(shown.request.fields, {
+      ...profile.request.fields,
+      login: { user: '********', pin: '********', urgent: true, note: null },
+    })
+    const { body: got } = await world.operator.get('/v1/operator/sms/binds/aggregator')
+    assert.deepEqual(got.profile, shown)
+    const row = await one(world.app.db.query(findBind, { name: 'aggregator' }))
+    assert.equal(/Bearer key|271828/.test(JSON.stringify(row)), false)
+
+    shown.errors.statuses['403'] = { as: 'reroute' }
+    await changeBind('aggregator', { profile: shown })
+    await ended(ada, await send(ada, '+254722500007', 'with the same key'))
+    assert.ok(aggregator.taken.some(({ text }) => text === 'with the same key'))
+
+    shown.request.headers['x-other'] = '********'
+    const unknown = await world.operator.patch('/v1/operator/sms/binds/aggregator', { profile: shown })
+    assert.equal(unknown.status, 422)
+    assert.match(unknown.body.error.details, /profile.request.headers.x-other is masked; give its value/)
+
+    await changeBind('aggregator', { password: 'key', profile: profileOf(aggregator, {}) })
+  })
+
+  test('a bind whose profile was not sealed yet goes on, shows stars, and is sealed when it is changed', async () => {
+    const ada = await world.account({ balance: 100 })
+    const request = { headers: { authorization: 'Bearer key' } }
+    const profile = { ...profileOf(aggregator, { request }), auth: { kind: 'none' } }
+    const kept = await one(world.app.db.query(findBind, { name: 'aggregator' }))
+    const { token } = await bindOf(world.app, kept)
+    const owner = { bucket: kept.sealed_bucket, account: kept.sealed_account }
+    const sql = new pg.Client({ connectionString: world.databaseUrl })
+    await sql.connect()
+    await sql.query('update sms.binds set settings = $1, secret = $2 where name = $3', [
+      JSON.stringify({ profile }),
+      await sealSecret(world.app, owner, kept.name, { password: '', token }),
+      kept.name,
+    ])
+    await sql.end()
+    assert.equal((await bind('aggregator')).profile.request.headers.authorization, '********')
+    await changeBind('aggregator', { window: 11 })
+    await ended(ada, await send(ada, '+254722500008', 'with the old key'))
+    assert.ok(aggregator.taken.some(({ text }) => text === 'with the old key'))
+    const row = await one(world.app.db.query(findBind, { name: 'aggregator' }))
+    assert.equal(JSON.stringify(row).includes('Bearer key'), false)
+    await changeBind('aggregator', { password: 'key', profile: profileOf(aggregator, {}) })
   })
 
   async function startAggregator(calls: 'json' | 'form' | 'query'): Promise<AggregatorSimulator> {

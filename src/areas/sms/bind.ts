@@ -9,6 +9,7 @@ import { bodyChecker } from '../../platform/http/validate.ts'
 import type { Outbound } from '../../platform/outbound.ts'
 import type { Owner } from '../../platform/secrets.ts'
 import type { Carrier, Intake } from './carrier.ts'
+import { masked } from './masking.ts'
 
 const tokenBytes = 24
 
@@ -43,6 +44,8 @@ export interface CarrierKind {
   readonly isCalled: boolean
   /** Fills in what was left out, and throws VALIDATION_ERROR for what is wrong. */
   check(settings: object): object
+  /** As operators see them: without the password, and with stars for what else may be a secret. */
+  shown(settings: object): object
   open(bind: Bind, surroundings: Surroundings): Carrier
 }
 
@@ -64,6 +67,10 @@ export function carrierKind<S extends TObject>(declared: {
     fields: schema.properties,
     isCalled: declared.isCalled ?? false,
     check,
+    shown: (settings) => {
+      const { password: _, ...others }: { password?: unknown } = { ...settings }
+      return Object(masked(schema, others))
+    },
     open: (bind, surroundings) => declared.open(bind, check(bind.settings), surroundings),
   }
 }
@@ -79,6 +86,7 @@ function withDefaults({ properties }: TObject, given: object): object {
 export interface BindRow {
   name: string
   kind: string
+  /** As operators see them. */
   settings: object
   secret: Buffer
   sealed_bucket: number
@@ -106,6 +114,8 @@ export function newToken(): string {
 interface Secret {
   password: string
   token: string
+  /** The others; a bind that was last changed before these were sealed has them in the clear. */
+  settings?: object
 }
 
 export async function sealSecret(app: App, owner: Owner, name: string, secret: Secret): Promise<Buffer> {
@@ -123,7 +133,7 @@ export async function bindOf(app: Pick<App, 'secrets'>, row: BindRow): Promise<B
     ratePerSecond: row.rate,
     responseTimeoutSeconds: row.response_timeout_seconds,
     token: secret.token,
-    settings: { ...row.settings, password: secret.password },
+    settings: { ...(secret.settings ?? row.settings), password: secret.password },
   }
 }
 

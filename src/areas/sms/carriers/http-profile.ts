@@ -6,6 +6,7 @@ import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { parseTarget } from '../../../platform/outbound/customer-urls.ts'
 import { OneOf } from '../../../platform/schema.ts'
+import { mask } from '../masking.ts'
 
 const maxEntries = 100
 const strict = { additionalProperties: false } as const
@@ -52,7 +53,11 @@ export const Profile = Type.Object(
         method: OneOf(['GET', 'POST']),
         url: Type.String({ minLength: 1, maxLength: 2_000, rule: 'must be a URL' }),
         headers: Type.Optional(
-          Type.Record(Type.String(), Type.String({ maxLength: 2_000 }), { ...named, sensitive: true }),
+          Type.Record(Type.String(), Type.String({ maxLength: 2_000 }), {
+            ...named,
+            sensitive: true,
+            description: 'Kept encrypted and shown masked. A value in its masked form stays as it was',
+          }),
         ),
         format: OneOf(['json', 'form', 'query'], { description: 'Where the fields go, and how they are written' }),
         fields: Type.Record(Type.String(), Type.Unknown(), {
@@ -61,7 +66,8 @@ export const Profile = Type.Object(
           description:
             'The fields of the request, of any depth for `json`. Texts may hold {{to}}, {{to_digits}}, {{from}}, ' +
             '{{text}}, {{id}}, {{parts}}, {{encoding}}, {{validity_seconds}}, {{password}}, {{receipts_url}} and ' +
-            '{{inbound_url}}, each escaped for its place',
+            '{{inbound_url}}, each escaped for its place. Kept encrypted; what is not only one of these is shown masked, ' +
+            'and a value in its masked form stays as it was',
         }),
       },
       strict,
@@ -194,6 +200,7 @@ function prefixed(prefix: string, places: object = {}): Record<string, unknown> 
 }
 
 function checkVariables(field: string, text: string, allowed: readonly string[]): void {
+  if (text === mask) throw wrong(field, 'is masked; give its value')
   for (const [whole, name = ''] of text.matchAll(placeholder))
     if (!allowed.includes(name)) throw wrong(field, `has ${whole}; it may have ${allowed.join(', ')}`)
 }

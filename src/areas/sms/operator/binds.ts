@@ -13,6 +13,7 @@ import { IdParam, list, type Route, read, write } from '../../../platform/route.
 import { At, Deleted, Nullable, OneOf } from '../../../platform/schema.ts'
 import { type BindRow, bindColumns, bindOf, type CarrierKind, newToken, noticeUrl, sealSecret } from '../bind.ts'
 import { carrierKinds } from '../carriers/kinds.ts'
+import { unmasked } from '../masking.ts'
 import { isSandbox, networkOf } from '../network.ts'
 import { ownerOf } from '../ownership.ts'
 
@@ -198,7 +199,7 @@ const createBind = write({
           tx.query(insertBind, {
             name,
             kind,
-            ...(await sealed(app, caller, name, settings, newToken())),
+            ...(await sealed(app, caller, { name, kind }, settings, newToken())),
             window: body.window ?? defaultWindow,
             rate: body.rate ?? null,
             responseTimeoutSeconds: body.response_timeout_seconds ?? defaultTimeoutSeconds,
@@ -230,7 +231,7 @@ const changeBind = write({
     const row = await one(
       tx.query(updateBind, {
         name: before.name,
-        ...(await sealed(app, caller, before.name, settingsOf(before.kind, body, settings), token)),
+        ...(await sealed(app, caller, before, settingsOf(before.kind, body, settings), token)),
         window: body.window ?? before.window_size,
         rate: body.rate === undefined ? before.rate : body.rate,
         responseTimeoutSeconds: body.response_timeout_seconds ?? before.response_timeout_seconds,
@@ -268,7 +269,7 @@ function settingsOf(kindName: string, said: object, before: object): object {
   const given = Object.entries(said).filter(([name]) => name in kindFields)
   for (const [name] of given)
     if (!(name in kind.fields)) throw new AppError('VALIDATION_ERROR', `${name} is not a setting of ${kindName} binds`)
-  return kind.check({ ...before, ...Object.fromEntries(given) })
+  return kind.check(Object(unmasked({ ...before, ...Object.fromEntries(given) }, before)))
 }
 
 function kindOf(name: string): CarrierKind {
@@ -279,12 +280,20 @@ function kindOf(name: string): CarrierKind {
 
 type Sealed = Pick<BindParameters, 'settings' | 'secret' | 'sealedBucket' | 'sealedAccount'>
 
-async function sealed(app: App, { tenant }: Caller, name: string, settings: object, token: string): Promise<Sealed> {
+/** All settings are sealed, because any part of a profile's headers and fields may be a key; what is shown lies open. */
+async function sealed(
+  app: App,
+  { tenant }: Caller,
+  { name, kind }: Pick<BindRow, 'name' | 'kind'>,
+  all: object,
+  token: string,
+): Promise<Sealed> {
   const { bucket, account } = tenant
-  const { password, ...open }: { password?: unknown } = { ...settings }
+  const { password, ...settings }: { password?: unknown } = { ...all }
+  const secret = { password: String(password ?? ''), token, settings }
   return {
-    settings: JSON.stringify(open),
-    secret: await sealSecret(app, { bucket, account }, name, { password: String(password ?? ''), token }),
+    settings: JSON.stringify(kindOf(kind).shown(settings)),
+    secret: await sealSecret(app, { bucket, account }, name, secret),
     sealedBucket: bucket,
     sealedAccount: account,
   }
@@ -295,7 +304,7 @@ async function bindRecord(app: App, row: BindRow): Promise<Static<typeof BindRec
   const state = networkOf(app).state(name)
   const called = carrierKinds.get(kind)?.isCalled ? await bindOf(app, row).catch(() => null) : null
   return {
-    ...row.settings,
+    ...carrierKinds.get(kind)?.shown(row.settings),
     name,
     kind,
     window: row.window_size,
