@@ -184,6 +184,16 @@ test('a plan changed for one is changed for all on it', async () => {
   assert.deepEqual(names, ['charity', 'enterprise', 'free', 'growth', 'starter'])
 })
 
+test('of many who make a plan of one name at once, one does', async () => {
+  const all = await Promise.all(
+    [1, 2, 3, 4, 5, 6].map((sms) => world.operator.post('/v1/operator/plans', { name: 'wanted', limits: { sms } })),
+  )
+  assert.deepEqual(all.map(({ status }) => status).sort(), [201, 409, 409, 409, 409, 409])
+  const made = all.find(({ status }) => status === 201)
+  const { body: plan } = await world.operator.get('/v1/operator/plans/wanted')
+  assert.deepEqual(plan.limits, made?.body.limits)
+})
+
 test('the operator sees nodes and queues', async () => {
   const { body } = await world.operator.get('/v1/operator/system')
   assert.equal(body.nodes.length, 1)

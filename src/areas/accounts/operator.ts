@@ -38,10 +38,11 @@ import {
   findAccount,
   findCredit,
   findPlan,
+  insertPlan,
   listAccounts,
   listPlans,
   type PlanRow,
-  savePlan,
+  updatePlanLimits,
 } from './store.ts'
 
 const MinuteLimit = Nullable(
@@ -391,9 +392,9 @@ const createPlan = write({
   errors: ['VALIDATION_ERROR', 'CONFLICT'],
   examples: [{ name: 'A plan for charities', body: { name: 'charity', limits: { sms: 200, email: 200 } } }],
   handle: async (_app, tx, { body }, caller) => {
-    if (await maybe(tx.query(findPlan, { name: body.name })))
-      throw new AppError('CONFLICT', 'a plan of that name exists; change it instead')
-    return store(tx, body.name, body.limits, caller, 'plan.create')
+    const made = await maybe(tx.query(insertPlan, { name: body.name, limits: JSON.stringify(body.limits) }))
+    if (!made) throw new AppError('CONFLICT', 'a plan of that name exists; change it instead')
+    return noted(tx, made, caller, 'plan.create')
   },
 })
 
@@ -426,22 +427,16 @@ const updatePlan = write({
   handle: async (app, tx, { params, body }, caller) => {
     const plan = await maybe(tx.query(findPlan, { name: params.name }))
     if (!plan) throw noSuchPlan()
-    const changed = await store(tx, plan.name, { ...plan.limits, ...body.limits }, caller, 'plan.update')
+    const limits = JSON.stringify({ ...plan.limits, ...body.limits })
+    const changed = await one(tx.query(updatePlanLimits, { name: plan.name, limits }))
     for (const { id } of await tx.query(accountsOnPlan, { plan: plan.name })) await forget(app, tx, id)
-    return changed
+    return noted(tx, changed, caller, 'plan.update')
   },
 })
 
-async function store(
-  tx: Tx,
-  name: string,
-  limits: object,
-  caller: Caller,
-  action: string,
-): Promise<Static<typeof PlanRecord>> {
-  const saved = await one(tx.query(savePlan, { name, limits: JSON.stringify(limits) }))
-  await record(tx, caller, action, name, { after: saved })
-  return planRecord(saved)
+async function noted(tx: Tx, plan: PlanRow, caller: Caller, action: string): Promise<Static<typeof PlanRecord>> {
+  await record(tx, caller, action, plan.name, { after: plan })
+  return planRecord(plan)
 }
 
 async function existing(queryable: Queryable, id: string): Promise<AccountRow> {

@@ -291,10 +291,16 @@ export const findPlan = statement<{ name: string }, PlanRow>(
   'select name, limits, updated_at from accounts.plans where name = $name for update',
 )
 
-export const savePlan = statement<{ name: string; limits: string }, PlanRow>(
-  'accounts.save_plan',
+export const insertPlan = statement<{ name: string; limits: string }, PlanRow>(
+  'accounts.insert_plan',
   `insert into accounts.plans (name, limits) values ($name, $limits::jsonb)
-   on conflict (name) do update set limits = excluded.limits, updated_at = now()
+   on conflict do nothing
+   returning name, limits, updated_at`,
+)
+
+export const updatePlanLimits = statement<{ name: string; limits: string }, PlanRow>(
+  'accounts.update_plan_limits',
+  `update accounts.plans set limits = $limits::jsonb, updated_at = now() where name = $name
    returning name, limits, updated_at`,
 )
 
