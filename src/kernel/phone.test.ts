@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { factsOf, isE164, networks, placeOf } from './phone.ts'
+import { factsOf, hasLengthOfItsCountry, isE164, networks, placeOf } from './phone.ts'
 
 describe('a number is E.164', () => {
   const cases: [text: string, expected: boolean][] = [
@@ -43,6 +43,11 @@ describe('a number belongs to a country and a network', () => {
   ]
   for (const [phone, country, network] of cases)
     it(`${phone}: ${country}, ${network}`, () => assert.deepEqual(placeOf(phone), { country, network }))
+})
+
+it('a number of an impossible length is told, whichever comes first', () => {
+  for (const phone of ['+254711', '+254711000001', '+99971100000', '+14155550123', '+1415555012', '+254711'])
+    assert.equal(hasLengthOfItsCountry(phone), ['+254711000001', '+14155550123'].includes(phone), phone)
 })
 
 it('the numbering plans say what kind of number it is', () => {

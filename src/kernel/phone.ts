@@ -15,6 +15,21 @@ export function isE164(text: string): boolean {
   return e164Form.test(text)
 }
 
+const possible = new Map<string, boolean>()
+
+/**
+ * Whether a number in international form has as many digits as its country gives them. Whether the range is in use is not
+ * asked: countries open new ones. Asked for every line of long lists, and the calling code and the length decide.
+ */
+export function hasLengthOfItsCountry(phone: string): boolean {
+  const key = `${phone.slice(0, 4)} ${phone.length}`
+  const known = possible.get(key)
+  if (known !== undefined) return known
+  const found = parsePhoneNumberFromString(phone)?.isPossible() ?? false
+  possible.set(key, found)
+  return found
+}
+
 export interface Place {
   /** ISO 3166; null when no country has such numbers. */
   country: string | null

@@ -110,6 +110,9 @@ test('a list with a mistake changes nothing, and the mistake is named', async ()
   const table: [string, string | Buffer, string | undefined, RegExp][] = [
     ['letters.csv', '254722800005,Telkom\n25472280x,Telkom\n', undefined, /Line 2 does not begin with a number/],
     ['local.csv', 'number,network\n0722800005,Telkom\n', undefined, /Line 2 does not begin with a number/],
+    ['short.csv', '254722800005,Telkom\n+254711,Telkom\n', undefined, /Line 2 has a number with too many or too few/],
+    ['long.csv', '25472280000512,Telkom\n', undefined, /Line 1 has a number with too many or too few digits/],
+    ['nowhere.csv', '999722800005,Telkom\n', undefined, /Line 1 has a number with too many or too few digits/],
     ['columns.csv', '254722800005,Telkom,2026-01-01\n', undefined, /Line 1 is not `number,network`/],
     ['abroad.csv', '254722800005,Telkom\n256772800001,MTN\n', 'KE', /Line 2 has a number outside \+254/],
     ['country.csv', '254722800005,Telkom\n', 'Kenya', /--country must be an ISO 3166 code/],

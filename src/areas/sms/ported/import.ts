@@ -9,7 +9,7 @@ import { createGunzip } from 'node:zlib'
 import { getCountryCallingCode, isSupportedCountry } from 'libphonenumber-js/max'
 import { from as copyFrom } from 'pg-copy-streams'
 import { StartError } from '../../../config.ts'
-import { isE164, resolveNetwork } from '../../../kernel/phone.ts'
+import { hasLengthOfItsCountry, isE164, resolveNetwork } from '../../../kernel/phone.ts'
 import type { Database } from '../../../platform/db.ts'
 import { messageOf } from '../../../platform/log.ts'
 import { Signals } from '../../../platform/nodes/signals.ts'
@@ -116,6 +116,7 @@ function rowOf(line: string, number: number, callingCode: string | null): string
   const phone = first.startsWith('+') ? first : `+${first}`
   const wrong = (problem: string): StartError => new StartError(`Line ${number} ${problem}; nothing was changed.`)
   if (!isE164(phone)) throw wrong(`does not begin with a number in international form`)
+  if (!hasLengthOfItsCountry(phone)) throw wrong('has a number with too many or too few digits for its country')
   if (callingCode !== null && !phone.startsWith(`+${callingCode}`)) throw wrong(`has a number outside +${callingCode}`)
   if (rest.length > 0 || second.length > maxNetworkLength) throw wrong('is not `number,network`')
   if (second === '') return `${phone}\t\\N\t\\N\n`
