@@ -461,7 +461,7 @@ async function listen(listener: Listener, http: FastifyInstance, config: Config)
 async function openAdmin(app: App): Promise<{ url: string; close(): Promise<void> }> {
   const { metrics } = app
   const server = createServer((request, response) => {
-    if (request.url !== '/metrics') return void response.writeHead(404).end()
+    if (request.url?.split('?')[0] !== '/metrics') return void response.writeHead(404).end()
     metrics.text().then(
       (text) => response.writeHead(200, { 'content-type': metrics.contentType }).end(text),
       () => response.writeHead(500).end(),

@@ -66,6 +66,8 @@ test('the first start needs nothing but an empty directory, and what it prints w
   const [wallet] = account.wallets.filter(({ environment }: { environment: string }) => environment === 'test')
   assert.deepEqual([wallet.currency, wallet.balance], ['KES', 100_000])
   assert.match(await (await fetch(`${listeners.admin}/metrics`)).text(), /pamoja_/)
+  assert.equal((await fetch(`${listeners.admin}/metrics?name=up`)).status, 200)
+  assert.equal((await fetch(`${listeners.admin}/other?/metrics`)).status, 404)
   assert.equal((await client.get('/docs')).status, 200)
   assert.equal(JSON.parse(await pasted(program, client)).account_id, written.account_id)
 
