@@ -383,6 +383,7 @@ test('a bind that cannot work is refused, and nothing of it is kept', async () =
     ['no profile', { profile: undefined }, /profile is required/],
     ['a setting of another kind', { host: 'smsc.example' }, /host is not a setting of http binds/],
     ['a profile for SMPP', { kind: 'smpp' }, /profile is not a setting of smpp binds/],
+    ['SMPP at a host that is none', { kind: 'smpp', profile: undefined, host: ' ' }, /host must be a host name or/],
     ['SMPP without a host', { kind: 'smpp', profile: undefined }, /host is required/],
     ['a URL that is none', { profile: profileOf({ url: 'sms.example' }, {}) }, /profile.request.url must be/],
     ['a password that no header holds', { password: 'a\nb' }, /password must have/],

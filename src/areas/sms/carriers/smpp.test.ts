@@ -27,6 +27,14 @@ const message = {
   permit: null,
 } as const
 
+test('a bind may name its centre in every way that leads to a host', () => {
+  const bind = { port: 2775, system_id: 'pamoja', password: 'secret' }
+  for (const host of ['smsc.example', 'SMSC-1.example.', 'my_smsc', '10.0.0.7', '::1', '2001:db8::7', 'fe80::1%eth0'])
+    assert.doesNotThrow(() => smppKind.check({ ...bind, host }), host)
+  for (const host of ['', ' ', '😀', 'smsc example', 'smsc.example:2775', '-smsc', 'smsc/', 'a@smsc'])
+    assert.throws(() => smppKind.check({ ...bind, host }), /host must be a host name or address/, host)
+})
+
 test('a long message is handed over as the bind says, with an id for each part', async (t) => {
   const shapes = { udh: [2, 0x40], udh16: [3, 0x40], sar: [2, 0], payload: [1, 0] } as const
   for (const concatenation of joinings) {

@@ -48,9 +48,12 @@ const IdSetting = (where: string) =>
     description: `How the message centre writes ids in ${where}`,
   })
 
+/** A host name, as the DNS or a container network has it, or an address of either version. */
+const hostForm = '^([A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?\\.?|[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*(%[A-Za-z0-9._-]+)?)$'
+
 /** Texts as long as SMPP allows. */
 const Settings = Type.Object({
-  host: Type.String({ minLength: 1, maxLength: 253, rule: 'must be a host name or address' }),
+  host: Type.String({ maxLength: 253, pattern: hostForm, rule: 'must be a host name or address' }),
   port: Type.Integer({ minimum: 1, maximum: 65_535, rule: 'must be 1 to 65535' }),
   system_id: Type.String({ minLength: 1, maxLength: 15, rule: 'must have 1 to 15 characters' }),
   password: Type.String({ maxLength: 8, rule: 'must have at most 8 characters', sensitive: true }),
