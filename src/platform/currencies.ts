@@ -14,12 +14,15 @@ export function enabledCurrencies(app: Means): Currency[] {
     .filter((code) => isEnabled(app, code))
 }
 
-/** The currency that a request names, in either case; refuses one that is not taken here. */
-export function currencyTaken(app: Means, given: string): Currency {
+/** The currency that a request names, in either case; refuses one that is not taken here, in the name of its field. */
+export function currencyTaken(app: Means, given: string, field: string | null = null): Currency {
   const currency = given.toUpperCase()
-  if (!isCurrency(currency) || !isEnabled(app, currency))
-    throw new AppError('UNSUPPORTED_CURRENCY', `${given.slice(0, 10)} is not a currency of this service`)
-  return currency
+  if (isCurrency(currency) && isEnabled(app, currency)) return currency
+  const message = `${given.slice(0, 10)} is not a currency of this service`
+  if (field === null) throw new AppError('UNSUPPORTED_CURRENCY', message)
+  throw new AppError('UNSUPPORTED_CURRENCY', `${field}: ${message}`, {
+    fields: [{ field, code: 'UNSUPPORTED_CURRENCY', message }],
+  })
 }
 
 function isEnabled({ config }: Means, currency: Currency): boolean {

@@ -2,6 +2,7 @@
 // What an operator does, and what the customers then see.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { idOf, newUuid } from '../../src/kernel/ids.ts'
 import { eventually, startWorld, type World } from '../world.ts'
 
 let world: World
@@ -165,7 +166,38 @@ test('a price is in force once it is set, the most exact one first', async () =>
     account_id: 'acc_x',
   })
   assert.equal(stranger.error.fields[0].field, 'account_id')
+  const foreign = { prices: [many.prices[0], { ...many.prices[0], currency: 'ERN' }] }
+  const { body: dormant } = await world.operator.post('/v1/operator/prices/import', foreign)
+  assert.deepEqual([dormant.error.code, dormant.error.fields[0].field], ['UNSUPPORTED_CURRENCY', 'prices[1].currency'])
+  assert.equal(dormant.error.details, 'prices[1].currency: ERN is not a currency of this service')
   assert.equal((await world.operator.get('/v1/operator/prices?area=sms')).body.data.length, 0, 'all or none')
+})
+
+test('a price of an account names it in the audit log, and one of nobody is refused', async () => {
+  const ada = await world.account()
+  const nobody = idOf('account', newUuid(Date.now()))
+  const price = { area: 'letters', unit: 'page', amount: 1, currency: 'KES' }
+  const { body: own } = await world.operator.post('/v1/operator/prices', { ...price, account_id: ada.id })
+  await world.operator.delete(`/v1/operator/prices/${own.id}`)
+  const { body: log } = await world.operator.get('/v1/audit-log')
+  const of = (action: string) =>
+    log.data.find((entry: { action: string; target: string }) => entry.action === action && entry.target === own.id)
+  assert.equal(of('price.set').after.account_id, ada.id)
+  assert.equal(of('price.remove').before.account_id, ada.id)
+
+  const refused = await world.operator.post('/v1/operator/prices', { ...price, account_id: nobody })
+  assert.deepEqual([refused.status, refused.body.error.fields[0].field], [422, 'account_id'])
+  const several = await world.operator.post('/v1/operator/prices/import', {
+    prices: [
+      { ...price, account_id: ada.id },
+      { ...price, account_id: nobody },
+    ],
+  })
+  assert.deepEqual([several.status, several.body.error.fields[0].field], [422, 'prices[1].account_id'])
+  assert.deepEqual((await world.operator.get('/v1/operator/prices?area=letters')).body.data, [])
+  const route = { account_id: nobody, tiers: [[{ bind: 'nobody' }]] }
+  const strayed = await world.operator.post('/v1/operator/sms/routes', route)
+  assert.deepEqual([strayed.status, strayed.body.error.fields[0].field], [422, 'account_id'])
 })
 
 test('a plan changed for one is changed for all on it', async () => {

@@ -2,6 +2,7 @@
 // Prices as a file: taken whole, or refused with a word about every line that is wrong.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { idOf, newUuid } from '../../src/kernel/ids.ts'
 import { startWorld, type World } from '../world.ts'
 
 let world: World
@@ -67,6 +68,7 @@ test('every line that is wrong is named, and nothing is stored', async () => {
       'parcels;kilo;KE;;;1;XXX;',
       'parcels;kilo;;Posta;;1;KES;',
       'parcels;kilo;KE;;pay_1;1;KES;',
+      `parcels;kilo;KE;;${idOf('account', newUuid(Date.now()))};1;KES;`,
       'parcels;kilo;KE;;;1;KES;soon',
       'parcels;;KE;;;1;KES;',
       'parcels;kilo;KE;;;2;KES;',
@@ -77,14 +79,18 @@ test('every line that is wrong is named, and nothing is stored', async () => {
   const { errors, error_count, details } = refused.body.error
   assert.deepEqual(
     errors.map(({ line, code }: { line: number; code: string }) => [line, code]),
-    [3, 4, 5, 6, 7, 8, 9, 10, 11, 12].map((line) => [line, line === 6 ? 'UNSUPPORTED_CURRENCY' : 'VALIDATION_ERROR']),
+    [3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13].map((line) => [
+      line,
+      line === 6 ? 'UNSUPPORTED_CURRENCY' : 'VALIDATION_ERROR',
+    ]),
   )
-  assert.equal(error_count, 10)
+  assert.equal(error_count, 11)
   assert.match(details, /^line 3: country .*nothing was stored$/)
   const said = Object.fromEntries(errors.map(({ line, details }: { line: number; details: string }) => [line, details]))
-  assert.match(said[10], /unit is required/)
-  assert.match(said[11], /the same price as line 2/)
-  assert.match(said[12], /9 cells where the first row names 8/)
+  assert.match(said[9], /account_id must be the id of an account/)
+  assert.match(said[11], /unit is required/)
+  assert.match(said[12], /the same price as line 2/)
+  assert.match(said[13], /9 cells where the first row names 8/)
   assert.deepEqual(await pricesOf('parcels'), [])
 })
 

@@ -7,7 +7,7 @@ import type { App } from '../../platform/app.ts'
 import { rowsOf } from '../../platform/csv-rows.ts'
 import { bodyChecker } from '../../platform/http/validate.ts'
 import { type Route, upload } from '../../platform/route.ts'
-import { ImportReply, maxImportRows, newPrice, PriceSet, store } from './prices.ts'
+import { ImportReply, maxImportRows, newPrice, noSuchAccount, ofNobody, PriceSet, store } from './prices.ts'
 
 const maxBytes = 10 * 1024 * 1024
 const maxVerdicts = 1_000
@@ -75,10 +75,15 @@ async function pricesIn(app: App, file: AsyncIterable<Buffer>, nowMs: number): P
     }
   if (lines === 0)
     throw new AppError('VALIDATION_ERROR', 'the file has no prices: below the names of its columns stands nothing')
-  const [first] = verdicts
+  for (const price of await ofNobody(app.db, prices)) {
+    wrong++
+    const { code, details } = noSuchAccount('')
+    verdicts.push({ line: lineOf.get(nameOf(price)) ?? 0, code, details })
+  }
+  const [first] = verdicts.sort((one, other) => one.line - other.line)
   if (first)
     throw new AppError('VALIDATION_ERROR', `line ${first.line}: ${first.details}; nothing was stored`, {
-      extra: { errors: verdicts, error_count: wrong },
+      extra: { errors: verdicts.slice(0, maxVerdicts), error_count: wrong },
     })
   return prices
 }

@@ -18,7 +18,7 @@ import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { currencyTaken } from '../../platform/currencies.ts'
-import type { Tx } from '../../platform/db.ts'
+import { type Queryable, statement, type Tx } from '../../platform/db.ts'
 import { pageOf, windowOf } from '../../platform/page.ts'
 import { IdParam, list, type Route, read, write } from '../../platform/route.ts'
 import {
@@ -69,6 +69,11 @@ export const PriceSet = Type.Object({
   effective_from: Type.Optional(Moment({ description: 'From now on, unless given' })),
 })
 
+const strangers = statement<{ accounts: readonly string[] }, { account: string }>(
+  'operator.accounts_that_are_none',
+  'select a.id as account from unnest($accounts::uuid[]) a(id) where accounts.plan_of(a.id) is null',
+)
+
 export const ImportReply = Type.Object({ imported: Type.Integer() }, { title: 'PriceImport' })
 
 const listAll = list({
@@ -111,7 +116,9 @@ const set = write({
     { name: 'A segment in Kenya', body: { area: 'sms', unit: 'segment', country: 'KE', amount: 0.8, currency: 'KES' } },
   ],
   handle: async (app, tx, { body }, caller) => {
-    const price = await store(app, tx, newPrice(app, body, caller.receivedMs, ''), caller)
+    const wanted = newPrice(app, body, caller.receivedMs, '')
+    if ((await ofNobody(tx, [wanted])).length > 0) throw noSuchAccount('')
+    const price = await store(app, tx, wanted, caller)
     await announcePrices(tx, app.signals)
     return priceRecord(price)
   },
@@ -163,6 +170,8 @@ const importAll = write({
   ],
   handle: async (app, tx, { body }, caller) => {
     const prices = body.prices.map((price, i) => newPrice(app, price, caller.receivedMs, `prices[${i}].`))
+    const [stray] = await ofNobody(tx, prices)
+    if (stray) throw noSuchAccount(`prices[${prices.indexOf(stray)}].`)
     for (const price of prices) await store(app, tx, price, caller)
     await announcePrices(tx, app.signals)
     return { imported: body.prices.length }
@@ -202,10 +211,9 @@ export async function store(app: App, tx: Tx, wanted: NewPrice, caller: Caller):
 export function newPrice(app: App, input: Static<typeof PriceSet>, nowMs: number, place: string): NewPrice {
   const micros = parseAmount(input.amount, microDecimals)
   if (typeof micros !== 'bigint') throw invalid(`${place}amount`, micros.problem)
-  const currency = currencyTaken(app, input.currency)
+  const currency = currencyTaken(app, input.currency, `${place}currency`)
   const account = input.account_id === undefined ? null : uuidOf('account', input.account_id)
-  if (input.account_id !== undefined && account === null)
-    throw invalid(`${place}account_id`, 'must be the id of an account, which begins with acc_')
+  if (input.account_id !== undefined && account === null) throw noSuchAccount(place)
   if (input.network !== undefined && input.country === undefined)
     throw invalid(`${place}network`, 'is of a country: name it too')
   return {
@@ -217,6 +225,18 @@ export function newPrice(app: App, input: Static<typeof PriceSet>, nowMs: number
     money: { micros, currency },
     effectiveFrom: (input.effective_from === undefined ? null : parseMoment(input.effective_from)) ?? new Date(nowMs),
   }
+}
+
+/** Those of some prices whose account does not exist. */
+export async function ofNobody(queryable: Queryable, prices: readonly NewPrice[]): Promise<NewPrice[]> {
+  const accounts = [...new Set(prices.flatMap(({ account }) => account ?? []))]
+  if (accounts.length === 0) return []
+  const none = new Set((await queryable.query(strangers, { accounts })).map(({ account }) => account))
+  return prices.filter(({ account }) => account !== null && none.has(account))
+}
+
+export function noSuchAccount(place: string): AppError {
+  return invalid(`${place}account_id`, 'must be the id of an account, which begins with acc_')
 }
 
 function priceRecord({ id, area, unit, country, network, account, money, effectiveFrom, createdAt }: Price) {
@@ -234,12 +254,13 @@ function priceRecord({ id, area, unit, country, network, account, money, effecti
   }
 }
 
-function auditable({ area, unit, country, network, money, effectiveFrom }: Price): object {
+function auditable({ area, unit, country, network, account, money, effectiveFrom }: Price): object {
   return {
     area,
     unit,
     country,
     network,
+    account_id: account && idOf('account', account),
     amount: money.micros.toString(),
     currency: money.currency,
     effective_from: effectiveFrom,

@@ -12,6 +12,7 @@ import { IdParam, list, type Route, read, write } from '../../../platform/route.
 import { At, CountryCode, Deleted, EnvironmentName, Nullable, OneOf } from '../../../platform/schema.ts'
 import { networkOf, type RouteRow } from '../network.ts'
 import { BindName } from './binds.ts'
+import { accountNamed } from './numbers.ts'
 
 const maxTiers = 5
 const maxMembers = 10
@@ -189,9 +190,7 @@ const createRoute = write({
   reply: { status: 201, schema: RouteRecord, location: ({ id }) => `/v1/operator/sms/routes/${id}` },
   errors: ['VALIDATION_ERROR', 'CONFLICT'],
   handle: async (app, tx, { body }, caller) => {
-    const account = body.account_id === undefined ? null : uuidOf('account', body.account_id)
-    if (body.account_id !== undefined && account === null)
-      throw new AppError('VALIDATION_ERROR', 'account_id is not the id of an account')
+    const account = body.account_id === undefined ? null : await accountNamed(tx, body.account_id)
     const row = await maybe(
       tx.query(insertRoute, {
         id: newUuid(caller.receivedMs),

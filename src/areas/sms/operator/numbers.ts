@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Live numbers as operators assign them to accounts and take them back.
 import { type Static, Type } from 'typebox'
-import { AppError } from '../../../kernel/errors.ts'
+import { AppError, invalid } from '../../../kernel/errors.ts'
 import { bucketOf, idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
 import { record } from '../../../platform/audit.ts'
-import { maybe, one, statement } from '../../../platform/db.ts'
+import { maybe, one, type Queryable, statement } from '../../../platform/db.ts'
 import { pageOf, windowOf } from '../../../platform/page.ts'
 import { list, type Route, write } from '../../../platform/route.ts'
 import { listQuery } from '../../../platform/schema.ts'
@@ -41,10 +41,18 @@ const AssignedNumber = Type.Object(
   { title: 'OperatorSmsNumber' },
 )
 
-const accountExists = statement<{ account: string }, { plan: string | null }>(
+const planOf = statement<{ account: string }, { plan: string | null }>(
   'sms.plan_of',
   'select accounts.plan_of($account::uuid) as plan',
 )
+
+/** The account that a request names; refuses one that does not exist. */
+export async function accountNamed(queryable: Queryable, id: string): Promise<string> {
+  const account = uuidOf('account', id)
+  const { plan } = account === null ? { plan: null } : await one(queryable.query(planOf, { account }))
+  if (account === null || plan === null) throw invalid('account_id', 'is not the id of an account')
+  return account
+}
 
 const listAssigned = list({
   path: '/v1/operator/sms/numbers',
@@ -75,10 +83,7 @@ const assign = write({
   errors: ['VALIDATION_ERROR', 'CONFLICT'],
   handle: async (app, tx, { body }, caller) => {
     const { number, shared = false } = body
-    const account = uuidOf('account', body.account_id)
-    const { plan } = account === null ? { plan: null } : await one(tx.query(accountExists, { account }))
-    if (account === null || plan === null)
-      throw new AppError('VALIDATION_ERROR', 'account_id is not the id of an account')
+    const account = await accountNamed(tx, body.account_id)
     await tx.query(lockNumbers, {})
     const owners = await tx.query(ownersOf, { environment: 'live', number })
     if (owners.some((owner) => !owner.shared || !shared))
