@@ -8,7 +8,7 @@ import type { FastifyInstance } from 'fastify'
 import { credentialStore } from './areas/accounts/area.ts'
 import { answersOf } from './areas/webhooks/deliveries/answers.ts'
 import { Dispatcher } from './areas/webhooks/deliveries/dispatcher.ts'
-import { type Config, settings } from './config.ts'
+import { type Config, StartError, settings } from './config.ts'
 import {
   applicationName,
   inSentences,
@@ -17,6 +17,7 @@ import {
   type StartedDatabase,
   startDatabase,
 } from './database.ts'
+import { errorCode } from './kernel/error-code.ts'
 import { msOfId, newUuid } from './kernel/ids.ts'
 import { PriceBook } from './ledger/prices.ts'
 import { rollUp } from './ledger/rollups.ts'
@@ -467,22 +468,27 @@ async function openAdmin(app: App): Promise<{ url: string; close(): Promise<void
       () => response.writeHead(500).end(),
     )
   })
-  const { PAMOJA_PORT: apiPort, PAMOJA_ADMIN_PORT: adminPort } = app.config
+  const { PAMOJA_PORT: apiPort, PAMOJA_ADMIN_HOST: host, PAMOJA_ADMIN_PORT: adminPort } = app.config
   const isChosen = apiPort === settings.PAMOJA_PORT.default || adminPort !== settings.PAMOJA_ADMIN_PORT.default
   const ownPort = isChosen ? adminPort : 0
   const bind = (port: number): Promise<void> =>
     new Promise((done, failed) => {
       server.once('error', failed)
-      server.listen(port, app.config.PAMOJA_ADMIN_HOST, () => {
+      server.listen(port, host, () => {
         server.off('error', failed)
         done()
       })
     })
-  await bind(ownPort).catch(() => bind(0))
+  await bind(ownPort)
+    .catch(() => bind(0))
+    .catch((cause) => {
+      const sentence = `This machine has no address ${host} to show /metrics at (${errorCode(cause)})`
+      throw new StartError(`${sentence}: correct PAMOJA_ADMIN_HOST.`, { cause })
+    })
   const address = server.address()
   const port = typeof address === 'object' && address ? address.port : ownPort
   return {
-    url: `http://${app.config.PAMOJA_ADMIN_HOST}:${port}`,
+    url: `http://${host}:${port}`,
     close: () =>
       new Promise((done) => {
         server.closeAllConnections()

@@ -55,6 +55,11 @@ test('a port that only root may take', async (t) => {
 
 test('an address that this machine does not have', async () => {
   await isRefused({ PAMOJA_HOST: '192.0.2.1' }, 'This machine has no address 192.0.2.1 to listen on .*')
+  for (const host of ['192.0.2.1', 'no-such-host.invalid'])
+    await isRefused(
+      { ...onServer(), PAMOJA_ADMIN_HOST: host },
+      `This machine has no address ${host} to show /metrics at \\(E\\w+\\): correct PAMOJA_ADMIN_HOST`,
+    )
 })
 
 test('a home that is a file, or lies below one', async () => {
