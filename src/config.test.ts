@@ -76,6 +76,13 @@ const refused: [name: SettingName, text: string, problem: RegExp][] = [
   ['PAMOJA_PORT', '1e3', /must be a whole number/],
   ['PAMOJA_PUBLIC_URL', 'http://api.example.com', /must be a URL that begins with https:\/\/, not "http:/],
   ['PAMOJA_PUBLIC_URL', 'api.example.com', /must be a URL/],
+  [
+    'PAMOJA_PUBLIC_URL',
+    'https://api.example.com/a?b=1',
+    /must be a URL to which a path can be added, without \? and #/,
+  ],
+  ['PAMOJA_PUBLIC_URL', 'https://api.example.com/#top', /must be a URL to which a path can be added/],
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'https://me:secret@collector/?a', /must be a URL .*, without \? and #\.$/],
   ['PAMOJA_WEBHOOKS_PROXY', 'socks://u:p@proxy:1', /must be a URL that begins with http:\/\/\.$/],
   ['PAMOJA_CURRENCIES_ON', 'SDG,KES', /must list any of ERN, LYD, SDG, not "KES"/],
   ['PAMOJA_EVENT_DAYS', '89', /must be a whole number from 90 to 400/],
@@ -188,10 +195,16 @@ test('settings that contradict each other, or production, are refused', () => {
 })
 
 test('secrets are masked where the configuration is shown', () => {
-  const environment = { DATABASE_URL: 'postgres://me:hidden@db/x', PAMOJA_SECRET_KEY: hexKey, PAMOJA_PORT: '4000' }
+  const environment = {
+    DATABASE_URL: 'postgres://me:hidden@db/x',
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'https://me:hidden@collector',
+    PAMOJA_SECRET_KEY: hexKey,
+    PAMOJA_PORT: '4000',
+  }
   const shown = describeConfig(loadConfig(environment)).split('\n')
   assert.equal(shown.length, Object.keys(settings).length)
   assert.ok(shown.includes('DATABASE_URL=********  # DATABASE_URL'))
+  assert.ok(shown.includes('OTEL_EXPORTER_OTLP_ENDPOINT=********  # OTEL_EXPORTER_OTLP_ENDPOINT'))
   assert.ok(shown.includes('PAMOJA_SECRET_KEY=********  # PAMOJA_SECRET_KEY'))
   assert.ok(shown.includes('PAMOJA_PORT=4000  # PAMOJA_PORT'))
   assert.ok(shown.includes('PAMOJA_TEST_API_KEY=  # default'))

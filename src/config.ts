@@ -86,7 +86,7 @@ export const settings = {
     also: ['WEBHOOKS_CA_FILE'],
   },
   PAMOJA_WEBHOOKS_PROXY: {
-    ...secret(proxy('Proxy for calls to customer URLs, such as http://user:password@proxy:3128.')),
+    ...secretUrl(['http:'], 'Proxy for calls to customer URLs, such as http://user:password@proxy:3128.'),
     also: ['WEBHOOKS_PROXY'],
   },
   PAMOJA_SANDBOX_TIME_SCALE: {
@@ -117,7 +117,7 @@ export const settings = {
   PAMOJA_ADMIN_PORT: integer(9464, 0, 65535, 'Port of the admin listener; a free one when it is taken.'),
   PAMOJA_LOG_LEVEL: choice(['info', 'debug', 'warn', 'error', 'silent'], 'How much to log.'),
   PAMOJA_LOG_FILE: optional('File for the log instead of standard output.'),
-  OTEL_EXPORTER_OTLP_ENDPOINT: url(
+  OTEL_EXPORTER_OTLP_ENDPOINT: secretUrl(
     ['http:', 'https:'],
     'Where to send traces (OTLP over HTTP); without it tracing is off.',
   ),
@@ -305,26 +305,34 @@ function rootKeys(help: string): Setting<string | null> {
   return formed(help, areKeys, 'must be 32 bytes in base64 or hex (openssl rand -base64 32), or several with commas')
 }
 
-/** Without a slash at the end, so that a path can follow. */
+/** Without a slash at the end, and without a query or a fragment, so that a path can follow. */
 function url(protocols: readonly string[], help: string): Setting<string | null> {
   return {
     default: null,
     help,
-    parse: (given) =>
-      URL.canParse(given) && protocols.includes(new URL(given).protocol)
-        ? { value: given.replace(/\/+$/, '') }
-        : { problem: `must be a URL that begins with ${protocols.join('// or ')}//, not "${given}"` },
+    parse: (given) => {
+      const problem = urlProblem(protocols, given)
+      return problem === null ? { value: given.replace(/\/+$/, '') } : { problem: `${problem}, not "${given}"` }
+    },
   }
 }
 
-/** Not repeated when it is wrong: it may hold a password. */
-function proxy(help: string): Setting<string | null> {
-  const { parse } = url(['http:'], help)
-  return {
-    default: null,
-    help,
-    parse: (given) => ('value' in parse(given) ? parse(given) : { problem: 'must be a URL that begins with http://' }),
-  }
+/** Neither shown nor repeated when it is wrong: it may hold a password. */
+function secretUrl(protocols: readonly string[], help: string): Setting<string | null> {
+  const setting = url(protocols, help)
+  return secret({
+    ...setting,
+    parse: (given) => {
+      const problem = urlProblem(protocols, given)
+      return problem === null ? setting.parse(given) : { problem }
+    },
+  })
+}
+
+function urlProblem(protocols: readonly string[], given: string): string | null {
+  if (!URL.canParse(given) || !protocols.includes(new URL(given).protocol))
+    return `must be a URL that begins with ${protocols.join('// or ')}//`
+  return /[?#]/.test(given) ? 'must be a URL to which a path can be added, without ? and #' : null
 }
 
 function host(value: string, help: string): Setting<string> {

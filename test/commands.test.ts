@@ -163,6 +163,11 @@ test('mnp import takes in a list of ported numbers, and names the line with a mi
   assert.deepEqual(await database.sql('select network from sms.ported_numbers'), [{ network: 'Airtel' }])
 })
 
+test('mnp import of a country that is none is a mistake in the command', async () => {
+  const { code, sentence } = await run(['mnp', 'import', join(home.path, 'ported.csv'), '--country', 'ke'], on(newKey))
+  assert.deepEqual([code, sentence], [2, '--country must be an ISO 3166 code such as KE, not ke.'])
+})
+
 test('a node that only answers requests leaves jobs to the node whose role they are', async () => {
   const shared = {
     DATABASE_URL: secondDatabase.url,

@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import { getCountryCallingCode, isSupportedCountry } from 'libphonenumber-js/max'
 import { from as copyFrom } from 'pg-copy-streams'
-import { StartError } from '../../../config.ts'
+import { ConfigError, StartError } from '../../../config.ts'
 import { hasLengthOfItsCountry, isE164, resolveNetwork } from '../../../kernel/phone.ts'
 import type { Database } from '../../../platform/db.ts'
 import { messageOf } from '../../../platform/log.ts'
@@ -67,7 +67,7 @@ export async function importPortedNumbers(db: Database, file: string, country?: 
 
 function callingCodeOf(country: string): string {
   if (!isSupportedCountry(country))
-    throw new StartError(`--country must be an ISO 3166 code such as KE, not ${country}.`)
+    throw new ConfigError(`--country must be an ISO 3166 code such as KE, not ${country}.`)
   return getCountryCallingCode(country)
 }
 
