@@ -14,6 +14,9 @@ const codes = `
 
 const countries: ReadonlySet<string> = new Set(codes.trim().split(/\s+/))
 
+/** In place of a country: what is one for all of them, such as an account with an acquirer of cards. */
+export const allCountries = 'ZZ'
+
 export function isCountry(text: string): boolean {
   return countries.has(text)
 }

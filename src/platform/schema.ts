@@ -3,13 +3,14 @@
 // says (through `sensitive`) what never reaches a log. `rule` is the sentence a customer reads when a field breaks it.
 import { type TSchema, Type } from 'typebox'
 import Format from 'typebox/format'
-import { isCountry } from '../kernel/countries.ts'
+import { allCountries, isCountry } from '../kernel/countries.ts'
 import { isCurrency } from '../kernel/money.ts'
 import { parseDay, parseMoment } from '../kernel/time.ts'
 
 Format.Set('moment', (text) => parseMoment(text) !== null)
 Format.Set('day', (text) => parseDay(text) !== null)
 Format.Set('country', isCountry)
+Format.Set('country-or-all', (text) => text === allCountries || isCountry(text))
 Format.Set('currency', isCurrency)
 Format.Set('time-zone', (text) => timeZones().has(text))
 
@@ -55,11 +56,19 @@ export const CurrencyCode = (notes: Notes = {}) =>
     ...notes,
   })
 
-export const CountryCode = (notes: Notes = {}) =>
+export const CountryCode = (notes: Notes & { format?: string } = {}) =>
   Type.String({
     pattern: '^[A-Z]{2}$',
     format: 'country',
     rule: 'must be an ISO 3166 country code, such as KE',
+    ...notes,
+  })
+
+/** Where a card may be meant too, which is charged wherever it comes from. */
+export const CountryOrAll = (notes: Notes = {}) =>
+  CountryCode({
+    format: 'country-or-all',
+    rule: `must be an ISO 3166 country code, such as KE, or ${allCountries} for cards of all countries`,
     ...notes,
   })
 

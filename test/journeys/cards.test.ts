@@ -506,11 +506,40 @@ test('cards are listed among the ways to pay, and an operator enters an account 
   const entered = await world.operator.post('/v1/operator/payments/providers', {
     provider: 'acquirer',
     environment: 'live',
+    country: 'ZZ',
     base_url: 'https://acquirer.example',
     secret_key: 'key',
     webhook_secret: 'secret',
   })
   assert.deepEqual([entered.status, entered.body.id], [201, 'acquirer-zz-live'], entered.text)
+})
+
+test('what cards cost is set for the acquirer, in its country that stands for all', async () => {
+  const { id, client } = await world.account()
+  const price = {
+    area: 'payments',
+    unit: 'card.percent',
+    country: 'ZZ',
+    network: 'acquirer',
+    currency: 'KES',
+    amount: 1,
+  }
+  const set = await world.operator.post('/v1/operator/prices', { ...price, account_id: id })
+  assert.equal(set.status, 201, set.text)
+  const { data } = (await world.operator.get('/v1/operator/prices?country=ZZ')).body
+  assert.deepEqual(
+    data.map((row: { id: string }) => row.id),
+    [set.body.id],
+  )
+  await eventually(async () => {
+    const { body } = await client.post('/v1/payments', { ...order, method: 'card', card: visa })
+    return body.fee === 10
+  }, 'the price to be in force')
+  const texts = await world.operator.post('/v1/operator/prices', { ...price, area: 'sms', unit: 'segment' })
+  assert.deepEqual([texts.status, texts.body.error.fields[0].field], [422, 'country'])
+  const phone = { provider: 'mpesa', environment: 'live', country: 'ZZ' }
+  const astray = await world.operator.post('/v1/operator/payments/providers', phone)
+  assert.deepEqual([astray.status, astray.body.error.details], [422, 'country: mpesa is in KE'])
 })
 
 test('what came to us is what the acquirer has taken', async () => {

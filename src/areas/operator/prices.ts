@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What things cost: set by the operator, in force on every node the moment they are committed.
 import { type Static, Type } from 'typebox'
+import { allCountries } from '../../kernel/countries.ts'
 import { AppError, invalid } from '../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../kernel/ids.ts'
 import { microDecimals, parseAmount } from '../../kernel/money.ts'
@@ -25,7 +26,7 @@ import {
   Amount,
   AmountIn,
   At,
-  CountryCode,
+  CountryOrAll,
   CurrencyCode,
   Deleted,
   listQuery,
@@ -61,7 +62,7 @@ const PriceRecord = Type.Object(
 export const PriceSet = Type.Object({
   area: Word('What is sold, such as sms'),
   unit: Word('Per what, such as segment'),
-  country: Type.Optional(CountryCode()),
+  country: Type.Optional(CountryOrAll()),
   network: Type.Optional(Type.String({ minLength: 1, maxLength: 60, description: 'A network within the country' })),
   account_id: Type.Optional(Type.String({ maxLength: 60, description: 'Only for this account' })),
   amount: AmountIn({ description: 'Per unit, to a millionth' }),
@@ -84,7 +85,7 @@ const listAll = list({
   query: Type.Object({
     ...listQuery,
     area: Type.Optional(Type.String({ maxLength: 40 })),
-    country: Type.Optional(CountryCode()),
+    country: Type.Optional(CountryOrAll()),
   }),
   row: PriceRecord,
   examples: [{ name: 'What SMS costs', query: { area: 'sms' } }],
@@ -214,6 +215,8 @@ export function newPrice(app: App, input: Static<typeof PriceSet>, nowMs: number
   const currency = currencyTaken(app, input.currency, `${place}currency`)
   const account = input.account_id === undefined ? null : uuidOf('account', input.account_id)
   if (input.account_id !== undefined && account === null) throw noSuchAccount(place)
+  if (input.country === allCountries && input.area !== 'payments')
+    throw invalid(`${place}country`, `is ${allCountries} only for payments by card; leave it out for all countries`)
   if (input.network !== undefined && input.country === undefined)
     throw invalid(`${place}network`, 'is of a country: name it too')
   return {

@@ -102,6 +102,7 @@ const formatNames: Readonly<Record<string, string>> = {
   date: 'date',
   micros: 'amount',
   country: 'country',
+  'country-or-all': 'country',
   currency: 'currency',
   'time-zone': 'time zone',
   email: 'email address',

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Paying by card. The card is in the request alone, so the request sends it; whatever becomes of the answer, the acquirer
 // is asked about the attempt by its id, and the card is never sent again.
+import { allCountries } from '../../../kernel/countries.ts'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
 import type { Currency, Money } from '../../../kernel/money.ts'
@@ -22,7 +23,7 @@ import { findCard, findToken, insertCard, noteChallenge, saveCard, type TokenRow
 
 export const cardProvider = 'acquirer'
 /** A card is charged wherever it comes from: the acquirer has one account for all. */
-export const cardCountry = 'ZZ'
+export const cardCountry = allCountries
 /** How long a payer may take to prove who it is. */
 export const challengeSeconds = 900
 /** How long issuers set money aside. */

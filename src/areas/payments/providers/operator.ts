@@ -7,7 +7,7 @@ import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one, statement, type Tx } from '../../../platform/db.ts'
 import { IdParam, list, type Route, read, write } from '../../../platform/route.ts'
-import { At, CountryCode, Deleted, EnvironmentName, OneOf } from '../../../platform/schema.ts'
+import { At, CountryOrAll, Deleted, EnvironmentName, OneOf } from '../../../platform/schema.ts'
 import type { Environment } from '../../../platform/tenant.ts'
 import { bankCountries } from '../bank/banks.ts'
 import { cardCountry } from '../cards/method.ts'
@@ -24,7 +24,9 @@ const secretSettings = optional(kinds.flatMap(({ secret, outgoing }) => [secret,
 const created = {
   provider: OneOf(kinds.map(({ provider }) => provider)),
   environment: EnvironmentName({ description: '`test` takes the place of the simulator' }),
-  country: Type.Optional(CountryCode({ description: 'Where the account is; needed where the provider is in several' })),
+  country: Type.Optional(
+    CountryOrAll({ description: 'Where the account is; needed where the provider is in several' }),
+  ),
   enabled: Type.Optional(Type.Boolean({ default: true })),
 }
 const ProviderCreate = Type.Object<typeof created>({ ...created, ...openSettings, ...secretSettings })
