@@ -129,7 +129,7 @@ function pure(short: boolean): Figure {
     totals: new Map<string, bigint>(),
     listed: () => false,
     direction: 'payment' as const,
-    method: 'mobile_money',
+    canProve: false,
     scored: { score: 0, components, flags: [] },
     isBlacklisted: false,
   }

@@ -64,6 +64,31 @@ test('a rule may demand that a card is proved', async () => {
   assert.deepEqual([paid.status, paid.body.status], [201, 'requires_action'], paid.text)
 })
 
+test('nobody can prove a saved card: a rule that demands it makes a review, and a request that does is refused', async () => {
+  const { client } = await world.account()
+  const { body: first } = await client.post('/v1/payments', { ...order, card: visa, save_card: true })
+  const rule = {
+    name: 'Prove it',
+    action: 'require_3ds',
+    conditions: [{ field: 'amount', operator: 'gte', value: 500 }],
+  }
+  const { body: added } = await client.post('/v1/payments/fraud/rules', rule)
+  const asked = { ...order, card_token: first.card_token }
+  const { body: paid } = await client.post('/v1/payments', asked)
+  assert.deepEqual([paid.status, paid.risk.decision, paid.risk.rule_id], ['completed', 'review', added.rule_id])
+  const told = (await client.get('/v1/events')).body.data.map(({ event }: { event: string }) => event)
+  assert.ok(told.includes('fraud.review_required'), told.join())
+  for (const question of [asked, { payment_id: paid.payment_id }]) {
+    const { body: check } = await client.post('/v1/payments/risk-check', question)
+    assert.equal(check.decision, 'review', JSON.stringify(question))
+  }
+  const brought = await client.post('/v1/payments/risk-check', { payment_id: first.payment_id })
+  assert.equal(brought.body.decision, 'require_3ds')
+  const refused = await client.post('/v1/payments', { ...asked, amount: 10, require_3ds: true })
+  assert.deepEqual([refused.status, refused.body.error.fields[0].field], [422, 'require_3ds'], refused.text)
+  assert.equal((await client.post('/v1/payments', { ...asked, amount: 10, require_3ds: false })).status, 201)
+})
+
 for (const number of [
   '4242424242424242',
   '5555555555554444',

@@ -25,6 +25,8 @@ export function methodFor(input: NewPayment): PaymentMethod {
     throw refusal('method', `: a card is not charged by ${method.name}`)
   if (input.card !== undefined && input.card_token !== undefined)
     throw refusal('card_token', ': a card is charged, or a saved one, not both')
+  if (input.card_token !== undefined && input.require_3ds)
+    throw refusal('require_3ds', ': a saved card is charged without the payer, who cannot be asked to prove anything')
   if (method !== bankTransfer && input.bank !== undefined)
     throw refusal('method', `: a bank account is not debited by ${method.name}`)
   if (method !== card && input.capture === false)

@@ -59,7 +59,7 @@ export const cardFields = {
     Type.Boolean({ description: 'false: the money is only set aside, until it is captured or seven days are over' }),
   ),
   require_3ds: Type.Optional(
-    Type.Boolean({ description: 'true: the payer proves who it is, whatever its bank thinks' }),
+    Type.Boolean({ description: 'true: the payer proves who it is, whatever its bank thinks; not with `card_token`' }),
   ),
   return_url: Type.Optional(
     Type.String({

@@ -62,7 +62,7 @@ export const card: PaymentMethod = {
         card: { brand, last4, exp_month, exp_year },
         ...(input.save_card && input.card ? { card_token: idOf('cardToken', newUuid(receivedMs)) } : {}),
       },
-      judged: judgedOf(kept),
+      judged: judgedOf(kept, input.card === undefined),
     }
   },
 
@@ -177,13 +177,11 @@ function challengeUrl(app: App, tenant: Tenant, attempt: Pick<AttemptRow, 'id' |
 }
 
 /** By what of a card a payment is judged. */
-function judgedOf({
-  brand,
-  bin,
-  fingerprint,
-  riskHint = null,
-}: Omit<KeptCard, 'last4' | 'exp_month' | 'exp_year'>): Pick<Subject, 'card' | 'riskHint'> {
-  return { card: { brand, bin, fingerprint: fingerprint.toString('hex') }, riskHint }
+function judgedOf(
+  { brand, bin, fingerprint, riskHint = null }: Omit<KeptCard, 'last4' | 'exp_month' | 'exp_year'>,
+  isSaved: boolean,
+): Pick<Subject, 'card' | 'riskHint'> {
+  return { card: { brand, bin, fingerprint: fingerprint.toString('hex'), isSaved }, riskHint }
 }
 
 /** What is kept of the card that a request brings, or names. */

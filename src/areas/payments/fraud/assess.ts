@@ -88,7 +88,7 @@ export async function weighTogether(app: App, tx: Tx, all: readonly Weighing[]):
 /** What is decided on what was seen. */
 function weighedOf({ looking, policy, usual, tallies, looked, counted }: Seen): Weighed {
   const { tenant, subject, mode, payer, at } = looking
-  const { direction, currency, method, micros } = subject
+  const { direction, currency, method, micros, card } = subject
   const nowMs = at.getTime()
   const facts = new Map(looking.facts)
   const totals = totalsOf(tallies, looked, mode)
@@ -108,7 +108,8 @@ function weighedOf({ looking, policy, usual, tallies, looked, counted }: Seen): 
   const isBlacklisted = blacklistHits.length > 0
   const listed = (type: BlacklistType, value: string) =>
     placesOf(type, value).some((place) => entries.has(placeText(place)))
-  const decision = decide(policy.rules, { facts, totals, listed, direction, method, scored, isBlacklisted })
+  const canProve = method === 'card' && card?.isSaved !== true
+  const decision = decide(policy.rules, { facts, totals, listed, direction, canProve, scored, isBlacklisted })
   const check: Check = {
     id: subject.id,
     direction,

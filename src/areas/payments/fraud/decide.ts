@@ -39,7 +39,8 @@ export interface Decision {
 
 export interface Case extends Situation {
   readonly direction: Direction
-  readonly method: string
+  /** Whether the payer can be asked to prove who it is: one who brings a card. A saved one is charged without the payer. */
+  readonly canProve: boolean
   readonly scored: Scored
   readonly isBlacklisted: boolean
 }
@@ -62,8 +63,8 @@ export function decide(rules: readonly Rule[], held: Case): Decision {
   const blocking = first('block')
   if (blocking || score >= blockFrom) return decided('block', blocking)
   const challenging = first('require_3ds')
-  // Only a card can be asked for it; everything else is looked at by a person.
-  if (challenging) return decided(held.method === 'card' ? 'require_3ds' : 'review', challenging)
+  // Where nobody can be asked for it, a person looks.
+  if (challenging) return decided(held.canProve ? 'require_3ds' : 'review', challenging)
   const reviewing = first('review')
   if (reviewing || score >= reviewFrom) return decided('review', reviewing)
   return decided('allow')

@@ -101,6 +101,8 @@ export interface SubjectCard {
   readonly bin?: string | null
   readonly country?: string | null
   readonly fingerprint?: string | null
+  /** Whether it is charged without the payer. */
+  readonly isSaved?: boolean
 }
 
 export type RiskHint = 'high' | 'very_high'

@@ -12,7 +12,7 @@ import { maybe, type Tx } from '../../../platform/db.ts'
 import { type Route, write } from '../../../platform/route.ts'
 import { At, OneOf, OneOfAnyCase } from '../../../platform/schema.ts'
 import { cardFields, invalid as invalidCard } from '../cards/card.ts'
-import { findToken } from '../cards/store.ts'
+import { findCard, findToken } from '../cards/store.ts'
 import { microsOf, PaymentCreate, phoneOf } from '../input.ts'
 import { noSuchPayment, paymentUuid } from '../payment.ts'
 import { findPayment } from '../store.ts'
@@ -173,7 +173,7 @@ async function withSaved(
   const saved = id === null ? null : await maybe(tx.query(findToken, { ...tenant, id }))
   if (!saved) throw invalidCard('card_token', 'names no saved card')
   const { brand, bin, fingerprint } = saved
-  return { ...prepared, card: { brand, bin, fingerprint: fingerprint.toString('hex') } }
+  return { ...prepared, card: { brand, bin, fingerprint: fingerprint.toString('hex'), isSaved: true } }
 }
 
 function asked(
@@ -216,6 +216,7 @@ async function existing(
   if (!isCurrency(currency)) throw new Error(`a payment in an unknown currency: ${currency}`)
   const check = await maybe(tx.query(findCheck, { ...tenant, id: payment.id }))
   const known = readFacts(check?.inputs.facts ?? {})
+  const charged = await maybe(tx.query(findCard, { ...tenant, payment: payment.id }))
   const text = (name: string): string | null => {
     const fact = known.get(name)
     return typeof fact === 'string' ? fact : null
@@ -235,7 +236,12 @@ async function existing(
       ipAddress: text('ip_address'),
       deviceId: text('device_id'),
       country: text('ip_country')?.toUpperCase() ?? null,
-      card: { bin: text('card_bin'), country: text('card_country'), fingerprint: text('card_fingerprint') },
+      card: {
+        bin: text('card_bin'),
+        country: text('card_country'),
+        fingerprint: text('card_fingerprint'),
+        isSaved: charged !== null && charged.charged_token !== null,
+      },
     },
   }
 }
