@@ -334,6 +334,32 @@ test('money that is set aside is captured, all of it or less, once', async () =>
   assert.equal((await client.post(`/v1/payments/${plain.payment_id}/capture`)).status, 409)
 })
 
+test('what is captured costs what it was accepted with, a part of it that part', async () => {
+  const { client, id } = await world.account()
+  const price = (unit: string, amount: number) =>
+    world.operator.post('/v1/operator/prices', { area: 'payments', unit, amount, currency: 'KES', account_id: id })
+  /** Money that is set aside for this fee, once the price is in force. */
+  const set = (fee: number): Promise<string> =>
+    eventually(async () => {
+      const { body } = await client.post('/v1/payments', { ...order, card: visa, capture: false })
+      return body.fee === fee && body.payment_id
+    }, 'the price to be in force')
+  assert.equal((await price('card.fixed', 5)).status, 201)
+  const [whole, half, odd] = [await set(34), await set(34), await set(34)]
+  assert.equal((await price('card.percent', 10)).status, 201)
+  await set(105)
+  const rows: [id: string, amount: number, fee: number][] = [
+    [whole, 1_000, 34],
+    [half, 500, 17],
+    [odd, 333.33, 11.33],
+  ]
+  for (const [id, amount, fee] of rows) {
+    const { body, text } = await client.post(`/v1/payments/${id}/capture`, { amount })
+    assert.deepEqual([body.status, body.amount, body.fee], ['completed', amount, fee], text)
+    assert.equal(await walletGot(id), amount - fee)
+  }
+})
+
 test('captures at once capture once', async () => {
   const { client } = await world.account()
   const { body } = await client.post('/v1/payments', { ...order, card: visa, capture: false })

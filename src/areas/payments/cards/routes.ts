@@ -16,12 +16,12 @@ import { Customer, Payment } from '../events.ts'
 import { currencyOf, microsOf } from '../input.ts'
 import { noSuchPayment, paymentUuid, recordOf } from '../payment.ts'
 import { gatewayOf } from '../providers/gateway.ts'
-import { collectionFeeOf } from '../providers/terms.ts'
+import { feePart } from '../refunds/refund.ts'
 import { settle } from '../settle.ts'
 import { attemptOfPayment, findPayment, lockPayment, type PaymentRow, restartLooks } from '../store.ts'
 import { watchJob } from '../submit.ts'
 import { CardShown } from './card.ts'
-import { capture, card, cardTermsOf } from './method.ts'
+import { capture, card } from './method.ts'
 import { amendAmount, askCapture, deleteToken, listTokens, type TokenRow } from './store.ts'
 
 const capturePayment = write({
@@ -70,8 +70,8 @@ async function planCapture(
     throw new AppError('AMOUNT_TOO_HIGH', `${currency} ${formatMicros(authorised)} is set aside`, {
       extra: { max_amount: Number(formatMicros(authorised)), currency },
     })
-  const fee =
-    payment.fee === 0n ? 0n : collectionFeeOf(cardTermsOf(app, tenant, currency), { micros: amount, currency })
+  // Whatever it would cost by now: it was accepted with this fee.
+  const fee = feePart(payment, amount, currency)
   const changed = { authorised_until: null, amount_authorised: String(authorised) }
   await tx.query(amendAmount, { ...tenant, payment: id, amount, fee, details: JSON.stringify(changed), at })
   await tx.query(restartLooks, { ...tenant, payment: id, at: new Date(app.clock.nowMs()) })
