@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wallets that fill themselves, when what they are filled from changes: what cannot be asked any more counts as a failure, and
-// what was replaced while it was asked does not.
+// Wallets that fill themselves, when what they are filled from changes: what cannot be asked any more counts as a failure,
+// what was replaced while it was asked does not, and neither does what is paid late.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { expire, settle } from '../../src/areas/payments/settle.ts'
+import { attemptOfPayment } from '../../src/areas/payments/store.ts'
 import { rechargeAll } from '../../src/areas/wallet/auto-recharge.ts'
 import { topup } from '../../src/areas/wallet/topup.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
+import { one } from '../../src/platform/db.ts'
 import type { Client } from '../client.ts'
 import { eventually } from '../eventually.ts'
 import { startMarket } from '../market.ts'
+import { tenantOf } from '../world.ts'
 
 const { world, sql } = await startMarket(0.05)
 const path = '/v1/wallet/auto-recharge'
@@ -55,6 +59,47 @@ test('a phone that was replaced while it was asked fails for itself, and the new
   await eventually(async () => (await topups(client))[0].status === 'completed', 'the second')
   const after = await recharge(client)
   assert.deepEqual([after.consecutive_failures, after.status], [0, 'active'])
+})
+
+test('a top-up that is paid late has not failed, and ends the pause that it led to', async () => {
+  const { client, id } = await world.account({ balance: 10 })
+  const tenant = tenantOf({ id })
+  const rule = { enabled: true, threshold: 500, amount: 100, phone: '+254700000003', max_per_day: 24 }
+  assert.equal((await client.post(path, rule)).status, 200)
+  const fail = async (): Promise<string> => {
+    await rechargeAll(world.app, topup)
+    const asked = await eventually(
+      async () => (await topups(client)).find(({ status }: { status: string }) => status === 'processing'),
+      'the phone to be asked',
+    )
+    await expire(world.app, tenant, await attemptOf(asked.payment_id))
+    return asked.payment_id
+  }
+  const attemptOf = (payment: string) =>
+    one(world.app.db.query(attemptOfPayment, { ...tenant, payment: uuidOf('payment', payment) ?? '' }))
+  const payLate = async (payment: string): Promise<void> => {
+    const verdict = { kind: 'paid', receipt: payment, micros: 100_000_000n } as const
+    const paid = await settle(world.app, tenant, await attemptOf(payment), verdict)
+    assert.deepEqual([paid.status, paid.late], ['completed', true])
+  }
+  const state = async () => {
+    const { consecutive_failures, status } = await recharge(client)
+    return [consecutive_failures, status]
+  }
+  const [first, second, third] = [await fail(), await fail(), await fail()]
+  assert.deepEqual(await state(), [3, 'paused'])
+  await payLate(second)
+  assert.deepEqual(await state(), [1, 'active'], 'one failed since')
+  await payLate(first)
+  assert.deepEqual(await state(), [1, 'active'], 'what came before is forgotten')
+  await fail()
+  assert.deepEqual(await state(), [2, 'active'])
+  await payLate(third)
+  assert.deepEqual(await state(), [1, 'active'])
+  const fifth = await fail()
+  await client.post(path, { enabled: true })
+  await payLate(fifth)
+  assert.deepEqual(await state(), [0, 'active'], 'turned on again, it has no failures to take back')
 })
 
 async function recharge(client: Client) {

@@ -40,6 +40,7 @@ import {
   noteTopup,
   type ReadyRecharge,
   type RechargeRow,
+  rechargePaidLate,
   saveRecharge,
   stopRecharge,
 } from './store.ts'
@@ -305,6 +306,8 @@ export async function rechargeEnded(app: App, tx: Tx, occasion: Occasion, paymen
   const row = await maybe(
     tx.query(endRecharge, { ...tenant, currency, payment: payment.id, paid: isPaid, most: pausedAfterFailures }),
   )
+  // Expired is not lost: this one may have been counted as a failure before.
+  if (!row && isPaid) await tx.query(rechargePaidLate, { ...tenant, currency, payment: payment.id })
   if (!row?.paused || isPaid) return
   const reason = payment.failure_reason ?? 'USER_CANCELLED'
   await tellFailed(app, tx, occasion, row, reason, idOf('payment', payment.id))

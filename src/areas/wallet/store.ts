@@ -130,7 +130,7 @@ export const saveRecharge = statement<
    on conflict (bucket, account_id, environment, currency) do update
      set enabled = true, threshold = excluded.threshold, amount = excluded.amount, phone = excluded.phone, card_token = excluded.card_token,
          provider = excluded.provider, max_per_day = excluded.max_per_day, daily_limit = excluded.daily_limit,
-         failures = 0, paused = false, updated_at = excluded.updated_at
+         failures = 0, failed = '{}', paused = false, updated_at = excluded.updated_at
    returning ${rechargeColumns}`,
 )
 
@@ -181,7 +181,8 @@ export const nameRecharge = statement<OfWallet & { payment: string }, object>(
 /** One that could not even be asked for. */
 export const failRecharge = statement<OfWallet & { most: number }, RechargeRow>(
   'wallet.fail_recharge',
-  `update wallet.auto_recharges set failures = failures + 1, paused = failures + 1 >= $most::int
+  `update wallet.auto_recharges
+      set failures = failures + 1, failed = array_append(failed, null), paused = failures + 1 >= $most::int
     where ${mine} and currency = $currency
    returning ${rechargeColumns}`,
 )
@@ -194,7 +195,17 @@ export const endRecharge = statement<OfWallet & { payment: string; paid: boolean
   `update wallet.auto_recharges
       set payment_id = null,
           failures = case when $paid::boolean then 0 when ${isReplaced} then failures else failures + 1 end,
+          failed = case when $paid then '{}' when ${isReplaced} then failed else array_append(failed, $payment::uuid) end,
           paused = not $paid and (paused or (not ${isReplaced} and failures + 1 >= $most::int))
     where ${mine} and currency = $currency and payment_id = $payment
    returning ${rechargeColumns}`,
+)
+
+/** One that had failed was paid after all: what is left are the failures since then, fewer than pause it. */
+export const rechargePaidLate = statement<OfWallet & { payment: string }, object>(
+  'wallet.recharge_paid_late',
+  `update wallet.auto_recharges
+      set failures = cardinality(failed) - array_position(failed, $payment::uuid), paused = false,
+          failed = failed[array_position(failed, $payment) + 1:]
+    where ${mine} and currency = $currency and $payment = any(failed)`,
 )
