@@ -100,6 +100,8 @@ test('a trial is recorded and does nothing; its hits are counted', async () => {
     const { status, body } = await client.post('/v1/payments', { ...payment, amount })
     assert.deepEqual([status, body.risk.decision, body.risk.risk_score < 60], [201, 'allow', true])
   }
+  const { body: question } = await client.post('/v1/payments/risk-check', { ...payment, amount: 5000 })
+  assert.equal(question.matched_rules.length, 1, 'a question counts nothing')
   const { body } = await client.get(`/v1/payments/fraud/rules/${rule}`)
   assert.deepEqual([body.hits_24h, body.dry_run], [2, true])
   assert.equal((await client.get('/v1/payments/fraud/rules')).body.data[0].hits_24h, 2)

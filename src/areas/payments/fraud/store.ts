@@ -106,7 +106,7 @@ export const listRules = statement<Tenant & { after: string | null; descending: 
     limit $limit::int + 1`,
 )
 
-/** How often rules matched since: of the latest checks, as many as are looked at. */
+/** How often rules matched since: of the latest checks, as many as are looked at. Questions in advance are no hits. */
 export const countHits = statement<
   Tenant & { rules: readonly string[]; from: string; since: Date; most: number },
   { rule: string; hits: number }
@@ -114,7 +114,7 @@ export const countHits = statement<
   'payments.count_fraud_hits',
   `select m.rule, count(*)::int as hits
      from (select matched from payments.risk_checks
-            where ${mine} and id >= $from::uuid and created_at > $since and matched <> '{}'
+            where ${mine} and id >= $from::uuid and created_at > $since and matched <> '{}' and enforced
             order by id desc limit $most::int) c,
           unnest(c.matched) as m(rule)
     where m.rule = any($rules::uuid[])
