@@ -26,6 +26,8 @@ test('a row is a line in the order of its fields, and what spreadsheets would ru
       { name: 'a "b",\nc', cost: 0n, at: null, tags: [] },
       { name: '=1+1', cost: -1n, at: null, tags: [] },
       { name: '+254711000001', cost: 1_000_000n, at: null, tags: [] },
+      { name: '+2547****0001', cost: 0n, at: null, tags: [] },
+      { name: '+1*2', cost: 0n, at: null, tags: [] },
     ]),
     [
       'name,cost,at,tags',
@@ -33,6 +35,8 @@ test('a row is a line in the order of its fields, and what spreadsheets would ru
       '"a ""b"",\nc",0,,[]',
       "'=1+1,-0.000001,,[]",
       '+254711000001,1,,[]',
+      '+2547****0001,0,,[]',
+      "'+1*2,0,,[]",
       '',
     ].join('\r\n'),
   )

@@ -7,6 +7,8 @@ import type { Page } from '../page.ts'
 import { serialiser, type Write } from './json.ts'
 
 const maxRows = 100_000
+/** A phone number, whole or with its middle masked. */
+const phoneForm = /^\+\d+(\*{4}\d+)?$/
 
 /** Streams a list. `fetch` gives the page after a cursor. */
 export function csv(row: TSchema, fetch: (cursor: string | null) => Promise<Page<unknown>>): Readable {
@@ -42,7 +44,7 @@ async function* lines(
 function cell(value: unknown, write: Write): string {
   const text = plain(value, write)
   // A cell that starts like a formula would run in a spreadsheet; the quote keeps it text.
-  const safe = typeof value === 'string' && /^[=+\-@\t\r]/.test(text) && !/^\+\d+$/.test(text) ? `'${text}` : text
+  const safe = typeof value === 'string' && /^[=+\-@\t\r]/.test(text) && !phoneForm.test(text) ? `'${text}` : text
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 
