@@ -391,6 +391,25 @@ test('money that is set aside can be given up, and with 3-D Secure is set aside 
   assert.equal(await walletGot(id), 0)
 })
 
+test('money stays set aside for seven days by the clock of the sandbox', async () => {
+  const { client } = await world.account()
+  const set = async () => (await client.post('/v1/payments', { ...order, card: visa, capture: false })).body
+  const advance = async (seconds: number) =>
+    assert.equal((await client.post('/v1/sandbox/clock', { advance_seconds: seconds })).status, 200)
+  const body = await set()
+  const days = (Date.parse(body.authorised_until) - Date.parse(body.created_at)) / 86_400_000
+  assert.ok(days >= 7 && days < 7.1, `${days}`)
+  await advance(6 * 86_400 + 23 * 3_600)
+  const captured = await client.post(`/v1/payments/${body.payment_id}/capture`)
+  assert.deepEqual([captured.status, captured.body.status], [200, 'completed'], captured.text)
+  const left = await set()
+  await advance(7 * 86_400)
+  await eventually(async () => {
+    await advance(3_600)
+    return (await client.get(`/v1/payments/${left.payment_id}`)).body.status === 'expired'
+  }, 'the other to be given up')
+})
+
 test('money that nobody captures is given up when its time is over', async () => {
   const { client } = await world.account()
   const { body } = await client.post('/v1/payments', { ...order, card: visa, capture: false })
