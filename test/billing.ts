@@ -51,6 +51,13 @@ export async function becomes(client: Client, id: string, holds: (now: { status:
   }, `a change of ${id}`).catch((error) => assert.fail(`${error}: ${last}`))
 }
 
+/** Has a bill paid that is open, by a phone that takes cents. */
+export async function payUp(client: Client, invoice: string): Promise<void> {
+  const at = `/v1/billing/invoices/${invoice}`
+  if ((await client.get(at)).body.status === 'open') await client.post(`${at}/pay`, { phone: '+254733000001' })
+  await eventually(async () => (await client.get(at)).body.status === 'paid', `${invoice} to be paid`)
+}
+
 /** What was told under a name, the newest first. */
 export async function tells(client: Client, event: string) {
   return (await client.get(`/v1/events?limit=200&event=${event}`)).body.data

@@ -273,7 +273,7 @@ test('a plan goes by its code wherever it goes by its id', async () => {
   const other = await plan(client, { code: 'silver', amount: 100 })
   assert.equal((await client.get('/v1/billing/plans/gold')).body.plan_id, id)
   assert.equal((await client.patch('/v1/billing/plans/gold', { name: 'Gold' })).body.plan_id, id)
-  const { body, text } = await client.post(subscriptions, { plan_id: 'gold', customer })
+  const { body, text } = await client.post(subscriptions, { plan_id: 'gold', customer, trial_days: 5 })
   assert.equal(body.plan_id, id, text)
   const changed = await client.patch(`${subscriptions}/${body.subscription_id}`, { plan_id: 'silver' })
   assert.equal(changed.body.plan_id, other, changed.text)
@@ -288,7 +288,8 @@ test('a plan goes by its code wherever it goes by its id', async () => {
 
 test('notes on a subscription are replaced, and nothing else of it changes', async () => {
   const { client } = await world.account()
-  const { body: made } = await client.post(subscriptions, { plan_id: await plan(client), customer, metadata: { a: 1 } })
+  const plan_id = await plan(client, { trial_days: 5 })
+  const { body: made } = await client.post(subscriptions, { plan_id, customer, metadata: { a: 1 } })
   const path = `${subscriptions}/${made.subscription_id}`
   const changed = await client.patch(path, { metadata: { b: 'two', c: null } })
   assert.deepEqual([changed.status, changed.headers['pamoja-warning']], [200, undefined], changed.text)

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { renewMany } from '../../src/areas/billing/subscriptions/renew-many.ts'
 import { newUuid, uuidOf } from '../../src/kernel/ids.ts'
-import { advance, becomes, dayS, nairobi, plan, subscriptions, tells, toldTimes } from '../billing.ts'
+import { advance, becomes, dayS, nairobi, payUp, plan, subscriptions, tells, toldTimes } from '../billing.ts'
 import type { Client } from '../client.ts'
 import { startMarket } from '../market.ts'
 import { type Account, eventually, tenantOf } from '../world.ts'
@@ -76,7 +76,9 @@ test('whatever else falls due among them goes its own way', async () => {
   await client.post(`${subscriptions}/${paused.subscription_id}/pause`)
   await client.patch(`${subscriptions}/${refuser.subscription_id}`, phone('0002'))
   // Half of what two cost is in hand when one of them is given up.
-  await client.patch(`${subscriptions}/${credited.subscription_id}`, { quantity: 2 })
+  await payUp(client, credited.latest_invoice_id)
+  const { body: two } = await client.patch(`${subscriptions}/${credited.subscription_id}`, { quantity: 2 })
+  await payUp(client, two.latest_invoice_id)
   await client.patch(`${subscriptions}/${credited.subscription_id}`, { quantity: 1 })
   await advance(client, 31 * dayS)
   const ends = async (id: string, status: string, cycles: number) =>

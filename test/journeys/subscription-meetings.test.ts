@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
-import { advance, becomes, dayS, nairobi, plan, subscriptions, tells, toldTimes } from '../billing.ts'
+import { advance, becomes, dayS, nairobi, payUp, plan, subscriptions, tells, toldTimes } from '../billing.ts'
 import type { Client } from '../client.ts'
 import { startWorld, type World } from '../world.ts'
 
@@ -129,6 +129,57 @@ test('a bill that was taken back gives nobody credit, whether it ends or its num
   assert.deepEqual([rest.credit_applied, rest.amount_due], [0, rest.total])
 })
 
+test('a plan is not changed while its bill is unpaid: what nobody paid is credited to nobody', async () => {
+  const { client } = await nairobi(world)
+  const small = await plan(client, { amount: 1000 })
+  const large = await plan(client, { amount: 9000 })
+  const id = await subscribed(client, { plan_id: small, payment_method: byPhone('0001') })
+  const at = `${subscriptions}/${id}`
+  // Whoever is asked now does not answer.
+  await client.patch(at, { payment_method: byPhone('0003') })
+  const upgraded = await client.patch(at, { plan_id: large })
+  assert.equal(upgraded.status, 200, upgraded.text)
+  const { latest_invoice_id, customer: who } = upgraded.body
+  const inHand = async () => (await client.get(`/v1/billing/customers/${who.customer_id}`)).body.credits
+  const back = await client.patch(at, { plan_id: small })
+  assert.deepEqual(
+    [back.status, back.body.error?.code, back.body.error?.invoice_id],
+    [409, 'CONFLICT', latest_invoice_id],
+  )
+  assert.deepEqual(await inHand(), [])
+  assert.equal((await client.post(`${invoices}/${latest_invoice_id}/void`, {})).body.status, 'void')
+  const downgraded = await client.patch(at, { plan_id: small })
+  assert.equal(downgraded.status, 200, downgraded.text)
+  // What was paid for the small one has paid for it again, but for what a phone cannot be asked for.
+  for (const { amount } of await inHand()) assert.ok(amount < 2, `${amount}`)
+})
+
+test('nor while its bill waits for the morning, or lies with the customer', async () => {
+  const { client } = await nairobi(world)
+  const small = await plan(client, { amount: 1000 })
+  const large = await plan(client, { amount: 3000 })
+  await advance(client, 12 * 3_600)
+  const nightly = await subscribed(client, { plan_id: large, payment_method: byPhone('0001') })
+  const byLink = await subscribed(client, { plan_id: large, customer: { email: 'juma@example.com' } })
+  await advance(client, 31 * dayS)
+  for (const id of [nightly, byLink]) {
+    const at = `${subscriptions}/${id}`
+    const { status, latest_invoice_id, customer: who } = await becomes(client, id, ({ cycles }) => cycles === 2)
+    assert.equal(status, 'active')
+    const refused = await client.patch(at, { plan_id: small })
+    assert.deepEqual(
+      [refused.status, refused.body.error?.code, refused.body.error?.invoice_id],
+      [409, 'CONFLICT', latest_invoice_id],
+    )
+    const credits = async () => (await client.get(`/v1/billing/customers/${who.customer_id}`)).body.credits
+    assert.deepEqual(await credits(), [])
+    await payUp(client, latest_invoice_id)
+    assert.equal((await client.patch(at, { plan_id: small })).status, 200)
+    const [{ amount }] = await credits()
+    assert.ok(Math.abs(amount - 2000) < 1, `${amount}`)
+  }
+})
+
 test('however often the number changes within a period, what was billed less what is in hand is what was used', async () => {
   const { client } = await nairobi(world)
   const plan_id = await plan(client, { amount: 3100, tax_rate: 16 })
@@ -144,6 +195,7 @@ test('however often the number changes within a period, what was billed less wha
       let [used, quantity, from] = [0, 1, start]
       for (const { days, quantity: next } of changes) {
         await advance(client, days * dayS)
+        await payUp(client, (await client.get(at)).body.latest_invoice_id)
         const changed = await client.patch(at, { quantity: next })
         assert.equal(changed.status, 200, changed.text)
         const atMs = await nowMs(client)

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { step } from '../../src/areas/billing/subscriptions/renew.ts'
 import { bucketOf, uuidOf } from '../../src/kernel/ids.ts'
-import { nextMarchMs } from '../billing.ts'
+import { nextMarchMs, payUp } from '../billing.ts'
 import { type Client, refusal } from '../client.ts'
 import { startMarket } from '../market.ts'
 import { type Account, eventually } from '../world.ts'
@@ -387,6 +387,7 @@ test('another plan counts from now on: what is not used is credited, what is lef
   const { plan_id: gone } = await plan(client, { active: false })
   const { body: made } = await client.post(path, { plan_id, customer })
   const at = `${path}/${made.subscription_id}`
+  await payUp(client, made.latest_invoice_id)
   await advanceTo(client, new Date(Date.parse(made.current_period_end) - 10 * dayS * 1_000).toISOString())
   const changed = await client.patch(at, { plan_id: bigger })
   assert.equal(changed.status, 200, changed.text)
@@ -399,8 +400,10 @@ test('another plan counts from now on: what is not used is credited, what is lef
   near(rest.credit_applied, 1000)
   near(rest.amount_due, 1000)
   assert.match(rest.items[0].description, /^Bigger \(part of a period/)
+  await payUp(client, rest.invoice_id)
   const two = await client.patch(at, { quantity: 2 })
   near((await invoice(client, two.body.latest_invoice_id)).amount_due, 2000)
+  await payUp(client, two.body.latest_invoice_id)
   const fewer = await client.patch(at, { quantity: 1, plan_id })
   near((await invoice(client, fewer.body.latest_invoice_id)).total, 1000)
   const { body: asha } = await client.get(`/v1/billing/customers/${made.customer.customer_id}`)

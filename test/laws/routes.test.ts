@@ -187,7 +187,9 @@ async function realPath(route: Route, client: typeof world.demo): Promise<string
   const rest = filled(route.path.slice(collection.length).replace(/^\/:\w+/, ''), 'x')
   if (collection === '/v1/billing/subscriptions') {
     const { plan_id } = (await exampleOf(client, 'billing.createPlan')).body
-    const made = await client.post(collection, { plan_id, customer: { email: 'asha@example.com' } })
+    // Its number can be changed before its bill is paid.
+    const body = { plan_id, customer: { email: 'asha@example.com' }, proration: 'none' }
+    const made = await client.post(collection, body)
     return `${collection}/${made.body.subscription_id}${rest}`
   }
   const create = routes.find(({ path, method }) => path === collection && method === 'POST')

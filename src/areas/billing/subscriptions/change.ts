@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changing a subscription: another plan or number, another way to pay, a pause. What was billed for time that is not used by
+// Changing a subscription: another plan or number, another way to pay, a pause. What was paid for time that is not used by
 // the old price becomes the customer's credit, and the rest of the period is billed by the new one.
 import { type Static, Type } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
-import { newUuid } from '../../../kernel/ids.ts'
+import { idOf, newUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
-import { one, type Tx } from '../../../platform/db.ts'
+import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import { Metadata } from '../../../platform/schema.ts'
 import { addCredit } from '../customers/customer.ts'
@@ -14,7 +14,14 @@ import { findPlan, type PlanRow } from '../plans/store.ts'
 import { beginPeriod, billRest, undone, unusedOf } from './bill.ts'
 import { wallClock } from './calendar.ts'
 import { save } from './schedule.ts'
-import { countUnpaid, noteSubscription, type SubscriptionRow, type SubscriptionState, tryAgain } from './store.ts'
+import {
+  countUnpaid,
+  findCollection,
+  noteSubscription,
+  type SubscriptionRow,
+  type SubscriptionState,
+  tryAgain,
+} from './store.ts'
 import { dayIn, type Method, methodOf, PaymentMethodIn, quantity, requireOffered, requirePayable } from './subscribe.ts'
 import { locked, priceOf, requireStatus, sinceNow, tellSubscription, wholeSecond } from './subscription.ts'
 
@@ -97,6 +104,7 @@ async function reprice(
   const now = wholeSecond(occasion.nowMs)
   // A period that is over is billed first, by what was agreed for it.
   if (row.period_end <= now) throw new AppError('CONFLICT', 'the subscription is being renewed; try again shortly')
+  await requirePaid(tx, occasion, row)
   const { customer_id: customerId, currency } = row
   const step = `unused:${newUuid(occasion.receivedMs)}`
   await addCredit(tx, occasion, { customerId, currency, sourceId: row.id, step }, unusedOf(row, now))
@@ -107,6 +115,20 @@ async function reprice(
   if (!billed) throw new Error('a period was begun without the subscription’s lock')
   if (billed.refusal) throw undone(billed.refusal)
   return save(app, tx, occasion, row, { ...stateOf(priced), ...billed.changes })
+}
+
+/** What is not used becomes credit, which must be money that somebody has paid. */
+async function requirePaid(
+  tx: Tx,
+  { tenant }: Occasion,
+  { id: subscription, paid_amount, latest_invoice_id: invoice }: SubscriptionRow,
+): Promise<void> {
+  if (paid_amount === 0n || invoice === null) return
+  if (!(await maybe(tx.query(findCollection, { ...tenant, subscription, invoice })))) return
+  const invoice_id = idOf('invoice', invoice)
+  throw new AppError('CONFLICT', `the bill for this period, ${invoice_id}, must be paid or made void first`, {
+    extra: { invoice_id },
+  })
 }
 
 /** Periods that are counted from now on, or from the end of this one. */
