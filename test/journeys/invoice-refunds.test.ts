@@ -179,6 +179,75 @@ test('what was given back of a period is not credited once more when the rest of
   assert.deepEqual(await credits(client, customer.customer_id), [])
 })
 
+test('what was credited because it is not used is taken back when its payment is given back', async () => {
+  const { client } = await nairobi(world, 50_000)
+  const { customer, payment, latest_invoice_id } = await yearly(client)
+  near((await credits(client, customer.customer_id))[0]?.amount, 12_000)
+  const next = await invoice(client, 9000)
+  assert.deepEqual([next.status, next.credit_applied], ['paid', 9000])
+  await refund(client, payment, 1000)
+  await toldTimes(client, 'invoice.refunded', 1)
+  near((await credits(client, customer.customer_id))[0]?.amount, 2000)
+  await refund(client, payment, 11_000)
+  // The bill and the invoice that its credit paid.
+  await toldTimes(client, 'invoice.refunded', 3)
+  assert.deepEqual(await credits(client, customer.customer_id), [])
+  for (const [id, back] of [
+    [latest_invoice_id, 12_000],
+    [next.invoice_id, 9000],
+  ]) {
+    const shown = (await client.get(`${invoices}/${id}`)).body
+    assert.deepEqual([shown.status, shown.amount_refunded], ['paid', back])
+  }
+})
+
+test('what was given back of a bill before is not taken from its credit, and the rest of it is', async () => {
+  const { client } = await nairobi(world, 50_000)
+  const { customer, payment } = await yearly(client, 5000)
+  near((await credits(client, customer.customer_id))[0]?.amount, 7000)
+  await refund(client, payment, 7000)
+  await toldTimes(client, 'invoice.refunded', 2)
+  assert.deepEqual(await credits(client, customer.customer_id), [])
+})
+
+test('what was credited by a change of the plan is missing at the bill that it paid', async () => {
+  const { client } = await nairobi(world, 50_000)
+  const made = await client.post(subscriptions, {
+    plan_id: await plan(client, { amount: 3000 }),
+    customer: { email: 'asha@example.com' },
+  })
+  const { subscription_id: id, latest_invoice_id: first } = made.body
+  const payment = await pay(client, first, 1)
+  const smaller = await client.patch(`${subscriptions}/${id}`, { plan_id: await plan(client, { amount: 1000 }) })
+  assert.equal(smaller.status, 200, smaller.text)
+  const { latest_invoice_id: second, customer } = smaller.body
+  await refund(client, payment, 3000)
+  await toldTimes(client, 'invoice.refunded', 2)
+  near((await client.get(`${invoices}/${first}`)).body.amount_refunded, 3000)
+  near((await client.get(`${invoices}/${second}`)).body.amount_refunded, 1000)
+  assert.deepEqual(await credits(client, customer.customer_id), [])
+  await client.delete(`${subscriptions}/${id}?prorate=true`)
+  assert.deepEqual(await credits(client, customer.customer_id), [], 'and is not credited once more')
+})
+
+/** A subscription for a year that was paid, of which so much was given back, and that ended on its first day. */
+async function yearly(client: Client, back = 0) {
+  const made = await client.post(subscriptions, {
+    plan_id: await plan(client, { amount: 12_000, interval: 'year' }),
+    customer: { email: 'asha@example.com' },
+    payment_method: { type: 'mobile_money', phone: phone(1) },
+  })
+  const { subscription_id: id, customer, latest_invoice_id } = made.body
+  await becomes(client, id, ({ status }) => status === 'active')
+  const payment: string = (await client.get(`${invoices}/${latest_invoice_id}`)).body.payments[0]
+  if (back > 0) {
+    await refund(client, payment, back)
+    await toldTimes(client, 'invoice.refunded', 1)
+  }
+  assert.equal((await client.delete(`${subscriptions}/${id}?prorate=true`)).body.status, 'cancelled')
+  return { customer, payment, latest_invoice_id }
+}
+
 async function invoice(client: Client, unit_amount: number) {
   const { status, text, body } = await client.post(invoices, {
     customer: { name: 'Asha', email: 'asha@example.com' },
@@ -225,4 +294,9 @@ async function refund(client: Client, payment: string, amount: number): Promise<
 
 async function credits(client: Client, customer: string): Promise<{ currency: string; amount: number }[]> {
   return (await client.get(`/v1/billing/customers/${customer}`)).body.credits
+}
+
+/** Seconds pass between requests, in which something is used. */
+function near(figure: number | undefined, expected: number): void {
+  assert.ok(Math.abs((figure ?? 0) - expected) < 1, `${figure} is not ${expected}`)
 }

@@ -86,6 +86,9 @@ export interface CreditStep {
   step: string
 }
 
+/** The step by which what was paid for an invoice, and is not used, becomes credit. */
+export const unusedStep = 'unused'
+
 /** Gives a customer so much in hand. */
 export async function addCredit(
   tx: Tx,

@@ -83,9 +83,19 @@ export const insertCreditEntry = statement<
    on conflict do nothing returning step`,
 )
 
-export const findCreditEntry = statement<Tenant & { source: string; step: string }, { amount: bigint }>(
+/** `given_back`: how much of it the customer has had as money since. */
+export const findCreditEntry = statement<
+  Tenant & { source: string; step: string },
+  { amount: bigint; given_back: bigint }
+>(
   'billing.find_credit_entry',
-  `select amount from billing.credit_entries where ${mine} and source_id = $source and step = $step`,
+  `select amount, given_back from billing.credit_entries where ${mine} and source_id = $source and step = $step`,
+)
+
+export const noteGivenBack = statement<Tenant & { source: string; step: string; amount: bigint }, object>(
+  'billing.note_given_back',
+  `update billing.credit_entries set given_back = given_back + $amount::bigint
+    where ${mine} and source_id = $source and step = $step`,
 )
 
 export const moveCredit = statement<Tenant & { customer: string; currency: string; amount: bigint }, object>(

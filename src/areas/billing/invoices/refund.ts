@@ -2,16 +2,18 @@
 // What follows when a payment of an invoice is given back, all of it or a part. What was paid too much goes first: the customer
 // has that in hand, and must not have it twice; what was spent of it meanwhile is missing at the invoices that it paid, the last
 // of them first. The rest was paid for the invoice. One that is open has what it misses to be paid again, and can be made void
-// when nothing is left; one that is paid stays so, and says how much of it was given back.
+// when nothing is left; one that is paid stays so, and says how much of it was given back. What of that is the customer's
+// credit already, because the period was not used, is taken from them as what was paid too much is.
 import { AppError } from '../../../kernel/errors.ts'
 import { least } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import type { PaymentRow, Refunded } from '../../payments/area.ts'
-import { inHandOf, takeCredit } from '../customers/customer.ts'
-import { findCreditEntry } from '../customers/store.ts'
+import { inHandOf, takeCredit, unusedStep } from '../customers/customer.ts'
+import { findCreditEntry, noteGivenBack } from '../customers/store.ts'
 import { invoiceEvents } from '../events.ts'
+import { lockSubscription } from '../subscriptions/store.ts'
 import { stepToTake } from './give-back.ts'
 import { refunded } from './hooks.ts'
 import { invoiceIdOf, tellInvoice } from './invoice.ts'
@@ -19,7 +21,7 @@ import { addRefund, findInvoice, type InvoiceRow, lockInvoice, lockInvoiceAndPai
 
 /**
  * Done in the transaction that completes the refund. What is in hand is looked at before the invoices are locked, and taken
- * after it; if it was spent between the two, nothing is done, and whoever learns of the refund next does it.
+ * after it; if it was spent or credited between the two, nothing is done, and whoever learns of the refund next does it.
  */
 export async function refundInvoice(
   app: App,
@@ -30,9 +32,11 @@ export async function refundInvoice(
 ): Promise<void> {
   const { tenant } = occasion
   const id = invoiceIdOf(payment)
-  const ofCredit = await overpaidOf(tx, occasion, payment, refund)
-  const ofInvoice = refund.amount - ofCredit
-  const { customer_id: customerId, currency } = await one(tx.query(findInvoice, { ...tenant, id }))
+  const ofOverpaid = await overpaidOf(tx, occasion, payment, refund)
+  const ofInvoice = refund.amount - ofOverpaid
+  const ofUnused = least(ofInvoice, await unusedOf(tx, occasion, id))
+  const ofCredit = ofOverpaid + ofUnused
+  const { customer_id: customerId, currency, subscription_id } = await one(tx.query(findInvoice, { ...tenant, id }))
   // It was taken when the refund was made, if that gives back only what was paid too much.
   const step = await stepToTake(tx, tenant, refund.id)
   const inHand = step === null ? ofCredit : least(ofCredit, await inHandOf(tx, tenant, customerId, currency))
@@ -40,6 +44,11 @@ export async function refundInvoice(
   const locked = await (spent > 0n
     ? tx.query(lockInvoiceAndPaidByCredit, { ...tenant, id, customer: customerId, currency })
     : tx.query(lockInvoice, { ...tenant, id }))
+  // Whoever credits what is not used has locked the subscription.
+  if (subscription_id !== null) await tx.query(lockSubscription, { ...tenant, id: subscription_id })
+  if (least(ofInvoice, await unusedOf(tx, occasion, id)) !== ofUnused)
+    throw new AppError('CONFLICT', 'what is not used of it was credited meanwhile')
+  if (ofUnused > 0n) await tx.query(noteGivenBack, { ...tenant, source: id, step: unusedStep, amount: ofUnused })
   if (ofInvoice > 0n) await lessen(app, tx, occasion, payment, id, { amount: ofInvoice, credit: 0n })
   const missing = await takeFromPaid(app, tx, occasion, payment, locked, spent)
   if (step === null) return
@@ -57,6 +66,12 @@ async function overpaidOf(
   const { amount: overpaid = 0n } =
     (await maybe(tx.query(findCreditEntry, { ...tenant, source, step: 'overpaid' }))) ?? {}
   return least(total, overpaid) - least(total - amount, overpaid)
+}
+
+/** How much of what was paid for an invoice is its customer's credit, and was not given back yet. */
+async function unusedOf(tx: Tx, { tenant }: Occasion, invoice: string): Promise<bigint> {
+  const entry = await maybe(tx.query(findCreditEntry, { ...tenant, source: invoice, step: unusedStep }))
+  return entry ? entry.amount - entry.given_back : 0n
 }
 
 /** Takes credit from the invoices that it has paid, the last of them first; gives what it was not found for. */

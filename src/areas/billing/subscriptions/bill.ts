@@ -11,7 +11,7 @@ import { maybe, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { cardTermsOf, currencyOf, mobileTermsOf, providerFor, requirePassed } from '../../payments/area.ts'
-import { addCredit } from '../customers/customer.ts'
+import { addCredit, unusedStep } from '../customers/customer.ts'
 import { lockCredit } from '../customers/store.ts'
 import { type Figures, type NewItem, reckon } from '../invoices/calculation.ts'
 import { createInvoice } from '../invoices/create.ts'
@@ -126,6 +126,13 @@ export function unusedOf(
 ): bigint {
   const billed = { start: paid_from, end: period_end }
   return priceOfPart(paid_amount, currencyOf(currency), billed, from, period_end)
+}
+
+/** Gives a customer what was paid for the rest of a period; a refund of the bill finds it under the bill. */
+export async function creditUnused(tx: Tx, occasion: Occasion, row: SubscriptionRow, from: Date): Promise<void> {
+  const { customer_id: customerId, currency, latest_invoice_id: sourceId } = row
+  if (sourceId === null) return
+  await addCredit(tx, occasion, { customerId, currency, sourceId, step: unusedStep }, unusedOf(row, from))
 }
 
 /** A refusal with which everything is undone: the payment that it names is not there either. */

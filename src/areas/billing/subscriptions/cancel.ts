@@ -4,11 +4,10 @@
 import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
-import { addCredit } from '../customers/customer.ts'
 import { subscriptionEvents } from '../events.ts'
 import { type InvoiceRow, lockInvoice } from '../invoices/store.ts'
 import { voidInvoice } from '../invoices/void.ts'
-import { unusedOf } from './bill.ts'
+import { creditUnused } from './bill.ts'
 import { save } from './schedule.ts'
 import { countUnpaid, endCollections, firstCollection, lockSubscription, type SubscriptionRow } from './store.ts'
 import { requireStatus, requireSubscription, tellSubscription, wholeSecond } from './subscription.ts'
@@ -38,11 +37,7 @@ export async function cancelSubscription(
     return save(app, tx, occasion, row, { cancel_at_period_end: true, cancel_reason: reason })
   }
   const { unpaid } = await one(tx.query(countUnpaid, { ...tenant, subscription: id }))
-  if (prorates && unpaid === 0) {
-    const { customer_id: customerId, currency } = row
-    const unused = unusedOf(row, wholeSecond(nowMs))
-    await addCredit(tx, occasion, { customerId, currency, sourceId: id, step: 'unused' }, unused)
-  }
+  if (prorates && unpaid === 0) await creditUnused(tx, occasion, row, wholeSecond(nowMs))
   return end(app, tx, occasion, row, reason, invoice)
 }
 

@@ -3,15 +3,14 @@
 // the old price becomes the customer's credit, and the rest of the period is billed by the new one.
 import { type Static, Type } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
-import { idOf, newUuid } from '../../../kernel/ids.ts'
+import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import { Metadata } from '../../../platform/schema.ts'
-import { addCredit } from '../customers/customer.ts'
 import { subscriptionEvents } from '../events.ts'
 import { findPlan, type PlanRow } from '../plans/store.ts'
-import { beginPeriod, billRest, undone, unusedOf } from './bill.ts'
+import { beginPeriod, billRest, creditUnused, undone } from './bill.ts'
 import { wallClock } from './calendar.ts'
 import { save } from './schedule.ts'
 import {
@@ -105,9 +104,7 @@ async function reprice(
   // A period that is over is billed first, by what was agreed for it.
   if (row.period_end <= now) throw new AppError('CONFLICT', 'the subscription is being renewed; try again shortly')
   await requirePaid(tx, occasion, row)
-  const { customer_id: customerId, currency } = row
-  const step = `unused:${newUuid(occasion.receivedMs)}`
-  await addCredit(tx, occasion, { customerId, currency, sourceId: row.id, step }, unusedOf(row, now))
+  await creditUnused(tx, occasion, row, now)
   const priced = { ...row, ...changes, ...(isSameInterval ? {} : { ...every, ...anchoredAt(row, now) }) }
   const billed = isSameInterval
     ? await billRest(app, tx, occasion, priced, plan, now)
