@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { advance, becomes, dayS, nairobi, payUp, plan, subscriptions, tells, toldTimes } from '../billing.ts'
 import type { Client } from '../client.ts'
-import { startWorld, type World } from '../world.ts'
+import { eventually, startWorld, type World } from '../world.ts'
 
 let world: World
 
@@ -54,6 +54,44 @@ test('what is less than a card can be charged is given to the customer, and nobo
   assert.ok(rest.total > 0 && rest.total < 0.5, `${rest.total}`)
   assert.deepEqual([rest.status, rest.credit_applied, rest.payments], ['paid', rest.total, []])
   assert.deepEqual(await tells(client, 'invoice.payment_failed'), [])
+})
+
+test('a bill that one phone refused is asked of another, in units that it can pay', async () => {
+  const { client } = await nairobi(world)
+  const plan_id = await plan(client, { amount: 1000 })
+  // This one would pay cents.
+  const payment_method = { type: 'mobile_money', phone: '+254733000002' }
+  const made = await client.post(subscriptions, { plan_id, customer, payment_method, billing_anchor: 18 })
+  const { subscription_id: id, latest_invoice_id } = made.body
+  await toldTimes(client, 'invoice.payment_failed', 1)
+  const before = (await client.get(`${invoices}/${latest_invoice_id}`)).body
+  const cents = Math.round((before.amount_due % 1) * 100) / 100
+  assert.ok(before.credit_applied === 0 && cents > 0, `${before.amount_due}`)
+  const moved = await client.patch(`${subscriptions}/${id}`, { payment_method: byPhone('0001') })
+  assert.equal(moved.status, 200, moved.text)
+  await becomes(client, id, ({ status }) => status === 'active')
+  const bill = (await client.get(`${invoices}/${latest_invoice_id}`)).body
+  assert.deepEqual([bill.status, bill.credit_applied, bill.payments.length], ['paid', cents, 1])
+  const { body: asha } = await client.get(`/v1/billing/customers/${bill.customer.customer_id}`)
+  assert.deepEqual(asha.credits, [])
+  assert.equal((await tells(client, 'invoice.payment_failed')).length, 1)
+})
+
+test('what is left of a bill and nobody can be asked for is given to the customer: the bill is paid', async () => {
+  const { client } = await nairobi(world)
+  const plan_id = await plan(client, { amount: 1000 })
+  const payment_method = { type: 'mobile_money', phone: '+254733000002' }
+  const made = await client.post(subscriptions, { plan_id, customer, payment_method })
+  const { subscription_id: id, latest_invoice_id } = made.body
+  await toldTimes(client, 'invoice.payment_failed', 1)
+  const at = `${invoices}/${latest_invoice_id}`
+  await client.post(`${at}/pay`, { phone: '+254733000001', amount: 999.6 })
+  await eventually(async () => (await client.get(at)).body.amount_due === 0.4, 'the part that was paid')
+  const moved = await client.patch(`${subscriptions}/${id}`, { payment_method: byPhone('0001') })
+  assert.equal(moved.status, 200, moved.text)
+  await becomes(client, id, ({ status }) => status === 'active')
+  const bill = (await client.get(at)).body
+  assert.deepEqual([bill.status, bill.credit_applied, bill.payments.length], ['paid', 0.4, 1])
 })
 
 test('a customer who is known pays by the phone that is known', async () => {

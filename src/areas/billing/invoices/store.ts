@@ -211,6 +211,15 @@ export const openDraft = statement<One & { number: string; credit: bigint; at: D
    returning ${columns}`,
 )
 
+/** Takes credit off an invoice that is open already; `closePaid` changes the status. */
+export const applyCredit = statement<One & { credit: bigint; at: Date }, InvoiceRow>(
+  'billing.apply_credit',
+  `update billing.invoices
+      set amount_paid = amount_paid + $credit::bigint, credit_applied = credit_applied + $credit, updated_at = $at
+    where ${mine} and id = $id and status = 'open'
+   returning ${columns}`,
+)
+
 /** Notes a payment and what of it counts towards the invoice, once; the status stays, and `closePaid` changes it. */
 export const addPayment = statement<
   One & { payment: string; applied: bigint; from: readonly InvoiceStatus[]; at: Date },

@@ -7,17 +7,19 @@ import { type Currency, formatMicros } from '../../../kernel/money.ts'
 import { placeOf } from '../../../kernel/phone.ts'
 import { zoneOf } from '../../../kernel/time-zones.ts'
 import type { App } from '../../../platform/app.ts'
-import { maybe, type Tx } from '../../../platform/db.ts'
+import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { cardTermsOf, currencyOf, mobileTermsOf, providerFor, requirePassed } from '../../payments/area.ts'
-import { addCredit, unusedStep } from '../customers/customer.ts'
+import { addCredit, takeCredit, unusedStep } from '../customers/customer.ts'
 import { lockCredit } from '../customers/store.ts'
 import { type Figures, type NewItem, reckon } from '../invoices/calculation.ts'
 import { createInvoice } from '../invoices/create.ts'
+import { settled } from '../invoices/hooks.ts'
+import { dueOf } from '../invoices/invoice.ts'
 import { type InvoicePayment, payInvoice } from '../invoices/pay.ts'
 import { noteInvoiceSent } from '../invoices/send.ts'
-import type { InvoiceRow } from '../invoices/store.ts'
+import { applyCredit, type InvoiceRow } from '../invoices/store.ts'
 import type { PlanRow } from '../plans/store.ts'
 import { intervalAt, type Period, wallDay, withinHours } from './calendar.ts'
 import { priceOfPart } from './proration.ts'
@@ -222,6 +224,33 @@ async function giveUncollectable(
   const left = uncollectableOf(app, occasion.tenant, row, total - (inHand?.balance ?? 0n))
   const step = `rounding:${cycle}:${occasion.receivedMs}`
   await addCredit(tx, occasion, { customerId, currency, sourceId: id, step }, left)
+}
+
+/**
+ * The same for a bill that is open, and locked: whoever is asked for it next may not be asked for as little as the last one.
+ * Gives the bill as it is then, which is paid when nothing is left.
+ */
+export async function giveUncollectableOf(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  row: SubscriptionRow,
+  invoice: InvoiceRow,
+): Promise<InvoiceRow> {
+  const { tenant, receivedMs, nowMs } = occasion
+  const credit = uncollectableOf(app, tenant, row, dueOf(invoice))
+  if (credit === 0n) return invoice
+  const { id, customer_id: customerId, currency } = invoice
+  const step = (name: string) => ({ customerId, currency, sourceId: id, step: `${name}:${receivedMs}` })
+  await addCredit(tx, occasion, step('rounding'), credit)
+  await takeCredit(tx, occasion, step('apply'), credit)
+  return settled(
+    app,
+    tx,
+    occasion,
+    await one(tx.query(applyCredit, { ...tenant, id, credit, at: new Date(nowMs) })),
+    null,
+  )
 }
 
 /** What of an amount that is due nobody can be asked for. */

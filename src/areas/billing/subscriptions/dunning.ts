@@ -12,7 +12,7 @@ import { onInvoice } from '../invoices/hooks.ts'
 import { tellInvoice } from '../invoices/invoice.ts'
 import { payInvoice } from '../invoices/pay.ts'
 import type { InvoiceRow } from '../invoices/store.ts'
-import { askableAt, payerOf } from './bill.ts'
+import { askableAt, giveUncollectableOf, payerOf } from './bill.ts'
 import { end } from './cancel.ts'
 import { remind } from './remind.ts'
 import { save } from './schedule.ts'
@@ -127,13 +127,16 @@ export async function retry(
     await tx.query(saveCollection, { ...collecting, payment: null, failures, failedAt, tryAt: null })
   else if (tryAt > now) await tx.query(saveCollection, { ...collecting, payment: null, failures, failedAt, tryAt })
   else {
+    const due = await giveUncollectableOf(app, tx, occasion, row, invoice)
+    // What follows when a bill is paid has been done then.
+    if (due.status === 'paid') return
     try {
-      const payment = await payInvoice(app, tx, occasion, invoice, payerOf(row), false)
+      const payment = await payInvoice(app, tx, occasion, due, payerOf(row), false)
       requirePassed(payment)
       await tx.query(saveCollection, { ...collecting, payment: payment.id, failures, failedAt, tryAt: null })
     } catch (error) {
       if (!(error instanceof AppError)) throw error
-      await couldNotAsk(app, tx, occasion, row, invoice, collection, error)
+      await couldNotAsk(app, tx, occasion, row, due, collection, error)
       return
     }
   }
