@@ -74,6 +74,42 @@ for (const [currency, unit_amount, amount, discount, discounts, tax, total] of f
     assert.ok(source.includes(`/URI (${body.hosted_url})`), 'whoever clicks at it is led there')
   })
 
+for (const [currency, unit_amount, amount] of [
+  ['UGX', 1_475_000_000, 'UGX 1,475,000,000'],
+  ['TZS', 147_500_000, 'TZS 147,500,000.00'],
+  ['TZS', 999_999_999_999.99, 'TZS 999,999,999,999.99'],
+] as const)
+  test(`a number is never broken, however long it is: ${amount}`, async () => {
+    const account = await world.account()
+    const { body, status, text } = await account.client.post('/v1/billing/invoices', {
+      customer: { name: 'Asha' },
+      currency,
+      items: [{ description: 'A ship', unit_amount }],
+      send: true,
+    })
+    assert.equal(status, 201, text)
+    const { words } = await paperOf(account, body.invoice_id)
+    for (const part of [`A ship | 1 | ${amount} | ${amount}`, `Total | ${amount}`, `Due | ${amount}`])
+      assert.ok(words.includes(part), `${part} in ${words}`)
+  })
+
+test('a description that does not fit on the page begins there, beside its figures', async () => {
+  const account = await world.account()
+  const lines = Array.from({ length: 90 }, (_, i) => `L${i + 1}`)
+  const { body, status, text } = await account.client.post('/v1/billing/invoices', {
+    customer: { name: 'Asha' },
+    currency: 'KES',
+    items: [{ description: lines.join('\n'), unit_amount: 1500 }],
+    send: true,
+  })
+  assert.equal(status, 201, text)
+  const { source } = await paperOf(account, body.invoice_id)
+  const pages = [...source.matchAll(/stream\r?\n[\s\S]*?\r?\nendstream/g)].map(([stream]) => wordsOf(stream))
+  const page = pages.find((words) => words.includes('Billed to')) ?? ''
+  for (const part of ['KES 1,500.00', 'L1 | L2 | L3']) assert.ok(page.includes(part), `${part} in ${page}`)
+  assert.ok(!page.includes('L90') && pages.some((words) => words.includes('L90 | Subtotal | KES 1,500.00')))
+})
+
 test('paper of what is paid, credited or withdrawn says so, and asks for nothing', async () => {
   const account = await world.account()
   const { client } = account

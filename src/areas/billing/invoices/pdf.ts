@@ -16,6 +16,8 @@ const mostWaiting = 20
 const margin = 50
 const width = 495
 const bottom = 770
+/** A description that is taller may go on on the next page; it begins where there is room for a few lines. */
+const [keptTogether, fewLines] = [200, 60]
 
 type Column = readonly [x: number, width: number, align: 'left' | 'right']
 
@@ -23,8 +25,9 @@ const columns = {
   description: [0, 245, 'left'],
   quantity: [255, 45, 'right'],
   unit: [305, 90, 'right'],
-  sums: [255, 140, 'left'],
   amount: [400, 95, 'right'],
+  sums: [255, 70, 'left'],
+  sum: [330, 165, 'right'],
 } as const satisfies Record<string, Column>
 
 /** Those of the pages, on paper. */
@@ -83,6 +86,15 @@ class Sheet {
     return this.#document.y
   }
 
+  /** A number in a column: one line, in smaller letters where it is long. A number that is broken is read as another one. */
+  figure(words: string, column: Column, [size, colour, isBold]: Style): void {
+    const [, most] = column
+    this.#document.font(isBold ? 'Helvetica-Bold' : 'Helvetica').fontSize(size)
+    const long = this.#document.widthOfString(plain(words))
+    const fitting = Math.min(size, Math.floor((10 * size * most) / long) / 10)
+    this.text(words, column, isBold ? [fitting, colour, isBold] : [fitting, colour])
+  }
+
   /** Begins a page when so much would not fit on this one. */
   room(height: number): void {
     if (this.y + height <= bottom) return
@@ -139,7 +151,7 @@ function draw(document: PDFKit.PDFDocument, invoice: InvoiceRow, accountName: st
     if (isMain) sheet.line(columns.sums[0])
     sheet.y += isMain ? 6 : 0
     sheet.text(name, columns.sums, style)
-    sheet.text(money(amount), columns.amount, style)
+    sheet.figure(money(amount), columns.sum, style)
     sheet.y += 16
   }
   if (invoice.status === 'open' || invoice.status === 'uncollectible') {
@@ -154,13 +166,19 @@ function draw(document: PDFKit.PDFDocument, invoice: InvoiceRow, accountName: st
   sheet.text(invoice.notes, [0, width, 'left'], [10, colours.text])
 }
 
-function row(sheet: Sheet, cells: readonly [string, string, string, string], style: Style): void {
-  const [, most] = columns.description
-  sheet.room(sheet.heightOf(cells[0], most, style[0]))
-  const end = sheet.text(cells[0], columns.description, style)
-  sheet.text(cells[1], columns.quantity, style)
-  sheet.text(cells[2], columns.unit, style)
-  sheet.text(cells[3], columns.amount, style)
+function row(sheet: Sheet, [what, ...figures]: readonly [string, string, string, string], style: Style): void {
+  const { description, quantity, unit, amount } = columns
+  const height = sheet.heightOf(what, description[1], style[0])
+  const isTall = height > keptTogether
+  sheet.room(isTall ? fewLines : height)
+  const writeFigures = () =>
+    [quantity, unit, amount].forEach((column, i) => {
+      sheet.figure(figures[i] ?? '', column, style)
+    })
+  // They stand where the words begin, which may end on another page here.
+  if (isTall) writeFigures()
+  const end = sheet.text(what, description, style)
+  if (!isTall) writeFigures()
   sheet.y = end + 5
   sheet.line()
   sheet.y += 6
