@@ -43,6 +43,23 @@ test('a session to look around changes nothing', async () => {
   assert.equal((await visitor.post('/v1/webhooks', { url: receiver.url('/x'), events: ['*'] })).status, 403)
 })
 
+test('a session has neither the secret of callbacks nor the events of the account', async () => {
+  const { client } = await world.account()
+  for (const read_only of [false, true]) {
+    const { body } = await client.post('/v1/webhooks/portal-session', { read_only })
+    const visitor = visitorOf(body.url)
+    for (const refused of [
+      await visitor.get('/v1/webhooks/callback-secret'),
+      await visitor.post('/v1/webhooks/callback-secret/rotate', {}),
+      await visitor.get('/v1/webhooks/listen'),
+    ])
+      assert.deepEqual([refused.status, refused.body.error.code], [403, 'FORBIDDEN'])
+  }
+  const { body: token } = await client.post('/v1/auth/token', { scope: 'webhooks:write', subject: 'ada' })
+  const colleague = world.stranger.as(token.access_token)
+  assert.equal((await colleague.get('/v1/webhooks/callback-secret')).status, 200, 'a token that was made for it may')
+})
+
 test('a session gives no more than the key has', async () => {
   const { client } = await world.account()
   const keyWith = async (scopes: string[]): Promise<Client> =>

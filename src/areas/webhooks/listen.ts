@@ -14,6 +14,7 @@ import { bodyBytes } from './deliveries/body.ts'
 import { paired, requestHeaders, resourceUrl } from './deliveries/delivery.ts'
 import { loadCallbackTarget, type Target } from './deliveries/targets.ts'
 import { subscriptionOf } from './endpoints/endpoint.ts'
+import { refuseVisitor } from './portal.ts'
 
 /** For how long the secret is used before it is looked up again: it may be rotated meanwhile. */
 const targetForMs = 5_000
@@ -44,6 +45,7 @@ export const listenWebhooks = stream({
   message: Listened,
   errors: ['INVALID_EVENT'],
   handle: (app, { query }, caller, { lastEventId, signal }) => {
+    refuseVisitor(caller)
     const words = subscriptionOf(app.catalogue, query.events ?? ['*'])
     const types = app.catalogue.events.map(({ name }) => name).filter((name) => app.catalogue.matches(words, name))
     const after = lastEventId ?? query.after

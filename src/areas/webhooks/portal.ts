@@ -6,7 +6,7 @@ import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { allows } from '../../platform/auth/scopes.ts'
-import { requireKey } from '../../platform/auth.ts'
+import { type Caller, requireKey } from '../../platform/auth.ts'
 import { root } from '../../platform/root.ts'
 import { read } from '../../platform/route.ts'
 import { At } from '../../platform/schema.ts'
@@ -17,6 +17,8 @@ import { portalTexts } from './portal-texts.ts'
 const path = '/portal/webhooks'
 const defaultSeconds = 900
 const maxSeconds = 86_400
+/** Whom the audit log names, and by which its token is known again. */
+const visitor = 'webhook portal'
 
 const assets = new URL('src/areas/webhooks/portal/', root)
 
@@ -70,12 +72,18 @@ export const openPortal = read({
       account: tenant.account,
       environment: tenant.environment,
       scopes,
-      subject: 'webhook portal',
+      subject: visitor,
       expiresInSeconds,
     })
     return { url: `${app.publicUrl}${path}#${token}`, expires_at: new Date(receivedMs + expiresInSeconds * 1_000) }
   },
 })
+
+/** Whoever has the URL looks after endpoints; what all of the account's callbacks and events go by is not for them. */
+export function refuseVisitor({ principal }: Caller): void {
+  if (principal.isToken && principal.actor === `token:${visitor}`)
+    throw new AppError('FORBIDDEN', 'a portal session is for endpoints and their deliveries; this takes an API key')
+}
 
 export function mountPortal(http: FastifyInstance): void {
   const serve = (at: string, type: string, make: () => string): void =>

@@ -5,6 +5,7 @@ import { pageOf, pageOfWhole, windowOf } from '../../../platform/page.ts'
 import { IdParam, list, type Route, read, write } from '../../../platform/route.ts'
 import { Deleted, Nullable, wholeListQuery } from '../../../platform/schema.ts'
 import { ReplayProgress, replayProgress } from '../deliveries/replays.ts'
+import { refuseVisitor } from '../portal.ts'
 import {
   CallbackSecret,
   CatalogueRecord,
@@ -221,7 +222,10 @@ const getCallbackSecret = read({
   scope: 'webhooks:write',
   reply: { status: 200, schema: CallbackSecret },
   examples: [{ name: 'The secret' }],
-  handle: (app, _input, caller) => readCallbackSecret(app, caller),
+  handle: (app, _input, caller) => {
+    refuseVisitor(caller)
+    return readCallbackSecret(app, caller)
+  },
 })
 
 const rotateAccountCallbackSecret = write({
@@ -234,7 +238,10 @@ const rotateAccountCallbackSecret = write({
   body: SecretRotate,
   reply: { status: 200, schema: RotatedCallbackSecret },
   examples: [{ name: 'At once', body: { overlap_hours: 0 } }],
-  prepare: (app, _input, caller) => prepareCallbackSuccessor(app, caller),
+  prepare: (app, _input, caller) => {
+    refuseVisitor(caller)
+    return prepareCallbackSuccessor(app, caller)
+  },
   handle: (app, tx, { body }, caller, made) => rotateCallbackSecret(app, tx, body, caller, made),
 })
 
