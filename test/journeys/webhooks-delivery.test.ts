@@ -600,6 +600,20 @@ test('what waits for a disabled endpoint goes out when it is enabled, or is canc
   await settled(client, hook.id, 'cancelled')
 })
 
+test('enabling an endpoint tries at once what would have waited for its next attempt', async () => {
+  const client = await customer()
+  answers.set('/wrong', (response) => response.writeHead(404).end())
+  const { body: hook } = await client.post('/v1/webhooks', { url: receiver.url('/wrong'), events: ['*'] })
+  await client.post('/v1/notes', { text: 'ten minutes are long' })
+  for (let attempt = 1; attempt < 4; attempt++)
+    await advanceTo(client, Date.parse((await attempted(client, hook.id, attempt)).next_attempt_at))
+  await attempted(client, hook.id, 4)
+  await client.patch(`/v1/webhooks/${hook.id}`, { enabled: false })
+  await client.patch(`/v1/webhooks/${hook.id}`, { enabled: true, url: receiver.url('/right') })
+  assert.equal((await receiver.next('/right')).headers['x-service-attempt'], '5')
+  await settled(client, hook.id, 'delivered')
+})
+
 test('with its endpoint go the deliveries that it has not heard', async () => {
   const client = await customer()
   answers.set('/deleted', (response) => response.writeHead(500).end())

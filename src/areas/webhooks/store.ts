@@ -145,6 +145,16 @@ export const cancelDeliveries = statement<
    returning id`,
 )
 
+/** What waits for its next attempt has it now. What is being stored at this moment is left to itself. */
+export const resumeDeliveries = statement<Tenant & { endpoint: string; since: string; at: Date }, object>(
+  'webhooks.resume_deliveries',
+  `update webhooks.deliveries set next_attempt_at = $at
+    where ${mine} and id >= $since and id in (
+      select id from webhooks.deliveries
+       where ${mine} and endpoint_id = $endpoint and id >= $since and status = 'pending' and next_attempt_at > $at::timestamptz
+         for update skip locked)`,
+)
+
 export interface CallbackSecretRow {
   version: number
   secret: Buffer

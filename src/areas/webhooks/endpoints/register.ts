@@ -3,12 +3,13 @@
 // whatever is sealed, comes before the transaction. Each change raises the endpoint's version and is told to every node.
 import type { Static } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
-import { idOf, newUuid } from '../../../kernel/ids.ts'
+import { firstUuidAt, idOf, newUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one, type Queryable, type Tx } from '../../../platform/db.ts'
 import { hasten, withdraw } from '../../../platform/work/waiting-jobs.ts'
+import { retryForMs } from '../deliveries/retries.ts'
 import { webhookPlan } from '../plan.ts'
 import type { WebhookCreate, WebhookUpdate } from '../schema.ts'
 import {
@@ -20,6 +21,7 @@ import {
   insertEndpoint,
   lockEndpoint,
   lockRegistrations,
+  resumeDeliveries,
   updateEndpoint,
 } from '../store.ts'
 import { challenge } from './challenge.ts'
@@ -140,7 +142,7 @@ export async function changeEndpoint(
   caller: Caller,
   change: EndpointChange,
 ): Promise<Webhook> {
-  const { tenant, nowMs } = caller
+  const { tenant, nowMs, receivedMs } = caller
   const row = await maybe(tx.query(lockEndpoint, { ...tenant, id: endpointUuid(id) }))
   if (!row) throw noSuchWebhook()
   const before = await describe(app, tx, row, caller)
@@ -164,6 +166,8 @@ export async function changeEndpoint(
     }),
   )
   if (wanted === true) {
+    const since = firstUuidAt(receivedMs - 2 * retryForMs)
+    await tx.query(resumeDeliveries, { ...tenant, endpoint: row.id, since, at: new Date(nowMs) })
     await tx.query(forgiveFailures, { ...tenant, endpoint: row.id })
     await hasten(tx, tenant, deliverLane, row.id)
   }
