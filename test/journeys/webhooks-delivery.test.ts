@@ -454,6 +454,39 @@ test('a delivery can be sent again, with the same bytes and event id', async () 
   }
 })
 
+test('what is asked to be sent again goes out at once, though its endpoint has not worked', async () => {
+  const client = await customer()
+  answers.set('/fell', (response) => response.writeHead(503).end())
+  const { body: hook } = await client.post('/v1/webhooks', { url: receiver.url('/fell'), events: ['*'] })
+  for (let n = 0; n < 10; n++) await client.post('/v1/notes', { text: `${n}` })
+  await eventually(async () => (await stateOf(client, hook.id)) === 'failing', 'the breaker to open')
+  const [delivery] = await deliveries(client, hook.id)
+  await client.patch(`/v1/webhooks/${hook.id}`, { url: receiver.url('/stands') })
+  const again = await client.post(`/v1/webhooks/${hook.id}/deliveries/${delivery?.id}/redeliver`)
+  const got = await receiver.next('/stands')
+  assert.equal(got.headers['x-service-delivery-id'], again.body.delivery_id, 'before any probe')
+  await eventually(async () => (await stateOf(client, hook.id)) === 'healthy', 'the breaker to close')
+})
+
+test('a disabled endpoint is refused what it would not be sent', async () => {
+  const client = await customer()
+  const { body: hook } = await client.post('/v1/webhooks', { url: receiver.url('/shut'), events: ['*'] })
+  await client.post('/v1/notes', { text: 'heard' })
+  const { id, created_at } = await settled(client, hook.id, 'delivered')
+  const path = `/v1/webhooks/${hook.id}`
+  await client.patch(path, { enabled: false })
+  const window = { from: created_at, to: new Date(Date.parse(created_at) + 1_000).toISOString(), status: 'all' }
+  for (const refused of [
+    await client.post(`${path}/deliveries/${id}/redeliver`),
+    await client.post(`${path}/replay`, window),
+  ]) {
+    assert.deepEqual([refused.status, refused.body.error.code], [409, 'CONFLICT'])
+    assert.match(refused.body.error.details, /disabled.*enable it first/)
+  }
+  await client.patch(path, { enabled: true })
+  assert.equal((await client.post(`${path}/replay`, window)).body.count, 1)
+})
+
 test('a window of time can be delivered again, only what failed or all of it', async () => {
   const client = await customer()
   answers.set('/window', (response) => response.writeHead(500, { 'webhook-delivery': 'abort' }).end())

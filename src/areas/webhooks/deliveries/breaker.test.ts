@@ -40,6 +40,17 @@ describe('a breaker', () => {
     assert.equal(breaker.admit(2 * probeEveryMs + 5_000), 'probe')
   })
 
+  it('lets what was asked for through as a probe, without waiting for the time of one', () => {
+    const breaker = new Breaker()
+    assert.equal(breaker.admit(0, true), 'send')
+    after('x'.repeat(10), breaker)
+    assert.equal(breaker.admit(1, true), 'probe')
+    assert.equal(breaker.record(false, 2), null)
+    assert.equal(breaker.admit(probeEveryMs + 1), 'wait', 'half a minute after it failed')
+    assert.equal(breaker.admit(3, true), 'probe')
+    assert.equal(breaker.record(true, 4), 'closed')
+  })
+
   it('sends another probe when nothing was heard of the last', () => {
     const breaker = new Breaker()
     breaker.open(0)

@@ -25,11 +25,11 @@ export class Breaker {
     return this.#state
   }
 
-  /** Whether a request may go out now: like all others, as the probe, or not at all. */
-  admit(nowMs: number): 'send' | 'probe' | 'wait' {
+  /** Whether a request may go out now: like all others, as the probe, or not at all. One that was asked for need not wait. */
+  admit(nowMs: number, isAskedFor = false): 'send' | 'probe' | 'wait' {
     if (this.#state === 'closed') return 'send'
     // Also while half-open: a probe of which nothing was heard for so long was lost.
-    if (nowMs < this.#probeAtMs) return 'wait'
+    if (nowMs < this.#probeAtMs && !isAskedFor) return 'wait'
     this.#state = 'half-open'
     this.#probeAtMs = nowMs + probeEveryMs
     return 'probe'

@@ -43,6 +43,8 @@ export interface Delivery {
   readonly startByMs: number
   readonly isTest: boolean
   readonly isReplay: boolean
+  /** Somebody asked for this very one, and waits for it: its first attempt is made even if the endpoint does not work. */
+  readonly isAskedFor?: boolean
   readonly trace: Trace | null
   /** When the attempt began, by the real clock. */
   sentMs: number

@@ -338,7 +338,7 @@ export class Dispatcher implements Courier {
         this.#admit(line, app.limits.admit(target.rate))
         if (!line.isAdmitted) return
       }
-      const verdict = line.endpoint === null ? 'send' : line.breaker.admit(nowMs)
+      const verdict = line.endpoint === null ? 'send' : line.breaker.admit(nowMs, delivery.isAskedFor)
       const isEarly = delivery.dueMs > nowMs + earlyMs
       if (verdict === 'wait' || (isEarly && verdict === 'send')) {
         line.waiting.shift()

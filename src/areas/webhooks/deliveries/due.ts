@@ -62,6 +62,8 @@ export interface StoredDelivery {
   next_attempt_at: Date | null
   test: boolean
   replay_of: string | null
+  /** The first attempt of a delivery that was asked for by itself. */
+  asked_for: boolean
   body: string | null
   clock_offset_ms: bigint
   /** An older delivery about the same thing is not over yet. */
@@ -82,6 +84,7 @@ const load = statement<
   `with due as materialized (
      select d.bucket, d.account_id, d.environment, d.id, d.endpoint_id, d.url, d.event_id, d.event, d.resource_id, d.status,
             d.ordered, d.attempts, d.created_at, d.next_attempt_at, d.test, d.replay_of, d.body,
+            d.replay_of is not null and d.replay_id is null and d.attempts = 0 as asked_for,
             d.ordered and exists (
               select from webhooks.deliveries o
                where o.bucket = d.bucket and o.account_id = d.account_id and o.environment = d.environment
@@ -97,7 +100,7 @@ const load = statement<
        from (select distinct account_id, environment from due) a
    )
    select d.id, d.endpoint_id, d.url, d.event_id, d.event, d.resource_id, d.status, d.ordered, d.attempts, d.created_at,
-          d.next_attempt_at, d.test, d.replay_of, d.behind, coalesce(d.body, e.body) as body,
+          d.next_attempt_at, d.test, d.replay_of, d.asked_for, d.behind, coalesce(d.body, e.body) as body,
           c.offset_ms as clock_offset_ms
      from due d
      join clocks c on c.account_id = d.account_id and c.environment = d.environment
@@ -179,6 +182,7 @@ function callbackOf(
     next_attempt_at: new Date(next_ms),
     test: false,
     replay_of: null,
+    asked_for: false,
     body,
     clock_offset_ms,
     behind: false,
@@ -210,6 +214,7 @@ export function deliveryOf(
     startByMs,
     isTest: row.test,
     isReplay: row.replay_of !== null,
+    isAskedFor: row.asked_for,
     trace: outbox.traces.of(event),
     sentMs: 0,
     remark: null,

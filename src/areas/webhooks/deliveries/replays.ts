@@ -13,7 +13,7 @@ import { OneOf } from '../../../platform/schema.ts'
 import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
 import type { Job } from '../../../platform/work.ts'
 import { type Allowance, admit } from '../allowance.ts'
-import { subscriptionOf } from '../endpoints/endpoint.ts'
+import { requireEnabled, subscriptionOf } from '../endpoints/endpoint.ts'
 import { existing } from '../endpoints/register.ts'
 import { maxEvents } from '../schema.ts'
 import { keptSince, rangeOf } from './history.ts'
@@ -126,12 +126,12 @@ export const replayWindow = write({
   operation: 'webhooks.replay',
   summary: 'Deliver a window of time again',
   description:
-    'At most 100,000 deliveries, 50 a second. Bytes and event ids are those of the first time; the webhook shows how far it is. 10 replays a minute.',
+    'At most 100,000 deliveries, 50 a second. Bytes and event ids are those of the first time; the webhook shows how far it is. A disabled webhook is refused it. 10 replays a minute.',
   scope: 'webhooks:write',
   params: IdParam,
   body: Replay,
   reply: { status: 200, schema: ReplayStarted },
-  errors: ['WEBHOOK_NOT_FOUND', 'INVALID_DATE_RANGE', 'INVALID_EVENT', 'VALIDATION_ERROR'],
+  errors: ['WEBHOOK_NOT_FOUND', 'INVALID_DATE_RANGE', 'INVALID_EVENT', 'VALIDATION_ERROR', 'CONFLICT'],
   examples: [
     { name: 'A bad hour', body: { from: '2026-03-01T09:00:00Z', to: '2026-03-01T10:00:00Z', status: 'failed' } },
   ],
@@ -150,6 +150,7 @@ async function begin(
   const { from, to } = rangeOf(input)
   if (!from || !to) throw new AppError('INVALID_DATE_RANGE', 'from and to are both needed')
   const endpoint = await existing(tx, webhook, caller)
+  requireEnabled(endpoint)
   const choice = {
     endpoint: endpoint.id,
     from,

@@ -13,7 +13,7 @@ import { IdParam, list, type Route, read, write } from '../../../platform/route.
 import { At, listQuery, Nullable, OneOf } from '../../../platform/schema.ts'
 import { mine, type Tenant } from '../../../platform/tenant.ts'
 import { type Allowance, admit } from '../allowance.ts'
-import { mask, subscriptionOf } from '../endpoints/endpoint.ts'
+import { mask, requireEnabled, subscriptionOf } from '../endpoints/endpoint.ts'
 import { existing } from '../endpoints/register.ts'
 import { bodyBytes } from './body.ts'
 import { paired, requestHeaders, resourceUrl } from './delivery.ts'
@@ -237,15 +237,16 @@ const redeliverOne = write({
   operation: 'webhooks.redeliver',
   summary: 'Send a delivery again, now',
   description:
-    'Whatever became of the first: the same bytes and event id under a new delivery, signed anew. 60 a minute.',
+    'Whatever became of the first: the same bytes and event id under a new delivery, signed anew. It does not wait for the breaker; a disabled webhook is refused it. 60 a minute.',
   scope: 'webhooks:write',
   params: DeliveryParams,
   reply: { status: 200, schema: Redelivery },
-  errors: ['WEBHOOK_NOT_FOUND', 'DELIVERY_NOT_FOUND'],
+  errors: ['WEBHOOK_NOT_FOUND', 'DELIVERY_NOT_FOUND', 'CONFLICT'],
   prepare: async (app, { params }, caller) => admit(app, await existing(app.db, params.id, caller), redeliveries),
   handle: async (app, tx, { params }, caller) => {
     const endpoint = await existing(tx, params.id, caller)
     const row = await found(tx, endpoint.id, params.delivery_id, caller)
+    requireEnabled(endpoint)
     const { id, uuid } = newIdAndUuid('delivery', caller.receivedMs)
     await redeliver(tx, caller.tenant, {
       ids: [uuid],

@@ -52,6 +52,11 @@ export function noSuchWebhook(): AppError {
   return new AppError('WEBHOOK_NOT_FOUND', 'there is no such webhook in this environment; webhook ids begin with wh_')
 }
 
+/** What is asked to be sent again is sent now or not at all: nobody should wait for what a disabled webhook will not get. */
+export function requireEnabled({ enabled }: Pick<EndpointRow, 'enabled'>): void {
+  if (!enabled) throw new AppError('CONFLICT', 'the webhook is disabled and is sent nothing; enable it first')
+}
+
 /** A subscription in canonical form, or INVALID_EVENT with the names that mean nothing. */
 export function subscriptionOf(catalogue: Catalogue, words: readonly string[], field = 'events'): string[] {
   if (words.length > maxEvents)
