@@ -187,6 +187,14 @@ const insertMany = statement<{ items: Buffer }, { deliveries: (string | null)[] 
   'select events.emit($items::events.event_item[]) as deliveries',
 )
 
+const insertTwins = statement<
+  { items: Buffer; types: readonly string[]; heads: readonly string[] },
+  { deliveries: (string | null)[] | null }
+>(
+  'events.emit_twins',
+  'select events.emit_twins($items::events.event_item[], $types::text[], $heads::text[]) as deliveries',
+)
+
 /** Where areas put what happened. One way for plain transactions, one for group commits. */
 export class Outbox {
   readonly traces = new RememberedTraces()
@@ -237,6 +245,15 @@ export class Outbox {
     )
     const { deliveries } = await one(tx.query(insertMany, { items }))
     tx.afterCommit(() => events.forEach((event, i) => void this.begin(event, deliveries?.[i] ?? null)))
+  }
+
+  /** Tells of a change under both of its names: that of the prepared `wide` event, and the narrower one, which it gives. */
+  async emitWithin(tx: Tx, type: EventType, wide: NewEvent): Promise<NewEvent> {
+    const narrow = this.prepareWithin(type, wide)
+    const items = encodeItems(itemColumns, [{ ...wide.tenant, ...wide.columns }])
+    const { deliveries } = await one(tx.query(insertTwins, { items, types: [type.name], heads: [narrow.head] }))
+    tx.afterCommit(() => [wide, narrow].forEach((event, i) => void this.begin(event, deliveries?.[i] ?? null)))
+    return narrow
   }
 
   /** Describes an event to be written in the caller's group commit; call `begin` with what that gave for it. */

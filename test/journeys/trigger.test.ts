@@ -33,6 +33,29 @@ test('a sample reaches whoever subscribes to its event, signed, with the values 
   assert.deepEqual((await client.get(`/v1/events/${made.body.id}`)).body.payload, made.body.payload)
 })
 
+test('a sample that has a broader name too reaches each subscriber in the name that a real one has there', async () => {
+  const { client } = await world.account()
+  const hooks: [path: string, events: string[], name: string][] = [
+    ['/all', ['*'], 'sms.status'],
+    ['/texts', ['sms.*'], 'sms.status'],
+    ['/changes', ['sms.status'], 'sms.status'],
+    ['/failures', ['sms.failed', 'sms.sent'], 'sms.failed'],
+  ]
+  for (const [path, events] of hooks) await client.post('/v1/webhooks', { url: receiver.url(path), events })
+  const made = await client.post('/v1/events/trigger', { event: 'sms.failed', override: { to: '+254711000009' } })
+  assert.deepEqual([made.status, made.body.event], [201, 'sms.failed'], made.text)
+  for (const [path, , name] of hooks) {
+    const { event, event_id, ...rest } = JSON.parse((await receiver.next(path)).body)
+    assert.deepEqual([event, event_id === made.body.id], [name, name === 'sms.failed'], path)
+    assert.deepEqual([rest.status, rest.to, rest.test], ['failed', '+254711000009', true])
+    const { body } = await client.get(`/v1/events/${event_id}`)
+    assert.deepEqual(
+      [body.event, body.payload, body.deliveries.length],
+      [name, { event, event_id, ...rest }, name === 'sms.failed' ? 1 : 3],
+    )
+  }
+})
+
 test('every event of the catalogue can be had', async () => {
   const { client } = await world.account()
   const { data } = (await client.get('/v1/webhooks/events')).body

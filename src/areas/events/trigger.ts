@@ -51,7 +51,12 @@ export const eventsTrigger = write({
   handle: async (app, tx, { body }, caller) => {
     const type = eventNamed(app.catalogue, body.event)
     const payload = overridden(type, body.override ?? {})
-    const { id, columns } = await app.outbox.emit(tx, marked(type), caller, resourceOf(payload), payload)
+    const resource = resourceOf(payload)
+    // What has a second name is told in both, as it is when it happens.
+    const wide = type.within === undefined ? undefined : app.catalogue.find(type.within)
+    const { id, columns } = wide
+      ? await app.outbox.emitWithin(tx, type, app.outbox.prepare(marked(wide), caller, resource, payload))
+      : await app.outbox.emit(tx, marked(type), caller, resource, payload)
     await record(tx, caller, 'events.trigger', id, { after: { event: type.name } })
     return { id, event: type.name, created_at: columns.event_at, payload: JSON.parse(columns.event_body) }
   },
