@@ -352,11 +352,13 @@ export interface EventRow {
   request_id: string | null
 }
 
+/** Where no second name is asked for, rows are not searched for one. */
 const list = statement<
   Tenant & {
     from: string
     to: string
-    types: readonly string[] | null
+    types: readonly string[]
+    twins: readonly string[]
     resource: string | null
     after: string | null
     descending: boolean
@@ -369,7 +371,7 @@ const list = statement<
      from ((select e.id, e.type, e.resource_id, e.body, e.request_id from events.events e
              where e.bucket = $bucket and e.account_id = $account and e.environment = $environment
                and e.id >= $from and e.id < $to
-               and ($types::text[] is null or e.type = any($types)) and ($resource::text is null or e.resource_id = $resource)
+               and e.type = any($types::text[]) and ($resource::text is null or e.resource_id = $resource)
                and ($after::uuid is null or (case when $descending::boolean then e.id < $after else e.id > $after end))
              order by case when $descending then e.id end desc, e.id
              limit $limit::int + 1)
@@ -377,8 +379,8 @@ const list = statement<
            (select events.twin_of(e.id), e.twin_type, e.resource_id, events.twin_body(e.twin_head, e.body), e.request_id
               from events.events e
              where e.bucket = $bucket and e.account_id = $account and e.environment = $environment
-               and e.id >= $from and e.id < $to and e.twin_type is not null
-               and ($types::text[] is null or e.twin_type = any($types)) and ($resource::text is null or e.resource_id = $resource)
+               and e.id >= $from and e.id < $to and cardinality($twins::text[]) > 0
+               and e.twin_type = any($twins) and ($resource::text is null or e.resource_id = $resource)
                and ($after::uuid is null
                     or (case when $descending::boolean then e.id <= $after else e.id >= $after end
                         and case when $descending then events.twin_of(e.id) < $after else events.twin_of(e.id) > $after end))
@@ -402,7 +404,7 @@ export async function listEvents(
   queryable: Queryable,
   tenant: Tenant,
   window: Window,
-  filter: { from: string; to: string; types: readonly string[] | null; resource: string | null },
+  filter: { from: string; to: string; types: readonly string[]; twins: readonly string[]; resource: string | null },
 ): Promise<EventRow[]> {
   return queryable.query(list, { ...tenant, ...window, ...filter })
 }

@@ -790,8 +790,8 @@ test('a scheduled message can be moved, rewritten at its new price, and cancelle
     [told.event, told.message_id, told.status, told.error_code],
     ['sms.status', sent.body.message_id, 'failed', 'CANCELLED'],
   )
-  const events = (await client.get('/v1/events')).body.data.map((one: { event: string }) => one.event)
-  assert.deepEqual(events.filter((name: string) => name.startsWith('sms.')).sort(), ['sms.failed', 'sms.status'])
+  for (const name of ['sms.status', 'sms.failed'])
+    assert.equal((await client.get(`/v1/events?event=${name}`)).body.data.length, 1, name)
 })
 
 test('a message may be scheduled from a minute ago to a year ahead', async () => {
@@ -878,9 +878,8 @@ test('what of a batch still waits can be cancelled, each message told of and pai
   assert.ok(Date.parse(completed_at) >= Date.parse(created_at) && event_id && timestamp)
   const later = await client.get(`/v1/sms/${sent.body.messages[1].message_id}`)
   assert.deepEqual([later.body.status, later.body.error_code], ['failed', 'CANCELLED'])
-  const events = (await client.get('/v1/events')).body.data.map((one: { event: string }) => one.event)
-  assert.equal(events.filter((name: string) => name === 'sms.status').length, 3)
-  assert.equal(events.filter((name: string) => name === 'sms.failed').length, 3)
+  for (const name of ['sms.status', 'sms.failed'])
+    assert.equal((await client.get(`/v1/events?event=${name}`)).body.data.length, 3, name)
 })
 
 test('a message that a node is just taking goes its way, and whoever cancels its batch gets no money for it', async () => {

@@ -9,7 +9,7 @@ import { type EventRow, findEvent, listEvents } from '../../platform/events.ts'
 import { idBounds, type ListQuery, pageOf, type Window, windowOf } from '../../platform/page.ts'
 import { IdParam, list, read } from '../../platform/route.ts'
 import { At, dayRangeQuery, listQuery, Nullable, OneOf } from '../../platform/schema.ts'
-import { eventsStream, namesOf } from './stream.ts'
+import { eventsStream, heardBy } from './stream.ts'
 import { eventsTrigger } from './trigger.ts'
 
 const EventRecord = Type.Object(
@@ -50,7 +50,7 @@ const eventsList = list({
   operation: 'events.list',
   summary: 'List what happened',
   description:
-    'With `after`, what happened since an event, oldest first: ask again with the id of the last one you have. A request that takes long may add an event before one that you have; to be certain, ask from some seconds earlier and leave out the ids you know, or follow the stream.',
+    'Each change once, in the name in which a webhook for `*` hears of it: a text that arrived is `sms.status` here, and `sms.delivered` with `event=sms.delivered`. With `after`, what happened since an event, oldest first: ask again with the id of the last one you have. A request that takes long may add an event before one that you have; to be certain, ask from some seconds earlier and leave out the ids you know, or follow the stream.',
   scope: 'events:read',
   query: Type.Object({
     ...listQuery,
@@ -69,8 +69,8 @@ const eventsList = list({
   examples: [{ name: 'The latest events', query: { limit: 10 } }],
   handle: async ({ db, catalogue }, { query }, { tenant }) => {
     const window = query.after === undefined ? windowOf(query) : windowAfter(query, query.after)
-    const types = query.event === undefined ? null : namesOf(catalogue, [query.event], 'event')
-    const filter = { ...idBounds(query), types, resource: query.resource_id ?? null }
+    const heard = heardBy(catalogue, query.event === undefined ? undefined : [query.event], 'event')
+    const filter = { ...idBounds(query), ...heard, resource: query.resource_id ?? null }
     return pageOf(window, await listEvents(db, tenant, window, filter), eventRecord)
   },
 })

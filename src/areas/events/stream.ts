@@ -2,7 +2,7 @@
 // Events as they happen, for whoever stays on the line.
 import { Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
-import type { Catalogue } from '../../platform/events/catalogue.ts'
+import type { Catalogue, Heard } from '../../platform/events/catalogue.ts'
 import { knownEvent, tailMessages } from '../../platform/events/tail.ts'
 import { stream } from '../../platform/route.ts'
 
@@ -20,7 +20,7 @@ export const eventsStream = stream({
       Type.Array(Type.String({ maxLength: 60 }), {
         maxItems: maxWords,
         rule: `must be at most ${maxWords} names of events, separated by commas`,
-        description: 'Only these, separated by commas: names such as `sms.delivered`, or `sms.*`',
+        description: 'Only these, separated by commas, as in a webhook: names such as `sms.delivered`, or `sms.*`',
       }),
     ),
     resource_id: Type.Optional(Type.String({ maxLength: 60, description: 'Only what happened to this object' })),
@@ -34,7 +34,7 @@ export const eventsStream = stream({
       app,
       {
         tenant,
-        types: query.events ? namesOf(app.catalogue, query.events, 'events') : null,
+        ...heardBy(app.catalogue, query.events, 'events'),
         resource: query.resource_id ?? null,
         after: after === undefined ? null : knownEvent(after),
         signal,
@@ -44,10 +44,10 @@ export const eventsStream = stream({
   },
 })
 
-/** The names that words such as `sms.*` stand for; null for all of them. */
-export function namesOf(catalogue: Catalogue, words: readonly string[], field: string): string[] | null {
-  const resolved = catalogue.resolve(words)
-  if (resolved.kind === 'accepted') return catalogue.namesOf(resolved.events)
+/** In which names a webhook with these words would hear of what happens; without words, of everything. */
+export function heardBy(catalogue: Catalogue, words: readonly string[] | undefined, field: string): Heard {
+  const resolved = catalogue.resolve(words ?? ['*'])
+  if (resolved.kind === 'accepted') return catalogue.heardBy(resolved.events)
   const unknown = resolved.unknown.map((word) => JSON.stringify(word)).join(', ') || 'nothing'
   throw new AppError(
     'INVALID_EVENT',

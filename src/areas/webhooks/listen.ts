@@ -47,9 +47,9 @@ export const listenWebhooks = stream({
   handle: (app, { query }, caller, { lastEventId, signal }) => {
     refuseVisitor(caller)
     const words = subscriptionOf(app.catalogue, query.events ?? ['*'])
-    const types = app.catalogue.events.map(({ name }) => name).filter((name) => app.catalogue.matches(words, name))
+    const heard = app.catalogue.heardBy(words)
     const after = lastEventId ?? query.after
-    const tail = { tenant: caller.tenant, types, resource: null, after: after ? knownEvent(after) : null, signal }
+    const tail = { tenant: caller.tenant, ...heard, resource: null, after: after ? knownEvent(after) : null, signal }
     const target = targetSource(app, caller)
     return tailMessages(app, tail, async (row) => requestOf(app, caller, await target(), row))
   },

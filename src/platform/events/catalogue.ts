@@ -11,10 +11,18 @@ export interface Catalogue {
   resolve(words: readonly string[]): Subscription
   /** Whether a subscription, in canonical form, takes an event. */
   matches(subscription: readonly string[], name: string): boolean
+  /** In which names a subscription, in canonical form, hears of what happens: of each change in one of them. */
+  heardBy(subscription: readonly string[]): Heard
   /** The names that a subscription, in canonical form, stands for; null for all of them. */
   namesOf(subscription: readonly string[]): string[] | null
   /** What customers read of each event. */
   entries(): CatalogueEntry[]
+}
+
+/** Names of events; `twins` are those of them that may be the second name of a row that has another. */
+export interface Heard {
+  readonly types: readonly string[]
+  readonly twins: readonly string[]
 }
 
 /** A subscription of nothing is refused too, with nobody to blame. */
@@ -41,13 +49,27 @@ export function catalogueOf(areas: readonly { readonly events?: readonly EventTy
   for (const { name, within } of events)
     if (within !== undefined && !byName.has(within)) throw new Error(`${name} is within ${within}, which is no event`)
   const meanings = meaningsOf(events)
-  return { events, find: (name) => byName.get(name), resolve, matches, namesOf, entries: () => events.map(entryOf) }
+  return {
+    events,
+    find: (name) => byName.get(name),
+    resolve,
+    matches,
+    heardBy,
+    namesOf,
+    entries: () => events.map(entryOf),
+  }
 
   function resolve(words: readonly string[]): Subscription {
     const unknown = words.filter((word) => !meanings.has(word))
     if (words.length === 0 || unknown.length > 0) return { kind: 'refused', unknown }
     if (words.includes(everything)) return { kind: 'accepted', events: [everything] }
     return { kind: 'accepted', events: [...new Set(words.flatMap((word) => meanings.get(word) ?? []))] }
+  }
+
+  function heardBy(subscription: readonly string[]): Heard {
+    const heard = events.filter(({ name }) => matches(subscription, name))
+    const twins = heard.filter(({ within }) => within !== undefined)
+    return { types: heard.map(({ name }) => name), twins: twins.map(({ name }) => name) }
   }
 
   function namesOf(subscription: readonly string[]): string[] | null {

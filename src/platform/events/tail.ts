@@ -16,8 +16,9 @@ type Means = Pick<App, 'db' | 'clock' | 'outbox'>
 
 export interface Tail {
   tenant: Tenant
-  /** Only events of these names; null for all. */
-  types: readonly string[] | null
+  /** Only events of these names, and of these second names. */
+  types: readonly string[]
+  twins: readonly string[]
   /** Only what happened to this object; null for all. */
   resource: string | null
   /** UUID of the last event that is known; null begins now. */
@@ -44,7 +45,8 @@ type TailParameters = {
   bucket: number
   account: string
   environment: string
-  types: readonly string[] | null
+  types: readonly string[]
+  twins: readonly string[]
   resource: string | null
   since: string
   told: readonly string[]
@@ -57,7 +59,7 @@ const look = statement<TailParameters, EventRow>(
   `select id, type, resource_id, body, request_id
      from ((select e.id, e.type, e.resource_id, e.body, e.request_id from events.events e
              where e.bucket = $bucket and e.account_id = $account and e.environment = $environment and e.id > $since::uuid
-               and ($types::text[] is null or e.type = any($types))
+               and e.type = any($types::text[])
                and ($resource::text is null or e.resource_id = $resource)
                and not exists (select from unnest($told::uuid[]) t where t = e.id)
              order by e.id
@@ -66,8 +68,8 @@ const look = statement<TailParameters, EventRow>(
            (select events.twin_of(e.id), e.twin_type, e.resource_id, events.twin_body(e.twin_head, e.body), e.request_id
               from events.events e
              where e.bucket = $bucket and e.account_id = $account and e.environment = $environment and e.id >= $since
-               and events.twin_of(e.id) > $since and e.twin_type is not null
-               and ($types is null or e.twin_type = any($types)) and ($resource is null or e.resource_id = $resource)
+               and events.twin_of(e.id) > $since and cardinality($twins::text[]) > 0
+               and e.twin_type = any($twins) and ($resource is null or e.resource_id = $resource)
                and not exists (select from unnest($told) t where t = events.twin_of(e.id))
              order by e.id
              limit $limit)) told
@@ -80,15 +82,15 @@ const skim = statement<Omit<TailParameters, 'told'>, { id: string }>(
   `select id
      from ((select e.id from events.events e
              where e.bucket = $bucket and e.account_id = $account and e.environment = $environment and e.id > $since::uuid
-               and ($types::text[] is null or e.type = any($types))
+               and e.type = any($types::text[])
                and ($resource::text is null or e.resource_id = $resource)
              order by e.id desc
              limit $limit::int)
            union all
            (select events.twin_of(e.id) from events.events e
              where e.bucket = $bucket and e.account_id = $account and e.environment = $environment and e.id >= $since
-               and e.twin_type is not null
-               and ($types is null or e.twin_type = any($types)) and ($resource is null or e.resource_id = $resource)
+               and cardinality($twins::text[]) > 0
+               and e.twin_type = any($twins) and ($resource is null or e.resource_id = $resource)
              order by e.id desc
              limit $limit)) known
     order by id desc
@@ -227,8 +229,8 @@ async function newSince(db: Queryable, tail: Tail, since: string, told: Told): P
   }
 }
 
-function filterOf({ tenant, types, resource }: Tail): Omit<TailParameters, 'since' | 'told' | 'limit'> {
-  return { bucket: tenant.bucket, account: tenant.account, environment: tenant.environment, types, resource }
+function filterOf({ tenant, types, twins, resource }: Tail): Omit<TailParameters, 'since' | 'told' | 'limit'> {
+  return { bucket: tenant.bucket, account: tenant.account, environment: tenant.environment, types, twins, resource }
 }
 
 /** Wakes whoever waits for the next look: when something was committed, when it is time, and when it is over. */
