@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { step } from '../../src/areas/billing/subscriptions/renew.ts'
 import { bucketOf, uuidOf } from '../../src/kernel/ids.ts'
+import { suspendedMs } from '../../src/platform/suspended.ts'
 import { nextMarchMs, payUp } from '../billing.ts'
 import { type Client, refusal } from '../client.ts'
 import { startMarket } from '../market.ts'
@@ -539,7 +540,7 @@ test('a suspended account bills nobody', async () => {
   await sql.query(`update accounts.accounts set status = 'suspended' where id = $1`, [uuid])
   await sql.query(`update accounts.sandbox_clocks set offset_ms = offset_ms + 2678400000 where account_id = $1`, [uuid])
   const subscription = uuidOf('subscription', made.subscription_id) ?? ''
-  assert.equal(await step(world.app, tenant, subscription, 0), 60_000)
+  assert.equal(await step(world.app, tenant, subscription, 0), suspendedMs)
   await sql.query(`update accounts.accounts set status = 'active' where id = $1`, [uuid])
   assert.equal(await step(world.app, tenant, subscription, 0), 0)
   assert.equal((await client.get(`${path}/${made.subscription_id}`)).body.cycles, 2)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A text that another area sends for an account, on its request or because something fell due: what the account itself could
 // send, at its price. Under a key it is sent once, however often it is asked for.
+import { AppError } from '../../kernel/errors.ts'
 import { newUuid } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
 import { AnsweredBefore, keyed } from '../../platform/http/idempotency.ts'
@@ -58,6 +59,7 @@ async function draftOf(app: App, sending: Sending, { to, from, message }: Notice
   const { tenant, receivedMs } = sending
   const text = textOf(lengthChecked(message))
   const draft = await plainDraft(app, app.db, sending, { uuid: newUuid(receivedMs), to, from, text })
+  if (draft instanceof AppError) throw draft
   const problem =
     (await permissionOf(app, tenant)).problem(from, draft.place.country) ??
     networkOf(app).problem({ ...tenant, ...draft.place }, true)

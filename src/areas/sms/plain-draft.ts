@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A message that no request describes in detail, such as a reply or a notice: transactional, sent now, and paid for in the
 // currency of its account at that account's price.
+import { AppError } from '../../kernel/errors.ts'
 import { isCurrency } from '../../kernel/money.ts'
 import type { App } from '../../platform/app.ts'
 import { one, type Queryable, statement } from '../../platform/db.ts'
@@ -10,19 +11,20 @@ import { findPlaces, placeFor } from './ported/numbers.ts'
 import { priceOf } from './pricing.ts'
 import { mostValiditySeconds } from './schema.ts'
 
-const currencyOf = statement<{ account: string }, { currency: string }>(
-  'sms.currency_of',
-  'select accounts.currency_of($account::uuid) as currency',
+const standingOf = statement<{ account: string }, { currency: string; is_suspended: boolean }>(
+  'sms.standing_of',
+  `select accounts.currency_of($account::uuid) as currency, accounts.is_suspended($account) as is_suspended`,
 )
 
-/** Whether the account may send it, and somebody can take it, is for the caller to ask. */
+/** Gives why there is none when the account is suspended. What else it may send, and who takes it, is for the caller to ask. */
 export async function plainDraft(
   app: App,
   queryable: Queryable,
   { tenant: { account }, receivedMs }: { tenant: Tenant; receivedMs: number },
   said: Pick<Draft, 'uuid' | 'to' | 'from' | 'text'>,
-): Promise<Draft> {
-  const { currency } = await one(queryable.query(currencyOf, { account }))
+): Promise<Draft | AppError> {
+  const { currency, is_suspended } = await one(queryable.query(standingOf, { account }))
+  if (is_suspended) return new AppError('ACCOUNT_SUSPENDED', 'the account is suspended')
   if (!isCurrency(currency)) throw new Error(`the account has an unknown currency: ${currency}`)
   await findPlaces(app, [said.to])
   const place = placeFor(app, said.to)

@@ -7,6 +7,7 @@ import type { Static } from 'typebox'
 import { backoffMs } from '../../kernel/backoff.ts'
 import type { App } from '../../platform/app.ts'
 import { onePerApp } from '../../platform/one-per-app.ts'
+import { suspendedMs } from '../../platform/suspended.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { Job, Outcome, Run } from '../../platform/work.ts'
 import { whileStoring } from './answered.ts'
@@ -136,7 +137,7 @@ async function submit(app: App, tenant: Tenant, run: SubmitRun): Promise<Outcome
     return tenant.environment === 'test' && !network.hasSandbox
       ? errand.goesOn(run.place, elsewhereMs)
       : fail(app, message, errand, 'NO_ROUTE')
-  const { weight, problem } = await permissionOf(app, tenant)
+  const { weight, isSuspended, problem } = await permissionOf(app, tenant)
   // The same holds for what its account may no longer send.
   const forbidden = message.scheduled_at === null ? null : problem(message.sender, country)
   if (forbidden) return fail(app, message, errand, forbidden.code)
@@ -146,6 +147,7 @@ async function submit(app: App, tenant: Tenant, run: SubmitRun): Promise<Outcome
     errand.offered()
     return fail(app, message, errand, 'CARRIER_ERROR', { carrier: message.route, carrierCode: 'NO_ANSWER' })
   }
+  if (isSuspended) return errand.goesOn(null, Math.min(suspendedMs, leftMs))
   // Those that are down here have had their chance, whoever is asked next.
   const tried = [...(run.payload.tried ?? []), ...(undelivered?.without ?? []), ...network.down(route)]
   for (let name = first(app, route, run.place, tried); name !== null; name = network.choose(route, tried)) {

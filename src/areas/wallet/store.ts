@@ -155,6 +155,7 @@ export const nextReadyRecharges = statement<
   'wallet.ready_recharges',
   `select account_id, environment, currency, threshold from wallet.auto_recharges
     where bucket = any($buckets::smallint[]) and enabled and not paused and payment_id is null
+      and not accounts.is_suspended(account_id)
       and (account_id, environment, currency) > ($account::uuid, $environment::text, $currency::text)
     order by account_id, environment, currency limit $most`,
 )

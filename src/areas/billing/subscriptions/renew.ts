@@ -5,6 +5,7 @@
 import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
+import { suspendedMs } from '../../../platform/suspended.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { Job } from '../../../platform/work.ts'
 import { subscriptionEvents } from '../events.ts'
@@ -28,8 +29,6 @@ import { endsWithPeriod, lookAt, tellSubscription } from './subscription.ts'
 const stepsAtOnce = 24
 /** How many wait in memory while some run. */
 const claimedAtOnce = 100
-/** A suspended account bills nobody; what fell due meanwhile is done when it is not suspended any more. */
-export const suspendedMs = 60_000
 export const retrySeconds = [1, 5, 30, 60, 300, 900, 3_600, 3_600, 21_600, 86_400]
 
 export const renewAloneJob: Job<App, typeof renewalAlone.payload> = {
@@ -56,6 +55,7 @@ export async function step(app: App, tenant: Tenant, id: string, at: number): Pr
   return app.db.tx(async (tx) => {
     const { account, environment } = tenant
     const { offset_ms, is_suspended } = await one(tx.query(holdClock, { account, environment }))
+    // A suspended account bills nobody; what fell due meanwhile is done when it is not suspended any more.
     if (is_suspended) return suspendedMs
     const receivedMs = app.clock.nowMs()
     const nowMs = receivedMs + Number(offset_ms)

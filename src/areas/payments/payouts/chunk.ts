@@ -4,6 +4,7 @@
 // job of its own. No more are marked than are asked for at once, since those of a node that dies there must be asked about.
 import { Type } from 'typebox'
 import type { App } from '../../../platform/app.ts'
+import { suspendedMs } from '../../../platform/suspended.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { addJobs } from '../../../platform/work/many.ts'
 import type { Job, Outcome } from '../../../platform/work.ts'
@@ -36,7 +37,8 @@ export const chunkJob: Job<App, typeof Payload> = {
       await handOver(app, tenant, rows.filter(isUnderWay), 0)
       return { kind: 'done' }
     }
-    for (let start = 0; start < planned.length; start += mostAtOnce)
+    const isSuspended = planned.some(({ is_suspended }) => is_suspended)
+    for (let start = 0; start < planned.length && !isSuspended; start += mostAtOnce)
       await send(app, tenant, planned.slice(start, start + mostAtOnce))
     const after = (await app.db.query(findMany, { ...tenant, ids: payload.payouts })).filter(isUnderWay)
     const queued = after.filter(isPlanned)
@@ -44,14 +46,15 @@ export const chunkJob: Job<App, typeof Payload> = {
     const pollMs = looks[0] * 1_000 * scale
     if (after.length === 0) return { kind: 'done' }
     if (queued.length === 0) return { kind: 'again', afterMs: pollMs }
-    // Those that the provider has must not wait for those that it does not take yet.
+    // Those that the provider has must not wait for those that it does not take yet, or may not be asked for.
     await handOver(
       app,
       tenant,
       after.filter((row) => !isPlanned(row)),
       pollMs,
     )
-    return { kind: 'move', place: null, payload: { payouts: queued.map(({ id }) => id) }, afterMs: queuedMs * scale }
+    const afterMs = isSuspended ? suspendedMs : queuedMs * scale
+    return { kind: 'move', place: null, payload: { payouts: queued.map(({ id }) => id) }, afterMs }
   },
 }
 

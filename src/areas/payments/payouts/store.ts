@@ -56,12 +56,15 @@ export interface PayoutRow {
   /** When its state last moved, by the real clock. */
   touched_at: Date
   clock_offset_ms: bigint
+  /** Whether its account is. */
+  is_suspended: boolean
 }
 
 export const columns = `bucket, account_id, environment, id, batch_id, batch_index, status, method, provider, country, amount, currency,
   fee, phone, bank, recipient, description, reference, metadata, callback_url, scheduled_at, in_review, risk, state, sent_by, token, tries,
   missed_at, lost, refusal, provider_reference, failure_reason, sequence, request_id, due_at, completed_at, created_at,
-  updated_at, touched_at, accounts.clock_offset_ms(account_id, environment) as clock_offset_ms`
+  updated_at, touched_at, accounts.clock_offset_ms(account_id, environment) as clock_offset_ms,
+  accounts.is_suspended(account_id) as is_suspended`
 
 /** A payout about to be stored, as JSON carries it. */
 export interface NewPayout {

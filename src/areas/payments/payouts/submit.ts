@@ -8,6 +8,7 @@ import { idOf } from '../../../kernel/ids.ts'
 import { dayMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one } from '../../../platform/db.ts'
+import { suspendedMs } from '../../../platform/suspended.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { Job, Outcome } from '../../../platform/work.ts'
 import { isAtWork, soon } from '../at-work.ts'
@@ -71,6 +72,8 @@ async function look(app: App, tenant: Tenant | null, id: string, inline: boolean
   const found = stored.risk === null ? await judgeOfBatch(app, tenant, id) : stored
   const waitMs = found.due_at.getTime() - nowOf(app, found)
   if (found.status === 'pending' && !found.in_review && waitMs > 0) return { kind: 'again', afterMs: waitMs }
+  if (found.is_suspended && found.state === 'planned' && !found.in_review)
+    return { kind: 'again', afterMs: suspendedMs }
   const payout = found.status === 'pending' ? await begin(app, tenant, id) : found
   // One that waits for a person is given a job when the person has decided.
   return payout.status === 'processing' ? watch(app, tenant, payout, inline) : { kind: 'done' }
@@ -123,7 +126,7 @@ async function poll(app: App, tenant: Tenant, payout: PayoutRow): Promise<{ afte
   // Whoever was sending it is gone, and nobody knows how far it came.
   if (payout.state === 'sending') await settle(app, tenant, id, { kind: 'unknown', reason: 'the node is gone' })
   const isSame = gatewayOf(app).accountOf(payout, tenant.environment) === payout.sent_by
-  const isLost = payout.lost && payout.state === 'unknown' && outgoing.repeatable && isSame
+  const isLost = payout.lost && payout.state === 'unknown' && outgoing.repeatable && isSame && !payout.is_suspended
   const told = isLost ? await sendAgain(app, tenant, payout) : await ask(app, tenant, payout, outgoing)
   const isMissing = told.kind === 'missing'
   if (!isSame && (isMissing || payout.lost))

@@ -73,6 +73,7 @@ export async function sendReply(
   if (endless) return endless
   const said = { uuid: reply, to: handset, from: number, text: textOf(message) }
   const draft = await plainDraft(app, tx, occasion, said)
+  if (draft instanceof AppError) return draft
   const sending = { ...occasion, actor: '', ip: '' }
   const job = jobOf(app, draft, sending, null)
   const items = encodeItems(acceptOne.takes, [itemOf(draft, job, sending)])

@@ -18,6 +18,7 @@ interface Facts {
   senders: { sender: string; countries: string[] }[]
   numbers: string[]
   weight: number
+  suspended: boolean
 }
 
 const load = statement<Tenant, Facts>(
@@ -32,7 +33,8 @@ const load = statement<Tenant, Facts>(
               and s.status = 'approved') as senders,
           (select coalesce(jsonb_agg(n.number), '[]') from sms.numbers n
             where n.account_id = $account and n.environment = $environment) as numbers,
-          coalesce((accounts.allowances_of($account) ->> 'sms_weight')::int, 1) as weight`,
+          coalesce((accounts.allowances_of($account) ->> 'sms_weight')::int, 1) as weight,
+          accounts.is_suspended($account) as suspended`,
 )
 
 /** What an account may do. */
@@ -41,6 +43,8 @@ export interface Permission {
   problem(sender: string, country: string | null): AppError | null
   /** How many of its texts go in a turn, when accounts take turns. */
   readonly weight: number
+  /** Its texts wait. */
+  readonly isSuspended: boolean
 }
 
 /** What an account may do in one of its environments, from memory where it is known. */
@@ -95,7 +99,8 @@ function keyOf(account: string, environment: Tenant['environment']): string {
   return `${environment} ${account}`
 }
 
-function permissionFrom({ rules, countries, senders, numbers, weight }: Facts, { environment }: Tenant): Permission {
+function permissionFrom(facts: Facts, { environment }: Tenant): Permission {
+  const { rules, countries, senders, numbers, weight, suspended: isSuspended } = facts
   const allowed = countries && new Set(countries)
   const approved = new Map<string, Set<string>[]>()
   for (const { sender, countries: places } of senders)
@@ -110,6 +115,7 @@ function permissionFrom({ rules, countries, senders, numbers, weight }: Facts, {
 
   return {
     weight,
+    isSuspended,
     problem(sender, country) {
       const isEnabled =
         country === null ? allowed === null : rules[country]?.enabled !== false && (allowed?.has(country) ?? true)
