@@ -181,7 +181,16 @@ export class AppError extends Error {
 
 /** The refusal of a field by a rule that its schema cannot say; `problem` is what follows the name in a sentence. */
 export function invalid(field: string, problem: string): AppError {
-  return new AppError('VALIDATION_ERROR', `${field} ${problem}`, {
+  return invalidField(field, ' ', problem)
+}
+
+/** The same, with a colon after the name. */
+export function invalidAt(field: string, problem: string): AppError {
+  return invalidField(field, ': ', problem)
+}
+
+function invalidField(field: string, between: string, problem: string): AppError {
+  return new AppError('VALIDATION_ERROR', `${field}${between}${problem}`, {
     fields: [{ field, code: 'VALIDATION_ERROR', message: problem }],
   })
 }

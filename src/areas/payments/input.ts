@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a request for a payment may say, whatever the method; each method asks for its own fields.
 import { type Static, Type } from 'typebox'
-import { AppError } from '../../kernel/errors.ts'
+import { AppError, invalid, invalidAt } from '../../kernel/errors.ts'
 import { type Currency, currencies, isCurrency, parseAmount } from '../../kernel/money.ts'
 import { askedMetadata } from '../../platform/metadata-filter.ts'
 import { AmountIn, Metadata, NotTaken, OneOf, OneOfAnyCase } from '../../platform/schema.ts'
@@ -124,7 +124,7 @@ export function phoneOf(
   within = '',
 ): string | undefined {
   if (phone !== undefined && phone_number !== undefined && phone !== phone_number)
-    throw refusal(`${within}phone_number`, ' must be the same as phone, or absent')
+    throw invalid(`${within}phone_number`, 'must be the same as phone, or absent')
   return phone ?? phone_number
 }
 
@@ -137,18 +137,12 @@ export function currencyOf(given: string): Currency {
 /** An amount that a field gives; refuses what is none, or nothing. */
 export function microsOf(field: string, given: number | string, currency: Currency): bigint {
   const micros = parseAmount(given, currencies[currency])
-  if (typeof micros !== 'bigint') throw refusal(field, `: ${currency} ${micros.problem}`)
-  if (micros === 0n) throw refusal(field, ' must be more than 0')
+  if (typeof micros !== 'bigint') throw invalidAt(field, `${currency} ${micros.problem}`)
+  if (micros === 0n) throw invalid(field, 'must be more than 0')
   return micros
 }
 
 /** The refusal of a body that lacks a field which its method needs; `otherwise` says what else would do. */
 export function missing(field: string, otherwise = ''): AppError {
-  return refusal(field, ` is required${otherwise}`)
-}
-
-/** The refusal of a body for what one field says; `problem` goes on after its name. */
-export function refusal(field: string, problem: string): AppError {
-  const fields = [{ field, code: 'VALIDATION_ERROR', message: problem.replace(/^:? /, '') } as const]
-  return new AppError('VALIDATION_ERROR', `${field}${problem}`, { fields })
+  return invalid(field, `is required${otherwise}`)
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every way to pay that this program knows: a line each.
+import { invalidAt } from '../../kernel/errors.ts'
 import { bankTransfer } from './bank/method.ts'
 import { card } from './cards/method.ts'
-import { type NewPayment, refusal } from './input.ts'
+import type { NewPayment } from './input.ts'
 import type { PaymentMethod } from './method.ts'
 import { mobileMoney } from './mobile-money/method.ts'
 import type { PaymentRow } from './store.ts'
@@ -22,14 +23,14 @@ export function methodFor(input: NewPayment): PaymentMethod {
   const method = methods.find((one) => (named === undefined ? one.isMeant(input) : one.name === named)) ?? mobileMoney
   // A card that is not charged was sent by mistake, and whoever did so must hear of it.
   if (method !== card && (input.card !== undefined || input.card_token !== undefined))
-    throw refusal('method', `: a card is not charged by ${method.name}`)
+    throw invalidAt('method', `a card is not charged by ${method.name}`)
   if (input.card !== undefined && input.card_token !== undefined)
-    throw refusal('card_token', ': a card is charged, or a saved one, not both')
+    throw invalidAt('card_token', 'a card is charged, or a saved one, not both')
   if (input.card_token !== undefined && input.require_3ds)
-    throw refusal('require_3ds', ': a saved card is charged without the payer, who cannot be asked to prove anything')
+    throw invalidAt('require_3ds', 'a saved card is charged without the payer, who cannot be asked to prove anything')
   if (method !== bankTransfer && input.bank !== undefined)
-    throw refusal('method', `: a bank account is not debited by ${method.name}`)
+    throw invalidAt('method', `a bank account is not debited by ${method.name}`)
   if (method !== card && input.capture === false)
-    throw refusal('capture', `: money is set aside on cards only, not by ${method.name}`)
+    throw invalidAt('capture', `money is set aside on cards only, not by ${method.name}`)
   return method
 }

@@ -2,7 +2,7 @@
 // What an invoice comes to. Each line is rounded by itself, ties to even, to the currency's minor unit, and sums are sums of
 // what the lines show. A discount on the whole is split over the lines by largest remainder, so that each line's tax is on
 // what is really paid for it and the parts add up to the whole.
-import { AppError } from '../../../kernel/errors.ts'
+import { invalidAt } from '../../../kernel/errors.ts'
 import { type Currency, currencies, divideHalfEven, formatMicros, parseAmount } from '../../../kernel/money.ts'
 
 /** What an invoice may come to at most, in micros: what a wallet may hold. */
@@ -74,7 +74,7 @@ export function reckon({ currency, items, discount, taxInclusive }: Reckoning): 
   const taxTotal = sum(reckoned.map(({ tax }) => tax))
   const total = subtotal - discountTotal + (taxInclusive ? 0n : taxTotal)
   if (subtotal > mostMicros || total > mostMicros)
-    throw invalid('items', `come to more than ${currency} ${formatMicros(mostMicros)}`)
+    throw invalidAt('items', `come to more than ${currency} ${formatMicros(mostMicros)}`)
   return { items: reckoned, subtotal, discountTotal, taxTotal, total }
 }
 
@@ -93,7 +93,7 @@ export function split(whole: bigint, weights: readonly bigint[]): bigint[] {
 
 function lineOf(item: NewItem, place: string, currency: Currency, minorUnit: bigint): Omit<Item, 'tax'> {
   const quantity = decimalOf(item.quantity ?? 1, `${place}.quantity`, quantityDecimals)
-  if (quantity === 0n) throw invalid(`${place}.quantity`, 'must be more than 0')
+  if (quantity === 0n) throw invalidAt(`${place}.quantity`, 'must be more than 0')
   const unitAmount = amountOf(item.unit_amount, `${place}.unit_amount`, currency)
   const taxRate = percentOf(item.tax_rate ?? 0, `${place}.tax_rate`)
   const amount = divideHalfEven(quantity * unitAmount, million * minorUnit) * minorUnit
@@ -109,7 +109,7 @@ function discountOf(given: Discount, place: string, of: bigint, currency: Curren
     return divideHalfEven(of * percent, wholePercent * minorUnit) * minorUnit
   }
   const amount = amountOf(given.amount, place, currency)
-  if (amount > of) throw invalid(place, `must be at most ${formatMicros(of)}, what it is taken from`)
+  if (amount > of) throw invalidAt(place, `must be at most ${formatMicros(of)}, what it is taken from`)
   return amount
 }
 
@@ -120,27 +120,22 @@ function taxOn(net: bigint, rate: bigint, inclusive: boolean, minorUnit: bigint)
 
 function amountOf(given: Decimal, place: string, currency: Currency): bigint {
   const micros = parseAmount(given, currencies[currency])
-  if (typeof micros !== 'bigint') throw invalid(place, `${currency} ${micros.problem}`)
+  if (typeof micros !== 'bigint') throw invalidAt(place, `${currency} ${micros.problem}`)
   return micros
 }
 
 function percentOf(given: Decimal, place: string): bigint {
   const percent = decimalOf(given, place, percentDecimals)
-  if (percent > wholePercent) throw invalid(place, 'must be at most 100 percent')
+  if (percent > wholePercent) throw invalidAt(place, 'must be at most 100 percent')
   return percent
 }
 
 function decimalOf(given: Decimal, place: string, decimals: number): bigint {
   const found = parseAmount(given, decimals)
-  if (typeof found !== 'bigint') throw invalid(place, found.problem)
+  if (typeof found !== 'bigint') throw invalidAt(place, found.problem)
   return found
 }
 
 function sum(parts: readonly bigint[]): bigint {
   return parts.reduce((all, one) => all + one, 0n)
-}
-
-function invalid(place: string, problem: string): AppError {
-  const fields = [{ field: place, code: 'VALIDATION_ERROR', message: problem } as const]
-  return new AppError('VALIDATION_ERROR', `${place}: ${problem}`, { fields })
 }

@@ -2,7 +2,7 @@
 // A plan: what an account sells again and again. What it costs and how often is settled when it is made; who wants another
 // price makes another plan, so that nobody who subscribed ever pays something else than what was shown.
 import { type Static, Type } from 'typebox'
-import { AppError, alreadyUsed, invalid } from '../../../kernel/errors.ts'
+import { AppError, alreadyUsed, invalid, invalidAt } from '../../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
 import { type Currency, currencies, formatMicros, parseAmount } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
@@ -12,7 +12,7 @@ import { currencyTaken } from '../../../platform/currencies.ts'
 import { maybe, one, type Queryable, type Tx } from '../../../platform/db.ts'
 import { Amount, AmountIn, At, Metadata, Nullable, OneOf } from '../../../platform/schema.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import { currencyOf, refusal } from '../../payments/area.ts'
+import { currencyOf } from '../../payments/area.ts'
 import { intervals } from '../subscriptions/calendar.ts'
 import { findCode, findPlan, insertPlan, lockPlan, type PlanRow, updatePlan } from './store.ts'
 
@@ -217,7 +217,7 @@ async function usedBefore(tx: Tx, tenant: Tenant, code: string): Promise<AppErro
 /** An amount that may be nothing. */
 function amountOf(field: string, given: number | string, currency: Currency): bigint {
   const micros = parseAmount(given, currencies[currency])
-  if (typeof micros !== 'bigint') throw refusal(field, `: ${currency} ${micros.problem}`)
+  if (typeof micros !== 'bigint') throw invalidAt(field, `${currency} ${micros.problem}`)
   if (micros > mostMicros) throw invalid(field, `must be at most ${formatMicros(mostMicros)}`)
   return micros
 }

@@ -11,7 +11,7 @@ import {
   isPast,
   passesLuhn,
 } from '../../../kernel/card.ts'
-import { AppError } from '../../../kernel/errors.ts'
+import { AppError, invalid } from '../../../kernel/errors.ts'
 import type { App } from '../../../platform/app.ts'
 import { OneOf } from '../../../platform/schema.ts'
 import type { Environment } from '../../../platform/tenant.ts'
@@ -93,13 +93,14 @@ export interface KeptCard extends CardShown {
 export function keptOf(app: App, given: Static<typeof CardInput>, environment: Environment, nowMs: number): KeptCard {
   const digits = digitsOf(given)
   const brand = brandOf(digits)
-  if (!passesLuhn(digits)) throw invalid('card.number', 'is mistyped')
-  if (brand === null) throw invalid('card.number', `is not of ${cardBrands.join(', ')}`)
-  if (isPast(given.exp_month, given.exp_year, nowMs)) throw invalid('card.exp_year', 'is past: the card has expired')
-  if (securityCodeOf(given) === undefined) throw invalid('card.cvv', 'is required')
+  if (!passesLuhn(digits)) throw invalidCard('card.number', 'is mistyped')
+  if (brand === null) throw invalidCard('card.number', `is not of ${cardBrands.join(', ')}`)
+  if (isPast(given.exp_month, given.exp_year, nowMs))
+    throw invalidCard('card.exp_year', 'is past: the card has expired')
+  if (securityCodeOf(given) === undefined) throw invalidCard('card.cvv', 'is required')
   // The number of a real card has no business in a sandbox.
   if (environment === 'test' && playOfCard(digits) === null)
-    throw invalid('card.number', 'is not a test number: take one of those in the documentation')
+    throw invalidCard('card.number', 'is not a test number: take one of those in the documentation')
   return {
     ...shownOf(brand, digits, given),
     bin: digits.slice(0, 6),
@@ -118,7 +119,7 @@ export function dataOf(given: Static<typeof CardInput>): CardData {
   }
 }
 
-export function invalid(field: string, message: string): AppError {
+export function invalidCard(field: string, message: string): AppError {
   const fields = [{ field, code: 'INVALID_CARD', message } as const]
   return new AppError('INVALID_CARD', `${field} ${message}`, { fields })
 }
@@ -130,8 +131,7 @@ export function refuseCardNumbers(kept: Readonly<Record<string, unknown>>): void
       refuseCardNumbers({ [field]: Object.keys(value).join('\n') })
       for (const member of Object.values(value)) refuseCardNumbers({ [field]: member })
     } else if (holdsCardNumber(String(value ?? ''))) {
-      const fields = [{ field, code: 'VALIDATION_ERROR', message: 'must not hold the number of a card' } as const]
-      throw new AppError('VALIDATION_ERROR', `${field} must not hold the number of a card`, { fields })
+      throw invalid(field, 'must not hold the number of a card')
     }
   }
 }

@@ -18,7 +18,7 @@ import type { Verdict } from '../providers/provider.ts'
 import { collectionFeeOf, requireWithin, type Terms, termsOf } from '../providers/terms.ts'
 import { type AttemptRow, findPayment, marketOf, type PaymentRow } from '../store.ts'
 import type { Acquirer, CardOutcome } from './acquirer.ts'
-import { dataOf, invalid, type KeptCard, keptOf } from './card.ts'
+import { dataOf, invalidCard, type KeptCard, keptOf } from './card.ts'
 import { findCard, findToken, insertCard, noteChallenge, saveCard, type TokenRow } from './store.ts'
 
 export const cardProvider = 'acquirer'
@@ -167,7 +167,7 @@ export async function requireSavedCard(
 ): Promise<void> {
   const id = uuidOf('cardToken', card_token)
   const known = id === null ? null : await maybe(tx.query(findToken, { ...tenant, id }))
-  if (!known) throw invalid('card_token', 'names no saved card')
+  if (!known) throw invalidCard('card_token', 'names no saved card')
   requireWithin('the acquirer', cardTermsOf(app, tenant, money.currency), money)
 }
 
@@ -196,7 +196,7 @@ async function cardOf(
   if (card_token === undefined) throw missing('card')
   const id = uuidOf('cardToken', card_token)
   const known = id === null ? null : await maybe(tx.query(findToken, { ...tenant, id }))
-  if (!known) throw invalid('card_token', 'names no saved card')
+  if (!known) throw invalidCard('card_token', 'names no saved card')
   return known
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Routes of blacklists. A card is given by its number, of which only a fingerprint and the masked form are kept.
 import { type Static, Type } from 'typebox'
-import { AppError } from '../../../kernel/errors.ts'
+import { AppError, invalid } from '../../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
 import { parseMoment } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
@@ -194,20 +194,20 @@ async function understood(
   nowMs: number,
 ): Promise<Written[]> {
   if (entries !== undefined) {
-    if (type !== undefined || value !== undefined) throw wrong('entries', 'takes the place of type and value')
+    if (type !== undefined || value !== undefined) throw invalid('entries', 'takes the place of type and value')
     return Promise.all(entries.map((entry, i) => written(app, entry, `entries[${i}].`, nowMs)))
   }
   if (type === undefined || value === undefined)
-    throw wrong(type === undefined ? 'type' : 'value', 'is required: say who is not to be served, or give entries')
+    throw invalid(type === undefined ? 'type' : 'value', 'is required: say who is not to be served, or give entries')
   return [await written(app, { type, value, ...rest }, '', nowMs)]
 }
 
 async function written(app: App, entry: Static<typeof Entry>, path: string, nowMs: number): Promise<Written> {
   const { type, reason = '', applies_to = directions, expires_at } = entry
   const value = normalised(type, entry.value)
-  if (value === null || (type === 'card' && !isCardNumber(value))) throw wrong(`${path}value`, ruleOf(type))
+  if (value === null || (type === 'card' && !isCardNumber(value))) throw invalid(`${path}value`, ruleOf(type))
   const until = expires_at === undefined ? null : parseMoment(expires_at)
-  if (until !== null && until.getTime() <= nowMs) throw wrong(`${path}expires_at`, 'must be in the future')
+  if (until !== null && until.getTime() <= nowMs) throw invalid(`${path}expires_at`, 'must be in the future')
   const isCard = type === 'card'
   return {
     type,
@@ -217,11 +217,6 @@ async function written(app: App, entry: Static<typeof Entry>, path: string, nowM
     appliesTo: applies_to,
     expiresAt: until?.toISOString() ?? '',
   }
-}
-
-function wrong(field: string, message: string): AppError {
-  const fields = [{ field, code: 'VALIDATION_ERROR', message } as const]
-  return new AppError('VALIDATION_ERROR', `${field} ${message}`, { fields })
 }
 
 /** Adds those that are not there; gives all of them, in their order. */

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which providers of mobile money take which currency. Only those that this program speaks to are here.
-import { AppError } from '../../../kernel/errors.ts'
+import { AppError, invalidAt } from '../../../kernel/errors.ts'
 import type { Currency, Money } from '../../../kernel/money.ts'
 import { factsOf } from '../../../kernel/phone.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import { refusal } from '../input.ts'
 import { requireWithin, type Terms, termsOf, type Way } from '../providers/terms.ts'
 
 export interface Provider {
@@ -106,7 +105,7 @@ export function requireProvider(
   // Half a shilling is too little before it is no whole one.
   requireWithin(provider, terms, money)
   if (wholeUnitsOnly && money.micros % 1_000_000n !== 0n)
-    throw refusal('amount', `: provider ${provider} takes whole ${money.currency}`)
+    throw invalidAt('amount', `provider ${provider} takes whole ${money.currency}`)
   return { ...found, terms }
 }
 

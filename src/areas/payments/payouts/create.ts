@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Accepting a payout: what it must be like, the money that is held for it, and the row that is there before anybody is asked.
 import { type Static, Type } from 'typebox'
-import { AppError, alreadyUsed } from '../../../kernel/errors.ts'
+import { AppError, alreadyUsed, invalid, invalidAt } from '../../../kernel/errors.ts'
 import { idOf, newUuid } from '../../../kernel/ids.ts'
 import { type Currency, formatMicros, formatMoney, type Money } from '../../../kernel/money.ts'
 import { dayMs, parseMoment } from '../../../kernel/time.ts'
@@ -16,7 +16,7 @@ import { Moment, OneOfAnyCase } from '../../../platform/schema.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { BankAccountIn, requireBank } from '../bank/banks.ts'
 import { newToken } from '../callbacks/address.ts'
-import { microsOf, missing, PaymentCreate, phoneFields, phoneOf, refusal } from '../input.ts'
+import { microsOf, missing, PaymentCreate, phoneFields, phoneOf } from '../input.ts'
 import { requireProvider } from '../mobile-money/providers.ts'
 import { gatewayOf } from '../providers/gateway.ts'
 import { feeOf, type Terms } from '../providers/terms.ts'
@@ -157,10 +157,10 @@ function recipientOf(app: App, tenant: Tenant, input: NewPayoutInput, money: Mon
   const phone = phoneOf(input)
   if ((method?.toLowerCase() ?? (bank ? 'bank_transfer' : 'mobile_money')) === 'bank_transfer') {
     if (!bank) throw missing('bank', ' for a bank transfer')
-    if (phone !== undefined) throw refusal('phone', ': an account is paid, or a phone, not both')
+    if (phone !== undefined) throw invalidAt('phone', 'an account is paid, or a phone, not both')
     return { method: 'bank_transfer', ...requireBank(app, tenant, 'out', named, money), phone: null, bank }
   }
-  if (bank) throw refusal('bank', ': a phone is paid, or an account, not both')
+  if (bank) throw invalidAt('bank', 'a phone is paid, or an account, not both')
   if (phone === undefined) throw missing('phone', '; or give bank')
   const { provider, country, terms } = requireProvider(app, tenant, 'out', { phone, provider: named }, money)
   return { method: 'mobile_money', provider, country, terms, phone, bank: null }
@@ -220,6 +220,6 @@ function scheduledIn(text: string | undefined, nowMs: number): Date | null {
   const at = text === undefined ? null : parseMoment(text)
   if (at === null) return null
   if (at.getTime() <= nowMs || at.getTime() > nowMs + mostAheadMs)
-    throw refusal('scheduled_at', ' must lie ahead, by at most 365 days')
+    throw invalid('scheduled_at', 'must lie ahead, by at most 365 days')
   return at
 }

@@ -2,7 +2,7 @@
 // Accepting a refund: what it must be like, the money that is set aside for it and the intent, stored before anybody is
 // asked. The payment is locked meanwhile, so that refunds of one payment come one after the other.
 import { type Static, Type } from 'typebox'
-import { AppError, alreadyUsed } from '../../../kernel/errors.ts'
+import { AppError, alreadyUsed, invalidAt } from '../../../kernel/errors.ts'
 import { idOf, newUuid } from '../../../kernel/ids.ts'
 import { type Currency, formatMicros } from '../../../kernel/money.ts'
 import { dayMs } from '../../../kernel/time.ts'
@@ -13,7 +13,7 @@ import type { Occasion } from '../../../platform/events.ts'
 import { AmountIn, Metadata, OneOf } from '../../../platform/schema.ts'
 import { tenantOf } from '../../../platform/tenant.ts'
 import { newToken } from '../callbacks/address.ts'
-import { currencyOf, microsOf, PaymentCreate, refusal } from '../input.ts'
+import { currencyOf, microsOf, PaymentCreate } from '../input.ts'
 import { offered } from '../mobile-money/providers.ts'
 import { noSuchPayment } from '../payment.ts'
 import { gatewayOf } from '../providers/gateway.ts'
@@ -119,7 +119,7 @@ function amountOf(payment: PaymentRow, given: number | string | undefined, curre
     ({ provider, wholeUnitsOnly }) => provider === payment.provider && wholeUnitsOnly,
   )
   if (isWholeOnly && micros % 1_000_000n !== 0n)
-    throw refusal('amount', `: provider ${payment.provider} takes whole ${currency}`)
+    throw invalidAt('amount', `provider ${payment.provider} takes whole ${currency}`)
   return micros
 }
 

@@ -3,7 +3,7 @@
 // the aggregator's own calls mean. Pure: nothing here touches the network. A place in an answer or a call is a JSON pointer
 // (/messages/0/id, where * is every element of a list) or else a regular expression whose first group is wanted.
 import { type Static, Type } from 'typebox'
-import { AppError } from '../../../kernel/errors.ts'
+import { type AppError, invalid } from '../../../kernel/errors.ts'
 import { parseTarget } from '../../../platform/outbound/customer-urls.ts'
 import { OneOf } from '../../../platform/schema.ts'
 import { mask } from '../masking.ts'
@@ -214,10 +214,7 @@ function checkPattern(field: string, pattern: string): void {
 }
 
 function wrong(field: string, problem: string): AppError {
-  const name = `profile.${field}`
-  return new AppError('VALIDATION_ERROR', `${name} ${problem}`, {
-    fields: [{ field: name, code: 'VALIDATION_ERROR', message: problem }],
-  })
+  return invalid(`profile.${field}`, problem)
 }
 
 function* textsOf(value: unknown): Generator<string> {

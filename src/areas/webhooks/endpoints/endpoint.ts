@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An endpoint as its owner sees it, and what may be asked of one: subscriptions, filters, custom headers. Pure.
 import type { Static } from 'typebox'
-import { AppError } from '../../../kernel/errors.ts'
+import { AppError, invalidAt } from '../../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../../kernel/ids.ts'
 import type { Catalogue } from '../../../platform/events/catalogue.ts'
 import { maxEvents, type WebhookRecord } from '../schema.ts'
@@ -85,7 +85,7 @@ export function wordsThatTake(events: readonly string[]): string[] {
 export function checkedFilters(filters: Readonly<Record<string, FilterValue>>): Record<string, FilterValue> {
   for (const path of Object.keys(filters))
     if (path.split('.').some((step) => step === ''))
-      throw broken('filters', `${JSON.stringify(path)} is not a path such as status or metadata.shop`)
+      throw invalidAt('filters', `${JSON.stringify(path)} is not a path such as status or metadata.shop`)
   return { ...filters }
 }
 
@@ -98,14 +98,17 @@ export function checkedHeaders(headers: Headers, stored: Headers = {}): Record<s
     const lower = name.toLowerCase()
     const value = given === mask ? (known.get(lower) ?? given) : given
     const problem = seen.has(lower) ? 'stands there twice' : headerProblem(lower, value)
-    if (problem !== null) throw broken('headers', `${JSON.stringify(name.slice(0, 60))} ${problem}`)
+    if (problem !== null) throw invalidAt('headers', `${JSON.stringify(name.slice(0, 60))} ${problem}`)
     seen.add(lower)
     kept[name] = value
   }
-  if (seen.size > maxHeaders) throw broken('headers', `must be at most ${maxHeaders}`)
+  if (seen.size > maxHeaders) throw invalidAt('headers', `must be at most ${maxHeaders}`)
   const bytes = Object.entries(kept).reduce((sum, [name, value]) => sum + name.length + value.length, 0)
   if (bytes > maxHeaderBytes)
-    throw broken('headers', `must have at most ${maxHeaderBytes} bytes together, names and values; these have ${bytes}`)
+    throw invalidAt(
+      'headers',
+      `must have at most ${maxHeaderBytes} bytes together, names and values; these have ${bytes}`,
+    )
   return kept
 }
 
@@ -149,10 +152,4 @@ const connectionHeaders = new Set([
 
 function masked(headers: Headers): Record<string, string> {
   return Object.fromEntries(Object.keys(headers).map((name) => [name, mask]))
-}
-
-function broken(field: string, message: string): AppError {
-  return new AppError('VALIDATION_ERROR', `${field}: ${message}`, {
-    fields: [{ field, code: 'VALIDATION_ERROR', message }],
-  })
 }
