@@ -200,6 +200,29 @@ test('a price of an account names it in the audit log, and one of nobody is refu
   assert.deepEqual([strayed.status, strayed.body.error.fields[0].field], [422, 'account_id'])
 })
 
+test('a price is at most ten million, and a long text at that price is only too expensive', async () => {
+  const price = { area: 'sms', unit: 'segment', country: 'KE', currency: 'KES' }
+  const paths = {
+    '/v1/operator/prices': (amount: number | string) => ({ ...price, amount }),
+    '/v1/operator/prices/import': (amount: number | string) => ({ prices: [{ ...price, amount }] }),
+  }
+  for (const [path, body] of Object.entries(paths))
+    for (const amount of [10_000_001, '10000000.000001', 9_223_372_036_854, 9_300_000_000_000]) {
+      const refused = await world.operator.post(path, body(amount))
+      assert.deepEqual([refused.status, refused.body.error?.code], [422, 'VALIDATION_ERROR'], refused.text)
+      assert.match(refused.body.error.fields[0].field, /amount$/)
+    }
+  const ada = await world.account({ balance: 10 })
+  const most = await world.operator.post('/v1/operator/prices', { ...price, account_id: ada.id, amount: 10_000_000 })
+  assert.equal(most.status, 201, most.text)
+  const message = 'Habari '.repeat(200)
+  const messages = Array.from({ length: 500 }, (_, i) => ({ to: `+2547110${10_000 + i}`, message }))
+  const one = await ada.client.post('/v1/sms/send', { to: '+254711000001', from: 'PAMOJA', message })
+  assert.deepEqual([one.status, one.body.error?.code], [402, 'INSUFFICIENT_BALANCE'], one.text)
+  const many = await ada.client.post('/v1/sms/bulk', { from: 'PAMOJA', messages })
+  assert.deepEqual([many.status, many.body.error?.code], [402, 'INSUFFICIENT_BALANCE'], many.text)
+})
+
 test('a plan changed for one is changed for all on it', async () => {
   const made = await world.operator.post('/v1/operator/plans', { name: 'charity', limits: { sms: 2 } })
   assert.equal(made.status, 201)

@@ -73,24 +73,26 @@ test('every line that is wrong is named, and nothing is stored', async () => {
       'parcels;;KE;;;1;KES;',
       'parcels;kilo;KE;;;2;KES;',
       'parcels;kilo;UG;;;2;UGX;;and more',
+      'parcels;kilo;KE;;;9300000000000;KES;',
     ].join('\n'),
   )
   assert.deepEqual([refused.status, refused.body.error.code], [422, 'VALIDATION_ERROR'], refused.text)
   const { errors, error_count, details } = refused.body.error
   assert.deepEqual(
     errors.map(({ line, code }: { line: number; code: string }) => [line, code]),
-    [3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13].map((line) => [
+    [3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14].map((line) => [
       line,
       line === 6 ? 'UNSUPPORTED_CURRENCY' : 'VALIDATION_ERROR',
     ]),
   )
-  assert.equal(error_count, 11)
+  assert.equal(error_count, 12)
   assert.match(details, /^line 3: country .*nothing was stored$/)
   const said = Object.fromEntries(errors.map(({ line, details }: { line: number; details: string }) => [line, details]))
   assert.match(said[9], /account_id must be the id of an account/)
   assert.match(said[11], /unit is required/)
   assert.match(said[12], /the same price as line 2/)
   assert.match(said[13], /9 cells where the first row names 8/)
+  assert.match(said[14], /amount must be at most 10000000/)
   assert.deepEqual(await pricesOf('parcels'), [])
 })
 

@@ -65,7 +65,7 @@ export const PriceSet = Type.Object({
   country: Type.Optional(CountryOrAll()),
   network: Type.Optional(Type.String({ minLength: 1, maxLength: 60, description: 'A network within the country' })),
   account_id: Type.Optional(Type.String({ maxLength: 60, description: 'Only for this account' })),
-  amount: AmountIn({ description: 'Per unit, to a millionth' }),
+  amount: AmountIn({ description: 'Per unit, to a millionth; at most 10000000' }),
   currency: CurrencyCode(),
   effective_from: Type.Optional(Moment({ description: 'From now on, unless given' })),
 })
@@ -208,10 +208,15 @@ export async function store(app: App, tx: Tx, wanted: NewPrice, caller: Caller):
   return price
 }
 
+/** With more, what ten thousand long texts cost together would not fit into a sum. */
+const mostAmount = 10_000_000
+const mostMicros = BigInt(mostAmount) * 10n ** BigInt(microDecimals)
+
 /** `place` stands before the names of fields that are wrong. */
 export function newPrice(app: App, input: Static<typeof PriceSet>, nowMs: number, place: string): NewPrice {
   const micros = parseAmount(input.amount, microDecimals)
   if (typeof micros !== 'bigint') throw invalid(`${place}amount`, micros.problem)
+  if (micros > mostMicros) throw invalid(`${place}amount`, `must be at most ${mostAmount}`)
   const currency = currencyTaken(app, input.currency, `${place}currency`)
   const account = input.account_id === undefined ? null : uuidOf('account', input.account_id)
   if (input.account_id !== undefined && account === null) throw noSuchAccount(place)
