@@ -445,6 +445,7 @@ function openDoors(app: App, areas: readonly Area[], identity: { key: string; ce
       state.draining = true
       open()
       streams.close()
+      for (const area of areas) area.drain?.(app)
       const deadline = setTimeout(() => listener.destroyAll(), finishRequestsMs)
       await listener.close()
       clearTimeout(deadline)

@@ -39,6 +39,8 @@ export interface Area {
   mount?(http: FastifyInstance, app: App): void
   /** How its ways to the outside are, for /readyz, which anybody may read: `ok`, or what is the matter. */
   health?(app: App): string
+  /** The node takes no requests any more: those that wait for something to happen are answered now. */
+  drain?(app: App): void
   /** Opens what the area keeps open beside requests and jobs, such as connections to carriers. Gives the way to stop. */
   start?(app: App): Promise<() => Promise<void>>
 }

@@ -2,6 +2,7 @@
 // Whether a node can do its work, as a load balancer and an operator ask it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { waitingOf } from '../../src/areas/payments/waiting.ts'
 import { eventually, startWorld } from '../world.ts'
 
 test('a carrier that cannot be reached degrades a node, which takes requests all the same', async (t) => {
@@ -30,4 +31,17 @@ test('a carrier that cannot be reached degrades a node, which takes requests all
 
   assert.equal((await world.operator.delete('/v1/operator/sms/binds/nowhere')).status, 200)
   await eventually(async () => (await ready()).status === 'ok', 'the node to be ready again')
+})
+
+test('a node that stops answers those who wait for a payment, with the payment as it is', async (t) => {
+  const world = await startWorld()
+  t.after(() => world.stop())
+  const { client } = await world.account()
+  const wanted = { amount: 100, currency: 'KES', phone: '+254700000003' }
+  const { body: payment } = await client.post('/v1/payments', wanted)
+  const waiting = client.get(`/v1/payments/${payment.payment_id}?wait=30`)
+  await eventually(async () => waitingOf(world.app).count === 1, 'the request to wait')
+  await world.node.stop()
+  const { status, body } = await waiting
+  assert.deepEqual([status, body.status], [200, 'processing'])
 })

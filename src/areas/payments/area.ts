@@ -79,12 +79,9 @@ export const payments: Area = {
   },
   start: async (app) => {
     reconciliation.measure(app)
-    const stop = await gatewayOf(app).start()
-    return async () => {
-      waitingOf(app).stop()
-      await stop()
-    }
+    return gatewayOf(app).start()
   },
+  drain: (app) => waitingOf(app).stop(),
 }
 
 export { cardTermsOf, requireSavedCard } from './cards/method.ts'

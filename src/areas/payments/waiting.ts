@@ -33,15 +33,21 @@ class Waiting {
   /** Payment -> who waits for it. */
   readonly #waiters = new Map<string, Set<Waiter>>()
   #count = 0
+  #isStopped = false
   #timer: NodeJS.Timeout | null = null
 
   constructor(app: App) {
     this.#app = app
   }
 
+  /** How many requests wait. */
+  get count(): number {
+    return this.#count
+  }
+
   /** Fulfilled when the payment is over, as far as this node knows, or the time is. */
   until(tenant: Tenant, payment: string, ms: number): Promise<void> {
-    if (this.#count >= maxWaiting) return Promise.resolve()
+    if (this.#isStopped || this.#count >= maxWaiting) return Promise.resolve()
     return new Promise((resolve) => {
       const waiter: Waiter = { tenant, wake: () => this.#leave(payment, waiter, timer, resolve) }
       const timer = setTimeout(waiter.wake, ms)
@@ -58,6 +64,7 @@ class Waiting {
 
   /** Nobody is kept waiting by a node that stops. */
   stop(): void {
+    this.#isStopped = true
     for (const id of [...this.#waiters.keys()]) this.#wake(id)
   }
 
