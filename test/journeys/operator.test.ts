@@ -2,6 +2,7 @@
 // What an operator does, and what the customers then see.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import pg from 'pg'
 import { idOf, newUuid } from '../../src/kernel/ids.ts'
 import { eventually, startWorld, type World } from '../world.ts'
 
@@ -221,6 +222,23 @@ test('a price is at most ten million, and a long text at that price is only too 
   assert.deepEqual([one.status, one.body.error?.code], [402, 'INSUFFICIENT_BALANCE'], one.text)
   const many = await ada.client.post('/v1/sms/bulk', { from: 'PAMOJA', messages })
   assert.deepEqual([many.status, many.body.error?.code], [402, 'INSUFFICIENT_BALANCE'], many.text)
+})
+
+test('a route over a bind that is being removed waits for that, and is refused', async (t) => {
+  const bind = { name: 'leaving', host: '127.0.0.1', port: 1, system_id: 'pamoja', password: 'secret' }
+  assert.equal((await world.operator.post('/v1/operator/sms/binds', bind)).status, 201)
+  const sql = new pg.Client({ connectionString: world.databaseUrl })
+  await sql.connect()
+  t.after(() => sql.end())
+  await sql.query('begin')
+  await sql.query(`delete from sms.binds where name = 'leaving'`)
+  const asked = world.operator.post('/v1/operator/sms/routes', { tiers: [[{ bind: 'leaving' }]] })
+  const blocked = 'select from pg_stat_activity where pg_backend_pid() = any(pg_blocking_pids(pid))'
+  const isWaiting = async () => (await sql.query(blocked)).rowCount === 1
+  await Promise.race([asked, eventually(isWaiting, 'the route to wait')])
+  await sql.query('commit')
+  const { status, body } = await asked
+  assert.deepEqual([status, body.error?.code], [422, 'VALIDATION_ERROR'])
 })
 
 test('a plan changed for one is changed for all on it', async () => {

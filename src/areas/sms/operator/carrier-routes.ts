@@ -91,7 +91,11 @@ const RouteRecord = Type.Object(
 const routeColumns = `id, environment, account_id, country, network, tiers, on_unknown, reroute_on_undelivered,
   refund_undelivered, when_down, created_at, updated_at`
 
-const bindNames = statement<Record<never, never>, { name: string }>('sms.bind_names', 'select name from sms.binds')
+/** Nobody removes them before the transaction ends. */
+const keepBinds = statement<{ names: readonly string[] }, { name: string }>(
+  'sms.keep_binds',
+  'select name from sms.binds where name = any($names::text[]) order by name for key share',
+)
 
 const selectRoutes = statement<Record<never, never>, RouteRow>(
   'sms.list_routes',
@@ -259,9 +263,10 @@ const removeRoute = write({
   },
 })
 
-/** As they are stored; every bind must be there. */
+/** As they are stored; every bind must be there, and stays. */
 async function tiersOf(tx: Queryable, tiers: Static<typeof Tiers>): Promise<string> {
-  const known = new Set((await tx.query(bindNames, {})).map(({ name }) => name))
+  const names = tiers.flat().map(({ bind }) => bind)
+  const known = new Set((await tx.query(keepBinds, { names })).map(({ name }) => name))
   for (const { bind } of tiers.flat())
     if (!known.has(bind)) throw new AppError('VALIDATION_ERROR', `tiers name ${bind}, and there is no such bind`)
   return JSON.stringify(tiers.map((tier) => tier.map(({ bind, weight = 1 }) => ({ bind, weight }))))
