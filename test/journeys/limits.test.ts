@@ -68,6 +68,12 @@ test('a plan limits what starts work, by area and minute; reading is free', asyn
   await eventually(async () => (await ada.client.post('/v1/notes', { text: 'x' })).status === 200, 'the raised limit')
   await world.operator.patch(`/v1/operator/accounts/${ada.id}`, { limits: { sms: null } })
   await eventually(async () => !(await ada.client.get('/v1/limits')).text.includes('plan-sms'), 'no limit')
+  const { status, body: changed } = await world.operator.patch(`/v1/operator/accounts/${ada.id}`, { limits: null })
+  assert.deepEqual([status, changed.limits], [200, {}])
+  await eventually(async () => {
+    const { body: now } = await ada.client.get('/v1/limits')
+    return now.limits.some((one: { policy: string; limit: number }) => one.policy === 'plan-sms' && one.limit === 10)
+  }, 'the plan’s limit')
 })
 
 test('billing counts on the limit of payments', async () => {

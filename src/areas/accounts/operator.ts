@@ -221,7 +221,12 @@ const update = write({
   params: IdParam,
   body: Type.Object({
     plan: Type.Optional(Type.String({ maxLength: 40 })),
-    limits: Type.Optional(AreaLimits),
+    limits: Type.Optional(
+      Nullable(AreaLimits, {
+        description:
+          'Requests a minute by area, in place of the plan’s; null for no limit. `"limits": null` gives all of the plan’s back',
+      }),
+    ),
     allowances: Type.Optional(Allowances),
     status: Type.Optional(OneOf(['active', 'suspended'])),
   }),
@@ -229,6 +234,7 @@ const update = write({
   errors: ['NOT_FOUND', 'VALIDATION_ERROR', 'CONFLICT'],
   examples: [
     { name: 'Suspend', body: { status: 'suspended' } },
+    { name: 'The plan’s limits again', body: { limits: null } },
     { name: 'More webhooks than the plan has', body: { allowances: { webhooks: 25, webhook_retention_days: 60 } } },
   ],
   handle: async (app, tx, { params, body }, caller) => {
@@ -247,7 +253,7 @@ const update = write({
       ...row,
       plan: body.plan ?? row.plan,
       status: body.status ?? row.status,
-      limits: { ...row.limits, ...body.limits },
+      limits: body.limits === null ? {} : { ...row.limits, ...body.limits },
       allowances: withoutNulls({ ...row.allowances, ...body.allowances }),
     }))
     const changed = operatorAccount(after)
