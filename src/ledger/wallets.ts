@@ -76,9 +76,12 @@ const postLegs = statement<
       $reverses::text, $description::text) as verdict`,
 )
 
-const legsOf = statement<StepParameters, { debit: string; credit: string; amount: bigint; currency: string }>(
+const legsOf = statement<
+  StepParameters,
+  { id: string; debit: string; credit: string; amount: bigint; currency: string }
+>(
   'ledger.legs_of',
-  `select debit, credit, amount, currency from ledger.transfers
+  `select id, debit, credit, amount, currency from ledger.transfers
     where ${mine} and source_id = $source and step = $step
     order by leg`,
 )
@@ -183,7 +186,11 @@ export async function post(
 }
 
 /** What a step moved; nothing if it was never taken. */
-export async function postedLegs(queryable: Queryable, tenant: Tenant, { sourceId, step }: Step): Promise<Leg[]> {
+export async function postedLegs(
+  queryable: Queryable,
+  tenant: Tenant,
+  { sourceId, step }: Step,
+): Promise<(Leg & { id: string })[]> {
   const rows = await queryable.query(legsOf, { ...tenant, source: sourceId, step })
   return rows.map(({ amount: micros, currency, ...names }) => ({ ...names, micros, currency: currencyOf(currency) }))
 }

@@ -199,7 +199,7 @@ test('a query may hold U+0000 nowhere: not in a value, nor in one of several, no
 })
 
 test('money is exact or refused', async () => {
-  const { id } = await world.account()
+  const { id, client } = await world.account()
   const credit = (amount: unknown, currency = 'KES') =>
     world.operator.post(`/v1/operator/accounts/${id}/credit`, {
       amount,
@@ -241,7 +241,9 @@ test('money is exact or refused', async () => {
   const again = await credit(0.1)
   assert.equal(again.status, 409)
   assert.equal(again.body.error.code, 'DUPLICATE_REFERENCE')
-  assert.match(again.body.error.existing_id, /^wtx_/)
+  const { body: listed } = await client.get('/v1/wallet/transactions')
+  const ids = listed.data.map(({ transaction_id }: { transaction_id: string }) => transaction_id)
+  assert.ok(ids.includes(again.body.error.existing_id), 'it is in the list of the wallet')
 })
 
 test('no route falls over whatever is thrown at it', async () => {

@@ -5,7 +5,7 @@ import { AppError, invalid } from '../../kernel/errors.ts'
 import { idOf, newUuid } from '../../kernel/ids.ts'
 import { currencies, parseAmount } from '../../kernel/money.ts'
 import { requireFits, requireOverdraft, requireRoom } from '../../ledger/ceiling.ts'
-import { post, setOverdraft, type Wallet, walletsOf } from '../../ledger/wallets.ts'
+import { post, postedLegs, setOverdraft, type Wallet, walletsOf } from '../../ledger/wallets.ts'
 import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
 import { limitAreas } from '../../platform/auth/scopes.ts'
@@ -323,9 +323,10 @@ async function creditAccount(
   const sourceId = newUuid(app.clock.nowMs())
   const [made] = await tx.query(creditReference, { account: row.id, environment, reference, source: sourceId })
   if (!made) {
-    const earlier = await one(tx.query(findCredit, { account: row.id, environment, reference }))
+    const { source_id } = await one(tx.query(findCredit, { account: row.id, environment, reference }))
+    const { id: transfer } = await one(postedLegs(tx, tenant, { sourceId: source_id, step: 'credit' }))
     throw new AppError('DUPLICATE_REFERENCE', `the reference was used for a credit before`, {
-      extra: { existing_id: idOf('walletTransaction', earlier.source_id) },
+      extra: { existing_id: idOf('walletTransaction', transfer) },
     })
   }
   await post(
