@@ -186,6 +186,9 @@ async function handleUpload(
   try {
     if (media !== undefined && media !== '' && media !== route.file)
       throw new AppError('UNSUPPORTED_MEDIA_TYPE', `the content type is ${printable(media)}, not ${route.file}`)
+    // A key would have to be held against the whole file. Passing over it would promise what is not kept.
+    if (request.headers['idempotency-key'] !== undefined)
+      throw new AppError('INVALID_REQUEST', 'a file is sent without Idempotency-Key: the same one may be sent again')
     const input = checked(compiled, request, reply)
     const file = request.raw.iterator({ destroyOnReturn: false })
     return send(compiled, request, reply, await route.handle(app, input, callerOf(request.exchange), file))

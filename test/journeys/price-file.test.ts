@@ -96,6 +96,15 @@ test('every line that is wrong is named, and nothing is stored', async () => {
   assert.deepEqual(await pricesOf('parcels'), [])
 })
 
+test('a file with an idempotency key is refused, because the key would not be heeded', async () => {
+  const headers = { 'content-type': 'text/csv', 'idempotency-key': 'prices-1' }
+  const raw = 'area,unit,amount,currency\nparcels,kilo,1,KES\n'
+  const { status, body } = await world.operator.post(path, undefined, { raw, headers })
+  assert.deepEqual([status, body.error.code], [400, 'INVALID_REQUEST'])
+  assert.match(body.error.details, /without Idempotency-Key/)
+  assert.deepEqual(await pricesOf('parcels'), [])
+})
+
 test('a thousand verdicts are given of more bad lines than that', async () => {
   const { body } = await send(`area,unit,amount,currency\n${'parcels,kilo,-1,KES\n'.repeat(1_200)}`)
   assert.deepEqual([body.error.errors.length, body.error.error_count], [1_000, 1_200])
