@@ -5,6 +5,7 @@ import type { Static, TSchema } from 'typebox'
 import { type Id, idOf, newIdAndUuid, twinOf } from '../kernel/ids.ts'
 import { momentText } from '../kernel/time.ts'
 import type { Caller } from './auth.ts'
+import type { Clock } from './clock.ts'
 import { maybe, one, type Queryable, statement, type Tx } from './db.ts'
 import { serialiser } from './http/json.ts'
 import { encodeItems } from './items.ts'
@@ -67,6 +68,17 @@ export interface Occasion {
   /** The account's own time. */
   nowMs: number
   requestId: string | null
+}
+
+/** Now, by the real clock and by the account's. */
+export function occasionNow(
+  clock: Clock,
+  tenant: Tenant,
+  clockOffsetMs: number | bigint,
+  requestId: string | null = null,
+): Occasion {
+  const receivedMs = clock.nowMs()
+  return { tenant, receivedMs, nowMs: receivedMs + Number(clockOffsetMs), requestId }
 }
 
 export interface EmitOptions {

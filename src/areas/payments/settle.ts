@@ -7,7 +7,7 @@ import { idOf, newUuid } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
 import { commitIn, operation, type RowOf } from '../../platform/commit.ts'
 import { maybe, one, type Tx } from '../../platform/db.ts'
-import { type EventType, eventColumns, type NewEvent, type Occasion } from '../../platform/events.ts'
+import { type EventType, eventColumns, type NewEvent, type Occasion, occasionNow } from '../../platform/events.ts'
 import { type Tenant, tenantOf } from '../../platform/tenant.ts'
 import { notePending, pendingAccount, settlementMs } from './cards/settlement.ts'
 import { type Change, changeOf, ended } from './change.ts'
@@ -288,11 +288,8 @@ function eventOf(app: App, occasion: Occasion, payment: PaymentRow): NewEvent {
   return app.outbox.prepare(type, occasion, idOf('payment', id), told, { callbackUrl })
 }
 
-/** Now, by the real clock and by the account's. */
 function occasionOf(app: App, payment: PaymentRow, { clock_offset_ms }: AttemptRow): Occasion {
-  const receivedMs = app.clock.nowMs()
-  const nowMs = receivedMs + Number(clock_offset_ms)
-  return { tenant: tenantOf(payment), receivedMs, nowMs, requestId: payment.request_id }
+  return occasionNow(app.clock, tenantOf(payment), clock_offset_ms, payment.request_id)
 }
 
 export async function tell(

@@ -5,6 +5,7 @@ import { Type } from 'typebox'
 import { idOf } from '../../kernel/ids.ts'
 import { minuteMs } from '../../kernel/time.ts'
 import type { App } from '../../platform/app.ts'
+import { occasionNow } from '../../platform/events.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { Job } from '../../platform/work.ts'
 import { batchState, completeBatch, findBatch } from './batch-store.ts'
@@ -47,25 +48,18 @@ export const batchJob: Job<App, typeof Payload> = {
  * told; only one whose messages are no longer waited for is complete now.
  */
 async function tellCompleted(app: App, tenant: Tenant, id: string, clockOffsetMs: number): Promise<void> {
-  const receivedMs = app.clock.nowMs()
-  const nowMs = receivedMs + clockOffsetMs
+  const occasion = occasionNow(app.clock, tenant, clockOffsetMs)
   await app.db.tx(async (tx) => {
     const found = await findBatch(tx, tenant, id)
     if (!found) return
     const { timestamp, ...record } = found.record
-    const completedAt = record.completed_at ?? new Date(nowMs)
+    const completedAt = record.completed_at ?? new Date(occasion.nowMs)
     if (!(await completeBatch(tx, tenant, id, completedAt))) return
-    await app.outbox.emit(
-      tx,
-      smsEvents.batchCompleted,
-      { tenant, receivedMs, nowMs, requestId: null },
-      idOf('smsBatch', id),
-      {
-        ...record,
-        status: record.status === 'cancelled' ? 'cancelled' : 'completed',
-        created_at: timestamp,
-        completed_at: completedAt,
-      },
-    )
+    await app.outbox.emit(tx, smsEvents.batchCompleted, occasion, idOf('smsBatch', id), {
+      ...record,
+      status: record.status === 'cancelled' ? 'cancelled' : 'completed',
+      created_at: timestamp,
+      completed_at: completedAt,
+    })
   })
 }

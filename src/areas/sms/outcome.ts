@@ -5,7 +5,7 @@ import { idOf, newUuid } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
 import { type Columns, type Operation, operation, type RowOf } from '../../platform/commit.ts'
 import { isUnavailable, statement } from '../../platform/db.ts'
-import { eventColumns, type NewEvent } from '../../platform/events.ts'
+import { eventColumns, type NewEvent, occasionNow } from '../../platform/events.ts'
 import { type Environment, tenantOf } from '../../platform/tenant.ts'
 import { smsEvents } from './events.ts'
 import type { MessageType } from './message.ts'
@@ -180,9 +180,7 @@ export function changeOf(
   status: 'sent' | 'delivered' | 'failed',
   errorCode: string | null,
 ): Change {
-  const receivedMs = app.clock.nowMs()
-  const nowMs = receivedMs + Number(message.clock_offset_ms)
-  const occasion = { tenant: tenantOf(message), receivedMs, nowMs, requestId: message.request_id }
+  const occasion = occasionNow(app.clock, tenantOf(message), message.clock_offset_ms, message.request_id)
   const id = idOf('sms', message.id)
   const payload = payloadOf(message, status, errorCode)
   const wide = app.outbox.prepare(smsEvents.status, occasion, id, payload, { callbackUrl: message.callback_url })
@@ -190,7 +188,7 @@ export function changeOf(
   return {
     wide,
     narrow,
-    at: new Date(nowMs),
+    at: new Date(occasion.nowMs),
     columns: {
       narrow_type: narrow.columns.event_type,
       narrow_head: narrow.head,

@@ -12,7 +12,7 @@ import { record } from '../../platform/audit.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { currencyTaken } from '../../platform/currencies.ts'
 import { maybe, one, type Queryable, type Tx } from '../../platform/db.ts'
-import type { Occasion } from '../../platform/events.ts'
+import { type Occasion, occasionNow } from '../../platform/events.ts'
 import type { Chore } from '../../platform/nodes/maintenance.ts'
 import { Amount, AmountIn, At, Nullable, OneOf, OneOfAnyCase } from '../../platform/schema.ts'
 import type { Tenant } from '../../platform/tenant.ts'
@@ -258,17 +258,15 @@ async function rechargeSome(app: App, ready: readonly ReadyRecharge[], topup: Pu
 async function recharge(app: App, tenant: Tenant, currency: string, topup: Purpose): Promise<void> {
   const { account, environment } = tenant
   await app.db.tx(async (tx) => {
-    const receivedMs = app.clock.nowMs()
     const { offset_ms } = await one(tx.query(clockOffset, { account, environment }))
-    const nowMs = receivedMs + Number(offset_ms)
-    const at = new Date(nowMs)
+    const occasion = occasionNow(app.clock, tenant, offset_ms)
+    const at = new Date(occasion.nowMs)
     // Whoever fills the wallet changes this row in the same transaction: once it is locked, the wallet is what it seems.
     const known = await maybe(tx.query(lockRecharge, { ...tenant, currency }))
-    const { wallet } = await currentWallet(tx, tenant, currencyOf(currency), receivedMs)
+    const { wallet } = await currentWallet(tx, tenant, currencyOf(currency), occasion.receivedMs)
     if (!known || wallet.availableMicros >= known.threshold) return
     const row = await maybe(tx.query(beginRecharge, { ...tenant, currency, at, day: dayOf(at) }))
     if (!row) return
-    const occasion = { tenant, receivedMs, nowMs, requestId: null }
     const input = {
       amount: formatMicros(row.amount),
       currency,

@@ -8,7 +8,7 @@ import { idOf } from '../../../kernel/ids.ts'
 import { formatMicros, least } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
-import type { Occasion } from '../../../platform/events.ts'
+import { type Occasion, occasionNow } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { Job } from '../../../platform/work.ts'
 import { acceptRefund, lockPayment, type PaymentRow } from '../../payments/area.ts'
@@ -51,8 +51,7 @@ export const giveBackJob: Job<App, typeof givingBack.payload> = {
     const { account, environment } = tenant
     const invoice = await one(app.db.query(findInvoice, { ...tenant, id: payload.invoice }))
     const { offset_ms } = await one(app.db.query(overpaymentOf, { account, environment }))
-    const receivedMs = app.clock.nowMs()
-    const occasion = { tenant, receivedMs, nowMs: receivedMs + Number(offset_ms), requestId: null }
+    const occasion = occasionNow(app.clock, tenant, offset_ms)
     try {
       await app.db.tx((tx) => refundExcess(app, tx, occasion, invoice, payload.payment))
     } catch (error) {

@@ -5,6 +5,7 @@ import { buckets } from '../../../kernel/ids.ts'
 import { dayOf } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one } from '../../../platform/db.ts'
+import { occasionNow } from '../../../platform/events.ts'
 import type { Chore } from '../../../platform/nodes/maintenance.ts'
 import { type Tenant, tenantOf } from '../../../platform/tenant.ts'
 import { invoiceEvents } from '../events.ts'
@@ -26,11 +27,10 @@ export async function tellOverdue(app: App): Promise<void> {
 async function tellOne(app: App, tenant: Tenant, id: string): Promise<void> {
   const { account, environment } = tenant
   await app.db.tx(async (tx) => {
-    const receivedMs = app.clock.nowMs()
     const { offset_ms } = await one(tx.query(clockOffset, { account, environment }))
-    const nowMs = receivedMs + Number(offset_ms)
-    const row = await maybe(tx.query(noteOverdue, { ...tenant, id, today: dayOf(new Date(nowMs)) }))
+    const occasion = occasionNow(app.clock, tenant, offset_ms)
+    const row = await maybe(tx.query(noteOverdue, { ...tenant, id, today: dayOf(new Date(occasion.nowMs)) }))
     if (!row) return
-    await tellInvoice(app, tx, invoiceEvents.overdue, { tenant, receivedMs, nowMs, requestId: null }, row)
+    await tellInvoice(app, tx, invoiceEvents.overdue, occasion, row)
   })
 }

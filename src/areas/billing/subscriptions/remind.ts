@@ -5,7 +5,7 @@ import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
-import type { Occasion } from '../../../platform/events.ts'
+import { type Occasion, occasionNow } from '../../../platform/events.ts'
 import type { Job } from '../../../platform/work.ts'
 import { findCustomer } from '../customers/store.ts'
 import { deliverInvoice, headOf } from '../invoices/deliver.ts'
@@ -76,9 +76,7 @@ export const remindJob: Job<App, typeof reminding.payload> = {
     const { offset_ms, is_suspended } = await one(app.db.query(holdClock, { account, environment }))
     // Whoever has paid meanwhile, or need not any more, is not told to.
     if (invoice?.status !== 'open' || is_suspended) return { kind: 'done' }
-    const receivedMs = app.clock.nowMs()
-    const nowMs = receivedMs + Number(offset_ms)
-    const sending = { tenant, receivedMs, nowMs, requestId: null, actor: '', ip: '' }
+    const sending = { ...occasionNow(app.clock, tenant, offset_ms), actor: '', ip: '' }
     try {
       const message = await wordsOf(app, invoice, payload)
       await deliverInvoice(app, sending, invoice, { phone: payload.phone, message }, keyOf(payload))

@@ -5,7 +5,7 @@
 import type { Static } from 'typebox'
 import type { App } from '../../../platform/app.ts'
 import { isUnavailable, one, type Tx } from '../../../platform/db.ts'
-import type { Occasion } from '../../../platform/events.ts'
+import { type Occasion, occasionNow } from '../../../platform/events.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import { suspendedMs } from '../../../platform/suspended.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
@@ -106,8 +106,7 @@ async function renewTogether(app: App, tx: Tx, tenant: Tenant, runs: readonly Re
       runs.map((run) => ({ run, againMs: suspendedMs })),
       [],
     )
-  const receivedMs = app.clock.nowMs()
-  const occasion = { tenant, receivedMs, nowMs: receivedMs + Number(offset_ms), requestId: null }
+  const occasion = occasionNow(app.clock, tenant, offset_ms)
   const { due, alone, settlements } = await sorted(tx, occasion, runs)
   const plain = await plainOf(app, tx, occasion, due)
   const isPlain = new Set(plain.map(({ row }) => row.id))

@@ -4,7 +4,7 @@
 // is due: run twice, or on two nodes at once, it bills once.
 import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
-import type { Occasion } from '../../../platform/events.ts'
+import { type Occasion, occasionNow } from '../../../platform/events.ts'
 import { suspendedMs } from '../../../platform/suspended.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { Job } from '../../../platform/work.ts'
@@ -57,12 +57,10 @@ export async function step(app: App, tenant: Tenant, id: string, at: number): Pr
     const { offset_ms, is_suspended } = await one(tx.query(holdClock, { account, environment }))
     // A suspended account bills nobody; what fell due meanwhile is done when it is not suspended any more.
     if (is_suspended) return suspendedMs
-    const receivedMs = app.clock.nowMs()
-    const nowMs = receivedMs + Number(offset_ms)
-    const occasion = { tenant, receivedMs, nowMs, requestId: null }
+    const occasion = occasionNow(app.clock, tenant, offset_ms)
     const seen = await maybe(tx.query(findSubscription, { ...tenant, id }))
     if (!seen?.next_at) return null
-    const aheadMs = seen.next_at.getTime() - nowMs
+    const aheadMs = seen.next_at.getTime() - occasion.nowMs
     if (aheadMs > 0) return seen.next_at.getTime() === at ? aheadMs : null
     const { collection, invoice } = await billDue(tx, occasion, seen)
     const row = await one(tx.query(lockSubscription, { ...tenant, id }))

@@ -6,7 +6,7 @@ import { type Currency, least } from '../../../kernel/money.ts'
 import { capture, hold, lockAvailable, post, release } from '../../../ledger/wallets.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
-import type { Occasion } from '../../../platform/events.ts'
+import { type Occasion, occasionNow } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { CardDispute } from '../cards/acquirer.ts'
 import { noteTakenTwice } from '../discrepancies.ts'
@@ -38,7 +38,7 @@ export async function applyDispute(
     app.log.error({ payment: idOf('payment', payment.id) }, 'an acquirer tells of a dispute that cannot be')
     return null
   }
-  const occasion = occasionOf(app, tenant, payment, attempt)
+  const occasion = occasionNow(app.clock, tenant, attempt.clock_offset_ms, payment.request_id)
   const dispute = before ?? (await opened(app, tx, occasion, payment, attempt, told))
   if (told.status !== 'open' && dispute.status === 'open')
     await closed(app, tx, occasion, payment, dispute, told.status)
@@ -151,12 +151,6 @@ async function tell(
   const payload = { ...told, dispute_id: dispute.dispute_id, dispute_status: dispute.status, dispute }
   const { callback_url: callbackUrl } = payment
   await app.outbox.emit(tx, paymentEvents[moment], occasion, told.payment_id, payload, { callbackUrl })
-}
-
-/** Now, by the real clock and by the account's. */
-function occasionOf(app: App, tenant: Tenant, payment: PaymentRow, { clock_offset_ms }: AttemptRow): Occasion {
-  const receivedMs = app.clock.nowMs()
-  return { tenant, receivedMs, nowMs: receivedMs + Number(clock_offset_ms), requestId: payment.request_id }
 }
 
 function requireDone(id: string, verdict: string, expected: string): void {

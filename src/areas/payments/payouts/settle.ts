@@ -6,7 +6,7 @@ import { idOf, newUuid } from '../../../kernel/ids.ts'
 import { post, releaseSome, reverse } from '../../../ledger/wallets.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
-import type { Occasion } from '../../../platform/events.ts'
+import { type Occasion, occasionNow } from '../../../platform/events.ts'
 import { type Tenant, tenantOf } from '../../../platform/tenant.ts'
 import { payoutEvents } from '../events.ts'
 import { noteFate } from '../fraud/assess.ts'
@@ -344,9 +344,6 @@ async function moved(
   return after
 }
 
-/** Now, by the real clock and by the account's. */
 export function occasionOf(app: App, payout: PayoutRow): Occasion {
-  const receivedMs = app.clock.nowMs()
-  const nowMs = receivedMs + Number(payout.clock_offset_ms)
-  return { tenant: tenantOf(payout), receivedMs, nowMs, requestId: payout.request_id }
+  return occasionNow(app.clock, tenantOf(payout), payout.clock_offset_ms, payout.request_id)
 }

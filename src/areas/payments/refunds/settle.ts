@@ -6,7 +6,7 @@ import { idOf } from '../../../kernel/ids.ts'
 import { capture, post, release } from '../../../ledger/wallets.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Queryable, type Tx } from '../../../platform/db.ts'
-import type { Occasion } from '../../../platform/events.ts'
+import { type Occasion, occasionNow } from '../../../platform/events.ts'
 import { tenantOf } from '../../../platform/tenant.ts'
 import { paymentEvents, refundEvents } from '../events.ts'
 import { currencyOf } from '../input.ts'
@@ -244,9 +244,6 @@ async function tellFailed(
   await app.outbox.emit(tx, refundEvents.failed, occasionOf(app, row), refund_id, payload, { callbackUrl })
 }
 
-/** Now, by the real clock and by the account's. */
-function occasionOf(app: App, refund: RefundRow): Occasion & { tenant: ReturnType<typeof tenantOf> } {
-  const receivedMs = app.clock.nowMs()
-  const nowMs = receivedMs + Number(refund.clock_offset_ms)
-  return { tenant: tenantOf(refund), receivedMs, nowMs, requestId: refund.request_id }
+function occasionOf(app: App, refund: RefundRow): Occasion {
+  return occasionNow(app.clock, tenantOf(refund), refund.clock_offset_ms, refund.request_id)
 }

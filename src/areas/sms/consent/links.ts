@@ -9,6 +9,7 @@ import { isE164 } from '../../../kernel/phone.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, type Queryable, statement } from '../../../platform/db.ts'
+import { occasionNow } from '../../../platform/events.ts'
 import { type Environment, type Tenant, tenantOf } from '../../../platform/tenant.ts'
 import { html } from '../../../platform/web/html.ts'
 import { givePage, notice, type Page } from '../../../platform/web/shell.ts'
@@ -144,11 +145,10 @@ async function linkWith(app: App, token: string): Promise<Link | null> {
 async function optOut(app: App, link: Link) {
   const { phone, sender, clock_offset_ms } = link
   const tenant = tenantOf(link)
-  const receivedMs = app.clock.nowMs()
-  const occasion = { tenant, receivedMs, nowMs: receivedMs + Number(clock_offset_ms), requestId: null }
+  const occasion = occasionNow(app.clock, tenant, clock_offset_ms)
   const told = { phone, reason: 'link', source: 'keyword' as const, created_at: new Date(occasion.nowMs) }
   await app.db.tx(async (tx) => {
-    const { isNew } = await insertOptOut(tx, tenant, { id: newUuid(receivedMs), sender, ...told })
+    const { isNew } = await insertOptOut(tx, tenant, { id: newUuid(occasion.receivedMs), sender, ...told })
     if (isNew)
       await app.outbox.emit(tx, smsEvents.optedOut, occasion, phone, { ...told, from: sender, message_id: null })
   })

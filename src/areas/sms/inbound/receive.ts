@@ -4,7 +4,7 @@
 import { idOf, newIdAndUuid, newUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, statement, type Tx } from '../../../platform/db.ts'
-import type { Occasion } from '../../../platform/events.ts'
+import { type Occasion, occasionNow } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { everySender, insertOptOut, optOutRecord, removeOptOuts } from '../consent/store.ts'
 import { type OwnWords, ownWishOf, type Wished, wishOf } from '../consent/words.ts'
@@ -76,9 +76,8 @@ const insertAnswer = statement<
 
 export async function receive(app: App, tx: Tx, owner: Owner, message: Whole): Promise<string> {
   const { tenant, clockOffsetMs, inReplyTo, autoReply } = owner
-  const receivedMs = app.clock.nowMs()
-  const nowMs = receivedMs + clockOffsetMs
-  const occasion: Occasion = { tenant, receivedMs, nowMs, requestId: null }
+  const occasion = occasionNow(app.clock, tenant, clockOffsetMs)
+  const { receivedMs, nowMs } = occasion
   const { id, uuid } = newIdAndUuid('smsInbound', receivedMs)
   await findPlaces(app, [message.from])
   const { country, network } = placeFor(app, message.from)

@@ -8,7 +8,7 @@ import { minuteMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import type { EventAnswer } from '../../../platform/area.ts'
 import { maybe, one, statement, type Tx } from '../../../platform/db.ts'
-import type { Occasion } from '../../../platform/events.ts'
+import { type Occasion, occasionNow } from '../../../platform/events.ts'
 import { parseJson } from '../../../platform/http/json.ts'
 import { encodeItems } from '../../../platform/items.ts'
 import { mine, type Tenant } from '../../../platform/tenant.ts'
@@ -106,9 +106,8 @@ export async function takeAnswer(app: App, answer: EventAnswer): Promise<string 
     // Here, because within the transaction it would wait for a second connection.
     const received = await findMessage(app.db, tenant, id)
     if (received) await findPlaces(app, [received.sender])
-    const receivedMs = app.clock.nowMs()
-    const occasion = { tenant, receivedMs, nowMs: receivedMs + clockOffsetMs, requestId: null }
-    const reply = newUuid(receivedMs)
+    const occasion = occasionNow(app.clock, tenant, clockOffsetMs)
+    const reply = newUuid(occasion.receivedMs)
     await app.db.tx(async (tx) => {
       const claimed = await maybe(tx.query(claimReply, { ...tenant, id, reply }))
       if (!claimed) return

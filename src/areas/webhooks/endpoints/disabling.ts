@@ -3,6 +3,7 @@
 import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, statement } from '../../../platform/db.ts'
+import { occasionNow } from '../../../platform/events.ts'
 import type { One, Tenant } from '../../../platform/tenant.ts'
 import { webhookEvents } from '../events.ts'
 
@@ -28,13 +29,11 @@ export async function disableEndpoint(
   reason: 'gone' | 'failing',
   clockOffsetMs: number,
 ): Promise<void> {
-  const receivedMs = app.clock.nowMs()
-  const nowMs = receivedMs + clockOffsetMs
+  const occasion = occasionNow(app.clock, tenant, clockOffsetMs)
   const webhookId = idOf('webhook', endpoint)
   const disabled = await app.db.tx(async (tx) => {
-    const row = await maybe(tx.query(disable, { ...tenant, id: endpoint, reason, at: new Date(nowMs) }))
+    const row = await maybe(tx.query(disable, { ...tenant, id: endpoint, reason, at: new Date(occasion.nowMs) }))
     if (!row) return false
-    const occasion = { tenant, receivedMs, nowMs, requestId: null }
     await app.outbox.emit(tx, webhookEvents.disabled, occasion, webhookId, {
       webhook_id: webhookId,
       url: row.url,
