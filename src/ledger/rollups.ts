@@ -7,7 +7,7 @@ import { dayMs, minuteMs, parseDay } from '../kernel/time.ts'
 import type { Clock } from '../platform/clock.ts'
 import { type Database, type Queryable, statement } from '../platform/db.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { currencyOf } from './wallets.ts'
+import { currencyHeld } from './wallets.ts'
 
 /** Transfers are rolled up when they are so old that no transaction can still be about to commit one with an older id. */
 export const settledMs = 10 * minuteMs
@@ -76,7 +76,7 @@ export async function spentByDay(
     firstId: firstUuidAt(startOf(from)),
     endId: firstUuidAt(startOf(to) + dayMs),
   })
-  return rows.map(({ currency, ...row }) => ({ ...row, currency: currencyOf(currency) }))
+  return rows.map(({ currency, ...row }) => ({ ...row, currency: currencyHeld(currency) }))
 }
 
 function startOf(day: string): number {

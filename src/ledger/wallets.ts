@@ -192,7 +192,7 @@ export async function postedLegs(
   { sourceId, step }: Step,
 ): Promise<(Leg & { id: string })[]> {
   const rows = await queryable.query(legsOf, { ...tenant, source: sourceId, step })
-  return rows.map(({ amount: micros, currency, ...names }) => ({ ...names, micros, currency: currencyOf(currency) }))
+  return rows.map(({ amount: micros, currency, ...names }) => ({ ...names, micros, currency: currencyHeld(currency) }))
 }
 
 /** Posts the mirror image of a step, once. */
@@ -265,7 +265,7 @@ export async function releaseSome(
 
 function walletOf({ currency, balance, held, overdraft, updated_at }: WalletRow): Wallet {
   return {
-    currency: currencyOf(currency),
+    currency: currencyHeld(currency),
     balanceMicros: balance,
     heldMicros: held,
     overdraftMicros: overdraft,
@@ -275,7 +275,7 @@ function walletOf({ currency, balance, held, overdraft, updated_at }: WalletRow)
 }
 
 /** A currency that the ledger holds. */
-export function currencyOf(text: string): Currency {
+export function currencyHeld(text: string): Currency {
   if (!isCurrency(text)) throw new Error(`the ledger holds an unknown currency: ${text}`)
   return text
 }

@@ -25,6 +25,13 @@ export function currencyTaken(app: Means, given: string, field: string | null = 
   })
 }
 
+/** A currency by its code, in either case: also one that is not turned on, for what was stored before. */
+export function currencyOf(code: string): Currency {
+  const currency = code.toUpperCase()
+  if (!isCurrency(currency)) throw new AppError('UNSUPPORTED_CURRENCY', `${code} is not a currency of this service`)
+  return currency
+}
+
 function isEnabled({ config }: Means, currency: Currency): boolean {
   const dormant = dormantCurrencies.find((code) => code === currency)
   return dormant === undefined || config.PAMOJA_CURRENCIES_ON.includes(dormant)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a request for a payment may say, whatever the method; each method asks for its own fields.
 import { type Static, Type } from 'typebox'
-import { AppError, invalid, invalidAt } from '../../kernel/errors.ts'
-import { type Currency, currencies, isCurrency, parseAmount } from '../../kernel/money.ts'
+import { type AppError, invalid, invalidAt } from '../../kernel/errors.ts'
+import { type Currency, currencies, parseAmount } from '../../kernel/money.ts'
 import { askedMetadata } from '../../platform/metadata-filter.ts'
 import { AmountIn, Metadata, NotTaken, OneOf, OneOfAnyCase } from '../../platform/schema.ts'
 import { bankFields } from './bank/banks.ts'
@@ -126,12 +126,6 @@ export function phoneOf(
   if (phone !== undefined && phone_number !== undefined && phone !== phone_number)
     throw invalid(`${within}phone_number`, 'must be the same as phone, or absent')
   return phone ?? phone_number
-}
-
-export function currencyOf(given: string): Currency {
-  const currency = given.toUpperCase()
-  if (!isCurrency(currency)) throw new AppError('UNSUPPORTED_CURRENCY', `${given} is not a currency of this service`)
-  return currency
 }
 
 /** An amount that a field gives; refuses what is none, or nothing. */

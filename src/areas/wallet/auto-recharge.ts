@@ -10,7 +10,7 @@ import { walletsOfMany } from '../../ledger/wallets.ts'
 import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
 import type { Caller } from '../../platform/auth.ts'
-import { currencyTaken } from '../../platform/currencies.ts'
+import { currencyOf, currencyTaken } from '../../platform/currencies.ts'
 import { maybe, one, type Queryable, type Tx } from '../../platform/db.ts'
 import { type Occasion, occasionNow } from '../../platform/events.ts'
 import type { Chore } from '../../platform/nodes/maintenance.ts'
@@ -18,7 +18,6 @@ import { Amount, AmountIn, At, Nullable, OneOf, OneOfAnyCase } from '../../platf
 import type { Tenant } from '../../platform/tenant.ts'
 import {
   accept,
-  currencyOf,
   microsOf,
   PaymentCreate,
   type PaymentRow,

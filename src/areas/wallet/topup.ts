@@ -7,12 +7,12 @@ import { requireFits } from '../../ledger/ceiling.ts'
 import { balanceAfter } from '../../ledger/entries.ts'
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
+import { currencyOf } from '../../platform/currencies.ts'
 import { one, type Queryable, type Tx } from '../../platform/db.ts'
 import type { Occasion } from '../../platform/events.ts'
 import { tenantOf } from '../../platform/tenant.ts'
 import {
   accept,
-  currencyOf,
   declarePurpose,
   microsOf,
   type NewPayment,

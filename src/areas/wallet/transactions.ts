@@ -9,11 +9,12 @@ import { type Entry, entriesOf, entryTypes } from '../../ledger/entries.ts'
 import { type Hold, holdsOf } from '../../ledger/holds.ts'
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
+import { currencyOf } from '../../platform/currencies.ts'
 import type { Queryable } from '../../platform/db.ts'
 import { idBounds, type Page } from '../../platform/page.ts'
 import { Amount, At, dayRangeQuery, listQuery, Metadata, Nullable, OneOf } from '../../platform/schema.ts'
 import type { Tenant } from '../../platform/tenant.ts'
-import { currencyOf, findPayments, findPayouts } from '../payments/area.ts'
+import { findPayments, findPayouts } from '../payments/area.ts'
 
 const defaultLimit = 50
 const rowTypes = [...entryTypes, 'hold'] as const

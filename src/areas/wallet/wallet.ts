@@ -4,9 +4,10 @@ import { createHash } from 'node:crypto'
 import { type Id, idOf, uuidText } from '../../kernel/ids.ts'
 import { type Currency, microDecimals, parseAmount } from '../../kernel/money.ts'
 import { type Wallet, walletsOf } from '../../ledger/wallets.ts'
+import { currencyOf } from '../../platform/currencies.ts'
 import { maybe, type Queryable } from '../../platform/db.ts'
 import type { Tenant } from '../../platform/tenant.ts'
-import { currencyOf, pendingOf } from '../payments/area.ts'
+import { pendingOf } from '../payments/area.ts'
 import { findRecharge, type RechargeRow, type Threshold, thresholdOfAccount } from './store.ts'
 
 /** The same for ever, though nobody stores it: a UUIDv8 out of what there is one wallet of. */

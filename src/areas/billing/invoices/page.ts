@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a payer sees: the invoice with a form to pay it, and how a payment is going. One document without scripts or images,
 // below 30 KB whatever the invoice holds, because it is read on slow phones; all of the invoice is in its PDF.
+
+import { currencyOf } from '../../../platform/currencies.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { Words } from '../../../platform/web/language.ts'
 import type { Reader } from '../../../platform/web/reader.ts'
 import { notice, type Page } from '../../../platform/web/shell.ts'
 import {
-  currencyOf,
   failureTexts,
   isFailureReason,
   type PaymentRow,

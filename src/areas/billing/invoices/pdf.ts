@@ -5,9 +5,9 @@
 import { AppError } from '../../../kernel/errors.ts'
 import { formatMicros } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
+import { currencyOf } from '../../../platform/currencies.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import { readerOf } from '../../../platform/web/reader.ts'
-import { currencyOf } from '../../payments/area.ts'
 import { dueOf, itemFrom, payUrl } from './invoice.ts'
 import type { InvoiceRow } from './store.ts'
 

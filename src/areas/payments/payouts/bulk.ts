@@ -6,7 +6,7 @@ import { AppError, alreadyUsed, type ErrorCode, invalid } from '../../../kernel/
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
-import { currencyTaken } from '../../../platform/currencies.ts'
+import { currencyOf, currencyTaken } from '../../../platform/currencies.ts'
 import { maybe, one, type Queryable, type Tx } from '../../../platform/db.ts'
 import { bodyChecker } from '../../../platform/http/validate.ts'
 import { Amount, Metadata, Nullable, OneOf } from '../../../platform/schema.ts'
@@ -14,7 +14,7 @@ import type { Tenant } from '../../../platform/tenant.ts'
 import type { Job } from '../../../platform/work.ts'
 import { membersOf } from '../../../protocols/json.ts'
 import { batchFields, payoutStatus } from '../events.ts'
-import { currencyOf, PaymentCreate } from '../input.ts'
+import { PaymentCreate } from '../input.ts'
 import {
   type BatchItem,
   type BatchRow,
