@@ -16,7 +16,7 @@ import { insertBatch, type Rejection } from './batch-store.ts'
 import { batchJob, firstLookMs } from './complete-batch.ts'
 import { acceptOne, beyondWallet, type Draft, itemOf, jobOf, optedOut, refusalOf, tooExpensive } from './draft.ts'
 import type { BadEntry } from './entries.ts'
-import { currencyOf } from './pricing.ts'
+import { callersCurrency } from './pricing.ts'
 import type { BulkReply } from './schema.ts'
 import type { Notes } from './store.ts'
 
@@ -69,7 +69,7 @@ export async function acceptBatch(
   metadata: Notes,
   caller: Caller,
 ): Promise<Accepted> {
-  const currency = currencyOf(caller)
+  const currency = callersCurrency(caller)
   const batch = newUuid(caller.receivedMs)
   const drafts = entries.flatMap((entry) => ('draft' in entry ? [entry] : []))
   const total = drafts.reduce((sum, { draft }) => sum + draft.cost, 0n)
@@ -164,7 +164,7 @@ function afterMs(app: App, { principal }: Caller, position: number): number {
 /** The last thing of the transaction: whoever else sends for this account waits for the wallet from here on. */
 async function pay(tx: Tx, drafts: readonly Draft[], caller: Caller): Promise<void> {
   if (drafts.length === 0) return
-  const currency = currencyOf(caller)
+  const currency = callersCurrency(caller)
   const total = drafts.reduce((sum, { cost }) => sum + cost, 0n)
   // What cannot be paid is mostly seen without the lock, and without deciding on each message.
   const wallet = (await walletsOf(tx, caller.tenant)).find((candidate) => candidate.currency === currency)

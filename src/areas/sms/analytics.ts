@@ -7,7 +7,7 @@ import { one, statement } from '../../platform/db.ts'
 import { days, shownBounds } from '../../platform/page.ts'
 import { type Route, read } from '../../platform/route.ts'
 import { mine } from '../../platform/tenant.ts'
-import { currencyOf } from './pricing.ts'
+import { callersCurrency } from './pricing.ts'
 import { AnalyticsQuery, AnalyticsReply } from './schema.ts'
 
 const maxDays = 92
@@ -82,7 +82,7 @@ async function analyse(
   }
   const { from, to } = days(range, caller.nowMs, maxDays, ['from_date', 'to_date'])
   const { since, until, ...ids } = shownBounds({ start_date: from, end_date: to }, caller)
-  const currency = currencyOf(caller)
+  const currency = callersCurrency(caller)
   const parameters = {
     ...caller.tenant,
     ...ids,

@@ -10,7 +10,7 @@ import type { Tx } from '../../platform/db.ts'
 import { IdParam, read, write } from '../../platform/route.ts'
 import { batchMessages, findBatch, type Rejection } from './batch-store.ts'
 import { cancelBatch } from './changes.ts'
-import { currencyOf } from './pricing.ts'
+import { callersCurrency } from './pricing.ts'
 import { BatchQuery, BatchRecord } from './schema.ts'
 import { costOf, errorCodeOf, type MessageRow } from './store.ts'
 
@@ -86,7 +86,7 @@ async function entriesOf(
   const after = cursor === undefined ? -1 : Number(Buffer.from(cursor, 'base64url').toString())
   if (!Number.isInteger(after) || after < -1 || after > 32_767)
     throw new AppError('INVALID_REQUEST', 'cursor is not one this service gave out')
-  const currency = currencyOf(caller)
+  const currency = callersCurrency(caller)
   const messages = (await batchMessages(app.db, caller.tenant, id, after, limit)).map((row) =>
     entryOf(row, currency, caller.nowMs),
   )

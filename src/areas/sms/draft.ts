@@ -20,7 +20,7 @@ import { type MessageType, priorityOf, type Segments, segmentsOf } from './messa
 import { networkOf } from './network.ts'
 import type { Stored } from './outcome.ts'
 import { placeFor } from './ported/numbers.ts'
-import { currencyOf, segmentPrice } from './pricing.ts'
+import { callersCurrency, segmentPrice } from './pricing.ts'
 import type { Permission } from './senders/permissions.ts'
 import type { Notes } from './store.ts'
 
@@ -79,7 +79,7 @@ export function draftOf(app: App, caller: Caller, permission: Permission, wanted
     place,
     unitPrice,
     cost: unitPrice * BigInt(wanted.text.segments),
-    currency: currencyOf(caller),
+    currency: callersCurrency(caller),
     ...wanted,
     scheduledAt,
   }

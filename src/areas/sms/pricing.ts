@@ -16,7 +16,7 @@ const placeholderMicros: Readonly<Record<Currency, number>> = {
   SDG: 3_700_000,
 } // biome-ignore format: a table reads better dense
 
-export function currencyOf({ principal }: Caller): Currency {
+export function callersCurrency({ principal }: Caller): Currency {
   const { currency } = principal.facts
   if (!isCurrency(currency)) throw new Error(`the account has an unknown currency: ${currency}`)
   return currency
@@ -24,13 +24,17 @@ export function currencyOf({ principal }: Caller): Currency {
 
 /** Micros for one segment to a place, for the caller's account at its present time. */
 export function segmentPrice(app: App, caller: Caller, place: Place): bigint {
-  return priceOf(app, { account: caller.tenant.account, currency: currencyOf(caller), atMs: caller.receivedMs }, place)
+  return priceOf(
+    app,
+    { account: caller.tenant.account, currency: callersCurrency(caller), atMs: caller.receivedMs },
+    place,
+  )
 }
 
 /** When the operator's price of a segment came into force; null while there is none. */
 export function pricedSince(app: App, caller: Caller, place: Place): Date | null {
   const { account } = caller.tenant
-  return app.prices.inForceSince(wanted({ account, currency: currencyOf(caller), atMs: caller.receivedMs }, place))
+  return app.prices.inForceSince(wanted({ account, currency: callersCurrency(caller), atMs: caller.receivedMs }, place))
 }
 
 interface Buyer {

@@ -10,7 +10,7 @@ import { withRoomForLink } from './consent/links.ts'
 import { textOf } from './draft.ts'
 import { segmentsOf } from './message.ts'
 import { findPlaces, placeFor, portabilityOf } from './ported/numbers.ts'
-import { currencyOf, pricedSince, segmentPrice } from './pricing.ts'
+import { callersCurrency, pricedSince, segmentPrice } from './pricing.ts'
 import {
   BalanceRecord,
   EstimateReply,
@@ -36,7 +36,7 @@ export const balance = read({
   reply: { status: 200, schema: BalanceRecord },
   examples: [{ name: 'The balance' }],
   handle: async (app, _, caller) => {
-    const currency = currencyOf(caller)
+    const currency = callersCurrency(caller)
     const wallet = (await walletsOf(app.db, caller.tenant)).find((one) => one.currency === currency)
     const available = wallet?.availableMicros ?? 0n
     const price = segmentPrice(app, caller, { country: caller.principal.facts.country, network: null })
@@ -89,7 +89,7 @@ export const estimate = read({
       non_gsm: nonGsmCharacters(text.text),
       ...suggestionFor(text.text, text.segments),
       cost: micros * BigInt(text.segments),
-      currency: currencyOf(caller),
+      currency: callersCurrency(caller),
       recipients: recipients.length,
     }
   },
@@ -111,7 +111,7 @@ export const pricing = list({
       mcc_mnc: code,
       direction: 'outbound',
       price: segmentPrice(app, caller, place),
-      currency: currencyOf(caller),
+      currency: callersCurrency(caller),
       effective_from: pricedSince(app, caller, place),
     })
     const rows = countries.flatMap((country) => [

@@ -13,7 +13,7 @@ import { findBatch } from './batch-store.ts'
 import { batchCalledOff, type CalledOff, calledOff, cancelBatchRoute, getBatch } from './batches.ts'
 import { bulkEntries, sendBulk } from './bulk.ts'
 import { cancel, change } from './changes.ts'
-import { currencyOf } from './pricing.ts'
+import { callersCurrency } from './pricing.ts'
 import { balance, estimate, lookup, pricing } from './quotes.ts'
 import {
   BulkReply,
@@ -136,7 +136,7 @@ const get = read({
     if (!row || (row.direction === 'outbound') !== (outbound !== null))
       throw new AppError('NOT_FOUND', 'there is no such message')
     const links = await linksIn(app, caller, row.body)
-    const shown = shownTo(caller)(row, currencyOf(caller), caller.nowMs)
+    const shown = shownTo(caller)(row, callersCurrency(caller), caller.nowMs)
     return links.length > 0 ? { ...shown, links } : shown
   },
 })
@@ -173,7 +173,7 @@ const listRoute = list({
       text: query.q ?? null,
       metadata: askedMetadata(query),
     })
-    const currency = currencyOf(caller)
+    const currency = callersCurrency(caller)
     const shown = shownTo(caller)
     return pageOf(window, rows, (row) => shown(row, currency, caller.nowMs))
   },
@@ -192,7 +192,7 @@ const changeRoute = write({
   errors: ['NOT_FOUND', 'MESSAGE_NOT_CANCELLABLE', 'ENCODING_ERROR', 'INSUFFICIENT_BALANCE'],
   examples: [{ name: 'Another text', body: { message: 'Tutafunga saa tisa.' } }],
   handle: async (app, tx, { params, body }, caller) =>
-    recordOf(await change(app, tx, caller, uuidOf('sms', params.id), body), currencyOf(caller), caller.nowMs),
+    recordOf(await change(app, tx, caller, uuidOf('sms', params.id), body), callersCurrency(caller), caller.nowMs),
 })
 
 const cancelling = {
@@ -212,7 +212,7 @@ const cancelling = {
   handle: async (app: App, tx: Tx, { params }: { params: { id: string } }, caller: Caller, batch: CalledOff | null) =>
     batch
       ? batchCalledOff(tx, caller, batch)
-      : recordOf(await cancel(app, tx, caller, uuidOf('sms', params.id)), currencyOf(caller), caller.nowMs),
+      : recordOf(await cancel(app, tx, caller, uuidOf('sms', params.id)), callersCurrency(caller), caller.nowMs),
 } as const
 
 const cancelRoute = write({ method: 'DELETE', path: '/v1/sms/:id', operation: 'sms.cancel', ...cancelling })
