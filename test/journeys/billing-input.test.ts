@@ -286,6 +286,15 @@ test('a plan goes by its code wherever it goes by its id', async () => {
   assert.match(refused.body.error.details, /its code/)
 })
 
+test('who is named by id is that customer, whatever else is said of them', async () => {
+  const { client } = await world.account()
+  const known = (await client.post('/v1/billing/invoices', invoice)).body.customer
+  const named = { customer_id: known.customer_id, email: 'other@example.com', name: 'Other' }
+  const made = await client.post('/v1/billing/invoices', { ...invoice, customer: named })
+  assert.deepEqual([made.status, made.body.customer], [201, known], made.text)
+  assert.equal((await client.get('/v1/billing/customers')).body.data.length, 1)
+})
+
 test('notes on a subscription are replaced, and nothing else of it changes', async () => {
   const { client } = await world.account()
   const plan_id = await plan(client, { trial_days: 5 })

@@ -216,6 +216,26 @@ test('a link goes out by text, and is told of as sent when it was taken', async 
   assert.equal((await eventsOf(client, 'invoice.sent')).length, 2)
 })
 
+test('nobody is sent a text about an invoice of which nothing is due', async () => {
+  const { client } = await world.account({ balance: 100 })
+  const first = (await client.post('/v1/billing/invoices', { ...work, send: true })).body
+  const pay = (phone: string) => client.post(`/v1/billing/invoices/${first.invoice_id}/pay?wait=0`, { phone })
+  for (const { body } of await Promise.all([payer, '+254733000001'].map(pay))) await settled(client, body.payment_id)
+  const { body: draft } = await client.post('/v1/billing/invoices', work)
+  const to = { phone: '+254711000001', from: 'ACME' }
+  const sent = await client.post(`/v1/billing/invoices/${draft.invoice_id}/send`, to)
+  assert.deepEqual(
+    [sent.status, sent.body.status, sent.body.credit_applied, sent.body.sent_at],
+    [200, 'paid', 3480, null],
+    sent.text,
+  )
+  assert.deepEqual((await client.get('/v1/sms')).body.data, [])
+  assert.deepEqual(
+    (await eventsOf(client, 'invoice.sent')).map(({ invoice_id }) => invoice_id),
+    [first.invoice_id],
+  )
+})
+
 test('an account numbers its invoices as it likes, and no number comes twice', async () => {
   const { client } = await world.account()
   const bad = await client.patch('/v1/account', { settings: { invoice_number_pattern: '{year}{seq}' } })

@@ -27,7 +27,10 @@ export const CustomerIn = Type.Object({
   email,
   phone: Type.Optional(PaymentCreate.properties.phone),
   customer_id: Type.Optional(
-    Type.String({ maxLength: 40, description: 'Somebody you billed before; begins with cus_' }),
+    Type.String({
+      maxLength: 40,
+      description: 'Somebody you billed before; begins with cus_. Nothing else is looked at then',
+    }),
   ),
 })
 

@@ -9,7 +9,7 @@ import type { Occasion } from '../../../platform/events.ts'
 import { type Invoice, invoiceEvents } from '../events.ts'
 import { openInvoice } from './create.ts'
 import { type Destination, deliverInvoice, senderFor } from './deliver.ts'
-import { invoiceOf, invoiceUuid, noSuchInvoice, notWhile, tellInvoice } from './invoice.ts'
+import { dueOf, invoiceOf, invoiceUuid, noSuchInvoice, notWhile, tellInvoice } from './invoice.ts'
 import { findInvoice, type InvoiceRow, lockInvoice, noteSent } from './store.ts'
 
 /** The part that is one transaction: opened, and unless something is to be delivered first, told of as sent. */
@@ -28,7 +28,7 @@ export async function openToSend(
   return invoiceOf(app, to.phone === undefined ? await noteInvoiceSent(app, tx, caller, open) : open, caller.nowMs)
 }
 
-/** What follows once it is open: it is delivered, and then told of. */
+/** What follows once it is open: it is delivered, and then told of. Where nothing is due, nobody is asked for it. */
 export async function deliverAndTell(
   app: App,
   caller: Caller,
@@ -36,6 +36,7 @@ export async function deliverAndTell(
   to: Destination,
 ): Promise<Static<typeof Invoice>> {
   const invoice = await one(app.db.query(findInvoice, { ...caller.tenant, id: invoiceUuid(id) }))
+  if (dueOf(invoice) === 0n) return invoiceOf(app, invoice, caller.nowMs)
   await deliverInvoice(app, caller, invoice, to)
   const sent = await app.db.tx((tx) => noteInvoiceSent(app, tx, caller, invoice))
   return invoiceOf(app, sent, caller.nowMs)
