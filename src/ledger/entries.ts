@@ -20,7 +20,7 @@ const kinds = {
   payout: `t.step like 'payout:settle%' and t.debit = 'wallet'`,
   payout_fee: `t.step like 'payout:fee%' and t.debit = 'wallet'`,
   payout_reversal: `t.reverses like 'payout:%'`,
-  refund: `t.step in ('refund:capture', 'refund:fee')`,
+  refund: `t.step like 'refund:%'`,
   dispute: `t.step in ('dispute:capture', 'dispute:rest')`,
   usage_reversal: `t.debit like 'revenue:%'`,
   topup: `t.step = 'topup:settle'`,

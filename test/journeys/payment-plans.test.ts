@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { findDispute, statusOfDisputes } from '../../src/areas/payments/disputes/store.ts'
-import { completedRefunds, findRefund, newestRefunds } from '../../src/areas/payments/refunds/store.ts'
+import { findRefund, newestRefunds, returnedFees } from '../../src/areas/payments/refunds/store.ts'
 import { attemptOfPayment } from '../../src/areas/payments/store.ts'
 import { eventually } from '../eventually.ts'
 import { startMarket } from '../market.ts'
@@ -26,7 +26,7 @@ test('one among thousands is found by the index of the question', async () => {
   for (const [statement, table, index, by] of [
     [attemptOfPayment, 'attempts', 'attempts_of_payment', 'payment_id'],
     [newestRefunds, 'refunds', 'refunds_of_payment', 'payment_id'],
-    [completedRefunds, 'refunds', 'refunds_of_payment', 'payment_id'],
+    [returnedFees, 'refunds', 'refunds_of_payment', 'payment_id'],
     [findRefund, 'refunds', 'refunds_pkey', 'id'],
     [statusOfDisputes, 'disputes', 'disputes_of_payment', 'payment_id'],
     [findDispute, 'disputes', 'disputes_pkey', 'id'],

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whatever is asked and whatever providers say, in any order and as often as they like: no more is refunded than was paid,
-// the wallet and what it holds back are what a few lines of arithmetic say, and the ledger proves itself.
+// the wallet and what it holds back are what a few lines of arithmetic say, and the ledger proves itself. So it is where fees
+// stay, and where they go back.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import fc from 'fast-check'
 import { settleRefund } from '../../src/areas/payments/refunds/settle.ts'
 import { findRefund } from '../../src/areas/payments/refunds/store.ts'
@@ -16,14 +17,6 @@ import { type Account, startWorld, tenantOf, type World } from '../world.ts'
 const runs = 25
 const paidAmount = 1_000
 const fee = 15
-
-let world: World
-
-before(async () => {
-  // Nobody carries anything: what providers say is said here.
-  world = await startWorld({ PAMOJA_ROLES: ['api', 'sandbox'] })
-})
-after(() => world.stop())
 
 const words = {
   accepted: { kind: 'accepted', providerId: 'x' },
@@ -39,7 +32,7 @@ const words = {
 } as const
 
 type Word = keyof typeof words
-type Step = { refund: number; reference: number | null } | { of: number; says: Word }
+type Step = { refund: number; reference: number | null } | { of: number; says: Word } | { completes: number }
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({
@@ -47,38 +40,56 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     reference: fc.option(fc.integer({ min: 0, max: 2 }), { freq: 3 }),
   }),
   fc.record({ of: fc.nat(20), says: fc.constantFrom(...Object.keys(words).filter(isWord)) }),
+  fc.record({ completes: fc.nat(20) }),
 )
 
-test('any sequence of refunds and verdicts keeps the money right', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 16 }), fc.integer({ min: 0, max: 600 }), async (steps, balance) => {
-      const account = await world.account({ currency: 'UGX', balance })
-      const payment = await completedPayment(account)
-      const model = new Model(balance + paidAmount - fee)
-      for (const one of steps) {
-        if ('refund' in one) await ask(account, payment, model, one.refund, one.reference)
-        else await say(account, model, one.of, one.says)
-        await compare(account, payment, model)
-      }
-    }),
-    { numRuns: runs },
-  )
-  assert.deepEqual((await verifyLedger(world.app.db)).problems, [])
-})
+for (const fees of ['kept', 'proportional'] as const)
+  test(`any sequence of refunds and verdicts keeps the money right; fees: ${fees}`, async () => {
+    // Nobody carries anything: what providers say is said here.
+    const world = await startWorld({ PAMOJA_ROLES: ['api', 'sandbox'], PAMOJA_REFUND_FEES: fees })
+    try {
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { maxLength: 16 }), fc.integer({ min: 0, max: 600 }), (steps, balance) =>
+          follow(world, new Model(balance + paidAmount - fee, fees === 'proportional'), steps, balance),
+        ),
+        { numRuns: runs },
+      )
+      assert.deepEqual((await verifyLedger(world.app.db)).problems, [])
+    } finally {
+      await world.stop()
+    }
+  })
+
+async function follow(world: World, model: Model, steps: readonly Step[], balance: number): Promise<void> {
+  const account = await world.account({ currency: 'UGX', balance })
+  const payment = await completedPayment(world, account)
+  for (const one of steps) {
+    if ('refund' in one) await ask(account, payment, model, one.refund, one.reference)
+    else if ('says' in one) await say(world, account, model, one.of, one.says)
+    else await complete(world, account, model, one.completes)
+    await compare(account, payment, model)
+  }
+}
 
 interface Known {
   id: string
   amount: number
   reference: string | null
   status: 'open' | 'completed' | 'failed'
+  /** What it has of the fee. */
+  fee: number
+  /** Whether the provider says that it happened, though it has failed here. */
+  isDoubtful: boolean
 }
 
 class Model {
   readonly refunds: Known[] = []
   readonly #opening: number
+  readonly #returnsFees: boolean
 
-  constructor(opening: number) {
+  constructor(opening: number, returnsFees: boolean) {
     this.#opening = opening
+    this.#returnsFees = returnsFees
   }
 
   sum(...statuses: readonly Known['status'][]): number {
@@ -87,14 +98,29 @@ class Model {
   }
 
   get balance(): number {
-    return this.#opening - this.sum('completed')
+    return this.#opening - this.sum('completed') + this.#fees
+  }
+
+  get #fees(): number {
+    return this.refunds.reduce((sum, one) => sum + one.fee, 0)
+  }
+
+  /** What of the fee comes back with an amount, beside refunds of so much that did not fail. */
+  feeOf(amount: number, before: number): number {
+    const [whole, rest] = [Math.floor((fee * (before + amount)) / paidAmount), (fee * (before + amount)) % paidAmount]
+    const part = rest * 2 > paidAmount || (rest * 2 === paidAmount && whole % 2 === 1) ? whole + 1 : whole
+    return this.#returnsFees ? Math.max(0, Math.min(amount, part - this.#fees)) : 0
   }
 
   /** What is said to a refund that is asked for now. */
   verdict(amount: number, reference: string | null): string {
     if (reference !== null && this.refunds.some((one) => one.reference === reference)) return 'DUPLICATE_REFERENCE'
     if (this.sum('open', 'completed') + amount > paidAmount) return 'REFUND_EXCEEDS_PAYMENT'
-    return this.balance - this.sum('open') < amount ? 'INSUFFICIENT_WALLET_BALANCE' : 'accepted'
+    return this.isCovered(amount) ? 'accepted' : 'INSUFFICIENT_WALLET_BALANCE'
+  }
+
+  isCovered(amount: number): boolean {
+    return this.balance + this.feeOf(amount, this.sum('open', 'completed')) - this.sum('open') >= amount
   }
 }
 
@@ -104,18 +130,42 @@ async function ask({ client }: Account, payment: string, model: Model, amount: n
   const body = { amount, ...(reference === null ? {} : { reference }) }
   const reply = await client.post(`/v1/payments/${payment}/refund?wait=0`, body)
   assert.equal(reply.status === 201 ? 'accepted' : reply.body.error.code, expected, reply.text)
-  if (reply.status === 201) model.refunds.push({ id: reply.body.refund_id, amount, reference, status: 'open' })
+  if (reply.status !== 201) return
+  const fee = model.feeOf(amount, model.sum('open', 'completed'))
+  model.refunds.push({ id: reply.body.refund_id, amount, reference, status: 'open', fee, isDoubtful: false })
 }
 
-async function say(account: Account, model: Model, of: number, says: Word): Promise<void> {
+async function say(world: World, account: Account, model: Model, of: number, says: Word): Promise<void> {
   const known = model.refunds[of % Math.max(1, model.refunds.length)]
   if (!known) return
   const id = uuidOf('refund', known.id) ?? ''
   const refund = await one(world.app.db.query(findRefund, { ...tenantOf(account), id }))
   await settleRefund(world.app, refund, words[says])
+  if (known.status === 'failed' && (says === 'paid' || says === 'otherAmount')) known.isDoubtful = true
   if (known.status !== 'open') return
-  if (says === 'paid') known.status = 'completed'
-  if (says === 'refused') known.status = 'failed'
+  if (says === 'paid') {
+    if (known.fee === 0) known.fee = model.feeOf(known.amount, model.sum('open', 'completed') - known.amount)
+    known.status = 'completed'
+  }
+  if (says === 'refused') Object.assign(known, { status: 'failed', fee: 0 })
+}
+
+/** An operator finds out that one which has failed here did happen. */
+async function complete(world: World, { id: account }: Account, model: Model, of: number): Promise<void> {
+  const doubtful = model.refunds.filter(({ isDoubtful }) => isDoubtful)
+  const known = doubtful[of % Math.max(1, doubtful.length)]
+  if (!known) return
+  const { id, amount } = known
+  const before = model.sum('open', 'completed')
+  const expected = !model.isCovered(amount)
+    ? 'INSUFFICIENT_WALLET_BALANCE'
+    : before + amount > paidAmount
+      ? 'REFUND_EXCEEDS_PAYMENT'
+      : 'completed'
+  const reply = await world.operator.post(`/v1/operator/accounts/${account}/refunds/${id}/complete`)
+  assert.equal(reply.status === 200 ? reply.body.status : reply.body.error.code, expected, reply.text)
+  if (reply.status === 200)
+    Object.assign(known, { status: 'completed', fee: model.feeOf(amount, before), isDoubtful: false })
 }
 
 async function compare({ client }: Account, payment: string, model: Model): Promise<void> {
@@ -135,7 +185,7 @@ async function compare({ client }: Account, payment: string, model: Model): Prom
   }
 }
 
-async function completedPayment(account: Account): Promise<string> {
+async function completedPayment(world: World, account: Account): Promise<string> {
   const body = { amount: paidAmount, currency: 'UGX', phone: '+256770000001' }
   const { body: payment } = await account.client.post('/v1/payments?wait=0', body)
   const uuid = uuidOf('payment', payment.payment_id) ?? ''

@@ -392,19 +392,37 @@ test('the fee goes back with the money where the operator says so, and no more t
     PAMOJA_REFUND_FEES: 'proportional',
   })
   try {
-    const { client } = await generous.account({ currency: 'GHS', balance: 0.15 })
+    // Nothing but what the payment brought.
+    const { client } = await generous.account({ currency: 'GHS' })
     const payment = await paid(client, { currency: 'GHS', beginning: '+23324000' }, '0001', 9.99)
     assert.equal(payment.fee, 0.15)
     for (const amount of [3.33, 3.33, 3.33]) {
       const { body, text } = await client.post(`/v1/payments/${payment.payment_id}/refund`, { amount })
       assert.equal((await over(client, body.refund_id)).status, 'completed', text)
     }
-    assert.deepEqual(await wallet(client, 'GHS'), { balance: 0.15, held: 0 })
+    assert.deepEqual(await wallet(client, 'GHS'), { balance: 0, held: 0 })
     const rows = (await client.get('/v1/wallet/transactions?type=refund')).body.data
     assert.deepEqual(
       rows.filter(({ direction }: { direction: string }) => direction === 'credit').map(amountOf),
       [0.05, 0.05, 0.05],
     )
+    const { client: other } = await generous.account()
+    const whole = await paid(other, mpesa, '0021', 1_000)
+    const failing = await other.post(`/v1/payments/${whole.payment_id}/refund?wait=0`)
+    assert.equal(failing.status, 201, failing.text)
+    assert.equal((await over(other, failing.body.refund_id)).status, 'failed')
+    assert.deepEqual(await wallet(other), { balance: 985, held: 0 }, 'and the fee is paid again')
+    const moved = (await other.get('/v1/wallet/transactions?type=refund')).body.data
+    assert.deepEqual(
+      moved.map(({ direction, amount }: { direction: string; amount: number }) => [direction, amount]),
+      [
+        ['debit', 15],
+        ['credit', 15],
+      ],
+    )
+    await other.post('/v1/payouts', { amount: 100, currency: 'KES', phone: '+254700000001' })
+    const poor = await other.post(`/v1/payments/${whole.payment_id}/refund`)
+    assert.deepEqual([poor.status, poor.body.error.required, poor.body.error.available], [402, 985, 884.5], poor.text)
     assert.deepEqual((await verifyLedger(generous.app.db)).problems, [])
   } finally {
     await generous.stop()

@@ -20,7 +20,7 @@ import { noSuchPayment } from '../payment.ts'
 import { gatewayOf } from '../providers/gateway.ts'
 import { attemptOfPayment, changeRefunded, lockPayment, type PaymentRow } from '../store.ts'
 import { refunderOf } from './desks.ts'
-import { holdStep } from './settle.ts'
+import { feeOf, holdStep, returnFee } from './settle.ts'
 import { findRefundReference, insertRefund, type RefundRow } from './store.ts'
 import { looks, refundJob } from './submit.ts'
 
@@ -68,12 +68,14 @@ export async function acceptRefund(
   )
   if (!after) throw exceeds(payment)
   const id = newUuid(receivedMs)
+  const feeReturned = await feeOf(app, tx, payment, micros, payment.refunded)
   const refund = await maybe(
     tx.query(insertRefund, {
       ...tenant,
       id,
       payment: payment.id,
       amount: micros,
+      feeReturned,
       currency,
       reason: input.reason ?? null,
       description: input.description ?? null,
@@ -90,8 +92,10 @@ export async function acceptRefund(
   )
   // Another payment was refunded under the same reference in this very moment.
   if (!refund) throw await usedBefore(tx, payment, input.reference ?? '')
+  // The fee is there first: the wallet was never given it, and need not have it.
+  await returnFee(tx, refund, receivedMs)
   if ((await hold(tx, tenant, { sourceId: id, step: holdStep }, micros, currency)) !== 'held')
-    throw await notCovered(tx, payment, micros)
+    throw await notCovered(tx, payment, refund)
   const delayMs = looks[0] * 1_000 * gatewayOf(app).timeScale(tenant.environment)
   const job = app.work.prepare(refundJob, tenant, { refund: id, inline: sendsInline }, sendsInline ? { delayMs } : {})
   await app.work.add(tx, job)
@@ -161,11 +165,11 @@ function duplicate(reference: string, { id, status }: Pick<RefundRow, 'id' | 'st
   return alreadyUsed(`the reference ${reference}`, idOf('refund', id), status)
 }
 
-async function notCovered(tx: Tx, payment: PaymentRow, micros: bigint): Promise<AppError> {
+async function notCovered(tx: Tx, payment: PaymentRow, { amount, fee_returned: fee }: RefundRow): Promise<AppError> {
   const { currency } = payment
   const wallet = (await walletsOf(tx, tenantOf(payment))).find((one) => one.currency === currency)
-  const available = formatMicros(wallet?.availableMicros ?? 0n)
-  const required = formatMicros(micros)
+  const available = formatMicros((wallet?.availableMicros ?? fee) - fee)
+  const required = formatMicros(amount - fee)
   return new AppError(
     'INSUFFICIENT_WALLET_BALANCE',
     `the refund takes ${currency} ${required}, and ${available} can be spent`,

@@ -3,7 +3,8 @@
 // Whoever comes second changes nothing, so that verdicts may come twice, late and in any order.
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf } from '../../../kernel/ids.ts'
-import { capture, post, release } from '../../../ledger/wallets.ts'
+import { least } from '../../../kernel/money.ts'
+import { capture, post, release, reverse } from '../../../ledger/wallets.ts'
 import type { App } from '../../../platform/app.ts'
 import { currencyOf } from '../../../platform/currencies.ts'
 import { maybe, one, type Queryable, type Tx } from '../../../platform/db.ts'
@@ -16,18 +17,21 @@ import { purposeOf } from '../purpose.ts'
 import { type AttemptState, changeRefunded, lockPayment, type PaymentRow } from '../store.ts'
 import { feePart, payerHasBack, refundOf, refundsOf } from './refund.ts'
 import {
-  completedRefunds,
   findRefund,
   markRefundOverdue,
   moveRefund,
   moveRefundState,
   type RefundRow,
   type RefundStatus,
+  returnedFees,
 } from './store.ts'
 
 /** What is held for a refund, until it is captured or released. */
 export const holdStep = 'refund:hold'
 const captureStep = 'refund:capture'
+const feeStep = 'refund:fee'
+/** Of a refund that has failed, and with it given up what it had of the fee. */
+const lateFeeStep = 'refund:fee_late'
 
 const open: readonly RefundStatus[] = ['pending', 'processing']
 
@@ -97,10 +101,13 @@ async function completed(
   refund: RefundRow,
   providerReference: string | null,
 ): Promise<void> {
-  const feeReturned = await feeOf(app, tx, payment, refund)
+  const { fee_returned: hadBack, amount: micros } = refund
+  // It mostly has its part of the fee; not one that was asked for before the operator gave any back.
+  const feeReturned = hadBack > 0n ? hadBack : await feeOf(app, tx, payment, micros, payment.refunded - micros)
   const after = await moved(app, tx, refund, { from: open, to: 'completed', providerReference, feeReturned })
   if (!after) return toldAgain(app, tx, refund)
   const { tenant, receivedMs } = occasionOf(app, refund)
+  if (hadBack === 0n) await returnFee(tx, after, receivedMs)
   const { id, amount } = after
   const hold = { sourceId: id, step: holdStep }
   const verdict = await capture(tx, tenant, hold, captureStep, amount, floatOf(after), receivedMs)
@@ -115,12 +122,13 @@ async function completed(
 export async function completeAfterAll(app: App, tx: Tx, refund: RefundRow, receipt: string | null): Promise<void> {
   const { tenant, receivedMs } = occasionOf(app, refund)
   const payment = await one(tx.query(lockPayment, { ...tenant, id: refund.payment_id }))
-  const feeReturned = await feeOf(app, tx, payment, refund)
+  const feeReturned = await feeOf(app, tx, payment, refund.amount, payment.refunded)
   const move = { from: ['failed'], to: 'completed', providerReference: receipt, feeReturned } as const
   const after = await moved(app, tx, refund, move)
   if (!after) throw new Error(`${idOf('refund', refund.id)} has not failed`)
   const { id: sourceId, amount: micros, currency } = after
   const leg = { debit: 'wallet', credit: floatOf(after), micros, currency: currencyOf(currency) }
+  await returnFee(tx, after, receivedMs, lateFeeStep)
   if ((await post(tx, tenant, { sourceId, step: captureStep }, [leg], receivedMs)) !== 'posted')
     throw new AppError('INSUFFICIENT_WALLET_BALANCE', 'the account’s wallet does not have what was given back')
   await givenBack(app, tx, payment, after, micros)
@@ -129,12 +137,7 @@ export async function completeAfterAll(app: App, tx: Tx, refund: RefundRow, rece
 /** What follows when money has gone back. `by` is what the payment's refunds grow by; mostly it was counted before. */
 async function givenBack(app: App, tx: Tx, payment: PaymentRow, refund: RefundRow, by: bigint): Promise<void> {
   const occasion = occasionOf(app, refund)
-  const { tenant, nowMs, receivedMs } = occasion
-  const { id, currency, fee_returned: micros } = refund
-  if (micros > 0n) {
-    const leg = { debit: 'revenue:payment_fees', credit: 'wallet', micros, currency: currencyOf(currency) }
-    await post(tx, tenant, { sourceId: id, step: 'refund:fee' }, [leg], receivedMs)
-  }
+  const { tenant, nowMs } = occasion
   const counted = await maybe(tx.query(changeRefunded, { ...tenant, id: payment.id, by, told: 1, at: new Date(nowMs) }))
   if (!counted)
     throw new AppError('REFUND_EXCEEDS_PAYMENT', 'other refunds of the payment leave no room for what was given back')
@@ -157,11 +160,12 @@ export async function doubtful(app: App, db: Queryable, refund: RefundRow, why: 
 }
 
 async function failed(app: App, tx: Tx, payment: PaymentRow, refund: RefundRow, reason: FailureReason): Promise<void> {
-  const after = await moved(app, tx, refund, { from: open, to: 'failed', reason })
+  const after = await moved(app, tx, refund, { from: open, to: 'failed', reason, feeReturned: 0n })
   if (!after) return
-  const { tenant, nowMs } = occasionOf(app, refund)
+  const { tenant, nowMs, receivedMs } = occasionOf(app, refund)
   const verdict = await release(tx, tenant, { sourceId: refund.id, step: holdStep })
   if (verdict !== 'released') throw new Error(`the money of ${idOf('refund', refund.id)} is not held: ${verdict}`)
+  if (refund.fee_returned > 0n) await reverse(tx, tenant, { sourceId: refund.id, step: feeStep }, receivedMs)
   const back = { ...tenant, id: payment.id, by: -refund.amount, told: 0, at: new Date(nowMs) }
   await tellFailed(app, tx, await one(tx.query(changeRefunded, back)), after, reason)
   await purposeOf(payment).refundFailed?.(app, tx, occasionOf(app, after), payment, refund.id)
@@ -172,11 +176,24 @@ function floatOf({ way, provider }: RefundRow): string {
   return way === 'refund' ? `float:${provider}` : `float_out:${provider}`
 }
 
-/** What of the fee goes back, so that all refunds of a payment together give back no more than all of it. */
-async function feeOf(app: App, tx: Tx, payment: PaymentRow, refund: RefundRow): Promise<bigint> {
+/**
+ * What of the fee goes back with a refund, so that all refunds of a payment together give back no more than all of it.
+ * `before` is what the others come to that did not fail. When some of them fail later, what is left of them may have a cent
+ * more or less than its part: the next one makes up for it.
+ */
+export async function feeOf(app: App, tx: Tx, payment: PaymentRow, amount: bigint, before: bigint): Promise<bigint> {
   if (app.config.PAMOJA_REFUND_FEES !== 'proportional') return 0n
-  const before = await one(tx.query(completedRefunds, { ...tenantOf(payment), payment: payment.id }))
-  return feePart(payment, before.amount + refund.amount, currencyOf(payment.currency)) - before.fees
+  const { fees } = await one(tx.query(returnedFees, { ...tenantOf(payment), payment: payment.id }))
+  const missing = feePart(payment, before + amount, currencyOf(payment.currency)) - fees
+  return missing > 0n ? least(missing, amount) : 0n
+}
+
+/** Brings into the wallet what a refund has of the fee. */
+export async function returnFee(tx: Tx, refund: RefundRow, atMs: number, step = feeStep): Promise<void> {
+  const { id: sourceId, fee_returned: micros, currency } = refund
+  if (micros === 0n) return
+  const leg = { debit: 'revenue:payment_fees', credit: 'wallet', micros, currency: currencyOf(currency) }
+  await post(tx, tenantOf(refund), { sourceId, step }, [leg], atMs)
 }
 
 interface Move {
@@ -192,7 +209,7 @@ async function moved(
   app: App,
   tx: Tx,
   refund: RefundRow,
-  { from, to, reason, providerReference = null, feeReturned = 0n }: Move,
+  { from, to, reason, providerReference = null, feeReturned }: Move,
 ): Promise<RefundRow | null> {
   const { tenant, nowMs } = occasionOf(app, refund)
   return maybe(
@@ -203,7 +220,7 @@ async function moved(
       to,
       reason: reason ?? null,
       providerReference,
-      feeReturned,
+      feeReturned: feeReturned ?? null,
       at: new Date(nowMs),
     }),
   )

@@ -58,6 +58,7 @@ export const insertRefund = statement<
   One & {
     payment: string
     amount: bigint
+    feeReturned: bigint
     currency: string
     reason: string | null
     description: string | null
@@ -74,9 +75,9 @@ export const insertRefund = statement<
   RefundRow
 >(
   'payments.insert_refund',
-  `insert into payments.refunds as r (bucket, account_id, environment, id, payment_id, status, amount, currency, reason,
-     description, reference, metadata, way, provider, country, state, token, request_id, created_at, updated_at, state_at)
-   values ($bucket, $account, $environment, $id, $payment, 'pending', $amount, $currency, $reason, $description, $reference,
+  `insert into payments.refunds as r (bucket, account_id, environment, id, payment_id, status, amount, fee_returned, currency,
+     reason, description, reference, metadata, way, provider, country, state, token, request_id, created_at, updated_at, state_at)
+   values ($bucket, $account, $environment, $id, $payment, 'pending', $amount, $feeReturned, $currency, $reason, $description, $reference,
      $metadata::jsonb, $way, $provider, $country, 'planned', $token, $requestId, $at, $at, $realAt)
    on conflict (bucket, account_id, environment, reference) where reference is not null do nothing
    returning ${columns}`,
@@ -137,11 +138,11 @@ export const listRefunds = statement<
     limit $limit::int + 1`,
 )
 
-/** What the completed refunds of a payment add up to. */
-export const completedRefunds = statement<Tenant & { payment: string }, { amount: bigint; fees: bigint }>(
-  'payments.completed_refunds',
-  `select coalesce(sum(r.amount), 0)::bigint as amount, coalesce(sum(r.fee_returned), 0)::bigint as fees
-     from payments.refunds r where ${mine} and r.payment_id = $payment and r.status = 'completed'`,
+/** What of a payment's fee is back with all its refunds. One that failed has none of it. */
+export const returnedFees = statement<Tenant & { payment: string }, { fees: bigint }>(
+  'payments.returned_fees',
+  `select coalesce(sum(r.fee_returned), 0)::bigint as fees
+     from payments.refunds r where ${mine} and r.payment_id = $payment`,
 )
 
 /** Moves a refund on, if it is in one of the states it may leave. */
@@ -151,7 +152,8 @@ export const moveRefund = statement<
     to: RefundStatus
     reason: string | null
     providerReference: string | null
-    feeReturned: bigint
+    /** Null: as it is. */
+    feeReturned: bigint | null
     at: Date
   },
   RefundRow
@@ -159,7 +161,7 @@ export const moveRefund = statement<
   'payments.move_refund',
   `update payments.refunds r
       set status = $to, failure_reason = $reason, provider_reference = coalesce($providerReference, provider_reference),
-          fee_returned = $feeReturned, updated_at = $at, overdue_at = null,
+          fee_returned = coalesce($feeReturned::bigint, fee_returned), updated_at = $at, overdue_at = null,
           completed_at = case when $to = 'completed' then $at::timestamptz end
     where ${mine} and r.id = $id and r.status = any($from::text[])
    returning ${columns}`,
