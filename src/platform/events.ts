@@ -9,7 +9,7 @@ import type { Clock } from './clock.ts'
 import { maybe, one, type Queryable, statement, type Tx } from './db.ts'
 import { serialiser } from './http/json.ts'
 import { encodeItems } from './items.ts'
-import type { Window } from './page.ts'
+import type { ShownBounds, Window } from './page.ts'
 import type { Tenant } from './tenant.ts'
 import { RememberedTraces, type Trace, type Tracer } from './tracing.ts'
 
@@ -364,11 +364,18 @@ export interface EventRow {
   request_id: string | null
 }
 
+/** With its moment by the account's own clock; null where its id says it. */
+export interface DatedEventRow extends EventRow {
+  created_at: Date | null
+}
+
 /** Where no second name is asked for, rows are not searched for one. */
 const list = statement<
   Tenant & {
     from: string
     to: string
+    since: Date | null
+    until: Date | null
     types: readonly string[]
     twins: readonly string[]
     resource: string | null
@@ -376,22 +383,27 @@ const list = statement<
     descending: boolean
     limit: number
   },
-  EventRow
+  DatedEventRow
 >(
   'events.list',
-  `select id, type, resource_id, body, request_id
-     from ((select e.id, e.type, e.resource_id, e.body, e.request_id from events.events e
+  `select id, type, resource_id, body, request_id, created_at
+     from ((select e.id, e.type, e.resource_id, e.body, e.request_id, e.created_at from events.events e
              where e.bucket = $bucket and e.account_id = $account and e.environment = $environment
                and e.id >= $from and e.id < $to
+               and ($since::timestamptz is null or e.created_at is null or e.created_at >= $since)
+               and ($until::timestamptz is null or e.created_at is null or e.created_at < $until)
                and e.type = any($types::text[]) and ($resource::text is null or e.resource_id = $resource)
                and ($after::uuid is null or (case when $descending::boolean then e.id < $after else e.id > $after end))
              order by case when $descending then e.id end desc, e.id
              limit $limit::int + 1)
            union all
-           (select events.twin_of(e.id), e.twin_type, e.resource_id, events.twin_body(e.twin_head, e.body), e.request_id
+           (select events.twin_of(e.id), e.twin_type, e.resource_id, events.twin_body(e.twin_head, e.body), e.request_id,
+                   e.created_at
               from events.events e
              where e.bucket = $bucket and e.account_id = $account and e.environment = $environment
-               and e.id >= $from and e.id < $to and cardinality($twins::text[]) > 0
+               and e.id >= $from and e.id < $to
+               and ($since::timestamptz is null or e.created_at is null or e.created_at >= $since)
+               and ($until::timestamptz is null or e.created_at is null or e.created_at < $until) and cardinality($twins::text[]) > 0
                and e.twin_type = any($twins) and ($resource::text is null or e.resource_id = $resource)
                and ($after::uuid is null
                     or (case when $descending::boolean then e.id <= $after else e.id >= $after end
@@ -402,12 +414,13 @@ const list = statement<
     limit $limit::int + 1`,
 )
 
-const find = statement<Tenant & { id: string }, EventRow>(
+const find = statement<Tenant & { id: string }, DatedEventRow>(
   'events.find',
-  `select e.id, e.type, e.resource_id, e.body, e.request_id from events.events e
+  `select e.id, e.type, e.resource_id, e.body, e.request_id, e.created_at from events.events e
     where e.bucket = $bucket and e.account_id = $account and e.environment = $environment and e.id = $id::uuid
    union all
-   select $id::uuid, e.twin_type, e.resource_id, events.twin_body(e.twin_head, e.body), e.request_id from events.events e
+   select $id::uuid, e.twin_type, e.resource_id, events.twin_body(e.twin_head, e.body), e.request_id, e.created_at
+     from events.events e
     where e.bucket = $bucket and e.account_id = $account and e.environment = $environment
       and e.id = events.twin_of($id::uuid) and e.twin_type is not null`,
 )
@@ -416,11 +429,11 @@ export async function listEvents(
   queryable: Queryable,
   tenant: Tenant,
   window: Window,
-  filter: { from: string; to: string; types: readonly string[]; twins: readonly string[]; resource: string | null },
-): Promise<EventRow[]> {
+  filter: ShownBounds & { types: readonly string[]; twins: readonly string[]; resource: string | null },
+): Promise<DatedEventRow[]> {
   return queryable.query(list, { ...tenant, ...window, ...filter })
 }
 
-export async function findEvent(queryable: Queryable, tenant: Tenant, id: string): Promise<EventRow | null> {
+export async function findEvent(queryable: Queryable, tenant: Tenant, id: string): Promise<DatedEventRow | null> {
   return maybe(queryable.query(find, { ...tenant, id }))
 }

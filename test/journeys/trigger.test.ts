@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { type Receiver, startReceiver } from '../receiver.ts'
-import { startWorld, type World } from '../world.ts'
+import { eventually, startWorld, type World } from '../world.ts'
 
 let world: World
 let receiver: Receiver
@@ -54,6 +54,42 @@ test('a sample that has a broader name too reaches each subscriber in the name t
       [name, { event, event_id, ...rest }, name === 'sms.failed' ? 1 : 3],
     )
   }
+})
+
+test('an event is dated, found and told again by the clock of the account', async () => {
+  const { client } = await world.account()
+  const { body: hook } = await client.post('/v1/webhooks', { url: receiver.url('/dated'), events: ['*'] })
+  await client.post('/v1/events/trigger', { event: 'payment.failed' })
+  await receiver.next('/dated')
+  await client.post('/v1/sandbox/clock', { advance_seconds: 5 * 86_400 })
+  for (const event of ['payment.completed', 'sms.sent']) {
+    const { body: made } = await client.post('/v1/events/trigger', { event })
+    const { headers } = await receiver.next('/dated')
+    const { body: found } = await client.get(`/v1/events/${made.id}`)
+    assert.deepEqual([found.created_at, found.payload.timestamp], [made.created_at, made.created_at])
+    const path = `/v1/events?event=${event}`
+    const day = found.created_at.slice(0, 10)
+    const { body: that } = await client.get(`${path}&start_date=${day}&end_date=${day}`)
+    assert.deepEqual(
+      that.data.map(({ id, created_at }: { id: string; created_at: string }) => [id, created_at]),
+      [[made.id, made.created_at]],
+    )
+    assert.equal((await client.get(`${path}&start_date=${found.created_at}`)).body.data.length, 1)
+    const before = new Date(Date.parse(found.created_at) - 1).toISOString()
+    assert.equal((await client.get(`${path}&end_date=${before}`)).body.data.length, 0)
+    await eventually(async () => {
+      const { body } = await client.get(`/v1/webhooks/${hook.id}/deliveries?status=delivered&limit=1`)
+      return body.data[0]?.id === headers['x-service-delivery-id']
+    }, 'the delivery to be noted')
+    const window = { from: found.created_at, to: new Date(Date.parse(found.created_at) + 1).toISOString() }
+    assert.equal((await client.post(`/v1/webhooks/${hook.id}/replay`, { ...window, status: 'all' })).body.count, 1)
+    await receiver.next('/dated')
+  }
+  const { body: first } = await client.get(`/v1/events?end_date=${new Date().toISOString()}`)
+  assert.deepEqual(
+    first.data.map(({ event }: { event: string }) => event),
+    ['payment.failed'],
+  )
 })
 
 test('every event of the catalogue can be had', async () => {

@@ -5,8 +5,8 @@ import { AppError } from '../../kernel/errors.ts'
 import { idOf, timeOfUuid, uuidOf } from '../../kernel/ids.ts'
 import type { Area } from '../../platform/area.ts'
 import { knownEvent } from '../../platform/events/tail.ts'
-import { type EventRow, findEvent, listEvents } from '../../platform/events.ts'
-import { idBounds, type ListQuery, pageOf, type Window, windowOf } from '../../platform/page.ts'
+import { type DatedEventRow, findEvent, listEvents } from '../../platform/events.ts'
+import { type ListQuery, pageOf, shownBounds, type Window, windowOf } from '../../platform/page.ts'
 import { IdParam, list, read } from '../../platform/route.ts'
 import { At, dayRangeQuery, listQuery, Nullable, OneOf } from '../../platform/schema.ts'
 import { eventsStream, heardBy } from './stream.ts'
@@ -67,11 +67,11 @@ const eventsList = list({
   row: EventRecord,
   errors: ['INVALID_DATE_RANGE', 'INVALID_EVENT'],
   examples: [{ name: 'The latest events', query: { limit: 10 } }],
-  handle: async ({ db, catalogue }, { query }, { tenant }) => {
+  handle: async ({ db, catalogue }, { query }, caller) => {
     const window = query.after === undefined ? windowOf(query) : windowAfter(query, query.after)
     const heard = heardBy(catalogue, query.event === undefined ? undefined : [query.event], 'event')
-    const filter = { ...idBounds(query), ...heard, resource: query.resource_id ?? null }
-    return pageOf(window, await listEvents(db, tenant, window, filter), eventRecord)
+    const filter = { ...shownBounds(query, caller), ...heard, resource: query.resource_id ?? null }
+    return pageOf(window, await listEvents(db, caller.tenant, window, filter), eventRecord)
   },
 })
 
@@ -101,12 +101,12 @@ function windowAfter(query: ListQuery, after: string): Window {
   return { ...window, after: window.after ?? known }
 }
 
-function eventRecord({ id, type, resource_id, body, request_id }: EventRow) {
+function eventRecord({ id, type, resource_id, body, request_id, created_at }: DatedEventRow) {
   return {
     id: idOf('event', id),
     event: type,
     resource_id,
-    created_at: timeOfUuid(id),
+    created_at: created_at ?? timeOfUuid(id),
     request_id,
     payload: JSON.parse(body),
   }
