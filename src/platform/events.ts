@@ -154,8 +154,8 @@ export interface Courier {
   room(): number
   /** Takes a delivery that fell due. */
   take(job: Due): void
-  /** Whether this node is sending it at this moment. */
-  isSending(delivery: string): boolean
+  /** The deliveries that this node is sending at this moment. */
+  sending(): ReadonlySet<string>
   /** Whom an event was told to, and how that went; not what was told again later. */
   deliveriesOf(caller: Caller, event: string): Promise<readonly DeliveryOfEvent[]>
 }

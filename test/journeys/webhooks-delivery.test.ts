@@ -586,6 +586,32 @@ test('the log can be searched', async () => {
   assert.deepEqual([typo.status, typo.body.error.code], [400, 'INVALID_EVENT'])
 })
 
+test('what is on its way is listed apart from what waits, in whole pages', async () => {
+  const client = await customer()
+  const { body: hook } = await client.post('/v1/webhooks', { url: receiver.url('/held'), events: ['*'] })
+  const held: ServerResponse[] = []
+  let first: unknown
+  answers.set('/held', (response) => {
+    const event = response.req.headers['x-service-event-id']
+    first ??= event
+    if (event === first) held.push(response)
+    else response.writeHead(500).end()
+  })
+  await client.post('/v1/notes', { text: 'on its way' })
+  await eventually(async () => held.length > 0, 'the first to be on its way')
+  await client.post('/v1/notes', { text: 'waits' })
+  const path = `/v1/webhooks/${hook.id}/deliveries?limit=1`
+  await eventually(async () => {
+    const { body: sending } = await client.get(`${path}&status=delivering`)
+    const { body: waiting } = await client.get(`${path}&status=pending&order=asc`)
+    const [one, other] = [sending.data[0], waiting.data[0]]
+    return one?.event_id === first && other && other.event_id !== first && !sending.has_more && !waiting.has_more
+  }, 'a page of each, with nothing after it')
+  answers.delete('/held')
+  for (const response of held) response.end()
+  await settled(client, hook.id, 'delivered')
+})
+
 test('deliveries are shown for as long as the plan keeps them, or the operator says', async () => {
   const { client, id } = await world.account({ plan: 'starter', balance: 100 })
   const { body: hook } = await client.post('/v1/webhooks', { url: receiver.url('/old'), events: ['note.*'] })

@@ -152,8 +152,8 @@ export class Dispatcher implements Courier {
     if (this.#toLoad.length === 1) setImmediate(() => void this.#load())
   }
 
-  isSending(delivery: string): boolean {
-    return this.#sending.has(delivery)
+  sending(): ReadonlySet<string> {
+    return new Set(this.#sending)
   }
 
   #delivers(): boolean {

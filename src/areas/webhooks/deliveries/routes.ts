@@ -101,11 +101,13 @@ const columns = `id, endpoint_id, event_id, event, resource_id, status, attempts
 const own = `${mine} and endpoint_id = $endpoint
   and id >= $since`
 
+/** Whether something is on its way at this moment is known to the node that sends it, not to the table. */
 const listDeliveries = statement<
   Tenant & {
     endpoint: string
     since: string
-    status: string | null
+    status: Status | null
+    sending: readonly string[]
     events: readonly string[] | null
     eventId: string | null
     from: Date | null
@@ -119,7 +121,11 @@ const listDeliveries = statement<
 >(
   'webhooks.list_deliveries',
   `select ${columns} from webhooks.deliveries
-    where ${own} and ($status::text is null or status = $status) and ($events::text[] is null or event = any($events))
+    where ${own}
+      and (case $status::text when 'delivering' then status = 'pending' and id = any($sending::uuid[])
+                              when 'pending' then status = 'pending' and id <> all($sending)
+                              else $status is null or status = $status end)
+      and ($events::text[] is null or event = any($events))
       and ($eventId::uuid is null or event_id = $eventId) and ($from::timestamptz is null or created_at >= $from)
       and ($to::timestamptz is null or created_at < $to) and ($resource::text is null or resource_id = $resource)
       and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
@@ -157,7 +163,8 @@ export async function deliveriesOf(app: App, caller: Caller, event: string): Pro
     first: `${start}8000-000000000000`,
     last: `${start}8fff-ffffffffffff`,
   })
-  return rows.map((row) => deliveryRecord(app, row))
+  const sending = app.courier.sending()
+  return rows.map((row) => deliveryRecord(row, sending))
 }
 
 const deliveriesList = list({
@@ -188,22 +195,21 @@ const deliveriesList = list({
     const window = windowOf(query)
     const eventId = query.event_id === undefined ? null : uuidOf('event', query.event_id)
     if (query.event_id !== undefined && eventId === null) return { rows: [], nextCursor: null }
+    const sending = app.courier.sending()
     const rows = await app.db.query(listDeliveries, {
       ...caller.tenant,
       ...window,
       ...rangeOf(query),
       endpoint: endpoint.id,
       since: keptSince(caller),
-      status: query.status === 'delivering' ? 'pending' : (query.status ?? null),
+      status: query.status ?? null,
+      sending: [...sending],
       events:
         query.event === undefined ? null : app.catalogue.namesOf(subscriptionOf(app.catalogue, [query.event], 'event')),
       eventId,
       resource: query.resource_id ?? null,
     })
-    const page = pageOf(window, rows, (row) => deliveryRecord(app, row))
-    // Whether something is on its way at this moment is known to the node that sends it, not to the table.
-    const wanted = query.status === 'delivering' || query.status === 'pending' ? query.status : null
-    return wanted === null ? page : { ...page, rows: page.rows.filter(({ status }) => status === wanted) }
+    return pageOf(window, rows, (row) => deliveryRecord(row, sending))
   },
 })
 
@@ -219,7 +225,7 @@ const deliveryGet = read({
   handle: async (app, { params }, caller) => {
     const endpoint = await existing(app.db, params.id, caller)
     const row = await found(app.db, endpoint.id, params.delivery_id, caller)
-    return { ...deliveryRecord(app, row), ...(await detail(app, row, endpoint, caller)) }
+    return { ...deliveryRecord(row, app.courier.sending()), ...(await detail(app, row, endpoint, caller)) }
   },
 })
 
@@ -272,14 +278,14 @@ async function found(queryable: Queryable, endpoint: string, id: string, caller:
   return row
 }
 
-function deliveryRecord({ courier }: App, row: DeliveryRow): Static<typeof DeliveryRecord> {
+function deliveryRecord(row: DeliveryRow, sending: ReadonlySet<string>): Static<typeof DeliveryRecord> {
   return {
     id: idOf('delivery', row.id),
     webhook_id: idOf('webhook', row.endpoint_id),
     event_id: idOf('event', row.event_id),
     event: row.event,
     resource_id: row.resource_id,
-    status: row.status === 'pending' && courier.isSending(row.id) ? 'delivering' : row.status,
+    status: row.status === 'pending' && sending.has(row.id) ? 'delivering' : row.status,
     attempts: row.attempts,
     created_at: row.created_at,
     delivered_at: row.delivered_at,
