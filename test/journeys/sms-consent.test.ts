@@ -174,7 +174,21 @@ test('an account adds words of its own, which hold for nobody else', async () =>
   const set = (sms_words: unknown) => ada.client.patch('/v1/account', { settings: { sms_words } })
   for (const bad of [{ stop: 'TSAYA' }, { stop: ['x'.repeat(31)] }, { stop: ['!'] }, { help: Array(21).fill('A') }, 5])
     assert.equal((await set(bad)).status, 422, JSON.stringify(bad))
-  assert.equal((await set({ stop: ['Tsaya'], start: ['Fara'] })).status, 200)
+  for (const [bad, details] of [
+    [{ start: ['stop!'] }, 'settings.sms_words.start must not have STOP, which is for stop'],
+    [{ stop: ['Tsaya'], help: ['tsaya'] }, 'settings.sms_words.help must not have TSAYA, which is for stop'],
+  ] as const) {
+    const refused = await set(bad)
+    assert.deepEqual([refused.status, refused.body.error?.details], [422, details], refused.text)
+  }
+  assert.equal((await set({ stop: ['Tsaya', 'STOP'], start: ['Fara'] })).status, 200)
+  const keywords = [{ keyword: 'tsaya', auto_reply: 'Karibu!' }]
+  const taken = await ada.client.post('/v1/sms/numbers', { number: '22171', keywords })
+  assert.equal(taken.status, 422, 'its reply would never be sent')
+  assert.match(taken.body.error.details, /^keywords\[0\]\.keyword TSAYA is a word by which people opt out/)
+  assert.equal((await eve.client.post('/v1/sms/numbers', { number: '22171', keywords })).status, 201)
+  assert.equal((await ada.client.post('/v1/sms/numbers', { number: '22171' })).status, 201)
+  assert.equal((await ada.client.patch('/v1/sms/numbers/22171', { keywords })).status, 422)
   const says = async ({ client }: Account, message: string) => {
     const reply = await client.post('/v1/sandbox/sms/inbound', { from: handset, to: 'CLINIC', message })
     assert.equal(reply.status, 201, reply.text)

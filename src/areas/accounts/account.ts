@@ -2,6 +2,7 @@
 // The tenant: opening an account, reading and changing it, moving its sandbox clock.
 import type { Static } from 'typebox'
 import { AppError, invalid } from '../../kernel/errors.ts'
+import { usualWishOf, type Wish, wordOf } from '../../kernel/handset-words.ts'
 import { bucketOf, newUuid, uuidOf } from '../../kernel/ids.ts'
 import { type Currency, currencies, isCurrency, parseAmount } from '../../kernel/money.ts'
 import { openWallet } from '../../ledger/wallets.ts'
@@ -65,7 +66,20 @@ function checked(settings: Static<typeof AccountUpdate>['settings'], currency: s
   const micros = threshold === null || !isCurrency(currency) ? null : parseAmount(threshold, currencies[currency])
   const problem = micros === 0n ? 'must be more than 0' : typeof micros === 'object' ? micros?.problem : undefined
   if (problem) throw invalid('settings.low_balance_threshold', problem)
+  checkWords(settings?.sms_words ?? {})
   return settings
+}
+
+/** A word that means something already, or is to mean two things, would not do what its owner expects. */
+function checkWords(own: Partial<Record<Wish, readonly string[]>>): void {
+  const meanings = new Map<string, Wish>()
+  for (const wish of ['stop', 'start', 'help'] as const)
+    for (const word of (own[wish] ?? []).map(wordOf)) {
+      const meaning = usualWishOf(word)?.wish ?? meanings.get(word) ?? wish
+      if (meaning !== wish)
+        throw invalid(`settings.sms_words.${wish}`, `must not have ${word}, which is for ${meaning}`)
+      meanings.set(word, wish)
+    }
 }
 
 /** What was set and what is set now. A setting that is null is as if it had never been set. */

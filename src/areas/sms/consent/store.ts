@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stored opt-outs: who does not want messages, and from whom. Which ways of writing a sender mean the same one is for
+// Stored opt-outs: who does not want messages, and from whom; and the words of an account's own that ask for one. Which ways of writing a sender mean the same one is for
 // sms.sender_form to say, wherever an opt-out is stored, looked for or taken back.
 import type { Static } from 'typebox'
 import { maybe, type Queryable, statement, type Tx } from '../../../platform/db.ts'
 import type { Window } from '../../../platform/page.ts'
 import { mine, type Tenant } from '../../../platform/tenant.ts'
 import type { OptOutRecord } from '../schema.ts'
+import type { OwnWords } from './words.ts'
 
 /** In place of a sender: all of them. */
 export const everySender = '*'
@@ -65,6 +66,11 @@ const deleteOptOuts = statement<Tenant & { phone: string; senders: readonly stri
    returning ${optOutColumns}`,
 )
 
+const selectOwnWords = statement<{ account: string }, { words: OwnWords }>(
+  'sms.own_words',
+  `select value as words from accounts.with_setting('sms_words') where account_id = $account::uuid`,
+)
+
 /** Notes an opt-out. `isNew` is false when it was known before; then the first one stands. */
 export async function insertOptOut(
   tx: Tx,
@@ -109,6 +115,10 @@ export async function hasOptedOut(
   sender: string,
 ): Promise<boolean> {
   return (await queryable.query(optOutsOfSender, { ...tenant, phone, sender })).length > 0
+}
+
+export async function ownWordsOf(queryable: Queryable, account: string): Promise<OwnWords> {
+  return (await maybe(queryable.query(selectOwnWords, { account })))?.words ?? {}
 }
 
 export function optOutRecord({ phone, sender, reason, source, created_at }: OptOutRow): Static<typeof OptOutRecord> {

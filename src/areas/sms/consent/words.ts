@@ -1,35 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words by which somebody says on a handset that they want no more messages, want them again, or want help; in
-// English, French, Portuguese, Swahili, Arabic and Amharic. The whole message must be the word, however it is written.
-
-type Wish = 'stop' | 'start' | 'help'
-
-type Language = 'en' | 'fr' | 'pt' | 'sw' | 'ar' | 'am'
-
-const words: Readonly<Record<string, readonly [Wish, Language]>> = {
-  STOP: ['stop', 'en'],
-  STOPALL: ['stop', 'en'],
-  UNSUBSCRIBE: ['stop', 'en'],
-  CANCEL: ['stop', 'en'],
-  END: ['stop', 'en'],
-  QUIT: ['stop', 'en'],
-  OPTOUT: ['stop', 'en'],
-  ARRET: ['stop', 'fr'],
-  ARRÊT: ['stop', 'fr'],
-  PARAR: ['stop', 'pt'],
-  SAIR: ['stop', 'pt'],
-  ACHA: ['stop', 'sw'],
-  SITISHA: ['stop', 'sw'],
-  إيقاف: ['stop', 'ar'],
-  توقف: ['stop', 'ar'],
-  ቁም: ['stop', 'am'],
-  START: ['start', 'en'],
-  UNSTOP: ['start', 'en'],
-  JIUNGE: ['start', 'sw'],
-  HELP: ['help', 'en'],
-  INFO: ['help', 'en'],
-  MSAADA: ['help', 'sw'],
-}
+// What somebody wishes who writes one of the words for it, the usual ones or an account's own, and how that is answered.
+import { type Language, usualWishOf, type Wish, wordOf } from '../../../kernel/handset-words.ts'
 
 /** What is answered, by wish and language; `{sender}` is who wrote to them. */
 const answers: Readonly<Record<Wish, Readonly<Partial<Record<Language, string>> & { en: string }>>> = {
@@ -68,10 +39,8 @@ export interface Wished {
 
 /** What a message wishes, and how that is answered; null when it is an ordinary message. */
 export function wishOf(text: string): Wished | null {
-  const word = wordOf(text)
-  if (!Object.hasOwn(words, word)) return null
-  const [wish, language] = words[word] ?? []
-  return wish && language ? wished(wish, word, language) : null
+  const usual = usualWishOf(text)
+  return usual && wished(usual.wish, wordOf(text), usual.language)
 }
 
 /** The words of an account's own, by what they wish. */
@@ -90,13 +59,4 @@ function wished(wish: Wish, word: string, language: Language): Wished {
   const isAboutAll = word === aboutAll
   const answer = isAboutAll ? answerAboutAll : (answers[wish][language] ?? answers[wish].en)
   return { wish, word, isAboutAll, answer: (sender) => answer.replace('{sender}', sender) }
-}
-
-/** A message that is nothing but a word, in the one form of it. */
-function wordOf(text: string): string {
-  // Handsets that write from right to left put marks that nobody sees around a word.
-  return text
-    .normalize('NFC')
-    .replace(/^[\p{P}\p{S}\p{C}\s]+|[\p{P}\p{S}\p{C}\s]+$/gu, '')
-    .toUpperCase()
 }

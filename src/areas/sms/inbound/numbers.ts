@@ -10,7 +10,8 @@ import { pageOf, windowOf } from '../../../platform/page.ts'
 import { list, type Route, read, write } from '../../../platform/route.ts'
 import { listQuery, Nullable } from '../../../platform/schema.ts'
 import type { Environment, Tenant } from '../../../platform/tenant.ts'
-import { wishOf } from '../consent/words.ts'
+import { ownWordsOf } from '../consent/store.ts'
+import { type OwnWords, ownWishOf, wishOf } from '../consent/words.ts'
 import { Text } from '../schema.ts'
 import { announcePermission } from '../senders/permissions.ts'
 import { type Keyword, keywordForm } from './keywords.ts'
@@ -111,7 +112,7 @@ const take = write({
         number: body.number,
         id: newUuid(caller.receivedMs),
         shared: false,
-        keywords: JSON.stringify(keywordsOf(body.keywords ?? [])),
+        keywords: JSON.stringify(keywordsOf(body.keywords ?? [], await ownWordsOf(tx, tenant.account))),
         url: body.default_webhook_url ?? null,
         at: new Date(caller.nowMs),
         most: maxNumbers,
@@ -168,7 +169,8 @@ const change = write({
     const owners = isStorable(number) ? await tx.query(ownersOf, { environment, number }) : []
     const before = owners.find(({ account_id }) => account_id === account)
     if (!before) throw noSuchNumber()
-    const keywords = body.keywords === undefined ? before.keywords : keywordsOf(body.keywords)
+    const keywords =
+      body.keywords === undefined ? before.keywords : keywordsOf(body.keywords, await ownWordsOf(tx, account))
     if (environment === 'live') requireFree(keywords, owners, account)
     const row = await one(
       tx.query(updateNumber, {
@@ -213,14 +215,14 @@ async function checkUrls(app: App, { environment }: Tenant, input: Static<typeof
 }
 
 /** Keywords in the form in which messages are held against them; each once. */
-function keywordsOf(given: Static<typeof Keywords>): Keyword[] {
+function keywordsOf(given: Static<typeof Keywords>, own: OwnWords): Keyword[] {
   const seen = new Set<string>()
   return given.map(({ keyword: text, webhook_url = null, auto_reply = null }, i) => {
     const keyword = keywordForm(text)
     const problem =
       keyword === null
         ? 'must be made of letters and digits'
-        : wishOf(keyword)
+        : wishOf(keyword) || ownWishOf(keyword, own)
           ? `${keyword} is a word by which people opt out, opt in or ask for help`
           : seen.has(keyword) && `${keyword} is there twice`
     if (problem || keyword === null) throw new AppError('VALIDATION_ERROR', `keywords[${i}].keyword ${problem}`)

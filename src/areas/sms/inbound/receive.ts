@@ -3,11 +3,11 @@
 // All of it belongs to the transaction of whoever brings the message.
 import { idOf, newIdAndUuid, newUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
-import { maybe, statement, type Tx } from '../../../platform/db.ts'
+import { statement, type Tx } from '../../../platform/db.ts'
 import { type Occasion, occasionNow } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import { everySender, insertOptOut, optOutRecord, removeOptOuts } from '../consent/store.ts'
-import { type OwnWords, ownWishOf, type Wished, wishOf } from '../consent/words.ts'
+import { everySender, insertOptOut, optOutRecord, ownWordsOf, removeOptOuts } from '../consent/store.ts'
+import { ownWishOf, type Wished, wishOf } from '../consent/words.ts'
 import { smsEvents } from '../events.ts'
 import { submission } from '../lanes.ts'
 import { segmentsOf } from '../message.ts'
@@ -129,15 +129,9 @@ export async function receive(app: App, tx: Tx, owner: Owner, message: Whole): P
 /** A word has at most 30 characters, and something may stand around it. */
 const longestWish = 60
 
-const ownWordsOf = statement<{ account: string }, { words: OwnWords }>(
-  'sms.own_words',
-  `select value as words from accounts.with_setting('sms_words') where account_id = $account::uuid`,
-)
-
 async function ownWish(tx: Tx, { account }: Tenant, text: string): Promise<Wished | null> {
   if (text.length > longestWish) return null
-  const own = await maybe(tx.query(ownWordsOf, { account }))
-  return own && ownWishOf(text, own.words)
+  return ownWishOf(text, await ownWordsOf(tx, account))
 }
 
 /** Does what was wished for; false when that changed nothing, and needs no answer. */
