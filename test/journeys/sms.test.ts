@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
 import { areas } from '../../src/areas.ts'
 import { loadConfig } from '../../src/config.ts'
-import { uuidOf } from '../../src/kernel/ids.ts'
+import { idOf, uuidOf } from '../../src/kernel/ids.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { startNode } from '../../src/server.ts'
 import { type HandsetMessage, SmscSimulator } from '../../src/simulators/smsc.ts'
@@ -452,7 +452,18 @@ describe('over binds of the operator', () => {
       const tomorrow = new Date(Date.now() + 86_400_000).toISOString()
       assert.equal((await client.post('/v1/sms/send', { ...body, scheduled_at: tomorrow })).status, 200)
     }
+    const operator = elsewhere.as(world.credentials.operator_key)
+    const down = await eventually(async () => {
+      const { body: seen } = await operator.get('/v1/operator/sms/binds/first')
+      return !seen.is_up && seen.last_error !== null && seen
+    }, 'the other node to say why')
+    assert.match(down.last_error, /ECONNREFUSED|refused/)
+    assert.deepEqual([down.bound, down.node], [0, idOf('node', world.app.nodeId)])
     await startSmsc(port)
+    await eventually(async () => {
+      const { body: seen } = await operator.get('/v1/operator/sms/binds/first')
+      return seen.is_up && seen.last_error === null
+    }, 'the other node to say that all is well')
     for (const client of [ada.client, elsewhere])
       await eventually(
         async () => (await client.post('/v1/sms/send', body)).status === 200,

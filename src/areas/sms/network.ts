@@ -42,15 +42,18 @@ export interface RouteRow {
   updated_at: Date
 }
 
-const loadBinds = statement<Record<never, never>, BindRow & { is_up: boolean }>(
+const loadBinds = statement<Record<never, never>, BindRow & { is_up: boolean; last_error: string | null }>(
   'sms.load_binds',
-  `select ${bindColumns}, is_up from sms.binds where enabled order by name`,
+  `select ${bindColumns}, is_up, last_error from sms.binds where enabled order by name`,
 )
 
-const noteHealth = statement<{ name: string; isUp: boolean }, { name: string }>(
+const noteHealth = statement<{ name: string; isUp: boolean; lastError: string | null }, { name: string }>(
   'sms.note_health',
-  'update sms.binds set is_up = $isUp where name = $name and is_up <> $isUp returning name',
+  `update sms.binds set is_up = $isUp, last_error = $lastError
+    where name = $name and (is_up <> $isUp or last_error is distinct from $lastError)
+   returning name`,
 )
+const maxErrorLength = 500
 
 const loadRoutes = statement<Record<never, never>, RouteRow>(
   'sms.load_routes',
@@ -82,6 +85,7 @@ class Network {
   #bindVersions: ReadonlyMap<string, number> = new Map()
   /** What the nodes that have them open last said. */
   #isUp: ReadonlyMap<string, boolean> = new Map()
+  #lastErrors: ReadonlyMap<string, string | null> = new Map()
   /** Null: this node speaks to no carrier. */
   #intake: Intake | null = null
   #isFollowing = false
@@ -110,7 +114,7 @@ class Network {
   }
 
   /** How a bind is doing on this node; null when it is not open here. */
-  state(name: string): Pick<Carrier, 'sessions' | 'pending' | 'ratePerSecond' | 'lastError'> | null {
+  state(name: string): Pick<Carrier, 'isUp' | 'sessions' | 'pending' | 'ratePerSecond' | 'lastError'> | null {
     return this.carrier(name)
   }
 
@@ -242,6 +246,7 @@ class Network {
     const { db } = this.#app
     const [binds, routes] = await Promise.all([db.query(loadBinds, {}), db.query(loadRoutes, {})])
     this.#isUp = new Map(binds.map(({ name, is_up }) => [name, is_up]))
+    this.#lastErrors = new Map(binds.map(({ name, last_error }) => [name, last_error]))
     const wanted = [...this.#sandbox(), ...(this.#intake === null ? [] : await this.#openable(binds))]
     this.#binds = new Map(wanted.map((one) => [one.bind.name, one]))
     for (const [name, { carrier, version }] of this.#carriers) {
@@ -293,10 +298,15 @@ class Network {
   async #tellHealth(): Promise<void> {
     const { db, signals } = this.#app
     for (const [name, { carrier }] of this.#carriers) {
-      if (isSandbox(name) || this.#isUp.get(name) === carrier.isUp) continue
-      const changed = await db.query(noteHealth, { name, isUp: carrier.isUp })
-      this.#isUp = new Map(this.#isUp).set(name, carrier.isUp)
-      if (changed.length > 0) await signals.send(db, 'sms', name)
+      const { isUp } = carrier
+      // What a carrier says may hold anything.
+      const lastError = carrier.lastError?.replaceAll('\u0000', '').slice(0, maxErrorLength) ?? null
+      const isAsBefore = this.#isUp.get(name) === isUp
+      if (isSandbox(name) || (isAsBefore && this.#lastErrors.get(name) === lastError)) continue
+      const changed = await db.query(noteHealth, { name, isUp, lastError })
+      this.#isUp = new Map(this.#isUp).set(name, isUp)
+      this.#lastErrors = new Map(this.#lastErrors).set(name, lastError)
+      if (changed.length > 0 && !isAsBefore) await signals.send(db, 'sms', name)
     }
   }
 

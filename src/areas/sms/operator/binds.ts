@@ -66,11 +66,17 @@ const shown = {
   response_timeout_seconds: Type.Integer(),
   enabled: Type.Boolean(),
   in_force: Type.Boolean({ description: 'The answering node already uses it as it is' }),
-  node: Nullable(Type.String({ description: 'Which node has it open; what follows is known there only' })),
-  bound: Type.Integer({ description: 'Sessions that the answering node has open; for `http` 1 while it answers' }),
+  node: Nullable(Type.String({ description: 'Which node has it open' })),
+  is_up: Type.Boolean({
+    description: 'Whether messages can go over it, as that node says, or last said to the others',
+  }),
+  last_error: Nullable(Type.String({ description: 'What last went wrong, as that node says, or last said' })),
+  bound: Type.Integer({
+    description:
+      'Sessions that the answering node has open; for `http` 1 while it answers. This and what follows is known only to the node that has it open',
+  }),
   pending: Type.Integer({ description: 'Messages that wait there for the carrier or its answer' }),
   current_rate: Nullable(Type.Number({ description: 'Messages per second after what the carrier complained of' })),
-  last_error: Nullable(Type.String()),
   receipts_url: Nullable(
     Type.String({ description: 'Where a carrier that calls us brings receipts', sensitive: true }),
   ),
@@ -89,9 +95,13 @@ function withKinds<P extends TProperties>(own: P, fields: TProperties, title?: s
   return Type.Object({ ...open, ...own }, title === undefined ? {} : { title })
 }
 
-const selectBinds = statement<Record<never, never>, BindRow>(
+/** With what the node that has it open last said. */
+type SeenRow = BindRow & { is_up: boolean; last_error: string | null }
+const seenColumns = `${bindColumns}, is_up, last_error`
+
+const selectBinds = statement<Record<never, never>, SeenRow>(
   'sms.list_binds',
-  `select ${bindColumns} from sms.binds order by name`,
+  `select ${seenColumns} from sms.binds order by name`,
 )
 
 const lockBind = statement<{ name: string }, BindRow>(
@@ -112,23 +122,23 @@ interface BindParameters {
   at: Date
 }
 
-const insertBind = statement<BindParameters & { kind: string }, BindRow>(
+const insertBind = statement<BindParameters & { kind: string }, SeenRow>(
   'sms.insert_bind',
   `insert into sms.binds (${bindColumns})
    values ($name, $kind, $settings::jsonb, $secret, $sealedBucket, $sealedAccount, $window, $rate,
      $responseTimeoutSeconds, $enabled, $at, $at)
    on conflict do nothing
-   returning ${bindColumns}`,
+   returning ${seenColumns}`,
 )
 
-const updateBind = statement<BindParameters, BindRow>(
+const updateBind = statement<BindParameters, SeenRow>(
   'sms.update_bind',
   `update sms.binds
       set settings = $settings::jsonb, secret = $secret, sealed_bucket = $sealedBucket,
           sealed_account = $sealedAccount, window_size = $window, rate = $rate,
           response_timeout_seconds = $responseTimeoutSeconds, enabled = $enabled, updated_at = $at
     where name = $name
-   returning ${bindColumns}`,
+   returning ${seenColumns}`,
 )
 
 const deleteBind = statement<{ name: string }, { name: string }>(
@@ -299,9 +309,10 @@ async function sealed(
   }
 }
 
-async function bindRecord(app: App, row: BindRow): Promise<Static<typeof BindRecord>> {
+async function bindRecord(app: App, row: SeenRow): Promise<Static<typeof BindRecord>> {
   const { name, kind, rate, response_timeout_seconds, enabled, created_at, updated_at } = row
   const state = networkOf(app).state(name)
+  const node = await ownerOf(app, name)
   const called = carrierKinds.get(kind)?.isCalled ? await bindOf(app, row).catch(() => null) : null
   return {
     ...carrierKinds.get(kind)?.shown(row.settings),
@@ -312,11 +323,12 @@ async function bindRecord(app: App, row: BindRow): Promise<Static<typeof BindRec
     response_timeout_seconds,
     enabled,
     in_force: networkOf(app).uses(row),
-    node: await ownerOf(app, name),
+    node,
+    is_up: state?.isUp ?? (enabled && node !== null && row.is_up),
+    last_error: state ? state.lastError : row.last_error,
     bound: state?.sessions ?? 0,
     pending: state?.pending ?? 0,
     current_rate: state?.ratePerSecond ?? null,
-    last_error: state?.lastError ?? null,
     receipts_url: called && noticeUrl(app.publicUrl, called, 'receipts'),
     inbound_url: called && noticeUrl(app.publicUrl, called, 'inbound'),
     created_at,
@@ -330,7 +342,7 @@ async function announced(
   tx: Tx,
   caller: Caller,
   action: string,
-  row: BindRow,
+  row: SeenRow,
 ): Promise<Static<typeof BindRecord>> {
   const made = await bindRecord(app, row)
   await record(tx, caller, action, row.name, { after: Object(redact(BindRecord, made)) })
