@@ -258,9 +258,18 @@ test('a plan changed for one is changed for all on it', async () => {
 })
 
 test('of many who make a plan of one name at once, one does', async () => {
-  const all = await Promise.all(
-    [1, 2, 3, 4, 5, 6].map((sms) => world.operator.post('/v1/operator/plans', { name: 'wanted', limits: { sms } })),
+  // Whoever writes waits, so that all have looked before the first has written.
+  const gate = await world.app.db.connect()
+  await gate.query('begin')
+  await gate.query('lock table accounts.plans in share mode')
+  const asked = [1, 2, 3, 4, 5, 6].map((sms) =>
+    world.operator.post('/v1/operator/plans', { name: 'wanted', limits: { sms } }),
   )
+  const waiting = `select from pg_locks where relation = 'accounts.plans'::regclass and not granted`
+  await eventually(async () => (await gate.query(waiting)).rowCount === asked.length, 'all of them to wait')
+  await gate.query('commit')
+  await gate.end()
+  const all = await Promise.all(asked)
   assert.deepEqual(all.map(({ status }) => status).sort(), [201, 409, 409, 409, 409, 409])
   const made = all.find(({ status }) => status === 201)
   const { body: plan } = await world.operator.get('/v1/operator/plans/wanted')
