@@ -49,11 +49,11 @@ export async function send(
   const looking = findPlaces(app, recipients)
   if (looking) await looking
   const permission = await permissionOf(app, caller.tenant)
-  const addressed = recipients.map((recipient) => ({ ...rest, to: recipient }))
+  const addressed = recipients.map((recipient) => ({ to: recipient, ...rest }))
   const linked = await linksFor(app, app.db, caller, type, addressed)
   const draft = (recipient: string) => {
     const text = linked(common.text, recipient, rest.from)
-    return draftOf(app, caller, permission, { ...common, to: recipient, text: short?.put(text) ?? text })
+    return draftOf(app, caller, permission, { to: recipient, ...common, text: short?.put(text) ?? text })
   }
   if (typeof to !== 'string') return sendToMany(app, { to, common, draft, links: short }, caller, keyed)
   const one = draft(to)
