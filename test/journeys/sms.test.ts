@@ -455,9 +455,9 @@ describe('over binds of the operator', () => {
     const operator = elsewhere.as(world.credentials.operator_key)
     const down = await eventually(async () => {
       const { body: seen } = await operator.get('/v1/operator/sms/binds/first')
-      return !seen.is_up && seen.last_error !== null && seen
+      // First the connection was lost; then nobody answers there.
+      return !seen.is_up && /refused/i.test(seen.last_error ?? '') && seen
     }, 'the other node to say why')
-    assert.match(down.last_error, /ECONNREFUSED|refused/)
     assert.deepEqual([down.bound, down.node], [0, idOf('node', world.app.nodeId)])
     await startSmsc(port)
     await eventually(async () => {
