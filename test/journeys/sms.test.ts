@@ -431,7 +431,7 @@ describe('over binds of the operator', () => {
     assert.equal(await balance(ada), 99.2)
   })
 
-  test('a route may refuse what nobody can take now, on a node that speaks to no carrier too', async () => {
+  test('a route may refuse what nobody can take now, on a node that speaks to no carrier too', async (t) => {
     const ada = await world.account({ balance: 100 })
     await changeRoute({ when_down: 'refuse' })
     const { config } = loadConfig(
@@ -440,6 +440,10 @@ describe('over binds of the operator', () => {
     )
     const api = await startNode({ config, areas: [...areas, notes], extraMigrations: notesMigrations })
     const elsewhere = new Client(api.url, api.caFile && readFileSync(api.caFile, 'utf8'), ada.key)
+    t.after(async () => {
+      elsewhere.close()
+      await api.stop()
+    })
     const body = { to: '+254722300009', from: 'PAMOJA', message: 'now or never' }
     await smsc.stop()
     for (const client of [ada.client, elsewhere]) {
@@ -470,8 +474,6 @@ describe('over binds of the operator', () => {
         'messages to be taken again',
       )
     await changeRoute({ when_down: 'queue' })
-    elsewhere.close()
-    await api.stop()
   })
 
   test('a centre that stops answering is passed over, and used again when it answers', async () => {
