@@ -27,6 +27,17 @@ export async function together(files: readonly TestFile[]): Promise<void> {
         assert.deepEqual(changed, [], 'the next file would find it changed')
       })
     })
+  setTimeout(giveUp, graceMs).unref()
+}
+
+/** How long a process may take to end after its last test. */
+const graceMs = 60_000
+
+/** What a test that failed left open, such as a node, would keep the process, and all who wait for it, for ever. */
+function giveUp(): void {
+  const open = [...new Set(process.getActiveResourcesInfo())].join(', ')
+  process.stderr.write(`A minute after the last test something is still open (${open}).\n`)
+  process.exit(1)
 }
 
 /** What a file could change for those after it, by name. */
