@@ -30,6 +30,9 @@ export interface Notes {
   nullsAreNone?: boolean
 }
 
+/** How a secret is shown. Where one may be changed, this stands for the value that was there. */
+export const mask = '********'
+
 /**
  * One of many that gets a verdict of its own, so that a bad one stops no other: the request passes whatever stands here,
  * and its verb holds each against the schema with `bodyChecker`.

@@ -5,8 +5,7 @@
 import { type Static, Type } from 'typebox'
 import { type AppError, invalid } from '../../../kernel/errors.ts'
 import { parseTarget } from '../../../platform/outbound/customer-urls.ts'
-import { OneOf } from '../../../platform/schema.ts'
-import { mask } from '../masking.ts'
+import { mask, OneOf } from '../../../platform/schema.ts'
 
 const maxEntries = 100
 const strict = { additionalProperties: false } as const

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stored opt-outs: who does not want messages, and from whom; and the words of an account's own that ask for one. Which ways of writing a sender mean the same one is for
-// sms.sender_form to say, wherever an opt-out is stored, looked for or taken back.
+// Stored opt-outs: who does not want messages, and from whom; and the words of an account's own that ask for one. Which ways
+// of writing a sender mean the same one is for sms.sender_form to say, wherever an opt-out is stored, looked for or taken back.
 import type { Static } from 'typebox'
 import { maybe, type Queryable, statement, type Tx } from '../../../platform/db.ts'
 import type { Window } from '../../../platform/page.ts'

@@ -69,8 +69,8 @@ export async function sendReply(
   { id, handset, number, reply }: Answered,
   message: string,
 ): Promise<AppError | null> {
-  const endless = await endlessness(tx, occasion, id, number)
-  if (endless) return endless
+  const loop = await loopRefusal(tx, occasion, id, number)
+  if (loop) return loop
   const said = { uuid: reply, to: handset, from: number, text: textOf(message) }
   const draft = await plainDraft(app, tx, occasion, said)
   if (draft instanceof AppError) return draft
@@ -86,7 +86,7 @@ export async function sendReply(
 }
 
 /** Two machines that answer each other would not stop, and each answer is paid for. */
-async function endlessness(tx: Tx, { tenant, receivedMs }: Occasion, id: string, number: string) {
+async function loopRefusal(tx: Tx, { tenant, receivedMs }: Occasion, id: string, number: string) {
   const since = firstUuidAt(receivedMs - minuteMs)
   const { is_echo, answers } = await one(tx.query(answersTo, { ...tenant, id, since }))
   if (is_echo) return new AppError('CONFLICT', 'the message is the last text that its handset was sent, come back')

@@ -44,7 +44,7 @@ export interface Delivery {
   readonly isTest: boolean
   readonly isReplay: boolean
   /** Somebody asked for this very one, and waits for it: its first attempt is made even if the endpoint does not work. */
-  readonly isAskedFor?: boolean
+  readonly isAskedFor: boolean
   readonly trace: Trace | null
   /** When the attempt began, by the real clock. */
   sentMs: number
@@ -74,6 +74,7 @@ export function newDelivery(
     startByMs,
     isTest: false,
     isReplay: false,
+    isAskedFor: false,
     trace,
     sentMs: 0,
     remark: null,

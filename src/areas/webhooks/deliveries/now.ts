@@ -79,6 +79,7 @@ export async function deliverNow(app: App, asked: TestDelivery): Promise<TestOut
     startByMs: Number.POSITIVE_INFINITY,
     isTest: true,
     isReplay: false,
+    isAskedFor: false,
     trace: app.tracer?.current() ?? app.outbox.traces.of(requestId),
     sentMs: startedMs,
     remark: null,

@@ -4,6 +4,7 @@ import type { Static } from 'typebox'
 import { AppError, invalidAt } from '../../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../../kernel/ids.ts'
 import type { Catalogue } from '../../../platform/events/catalogue.ts'
+import { mask } from '../../../platform/schema.ts'
 import { maxEvents, type WebhookRecord } from '../schema.ts'
 import type { EndpointRow, FilterValue } from '../store.ts'
 import type { EndpointHealth } from './health.ts'
@@ -11,7 +12,6 @@ import type { EndpointHealth } from './health.ts'
 export type Webhook = Static<typeof WebhookRecord>
 type Headers = Readonly<Record<string, string>>
 
-export const mask = '********'
 const maxHeaders = 10
 const maxHeaderBytes = 1_024
 const maxNamesTold = 20
