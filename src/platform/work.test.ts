@@ -9,7 +9,7 @@ import { systemClock } from './clock.ts'
 import { createLog } from './log.ts'
 import type { Tenant } from './tenant.ts'
 import { failedJobs } from './work/queues.ts'
-import { bornLeaseSeconds, type Job, type NewJob, type Outcome, type Run, Work } from './work.ts'
+import { type Job, leaseSeconds, type NewJob, type Outcome, type Run, Work } from './work.ts'
 
 interface Row {
   id: string
@@ -37,7 +37,6 @@ const trial: Trial = {
   role: 'dispatch',
   payload: Payload,
   concurrency: 3,
-  leaseSeconds: 5,
   retrySeconds: [3600, 7200],
   handle: (context, run) => handlers.get(run.payload.name)?.(context, run) ?? Promise.resolve({ kind: 'done' }),
 }
@@ -62,7 +61,7 @@ test('a job starts on the node that made it, from memory, as soon as it is writt
   const born = await rowOf(job)
   assert.equal(born?.owner, node)
   assert.equal(born?.attempt, 1)
-  assert.ok(born && born.due_in > 5 && born.due_in <= bornLeaseSeconds, 'leased for as long as a new row is')
+  assert.ok(born && born.due_in > 5 && born.due_in <= leaseSeconds, 'leased to the node that made it')
   // Its lease keeps it from being polled: only its own node can start it, from the moment it is complete.
   work.begin(job)
   work.start({ node })
@@ -255,6 +254,7 @@ test('a long run keeps its lease, and nobody else begins it meanwhile', async ()
   })
   const job = await due('long')
   await until(async () => runs === 1, 'the run')
+  assert.ok(((await rowOf(job))?.due_in ?? 0) <= leaseSeconds, 'leased no longer than a new row is')
   await database.sql(`update work.jobs set run_at = now() + interval '3 seconds' where id = $1`, [job.id])
   await until(async () => ((await rowOf(job))?.due_in ?? 0) > 4, 'the lease to be extended')
   release.resolve()

@@ -14,8 +14,8 @@ import { mine, type Tenant, tenantOf } from './tenant.ts'
 import type { Trace, Tracer } from './tracing.ts'
 import { Lane, laneName, type Row } from './work/lane.ts'
 
-/** How long a born-leased row waits before another node may take it (also written in work.add). */
-export const bornLeaseSeconds = 14
+/** How long a job waits for a node that may have died before another takes it (also written in work.add and work.move). */
+export const leaseSeconds = 14
 
 const pollMs = 250
 const extendMs = 2_000
@@ -57,7 +57,6 @@ export interface Job<Context, P extends TSchema = TSchema> {
   readonly role: 'dispatch' | 'webhooks' | 'timers' | 'carriers'
   readonly payload: P
   readonly concurrency: number
-  readonly leaseSeconds: number
   /** Waits between attempts; when they are used up the job is put aside for an operator. */
   readonly retrySeconds: readonly number[]
   /** How many more rows a handler that only hands them on can take; without it `concurrency` says. */
@@ -199,7 +198,6 @@ export interface WorkOptions<Context> {
 /** A job in this node's memory. */
 interface Held {
   readonly row: Row
-  readonly leaseSeconds: number
   /** Its run is over, and that is being stored. */
   isSettling: boolean
   /** The row as it was claimed meanwhile, to be run once more. */
@@ -309,7 +307,7 @@ export class Work<Context> {
   start(context: Context): void {
     this.#context = context
     if (this.#lanes.size === 0) return
-    this.#timers = [setInterval(() => this.poke(), pollMs), setInterval(() => this.#extend(), extendMs)]
+    this.#timers = [setInterval(() => this.poke(), pollMs), setInterval(() => this.#extendHeld(), extendMs)]
     for (const timer of this.#timers) timer.unref()
     for (const lane of this.#lanes.values()) this.#fill(lane)
     this.poke()
@@ -382,7 +380,7 @@ export class Work<Context> {
       buckets,
       lanes: room.map(({ lane }) => lane.name),
       limits: room.map(({ most }) => most),
-      leases: room.map(({ lane }) => lane.job.leaseSeconds),
+      leases: room.map(() => leaseSeconds),
     })
     this.#claimed(rows)
     const full = room.filter(({ lane, most }) => rows.filter((row) => row.lane === lane.name).length === most)
@@ -396,7 +394,7 @@ export class Work<Context> {
       buckets,
       lane: lane.name,
       most,
-      lease: lane.job.leaseSeconds,
+      lease: leaseSeconds,
       since: lane.lastAccount,
       passedOver,
     })
@@ -420,7 +418,7 @@ export class Work<Context> {
   }
 
   #take(lane: Lane<Job<Context>>, row: Row): void {
-    this.#held.set(row.id, { row, leaseSeconds: lane.job.leaseSeconds, isSettling: false, next: null })
+    this.#held.set(row.id, { row, isSettling: false, next: null })
     lane.add(row)
     this.#fill(lane)
   }
@@ -529,18 +527,22 @@ export class Work<Context> {
     return keep && moved ? { ...row, lane, payload, attempt: row.attempt + 1, failures: 0 } : null
   }
 
-  #extend(): void {
-    const held = [...this.#held.values()]
-    if (held.length === 0) return
-    this.#options.db
-      .query(extend, {
-        node: this.#options.nodeId,
-        buckets: held.map(({ row }) => row.bucket),
-        ids: held.map(({ row }) => row.id),
-        attempts: held.map(({ row }) => row.attempt),
-        leases: held.map(({ leaseSeconds }) => leaseSeconds),
-      })
-      .catch((error) => this.#options.log.warn({ error }, 'leases could not be extended'))
+  /** Leases anew what this node has in hand. */
+  async extend(jobs: readonly Pick<Row, 'bucket' | 'id' | 'attempt'>[]): Promise<void> {
+    if (jobs.length === 0) return
+    await this.#options.db.query(extend, {
+      node: this.#options.nodeId,
+      buckets: jobs.map(({ bucket }) => bucket),
+      ids: jobs.map(({ id }) => id),
+      attempts: jobs.map(({ attempt }) => attempt),
+      leases: jobs.map(() => leaseSeconds),
+    })
+  }
+
+  #extendHeld(): void {
+    this.extend([...this.#held.values()].map(({ row }) => row)).catch((error) =>
+      this.#options.log.warn({ error }, 'leases could not be extended'),
+    )
   }
 }
 

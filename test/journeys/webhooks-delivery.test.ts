@@ -730,6 +730,29 @@ test('an endpoint hears no more in a second than it asked for', async () => {
   }
 })
 
+test('what waits for its turn stays leased to the node that has it', async () => {
+  const client = await customer()
+  const { body: hook } = await client.post('/v1/webhooks', {
+    url: receiver.url('/one-by-one'),
+    events: ['*'],
+    rate_limit: 1,
+  })
+  await Promise.all(Array.from({ length: 12 }, (_, n) => client.post('/v1/notes', { text: `${n}` })))
+  const last = async () => {
+    const { rows } = await sql.query(
+      'select id, run_at, attempt from work.jobs where key = $1 order by id desc limit 1',
+      [uuidOf('webhook', hook.id)],
+    )
+    return rows[0]
+  }
+  const born = await last()
+  const later = await eventually(async () => {
+    const found = await last()
+    return found.run_at > born.run_at && found
+  }, 'its lease to be extended')
+  assert.deepEqual([later.id, later.attempt], [born.id, born.attempt], 'it is not taken a second time')
+})
+
 test('a receiver that accepts and says nothing is a failure, and delays nobody else', async () => {
   const client = await customer()
   answers.set('/silent', () => undefined)

@@ -139,7 +139,6 @@ const publish: Job<App, typeof PublishPayload> = {
   role: 'dispatch',
   payload: PublishPayload,
   concurrency: 256,
-  leaseSeconds: 15,
   retrySeconds: [1, 5, 30],
   async handle(app, { id, attempt, tenant, payload }) {
     if (!tenant) throw new Error('a note belongs to an account')

@@ -66,7 +66,6 @@ export const watchJob: Job<App, typeof Payload> = {
   role: 'carriers',
   payload: Payload,
   concurrency: 64,
-  leaseSeconds: 15,
   retrySeconds: [1, 5, 30, 60, 300],
   async handle(app, run) {
     const { tenant, payload } = run

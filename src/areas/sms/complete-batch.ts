@@ -25,7 +25,6 @@ export const batchJob: Job<App, typeof Payload> = {
   role: 'timers',
   payload: Payload,
   concurrency: 8,
-  leaseSeconds: 15,
   retrySeconds: [1, 5, 30, 60, 300, 600],
   async handle(app, { tenant, payload, attempt }) {
     if (!tenant) throw new Error('a batch belongs to an account')

@@ -40,7 +40,6 @@ function submitJob(lane: string): SubmitJob {
     role: 'carriers',
     payload: Submission,
     concurrency: 2_000,
-    leaseSeconds: 15,
     // Only for what nobody foresaw: a message that cannot be sent now comes back as often as its validity allows.
     retrySeconds: [1, 5, 30, 60, 300, 600],
     async handle(app, run) {

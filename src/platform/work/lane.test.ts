@@ -20,7 +20,6 @@ const trial: Job<Context, typeof Payload> = {
   role: 'dispatch',
   payload: Payload,
   concurrency: 4,
-  leaseSeconds: 5,
   retrySeconds: [3600],
   handle: (context, run) => context.handle(run),
 }

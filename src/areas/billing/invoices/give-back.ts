@@ -44,7 +44,6 @@ export const giveBackJob: Job<App, typeof givingBack.payload> = {
   ...givingBack,
   role: 'timers',
   concurrency: 8,
-  leaseSeconds: 30,
   retrySeconds: [5, 30, 300, 1_800],
   async handle(app, { tenant, payload, failures }) {
     if (!tenant) throw new Error('an invoice belongs to an account')

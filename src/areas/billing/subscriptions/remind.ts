@@ -67,7 +67,6 @@ export const remindJob: Job<App, typeof reminding.payload> = {
   ...reminding,
   role: 'timers',
   concurrency: 8,
-  leaseSeconds: 30,
   retrySeconds: [30, 300, 1_800],
   async handle(app, { tenant, payload, failures }) {
     if (!tenant) throw new Error('an invoice belongs to an account')

@@ -48,7 +48,6 @@ export const renewJob: Job<App, typeof renewal.payload> = {
   ...renewal,
   role: 'timers',
   concurrency: claimedAtOnce,
-  leaseSeconds: 30,
   retrySeconds,
   async handle(app, run) {
     const { tenant } = run

@@ -35,7 +35,6 @@ export const renewAloneJob: Job<App, typeof renewalAlone.payload> = {
   ...renewalAlone,
   role: 'timers',
   concurrency: 8,
-  leaseSeconds: 30,
   retrySeconds,
   // The table is looked at four times a second: with no more in hand than run at once, 32 would be done in that time.
   room: () => claimedAtOnce,

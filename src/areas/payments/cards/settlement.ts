@@ -65,7 +65,6 @@ export const settlementJob: Job<App, typeof Payload> = {
   role: 'timers',
   payload: Payload,
   concurrency: 8,
-  leaseSeconds: 15,
   retrySeconds: [1, 5, 30, 60, 300],
   async handle(app, { tenant, payload: { payment } }) {
     if (!tenant) throw new Error('a payment belongs to an account')

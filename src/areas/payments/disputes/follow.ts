@@ -22,7 +22,6 @@ export const disputeJob: Job<App, typeof Payload> = {
   role: 'carriers',
   payload: Payload,
   concurrency: 8,
-  leaseSeconds: 15,
   retrySeconds: [1, 5, 30, 60, 300],
   async handle(app, { tenant, payload }) {
     if (!tenant) throw new Error('a dispute belongs to an account')

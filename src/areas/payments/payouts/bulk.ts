@@ -209,7 +209,6 @@ export const spreadJob: Job<App, typeof Spread> = {
   role: 'carriers',
   payload: Spread,
   concurrency: 4,
-  leaseSeconds: 15,
   retrySeconds: [1, 5, 30, 60, 300],
   async handle(app, { tenant, payload: { batch } }) {
     if (!tenant) throw new Error('a batch belongs to an account')

@@ -27,7 +27,6 @@ export const chunkJob: Job<App, typeof Payload> = {
   role: 'carriers',
   payload: Payload,
   concurrency: 2,
-  leaseSeconds: 15,
   retrySeconds: [1, 5, 30, 60, 300],
   async handle(app, { tenant, payload }): Promise<Outcome> {
     if (!tenant) throw new Error('a payout belongs to an account')

@@ -43,7 +43,6 @@ const Payload = Type.Object({
 const common = {
   role: 'carriers',
   payload: Payload,
-  leaseSeconds: 15,
   retrySeconds: [1, 5, 30, 60, 300],
 } as const
 

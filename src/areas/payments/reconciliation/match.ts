@@ -26,7 +26,6 @@ export const matchJob: Job<App, typeof Payload> = {
   role: 'timers',
   payload: Payload,
   concurrency: 2,
-  leaseSeconds: 30,
   retrySeconds: [5, 30, 300],
   async handle(app, { payload, tenant }) {
     const house = houseOf(tenant?.environment ?? 'live')

@@ -36,7 +36,6 @@ export const refundJob: Job<App, typeof Payload> = {
   role: 'carriers',
   payload: Payload,
   concurrency: 32,
-  leaseSeconds: 15,
   retrySeconds: [1, 5, 30, 60, 300],
   async handle(app, { tenant, payload }) {
     if (!tenant) throw new Error('a refund belongs to an account')

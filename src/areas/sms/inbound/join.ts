@@ -75,7 +75,6 @@ export const joinJob: Job<App, typeof Late> = {
   role: 'carriers',
   payload: Late,
   concurrency: 16,
-  leaseSeconds: 15,
   retrySeconds: [1, 5, 30, 300],
   async handle(app, { tenant, payload }) {
     if (!tenant) throw new Error('a message belongs to an account')

@@ -40,7 +40,7 @@ export interface Delivery {
   /** Of the job, which fences what is stored. */
   jobAttempt: number
   /** By performance.now(): later the lease would end before the attempt does. */
-  readonly startByMs: number
+  startByMs: number
   readonly isTest: boolean
   readonly isReplay: boolean
   /** Somebody asked for this very one, and waits for it: its first attempt is made even if the endpoint does not work. */

@@ -12,13 +12,13 @@ import type { Courier, DeliveryOfEvent, Due, NewEvent } from '../../../platform/
 import type { Admission } from '../../../platform/limits.ts'
 import type { Outcome } from '../../../platform/outbound/exchange.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import { bornLeaseSeconds, settle } from '../../../platform/work.ts'
+import { leaseSeconds, settle } from '../../../platform/work.ts'
 import { disableEndpoint } from '../endpoints/disabling.ts'
 import { noteProbe } from '../endpoints/health.ts'
 import { type Answers, sendAndHear } from './answers.ts'
 import { probeEveryMs } from './breaker.ts'
 import { type Delivery, judge, newDelivery } from './delivery.ts'
-import { callbackKey, claimLeaseSeconds, deliveryOf, loadDeliveries, type StoredDelivery, wake } from './due.ts'
+import { callbackKey, deliveryOf, loadDeliveries, type StoredDelivery, wake } from './due.ts'
 import { type Finished, finish, finished, givenUp, putBack } from './finished.ts'
 import { adopt, type Line, Lines } from './lines.ts'
 import { retryForMs } from './retries.ts'
@@ -32,6 +32,9 @@ const maxWaitingInLine = 2_000
 const maxWaiting = 20_000
 /** What an attempt may take, its storing included: a delivery begins only while so much of its lease is left. */
 const attemptMs = 7_000
+/** How often the leases of what waits are looked at, and how long before its time one is extended. */
+const extendMs = 2_000
+const extendEarlyMs = 4_000
 /** How long a target is used without looking again. Changes are told, so this is for what was not heard. */
 const targetForMs = 30_000
 const reloadMs = 500
@@ -75,6 +78,7 @@ export class Dispatcher implements Courier {
   #toLoad: Due[] = []
   #toPutBack: RowOf<(typeof settle)['takes']>[] = []
   #putBackTimer: NodeJS.Timeout | undefined
+  #extendTimer: NodeJS.Timeout | undefined
   readonly #toResolve = new Set<Line>()
   #loading = 0
   #inFlight = 0
@@ -91,6 +95,8 @@ export class Dispatcher implements Courier {
     this.#app = app
     app.signals.on('webhooks', (text) => this.#lines.forget(text))
     app.signals.onGap(() => this.#lines.forgetAll())
+    this.#extendTimer = setInterval(() => void this.#extend(), extendMs)
+    this.#extendTimer.unref()
     app.metrics.gauge('pamoja_webhooks_in_flight', 'Webhook requests under way.', () => this.#inFlight)
     app.metrics.gauge('pamoja_webhooks_waiting', 'Deliveries waiting in memory.', () => this.#waiting())
     app.metrics.totals('pamoja_webhooks_attempts_total', 'Attempts by what came of them.', ['outcome'], () =>
@@ -101,6 +107,7 @@ export class Dispatcher implements Courier {
   /** Begins nothing more and waits for what is under way. */
   async stop(): Promise<void> {
     this.#stopped = true
+    clearInterval(this.#extendTimer)
     for (const line of this.#lines.values()) {
       if (line.probeTimer) clearTimeout(line.probeTimer)
       line.waiting.clear()
@@ -121,7 +128,7 @@ export class Dispatcher implements Courier {
   begin(event: NewEvent, deliveries: string): void {
     const { tenant, columns } = event
     const told = { id: event.id, name: columns.event_type, body: columns.event_body, bytes: null }
-    const startByMs = performance.now() + bornLeaseSeconds * 1_000 - attemptMs
+    const startBy = startByMs()
     for (const begun of deliveries.split(',')) {
       const [id = '', endpoint = '', version = ''] = begun.split('/')
       const isCallback = endpoint === callbackKey
@@ -130,7 +137,7 @@ export class Dispatcher implements Courier {
       if (line.target && line.target.version < Number(version)) line.targetUntilMs = 0
       // Not known yet: then it is asked whether something waits behind it.
       const ordered = !isCallback && (line.target?.ordered ?? true)
-      const delivery = newDelivery(event, told, { id, endpoint: line.endpoint, url, ordered, startByMs })
+      const delivery = newDelivery(event, told, { id, endpoint: line.endpoint, url, ordered, startByMs: startBy })
       // One that finds no room stays leased, and falls due by itself.
       this.#enqueue(line, delivery)
     }
@@ -146,10 +153,26 @@ export class Dispatcher implements Courier {
     // This node has it still, although its lease had run out: it has the lease again.
     if (held) {
       held.jobAttempt = job.attempt
+      held.startByMs = startByMs()
       return
     }
     this.#toLoad.push(job)
     if (this.#toLoad.length === 1) setImmediate(() => void this.#load())
+  }
+
+  /** Keeps what waits for its turn leased, however long that takes; what is under way has lease enough. */
+  async #extend(): Promise<void> {
+    const soon = performance.now() + extendEarlyMs
+    const waiting = [...this.#held.values()].filter(({ id, startByMs }) => startByMs < soon && !this.#sending.has(id))
+    const startBy = startByMs()
+    try {
+      await this.#running().work.extend(
+        waiting.map(({ tenant, id, jobAttempt }) => ({ bucket: tenant.bucket, id, attempt: jobAttempt })),
+      )
+      for (const delivery of waiting) delivery.startByMs = startBy
+    } catch (error) {
+      this.#running().log.warn({ error }, 'leases of deliveries could not be extended')
+    }
   }
 
   sending(): ReadonlySet<string> {
@@ -242,8 +265,7 @@ export class Dispatcher implements Courier {
   #begun(job: Due, row: StoredDelivery | undefined): void {
     const { tenant, id, attempt } = job
     if (this.#stopped || this.#held.has(id)) return
-    const startByMs = performance.now() + claimLeaseSeconds * 1_000 - attemptMs
-    const delivery = row ? deliveryOf(this.#running(), job, row, startByMs) : null
+    const delivery = row ? deliveryOf(this.#running(), job, row, startByMs()) : null
     if (!row || !delivery) return this.#putBack(tenant, id, attempt, null)
     if (row.behind) {
       const delayMs = behindMs * (1 + Math.random())
@@ -323,7 +345,7 @@ export class Dispatcher implements Courier {
       if (target === undefined) return
       line.clockOffsetMs = delivery.clockOffsetMs
       if (performance.now() > delivery.startByMs) {
-        // Its lease is nearly over: whoever takes it next begins it.
+        // Its lease is nearly over and could not be extended: whoever takes it next begins it.
         line.waiting.shift()
         this.#held.delete(delivery.id)
         continue
@@ -556,4 +578,9 @@ export class Dispatcher implements Courier {
     }, probeEveryMs)
     line.probeTimer.unref()
   }
+}
+
+/** Until when a delivery that is leased now may begin. */
+function startByMs(): number {
+  return performance.now() + leaseSeconds * 1_000 - attemptMs
 }

@@ -11,9 +11,6 @@ import { deliverLane } from '../endpoints/health.ts'
 import type { Delivery } from './delivery.ts'
 import { noEndpoint } from './finished.ts'
 
-/** How long a delivery that fell due is leased to the node that takes it. */
-export const claimLeaseSeconds = 30
-
 /** What the job of a callback has in place of an endpoint. */
 export const callbackKey = 'callback'
 
@@ -38,7 +35,6 @@ export const deliver: Job<App, typeof Payload> = {
   role: 'webhooks',
   payload: Payload,
   concurrency: 200,
-  leaseSeconds: claimLeaseSeconds,
   retrySeconds: [],
   room: ({ courier }) => courier.room(),
   async handle({ courier }, { id, tenant, key, attempt, payload }) {

@@ -184,7 +184,6 @@ export const replay: Job<App, typeof ReplayPayload> = {
   role: 'webhooks',
   payload: ReplayPayload,
   concurrency: 16,
-  leaseSeconds: 30,
   retrySeconds: [1, 5, 30, 60, 300, 300, 300],
   async handle(app, { tenant, payload }) {
     const id = uuidOf('replay', payload.replay)
