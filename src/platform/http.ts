@@ -13,7 +13,7 @@ import { asAppError, errorBody, maxBodyBytes, send, sendCsv, wantsCsv } from './
 import { admitStranger, begin, enter, enterByForm, sandboxMark } from './http/entrance.ts'
 import { asError, type CompiledRoute, type Exchange, printable } from './http/exchange.ts'
 import { execute, executeOnce } from './http/executing.ts'
-import { keyOf, requestHash } from './http/idempotency.ts'
+import { keyOf } from './http/idempotency.ts'
 import { serialiser } from './http/json.ts'
 import { leave } from './http/leaving.ts'
 import { Methods } from './http/methods.ts'
@@ -163,12 +163,12 @@ async function handle(
   const { traceparent } = request.headers
   if (traceparent !== undefined && route.method !== 'GET') app.outbox.traces.noteNamed(exchange.id, traceparent)
   const key = route.method === 'GET' ? null : keyOf(request.headers['idempotency-key'], request.body)
-  const hash = key === null ? null : requestHash(app.secrets, route.method, request.url, exchange.rawBody)
-  if (key === null || hash === null) {
+  if (key === null) {
     const input = checked(compiled, request, reply)
     if (route.reply.list && wantsCsv(request, input)) return sendCsv(app, compiled, input, caller, reply)
     return send(compiled, request, reply, await execute(app, compiled, input, caller))
   }
+  const hash = app.idempotency.hashOf(route.method, request.url, exchange.rawBody)
   return executeOnce({ app, compiled, request, reply, caller, key, hash })
 }
 

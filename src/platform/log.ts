@@ -59,6 +59,7 @@ const secretFields: ReadonlySet<string> = new Set([
 ])
 const mask = '[redacted]'
 const flushMs = 500
+const pageLength = 4_096
 const maxCauses = 5
 
 export function createLog({ level, pretty, file }: LogOptions): Logger {
@@ -83,9 +84,38 @@ export function createLog({ level, pretty, file }: LogOptions): Logger {
   })
   // A disk that is full, or gone, takes no lines. That is no reason to stop: they wait until there is room, or are dropped.
   destination.on('error', () => undefined)
+  const gathered = gathering(destination)
   // Nothing waits long in the buffer: a quiet program's last line is seen within a second.
-  setInterval(() => destination.flush(), flushMs).unref()
-  return withAnswered(pino(options, destination), destination)
+  setInterval(() => gathered.flush(), flushMs).unref()
+  return withAnswered(pino(options, gathered), { write: gathered.add })
+}
+
+interface Destination {
+  write(lines: string): unknown
+  flush(done?: (error?: Error) => unknown): void
+}
+
+/** The lines of requests reach their destination a page at a time: it measures all that it holds anew for each piece. */
+function gathering(destination: Destination): Destination & { add(line: string): void } {
+  let page = ''
+  const turn = (): void => {
+    if (page !== '') destination.write(page)
+    page = ''
+  }
+  return {
+    add(line) {
+      page += line
+      if (page.length >= pageLength) turn()
+    },
+    write(line) {
+      turn()
+      return destination.write(line)
+    },
+    flush(done) {
+      turn()
+      destination.flush(done)
+    },
+  }
 }
 
 const time = (): string => `,"time":"${momentText(new Date(systemClock.nowMs()))}"`

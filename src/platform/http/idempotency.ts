@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Safe retries. A request that carries an Idempotency-Key is executed once; repeating it gives the first answer again,
 // byte for byte. The key and the effects commit together, so a crash leaves either both or neither.
+import { hash } from 'node:crypto'
 import { AppError } from '../../kernel/errors.ts'
 import { type Database, maybe, type Queryable, statement } from '../db.ts'
 import type { Secrets } from '../secrets.ts'
@@ -119,12 +120,24 @@ const free = statement<KeyParameters, object>(
 export class Idempotency {
   readonly #db: Database
   readonly #secrets: Secrets
+  #hashKey: string | null = null
   /** Keys whose group commit is under way on this node. */
   readonly #running = new Set<string>()
 
   constructor(db: Database, secrets: Secrets) {
     this.#db = db
     this.#secrets = secrets
+  }
+
+  /**
+   * What makes two requests the same: method, path without /api and without the slash at its end, which nobody heeds, and the
+   * raw body. It may hold the number of a card, which a hash without a key would give to whoever tries them all. The key
+   * goes first: nobody can hand in a hash, so that is as good as an HMAC, and takes a third of the time.
+   */
+  hashOf(method: string, path: string, body: string): string {
+    this.#hashKey ??= this.#secrets.fingerprint('platform.idempotency', '').toString('hex')
+    const plain = path.replace(/^([^?]*)\/(?=\?|$)/, '$1')
+    return hash('sha256', `${this.#hashKey}${method} ${plain}\n${body}`, 'base64')
   }
 
   /** Claims a key for a plain transaction. Gives the stored answer when the same request was answered before. */
@@ -226,15 +239,6 @@ export function keyOf(header: string | string[] | undefined, body: unknown): str
   if (typeof given !== 'string' || !keyForm.test(given))
     throw new AppError('INVALID_REQUEST', 'an idempotency key is 1 to 255 visible ASCII characters')
   return given
-}
-
-/**
- * What makes two requests the same: method, path without /api and without the slash at its end, which nobody heeds, and the
- * raw body. It may hold the number of a card, which a hash without a key would give to whoever tries them all.
- */
-export function requestHash(secrets: Secrets, method: string, path: string, body: string): string {
-  const plain = path.replace(/^([^?]*)\/(?=\?|$)/, '$1')
-  return secrets.fingerprint('platform.idempotency', `${method} ${plain}\n${body}`).toString('base64')
 }
 
 function placeOf({ key }: Claim): string {
