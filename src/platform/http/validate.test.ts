@@ -149,6 +149,17 @@ test('all problems are reported together, up to a bound', () => {
   assert.ok(many.fields.length > 1 && many.fields.length <= 50, String(many.fields.length))
 })
 
+test('what is wrong inside a field that may have another form too is told alone', () => {
+  const check = bodyChecker(
+    Type.Object({ limits: Nullable(Type.Object({ sms: Type.Integer({ minimum: 0, rule: 'must be 0 or more' }) })) }),
+  )
+  const fieldsOf = (limits: unknown) => refusalOf(() => check({ limits })).fields
+  const field = { code: 'VALIDATION_ERROR' as const }
+  assert.deepEqual(fieldsOf({ sms: -1 }), [{ ...field, field: 'limits.sms', message: 'must be 0 or more' }])
+  assert.deepEqual(fieldsOf({}), [{ ...field, field: 'limits.sms', message: 'is required' }])
+  assert.deepEqual(fieldsOf('x'), [{ ...field, field: 'limits', message: 'does not have one of the accepted forms' }])
+})
+
 test('a body of another shape altogether is refused in words', () => {
   for (const body of [[], 'text', 5, true, null]) {
     const { code, details } = refusalOf(() => checkOrder(body))

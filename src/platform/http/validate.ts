@@ -100,7 +100,7 @@ function problems(schema: TSchema, found: TLocalizedValidationError[], fallback:
     const at = schemaAt(schema, schemaPath)
     if (keyword === 'required' && 'requiredProperties' in params) {
       for (const name of params.requiredProperties) note(fieldName(`${instancePath}/${name}`), fallback, 'is required')
-    } else {
+    } else if (!(unions.has(instancePath) && hasProblemInside(instancePath))) {
       // Each form a field may take complains for itself: the field is described once, by the rule of the whole.
       const whole = unions.get(instancePath) ?? {}
       const words = unions.has(instancePath) ? 'does not have one of the accepted forms' : sentence(message)
@@ -112,6 +112,14 @@ function problems(schema: TSchema, found: TLocalizedValidationError[], fallback:
     }
   }
   return [...byField.values()].slice(0, maxProblems)
+
+  /** Then the field has one of the accepted forms, and what is wrong in it says so by itself. */
+  function hasProblemInside(path: string): boolean {
+    return found.some(
+      ({ keyword, instancePath }) =>
+        instancePath.startsWith(`${path}/`) || (keyword === 'required' && instancePath === path),
+    )
+  }
 
   function note(field: string, code: ErrorCode, message: string): void {
     // Whoever names a field after a card is told so without its number.
