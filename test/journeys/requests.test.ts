@@ -400,9 +400,10 @@ test('the clock of a test account is its own', async () => {
   assert.equal((await ada.client.post('/v1/sandbox/time/advance', { advance_seconds: 60 })).body.offset_seconds, 86_460)
   const again = await ada.client.post('/v1/sandbox/time/advance', { seconds: 60 })
   assert.equal(again.body.offset_seconds, 86_520)
-  assert.equal((await ada.client.post('/v1/sandbox/clock', {})).body.error.code, 'VALIDATION_ERROR')
-  for (const advance_seconds of [-1, 31_622_401, '60', null])
-    assert.equal((await ada.client.post('/v1/sandbox/clock', { advance_seconds })).status, 422)
+  for (const wrong of [{}, ...[-1, 31_622_401, '60', null].map((advance_seconds) => ({ advance_seconds }))]) {
+    const { status, body } = await ada.client.post('/v1/sandbox/clock', wrong)
+    assert.deepEqual([status, body.error.fields?.[0].field], [422, 'advance_seconds'], JSON.stringify(wrong))
+  }
 })
 
 async function balance(account: string): Promise<number> {

@@ -118,6 +118,7 @@ test('what is no event, no field of it, or of another type is refused, and a liv
   for (const [body, status, code] of rows) {
     const refused = await client.post('/v1/events/trigger', body)
     assert.deepEqual([refused.status, refused.body.error?.code], [status, code], JSON.stringify(body))
+    assert.equal(refused.body.error.fields !== undefined, code === 'VALIDATION_ERROR', 'the field is named')
   }
   assert.equal((await client.get('/v1/events')).body.data.length, 0)
   const { body: key } = await client.post('/v1/api-keys', { name: 'live', environment: 'live' })

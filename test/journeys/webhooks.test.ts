@@ -383,8 +383,11 @@ test('an operator can give an account more than its plan has, and take it back',
     { webhook_concurrency: 0 },
     { webhook_concurrency: 1_001 },
     { webhooks: 'many' },
-  ])
-    assert.equal((await world.operator.patch(path, { allowances })).status, 422, JSON.stringify(allowances))
+  ]) {
+    const { status, body } = await world.operator.patch(path, { allowances })
+    const [name] = Object.keys(allowances)
+    assert.deepEqual([status, body.error.fields?.[0].field], [422, `allowances.${name}`], JSON.stringify(allowances))
+  }
 })
 
 test('many registrations at once do not exceed the plan', async () => {

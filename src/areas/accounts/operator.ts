@@ -245,9 +245,9 @@ const update = write({
       })
     const keptDays = app.config.PAMOJA_EVENT_DAYS
     if ((body.allowances?.webhook_retention_days ?? 0) > keptDays)
-      throw new AppError(
-        'VALIDATION_ERROR',
-        `allowances.webhook_retention_days: this installation keeps events for ${keptDays} days (PAMOJA_EVENT_DAYS)`,
+      throw invalid(
+        'allowances.webhook_retention_days',
+        `must be at most ${keptDays}, the days for which this installation keeps events (PAMOJA_EVENT_DAYS)`,
       )
     const { before, after } = await alter(tx, account, (row) => ({
       ...row,

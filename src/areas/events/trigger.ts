@@ -2,7 +2,7 @@
 // An event on demand: a sample that travels as a real one does, to every webhook and stream that wants it, so that a
 // receiver can be written before anything has happened. It is stored as an event, and marked as a test in its body.
 import { Type } from 'typebox'
-import { AppError } from '../../kernel/errors.ts'
+import { AppError, invalid } from '../../kernel/errors.ts'
 import { idOf, nilUuid } from '../../kernel/ids.ts'
 import { record } from '../../platform/audit.ts'
 import type { Catalogue } from '../../platform/events/catalogue.ts'
@@ -76,11 +76,10 @@ function overridden(type: EventType, override: Readonly<Record<string, unknown>>
   const sample = { ...Object(type.sample) }
   const shown = JSON.parse(bodyOf(type, sample))
   for (const [name, value] of Object.entries(override)) {
-    if (!Object.hasOwn(sample, name))
-      throw new AppError('VALIDATION_ERROR', `override.${name}: is no field of ${type.name}'s payload`)
+    if (!Object.hasOwn(sample, name)) throw invalid(`override.${name}`, `is no field of ${type.name}'s payload`)
     const [given, known] = [kindOf(value), kindOf(shown[name])]
     if (given !== known && given !== 'null' && known !== 'null')
-      throw new AppError('VALIDATION_ERROR', `override.${name}: must be of the type ${known}, as in the sample`)
+      throw invalid(`override.${name}`, `must be of the type ${known}, as in the sample`)
   }
   return { ...sample, ...override }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sandbox: what a test account may do to its own world. Simulators add their controls here as their areas arrive.
 import { Type } from 'typebox'
-import { AppError } from '../../kernel/errors.ts'
+import { invalid } from '../../kernel/errors.ts'
 import type { Area } from '../../platform/area.ts'
 import { record } from '../../platform/audit.ts'
 import { read, write } from '../../platform/route.ts'
@@ -49,8 +49,7 @@ const advanceClock = write({
   examples: [{ name: 'A day later', body: { advance_seconds: 86_400 } }],
   handle: async (app, tx, { body }, caller) => {
     const forward = body.advance_seconds ?? body.seconds
-    if (forward === undefined)
-      throw new AppError('VALIDATION_ERROR', 'advance_seconds is missing: say how far the clock moves')
+    if (forward === undefined) throw invalid('advance_seconds', 'is missing: say how far the clock moves')
     const moved = await moveClock(app, tx, Math.round(forward * 1000), caller)
     await record(tx, caller, 'sandbox.advance_clock', caller.accountId, {
       after: { offset_seconds: moved.offset_seconds },
