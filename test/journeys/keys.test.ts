@@ -239,6 +239,16 @@ test('OAuth client credentials give the same token', async () => {
     form({ client_secret: key, subject: '12345', expires_in: '60' }),
   )
   assert.deepEqual([numbered.status, numbered.body.expires_in], [200, 60], 'a subject of digits is still a text')
+  const empty = await world.stranger.request(
+    'POST',
+    '/v1/auth/token',
+    form({ client_secret: key, client_id: '', scope: '', subject: '', expires_in: '' }),
+  )
+  assert.deepEqual(
+    [empty.status, empty.body.scope, empty.body.expires_in],
+    [200, '*', 900],
+    'what has no value counts as left out',
+  )
   for (const fields of [{ subject: '\u0000' }, { '\u0000': 'x' }]) {
     const nul = await world.stranger.request('POST', '/v1/auth/token', form({ client_secret: key, ...fields }))
     assert.deepEqual([nul.status, nul.body.error.code], [400, 'INVALID_REQUEST'])

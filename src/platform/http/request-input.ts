@@ -50,7 +50,9 @@ function readBody({ headers, exchange }: FastifyRequest, bytes: Buffer): unknown
 function formFields(schema: TSchema, text: string): unknown {
   if (text.includes('\u0000') || text.includes('%00'))
     throw new AppError('INVALID_REQUEST', 'the body contains the character U+0000')
-  return coerced(schema, Object.fromEntries(new URLSearchParams(text)))
+  // RFC 6749 3.2: what is sent without a value counts as left out.
+  const given = [...new URLSearchParams(text)].filter(([, value]) => value !== '')
+  return coerced(schema, Object.fromEntries(given))
 }
 
 export function callerOf(exchange: Exchange): Caller {
