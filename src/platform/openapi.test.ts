@@ -148,6 +148,15 @@ describe('the OpenAPI document', () => {
     }
   })
 
+  it('gives every fixed value and every choice a type, and choices of words as one list: generators go by that', () => {
+    for (const { key, value } of walk(document)) {
+      const schema = Object(value)
+      if (key !== 'properties' && ('const' in schema || 'enum' in schema))
+        assert.ok(schema.type, JSON.stringify(schema))
+      if (key === 'anyOf') assert.ok(!schema.every((one: object) => 'const' in one), JSON.stringify(schema))
+    }
+  })
+
   it('has schemas that a validator takes, and examples that keep them', () => {
     for (const [name, { type }] of Object.entries(document.components.schemas)) {
       const validator = Compile(closed({ $ref: `#/components/schemas/${name}` }))
@@ -223,6 +232,14 @@ describe('a route in the document', () => {
           errors: ['INSUFFICIENT_BALANCE'],
           handle: never,
         }),
+        write({
+          ...common,
+          method: 'POST',
+          path: '/v1/things/known',
+          operation: 'things.note',
+          reply: { status: 201, schema: Thing, existed: () => true },
+          handle: never,
+        }),
         list({
           ...common,
           path: '/v1/things',
@@ -259,16 +276,21 @@ describe('a route in the document', () => {
     },
   ])
 
+  const success = { type: 'boolean', const: true }
+
   it('answers with its fields in the envelope and beside it', () => {
     const { responses } = operationAt(made, 'POST', '/v1/things')
     const thing = { $ref: '#/components/schemas/Thing' }
     assert.deepEqual(schemaOf(responses, '201'), {
-      allOf: [
-        thing,
-        { type: 'object', required: ['success', 'data'], properties: { success: { const: true }, data: thing } },
-      ],
+      allOf: [thing, { type: 'object', required: ['success', 'data'], properties: { success, data: thing } }],
     })
     assert.ok(responses['201']?.headers.Location)
+  })
+
+  it('that makes what may be there already has an answer for both', () => {
+    const { responses } = operationAt(made, 'POST', '/v1/things/known')
+    assert.deepEqual([responses['200']?.description, responses['201']?.description], ['There before', 'Made'])
+    assert.deepEqual(schemaOf(responses, '200'), schemaOf(responses, '201'))
   })
 
   it('that lists answers with rows and a cursor, and can be had as CSV', () => {
@@ -285,7 +307,7 @@ describe('a route in the document', () => {
     assert.deepEqual(schemaOf(responses, '200'), {
       allOf: [
         { $ref: '#/components/schemas/Session' },
-        { type: 'object', required: ['success'], properties: { success: { const: true } } },
+        { type: 'object', required: ['success'], properties: { success } },
       ],
     })
     assert.deepEqual(parameters[0], { name: 'id', in: 'path', required: true, schema: { type: 'string' } })

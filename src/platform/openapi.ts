@@ -8,7 +8,7 @@ import type { EventType } from './events.ts'
 import { errorCodeSchema, errorSchema, sharedHeaders, sharedParameters } from './openapi/components.ts'
 import { isJsonSchema, type JsonSchema, propertiesOf, requiredOf, schemaPublisher } from './openapi/json-schema.ts'
 import { chaptersOf, filterMeaning, tagOf } from './openapi/reference.ts'
-import { failures, type Parts, success } from './openapi/replies.ts'
+import { failures, type Parts, successes } from './openapi/replies.ts'
 import { errorCodesOf } from './openapi/route-errors.ts'
 import type { Route } from './route.ts'
 
@@ -93,7 +93,7 @@ function operation(parts: Parts, route: Route, path: string, index: number): obj
     ...(route.kind === 'upload'
       ? { requestBody: { required: true, content: { [route.file]: { schema: { type: 'string' } } } } }
       : {}),
-    responses: { [route.reply.status]: success(parts, route), ...failures(parts, errorCodesOf(route)) },
+    responses: { ...successes(parts, route), ...failures(parts, errorCodesOf(route)) },
   }
 }
 

@@ -17,6 +17,7 @@ import type { Tx } from './db.ts'
 import type { Keyed } from './http/idempotency.ts'
 import type { Message } from './http/streams.ts'
 import type { Page } from './page.ts'
+import { OneOf } from './schema.ts'
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
@@ -143,10 +144,7 @@ export function read<
 /** Every list can be had as a file; whoever cannot set a header says so in the address. */
 const formatQuery = {
   format: Type.Optional(
-    Type.Union([Type.Literal('json'), Type.Literal('csv')], {
-      rule: 'must be one of json, csv',
-      description: '`csv` gives the whole list as a file, whatever `Accept` says',
-    }),
+    OneOf(['json', 'csv'], { description: '`csv` gives the whole list as a file, whatever `Accept` says' }),
   ),
 }
 

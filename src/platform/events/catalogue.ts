@@ -119,8 +119,8 @@ export function bodySchema(
   publish: (schema: unknown) => JsonSchema,
 ): { allOf: JsonSchema[] } {
   const held = {
-    name: { const: name },
-    action: { const: actionOf(name) },
+    name: { type: 'string', const: name },
+    action: { type: 'string', const: actionOf(name) },
     id: { type: 'string', description: 'The same however often the event is told' },
     at: { type: 'string', format: 'date-time' },
   }

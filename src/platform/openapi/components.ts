@@ -66,7 +66,7 @@ export const errorSchema = {
   title: 'Error',
   required: ['success', 'error'],
   properties: {
-    success: { const: false },
+    success: { type: 'boolean', const: false },
     error: {
       type: 'object',
       required: ['code', 'message', 'details', 'request_id', 'timestamp'],

@@ -11,7 +11,14 @@ export interface Parts {
   responses: Map<string, object>
 }
 
-export function success({ schemas }: Parts, { kind, method, reply }: Route): object {
+/** What is asked to be made may be there already, which has a status of its own. */
+export function successes(parts: Parts, route: Route): Record<string, object> {
+  const { status, existed } = route.reply
+  const reply = success(parts, route)
+  return { ...(existed ? { 200: { ...reply, description: 'There before' } } : {}), [status]: reply }
+}
+
+function success({ schemas }: Parts, { kind, method, reply }: Route): object {
   const schema = schemas.publish(reply.schema)
   if (kind === 'stream')
     return {
@@ -38,7 +45,7 @@ export function success({ schemas }: Parts, { kind, method, reply }: Route): obj
   }
 }
 
-const succeeded = { const: true }
+const succeeded = { type: 'boolean', const: true }
 
 function envelope(schema: JsonSchema): JsonSchema {
   return {
@@ -88,7 +95,8 @@ function failure(status: number, codes: readonly ErrorCode[]): object {
     ...(status === 401 ? ['WWW-Authenticate'] : []),
     ...(status === 429 || status === 503 || codes.includes('REQUEST_IN_PROGRESS') ? ['Retry-After'] : []),
   ]
-  const named = { type: 'object', properties: { error: { type: 'object', properties: { code: { enum: codes } } } } }
+  const code = { type: 'string', enum: codes }
+  const named = { type: 'object', properties: { error: { type: 'object', properties: { code } } } }
   return {
     description: codes.map((code) => `\`${code}\`: ${errors[code][1]}`).join('\n\n'),
     headers: headerRefs(headers),
