@@ -78,7 +78,10 @@ test('rotation gives a successor and lets the old key work until its grace perio
   const record = await client.get(`/v1/api-keys/${old.id}`)
   assert.equal(record.body.status, 'expiring')
   assert.equal(record.body.expires_at, still.headers['pamoja-key-expires'])
-  const { body: token } = await world.stranger.as(old.key).post('/v1/auth/token', {})
+  const { body: token } = await world.stranger.as(old.key).post('/v1/auth/token', { expires_in: 3600 })
+  assert.ok(token.expires_in < 3600, 'a token is not said to outlive its key')
+  const { exp } = JSON.parse(Buffer.from(token.access_token.split('.')[1], 'base64url').toString())
+  assert.ok(exp * 1000 < Date.parse(record.body.expires_at) + 1000, 'nor does it say so itself')
   const byToken = await world.stranger.as(token.access_token).get('/v1/auth/whoami')
   assert.equal(byToken.headers['pamoja-key-expires'], record.body.expires_at, 'the end of the key, not of the token')
 

@@ -130,7 +130,7 @@ export const TokenReply = Type.Object(
   {
     access_token: Type.String({ sensitive: true }),
     token_type: Type.Literal('Bearer'),
-    expires_in: Type.Integer(),
+    expires_in: Type.Integer({ description: 'Seconds; fewer than asked for where the key ends before' }),
     scope: Type.String(),
   },
   { title: 'AccessToken' },

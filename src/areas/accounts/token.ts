@@ -17,7 +17,7 @@ export async function issueToken(
   requireKey(caller)
   checkClient(input, caller)
   const scopes = wantedScopes(input.scope, caller.principal.scopes)
-  const expiresInSeconds = input.expires_in ?? defaultSeconds
+  const expiresInSeconds = Math.min(input.expires_in ?? defaultSeconds, secondsOfKey(caller))
   const access_token = await app.tokens.issue({
     keyUuid: caller.principal.facts.keyUuid,
     accountId: caller.accountId,
@@ -28,6 +28,11 @@ export async function issueToken(
     expiresInSeconds,
   })
   return { access_token, token_type: 'Bearer', expires_in: expiresInSeconds, scope: scopes.join(' ') }
+}
+
+/** How long the key works: a token dies with it, and clients keep a token for as long as they are told. */
+function secondsOfKey({ principal, receivedMs }: Caller): number {
+  return Math.max(1, Math.floor((principal.expiresAtMs - receivedMs) / 1000))
 }
 
 /** OAuth 2 client credentials name the key that authenticated the request. */
