@@ -468,6 +468,30 @@ test('what is asked to be sent again goes out at once, though its endpoint has n
   await eventually(async () => (await stateOf(client, hook.id)) === 'healthy', 'the breaker to close')
 })
 
+test('what is asked to be sent again to an ordered endpoint goes out at once, before the delivery that it repeats', async () => {
+  const client = await customer()
+  answers.set('/in-order', (response) => response.writeHead(503).end())
+  const { body: hook } = await client.post('/v1/webhooks', {
+    url: receiver.url('/in-order'),
+    events: ['*'],
+    ordered: true,
+  })
+  await client.post('/v1/notes', { text: 'A1', topic: 'A' })
+  await client.post('/v1/notes', { text: 'A2', topic: 'A' })
+  await receiver.next('/in-order')
+  const first = await attempted(client, hook.id, 1)
+  answers.delete('/in-order')
+  const again = await client.post(`/v1/webhooks/${hook.id}/deliveries/${first.id}/redeliver`)
+  const got = await receiver.next('/in-order')
+  assert.deepEqual(
+    [got.headers['x-service-delivery-id'], JSON.parse(got.body).text],
+    [again.body.delivery_id, 'A1'],
+    'the first waits for its next try',
+  )
+  await advance(client, minute)
+  for (const text of ['A1', 'A2']) assert.equal(JSON.parse((await receiver.next('/in-order')).body).text, text)
+})
+
 test('a disabled endpoint is refused what it would not be sent', async () => {
   const client = await customer()
   const { body: hook } = await client.post('/v1/webhooks', { url: receiver.url('/shut'), events: ['*'] })
