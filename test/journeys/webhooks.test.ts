@@ -341,6 +341,18 @@ test('custom headers are shown masked, and a masked one stays as it was', async 
   assert.deepEqual([sent?.['x-key'], sent?.['x-other'], sent?.['x-shop']], ['first', 'o', undefined])
 })
 
+test('the stars of a header that has no value here are refused, not sent', async () => {
+  const { client } = await world.account()
+  const { body } = await client.post('/v1/webhooks', { ...webhook, headers: { 'X-Key': 'first' } })
+  for (const refused of [
+    await client.post('/v1/webhooks', { ...webhook, headers: body.headers }),
+    await client.patch(`/v1/webhooks/${body.id}`, { headers: { 'X-Renamed': body.headers['X-Key'] } }),
+  ]) {
+    assert.deepEqual([refused.status, codeOf(refused)], [422, 'VALIDATION_ERROR'])
+    assert.match(refused.body.error.details, /^headers: "X-(Key|Renamed)" is masked; give its value/)
+  }
+})
+
 test('a plan has so many webhooks, disabled ones included, and the next is refused', async () => {
   for (const [plan, most] of [
     ['free', 3],

@@ -27,7 +27,7 @@ const settings = {
       sensitive: true,
       rule: 'must be an object of header names with text values',
       description:
-        'Sent with every delivery; kept encrypted and shown masked. At most 10, of 1 KiB together, none that this service sets itself. A value in its masked form stays as it was.',
+        'Sent with every delivery; kept encrypted and shown masked. At most 10, of 1 KiB together, none that this service sets itself. A value in its masked form stays as it was, where there is one.',
     }),
   ),
   ordered: Type.Optional(

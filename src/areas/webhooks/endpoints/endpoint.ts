@@ -96,9 +96,10 @@ export function checkedHeaders(headers: Headers, stored: Headers = {}): Record<s
   const seen = new Set<string>()
   for (const [name, given] of Object.entries(headers)) {
     const lower = name.toLowerCase()
-    const value = given === mask ? (known.get(lower) ?? given) : given
+    const value = given === mask ? known.get(lower) : given
+    if (value === undefined) throw wrongHeader(name, 'is masked; give its value')
     const problem = seen.has(lower) ? 'stands there twice' : headerProblem(lower, value)
-    if (problem !== null) throw invalidAt('headers', `${JSON.stringify(name.slice(0, 60))} ${problem}`)
+    if (problem !== null) throw wrongHeader(name, problem)
     seen.add(lower)
     kept[name] = value
   }
@@ -110,6 +111,10 @@ export function checkedHeaders(headers: Headers, stored: Headers = {}): Record<s
       `must have at most ${maxHeaderBytes} bytes together, names and values; these have ${bytes}`,
     )
   return kept
+}
+
+function wrongHeader(name: string, problem: string): AppError {
+  return invalidAt('headers', `${JSON.stringify(name.slice(0, 60))} ${problem}`)
 }
 
 function headerProblem(name: string, value: string): string | null {
