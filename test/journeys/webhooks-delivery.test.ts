@@ -468,6 +468,27 @@ test('what is asked to be sent again goes out at once, though its endpoint has n
   await eventually(async () => (await stateOf(client, hook.id)) === 'healthy', 'the breaker to close')
 })
 
+test('the log says where each try went, whatever the URL is by now', async () => {
+  const client = await customer()
+  answers.set('/moved-from', (response) => response.writeHead(503).end())
+  const { body: hook } = await client.post('/v1/webhooks', { url: receiver.url('/moved-from'), events: ['*'] })
+  await client.post('/v1/notes', { text: 'on the move' })
+  await receiver.next('/moved-from')
+  const { id, next_attempt_at: next } = await attempted(client, hook.id, 1)
+  await client.patch(`/v1/webhooks/${hook.id}`, { url: receiver.url('/moved-to') })
+  const path = `/v1/webhooks/${hook.id}/deliveries/${id}`
+  assert.equal((await client.get(path)).body.request.url, receiver.url('/moved-from'))
+  await advanceTo(client, Date.parse(next))
+  await receiver.next('/moved-to')
+  await settled(client, hook.id, 'delivered')
+  const { body: detail } = await client.get(path)
+  assert.equal(detail.request.url, receiver.url('/moved-to'))
+  assert.deepEqual(
+    detail.attempts_log.map(({ url }: { url: string }) => url),
+    [receiver.url('/moved-from'), receiver.url('/moved-to')],
+  )
+})
+
 test('what is asked to be sent again to an ordered endpoint goes out at once, before the delivery that it repeats', async () => {
   const client = await customer()
   answers.set('/in-order', (response) => response.writeHead(503).end())

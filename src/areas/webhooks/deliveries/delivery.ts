@@ -46,8 +46,9 @@ export interface Delivery {
   /** Somebody asked for this very one, and waits for it: its first attempt is made even if the endpoint does not work. */
   readonly isAskedFor: boolean
   readonly trace: Trace | null
-  /** When the attempt began, by the real clock. */
+  /** When the attempt began, by the real clock, and where it went. */
   sentMs: number
+  sentTo: string
   /** A sentence about what the answer asked for and did not get. */
   remark: string | null
 }
@@ -77,6 +78,7 @@ export function newDelivery(
     isAskedFor: false,
     trace,
     sentMs: 0,
+    sentTo: '',
     remark: null,
   }
 }
@@ -109,12 +111,13 @@ export function send(
 ): Promise<Outcome> {
   const { told, tenant } = delivery
   delivery.sentMs = app.clock.nowMs()
+  delivery.sentTo = target.url ?? delivery.url ?? ''
   told.bytes ??= bodyBytes(told.body, resourceUrl(app, told))
   return app.outbound.send({
     use: target.use,
     environment: tenant.environment,
     pool: delivery.endpoint ?? tenant.account,
-    url: target.url ?? delivery.url ?? '',
+    url: delivery.sentTo,
     method: 'POST',
     headers: requestHeaders(target, delivery, told.bytes, delivery.sentMs, trace),
     body: told.bytes,

@@ -213,6 +213,7 @@ export function deliveryOf(
     isAskedFor: row.asked_for,
     trace: outbox.traces.of(event),
     sentMs: 0,
+    sentTo: '',
     remark: null,
   }
 }

@@ -140,6 +140,8 @@ export interface LogEntry {
   /** Seconds since 1970 by the real clock, as the request said. */
   timestamp: number
   at: string
+  /** Attempts of before it was kept have none. */
+  url?: string
   status: number | null
   duration_ms: number
   dns_ms: number | null
@@ -154,7 +156,7 @@ export interface LogEntry {
 }
 
 export function logEntry(
-  { attempts, sentMs, clockOffsetMs, remark }: Delivery,
+  { attempts, sentMs, sentTo, clockOffsetMs, remark }: Delivery,
   outcome: Outcome,
   error: DeliveryError | null,
 ): string {
@@ -164,6 +166,7 @@ export function logEntry(
     attempt: attempts + 1,
     timestamp: Math.floor(sentMs / 1_000),
     at: momentText(new Date(sentMs + clockOffsetMs)),
+    url: sentTo,
     status: answered?.status ?? null,
     duration_ms: timing.durationMs,
     dns_ms: timing.dnsMs,

@@ -82,6 +82,7 @@ export async function deliverNow(app: App, asked: TestDelivery): Promise<TestOut
     isAskedFor: false,
     trace: app.tracer?.current() ?? app.outbox.traces.of(requestId),
     sentMs: startedMs,
+    sentTo: '',
     remark: null,
   }
   const outcome = await send(app, target, delivery, delivery.trace)

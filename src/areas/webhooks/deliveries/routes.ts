@@ -48,6 +48,7 @@ const DeliveryRecord = Type.Object(fields, { title: 'Delivery' })
 const Attempt = Type.Object({
   attempt: Type.Integer(),
   at: Type.String({ format: 'date-time' }),
+  url: Type.String({ description: 'Where it went: the webhook’s URL at that time' }),
   status: Nullable(Type.Integer()),
   duration_ms: Type.Integer(),
   dns_ms: Nullable(Type.Integer()),
@@ -306,6 +307,7 @@ async function detail(
   { tenant, nowMs, receivedMs }: Caller,
 ): Promise<Pick<Static<typeof DeliveryDetail>, 'request' | 'attempts_log'>> {
   const entries: LogEntry[] = JSON.parse(`[${row.log}]`)
+  const attempts_log = entries.map(({ timestamp: _, url = endpoint.url, ...entry }) => ({ ...entry, url }))
   const target = (await loadTargets(app, [{ tenant, endpoint: endpoint.id }])).get(endpoint.id)
   const sentMs = (entries.at(-1)?.timestamp ?? Math.floor(receivedMs / 1_000)) * 1_000
   const told = { id: idOf('event', row.event_id), name: row.event, body: row.body ?? '', bytes: null }
@@ -321,7 +323,7 @@ async function detail(
   const pairs = target && bytes ? requestHeaders({ ...target, headers: [] }, sent, bytes, sentMs, null) : []
   const masked = (target?.headers ?? []).map((part, i) => (i % 2 === 0 ? part : mask))
   return {
-    request: { url: endpoint.url, headers: paired([...pairs, ...masked]), body: bytes?.toString() ?? null },
-    attempts_log: entries.map(({ timestamp: _, ...entry }) => entry),
+    request: { url: attempts_log.at(-1)?.url ?? endpoint.url, headers: paired([...pairs, ...masked]), body: bytes?.toString() ?? null },
+    attempts_log,
   }
 }
