@@ -94,7 +94,9 @@ export async function listen(listening: Listening, stop: AbortSignal): Promise<v
 }
 
 function whereTo({ forwardTo }: Listening): string {
-  return forwardTo ? `events go to ${forwardTo.href}` : 'events are shown here (--forward-to <url> posts them too)'
+  return forwardTo
+    ? `events go to ${forwardTo.href}, signed with the callback secret (GET /v1/webhooks/callback-secret)`
+    : 'events are shown here (--forward-to <url> posts them too)'
 }
 
 /** What ended a connection; `isFirst`: a reason not to begin at all. */

@@ -20,7 +20,7 @@ test('events reach a server on this machine with headers that verify, and are pr
   const local = await localServer(t)
   const { body: secret } = await world.demo.get('/v1/webhooks/callback-secret')
   const program = listening(['--forward-to', local.url])
-  await program.prints('Listening to')
+  await program.prints(`events go to ${local.url}, signed with the callback secret (GET /v1/webhooks/callback-secret).`)
   const id = await happen()
   const { headers, body, method, path } = await local.request(id)
   assert.equal(method, 'POST')
