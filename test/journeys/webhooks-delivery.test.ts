@@ -798,6 +798,19 @@ test('what waits for its turn stays leased to the node that has it', async () =>
   assert.deepEqual([later.id, later.attempt], [born.id, born.attempt], 'it is not taken a second time')
 })
 
+test('what waits for a slow endpoint is counted among what is pending', async () => {
+  const client = await customer()
+  const held: ServerResponse[] = []
+  answers.set('/slow', (response) => void held.push(response))
+  const { body: hook } = await client.post('/v1/webhooks', { url: receiver.url('/slow'), events: ['*'] })
+  await Promise.all(Array.from({ length: 10 }, (_, n) => client.post('/v1/notes', { text: `${n}` })))
+  for (let n = 0; n < 4; n++) await receiver.next('/slow')
+  const { body } = await client.get(`/v1/webhooks/${hook.id}`)
+  answers.delete('/slow')
+  for (const response of held) response.end('ok')
+  assert.equal(body.health.pending, 6, 'of ten, four are on their way')
+})
+
 test('a receiver that accepts and says nothing is a failure, and delays nobody else', async () => {
   const client = await customer()
   answers.set('/silent', () => undefined)

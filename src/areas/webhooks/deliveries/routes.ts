@@ -323,7 +323,11 @@ async function detail(
   const pairs = target && bytes ? requestHeaders({ ...target, headers: [] }, sent, bytes, sentMs, null) : []
   const masked = (target?.headers ?? []).map((part, i) => (i % 2 === 0 ? part : mask))
   return {
-    request: { url: attempts_log.at(-1)?.url ?? endpoint.url, headers: paired([...pairs, ...masked]), body: bytes?.toString() ?? null },
+    request: {
+      url: attempts_log.at(-1)?.url ?? endpoint.url,
+      headers: paired([...pairs, ...masked]),
+      body: bytes?.toString() ?? null,
+    },
     attempts_log,
   }
 }

@@ -3,6 +3,7 @@
 // counter for each interval between two bounds, so that hours can be added up and percentiles read from the sum.
 import type { Static } from 'typebox'
 import { hourMs } from '../../../kernel/time.ts'
+import type { App } from '../../../platform/app.ts'
 import { type Queryable, statement } from '../../../platform/db.ts'
 import { mine, type Tenant } from '../../../platform/tenant.ts'
 import { waitingUnder } from '../../../platform/work/waiting-jobs.ts'
@@ -78,6 +79,7 @@ export const forgiveFailures = statement<Tenant & { endpoint: string }, object>(
 
 /** The health of endpoints; `nowMs` is the account's time. */
 export async function healthOf(
+  { courier }: Pick<App, 'courier'>,
   queryable: Queryable,
   tenant: Tenant,
   endpoints: readonly { id: string; enabled: boolean }[],
@@ -93,7 +95,8 @@ export async function healthOf(
       enabled,
       health.find(({ endpoint_id }) => endpoint_id === id),
       hours.filter(({ endpoint_id }) => endpoint_id === id),
-      waiting.get(id) ?? 0,
+      // What waits in a node's memory is leased to it, so the jobs that nobody has are without it.
+      (waiting.get(id) ?? 0) + courier.waitingFor(id),
     )
 }
 

@@ -98,7 +98,7 @@ export async function createEndpoint(
       at: new Date(caller.nowMs),
     }),
   )
-  const health = await healthOf(tx, tenant, [], caller.nowMs)
+  const health = await healthOf(app, tx, tenant, [], caller.nowMs)
   const webhook = webhookOf(row, input.headers ?? {}, health(row), caller.nowMs)
   await record(tx, caller, 'webhook.create', webhook.id, { after: auditable(webhook) })
   await announce(app, tx, row.id)
@@ -213,7 +213,7 @@ export async function announce(app: App, tx: Tx, endpoint: string): Promise<void
 }
 
 export async function describe(app: App, queryable: Queryable, row: EndpointRow, caller: Caller): Promise<Webhook> {
-  const health = await healthOf(queryable, caller.tenant, [row], caller.nowMs)
+  const health = await healthOf(app, queryable, caller.tenant, [row], caller.nowMs)
   const headers = await openHeaders(app, caller.tenant, row.id, row.headers)
   return webhookOf(row, headers, health(row), caller.nowMs)
 }

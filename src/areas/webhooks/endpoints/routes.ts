@@ -93,7 +93,7 @@ const listWebhooks = list({
       query.event === undefined ? null : wordsThatTake(subscriptionOf(app.catalogue, [query.event], 'event'))
     const found = await app.db.query(listEndpoints, { ...tenant, ...window, enabled: query.enabled ?? null, words })
     const { rows, nextCursor } = pageOf(window, found, (row) => row)
-    const health = await healthOf(app.db, tenant, rows, nowMs)
+    const health = await healthOf(app, app.db, tenant, rows, nowMs)
     const webhooks = rows.map(async (row) =>
       webhookOf(row, await openHeaders(app, tenant, row.id, row.headers), health(row), nowMs),
     )
