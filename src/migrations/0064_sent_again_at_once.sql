@@ -1,14 +1,15 @@
 -- As before, but a delivery that is asked for by itself waits for no other: on an ordered endpoint it waited for older ones
 -- about the same thing, and so for the very one that it repeats. Those of a replay stay in order.
+-- And a test that is sent again is marked as one.
 create or replace function webhooks.redeliver(items webhooks.redeliver_item[]) returns int language plpgsql as $$
 declare
   made work.job_item[];
 begin
   with again as (
     insert into webhooks.deliveries (bucket, account_id, environment, id, endpoint_id, url, event_id, event, resource_id,
-                                     status, ordered, created_at, next_attempt_at, replay_of, replay_id, body)
+                                     status, ordered, created_at, next_attempt_at, test, replay_of, replay_id, body)
     select d.bucket, d.account_id, d.environment, i.id, d.endpoint_id, d.url, d.event_id, d.event, d.resource_id,
-           'pending', d.ordered and i.replay is not null, i.at, i.at, d.id, i.replay, d.body
+           'pending', d.ordered and i.replay is not null, i.at, i.at, d.test, d.id, i.replay, d.body
       from unnest(items) i
       join webhooks.deliveries d on d.bucket = i.bucket and d.account_id = i.account and d.environment = i.environment
                                 and d.id = i.source and d.endpoint_id = i.endpoint

@@ -454,6 +454,19 @@ test('a delivery can be sent again, with the same bytes and event id', async () 
   }
 })
 
+test('a test that is sent again is still a test', async () => {
+  const client = await customer()
+  const { body: hook } = await client.post('/v1/webhooks', { url: receiver.url('/tested'), events: ['*'] })
+  const { body: tried } = await client.post(`/v1/webhooks/${hook.id}/test`, {})
+  const path = `/v1/webhooks/${hook.id}/deliveries`
+  const { body: again } = await client.post(`${path}/${tried.delivery_id}/redeliver`)
+  for (const replayed of [undefined, 'true']) {
+    const { headers } = await receiver.next('/tested')
+    assert.deepEqual([headers['x-service-test'], headers['x-service-replay']], ['true', replayed])
+  }
+  assert.equal((await client.get(`${path}/${again.delivery_id}`)).body.test, true)
+})
+
 test('what is asked to be sent again goes out at once, though its endpoint has not worked', async () => {
   const client = await customer()
   answers.set('/fell', (response) => response.writeHead(503).end())
