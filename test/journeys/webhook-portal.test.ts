@@ -2,6 +2,7 @@
 // The page on which customers of an account look after webhooks: what its URL allows, and for how long.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { runInNewContext } from 'node:vm'
 import type { Client } from '../client.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
 import { startWorld, type World } from '../world.ts'
@@ -92,6 +93,48 @@ test('the page and what it needs come from this server, and may be shown in othe
   for (const [, address = ''] of text.matchAll(/(?:href|src)="([^"]+)"/g))
     assert.equal((await world.stranger.get(address)).status, 200, address)
 })
+
+test('the page shows every webhook, however many there are', async () => {
+  const { client } = await world.account({ plan: 'enterprise' })
+  const many = Array.from({ length: 101 }, (_, n) => ({ url: receiver.url(`/${n}`), events: ['*'], enabled: false }))
+  for (const made of await Promise.all(many.map((webhook) => client.post('/v1/webhooks', webhook))))
+    assert.equal(made.status, 201, made.text)
+  const { body } = await client.post('/v1/webhooks/portal-session', {})
+  const made = await elementsOf(body.url)
+  assert.equal(made.filter((name) => name === 'article').length, 101)
+})
+
+/** Runs the script of the page where nothing is shown, and gives the names of the elements that it made. */
+async function elementsOf(url: string): Promise<string[]> {
+  const { text: script } = await world.stranger.get('/portal/webhooks/portal.js')
+  const { hash, pathname, search } = new URL(url)
+  const visitor = visitorOf(url)
+  const made: string[] = []
+  await runInNewContext(`(async () => {${script}})()`, {
+    location: { hash, pathname, search },
+    history: anything,
+    navigator: { languages: ['en'], language: 'en' },
+    sessionStorage: { setItem: () => undefined, getItem: () => null },
+    document: {
+      documentElement: {},
+      querySelector: () => anything,
+      querySelectorAll: () => [],
+      createElement: (name: string) => {
+        made.push(name)
+        return anything
+      },
+    },
+    URLSearchParams,
+    fetch: async (path: string, { method, headers }: { method: string; headers: Record<string, string> }) => {
+      const { status, body } = await visitor.request(method, path, { headers })
+      return { ok: status === 200, status, json: async () => body }
+    },
+  })
+  return made
+}
+
+/** Whatever is asked of it, it is there. */
+const anything: unknown = new Proxy(() => anything, { get: () => anything, set: () => true })
 
 /** Whoever was given the URL: the token stands behind the #, which no server is sent. */
 function visitorOf(url: string): Client {

@@ -107,10 +107,22 @@ function show(...children) {
 // Endpoints ------------------------------------------------------------------------------------------------------------
 
 async function showEndpoints() {
-  const { data } = await ask('GET', '/webhooks?limit=100')
+  const webhooks = await allOf('/webhooks')
   add.hidden = !mayWrite
   const nothing = say(mayWrite ? 'none' : 'noneToSee')
-  show(...(data.length > 0 ? data.map(endpoint) : [make('p', { class: 'empty' }, nothing)]))
+  show(...(webhooks.length > 0 ? webhooks.map(endpoint) : [make('p', { class: 'empty' }, nothing)]))
+}
+
+/** A list with all its pages; a plan bounds how many there are. */
+async function allOf(path) {
+  const rows = []
+  for (let cursor = ''; cursor !== null; ) {
+    const query = new URLSearchParams({ limit: '100', ...(cursor && { cursor }) })
+    const { data, next_cursor: next } = await ask('GET', `${path}?${query}`)
+    rows.push(...data)
+    cursor = next
+  }
+  return rows
 }
 
 function endpoint(webhook) {
