@@ -57,7 +57,7 @@ const settings = {
       sensitive: true,
       rule: 'must have 1 to 200 characters',
       description:
-        'The URL is first asked with GET, hub.mode=subscribe, this as hub.verify_token, and must answer with hub.challenge within 5 seconds',
+        'The URL is first asked with GET, hub.mode=subscribe, this as hub.verify_token, and must answer with hub.challenge, a whole number, within 5 seconds',
     }),
   ),
 }

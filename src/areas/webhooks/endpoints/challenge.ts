@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // The question that proves that whoever registers a URL also answers there: a GET whose `hub.challenge` must come back.
-import { randomBytes } from 'node:crypto'
+import { randomInt } from 'node:crypto'
 import { AppError } from '../../../kernel/errors.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Environment } from '../../../platform/tenant.ts'
 
 const timeoutMs = 5_000
-const challengeBytes = 24
+/** As messengers ask it: a whole number of ten digits, which receivers may read as one before they give it back. */
+const challenges = [1_000_000_000, 2 ** 31] as const
 
 /** Throws INVALID_URL unless the URL answers with the challenge in time. */
 export async function challenge(
   { outbound }: Pick<App, 'outbound'>,
   asked: { pool: string; url: string; environment: Environment; headers: Record<string, string>; verifyToken: string },
 ): Promise<void> {
-  const expected = randomBytes(challengeBytes).toString('base64url')
+  const expected = String(randomInt(...challenges))
   const query = new URLSearchParams({
     'hub.mode': 'subscribe',
     'hub.verify_token': asked.verifyToken,
