@@ -126,7 +126,7 @@ export const replayWindow = write({
   operation: 'webhooks.replay',
   summary: 'Deliver a window of time again',
   description:
-    'At most 100,000 deliveries, 50 a second. Bytes and event ids are those of the first time; the webhook shows how far it is. A disabled webhook is refused it. 10 replays a minute.',
+    'At most 100,000 deliveries, 50 a second. Bytes and event ids are those of the first time; the webhook shows how far it is. What failed is told again also if it was sent again meanwhile: tell repeats by the event id. A disabled webhook is refused it. 10 replays a minute.',
   scope: 'webhooks:write',
   params: IdParam,
   body: Replay,
