@@ -21,6 +21,7 @@ test('the text of a receipt is understood however a centre varies it', () => {
     ['id: 7b sub: dlvrd: submit date: done date: stat:DELIVERED err: ', { ...none, id: '7b' }],
     ['id:7b stat:UNDELIVERABLE', { ...none, id: '7b', state: 'UNDELIV' }],
     ['id:c1f0-aa.3 stat:REJECTD err:00', { ...none, id: 'c1f0-aa.3', state: 'REJECTD' }],
+    ['id:c1_f0@a$[3] stat:DELIVRD err:000 text:', { ...none, id: 'c1_f0@a$[3]' }],
   ] as const)
     assert.deepEqual(receipt(text), expected, text)
 })
@@ -60,7 +61,7 @@ test('a receipt in UCS-2 or in message_payload is read too', () => {
 test('what a centre writes is what is read, in both forms', () => {
   for (const state of Object.values(messageStates))
     for (const error of [null, '027']) {
-      const expected = { id: 'ab12', state, error, submitDate: '2601051200', doneDate: '2601051201' }
+      const expected = { id: 'ab_12', state, error, submitDate: '2601051200', doneDate: '2601051201' }
       const content = encodeReceipt({ ...expected, text: 'Habari {id:9} stat:UNKNOWN' })
       assert.deepEqual(parseReceipt(newShortMessage(content)), expected)
       assert.deepEqual(parseReceipt(newShortMessage({ ...content, tlvs: {} })), expected)

@@ -2,7 +2,7 @@
 // Delivery receipts, which arrive as deliver_sm: in the text form of SMPP 3.4 appendix B, which every centre varies a little,
 // and in optional parameters, which count for more where both are given.
 import { decodeMessage, encodeGsm7 } from './charset.ts'
-import { type DeliverSm, esmClasses } from './pdu.ts'
+import { type DeliverSm, dataCodings, esmClasses } from './pdu.ts'
 
 /** Section 5.2.28: message_state -> the seven letters that the text form has for it. */
 export const messageStates = {
@@ -36,7 +36,7 @@ export function isReceipt({ esmClass }: Pick<DeliverSm, 'esmClass'>): boolean {
 /** What a receipt says; null when it does not say which message it is about, or nothing known of its state. */
 export function parseReceipt(message: DeliverSm): DeliveryReceipt | null {
   const { tlvs } = message
-  const fields = fieldsOf(decodeMessage(message).text)
+  const fields = fieldsOf(textOf(message))
   const id = tlvs.receiptedMessageId || fields.get('id')
   const state = (tlvs.messageState !== undefined && stateOf(tlvs.messageState)) || namedState(fields.get('stat'))
   if (!id || !state) return null
@@ -55,14 +55,13 @@ export function encodeReceipt(
 ): Pick<DeliverSm, 'esmClass' | 'dataCoding' | 'shortMessage' | 'tlvs'> {
   const delivered = receipt.state === 'DELIVRD' ? '001' : '000'
   const date = (value: string | null): string => value ?? '0000000000'
-  const text =
+  const fields =
     `id:${receipt.id} sub:001 dlvrd:${delivered} submit date:${date(receipt.submitDate)} ` +
-    `done date:${date(receipt.doneDate)} stat:${receipt.state} err:${receipt.error ?? '000'} ` +
-    `text:${(receipt.text ?? '').slice(0, 20)}`
+    `done date:${date(receipt.doneDate)} stat:${receipt.state} err:${receipt.error ?? '000'} text:`
   return {
     esmClass: esmClasses.receipt,
-    dataCoding: 0,
-    shortMessage: encodeGsm7(text),
+    dataCoding: dataCodings.gsm,
+    shortMessage: Buffer.concat([Buffer.from(fields, 'latin1'), encodeGsm7((receipt.text ?? '').slice(0, 20))]),
     tlvs: {
       receiptedMessageId: receipt.id,
       messageState: numberOf(receipt.state),
@@ -84,6 +83,12 @@ export function normaliseId(id: string, form: IdForm): string {
   if (form === 'hex' && /^[0-9a-f]{1,64}$/i.test(trimmed)) return BigInt(`0x${trimmed}`).toString()
   if (form === 'decimal' && /^[0-9]{1,64}$/.test(trimmed)) return BigInt(trimmed).toString()
   return trimmed.toLowerCase().replace(/^0+(?=.)/, '')
+}
+
+/** The fields are ASCII, as the ids of answers are, also where data_coding says the GSM alphabet: it has no _ or @ at their places. */
+function textOf(message: DeliverSm): string {
+  const dataCoding = message.dataCoding === dataCodings.ucs2 ? dataCodings.ucs2 : dataCodings.latin1
+  return decodeMessage({ ...message, dataCoding }).text
 }
 
 /** A field may be empty, and is not to take the name of the next one for its value. */
