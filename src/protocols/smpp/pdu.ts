@@ -142,7 +142,7 @@ export const addressTypes = {
 export const dataCodings = { gsm: 0x00, ia5: 0x01, latin1: 0x03, binary: 0x04, ucs2: 0x08 } as const
 
 /** Bits of esm_class (5.2.12) that we speak of. */
-export const esmClasses = { receipt: 0x04, typeMask: 0x3c, udh: 0x40 } as const
+export const esmClasses = { receipt: 0x04, intermediate: 0x20, udh: 0x40 } as const
 
 const noOctets = Buffer.alloc(0)
 

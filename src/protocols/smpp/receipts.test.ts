@@ -69,10 +69,11 @@ test('what a centre writes is what is read, in both forms', () => {
     }
 })
 
-test('only the message type says what is a receipt', () => {
-  assert.ok(isReceipt({ esmClass: 0x04 }))
-  assert.ok(isReceipt({ esmClass: 0x44 }))
-  for (const esmClass of [0x00, 0x08, 0x20, 0x40]) assert.ok(!isReceipt({ esmClass }))
+test('a receipt is known by its type, or by the message that it names in a parameter, and by nothing that a handset writes', () => {
+  for (const esmClass of [0x04, 0x05, 0x20, 0x24, 0x44]) assert.ok(isReceipt({ esmClass, tlvs: {} }))
+  assert.ok(isReceipt({ esmClass: 0, tlvs: { receiptedMessageId: '7b', messageState: 2 } }))
+  const written = newShortMessage({ shortMessage: Buffer.from('id:7b stat:DELIVRD err:000 text:') })
+  for (const esmClass of [0x00, 0x08, 0x10, 0x40]) assert.ok(!isReceipt({ ...written, esmClass }))
 })
 
 test('an id is the same in a submit response and in a receipt, however each writes it', () => {

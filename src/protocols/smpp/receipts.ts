@@ -29,8 +29,13 @@ export interface DeliveryReceipt {
   doneDate: string | null
 }
 
-export function isReceipt({ esmClass }: Pick<DeliverSm, 'esmClass'>): boolean {
-  return (esmClass & esmClasses.typeMask) === esmClasses.receipt
+/**
+ * By its type, final or intermediate. Some centres leave the type out: then it is the parameter that names a message, which
+ * no handset can write.
+ */
+export function isReceipt({ esmClass, tlvs }: Pick<DeliverSm, 'esmClass' | 'tlvs'>): boolean {
+  const isOfType = (esmClass & (esmClasses.receipt | esmClasses.intermediate)) !== 0
+  return isOfType || tlvs.receiptedMessageId !== undefined
 }
 
 /** What a receipt says; null when it does not say which message it is about, or nothing known of its state. */

@@ -3,7 +3,7 @@
 import { decodeMessage, isGsm } from '../../../protocols/smpp/charset.ts'
 import type { Address } from '../../../protocols/smpp/octets.ts'
 import { addressTypes, type DeliverSm } from '../../../protocols/smpp/pdu.ts'
-import { type IdForm, normaliseId, parseReceipt, type ReceiptState } from '../../../protocols/smpp/receipts.ts'
+import { type DeliveryReceipt, type IdForm, normaliseId, type ReceiptState } from '../../../protocols/smpp/receipts.ts'
 import type { Incoming, Receipt } from '../carrier.ts'
 
 /** State -> our error code; null: delivered. States that are not final are not listed. */
@@ -23,12 +23,10 @@ const reasons: ReadonlyMap<number, string> = new Map([
   [27, 'ABSENT_SUBSCRIBER'],
 ])
 
-/** A receipt, or null when it says nothing final, or not what it is about. */
-export function receiptOf(carrier: string, idForm: IdForm, pdu: DeliverSm): Receipt | null {
-  const parsed = parseReceipt(pdu)
-  const errorCode = parsed && finalStates.get(parsed.state)
-  if (!parsed || errorCode === undefined) return null
-  const { id, state, error } = parsed
+/** Null when it says nothing final. */
+export function receiptOf(carrier: string, idForm: IdForm, { id, state, error }: DeliveryReceipt): Receipt | null {
+  const errorCode = finalStates.get(state)
+  if (errorCode === undefined) return null
   return {
     carrier,
     carrierId: normaliseId(id, idForm),

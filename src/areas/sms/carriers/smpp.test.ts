@@ -6,10 +6,10 @@ import { createLog } from '../../../platform/log.ts'
 import { Outbound } from '../../../platform/outbound.ts'
 import { decodeMessage, joinings } from '../../../protocols/smpp/charset.ts'
 import { addressTypes, newShortMessage, type SubmitSm } from '../../../protocols/smpp/pdu.ts'
-import { encodeReceipt, type ReceiptState } from '../../../protocols/smpp/receipts.ts'
+import { encodeReceipt, parseReceipt, type ReceiptState } from '../../../protocols/smpp/receipts.ts'
 import { Smsc, type SmscSession, type SubmitAnswer } from '../../../protocols/smpp/session.ts'
 import { commandStatus } from '../../../protocols/smpp/status.ts'
-import type { Carrier, Incoming } from '../carrier.ts'
+import type { Carrier, Incoming, Receipt } from '../carrier.ts'
 import { smppKind } from './smpp.ts'
 import { receiptOf } from './smpp-deliver.ts'
 
@@ -153,16 +153,31 @@ test('each state of a receipt has its status and code; those that are not final 
     ['ACCEPTD', null, null],
     ['UNKNOWN', null, null],
   ]
-  const addresses = {
-    source: { ...addressTypes.international, address: '254711000001' },
-    destination: { ...addressTypes.alphanumeric, address: 'PAMOJA' },
-  }
   for (const [state, error, expected] of table) {
     const content = encodeReceipt({ id: 'a1', state, error, submitDate: null, doneDate: null, text: '' })
-    const receipt = receiptOf('centre', 'text', newShortMessage({ ...addresses, ...content }))
+    const parsed = parseReceipt(newShortMessage(content))
+    const receipt = parsed && receiptOf('centre', 'text', parsed)
     const { status, errorCode, carrierCode } = receipt ?? {}
     assert.deepEqual(receipt && [status, errorCode, carrierCode], expected, `${state} ${error}`)
   }
+})
+
+test('what a centre reports is never taken for a message of a handset, whatever type it gives it', async (t) => {
+  const { incoming, receipts, sessions } = await connected(t)
+  const [session] = sessions
+  assert.ok(session)
+  const report = encodeReceipt({ id: 'a1', state: 'DELIVRD', error: null, submitDate: null, doneDate: null })
+  const onTheWay = encodeReceipt({ id: 'a1', state: 'ENROUTE', error: null, submitDate: null, doneDate: null })
+  for (const pdu of [report, { ...report, esmClass: 0 }, { ...onTheWay, esmClass: 0x20, tlvs: {} }])
+    assert.equal(await session.deliver(newShortMessage(pdu)), 0)
+  assert.deepEqual(
+    receipts.map(({ carrierId, status }) => [carrierId, status]),
+    [
+      ['a1', 'delivered'],
+      ['a1', 'delivered'],
+    ],
+  )
+  assert.deepEqual(incoming, [])
 })
 
 test('a centre that complains is sent to more slowly, and gets the message once it has room', async (t) => {
@@ -213,6 +228,7 @@ interface Connected {
   carrier: Carrier
   submitted: SubmitSm[]
   incoming: Incoming[]
+  receipts: Receipt[]
   sessions: SmscSession[]
   /** Fulfilled when the next session is bound. */
   nextSession(): Promise<void>
@@ -225,6 +241,7 @@ async function connected(
 ): Promise<Connected> {
   const submitted: SubmitSm[] = []
   const incoming: Incoming[] = []
+  const receipts: Receipt[] = []
   const sessions: SmscSession[] = []
   let onNext: () => void = () => undefined
   const server = await Smsc.listen({
@@ -263,7 +280,10 @@ async function connected(
       settings: smppKind.check({ host: '127.0.0.1', port: server.port, system_id: 'a', password: 'b', ...settings }),
     },
     {
-      intake: { receipt: async () => undefined, incoming: async (one) => void incoming.push(one) },
+      intake: {
+        receipt: async (one) => void receipts.push(one),
+        incoming: async (one) => void incoming.push(one),
+      },
       log: createLog({ level: 'silent', pretty: false, file: '/dev/null' }),
       http,
       publicUrl: () => 'https://localhost',
@@ -279,6 +299,7 @@ async function connected(
     carrier,
     submitted,
     incoming,
+    receipts,
     sessions,
     nextSession: () => new Promise((resolve) => (onNext = resolve)),
   }

@@ -10,7 +10,7 @@ import { OneOf } from '../../../platform/schema.ts'
 import { encodeMessage, type Joining, joinings } from '../../../protocols/smpp/charset.ts'
 import { SessionError } from '../../../protocols/smpp/link.ts'
 import { addressTypes, type DeliverSm, newShortMessage, type SubmitSm } from '../../../protocols/smpp/pdu.ts'
-import { type IdForm, isReceipt, normaliseId } from '../../../protocols/smpp/receipts.ts'
+import { type IdForm, isReceipt, normaliseId, parseReceipt } from '../../../protocols/smpp/receipts.ts'
 import { Esme } from '../../../protocols/smpp/session.ts'
 import { commandStatus, statusName } from '../../../protocols/smpp/status.ts'
 import { encodeWish } from '../../../protocols/smpp/wish.ts'
@@ -363,10 +363,8 @@ class SmppCarrier implements Carrier {
   /** Answered only when it is stored: otherwise the centre keeps it, and tries again. */
   async #deliver(pdu: DeliverSm): Promise<number> {
     try {
-      if (isReceipt(pdu)) {
-        const receipt = receiptOf(this.name, this.#bind.receiptIds, pdu)
-        if (receipt) await this.#intake.receipt(receipt)
-      } else await this.#intake.incoming(incomingOf(this.name, pdu))
+      if (isReceipt(pdu)) await this.#report(pdu)
+      else await this.#intake.incoming(incomingOf(this.name, pdu))
       return commandStatus.ESME_ROK
     } catch (error) {
       if (error instanceof AppError && error.code === 'INVALID_REQUEST') {
@@ -376,6 +374,13 @@ class SmppCarrier implements Carrier {
       this.#log.warn({ error, bind: this.name }, 'what a carrier brought could not be stored; it will bring it again')
       return commandStatus.ESME_RX_T_APPN
     }
+  }
+
+  async #report(pdu: DeliverSm): Promise<void> {
+    const parsed = parseReceipt(pdu)
+    if (!parsed) this.#log.warn({ bind: this.name }, 'a receipt names no message, or no state that is known')
+    const receipt = parsed && receiptOf(this.name, this.#bind.receiptIds, parsed)
+    if (receipt) await this.#intake.receipt(receipt)
   }
 }
 
