@@ -224,6 +224,19 @@ test('a lost connection is opened again by itself', async (t) => {
   assert.deepEqual(await carrier.submit(message), { kind: 'sent', carrierIds: ['id-0'] })
 })
 
+test('a centre that lets each session in and drops it is bound to ever more seldom', async (t) => {
+  const { carrier, sessions, nextSession } = await connected(t)
+  const firstMs = performance.now()
+  for (let binds = 1; binds < 4; binds++) {
+    const again = nextSession()
+    sessions.at(-1)?.drop()
+    await again
+    await until(() => carrier.isUp)
+  }
+  // After a tenth of a second, half of one and a whole one, each with a fifth less at most.
+  assert.ok(performance.now() - firstMs >= 1_280)
+})
+
 interface Connected {
   carrier: Carrier
   submitted: SubmitSm[]

@@ -106,6 +106,8 @@ const maxWaiting = 50_000
 /** Waits before a session is opened again; the last one goes on. */
 const reconnectSeconds = [0.1, 0.5, 1, 2, 5, 10, 20]
 const longestReconnectMs = 20_000
+/** A session that is lost sooner than this was as good as refused: who binds again at once, and again, is sent away for good. */
+const soundMs = 5_000
 const jitter = 0.2
 const shortCodeDigits = 6
 
@@ -235,6 +237,9 @@ class SmppCarrier implements Carrier {
     const { host, port, systemId, password, systemType, window, enquireLinkSeconds, responseTimeoutSeconds, name } =
       this.#bind
     const holder: { session: Esme | null; isClosed: boolean } = { session: null, isClosed: false }
+    let openedMs = performance.now()
+    const lost = (session: Esme, reason: string): void =>
+      this.#lost(session, reason, performance.now() < openedMs + soundMs ? failures : 0)
     try {
       const session = await Esme.connect({
         host,
@@ -249,13 +254,14 @@ class SmppCarrier implements Carrier {
         onDeliver: (pdu) => this.#deliver(pdu),
         onClosed: (reason) => {
           holder.isClosed = true
-          if (holder.session) this.#lost(holder.session, reason)
+          if (holder.session) lost(holder.session, reason)
         },
       })
       if (this.#stopped) return void (await session.close())
+      openedMs = performance.now()
       holder.session = session
       this.#sessions.add(session)
-      if (holder.isClosed) return this.#lost(session, 'it closed at once')
+      if (holder.isClosed) return lost(session, 'it closed at once')
       this.lastError = null
       this.#pump()
     } catch (error) {
@@ -265,13 +271,14 @@ class SmppCarrier implements Carrier {
     }
   }
 
-  #lost(session: Esme, reason: string): void {
+  /** `failures`: how many in a row came before this one. */
+  #lost(session: Esme, reason: string, failures: number): void {
     this.#sessions.delete(session)
     if (this.#stopped) return
     this.lastError = reason
     this.#log.warn({ bind: this.name, reason }, 'a session was lost; binding again')
     if (this.#sessions.size === 0) this.#line.giveBack()
-    this.#reconnect(1)
+    this.#reconnect(failures + 1)
   }
 
   #reconnect(failures: number): void {
