@@ -385,6 +385,23 @@ describe('over binds of the operator', () => {
     )
   })
 
+  test('who answers STOP while operators are down gets the answer to it, and not what waited for them', async () => {
+    const ada = await world.account({ balance: 100 })
+    const handset = '+254722300301'
+    await allDown()
+    const [alone, other] = [await send(ada, handset, 'too late', 'SHOP'), await send(ada, handset, 'in time', 'CLINIC')]
+    const stop = await ada.client.post('/v1/sandbox/sms/inbound', { from: handset, to: 'SHOP', message: 'STOP' })
+    assert.equal(stop.status, 201, stop.text)
+    await ada.client.post('/v1/sandbox/clock', { advance_seconds: 60 })
+    await startSmsc(port)
+    const { status, error_code, cost } = await ended(ada, alone)
+    assert.deepEqual([status, error_code, cost], ['failed', 'OPTED_OUT', 0])
+    assert.equal((await ended(ada, other)).status, 'delivered')
+    await eventually(async () => inbox.some(({ text }) => /no more messages from SHOP/.test(text)), 'the confirmation')
+    assert.ok(!inbox.some(({ text }) => text === 'too late'))
+    assert.equal(await balance(ada), 99.2)
+  })
+
   test('what is called off while operators come back is either paid back or goes out, and never both', async () => {
     const ada = await world.account({ balance: 100 })
     await allDown()

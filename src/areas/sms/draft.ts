@@ -282,6 +282,7 @@ export function storedOf(draft: Draft, { tenant, receivedMs, nowMs, requestId }:
     encoding: draft.text.encoding,
     segments: draft.text.segments,
     type: draft.type,
+    currency: draft.currency,
     country: draft.place.country,
     network: draft.place.network,
     validity: draft.validity,

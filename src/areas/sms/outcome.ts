@@ -103,6 +103,8 @@ export interface Stored {
   encoding: 'gsm7' | 'ucs2'
   segments: number
   type: MessageType
+  /** Null: an answer of ours to STOP, START or HELP, which is free. */
+  currency: string | null
   country: string | null
   network: string | null
   validity: number
@@ -121,8 +123,8 @@ export interface Stored {
 }
 
 const storedColumns = `m.bucket, m.account_id, m.environment, m.id, m.status, m.recipient, m.sender, m.body, m.encoding,
-          m.segments, m.type, m.country, m.network, m.validity, m.metadata, m.callback_url, m.batch_id, m.request_id, m.route,
-          m.under_way, m.attempts, m.created_at, m.scheduled_at, c.offset_ms as clock_offset_ms`
+          m.segments, m.type, m.currency, m.country, m.network, m.validity, m.metadata, m.callback_url, m.batch_id, m.request_id,
+          m.route, m.under_way, m.attempts, m.created_at, m.scheduled_at, c.offset_ms as clock_offset_ms`
 
 /**
  * Messages as SQL, from a FROM that calls them `m`, with `more` columns of it. The clock of an account is looked at once,

@@ -29,6 +29,8 @@ const jitter = 0.2
 /** A test message on a node without a simulator is left to one that has it. */
 const elsewhereMs = 1_000
 const maxOffers = 32_767
+/** So soon after it was accepted nothing is asked anew: most messages are sent at once. */
+const freshMs = 5_000
 /** How long a message waits whose bind is just being opened anew. */
 const reopenMs = 100
 
@@ -122,13 +124,15 @@ async function submit(app: App, tenant: Tenant, run: SubmitRun): Promise<Outcome
   const { undelivered, message: id } = run.payload
   const message = recallAccepted(app, id) ?? (await loader(app)({ tenant, id }))
   if (message?.status !== (undelivered ? 'sent' : 'queued')) return { kind: 'done' }
-  const leftMs = expiresMs(message) - (app.clock.nowMs() + Number(message.clock_offset_ms))
+  const nowMs = app.clock.nowMs() + Number(message.clock_offset_ms)
+  const leftMs = expiresMs(message) - nowMs
   if (leftMs <= 0) return fail(app, message, errand, 'EXPIRED')
   // Its text is no longer kept, and without it there is nothing to send.
   const { body: text } = message
   if (text === null) return fail(app, message, errand, 'UNDELIVERABLE')
-  // It was accepted some time ago: who has opted out meanwhile does not get it.
-  if (message.scheduled_at !== null && (await hasOptedOut(app.db, tenant, message.recipient, message.sender)))
+  // Who has opted out since it was accepted does not get it.
+  const isStale = hasWaited(message, nowMs)
+  if (isStale && (await hasOptedOut(app, tenant, message.recipient, message.sender)))
     return fail(app, message, errand, 'OPTED_OUT')
   const { country, network: operator } = message
   const route = network.routeFor({ ...tenant, country, network: operator })
@@ -138,7 +142,7 @@ async function submit(app: App, tenant: Tenant, run: SubmitRun): Promise<Outcome
       : fail(app, message, errand, 'NO_ROUTE')
   const { weight, isSuspended, problem } = await permissionOf(app, tenant)
   // The same holds for what its account may no longer send.
-  const forbidden = message.scheduled_at === null ? null : problem(message.sender, country)
+  const forbidden = isStale ? problem(message.sender, country) : null
   if (forbidden) return fail(app, message, errand, forbidden.code)
   const permit = route.onUnknown === 'maybe_never' ? new Permit(app, message, run) : null
   if (message.under_way && permit) {
@@ -336,6 +340,11 @@ async function fail(
   })
   tell(app, change, verdict)
   return { kind: 'settled' }
+}
+
+/** Whether it was accepted so long ago that it is asked anew whether it may go out. An answer of ours may, whenever it is. */
+function hasWaited({ currency, scheduled_at, created_at }: Stored, nowMs: number): boolean {
+  return currency !== null && (scheduled_at !== null || nowMs > created_at.getTime() + freshMs)
 }
 
 function expiresMs({ created_at, scheduled_at, validity }: Stored): number {

@@ -2,9 +2,12 @@
 // Stored opt-outs: who does not want messages, and from whom; and the words of an account's own that ask for one. Which ways
 // of writing a sender mean the same one is for sms.sender_form to say, wherever an opt-out is stored, looked for or taken back.
 import type { Static } from 'typebox'
+import type { App } from '../../../platform/app.ts'
 import { maybe, type Queryable, statement, type Tx } from '../../../platform/db.ts'
+import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { Window } from '../../../platform/page.ts'
 import { mine, type Tenant } from '../../../platform/tenant.ts'
+import { gathered } from '../gather.ts'
 import type { OptOutRecord } from '../schema.ts'
 import type { OwnWords } from './words.ts'
 
@@ -43,6 +46,26 @@ const optOutsOfSender = statement<Tenant & { phone: string; sender: string }, Op
   `select ${optOutColumns} from sms.opt_outs
     where ${mine} and phone = $phone
       and sender_form in ('${everySender}', sms.sender_form($sender))`,
+)
+
+/** Of many numbers and senders at once: at which places those stand, from 1, where one stands in the way. */
+const findOptedOut = statement<
+  {
+    buckets: readonly number[]
+    accounts: readonly string[]
+    environments: readonly string[]
+    phones: readonly string[]
+    senders: readonly string[]
+  },
+  { place: number }
+>(
+  'sms.find_opted_out',
+  `select w.place::int as place
+     from unnest($buckets::smallint[], $accounts::uuid[], $environments::text[], $phones::text[], $senders::text[])
+          with ordinality as w(bucket, account, environment, phone, sender, place)
+    where exists (select from sms.opt_outs o
+                   where o.bucket = w.bucket and o.account_id = w.account and o.environment = w.environment
+                     and o.phone = w.phone and o.sender_form in ('${everySender}', sms.sender_form(w.sender)))`,
 )
 
 const selectOptOuts = statement<
@@ -107,14 +130,23 @@ export async function removeOptOuts(
   return tx.query(deleteOptOuts, { ...tenant, phone, senders })
 }
 
+const optedOut = onePerApp((app) =>
+  gathered(async (asked: readonly { tenant: Tenant; phone: string; sender: string }[]): Promise<boolean[]> => {
+    const found = await app.db.query(findOptedOut, {
+      buckets: asked.map(({ tenant }) => tenant.bucket),
+      accounts: asked.map(({ tenant }) => tenant.account),
+      environments: asked.map(({ tenant }) => tenant.environment),
+      phones: asked.map(({ phone }) => phone),
+      senders: asked.map(({ sender }) => sender),
+    })
+    const out = new Set(found.map(({ place }) => place))
+    return asked.map((_, i) => out.has(i + 1))
+  }),
+)
+
 /** Whether a number wants nothing from a sender. */
-export async function hasOptedOut(
-  queryable: Queryable,
-  tenant: Tenant,
-  phone: string,
-  sender: string,
-): Promise<boolean> {
-  return (await queryable.query(optOutsOfSender, { ...tenant, phone, sender })).length > 0
+export function hasOptedOut(app: App, tenant: Tenant, phone: string, sender: string): Promise<boolean> {
+  return optedOut(app)({ tenant, phone, sender })
 }
 
 export async function ownWordsOf(queryable: Queryable, account: string): Promise<OwnWords> {
