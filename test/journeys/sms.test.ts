@@ -392,6 +392,12 @@ describe('over binds of the operator', () => {
     const [alone, other] = [await send(ada, handset, 'too late', 'SHOP'), await send(ada, handset, 'in time', 'CLINIC')]
     const stop = await ada.client.post('/v1/sandbox/sms/inbound', { from: handset, to: 'SHOP', message: 'STOP' })
     assert.equal(stop.status, 201, stop.text)
+    const { body: listed } = await ada.client.get('/v1/sms?q=no%20more%20messages')
+    await eventually(async () => {
+      const { status, body } = await ada.client.patch(`/v1/sms/${listed.data[0].message_id}`, { message: 'An offer' })
+      assert.deepEqual([status, body.error?.code], [409, 'MESSAGE_NOT_CANCELLABLE'])
+      return /answer to STOP/.test(body.error.details)
+    }, 'the answer to be nobody’s to change')
     await ada.client.post('/v1/sandbox/clock', { advance_seconds: 60 })
     await startSmsc(port)
     const { status, error_code, cost } = await ended(ada, alone)

@@ -97,6 +97,11 @@ export async function change(
   input: Static<typeof MessageChange>,
 ): Promise<MessageRow> {
   const { waits_ms: waitsMs, wanted_encoding: wantedEncoding, ...before } = await takenBack(tx, caller, id)
+  const { currency } = before
+  if (currency === null)
+    throw new AppError('MESSAGE_NOT_CANCELLABLE', 'the message is our answer to STOP, START or HELP', {
+      extra: { current_status: before.status },
+    })
   const at = input.scheduled_at === undefined ? before.scheduled_at : movedTo(caller, before, input.scheduled_at)
   let after: MessageRow = { ...before, scheduled_at: at, metadata: metadataOf(input.metadata ?? before.metadata) }
   if (input.message !== undefined) {
@@ -106,7 +111,7 @@ export async function change(
     const { text, encoding, segments } = linked(textOf(room, wantedEncoding ?? 'auto'), to, from)
     const unitPrice = segmentPrice(app, caller, before)
     after = { ...after, body: text, encoding, segments, unit_price: unitPrice, cost: unitPrice * BigInt(segments) }
-    if (after.cost !== before.cost) after = await recharged(tx, caller, before, after)
+    if (after.cost !== before.cost) after = await recharged(tx, caller, currency, before, after)
   }
   // One that is not moved keeps its turn: it may wait for the rate of its plan, and not for a time of its own.
   const isMoved = input.scheduled_at !== undefined && at !== null
@@ -138,9 +143,13 @@ async function takenBack(tx: Tx, { tenant }: Caller, id: string | null): Promise
 }
 
 /** Gives the old price back and takes the new one. */
-async function recharged(tx: Tx, caller: Caller, before: MessageRow, after: MessageRow): Promise<MessageRow> {
-  const { tenant, receivedMs } = caller
-  const currency = before.currency ?? ''
+async function recharged(
+  tx: Tx,
+  { tenant, receivedMs }: Caller,
+  currency: string,
+  before: MessageRow,
+  after: MessageRow,
+): Promise<MessageRow> {
   if (!isCurrency(currency)) throw new Error(`a message was paid in an unknown currency: ${currency}`)
   if (before.cost > 0n) await reverse(tx, tenant, chargeStep(before), receivedMs)
   const charged = { ...after, charges: before.charges + 1 }
