@@ -58,6 +58,17 @@ export class Reader {
     return value
   }
 
+  /**
+   * A C-octet string of an answer, as far as it goes: some centres leave out the closing zero, or give more characters than
+   * there may be. Whoever refused that would ask again for what was granted.
+   */
+  looseText(): string {
+    const end = endOfText(this.#frame, this.#offset, this.#frame.length)
+    const value = this.#frame.toString('latin1', this.#offset, end)
+    this.#offset = Math.min(end + 1, this.#frame.length)
+    return value
+  }
+
   messageId(): string {
     return this.text(65, commandStatus.ESME_RINVMSGID)
   }

@@ -259,6 +259,21 @@ test('an answer may come without its body', () => {
   }
 })
 
+test('an answer counts that leaves out a closing zero, or says more than there may be', () => {
+  const long = 'ab'.repeat(40)
+  for (const [id, text] of [
+    ['7b2f', Buffer.from('7b2f')],
+    [long, Buffer.from(`${long}\0`)],
+  ] as const) {
+    const taken = decode(answerWith(0x80000004, text))
+    assert.ok(!(taken instanceof PduError) && taken.command === 'submit_sm_resp')
+    assert.equal(taken.body.messageId, id)
+    const bound = decode(answerWith(0x80000009, text))
+    assert.ok(!(bound instanceof PduError) && bound.command === 'bind_transceiver_resp')
+    assert.equal(bound.body.systemId, id)
+  }
+})
+
 test('a parameter with an unusual length is kept as it came', () => {
   const pdu = decode(bytes('00 00 00 1B 80 00 00 09 00 00 00 00 00 00 00 02 53 4D 53 43 00 02 10 00 02 34 35'))
   assert.ok(!(pdu instanceof PduError) && pdu.command === 'bind_transceiver_resp')
@@ -481,3 +496,11 @@ const anyPdu: fc.Arbitrary<Pdu> = fc.oneof(
     record({ serviceType: text(5), messageId: text(64), source: address(20), destination: address(20) }),
   ),
 )
+
+function answerWith(commandId: number, body: Buffer): Buffer {
+  const header = Buffer.alloc(16)
+  header.writeUInt32BE(16 + body.length, 0)
+  header.writeUInt32BE(commandId, 4)
+  header.writeUInt32BE(1, 12)
+  return Buffer.concat([header, body])
+}

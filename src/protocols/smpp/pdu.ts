@@ -193,7 +193,7 @@ const bind: BodyCodec<Bind> = {
 
 const bindAnswer: BodyCodec<BindAnswer> = {
   read: (reader) => ({
-    systemId: reader.ended ? '' : reader.text(16, commandStatus.ESME_RINVSYSID),
+    systemId: reader.looseText(),
     tlvs: readTlvs(reader),
   }),
   write: (writer, body) => {
@@ -260,7 +260,7 @@ const dataSm: BodyCodec<DataSm> = {
 
 /** What follows the id is not read: an id that was given is worth more than the parameters behind it. */
 const messageIdAnswer: BodyCodec<MessageIdAnswer> = {
-  read: (reader) => ({ messageId: reader.ended ? '' : reader.messageId() }),
+  read: (reader) => ({ messageId: reader.looseText() }),
   write: (writer, body) => writer.messageId(body.messageId),
 }
 
