@@ -5,7 +5,8 @@ import { createServer, type Socket } from 'node:net'
 import { after, before, test } from 'node:test'
 import { decodeMessage } from '../../src/protocols/smpp/charset.ts'
 import { Framer } from '../../src/protocols/smpp/framer.ts'
-import { decode, encode, type PduOf } from '../../src/protocols/smpp/pdu.ts'
+import { decode, encode, newShortMessage, type PduOf } from '../../src/protocols/smpp/pdu.ts'
+import { encodeReceipt } from '../../src/protocols/smpp/receipts.ts'
 import { Smsc } from '../../src/protocols/smpp/session.ts'
 import { PduError } from '../../src/protocols/smpp/status.ts'
 import { SmscSimulator } from '../../src/simulators/smsc.ts'
@@ -69,6 +70,36 @@ test('a long message that is sent again names its parts as it did before', async
   assert.equal(new Set(parts.map(({ reference }) => reference)).size, 2, 'another message is named otherwise')
   await world.operator.delete(`/v1/operator/sms/routes/${route}`)
   await world.operator.delete('/v1/operator/sms/binds/long')
+  await centre.close()
+})
+
+test('a centre that answers too late is believed, and its receipts find the message', async () => {
+  const answers: (() => void)[] = []
+  const centre = await Smsc.listen({
+    host: '127.0.0.1',
+    port: 0,
+    authenticate: () => 0,
+    onSubmit: (_session, pdu) => {
+      const { concatenation } = decodeMessage(pdu)
+      const messageId = `slow-${concatenation?.number}`
+      return new Promise((resolve) => answers.push(() => resolve({ status: 0, messageId })))
+    },
+  })
+  const route = await routeOver([await bind('slow', centre.port, { response_timeout_seconds: 1 })])
+  const [id = ''] = await sendMany('x'.repeat(200), 1)
+  const isUp = async () => (await world.operator.get('/v1/operator/sms/binds/slow')).body.is_up
+  await eventually(async () => answers.length >= 2 && !(await isUp()), 'two parts to be given up')
+  for (const answer of answers.splice(0)) answer()
+  await eventually(async () => (await ada.client.get(`/v1/sms/${id}`)).body.status === 'sent', 'the message to be sent')
+  const [session] = centre.sessions
+  for (const part of [1, 2]) {
+    const receipt = { id: `slow-${part}`, state: 'DELIVRD', error: null, submitDate: null, doneDate: null } as const
+    assert.equal(await session?.deliver(newShortMessage(encodeReceipt(receipt))), 0)
+  }
+  assert.equal((await ended(id)).status, 'delivered')
+  await world.operator.delete(`/v1/operator/sms/routes/${route}`)
+  await world.operator.delete('/v1/operator/sms/binds/slow')
+  for (const answer of answers) answer()
   await centre.close()
 })
 
@@ -194,8 +225,8 @@ function receipt(text: string): Buffer {
   return Buffer.concat([header(16 + 17 + octets.length, deliverSm), fields, Buffer.from([octets.length]), octets])
 }
 
-async function bind(name: string, port: number): Promise<{ bind: string }> {
-  const settings = { name, host: '127.0.0.1', port, system_id: name, password: 'secret', window: 20 }
+async function bind(name: string, port: number, more: object = {}): Promise<{ bind: string }> {
+  const settings = { name, host: '127.0.0.1', port, system_id: name, password: 'secret', window: 20, ...more }
   const { status, text } = await world.operator.post('/v1/operator/sms/binds', settings)
   assert.equal(status, 201, text)
   return { bind: name }

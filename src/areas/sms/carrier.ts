@@ -38,8 +38,11 @@ export type SubmitOutcome =
   | { kind: 'retry'; afterMs: number; reason: string }
   /** Its permit was refused. */
   | { kind: 'withheld' }
-  /** The connection was lost before the answer: it may have been taken, or not. */
-  | { kind: 'unknown'; reason: string }
+  /**
+   * There was no answer, or the connection was lost before it: it may have been taken, or not. `late` is fulfilled, with what
+   * `sent` would have said, if the answers come after all.
+   */
+  | { kind: 'unknown'; reason: string; late?: Promise<readonly string[]> }
 
 export interface Carrier {
   readonly name: string

@@ -267,6 +267,9 @@ async function settle(
     case 'unknown':
       errand.doubt()
       app.log.warn({ carrier, sms: message.id, reason: outcome.reason }, 'a carrier did not answer')
+      void outcome.late
+        ?.then((carrierIds) => sent(app, message, errand, carrier, carrierIds))
+        .catch((error) => app.log.warn({ error, carrier, sms: message.id }, 'a late answer could not be stored'))
       return route.onUnknown === 'maybe_twice'
         ? null
         : fail(app, message, errand, 'CARRIER_ERROR', { carrier, carrierCode: 'NO_ANSWER' })

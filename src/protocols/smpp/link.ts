@@ -12,6 +12,8 @@ const maxHandling = 1000
 /** A peer that leaves more than this unread does not read at all. */
 const maxUnsentBytes = 4 * 1024 * 1024
 const maxSequence = 0x7fffffff
+/** Requests that are no longer waited for, whose answer is still of use; the oldest are forgotten. */
+const maxLate = 10_000
 
 /** Why a request has no answer, or a session did not begin. */
 export class SessionError extends Error {
@@ -49,6 +51,8 @@ interface Outstanding {
   frame(sequence: number): Buffer | PduError
   resolve(answer: Pdu): void
   reject(error: Error): void
+  /** Told of an answer that comes after all, when nobody waits for it any more. */
+  onLate: ((answer: Pdu) => void) | null
 }
 
 /** What both ends have in common: one connection, with requests and answers going both ways. */
@@ -58,6 +62,7 @@ export class Link {
   readonly #framer = new Framer()
   /** By sequence number, and since a Map keeps its order, the first to expire is the first in it. */
   readonly #outstanding = new Map<number, Outstanding>()
+  readonly #late = new Map<number, Outstanding>()
   readonly #queue = new Set<Outstanding>()
   #inWindow = 0
   #sequence = 0
@@ -88,15 +93,18 @@ export class Link {
     return this.#inWindow + this.#queue.size
   }
 
-  /** Sends a request when the window has room for it, and gives the answer, which may be a generic_nack. */
-  request<C extends RequestCommand>(command: C, body: Bodies[C]): Promise<Pdu> {
+  /**
+   * Sends a request when the window has room for it, and gives the answer, which may be a generic_nack. `onLate` is told of
+   * an answer that comes when the promise has long been rejected.
+   */
+  request<C extends RequestCommand>(command: C, body: Bodies[C], onLate: Outstanding['onLate'] = null): Promise<Pdu> {
     if (this.#closing !== null) return Promise.reject(new SessionError('closed', 'the session closes', { sent: false }))
-    return this.#enqueue(command, body, false)
+    return this.#enqueue(command, body, false, onLate)
   }
 
   /** As request(), past the window and the queue: for what keeps the session itself. */
   urgent<C extends RequestCommand>(command: C, body: Bodies[C]): Promise<Pdu> {
-    return this.#enqueue(command, body, true)
+    return this.#enqueue(command, body, true, null)
   }
 
   answer<C extends RequestCommand>(request: PduOf<C>, body: Bodies[`${C}_resp`], status = 0): void {
@@ -141,7 +149,12 @@ export class Link {
     if (this.endedBecause === null) this.#finish(reason)
   }
 
-  #enqueue<C extends RequestCommand>(command: C, body: Bodies[C], urgent: boolean): Promise<Pdu> {
+  #enqueue<C extends RequestCommand>(
+    command: C,
+    body: Bodies[C],
+    urgent: boolean,
+    onLate: Outstanding['onLate'],
+  ): Promise<Pdu> {
     return new Promise((resolve, reject) => {
       const request: Outstanding = {
         answer: `${command}_resp`,
@@ -150,6 +163,7 @@ export class Link {
         frame: (sequence) => encode({ command, status: 0, sequence, body }),
         resolve,
         reject,
+        onLate,
       }
       if (this.endedBecause !== null) reject(new SessionError('closed', this.endedBecause, { sent: false }))
       else if (urgent || this.#inWindow < this.#options.window) this.#dispatch(request)
@@ -221,6 +235,13 @@ export class Link {
     if (pdu.command === 'generic_nack' || this.#outstanding.get(pdu.sequence)?.answer === pdu.command)
       return this.#settle(pdu.sequence)?.resolve(pdu)
     if (!isAnswer(pdu.command)) void this.#handle(pdu)
+    else if (this.#late.get(pdu.sequence)?.answer === pdu.command) this.#takeLate(pdu)
+  }
+
+  #takeLate(answer: Pdu): void {
+    const request = this.#late.get(answer.sequence)
+    this.#late.delete(answer.sequence)
+    request?.onLate?.(answer)
   }
 
   async #handle(pdu: Pdu): Promise<void> {
@@ -260,8 +281,16 @@ export class Link {
         return
       }
       const message = `no ${answer} within ${this.#options.responseTimeoutMs} ms`
-      this.#settle(sequence)?.reject(new SessionError('timeout', message, { sent: true }))
+      const request = this.#settle(sequence)
+      if (request?.onLate) this.#expectLate(sequence, request)
+      request?.reject(new SessionError('timeout', message, { sent: true }))
     }
+  }
+
+  #expectLate(sequence: number, request: Outstanding): void {
+    const [oldest] = this.#late.size >= maxLate ? this.#late.keys() : []
+    if (oldest !== undefined) this.#late.delete(oldest)
+    this.#late.set(sequence, request)
   }
 
   async #unbind(): Promise<void> {

@@ -7,7 +7,7 @@ import { patienceMs } from '../../../test/eventually.ts'
 import { Framer } from './framer.ts'
 import { SessionError } from './link.ts'
 import { type DeliverSm, decode, encode, newShortMessage, type Pdu, type SubmitSm } from './pdu.ts'
-import { Esme, type EsmeOptions, Smsc, type SmscOptions, type SmscSession } from './session.ts'
+import { Esme, type EsmeOptions, Smsc, type SmscOptions, type SmscSession, type SubmitAnswer } from './session.ts'
 import { commandStatus, PduError, statusName } from './status.ts'
 
 const waitMs = patienceMs()
@@ -103,8 +103,9 @@ test('when the connection is lost, what was sent is of unknown fate and what wai
   await until(() => smsc.sessions.size === 0)
 })
 
-test('a request without an answer times out alone, and a late answer harms nothing', async (t) => {
+test('a request without an answer times out alone, and its late answer is told to whoever wants it', async (t) => {
   const late = signal<() => void>()
+  const heard = signal<SubmitAnswer>()
   const smsc = await centre(t, {
     onSubmit: (_session, message) =>
       message.shortMessage.toString() === 'slow'
@@ -112,11 +113,12 @@ test('a request without an answer times out alone, and a late answer harms nothi
         : Promise.resolve({ status: 0, messageId: 'quick' }),
   })
   const esme = await bound(t, smsc, { responseTimeoutMs: 500 })
-  const slow = await failure(esme.submit(saying('slow')))
+  const slow = await failure(esme.submit(saying('slow'), heard.give))
   assert.deepEqual([slow.kind, slow.sent], ['timeout', true])
   const answerLate = await late.value
   answerLate()
   assert.deepEqual(await esme.submit(hello), { status: 0, messageId: 'quick' })
+  assert.deepEqual(await heard.value, { status: 0, messageId: 'late' })
 })
 
 test('a silent centre is asked whether it is there, and left when it does not say', async (t) => {

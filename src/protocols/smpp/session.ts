@@ -103,15 +103,14 @@ export class Esme {
 
   /**
    * Resolves with the centre's answer. A message that has no bytes (an address too long, say) resolves with the status that a
-   * centre would have refused it with. Rejects with a SessionError when there is no answer; see its `sent`.
+   * centre would have refused it with. Rejects with a SessionError when there is no answer; see its `sent`. After a timeout
+   * `onLate` is told of the answer if it comes after all.
    */
-  async submit(message: SubmitSm): Promise<SubmitAnswer> {
+  async submit(message: SubmitSm, onLate?: (answer: SubmitAnswer) => void): Promise<SubmitAnswer> {
     try {
-      const answer = await this.#link.request('submit_sm', message)
-      return {
-        status: refusalOf(answer, 'submit_sm_resp'),
-        messageId: answer.command === 'submit_sm_resp' ? answer.body.messageId : '',
-      }
+      return submitAnswer(
+        await this.#link.request('submit_sm', message, onLate ? (answer) => onLate(submitAnswer(answer)) : null),
+      )
     } catch (error) {
       if (error instanceof PduError) return { status: error.status, messageId: '' }
       throw error
@@ -328,6 +327,13 @@ async function receive(link: Link, pdu: Pdu, onDeliver: EsmeOptions['onDeliver']
 /** data_sm says the same as the others, with its text in message_payload. */
 function fromDataSm(body: DataSm): DeliverSm {
   return newShortMessage(body)
+}
+
+function submitAnswer(answer: Pdu): SubmitAnswer {
+  return {
+    status: refusalOf(answer, 'submit_sm_resp'),
+    messageId: answer.command === 'submit_sm_resp' ? answer.body.messageId : '',
+  }
 }
 
 /** The status of an answer. A generic_nack refuses even if it does not say why. */

@@ -11,7 +11,7 @@ import { encodeMessage, type Joining, joinings } from '../../../protocols/smpp/c
 import { SessionError } from '../../../protocols/smpp/link.ts'
 import { addressTypes, type DeliverSm, newShortMessage, type SubmitSm } from '../../../protocols/smpp/pdu.ts'
 import { type IdForm, isReceipt, normaliseId, parseReceipt } from '../../../protocols/smpp/receipts.ts'
-import { Esme } from '../../../protocols/smpp/session.ts'
+import { Esme, type SubmitAnswer } from '../../../protocols/smpp/session.ts'
 import { commandStatus, statusName } from '../../../protocols/smpp/status.ts'
 import { encodeWish } from '../../../protocols/smpp/wish.ts'
 import { carrierKind } from '../bind.ts'
@@ -147,7 +147,8 @@ type PartOutcome =
   | { kind: 'reroute'; code: string; carrierCode: string | null }
   | { kind: 'throttled' }
   | { kind: 'withheld' }
-  | { kind: 'unknown'; reason: string }
+  /** `late` is fulfilled with its id if the centre says after all that it took it. */
+  | { kind: 'unknown'; reason: string; late: Promise<string> | null }
 
 interface Part {
   readonly account: string
@@ -341,14 +342,21 @@ class SmppCarrier implements Carrier {
   }
 
   async #send(session: Esme, part: Part): Promise<void> {
+    let takenLate: (id: string) => void = () => undefined
+    const late = new Promise<string>((resolve) => {
+      takenLate = resolve
+    })
     try {
-      const { status, messageId } = await session.submit(part.pdu)
+      const answer = await session.submit(part.pdu, (slow) => {
+        if (slow.status === commandStatus.ESME_ROK) takenLate(this.#idIn(slow))
+      })
       this.#line.trust()
-      this.#answered(part, status, messageId)
+      this.#answered(part, answer)
     } catch (error) {
-      if (error instanceof SessionError && error.kind === 'timeout') this.#doubt()
+      const isTimeout = error instanceof SessionError && error.kind === 'timeout'
+      if (isTimeout) this.#doubt()
       if (error instanceof SessionError && !error.sent) this.#line.again(part)
-      else part.resolve({ kind: 'unknown', reason: messageOf(error) })
+      else part.resolve({ kind: 'unknown', reason: messageOf(error), late: isTimeout ? late : null })
     }
     this.#pump()
   }
@@ -357,9 +365,13 @@ class SmppCarrier implements Carrier {
     if (this.#line.doubt()) this.#log.warn({ bind: this.name }, 'a message centre does not answer')
   }
 
-  #answered(part: Part, status: number, messageId: string): void {
-    if (status === commandStatus.ESME_ROK)
-      return part.resolve({ kind: 'taken', id: normaliseId(messageId, this.#bind.answerIds) })
+  #idIn({ messageId }: SubmitAnswer): string {
+    return normaliseId(messageId, this.#bind.answerIds)
+  }
+
+  #answered(part: Part, answer: SubmitAnswer): void {
+    const { status } = answer
+    if (status === commandStatus.ESME_ROK) return part.resolve({ kind: 'taken', id: this.#idIn(answer) })
     const found = classes.get(status) ?? rejected('REJECTED')
     if (found.kind !== 'throttled') return part.resolve({ ...found, carrierCode: statusName(status) })
     const waitMs = this.#line.throttle(part)
@@ -406,12 +418,21 @@ function whole(parts: readonly PartOutcome[]): SubmitOutcome {
   for (const part of parts) if (part.kind === 'taken') carrierIds.push(part.id)
   if (carrierIds.length === parts.length) return { kind: 'sent', carrierIds }
   for (const part of parts) if (part.kind === 'rejected' || part.kind === 'withheld') return part
-  for (const part of parts) if (part.kind === 'unknown') return part
+  for (const part of parts) if (part.kind === 'unknown') return unknown(part.reason, parts)
   // What is out in part is out: another carrier would send all of it.
   if (carrierIds.length > 0)
     return { kind: 'unknown', reason: `of ${parts.length} parts only ${carrierIds.length} were taken` }
   for (const part of parts) if (part.kind === 'reroute') return part
   return { kind: 'reroute', code: 'THROTTLED', carrierCode: statusName(commandStatus.ESME_RTHROTTLED) }
+}
+
+/** Its ids are known late when no part was refused and the last answer has come. */
+function unknown(reason: string, parts: readonly PartOutcome[]): SubmitOutcome {
+  const ids: (string | Promise<string>)[] = []
+  for (const part of parts)
+    if (part.kind === 'taken') ids.push(part.id)
+    else if (part.kind === 'unknown' && part.late) ids.push(part.late)
+  return ids.length < parts.length ? { kind: 'unknown', reason } : { kind: 'unknown', reason, late: Promise.all(ids) }
 }
 
 function pdusOf(
