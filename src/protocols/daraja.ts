@@ -82,13 +82,19 @@ export type StkQueryAnswer =
   /** The payer has not decided yet. */
   { kind: 'pending' } | { kind: 'final'; resultCode: string } | { kind: 'token' } | { kind: 'strange' }
 
-/** While a prompt is open the provider answers 500 with the code of a failure: that is its word for pending. */
+/** The result of a prompt that has none yet. */
+const underWayCode = '4999'
+
+/**
+ * While a prompt is open the provider answers 500 with the code of a failure, or 200 with a result that is none: both are its
+ * word for pending.
+ */
 export function readStkQueryAnswer(status: number, body: unknown): StkQueryAnswer {
   const fields = membersOf(body)
   const code = textOf(fields.errorCode)
   if (isTokenError(code)) return { kind: 'token' }
-  if (code === '500.001.1001') return { kind: 'pending' }
   const resultCode = textOf(fields.ResultCode)
+  if (code === '500.001.1001' || resultCode === underWayCode) return { kind: 'pending' }
   return status === 200 && resultCode !== '' ? { kind: 'final', resultCode } : { kind: 'strange' }
 }
 

@@ -46,6 +46,7 @@ const facts: Readonly<Record<string, Facts>> = {
     ],
     queries: [
       [[500, stk('500.001.1001')], { kind: 'pending' }],
+      [[200, { ResultCode: '4999' }], { kind: 'pending' }],
       ...(
         [
           ['1', 'INSUFFICIENT_FUNDS'],
