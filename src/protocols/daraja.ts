@@ -75,7 +75,8 @@ export function readStkPushAnswer(status: number, body: unknown): StkPushAnswer 
   const code = textOf(fields.errorCode) || textOf(fields.ResponseCode)
   if (isTokenError(code)) return { kind: 'token' }
   const message = textOf(fields.errorMessage) || textOf(fields.ResponseDescription)
-  return code === '' ? { kind: 'strange' } : { kind: 'refused', code, message }
+  // Taken, and not under which id: that is no refusal.
+  return code === '' || code === '0' ? { kind: 'strange' } : { kind: 'refused', code, message }
 }
 
 export type StkQueryAnswer =

@@ -55,6 +55,9 @@ const reasons: Readonly<Record<string, FailureReason>> = {
   '8006': 'WRONG_PIN',
 }
 
+/** Said with a server's error of a push that it did not make: the payer has another one open, or the password is wrong. */
+const notAskedCode = '500.001.1001'
+
 class DarajaCarrier implements MobileMoney {
   readonly method = 'mobile_money'
   readonly provider = 'mpesa'
@@ -99,8 +102,10 @@ class DarajaCarrier implements MobileMoney {
     const heard = readStkPushAnswer(answer.status, answer.body)
     if (heard.kind === 'accepted') return { kind: 'accepted', providerId: heard.checkoutId }
     if (heard.kind === 'token') return { kind: 'unavailable', reason: 'the provider does not take our credentials' }
-    if (heard.kind === 'strange') return { kind: 'unknown', reason: `an answer with status ${answer.status}` }
-    if (busyCodes.has(heard.code)) return { kind: 'unavailable', reason: heard.code }
+    if (heard.kind === 'refused' && busyCodes.has(heard.code)) return { kind: 'unavailable', reason: heard.code }
+    // A server in trouble may have asked the payer all the same.
+    if (heard.kind === 'strange' || (answer.status >= 500 && heard.code !== notAskedCode))
+      return { kind: 'unknown', reason: `an answer with status ${answer.status}` }
     return { kind: 'refused', reason: reasons[heard.code] ?? 'PROVIDER_ERROR', code: heard.code }
   }
 
