@@ -554,6 +554,32 @@ test('a card that is sent to any other route is refused', async () => {
   }
 })
 
+test('the number of a card is not kept in a text, whatever that belongs to', async () => {
+  const { client } = await world.account({ balance: 1_000 })
+  const { body: paid } = await client.post('/v1/payments', { ...order, card: visa })
+  const lost = 'card 4242 4242 4242 4242'
+  const payout = { amount: 10, currency: 'KES', phone: '+254700000001' }
+  const phone = { type: 'phone', value: '+254711000009' }
+  for (const [path, body, field] of [
+    [`/v1/payments/${paid.payment_id}/refund`, { description: lost }, 'description'],
+    [`/v1/payments/${paid.payment_id}/refund`, { metadata: { lost } }, 'metadata'],
+    ['/v1/payouts', { ...payout, description: lost }, 'description'],
+    ['/v1/payouts', { ...payout, recipient: { name: lost } }, 'recipient'],
+    ['/v1/payouts', { ...payout, metadata: { lost } }, 'metadata'],
+    ['/v1/payments/payout/bulk', { items: [payout], description: lost }, 'description'],
+    ['/v1/payments/fraud/blacklist', { ...phone, reason: lost }, 'reason'],
+    ['/v1/payments/fraud/blacklist', { entries: [phone, { ...phone, reason: lost }] }, 'entries[1].reason'],
+  ] as const) {
+    const refused = await client.post(path, body)
+    const { code, fields } = refused.body.error
+    assert.deepEqual([refused.status, code, fields[0].field], [422, 'VALIDATION_ERROR', field], refused.text)
+  }
+  const items = [{ ...payout, description: lost }, payout]
+  const { body: batch } = await client.post('/v1/payments/payout/bulk', { items })
+  assert.equal(batch.payouts[0].error?.code, 'VALIDATION_ERROR')
+  assert.deepEqual([batch.accepted_count, batch.failed_count], [1, 1])
+})
+
 test('the same key with another card number is another request', async () => {
   const { client } = await world.account()
   const headers = { 'Idempotency-Key': 'k' }

@@ -11,6 +11,7 @@ import { maybe, one, type Tx } from '../../../platform/db.ts'
 import { pageOf, windowOf } from '../../../platform/page.ts'
 import { list, type Route, read, write } from '../../../platform/route.ts'
 import { At, listQuery, Moment, Nullable, OneOf } from '../../../platform/schema.ts'
+import { refuseCardNumbers } from '../cards/card.ts'
 import { type BlacklistType, blacklistTypes, maskedCard, normalised, ruleOf } from './blacklist.ts'
 import { deleteEntry, type EntryRow, findEntries, findEntry, insertEntries, listEntries } from './blacklist-store.ts'
 import { fingerprintOf, isCardNumber } from './card.ts'
@@ -206,6 +207,7 @@ async function written(app: App, entry: Static<typeof Entry>, path: string, nowM
   const { type, reason = '', applies_to = directions, expires_at } = entry
   const value = normalised(type, entry.value)
   if (value === null || (type === 'card' && !isCardNumber(value))) throw invalid(`${path}value`, ruleOf(type))
+  refuseCardNumbers({ [`${path}reason`]: reason })
   const until = expires_at === undefined ? null : parseMoment(expires_at)
   if (until !== null && until.getTime() <= nowMs) throw invalid(`${path}expires_at`, 'must be in the future')
   const isCard = type === 'card'

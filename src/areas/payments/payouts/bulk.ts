@@ -13,6 +13,7 @@ import { Amount, Metadata, Nullable, OneOf } from '../../../platform/schema.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { Job } from '../../../platform/work.ts'
 import { membersOf } from '../../../protocols/json.ts'
+import { refuseCardNumbers } from '../cards/card.ts'
 import { batchFields, payoutStatus } from '../events.ts'
 import { PaymentCreate } from '../input.ts'
 import {
@@ -108,6 +109,7 @@ export async function checkCallbacks(app: App, input: BulkInput, { tenant }: Cal
 export async function acceptMany(app: App, tx: Tx, input: BulkInput, caller: Caller): Promise<Static<typeof Batch>> {
   const { tenant } = caller
   const given = itemsOf(input)
+  refuseCardNumbers({ description: input.description, metadata: input.metadata })
   const currency = currencyTaken(app, currencyIn(input, given))
   const { drafts, refusals } = await sorted(app, tx, input, given, currency, caller)
   if (refusals.length > 0 && input.on_error === 'abort') throw refused(refusals)

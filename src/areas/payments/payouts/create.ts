@@ -16,6 +16,7 @@ import { Moment, OneOfAnyCase } from '../../../platform/schema.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { BankAccountIn, requireBank } from '../bank/banks.ts'
 import { newToken } from '../callbacks/address.ts'
+import { refuseCardNumbers } from '../cards/card.ts'
 import { microsOf, missing, PaymentCreate, phoneFields, phoneOf } from '../input.ts'
 import { requireProvider } from '../mobile-money/providers.ts'
 import { gatewayOf } from '../providers/gateway.ts'
@@ -129,6 +130,7 @@ export function draftOf(
       `this installation has no account with ${provider} that pays out; its operator enters one`,
       { retryAfterSeconds: 60 },
     )
+  refuseCardNumbers({ description: input.description, recipient: input.recipient, metadata: input.metadata })
   const scheduledAt = scheduledIn(input.scheduled_at, nowMs)
   return {
     id: newUuid(receivedMs),

@@ -14,6 +14,7 @@ import type { Occasion } from '../../../platform/events.ts'
 import { AmountIn, Metadata, OneOf } from '../../../platform/schema.ts'
 import { tenantOf } from '../../../platform/tenant.ts'
 import { newToken } from '../callbacks/address.ts'
+import { refuseCardNumbers } from '../cards/card.ts'
 import { microsOf, PaymentCreate } from '../input.ts'
 import { offered } from '../mobile-money/providers.ts'
 import { noSuchPayment } from '../payment.ts'
@@ -55,6 +56,7 @@ export async function acceptRefund(
   sendsInline: boolean,
 ): Promise<{ refund: RefundRow; payment: PaymentRow }> {
   const { tenant, receivedMs, nowMs, requestId } = occasion
+  refuseCardNumbers({ description: input.description, metadata: input.metadata })
   const payment = await maybe(tx.query(lockPayment, { ...tenant, id: paymentId }))
   if (!payment) throw noSuchPayment()
   // Whoever repeats a refund is told so, also when there is nothing left to refund.
