@@ -96,6 +96,16 @@ test('a batch of which nothing can be accepted is over at once, whatever its ite
   )
 })
 
+test('an item that names an address which may not be told stops no other', async () => {
+  const { client } = await world.account({ balance: 100 })
+  const items = [good({ callback_url: 'http://example.com/paid' }), good()]
+  const { status, body, text } = await client.post(path, { currency: 'KES', items })
+  assert.deepEqual([status, body.accepted_count, body.failed_count], [201, 1, 1], text)
+  const [refused] = body.payouts
+  assert.deepEqual([refused.payout_id, refused.error.code], [null, 'INVALID_URL'])
+  await over(client, body.batch_id)
+})
+
 test('items are read a page at a time, in their order, whatever became of them', async () => {
   const { client } = await world.account({ balance: 1_000 })
   const items = Array.from({ length: 7 }, (_, i) => (i % 3 === 1 ? { amount: 1 } : good()))
@@ -126,7 +136,12 @@ test('what cannot be a batch is refused whole, and nothing is held or stored', a
     [{ currency: 'XXX', items: [good()] }, 422, 'UNSUPPORTED_CURRENCY'],
     [{ currency: 'KES', items: [good(), { amount: 1 }], on_error: 'abort' }, 422, 'VALIDATION_ERROR'],
     [{ currency: 'KES', items: [good(), good({ amount: 95 })] }, 402, 'INSUFFICIENT_WALLET_BALANCE'],
-    [{ currency: 'KES', items: [good({ callback_url: 'ftp://x' })] }, 400, 'INVALID_URL'],
+    [{ currency: 'KES', items: [good()], callback_url: 'ftp://x' }, 400, 'INVALID_URL'],
+    [
+      { currency: 'KES', items: [good(), good({ callback_url: 'ftp://x' })], on_error: 'abort' },
+      422,
+      'VALIDATION_ERROR',
+    ],
     [{ currency: 'KES', items: [good()], payouts: [good()] }, 422, 'VALIDATION_ERROR'],
     [{ currency: 'KES', items: [good(), good({ card: { number: '4242424242424242' } })] }, 422, 'VALIDATION_ERROR'],
   ]

@@ -96,22 +96,39 @@ const checkItem = bodyChecker(Type.Object({ ...PayoutItem.properties, currency: 
 
 type BulkInput = Static<typeof BulkCreate>
 
+/** Addresses that items name and that may not be told, and why. */
+type Unreachable = ReadonlyMap<string, AppError>
+
 /** What must be asked of others before: whether the addresses that are to be told may be. */
-export async function checkCallbacks(app: App, input: BulkInput, { tenant }: Caller): Promise<void> {
+export async function checkCallbacks(app: App, input: BulkInput, { tenant }: Caller): Promise<Unreachable> {
   const urls = new Set<string>()
   for (const { callback_url } of [input, ...itemsOf(input).map(membersOf)])
     if (typeof callback_url === 'string') urls.add(callback_url)
   if (urls.size > maxCallbackUrls)
     throw invalid('callback_url', `may differ at most ${maxCallbackUrls} times in a batch`)
-  for (const url of urls) await app.outbound.checkUrl(url, 'callback', tenant.environment, 'callback_url')
+  const unreachable = new Map<string, AppError>()
+  for (const url of urls)
+    try {
+      await app.outbound.checkUrl(url, 'callback', tenant.environment, 'callback_url')
+    } catch (error) {
+      if (!(error instanceof AppError) || url === input.callback_url) throw error
+      unreachable.set(url, error)
+    }
+  return unreachable
 }
 
-export async function acceptMany(app: App, tx: Tx, input: BulkInput, caller: Caller): Promise<Static<typeof Batch>> {
+export async function acceptMany(
+  app: App,
+  tx: Tx,
+  input: BulkInput,
+  caller: Caller,
+  unreachable: Unreachable,
+): Promise<Static<typeof Batch>> {
   const { tenant } = caller
   const given = itemsOf(input)
   refuseCardNumbers({ description: input.description, metadata: input.metadata })
   const currency = currencyTaken(app, currencyIn(input, given))
-  const { drafts, refusals } = await sorted(app, tx, input, given, currency, caller)
+  const { drafts, refusals } = await sorted(app, tx, input, given, currency, caller, unreachable)
   if (refusals.length > 0 && input.on_error === 'abort') throw refused(refusals)
   const id = newUuid(caller.receivedMs)
   const total = drafts.reduce((sum, draft) => sum + BigInt(draft.amount), 0n)
@@ -152,6 +169,7 @@ async function sorted(
   given: readonly unknown[],
   currency: ReturnType<typeof currencyOf>,
   caller: Caller,
+  unreachable: Unreachable,
 ): Promise<{ drafts: NewPayout[]; refusals: Refusal[] }> {
   const { method, provider } = input
   const drafts: NewPayout[] = []
@@ -168,6 +186,8 @@ async function sorted(
         throw invalid('currency', `must be ${currency}, the one currency of the batch`)
       if (value.reference !== undefined && taken.has(value.reference))
         throw new AppError('DUPLICATE_REFERENCE', `the reference ${value.reference} was used before`)
+      const refusal = unreachable.get(value.callback_url ?? '')
+      if (refusal) throw refusal
       drafts.push({ ...draftOf(app, value, currency, caller), batch_index: index, queued: false })
       if (value.reference !== undefined) taken.add(value.reference)
     } catch (error) {

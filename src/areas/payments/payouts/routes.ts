@@ -102,8 +102,8 @@ const createBulk = write({
     },
   ],
   prepare: (app, { body }, caller) => checkCallbacks(app, body, caller),
-  handle: async (app, tx, { body }, caller) => {
-    const batch = await acceptMany(app, tx, body, caller)
+  handle: async (app, tx, { body }, caller, unreachable) => {
+    const batch = await acceptMany(app, tx, body, caller, unreachable)
     const { batch_id, accepted_count, total_amount, currency } = batch
     await record(tx, caller, 'payout.create_batch', batch_id, {
       after: { accepted: accepted_count, amount: total_amount.toString(), currency },
