@@ -403,7 +403,9 @@ test('money stays set aside for seven days by the clock of the sandbox', async (
   const captured = await client.post(`/v1/payments/${body.payment_id}/capture`)
   assert.deepEqual([captured.status, captured.body.status], [200, 'completed'], captured.text)
   const left = await set()
-  await advance(7 * 86_400)
+  await advance(7 * 86_400 + 1)
+  const late = await client.post(`/v1/payments/${left.payment_id}/capture`)
+  assert.deepEqual([late.status, late.body.error?.code], [409, 'INVALID_STATE'], late.text)
   await eventually(async () => {
     await advance(3_600)
     return (await client.get(`/v1/payments/${left.payment_id}`)).body.status === 'expired'

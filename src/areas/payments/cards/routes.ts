@@ -59,7 +59,8 @@ async function planCapture(
   if (!payment) throw noSuchPayment()
   const { status, details, amount: authorised } = payment
   const at = new Date(nowMs)
-  const isAuthorised = status === 'processing' && typeof details.authorised_until === 'string'
+  // Past its time the acquirer may have given it up already, and the payment soon is.
+  const isAuthorised = status === 'processing' && nowMs < Date.parse(details.authorised_until ?? '')
   const isFirst = isAuthorised && (await tx.query(askCapture, { ...tenant, payment: id, at })).length > 0
   if (!isFirst)
     throw new AppError('INVALID_STATE', `the payment is ${status}, and nothing is set aside for it`, {
