@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads a CSV file as it comes (RFC 4180: quoted cells may hold separators, quotes and line ends), a few rows at a time, so
-// that a file of any length takes the memory of one piece of it.
+// that a file of any length takes the memory of one piece of it. Lines end as they do on any system.
 import { AppError } from '../kernel/errors.ts'
 
 const maxRowLength = 20_000
@@ -46,6 +46,8 @@ class RowReader {
   #isQuoted = false
   /** A quote inside a quoted cell: it ends there, or a second one follows. */
   #hadQuote = false
+  /** A line that ended with a carriage return: a line feed behind it ends no other. */
+  #hadReturn = false
 
   get isQuoted(): boolean {
     return this.#isQuoted && !this.#hadQuote
@@ -59,6 +61,9 @@ class RowReader {
 
   #take(letter: string, rows: Row[]): void {
     if (++this.#length > maxRowLength) throw this.#wrong(`has more than ${maxRowLength} characters`)
+    const isSecondHalf = this.#hadReturn && letter === '\n'
+    this.#hadReturn = false
+    if (isSecondHalf) return
     if (letter === '\u0000') throw this.#wrong('has the character U+0000')
     if (this.#hadQuote) {
       this.#hadQuote = false
@@ -75,8 +80,10 @@ class RowReader {
     } else if (letter === '"' && this.#cell.trim() === '') {
       this.#cell = ''
       this.#isQuoted = true
-    } else if (letter === '\n') this.#end(rows)
-    else if (this.#separates(letter)) this.#endCell()
+    } else if (letter === '\n' || letter === '\r') {
+      this.#hadReturn = letter === '\r'
+      this.#end(rows)
+    } else if (this.#separates(letter)) this.#endCell()
     else if (letter !== '\ufeff') this.#cell += letter
   }
 
