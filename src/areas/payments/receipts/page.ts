@@ -3,23 +3,28 @@
 // the address sees it, so that it says no more of the payer than the end of the number.
 import type { FastifyInstance } from 'fastify'
 import { idOf } from '../../../kernel/ids.ts'
+import { least } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
 import { currencyOf } from '../../../platform/currencies.ts'
-import { maybe, statement } from '../../../platform/db.ts'
+import { maybe, one, statement } from '../../../platform/db.ts'
+import { tenantOf } from '../../../platform/tenant.ts'
 import { html } from '../../../platform/web/html.ts'
 import { askedBy } from '../../../platform/web/language.ts'
 import { type Reader, readerOf } from '../../../platform/web/reader.ts'
 import { givePage, notice, type Page } from '../../../platform/web/shell.ts'
 import { pageTexts } from '../../../platform/web/texts.ts'
+import { backWithPayer } from '../disputes/store.ts'
 import { nameOfProvider } from '../mobile-money/providers.ts'
 import type { PaymentRow } from '../store.ts'
 import { receiptNamed } from './address.ts'
 import { receiptTexts } from './texts.ts'
 
-type Shown = Pick<
+type Found = Pick<
   PaymentRow,
-  | 'id'
+  | 'bucket'
+  | 'account_id'
   | 'environment'
+  | 'id'
   | 'method'
   | 'provider'
   | 'amount'
@@ -28,14 +33,16 @@ type Shown = Pick<
   | 'description'
   | 'reference'
   | 'provider_reference'
-  | 'refunded'
   | 'completed_at'
 > & { account_name: string; time_zone: string }
 
-const findReceipt = statement<{ bucket: number; token: Buffer }, Shown>(
+/** With what the payer has back: what is only on its way may still fail. */
+type Shown = Found & { givenBack: bigint }
+
+const findReceipt = statement<{ bucket: number; token: Buffer }, Found>(
   'payments.find_receipt',
-  `select id, environment, method, provider, amount, currency, phone, description, reference, provider_reference, refunded,
-          completed_at, accounts.name_of(account_id) as account_name, accounts.timezone_of(account_id) as time_zone
+  `select bucket, account_id, environment, id, method, provider, amount, currency, phone, description, reference,
+          provider_reference, completed_at, accounts.name_of(account_id) as account_name, accounts.timezone_of(account_id) as time_zone
      from payments.payments where bucket = $bucket and receipt_token = $token and status = 'completed'`,
 )
 
@@ -44,7 +51,9 @@ export function mountReceipts(http: FastifyInstance, app: App): void {
     const named = receiptNamed(request.params.name)
     const payment = named && (await maybe(app.db.query(findReceipt, named)))
     const reader = readerOf(askedBy(request), payment?.time_zone ?? 'UTC')
-    return payment ? givePage(reply, 200, pageOf(payment, reader)) : givePage(reply, 404, missing(reader))
+    if (!payment) return givePage(reply, 404, missing(reader))
+    const back = await one(app.db.query(backWithPayer, { ...tenantOf(payment), payment: payment.id }))
+    return givePage(reply, 200, pageOf({ ...payment, givenBack: least(back.amount, payment.amount) }, reader))
   })
 }
 
@@ -57,7 +66,7 @@ function pageOf(payment: Shown, reader: Reader): Page {
   const currency = currencyOf(payment.currency)
   const money = (micros: bigint): string => reader.money({ micros, currency })
   const say = reader.words(receiptTexts)
-  const { completed_at, refunded, amount, phone } = payment
+  const { completed_at, givenBack, amount, phone } = payment
   const rows: readonly (readonly [string, string | null])[] = [
     [say('paidOn'), completed_at && reader.moment(completed_at)],
     [say('for'), payment.description],
@@ -65,12 +74,12 @@ function pageOf(payment: Shown, reader: Reader): Page {
     [say('from'), phone && say('endsIn', { digits: phone.slice(-3) })],
     [say('reference'), payment.reference],
     [say('providersReceipt'), payment.provider_reference],
-    [say('givenBack'), refunded === 0n ? null : money(refunded)],
+    [say('givenBack'), givenBack === 0n ? null : money(givenBack)],
     [say('payment'), idOf('payment', payment.id)],
   ]
   const shown = rows.filter(([, value]) => value !== null && value !== '')
-  const state = say(refunded === 0n ? 'paid' : refunded < amount ? 'partlyGivenBack' : 'givenBack')
-  const content = html`<p class="${refunded === 0n ? 'good' : 'soft'}">${state}</p>
+  const state = say(givenBack === 0n ? 'paid' : givenBack < amount ? 'partlyGivenBack' : 'givenBack')
+  const content = html`<p class="${givenBack === 0n ? 'good' : 'soft'}">${state}</p>
 <h1 class="amount">${money(amount)}</h1>
 <table class="facts">${shown.map(([name, value]) => html`<tr><th scope="row">${name}</th><td><bdi>${value ?? ''}</bdi></td></tr>\n`)}</table>`
   const { account_name: from, environment } = payment
