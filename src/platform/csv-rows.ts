@@ -5,6 +5,8 @@ import { AppError } from '../kernel/errors.ts'
 
 const maxRowLength = 20_000
 const maxCells = 200
+/** A row of so many cells has shown what separates them; one of fewer may be a sentence above the table, with a comma. */
+const cellsOfTable = 3
 
 export interface Row {
   /** Of the line on which it begins, from 1. */
@@ -38,6 +40,7 @@ function decoded(decode: () => string): string {
 
 class RowReader {
   #separator = ''
+  #isCertain = false
   #cells: string[] = []
   #cell = ''
   #line = 1
@@ -87,7 +90,7 @@ class RowReader {
     else if (letter !== '\ufeff') this.#cell += letter
   }
 
-  /** The first of the usual ones that a file has outside of quotes. */
+  /** The first of the usual ones that a row has outside of quotes, until it is certain. */
   #separates(letter: string): boolean {
     if (this.#separator === '' && (letter === ',' || letter === ';' || letter === '\t')) this.#separator = letter
     return letter === this.#separator
@@ -101,6 +104,8 @@ class RowReader {
 
   #end(rows: Row[]): void {
     this.#endCell()
+    this.#isCertain ||= this.#cells.length >= cellsOfTable
+    if (!this.#isCertain) this.#separator = ''
     if (this.#cells.some((cell) => cell !== '')) rows.push({ number: this.#beginsAt, cells: this.#cells })
     this.#cells = []
     this.#length = 0

@@ -168,6 +168,17 @@ test('whatever is written as CSV is read as it was, in whatever pieces it comes'
   )
 })
 
+test('a comma in a sentence above the table separates nothing in it', async () => {
+  const text = 'Statement of Duka Ltd, Nairobi;;;\nAccount;174379;;\nReceipt;Time;Amount;Details\nR1;x;1,500;a, b\n'
+  const read: (readonly string[])[] = []
+  for await (const some of rowsOf(pieces(Buffer.from(text), 7), 1_000)) read.push(...some.map(({ cells }) => cells))
+  assert.deepEqual(read.slice(1), [
+    ['Account', '174379', '', ''],
+    ['Receipt', 'Time', 'Amount', 'Details'],
+    ['R1', 'x', '1,500', 'a, b'],
+  ])
+})
+
 test('a file that is too long is let go of when it is', async () => {
   const read = async () => {
     for await (const _ of rowsOf(pieces(Buffer.from('a,b\n'.repeat(100)), 10), 99)) void _
