@@ -231,23 +231,38 @@ test('disputes are listed and read by their owner alone, and bad requests are re
   assert.equal((await client.get(path)).body.status, 'open')
 })
 
-test('what cannot be is not believed: more than was paid, or of a payment that was never made', async () => {
+test('a dispute of a payment that was never made is not believed', async () => {
   const account = await world.account()
-  const payment = await pay(account.client, plain)
-  const attempt = await attemptOf(account, payment.payment_id)
-  const told = { id: 'dp_more', status: 'lost', micros: 1_000_000_001n, reason: 'other' } as const
-  assert.equal(await world.app.db.tx((tx) => applyDispute(world.app, tx, tenantOf(account), attempt, told)), null)
-  assert.deepEqual(await wallet(account.client), { balance: 971, held: 0 })
   const declined = await account.client.post('/v1/payments', {
     amount: 1_000,
     currency: 'KES',
     card: { ...plain, number: '4000000000000002' },
   })
   const never = await attemptOf(account, declined.body.error.payment_id)
-  const small = { ...told, micros: 1_000_000n }
-  assert.equal(await world.app.db.tx((tx) => applyDispute(world.app, tx, tenantOf(account), never, small)), null)
+  const told = { id: 'dp_never', status: 'lost', micros: 1_000_000n, reason: 'other' } as const
+  assert.equal(await world.app.db.tx((tx) => applyDispute(world.app, tx, tenantOf(account), never, told)), null)
   assert.deepEqual((await account.client.get('/v1/payments/disputes')).body.data, [])
-  assert.deepEqual(await wallet(account.client), { balance: 971, held: 0 })
+  assert.deepEqual(await wallet(account.client), { balance: 0, held: 0 })
+})
+
+test('a dispute of more than was paid takes what was paid, and the rest is on the operator’s list', async () => {
+  const account = await world.account({ balance: 500 })
+  const { client } = account
+  const { payment_id } = await pay(client, plain)
+  const attempt = await attemptOf(account, payment_id)
+  const apply = (status: 'open' | 'lost') => {
+    const told = { id: 'dp_more', status, micros: 1_050_000_000n, reason: 'other' } as const
+    return world.app.db.tx((tx) => applyDispute(world.app, tx, tenantOf(account), attempt, told))
+  }
+  await apply('open')
+  assert.deepEqual(await wallet(client), { balance: 1_471, held: 1_000 })
+  const refused = await client.post(`/v1/payments/${payment_id}/refund`, {})
+  assert.deepEqual([refused.status, refused.body.error?.code], [409, 'REFUND_NOT_ALLOWED'], refused.text)
+  await apply('lost')
+  assert.deepEqual(await wallet(client), { balance: 471, held: 0 })
+  const { data } = (await world.operator.get('/v1/operator/payments/discrepancies')).body
+  const found = data.find((one: { payment_id: string }) => one.payment_id === payment_id)
+  assert.deepEqual([found.asked_amount, found.told_amount, found.provider_reference], [1_000, 1_050, 'dp_more'])
 })
 
 test('a dispute takes no more than refunds have left, and what is taken beyond is on the operator’s list', async () => {

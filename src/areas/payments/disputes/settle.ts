@@ -34,7 +34,7 @@ export async function applyDispute(
   const payment = await one(tx.query(lockPayment, { ...tenant, id: attempt.payment_id }))
   const before = await maybe(tx.query(findProvidersDispute, { ...tenant, payment: payment.id, providerId: told.id }))
   // Nobody can want back what was never paid: somebody has to look at it.
-  if (!before && (payment.status !== 'completed' || told.micros > payment.amount)) {
+  if (!before && payment.status !== 'completed') {
     app.log.error({ payment: idOf('payment', payment.id) }, 'an acquirer tells of a dispute that cannot be')
     return null
   }
