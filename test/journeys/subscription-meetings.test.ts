@@ -167,6 +167,33 @@ test('a bill that was taken back gives nobody credit, whether it ends or its num
   assert.deepEqual([rest.credit_applied, rest.amount_due], [0, rest.total])
 })
 
+test('a bill that was written off holds nothing up, and is credited only if its money came after all', async () => {
+  const { client, id: account } = await nairobi(world)
+  const writeOff = (invoice: string) =>
+    world.operator.post(`/v1/operator/accounts/${account}/invoices/${invoice}/write-off`)
+  const id = await subscribed(client, { payment_method: byPhone('0001') })
+  await client.patch(`${subscriptions}/${id}`, { payment_method: byPhone('0002') })
+  await advance(client, 31 * dayS)
+  const owing = await becomes(client, id, ({ status }) => status === 'past_due')
+  assert.equal((await writeOff(owing.latest_invoice_id)).body.status, 'uncollectible')
+  const { status, next_billing_at, current_period_end } = (await client.get(`${subscriptions}/${id}`)).body
+  assert.deepEqual([status, next_billing_at], ['active', current_period_end])
+  await advance(client, 31 * dayS)
+  await becomes(client, id, ({ cycles }) => cycles === 3)
+
+  const given = await Promise.all(['never', 'late'].map((name) => byLink(client, `${name}@example.com`)))
+  for (const { invoice } of given) assert.equal((await writeOff(invoice)).status, 200)
+  const [never, late] = given
+  assert.ok(never && late)
+  assert.equal((await client.patch(never.at, { quantity: 2 })).status, 200)
+  assert.deepEqual((await client.get(never.whose)).body.credits, [])
+  await client.post(`${invoices}/${late.invoice}/pay`, { phone: '+254733000001' })
+  await eventually(async () => (await client.get(`${invoices}/${late.invoice}`)).body.status === 'paid', 'late money')
+  assert.equal((await client.delete(`${late.at}?prorate=true`)).body.status, 'cancelled')
+  const [{ amount }] = (await client.get(late.whose)).body.credits
+  assert.ok(amount > 1499 && amount <= 1500, `${amount}`)
+})
+
 test('a plan is not changed while its bill is unpaid: what nobody paid is credited to nobody', async () => {
   const { client } = await nairobi(world)
   const small = await plan(client, { amount: 1000 })
@@ -254,6 +281,13 @@ test('however often the number changes within a period, what was billed less wha
     { numRuns: 6 },
   )
 })
+
+/** Somebody who pays by invoice, and the first one. */
+async function byLink(client: Client, email: string) {
+  const { body } = await client.post(subscriptions, { plan_id: await plan(client), customer: { email } })
+  const { subscription_id, latest_invoice_id: invoice, customer: who } = body
+  return { invoice, at: `${subscriptions}/${subscription_id}`, whose: `/v1/billing/customers/${who.customer_id}` }
+}
 
 /** A card that is saved, as a way to pay. */
 async function byCard(client: Client): Promise<{ type: string; card_token: string }> {

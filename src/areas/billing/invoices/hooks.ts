@@ -12,8 +12,8 @@ import { closePaid, type InvoiceRow } from './store.ts'
 interface InvoiceHooks {
   /** All of it is paid; `payment` is null when nothing had to be, or credit covered it. */
   invoicePaid?(app: App, tx: Tx, occasion: Occasion, invoice: InvoiceRow, payment: PaymentRow | null): Promise<void>
-  /** Nobody has to pay it any more. */
-  invoiceVoided?(app: App, tx: Tx, occasion: Occasion, invoice: InvoiceRow): Promise<void>
+  /** It was made void, or written off: nobody is asked for it any more. */
+  invoiceGivenUp?(app: App, tx: Tx, occasion: Occasion, invoice: InvoiceRow): Promise<void>
   /** A payment for it failed, was cancelled or expired. Late money may still pay it. */
   invoicePaymentFailed?(app: App, tx: Tx, occasion: Occasion, invoice: InvoiceRow, payment: PaymentRow): Promise<void>
   /** So much of what was paid for it was given back. */
@@ -55,8 +55,8 @@ export async function paymentFailed(
   for (const { invoicePaymentFailed } of hooks) await invoicePaymentFailed?.(app, tx, occasion, invoice, payment)
 }
 
-export async function voided(app: App, tx: Tx, occasion: Occasion, invoice: InvoiceRow): Promise<void> {
-  for (const { invoiceVoided } of hooks) await invoiceVoided?.(app, tx, occasion, invoice)
+export async function givenUp(app: App, tx: Tx, occasion: Occasion, invoice: InvoiceRow): Promise<void> {
+  for (const { invoiceGivenUp } of hooks) await invoiceGivenUp?.(app, tx, occasion, invoice)
 }
 
 export async function refunded(

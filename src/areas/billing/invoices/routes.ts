@@ -24,6 +24,7 @@ import {
 import { Invoice } from '../events.ts'
 import { requireSubscription } from '../subscriptions/subscription.ts'
 import { createInvoice } from './create.ts'
+import { givenUp } from './hooks.ts'
 import { invoiceOf, invoiceUuid, noSuchInvoice, notWhile } from './invoice.ts'
 import { payInvoice } from './pay.ts'
 import { InvoiceCreate, newInvoice } from './schema.ts'
@@ -272,7 +273,8 @@ const writeOffOne = write({
   path: '/v1/operator/accounts/:account_id/invoices/:invoice_id/write-off',
   operation: 'operator.writeOffInvoice',
   summary: 'Give up on an open invoice',
-  description: 'It becomes uncollectible. A payment that comes after all still makes it paid.',
+  description:
+    'It becomes uncollectible. A payment that comes after all still makes it paid. A subscription that it belongs to goes on without it.',
   scope: 'operator',
   params: Type.Object({
     account_id: Type.String({ description: 'Begins with acc_' }),
@@ -293,6 +295,7 @@ const writeOffOne = write({
     const before = await locked(tx, owner, params.invoice_id)
     const after = await maybe(tx.query(writeOff, { ...tenant, id, at: new Date(owner.nowMs) }))
     if (!after) throw notWhile(before, 'only an open one can be given up')
+    await givenUp(app, tx, owner, after)
     return recorded(app, tx, owner, 'invoice.write_off', after)
   },
 })

@@ -5,7 +5,7 @@ import { maybe, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import { addCredit } from '../customers/customer.ts'
 import { invoiceEvents } from '../events.ts'
-import { voided } from './hooks.ts'
+import { givenUp } from './hooks.ts'
 import { notWhile, tellInvoice } from './invoice.ts'
 import { type InvoiceRow, voidUnpaid } from './store.ts'
 
@@ -23,7 +23,7 @@ export async function voidInvoice(
   const after = await maybe(tx.query(voidUnpaid, { ...tenant, id, reason, at: new Date(nowMs) }))
   if (!after) throw notWhile(invoice, 'only one of which nothing was paid can be made void')
   await tellInvoice(app, tx, invoiceEvents.voided, occasion, after)
-  await voided(app, tx, occasion, after)
+  await givenUp(app, tx, occasion, after)
   await addCredit(tx, occasion, { customerId, currency, sourceId: id, step: 'void' }, credit_applied)
   return after
 }

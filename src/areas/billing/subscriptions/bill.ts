@@ -20,7 +20,7 @@ import { settled } from '../invoices/hooks.ts'
 import { dueOf } from '../invoices/invoice.ts'
 import { type InvoicePayment, payInvoice } from '../invoices/pay.ts'
 import { noteInvoiceSent } from '../invoices/send.ts'
-import { applyCredit, type InvoiceRow } from '../invoices/store.ts'
+import { applyCredit, findInvoice, type InvoiceRow } from '../invoices/store.ts'
 import type { PlanRow } from '../plans/store.ts'
 import { intervalAt, type Period, wallDay, withinHours } from './calendar.ts'
 import { priceOfPart } from './proration.ts'
@@ -135,6 +135,9 @@ export function unusedOf(
 export async function creditUnused(tx: Tx, occasion: Occasion, row: SubscriptionRow, from: Date): Promise<void> {
   const { customer_id: customerId, currency, latest_invoice_id: sourceId } = row
   if (sourceId === null) return
+  // What was written off was not paid, unless the money came after all.
+  const bill = await maybe(tx.query(findInvoice, { ...occasion.tenant, id: sourceId }))
+  if (bill?.status === 'uncollectible') return
   await addCredit(tx, occasion, { customerId, currency, sourceId, step: unusedStep }, unusedOf(row, from))
 }
 

@@ -32,17 +32,18 @@ import { sinceNow, tellSubscription } from './subscription.ts'
 const usualDays: readonly number[] = [1, 3, 5, 7]
 
 onInvoice({
-  invoicePaid: (app, tx, occasion, invoice) => over(app, tx, occasion, invoice, true),
-  invoiceVoided: (app, tx, occasion, invoice) => over(app, tx, occasion, invoice, false),
+  invoicePaid: over,
+  invoiceGivenUp: over,
   invoicePaymentFailed,
   invoiceRefunded,
 })
 
-/** A bill is paid, or nobody has to pay it any more. */
-async function over(app: App, tx: Tx, occasion: Occasion, invoice: InvoiceRow, isPaid: boolean): Promise<void> {
+/** A bill is paid, or nobody is asked for it any more. */
+async function over(app: App, tx: Tx, occasion: Occasion, invoice: InvoiceRow): Promise<void> {
   const { tenant, nowMs } = occasion
   const { subscription_id: id } = invoice
   if (id === null) return
+  const isPaid = invoice.status === 'paid'
   const collecting = { ...tenant, subscription: id, invoice: invoice.id }
   // Not one of ours, or one that is not asked for any more. The account's own may have taken the customer's credit already,
   // and must not wait for the subscription then.
@@ -53,8 +54,8 @@ async function over(app: App, tx: Tx, occasion: Occasion, invoice: InvoiceRow, i
   const { failed } = await one(tx.query(countUnpaid, { ...tenant, subscription: id }))
   const isWell = (row.status === 'incomplete' && isPaid) || (row.status === 'past_due' && failed === 0)
   const changes = isWell ? { status: 'active' as const, ...sinceNow(row, nowMs) } : {}
-  // What nobody paid is not credited when the rest of its period is not used.
-  const unpaid = !isPaid && row.latest_invoice_id === invoice.id ? { paid_amount: 0n } : {}
+  // What nobody will pay is not credited when the rest of its period is not used.
+  const unpaid = invoice.status === 'void' && row.latest_invoice_id === invoice.id ? { paid_amount: 0n } : {}
   const after = await save(app, tx, occasion, row, { ...changes, ...unpaid })
   if (isPaid && ended.renews) await tellSubscription(app, tx, subscriptionEvents.renewed, occasion, after)
 }
