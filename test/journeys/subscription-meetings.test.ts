@@ -194,6 +194,59 @@ test('a bill that was written off holds nothing up, and is credited only if its 
   assert.ok(amount > 1499 && amount <= 1500, `${amount}`)
 })
 
+test('whoever is moved to invoices is sent what could not be charged, and goes on', async () => {
+  const { client } = await nairobi(world)
+  const payment_method = { type: 'invoice' }
+  const sent = async () => (await tells(client, 'invoice.sent')).map(({ payload }: Told) => payload.invoice_id)
+
+  const failed = await subscribed(client, { payment_method: byPhone('0001') })
+  await client.patch(`${subscriptions}/${failed}`, { payment_method: byPhone('0002') })
+  await advance(client, 31 * dayS)
+  const owing = await becomes(client, failed, ({ status }) => status === 'past_due')
+  const moved = await client.patch(`${subscriptions}/${failed}`, { payment_method })
+  assert.deepEqual(
+    [moved.status, moved.body.status, moved.body.next_billing_at],
+    [200, 'active', owing.current_period_end],
+  )
+  assert.deepEqual(await sent(), [owing.latest_invoice_id])
+  const { body: bill } = await client.get(`${invoices}/${owing.latest_invoice_id}`)
+  assert.ok(bill.status === 'open' && bill.sent_at !== null, JSON.stringify(bill))
+  await advance(client, 31 * dayS)
+  const next = await becomes(client, failed, ({ cycles }) => cycles === 3)
+  assert.equal(next.status, 'active')
+  assert.deepEqual(await sent(), [next.latest_invoice_id, owing.latest_invoice_id])
+
+  // The first payment was refused: what is due is the customer's to pay now, for as long as it takes.
+  const { body: first } = await client.post(subscriptions, {
+    plan_id: await plan(client),
+    customer: { email: 'juma@example.com' },
+    payment_method: byPhone('0002'),
+  })
+  await toldTimes(client, 'invoice.payment_failed', 2)
+  const complete = await client.patch(`${subscriptions}/${first.subscription_id}`, { payment_method })
+  assert.equal(complete.body.status, 'active', complete.text)
+  assert.equal((await sent())[0], first.latest_invoice_id)
+  await advance(client, 2 * dayS)
+  assert.equal((await client.get(`${subscriptions}/${first.subscription_id}`)).body.status, 'active')
+})
+
+test('a charge that fails after its payer was moved to invoices is left to the customer', async () => {
+  const { client } = await nairobi(world)
+  const id = await subscribed(client, { payment_method: byPhone('0001') })
+  const at = `${subscriptions}/${id}`
+  // Whoever is asked now does not answer.
+  await client.patch(at, { payment_method: byPhone('0003') })
+  const { latest_invoice_id } = (await client.patch(at, { quantity: 2 })).body
+  assert.equal((await client.patch(at, { payment_method: { type: 'invoice' } })).body.status, 'active')
+  assert.deepEqual(await tells(client, 'invoice.sent'), [])
+  await advance(client, 3_600)
+  await toldTimes(client, 'invoice.payment_failed', 1)
+  const [{ payload }] = await toldTimes(client, 'invoice.sent', 1)
+  assert.equal(payload.invoice_id, latest_invoice_id)
+  assert.equal((await client.get(at)).body.status, 'active')
+  assert.deepEqual(await tells(client, 'subscription.past_due'), [])
+})
+
 test('a plan is not changed while its bill is unpaid: what nobody paid is credited to nobody', async () => {
   const { client } = await nairobi(world)
   const small = await plan(client, { amount: 1000 })
@@ -281,6 +334,10 @@ test('however often the number changes within a period, what was billed less wha
     { numRuns: 6 },
   )
 })
+
+interface Told {
+  payload: { invoice_id: string }
+}
 
 /** Somebody who pays by invoice, and the first one. */
 async function byLink(client: Client, email: string) {

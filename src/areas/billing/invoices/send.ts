@@ -43,7 +43,12 @@ export async function deliverAndTell(
 }
 
 /** Notes that an invoice was sent, and tells of it. */
-export async function noteInvoiceSent(app: App, tx: Tx, occasion: Occasion, { id }: InvoiceRow): Promise<InvoiceRow> {
+export async function noteInvoiceSent(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  { id }: Pick<InvoiceRow, 'id'>,
+): Promise<InvoiceRow> {
   const { tenant, nowMs } = occasion
   const sent = await one(tx.query(noteSent, { ...tenant, id, at: new Date(nowMs) }))
   await tellInvoice(app, tx, invoiceEvents.sent, occasion, sent)

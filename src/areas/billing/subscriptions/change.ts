@@ -12,17 +12,27 @@ import { subscriptionEvents } from '../events.ts'
 import { findPlan, type PlanRow } from '../plans/store.ts'
 import { beginPeriod, billRest, creditUnused, undone } from './bill.ts'
 import { wallClock } from './calendar.ts'
+import { leaveToCustomer } from './dunning.ts'
 import { save } from './schedule.ts'
 import {
   countUnpaid,
   findCollection,
+  lockBills,
   noteSubscription,
   type SubscriptionRow,
   type SubscriptionState,
   tryAgain,
 } from './store.ts'
 import { dayIn, type Method, methodOf, PaymentMethodIn, quantity, requireOffered, requirePayable } from './subscribe.ts'
-import { locked, priceOf, requireStatus, sinceNow, tellSubscription, wholeSecond } from './subscription.ts'
+import {
+  locked,
+  priceOf,
+  requireStatus,
+  requireSubscription,
+  sinceNow,
+  tellSubscription,
+  wholeSecond,
+} from './subscription.ts'
 
 export const SubscriptionUpdate = Type.Object({
   plan_id: Type.Optional(Type.String({ maxLength: 50, description: 'Its id or code; of the same currency' })),
@@ -39,6 +49,7 @@ export async function changeSubscription(
   id: string,
   input: Static<typeof SubscriptionUpdate>,
 ): Promise<SubscriptionRow> {
+  const bills = await billsToLeave(tx, occasion, id, input)
   const before = await locked(tx, occasion.tenant, id)
   requireStatus(before, ['active', 'trialing', 'past_due', 'paused', 'incomplete'])
   const old = await one(tx.query(findPlan, { ...occasion.tenant, id: before.plan_id }))
@@ -62,20 +73,35 @@ export async function changeSubscription(
     })
   if (input.payment_method) {
     const { method: way, card_token, phone, provider } = method
-    row = await pay(app, tx, occasion, row, { method: way, card_token, phone, provider })
+    row = await pay(app, tx, occasion, row, { method: way, card_token, phone, provider }, bills)
   }
   if (plan.id !== row.plan_id || count !== row.quantity) row = await reprice(app, tx, occasion, row, plan, count)
   return row
 }
 
-/** Another way to pay is tried at once where the last one failed. */
+/** The bills of somebody who is to pay by invoice, which are locked before the subscription is. */
+async function billsToLeave(
+  tx: Tx,
+  { tenant }: Occasion,
+  id: string,
+  { payment_method: given }: Static<typeof SubscriptionUpdate>,
+): Promise<string[]> {
+  if (given?.type.toLowerCase() !== 'invoice') return []
+  const { id: subscription } = await requireSubscription(tx, tenant, id)
+  return (await tx.query(lockBills, { ...tenant, subscription })).map((bill) => bill.id)
+}
+
+/** Another way to pay is tried at once where the last one failed; to whoever pays by invoice from now on the bills are sent. */
 async function pay(
   app: App,
   tx: Tx,
   occasion: Occasion,
   row: SubscriptionRow,
   method: Method,
+  bills: readonly string[],
 ): Promise<SubscriptionRow> {
+  if (method.method === 'invoice' && row.method !== 'invoice')
+    return leaveToCustomer(app, tx, occasion, await save(app, tx, occasion, row, method), bills)
   const isOwing = row.status === 'past_due' || row.status === 'incomplete'
   if (isOwing && method.method !== 'invoice')
     await tx.query(tryAgain, { ...occasion.tenant, subscription: row.id, at: new Date(occasion.nowMs) })

@@ -11,6 +11,7 @@ import { invoiceEvents, subscriptionEvents } from '../events.ts'
 import { onInvoice } from '../invoices/hooks.ts'
 import { tellInvoice } from '../invoices/invoice.ts'
 import { payInvoice } from '../invoices/pay.ts'
+import { noteInvoiceSent } from '../invoices/send.ts'
 import type { InvoiceRow } from '../invoices/store.ts'
 import { askableAt, giveUncollectableOf, payerOf } from './bill.ts'
 import { end } from './cancel.ts'
@@ -22,6 +23,7 @@ import {
   dunningOf,
   endCollection,
   findCollection,
+  leaveBills,
   lockSubscription,
   type SubscriptionRow,
   saveCollection,
@@ -90,9 +92,30 @@ async function invoicePaymentFailed(
   const collection = await maybe(tx.query(findCollection, { ...tenant, subscription: id, invoice: invoice.id }))
   // What the customer tried to pay elsewhere is not a charge of ours.
   if (collection?.payment_id !== payment.id) return
-  const isAnother = row.method !== 'invoice' && (row.method !== payment.method || row.phone !== payment.phone)
-  if (isAnother) await askTheOther(app, tx, occasion, row, collection)
+  const isAnother = row.method !== payment.method || row.phone !== payment.phone
+  if (row.method === 'invoice') {
+    const { failures, failed_at: failedAt } = collection
+    const collecting = { ...tenant, subscription: id, invoice: invoice.id }
+    await tx.query(saveCollection, { ...collecting, payment: null, failures, failedAt, tryAt: null })
+    await leaveToCustomer(app, tx, occasion, row, [invoice.id])
+  } else if (isAnother) await askTheOther(app, tx, occasion, row, collection)
   else await chargeFailed(app, tx, occasion, row, collection)
+}
+
+/** Bills that the customer pays at their links from now on; they are locked, and so is the subscription. */
+export async function leaveToCustomer(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  row: SubscriptionRow,
+  invoices: readonly string[],
+): Promise<SubscriptionRow> {
+  const { tenant, nowMs } = occasion
+  const left = await tx.query(leaveBills, { ...tenant, subscription: row.id, invoices })
+  for (const { invoice_id: id } of left) await noteInvoiceSent(app, tx, occasion, { id })
+  const { failed } = await one(tx.query(countUnpaid, { ...tenant, subscription: row.id }))
+  const isWell = (row.status === 'incomplete' && left.length > 0) || (row.status === 'past_due' && failed === 0)
+  return save(app, tx, occasion, row, isWell ? { status: 'active', ...sinceNow(row, nowMs) } : {})
 }
 
 /** While one payer was asked, another one was named, who has not refused anything yet. */

@@ -119,7 +119,7 @@ const change = write({
   operation: 'billing.updateSubscription',
   summary: 'Change the plan, the quantity, the way to pay or your notes',
   description:
-    'Another price counts from now on: what was paid and is not used becomes the customer’s credit, and the rest of the period is billed at once. While the bill for this period is not paid that is refused with `CONFLICT`. With `proration` `none` it counts from the next period on. Another interval begins a new period. Another way to pay is tried at once where the last charge failed.',
+    'Another price counts from now on: what was paid and is not used becomes the customer’s credit, and the rest of the period is billed at once. While the bill for this period is not paid that is refused with `CONFLICT`. With `proration` `none` it counts from the next period on. Another interval begins a new period. Another way to pay is tried at once where the last charge failed; whoever is moved to `invoice` is sent what is owed.',
   scope: 'billing:write',
   limit: 'payments',
   params: SubscriptionParam,

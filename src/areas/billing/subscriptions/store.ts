@@ -310,6 +310,27 @@ export const tryAgain = statement<Tenant & { subscription: string; at: Date }, o
     where ${mine} and subscription_id = $subscription and payment_id is null`,
 )
 
+/** The open bills of a subscription that are not being paid at this moment, which nobody else changes until this transaction ends. */
+export const lockBills = statement<Tenant & { subscription: string }, { id: string }>(
+  'billing.lock_bills',
+  `select id from billing.invoices
+    where ${mine} and status = 'open'
+      and id in (select invoice_id from billing.collections
+                  where ${mine} and subscription_id = $subscription and payment_id is null)
+    order by id for update`,
+)
+
+/** Those of them that nobody is being asked for lie with the customer from now on. */
+export const leaveBills = statement<
+  Tenant & { subscription: string; invoices: readonly string[] },
+  { invoice_id: string }
+>(
+  'billing.leave_bills',
+  `update billing.collections set failures = 0, failed_at = null, try_at = null
+    where ${mine} and subscription_id = $subscription and invoice_id = any($invoices::uuid[]) and payment_id is null
+   returning invoice_id`,
+)
+
 export const endCollection = statement<Collecting, CollectionRow>(
   'billing.end_collection',
   `delete from billing.collections where ${mine} and subscription_id = $subscription and invoice_id = $invoice
