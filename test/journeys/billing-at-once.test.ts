@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { uuidOf } from '../../src/kernel/ids.ts'
-import { nairobi, plan, subscriptions } from '../billing.ts'
+import { nairobi, plan, subscriptions, toldTimes } from '../billing.ts'
 import type { Client } from '../client.ts'
 import { startMarket } from '../market.ts'
 import { settled } from '../paying.ts'
@@ -47,6 +47,28 @@ test('a bill of your own that credit pays waits for no subscription', async () =
   assert.equal(await inHand(client, customer), 60)
 })
 
+test('money that comes while the clock is moved waits for that, and leaves the jobs to whoever moves it', async () => {
+  const { client, id } = await nairobi(world)
+  const account = uuidOf('account', id)
+  const payment_method = { type: 'mobile_money', phone: '+254700300002' }
+  const made = await client.post(subscriptions, { plan_id: await plan(client), customer: who, payment_method })
+  const { latest_invoice_id: bill } = made.body
+  await toldTimes(client, 'invoice.payment_failed', 1)
+  let paying = Promise.resolve({ status: 0 })
+  await sql.query('begin')
+  try {
+    await sql.query('select from accounts.sandbox_clocks where account_id = $1 for update', [account])
+    paying = client.post(`${invoices}/${bill}/pay?wait=0`, { phone: '+254700300001' })
+    await somebodyWaits('the clock')
+    const jobs = `select from work.jobs where account_id = $1 and lane = 'payments.watch' for update nowait`
+    assert.equal((await sql.query(jobs, [account])).rows.length, 1)
+  } finally {
+    await sql.query('commit')
+  }
+  assert.equal((await paying).status, 201)
+  await eventually(async () => (await client.get(`${invoices}/${bill}`)).body.status === 'paid', 'the money')
+})
+
 /** A subscription with a bill over 1,500, of somebody who has 100 in hand. */
 async function subscribed() {
   const { client } = await nairobi(world)
@@ -65,12 +87,16 @@ async function meanwhile(subscription: string, customer: string, act: () => Prom
   let acting = Promise.resolve()
   await held(subscription, async () => {
     acting = act()
-    const waiting = 'select from pg_locks where not granted and pg_backend_pid() = any(pg_blocking_pids(pid))'
-    await eventually(async () => (await sql.query(waiting)).rows.length > 0, 'somebody to wait for the subscription')
+    await somebodyWaits('the subscription')
     const taken = 'select from billing.credits where customer_id = $1 for update nowait'
     assert.equal((await sql.query(taken, [uuidOf('customer', customer)])).rows.length, 1)
   })
   await acting
+}
+
+async function somebodyWaits(what: string): Promise<void> {
+  const waiting = 'select from pg_locks where not granted and pg_backend_pid() = any(pg_blocking_pids(pid))'
+  await eventually(async () => (await sql.query(waiting)).rows.length > 0, `somebody to wait for ${what}`)
 }
 
 async function held(subscription: string, act: () => Promise<void>): Promise<void> {

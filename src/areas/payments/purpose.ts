@@ -16,6 +16,11 @@ export interface Purpose {
   readonly invoiceId?: string
   /** The account's own money: its rules and blacklists are about those who pay it. */
   readonly isOwn?: boolean
+  /**
+   * What follows waits for a moment of the account's clock, which is held until that is written. Whoever moves the clock has it
+   * before the jobs, so it is held before the payment's own job goes.
+   */
+  readonly holdsClock?: boolean
   /** Done in the transaction that makes the payment completed, when the money has come. */
   completed?(app: App, tx: Tx, occasion: Occasion, payment: PaymentRow): Promise<void>
   /** The same when it failed, was cancelled or expired. Late money may still complete it. */

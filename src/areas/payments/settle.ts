@@ -22,6 +22,7 @@ import {
   type AttemptState,
   attemptOfPayment,
   findPayment,
+  holdClock,
   lockPayment,
   open,
   type PaymentRow,
@@ -175,12 +176,14 @@ async function storeIn(
   attempt: AttemptRow,
   change: Change,
 ): Promise<PaymentRow | null> {
+  const { completed, failed, holdsClock } = purposeOf(payment)
+  const { account, environment } = occasion.tenant
+  if (holdsClock) await tx.query(holdClock, { account, environment })
   const { after, event, item } = itemOf(app, occasion, payment, attempt, change)
   const verdict = await commitIn(tx, app.nodeId, settleOperation, item)
   if (!verdict.stored) return null
   tx.afterCommit(() => told(app, after, event, verdict))
   if (isPending(app, payment, change)) await notePending(app, tx, occasion, after)
-  const { completed, failed } = purposeOf(after)
   if (event?.columns.event_type === paymentEvents.completed.name) await completed?.(app, tx, occasion, after)
   // One that was given up has failed before, for whoever asked for it.
   if (event?.columns.event_type === paymentEvents.failed.name && open.includes(payment.status))

@@ -273,6 +273,12 @@ export const withdrawAttempt = statement<One & { at: Date }, { id: string }>(
    returning id`,
 )
 
+/** Nobody moves the account's clock before this transaction ends. */
+export const holdClock = statement<Pick<Tenant, 'account' | 'environment'>, object>(
+  'payments.hold_clock',
+  'select accounts.hold_clock($account::uuid, $environment::text)',
+)
+
 /** The provider, asked, said that it was paid. */
 export const noteSaidPaid = statement<One & { at: Date }, object>(
   'payments.note_said_paid',

@@ -22,6 +22,7 @@ const anyStatus: readonly InvoiceStatus[] = ['open', 'uncollectible', 'paid', 'v
 const invoicePurpose = declarePurpose({
   name: 'invoice',
   isFree: false,
+  holdsClock: true,
   completed: paymentCompleted,
   failed: paymentLost,
   refunded: refundInvoice,
