@@ -226,7 +226,10 @@ test('a price is at most ten million, and a long text at that price is only too 
 
 test('a route over a bind that is being removed waits for that, and is refused', async (t) => {
   const bind = { name: 'leaving', host: '127.0.0.1', port: 1, system_id: 'pamoja', password: 'secret' }
-  assert.equal((await world.operator.post('/v1/operator/sms/binds', bind)).status, 201)
+  const { status: made, body: entered } = await world.operator.post('/v1/operator/sms/binds', bind)
+  assert.equal(made, 201)
+  const { body: log } = await world.operator.get('/v1/audit-log?action=sms.create_bind&target=leaving')
+  assert.equal(log.data[0].after.created_at, entered.created_at)
   const sql = new pg.Client({ connectionString: world.databaseUrl })
   await sql.connect()
   t.after(() => sql.end())

@@ -240,6 +240,7 @@ export function redact(schema: object, value: unknown): unknown {
     return shape ? redact(shape, value) : plainly(value)
   }
   const { properties, items } = schema
+  if (value instanceof Date) return momentText(value)
   if (Array.isArray(value)) return isSchema(items) ? value.slice(0, 20).map((item) => redact(items, item)) : '[array]'
   if (isSchema(value)) {
     if (!isSchema(properties)) return '[object]'
