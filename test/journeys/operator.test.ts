@@ -177,14 +177,14 @@ test('a price is in force once it is set, the most exact one first', async () =>
 test('a price of an account names it in the audit log, and one of nobody is refused', async () => {
   const ada = await world.account()
   const nobody = idOf('account', newUuid(Date.now()))
-  const price = { area: 'letters', unit: 'page', amount: 1, currency: 'KES' }
+  const price = { area: 'letters', unit: 'page', amount: 0.75, currency: 'KES' }
   const { body: own } = await world.operator.post('/v1/operator/prices', { ...price, account_id: ada.id })
   await world.operator.delete(`/v1/operator/prices/${own.id}`)
   const { body: log } = await world.operator.get('/v1/audit-log')
   const of = (action: string) =>
     log.data.find((entry: { action: string; target: string }) => entry.action === action && entry.target === own.id)
-  assert.equal(of('price.set').after.account_id, ada.id)
-  assert.equal(of('price.remove').before.account_id, ada.id)
+  assert.deepEqual([of('price.set').after.account_id, of('price.set').after.amount], [ada.id, '0.75'])
+  assert.deepEqual([of('price.remove').before.account_id, of('price.remove').before.amount], [ada.id, '0.75'])
 
   const refused = await world.operator.post('/v1/operator/prices', { ...price, account_id: nobody })
   assert.deepEqual([refused.status, refused.body.error.fields[0].field], [422, 'account_id'])

@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox'
 import { allCountries } from '../../kernel/countries.ts'
 import { AppError, invalid } from '../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../kernel/ids.ts'
-import { microDecimals, parseAmount } from '../../kernel/money.ts'
+import { formatMicros, microDecimals, parseAmount } from '../../kernel/money.ts'
 import { parseMoment } from '../../kernel/time.ts'
 import {
   announcePrices,
@@ -269,7 +269,7 @@ function auditable({ area, unit, country, network, account, money, effectiveFrom
     country,
     network,
     account_id: account && idOf('account', account),
-    amount: money.micros.toString(),
+    amount: formatMicros(money.micros),
     currency: money.currency,
     effective_from: effectiveFrom,
   }

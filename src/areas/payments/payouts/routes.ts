@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Routes of payouts.
 import { type Static, Type } from 'typebox'
+import { formatMicros } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
 import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
@@ -63,7 +64,7 @@ const create = write({
   handle: async (app, tx, { query, body }, caller) => {
     const payout = recordOf(await accept(app, tx, body, caller, query.wait !== 0))
     const { payout_id, status, amount, currency } = payout
-    await record(tx, caller, 'payout.create', payout_id, { after: { status, amount: amount.toString(), currency } })
+    await record(tx, caller, 'payout.create', payout_id, { after: { status, amount: formatMicros(amount), currency } })
     return payout
   },
   follow: async (app, { query }, caller, reply) => {
@@ -106,7 +107,7 @@ const createBulk = write({
     const batch = await acceptMany(app, tx, body, caller, unreachable)
     const { batch_id, accepted_count, total_amount, currency } = batch
     await record(tx, caller, 'payout.create_batch', batch_id, {
-      after: { accepted: accepted_count, amount: total_amount.toString(), currency },
+      after: { accepted: accepted_count, amount: formatMicros(total_amount), currency },
     })
     return batch
   },

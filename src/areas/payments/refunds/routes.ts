@@ -2,6 +2,7 @@
 // Routes of refunds.
 import { type Static, Type } from 'typebox'
 import { idOf, nilUuid, uuidOf } from '../../../kernel/ids.ts'
+import { formatMicros } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
 import { atMost } from '../../../platform/at-most.ts'
 import { record } from '../../../platform/audit.ts'
@@ -56,7 +57,7 @@ const create = write({
     const shown = refundOf(refund, payment)
     const { refund_id, payment_id, reason } = shown
     await record(tx, caller, 'refund.create', refund_id, {
-      after: { payment_id, amount: refund.amount.toString(), currency: refund.currency, reason },
+      after: { payment_id, amount: formatMicros(refund.amount), currency: refund.currency, reason },
     })
     return shown
   },
