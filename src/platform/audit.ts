@@ -6,22 +6,10 @@ import { type Queryable, statement } from './db.ts'
 import type { Window } from './page.ts'
 import { mine, type Tenant } from './tenant.ts'
 
-const insert = statement<
-  Tenant & {
-    id: string
-    actor: string
-    action: string
-    target: string
-    before: string | null
-    after: string | null
-    ip: string
-    request: string
-  },
-  object
->(
+/** Any number of entries, of any accounts. */
+const insert = statement<{ items: string }, object>(
   'platform.record',
-  `select platform.record(array[row($bucket::smallint, $account::uuid, $environment::text, $id::uuid, $actor::text,
-     $action::text, $target::text, $before::jsonb, $after::jsonb, $ip::text, $request::text)::platform.audit_item])`,
+  `select platform.record(array(select i from jsonb_populate_recordset(null::platform.audit_item, $items::jsonb) i))`,
 )
 
 export interface AuditAs {
@@ -46,22 +34,31 @@ export async function record(
 /** Notes a change that was not made by a request of the account itself. */
 export async function recordAs(
   tx: Queryable,
-  { tenant, id, actor, ip, requestId }: AuditAs,
+  by: AuditAs,
   action: string,
   target: string,
-  { before, after }: { before?: object; after?: object } = {},
+  change: { before?: object; after?: object } = {},
 ): Promise<void> {
-  await tx.query(insert, {
-    ...tenant,
-    id,
-    actor,
-    action,
-    target,
-    before: before ? JSON.stringify(before) : null,
-    after: after ? JSON.stringify(after) : null,
-    ip,
-    request: requestId,
-  })
+  await recordAll(tx, [{ by, action, target, ...change }])
+}
+
+/** Notes several changes at once, whoever made them. */
+export async function recordAll(tx: Queryable, changes: readonly Change[]): Promise<void> {
+  if (changes.length > 0) await tx.query(insert, { items: JSON.stringify(changes.map(itemOf)) })
+}
+
+export interface Change {
+  by: AuditAs
+  action: string
+  target: string
+  before?: object
+  after?: object
+}
+
+function itemOf({ by, action, target, before, after }: Change): object {
+  const { bucket, account, environment } = by.tenant
+  const { id, actor, ip, requestId: request_id } = by
+  return { bucket, account_id: account, environment, id, actor, action, target, before, after, ip, request_id }
 }
 
 export interface AuditEntry {

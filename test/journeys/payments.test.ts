@@ -490,6 +490,39 @@ test('an operator enters MTN MoMo for one country, and live payments of that cou
   assert.equal((await world.operator.delete(`${path}/mtn_momo-ug-live`)).status, 200)
 })
 
+test('the audit log tells who moved which money, in amounts as requests have them', async () => {
+  const { client } = await world.account({ balance: 100 })
+  const phone = '+254700000001'
+  const money = { amount: 12, currency: 'KES' }
+  const asked = await client.post('/v1/payments', { ...money, phone })
+  const { body: mobile } = await client.post('/v1/payments/mobile/initiate', { ...money, phone_number: phone })
+  const { body: topup } = await client.post('/v1/wallet/topup', { ...money, phone })
+  const { body: payout } = await client.post('/v1/payouts', { ...money, phone })
+  const batch = { currency: 'KES', payouts: [{ amount: 12, phone }] }
+  const { body: several } = await client.post('/v1/payments/payout/bulk', batch)
+  assert.equal(asked.status, 201, asked.text)
+  await settled(client, asked.body.payment_id)
+  const { body: refund } = await client.post(`/v1/payments/${asked.body.payment_id}/refund`, {})
+  const refused = await client.post('/v1/payments', { ...money, phone: '+254' })
+  assert.equal(refused.status, 422, refused.text)
+
+  const { body: log } = await client.get('/v1/audit-log?order=asc')
+  type Entry = { action: string; target: string; request_id: string; after: { amount: string; currency: string } }
+  const moved = log.data.filter(({ after }: Entry) => after?.amount)
+  assert.deepEqual(
+    moved.map(({ action, target, after }: Entry) => [action, target, after.amount, after.currency]),
+    [
+      ['payment.create', asked.body.payment_id, '12', 'KES'],
+      ['payment.create', mobile.payment_id, '12', 'KES'],
+      ['wallet.topup', topup.payment_id, '12', 'KES'],
+      ['payout.create', payout.payout_id, '12', 'KES'],
+      ['payout.create_batch', several.batch_id, '12', 'KES'],
+      ['refund.create', refund.refund_id, '12', 'KES'],
+    ],
+  )
+  assert.equal(moved[0].request_id, asked.headers['x-request-id'])
+})
+
 test('an address nobody was given is not found, whatever is sent there', async () => {
   for (const name of ['x', 'A'.repeat(68), 'A'.repeat(102), '%00', 'A'.repeat(2_000)]) {
     const answer = await world.stranger.request('POST', `/hooks/p/${name}`, {

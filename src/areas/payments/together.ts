@@ -4,7 +4,11 @@
 // fails, or has to wait for somebody, is given up, and each is accepted by itself.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { AppError } from '../../kernel/errors.ts'
+import { idOf, newUuid } from '../../kernel/ids.ts'
+import { formatMicros } from '../../kernel/money.ts'
 import type { App } from '../../platform/app.ts'
+import { recordAll } from '../../platform/audit.ts'
+import type { Caller } from '../../platform/auth.ts'
 import { isUnavailable, type Tx } from '../../platform/db.ts'
 import { onePerApp } from '../../platform/one-per-app.ts'
 import { Gathering } from '../../platform/work/gathering.ts'
@@ -21,6 +25,7 @@ const lockTimeoutMs = 250
 
 /** A wish, and what is stored with it in the same transaction, such as the answer to its request. */
 interface Asking extends Wish {
+  readonly occasion: Caller
   conclude(tx: Tx, payment: PaymentRow): Promise<void>
 }
 
@@ -58,8 +63,12 @@ async function acceptAll(app: App, all: readonly Asking[]): Promise<Settled[]> {
     const results = await app.db.tx(
       async (tx) => {
         const accepted = await acceptMany(app, tx, all)
-        for (const [i, payment] of accepted.entries())
-          if (!(payment instanceof AppError)) await all[i]?.conclude(tx, payment)
+        const made = all.flatMap((asking, i) => {
+          const payment = accepted[i]
+          return payment === undefined || payment instanceof AppError ? [] : [{ asking, payment }]
+        })
+        await note(tx, made)
+        for (const { asking, payment } of made) await asking.conclude(tx, payment)
         return accepted
       },
       { lockTimeoutMs },
@@ -78,9 +87,21 @@ async function acceptAll(app: App, all: readonly Asking[]): Promise<Settled[]> {
 function acceptAlone(app: App, asking: Asking): Promise<PaymentRow> {
   return app.db.tx(async (tx) => {
     const payment = await accept(app, tx, asking)
+    await note(tx, [{ asking, payment }])
     await asking.conclude(tx, payment)
     return payment
   })
+}
+
+/** Writes down who asked for them. */
+async function note(tx: Tx, made: readonly { asking: Asking; payment: PaymentRow }[]): Promise<void> {
+  const changes = made.map(({ asking: { occasion }, payment: { id, status, amount, currency } }) => ({
+    by: { ...occasion, id: newUuid(occasion.receivedMs) },
+    action: 'payment.create',
+    target: idOf('payment', id),
+    after: { status, amount: formatMicros(amount), currency },
+  }))
+  await recordAll(tx, changes)
 }
 
 /** Whoever asked hears of a refusal; that nobody has begun to wait for it yet is no mistake. */

@@ -3,9 +3,11 @@
 // and as money in the wallet, both in the transaction that brings it.
 import { type Static, Type } from 'typebox'
 import { idOf } from '../../kernel/ids.ts'
+import { formatMicros } from '../../kernel/money.ts'
 import { requireFits } from '../../ledger/ceiling.ts'
 import { balanceAfter } from '../../ledger/entries.ts'
 import type { App } from '../../platform/app.ts'
+import { record } from '../../platform/audit.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { currencyOf } from '../../platform/currencies.ts'
 import { one, type Queryable, type Tx } from '../../platform/db.ts'
@@ -79,7 +81,12 @@ export async function acceptTopup(
 ): Promise<Static<typeof Topup>> {
   const payment = paymentFor(input, caller)
   await requireFitting(tx, payment, caller)
-  return topupOf(tx, await accept(app, tx, { input: payment, occasion: caller, sendsInline, purpose: topup }))
+  const accepted = await accept(app, tx, { input: payment, occasion: caller, sendsInline, purpose: topup })
+  const { id, status, amount, currency } = accepted
+  await record(tx, caller, 'wallet.topup', idOf('payment', id), {
+    after: { status, amount: formatMicros(amount), currency },
+  })
+  return topupOf(tx, accepted)
 }
 
 /** Refuses what the wallet has no room for; what comes while it is under way is taken all the same. */
