@@ -545,6 +545,30 @@ test('a disabled endpoint is refused what it would not be sent', async () => {
   assert.equal((await client.post(`${path}/replay`, window)).body.count, 1)
 })
 
+test('a replay ends with its endpoint', async () => {
+  const client = await customer()
+  answers.set('/ended', (response) => response.writeHead(500, { 'webhook-delivery': 'abort' }).end())
+  const { body: hook } = await client.post('/v1/webhooks', { url: receiver.url('/ended'), events: ['*'] })
+  const { body: clock } = await client.get('/v1/sandbox/clock')
+  await Promise.all(Array.from({ length: 60 }, (_, n) => client.post('/v1/notes', { text: `${n}` })))
+  const failed = '?status=failed&limit=100'
+  await eventually(async () => (await deliveries(client, hook.id, failed)).length === 60, 'sixty failures')
+  const window = { from: clock.now, to: new Date(Date.parse(clock.now) + hour * 1000).toISOString() }
+  const { body: replay } = await client.post(`/v1/webhooks/${hook.id}/replay`, window)
+  assert.equal(replay.count, 60)
+  await client.delete(`/v1/webhooks/${hook.id}`)
+  const id = uuidOf('webhook', hook.id)
+  await eventually(async () => {
+    const { rows } = await sql.query(`select from work.jobs where payload ->> 'replay' = $1`, [replay.replay_id])
+    return rows.length === 0
+  }, 'the replay to end')
+  const { rows } = await sql.query(
+    'select count(*)::int as again from webhooks.deliveries where endpoint_id = $1 and replay_of is not null',
+    [id],
+  )
+  assert.ok(rows[0].again <= 50, `${rows[0].again} of sixty were told again: more than its first step`)
+})
+
 test('a window of time can be delivered again, only what failed or all of it', async () => {
   const client = await customer()
   answers.set('/window', (response) => response.writeHead(500, { 'webhook-delivery': 'abort' }).end())

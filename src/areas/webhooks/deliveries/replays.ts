@@ -59,11 +59,14 @@ interface ReplayRow {
   clock_offset_ms: bigint
 }
 
+/** Nothing comes back once it is finished, or its endpoint was deleted. */
 const lockReplay = statement<One, ReplayRow>(
   'webhooks.lock_replay',
   `select endpoint_id, since, until, status, events, total, queued, cursor,
           accounts.clock_offset_ms(account_id, environment) as clock_offset_ms
-     from webhooks.replays where ${mine} and id = $id and not finished for update`,
+     from webhooks.replays
+    where ${mine} and id = $id and not finished and endpoint_id in (select id from webhooks.endpoints where ${mine})
+      for update`,
 )
 
 const moveReplay = statement<One & { queued: number; cursor: string; finished: boolean }, object>(
