@@ -522,11 +522,13 @@ describe('over binds of the operator', () => {
     const ids = await Promise.all(Array.from({ length: 40 }, (_, i) => send(ada, `+2547224${10_000 + i}`, `mute ${i}`)))
     for (const id of ids) assert.equal((await ended(ada, id)).status, 'delivered')
     for (let i = 0; i < 40; i++) assert.equal(inbox.filter(({ text }) => text === `mute ${i}`).length, 1)
+    assert.match((await bind('mute')).last_error, /no submit_sm_resp within 1000 ms/)
     mute.silent = false
     await eventually(async () => {
       await ended(ada, await send(ada, '+254722400001', 'are you there?'))
       return heard.length > 0
     }, 'the centre to be used again')
+    await eventually(async () => (await bind('mute')).last_error === null, 'nothing to be wrong with it')
     await world.operator.delete(`/v1/operator/sms/routes/${own.body.id}`)
     await world.operator.delete('/v1/operator/sms/binds/mute')
     await mute.stop()

@@ -350,19 +350,25 @@ class SmppCarrier implements Carrier {
       const answer = await session.submit(part.pdu, (slow) => {
         if (slow.status === commandStatus.ESME_ROK) takenLate(this.#idIn(slow))
       })
-      this.#line.trust()
+      this.#trust()
       this.#answered(part, answer)
     } catch (error) {
       const isTimeout = error instanceof SessionError && error.kind === 'timeout'
-      if (isTimeout) this.#doubt()
+      if (isTimeout) this.#doubt(error.message)
       if (error instanceof SessionError && !error.sent) this.#line.again(part)
       else part.resolve({ kind: 'unknown', reason: messageOf(error), late: isTimeout ? late : null })
     }
     this.#pump()
   }
 
-  #doubt(): void {
-    if (this.#line.doubt()) this.#log.warn({ bind: this.name }, 'a message centre does not answer')
+  #trust(): void {
+    if (this.#line.isDoubted) this.lastError = null
+    this.#line.trust()
+  }
+
+  #doubt(reason: string): void {
+    this.lastError = reason
+    if (this.#line.doubt()) this.#log.warn({ bind: this.name, reason }, 'a message centre does not answer')
   }
 
   #idIn({ messageId }: SubmitAnswer): string {
