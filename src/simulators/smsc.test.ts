@@ -97,7 +97,7 @@ test('13 replies STOP, and 14 says the text again, however long', async (t) => {
   assert.equal(parts.length, 3)
   const receipts = [await ada.receipt(), await ada.receipt(), await ada.receipt()]
   assert.deepEqual(receipts.map(({ id }) => id).sort(), parts.map(({ messageId }) => messageId).sort())
-  const echo = [await ada.next(), await ada.next(), await ada.next()].map(decodeMessage)
+  const echo = [await ada.next(), await ada.next(), await ada.next()].map((pdu) => decodeMessage(pdu))
   assert.equal(echo.map((part) => part.text).join(''), text)
   assert.deepEqual(
     echo.map((part) => part.concatenation?.number),
@@ -150,7 +150,7 @@ test('a handset sends a text of any length', async (t) => {
   assert.deepEqual(short.destination, { ...addressTypes.network, address: '22141' })
   const text = 'እንደምን አለህ '.repeat(15)
   assert.equal(await simulator.inbound('+254712345678', '22141', text), 0)
-  const parts = [await ada.next(), await ada.next(), await ada.next()].map(decodeMessage)
+  const parts = [await ada.next(), await ada.next(), await ada.next()].map((pdu) => decodeMessage(pdu))
   assert.equal(parts.map((part) => part.text).join(''), text)
   await ada.esme.close()
   await until(() => simulator.sessions.size === 0)

@@ -127,7 +127,7 @@ test('parts join to the text, and none is too long or cuts a character', () => {
   fc.assert(
     fc.property(anyText, fc.constantFrom(...joinings), (text, joining) => {
       const contents = encodeMessage(text, { reference: 300, joining })
-      const parts = contents.map(decodeMessage)
+      const parts = contents.map((content) => decodeMessage(content))
       assert.equal(parts.map((part) => part.text).join(''), text)
       for (const [i, { shortMessage, dataCoding, esmClass }] of contents.entries()) {
         const headerSeptets = joining === 'udh' ? 7 : 8

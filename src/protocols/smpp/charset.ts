@@ -7,6 +7,10 @@ import { dataCodings, esmClasses, type ShortMessage } from './pdu.ts'
 
 export type Encoding = 'gsm7' | 'ucs2'
 
+/** What a centre takes data_coding 0 for: the specification leaves it to the centre. */
+export const alphabets = ['gsm', 'latin1'] as const
+export type Alphabet = (typeof alphabets)[number]
+
 /** How many units (septets or UTF-16 units) a message of one part holds, and each part of several. */
 export const partSizes = {
   gsm7: { alone: 160, together: 153 },
@@ -137,9 +141,19 @@ export function decodeUcs2(octets: Buffer): string {
     .toString('utf16le')
 }
 
+function isLatin1(text: string): boolean {
+  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 0xff) return false
+  return true
+}
+
+function encodeLatin1(text: string): Buffer {
+  return Buffer.from(text, 'latin1')
+}
+
 /** By data_coding: the general and the message-class groups of TS 23.038 where SMPP leaves them, else as SMPP names it. */
-export function decodeText(octets: Buffer, dataCoding: number): string {
+export function decodeText(octets: Buffer, dataCoding: number, alphabet: Alphabet = 'gsm'): string {
   if (dataCoding === dataCodings.ucs2 || (dataCoding & 0xcc) === 0x08) return decodeUcs2(octets)
+  if (dataCoding === dataCodings.gsm && alphabet === 'latin1') return octets.toString('latin1')
   if (
     dataCoding === dataCodings.gsm ||
     (dataCoding & 0xf4) === 0xf0 ||
@@ -311,15 +325,19 @@ export type Joining = (typeof joinings)[number]
 
 export type Content = Pick<ShortMessage, 'esmClass' | 'dataCoding' | 'shortMessage' | 'tlvs'>
 
-/** What the PDUs of a text hold, one for each part; the references of messages under way to one number must differ. */
+/**
+ * What the PDUs of a text hold, one for each part; the references of messages under way to one number must differ. Where the
+ * alphabet is Latin-1, a text with one of the few characters that only GSM has goes as UCS-2.
+ */
 export function encodeMessage(
   text: string,
-  options: { encoding?: Encoding; reference: number; joining?: Joining },
+  options: { encoding?: Encoding; reference: number; joining?: Joining; alphabet?: Alphabet },
 ): Content[] {
-  const { reference, joining = 'udh' } = options
-  const { encoding, parts, units } = split(text, options.encoding, joining === 'udh16' ? widePartSizes : partSizes)
+  const { reference, joining = 'udh', alphabet = 'gsm' } = options
+  const wanted = alphabet === 'latin1' && !isLatin1(text) ? 'ucs2' : options.encoding
+  const { encoding, parts, units } = split(text, wanted, joining === 'udh16' ? widePartSizes : partSizes)
   assert(parts.length <= maxParts, 'a message has at most 255 parts')
-  const octetsOf = encoding === 'gsm7' ? encodeGsm7 : encodeUcs2
+  const octetsOf = encoding === 'ucs2' ? encodeUcs2 : alphabet === 'gsm' ? encodeGsm7 : encodeLatin1
   const dataCoding = encoding === 'gsm7' ? dataCodings.gsm : dataCodings.ucs2
   if (parts.length === 1) return [{ esmClass: 0, dataCoding, shortMessage: octetsOf(text, units), tlvs: {} }]
   const plain = { esmClass: 0, dataCoding, tlvs: {} }
@@ -338,12 +356,15 @@ export function encodeMessage(
 }
 
 /** The text of a message or of one part of it, wherever its PDU carries it, without zeros: some centres end or fill texts with them. */
-export function decodeMessage(content: Content): { text: string; concatenation: Concatenation | null } {
+export function decodeMessage(
+  content: Content,
+  alphabet: Alphabet = 'gsm',
+): { text: string; concatenation: Concatenation | null } {
   const { tlvs, dataCoding } = content
   const octets = content.shortMessage.length > 0 ? content.shortMessage : (tlvs.messagePayload ?? content.shortMessage)
   const { concatenation, rest } =
     (content.esmClass & esmClasses.udh) !== 0 ? parseUdh(octets) : { concatenation: sarOf(tlvs), rest: octets }
-  return { text: decodeText(rest, dataCoding).replaceAll('\u0000', ''), concatenation }
+  return { text: decodeText(rest, dataCoding, alphabet).replaceAll('\u0000', ''), concatenation }
 }
 
 function sarOf({ sarMsgRefNum, sarTotalSegments, sarSegmentSeqnum }: ShortMessage['tlvs']): Concatenation | null {

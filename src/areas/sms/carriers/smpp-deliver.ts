@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a message centre delivers, in our words: receipts with our error codes, and messages of handsets, whole or in parts.
-import { decodeMessage, isGsm } from '../../../protocols/smpp/charset.ts'
+import { type Alphabet, decodeMessage, isGsm } from '../../../protocols/smpp/charset.ts'
 import type { Address } from '../../../protocols/smpp/octets.ts'
 import { addressTypes, type DeliverSm } from '../../../protocols/smpp/pdu.ts'
 import { type DeliveryReceipt, type IdForm, normaliseId, type ReceiptState } from '../../../protocols/smpp/receipts.ts'
@@ -37,8 +37,8 @@ export function receiptOf(carrier: string, idForm: IdForm, { id, state, error }:
 }
 
 /** A message of a handset. Its number is written as customers write numbers, whatever the centre calls its type. */
-export function incomingOf(carrier: string, pdu: DeliverSm): Incoming {
-  const { text, concatenation } = decodeMessage(pdu)
+export function incomingOf(carrier: string, alphabet: Alphabet, pdu: DeliverSm): Incoming {
+  const { text, concatenation } = decodeMessage(pdu, alphabet)
   return {
     carrier,
     from: numberOf(pdu.source),

@@ -54,6 +54,27 @@ test('a long message is handed over as the bind says, with an id for each part',
   }
 })
 
+test('text is written and read in the alphabet of the centre', async (t) => {
+  for (const [alphabet, at] of [
+    ['gsm', 0x00],
+    ['latin1', 0x40],
+  ] as const) {
+    const { carrier, submitted, incoming, sessions } = await connected(t, { alphabet })
+    await carrier.submit({ ...message, text: '@' })
+    await carrier.submit({ ...message, text: '€' })
+    const [plain, euro] = submitted
+    assert.deepEqual([plain?.dataCoding, plain?.shortMessage], [0, Buffer.from([at])])
+    assert.deepEqual([euro && decodeMessage(euro).text, euro?.dataCoding], ['€', alphabet === 'gsm' ? 0 : 8])
+    const pdu = {
+      source: { ...addressTypes.international, address: '254711000001' },
+      destination: { ...addressTypes.network, address: '22141' },
+      shortMessage: Buffer.from([at]),
+    }
+    assert.equal(await sessions[0]?.deliver(newShortMessage(pdu)), 0)
+    assert.equal(incoming[0]?.text, '@')
+  }
+})
+
 test('what a handset sends is told in parts, however they are numbered', async (t) => {
   const { incoming, sessions } = await connected(t)
   const addresses = {

@@ -7,7 +7,7 @@ import { AppError } from '../../../kernel/errors.ts'
 import type { Logger } from '../../../platform/log.ts'
 import { messageOf } from '../../../platform/log.ts'
 import { OneOf } from '../../../platform/schema.ts'
-import { encodeMessage, type Joining, joinings } from '../../../protocols/smpp/charset.ts'
+import { type Alphabet, alphabets, encodeMessage, type Joining, joinings } from '../../../protocols/smpp/charset.ts'
 import { SessionError } from '../../../protocols/smpp/link.ts'
 import { addressTypes, type DeliverSm, newShortMessage, type SubmitSm } from '../../../protocols/smpp/pdu.ts'
 import { type IdForm, isReceipt, normaliseId, parseReceipt } from '../../../protocols/smpp/receipts.ts'
@@ -40,6 +40,8 @@ interface SmppBind {
   readonly receiptIds: IdForm
   /** How the parts of a long message are joined. */
   readonly concatenation: Joining
+  /** What text is written in whose data_coding is 0. */
+  readonly alphabet: Alphabet
 }
 
 const IdSetting = (where: string) =>
@@ -74,6 +76,10 @@ const Settings = Type.Object({
       'How a long message is handed over: in parts with a header of 8-bit (`udh`) or 16-bit (`udh16`) reference, in ' +
       'parts told by `sar` parameters, or whole in the parameter message_payload (`payload`)',
   }),
+  alphabet: OneOf(alphabets, {
+    default: 'gsm',
+    description: 'What the message centre takes text for whose data_coding is 0, in both directions',
+  }),
 })
 
 export const smppKind = carrierKind({
@@ -95,6 +101,7 @@ export const smppKind = carrierKind({
         answerIds: settings.answer_ids,
         receiptIds: settings.receipt_ids,
         concatenation: settings.concatenation,
+        alphabet: settings.alphabet,
       },
       intake,
       log,
@@ -213,7 +220,7 @@ class SmppCarrier implements Carrier {
   async submit(message: OutboundMessage): Promise<SubmitOutcome> {
     const { account, priority, weight } = message
     const permit = message.permit && once(message.permit)
-    const pdus = pdusOf(message, this.#bind.concatenation)
+    const pdus = pdusOf(message, this.#bind)
     const refusal = this.#line.refusal(message, pdus.length)
     if (refusal) return refusal
     const outcomes = pdus.map(
@@ -389,7 +396,7 @@ class SmppCarrier implements Carrier {
   async #deliver(pdu: DeliverSm): Promise<number> {
     try {
       if (isReceipt(pdu)) await this.#report(pdu)
-      else await this.#intake.incoming(incomingOf(this.name, pdu))
+      else await this.#intake.incoming(incomingOf(this.name, this.#bind.alphabet, pdu))
       return commandStatus.ESME_ROK
     } catch (error) {
       if (error instanceof AppError && error.code === 'INVALID_REQUEST') {
@@ -443,9 +450,9 @@ function unknown(reason: string, parts: readonly PartOutcome[]): SubmitOutcome {
 
 function pdusOf(
   { to, from, text, encoding, reference, validitySeconds, wish }: OutboundMessage,
-  joining: Joining,
+  { concatenation: joining, alphabet }: SmppBind,
 ): SubmitSm[] {
-  return encodeMessage(text, { encoding, reference, joining }).map((content) =>
+  return encodeMessage(text, { encoding, reference, joining, alphabet }).map((content) =>
     newShortMessage({
       source: sourceOf(from),
       destination: { address: to.replace('+', ''), ...addressTypes.international },
