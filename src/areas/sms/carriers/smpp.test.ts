@@ -75,6 +75,18 @@ test('text is written and read in the alphabet of the centre', async (t) => {
   }
 })
 
+test('the sender of a text is typed by what it is, a short code as the centre wants it', async (t) => {
+  const typed = async (settings: object, from: string) => {
+    const { carrier, submitted } = await connected(t, settings)
+    await carrier.submit({ ...message, from })
+    return submitted[0]?.source
+  }
+  assert.deepEqual(await typed({}, 'PAMOJA'), { ton: 5, npi: 0, address: 'PAMOJA' })
+  assert.deepEqual(await typed({}, '+254711000001'), { ton: 1, npi: 1, address: '254711000001' })
+  assert.deepEqual(await typed({}, '22141'), { ton: 3, npi: 0, address: '22141' })
+  assert.deepEqual(await typed({ short_code_ton: 0, short_code_npi: 1 }, '22141'), { ton: 0, npi: 1, address: '22141' })
+})
+
 test('what a handset sends is told in parts, however they are numbered', async (t) => {
   const { incoming, sessions } = await connected(t)
   const addresses = {

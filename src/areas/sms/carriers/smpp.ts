@@ -42,6 +42,8 @@ interface SmppBind {
   readonly concatenation: Joining
   /** What text is written in whose data_coding is 0. */
   readonly alphabet: Alphabet
+  /** How the centre wants short codes typed that texts are from. */
+  readonly shortCodes: { readonly ton: number; readonly npi: number }
 }
 
 const IdSetting = (where: string) =>
@@ -80,6 +82,20 @@ const Settings = Type.Object({
     default: 'gsm',
     description: 'What the message centre takes text for whose data_coding is 0, in both directions',
   }),
+  short_code_ton: Type.Integer({
+    default: addressTypes.network.ton,
+    minimum: 0,
+    maximum: 6,
+    rule: 'must be 0 to 6',
+    description: 'The type of number that the message centre wants of a short code which texts are from',
+  }),
+  short_code_npi: Type.Integer({
+    default: addressTypes.network.npi,
+    minimum: 0,
+    maximum: 18,
+    rule: 'must be 0 to 18',
+    description: 'The same for its numbering plan',
+  }),
 })
 
 export const smppKind = carrierKind({
@@ -102,6 +118,7 @@ export const smppKind = carrierKind({
         receiptIds: settings.receipt_ids,
         concatenation: settings.concatenation,
         alphabet: settings.alphabet,
+        shortCodes: { ton: settings.short_code_ton, npi: settings.short_code_npi },
       },
       intake,
       log,
@@ -450,11 +467,11 @@ function unknown(reason: string, parts: readonly PartOutcome[]): SubmitOutcome {
 
 function pdusOf(
   { to, from, text, encoding, reference, validitySeconds, wish }: OutboundMessage,
-  { concatenation: joining, alphabet }: SmppBind,
+  { concatenation: joining, alphabet, shortCodes }: SmppBind,
 ): SubmitSm[] {
   return encodeMessage(text, { encoding, reference, joining, alphabet }).map((content) =>
     newShortMessage({
-      source: sourceOf(from),
+      source: sourceOf(from, shortCodes),
       destination: { address: to.replace('+', ''), ...addressTypes.international },
       validityPeriod: validityPeriod(validitySeconds),
       registeredDelivery: 1,
@@ -464,9 +481,9 @@ function pdusOf(
   )
 }
 
-function sourceOf(from: string): SubmitSm['source'] {
+function sourceOf(from: string, shortCodes: SmppBind['shortCodes']): SubmitSm['source'] {
   if (!/^\+?\d+$/.test(from)) return { address: from, ...addressTypes.alphanumeric }
-  if (from.length <= shortCodeDigits) return { address: from, ...addressTypes.network }
+  if (from.length <= shortCodeDigits) return { address: from, ...shortCodes }
   return { address: from.replace('+', ''), ...addressTypes.international }
 }
 
