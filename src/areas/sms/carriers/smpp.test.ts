@@ -83,7 +83,9 @@ test('the sender of a text is typed by what it is, a short code as the centre wa
   }
   assert.deepEqual(await typed({}, 'PAMOJA'), { ton: 5, npi: 0, address: 'PAMOJA' })
   assert.deepEqual(await typed({}, '+254711000001'), { ton: 1, npi: 1, address: '254711000001' })
+  assert.deepEqual(await typed({}, '+2902250'), { ton: 1, npi: 1, address: '2902250' })
   assert.deepEqual(await typed({}, '22141'), { ton: 3, npi: 0, address: '22141' })
+  assert.deepEqual(await typed({}, '40100200'), { ton: 3, npi: 0, address: '40100200' })
   assert.deepEqual(await typed({ short_code_ton: 0, short_code_npi: 1 }, '22141'), { ton: 0, npi: 1, address: '22141' })
 })
 

@@ -133,7 +133,8 @@ const longestReconnectMs = 20_000
 /** A session that is lost sooner than this was as good as refused: who binds again at once, and again, is sent away for good. */
 const soundMs = 5_000
 const jitter = 0.2
-const shortCodeDigits = 6
+/** As many as the numbers have that operators give out as short codes. */
+const shortCodeDigits = 8
 
 type Class =
   | { kind: 'rejected'; code: string }
@@ -483,7 +484,7 @@ function pdusOf(
 
 function sourceOf(from: string, shortCodes: SmppBind['shortCodes']): SubmitSm['source'] {
   if (!/^\+?\d+$/.test(from)) return { address: from, ...addressTypes.alphanumeric }
-  if (from.length <= shortCodeDigits) return { address: from, ...shortCodes }
+  if (!from.startsWith('+') && from.length <= shortCodeDigits) return { address: from, ...shortCodes }
   return { address: from.replace('+', ''), ...addressTypes.international }
 }
 
