@@ -7,6 +7,8 @@ export const maxPduBytes = 64 * 1024
 
 export const headerBytes = 16
 
+const tlvHeadBytes = 4
+
 /** The most octets `shortMessage` holds; longer ones are cut into parts or go into the TLV messagePayload. */
 const maxShortMessageBytes = 254
 
@@ -87,11 +89,14 @@ export class Reader {
     return value
   }
 
-  /** What is left are optional parameters, each handed over by its tag and where its value is. */
+  /**
+   * What is left are optional parameters, each handed over by its tag and where its value is. Less than the head of one is
+   * filling, which some centres leave behind a message.
+   */
   eachTlv(take: (tag: number, frame: Buffer, start: number, end: number) => void): void {
-    while (!this.ended) {
-      const start = this.#offset + 4
-      const end = start > this.#frame.length ? start : start + this.#frame.readUInt16BE(this.#offset + 2)
+    while (this.#offset + tlvHeadBytes <= this.#frame.length) {
+      const start = this.#offset + tlvHeadBytes
+      const end = start + this.#frame.readUInt16BE(this.#offset + 2)
       if (end > this.#frame.length)
         throw this.#error('an optional parameter does not end within the body', commandStatus.ESME_RINVOPTPARSTREAM)
       take(this.#frame.readUInt16BE(this.#offset), this.#frame, start, end)
