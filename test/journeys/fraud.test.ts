@@ -692,6 +692,18 @@ test('a rule is held against what was checked before', async () => {
   assert.equal((await hold('frl_x')).status, 404)
 })
 
+test('the days that a rule is held against are those of the account’s clock', async () => {
+  const { client } = await world.account()
+  await client.post('/v1/payments?wait=0', payment)
+  await client.post('/v1/sandbox/clock', { advance_seconds: 10 * 86_400 })
+  const later = await client.post('/v1/payments?wait=0', payment)
+  const rule = await addRule(client, { name: 'Large', action: 'block', conditions: [large] })
+  const checked = async (range: object) =>
+    (await client.post(`/v1/payments/fraud/rules/${rule}/backtest`, range)).body.checked
+  const day = later.body.created_at.slice(0, 10)
+  assert.deepEqual([await checked({ start_date: day }), await checked({ end_date: day }), await checked({})], [1, 2, 2])
+})
+
 test('one account’s rules, lists and counts are not another’s, and test is not live', async () => {
   const { client: ada } = await world.account()
   const { client: eve } = await world.account()

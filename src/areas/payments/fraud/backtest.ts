@@ -5,7 +5,7 @@ import { Type } from 'typebox'
 import { idOf, nilUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
-import { idBounds } from '../../../platform/page.ts'
+import { shownBounds } from '../../../platform/page.ts'
 import { type Route, read } from '../../../platform/route.ts'
 import { dayRangeQuery } from '../../../platform/schema.ts'
 import { type BlacklistType, placesOf } from './blacklist.ts'
@@ -62,7 +62,7 @@ const strictness: Readonly<Record<Action, number>> = { allow: 0, review: 1, requ
 
 async function heldAgainst(app: App, caller: Caller, id: string, range: { start_date?: string; end_date?: string }) {
   const rule = ruleOf(await knownRule(app.db, caller, id))
-  const bounds = idBounds(range)
+  const bounds = shownBounds(range, caller)
   const names = rule.compiled.velocities.map(velocityName)
   const decisions = { allow: 0, review: 0, require_3ds: 0, block: 0 }
   const samples: string[] = []

@@ -2,6 +2,7 @@
 // All SQL of decisions. One statement counts a subject and reads everything that the decision needs; what is counted when is
 // in the SQL functions.
 import { statement } from '../../../platform/db.ts'
+import type { ShownBounds } from '../../../platform/page.ts'
 import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
 import type { BlacklistType } from './blacklist.ts'
 import type { Match } from './condition.ts'
@@ -232,12 +233,13 @@ export const findCheck = statement<One, CheckRow>(
 
 /** Checks of a time, a page of them, oldest first. */
 export const checksBetween = statement<
-  Tenant & { from: string; to: string; after: string; directions: readonly string[]; limit: number },
+  Tenant & ShownBounds & { after: string; directions: readonly string[]; limit: number },
   CheckRow
 >(
   'payments.risk_checks_between',
   `select id, direction, decision, inputs from payments.risk_checks
     where ${mine} and id >= $from::uuid and id < $to::uuid and id > $after::uuid and direction = any($directions::text[])
+      and ($since::timestamptz is null or created_at >= $since) and ($until::timestamptz is null or created_at < $until)
     order by id limit $limit::int`,
 )
 
