@@ -704,6 +704,16 @@ test('the days that a rule is held against are those of the account’s clock', 
   assert.deepEqual([await checked({ start_date: day }), await checked({ end_date: day }), await checked({})], [1, 2, 2])
 })
 
+test('a payment by bank that there is already is looked for on the blacklist by its account', async () => {
+  const { client } = await world.account()
+  const bank = { bank_code: '999', account_number: '0112230001', account_name: 'Asha' }
+  const { body: paid } = await client.post('/v1/payments?wait=0', { amount: 100, currency: 'KES', bank })
+  const blocked = { type: 'bank_account', value: bank.account_number }
+  assert.equal((await client.post('/v1/payments/fraud/blacklist', blocked)).status, 201)
+  const now = await check(client, { payment_id: paid.payment_id })
+  assert.deepEqual([now.decision, now.blacklist_hits.length], ['block', 1])
+})
+
 test('one account’s rules, lists and counts are not another’s, and test is not live', async () => {
   const { client: ada } = await world.account()
   const { client: eve } = await world.account()

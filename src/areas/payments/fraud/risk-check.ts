@@ -212,7 +212,7 @@ async function existing(
 ): Promise<{ subject: Subject; known: Facts }> {
   const payment = await maybe(tx.query(findPayment, { ...tenant, id: paymentUuid(id) }))
   if (!payment) throw noSuchPayment()
-  const { amount: micros, currency, method, provider, phone, customer, metadata } = payment
+  const { amount: micros, currency, method, provider, phone, customer, metadata, details } = payment
   if (!isCurrency(currency)) throw new Error(`a payment in an unknown currency: ${currency}`)
   const check = await maybe(tx.query(findCheck, { ...tenant, id: payment.id }))
   const known = readFacts(check?.inputs.facts ?? {})
@@ -242,6 +242,7 @@ async function existing(
         fingerprint: text('card_fingerprint'),
         isSaved: charged !== null && charged.charged_token !== null,
       },
+      bank: details.bank ? { code: details.bank.bank_code, accountNumber: details.bank.account_number } : null,
     },
   }
 }
