@@ -43,6 +43,7 @@ const facts: Readonly<Record<string, Facts>> = {
       [[400, stk('400.002.02')], { kind: 'refused', reason: 'PROVIDER_ERROR', code: '400.002.02' }],
       [[500, stk('500.003.02')], { kind: 'unavailable' }],
       [[503, stk('500.003.03')], { kind: 'unavailable' }],
+      [[429, { fault: { faultstring: 'Spike arrest violation' } }], { kind: 'unavailable' }],
       [[500, stk('500.001.1001')], { kind: 'refused', reason: 'PROVIDER_ERROR' }],
       [[500, stk('500.002.1001')], { kind: 'unknown' }],
       [[200, { ResponseCode: '0' }], { kind: 'unknown' }],

@@ -50,6 +50,7 @@ const facts: Readonly<Record<string, Facts>> = {
       [[500, refusal('500.002.1001')], { kind: 'unknown' }],
       [[503, refusal('500.003.02')], { kind: 'unavailable' }],
       [[503, refusal('500.003.03')], { kind: 'unavailable' }],
+      [[429, { fault: { faultstring: 'Spike arrest violation' } }], { kind: 'unavailable' }],
     ],
     queries: [
       [[200, { ConversationID: 'AG_1', ResponseCode: '0' }], { kind: 'asked' }],
