@@ -81,6 +81,7 @@ test('what is said at once', () => {
     [400, { errorCode: '400.002.02' }, { kind: 'refused', code: '400.002.02' }],
     [404, { errorCode: '404.001.03' }, { kind: 'token' }],
     [401, { errorCode: '400.003.01' }, { kind: 'token' }],
+    [401, { errorCode: '401.002.01' }, { kind: 'token' }],
     [502, null, { kind: 'strange' }],
     [200, [], { kind: 'strange' }],
   ]

@@ -3,6 +3,7 @@
 // says only that it was taken; how it went comes later, as a `Result`, to an address that the request gave. A call to the
 // other address says that the provider gave up waiting for itself, which tells nothing of the money.
 import type { KeyObject } from 'node:crypto'
+import { isTokenError } from './daraja.ts'
 import { membersOf, textOf } from './json.ts'
 import { plainText } from './plain-text.ts'
 import { decryptWith, encryptFor } from './rsa.ts'
@@ -86,7 +87,7 @@ export function readOutgoingAnswer(status: number, body: unknown): OutgoingAnswe
   if (status === 200 && textOf(fields.ResponseCode) === '0' && conversationId !== '')
     return { kind: 'accepted', conversationId }
   const code = textOf(fields.errorCode) || textOf(fields.ResponseCode)
-  if (code === '404.001.03' || code === '400.003.01') return { kind: 'token' }
+  if (isTokenError(status, code)) return { kind: 'token' }
   return code === '' || code === '0' ? { kind: 'strange' } : { kind: 'refused', code }
 }
 

@@ -73,7 +73,7 @@ export function readStkPushAnswer(status: number, body: unknown): StkPushAnswer 
   if (status === 200 && textOf(fields.ResponseCode) === '0' && textOf(fields.CheckoutRequestID) !== '')
     return { kind: 'accepted', checkoutId: textOf(fields.CheckoutRequestID) }
   const code = textOf(fields.errorCode) || textOf(fields.ResponseCode)
-  if (isTokenError(code)) return { kind: 'token' }
+  if (isTokenError(status, code)) return { kind: 'token' }
   const message = textOf(fields.errorMessage) || textOf(fields.ResponseDescription)
   // Taken, and not under which id: that is no refusal.
   return code === '' || code === '0' ? { kind: 'strange' } : { kind: 'refused', code, message }
@@ -93,7 +93,7 @@ const underWayCode = '4999'
 export function readStkQueryAnswer(status: number, body: unknown): StkQueryAnswer {
   const fields = membersOf(body)
   const code = textOf(fields.errorCode)
-  if (isTokenError(code)) return { kind: 'token' }
+  if (isTokenError(status, code)) return { kind: 'token' }
   const resultCode = textOf(fields.ResultCode)
   if (code === '500.001.1001' || resultCode === underWayCode) return { kind: 'pending' }
   return status === 200 && resultCode !== '' ? { kind: 'final', resultCode } : { kind: 'strange' }
@@ -150,6 +150,9 @@ export function stkCallbackBody(
   }
 }
 
-function isTokenError(code: string): boolean {
-  return code === '404.001.03' || code === '400.003.01'
+const tokenCodes = new Set(['404.001.03', '400.003.01', '401.002.01'])
+
+/** Whether a request was turned away because its token is not, or no longer, good. */
+export function isTokenError(status: number, code: string): boolean {
+  return status === 401 || tokenCodes.has(code)
 }
