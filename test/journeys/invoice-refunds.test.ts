@@ -179,6 +179,21 @@ test('what was given back of a period is not credited once more when the rest of
   assert.deepEqual(await credits(client, customer.customer_id), [])
 })
 
+test('what was given back before a bill was paid is due again, and credited as all of it is', async () => {
+  const { client } = await nairobi(world, 10_000)
+  const made = await client.post(subscriptions, {
+    plan_id: await plan(client, { amount: 3100 }),
+    customer: { email: 'asha@example.com' },
+  })
+  const { subscription_id: id, customer, latest_invoice_id } = made.body
+  await refund(client, await pay(client, latest_invoice_id, 1, 1000), 1000)
+  await toldTimes(client, 'invoice.refunded', 1)
+  await pay(client, latest_invoice_id, 2)
+  assert.equal((await client.get(`${invoices}/${latest_invoice_id}`)).body.status, 'paid')
+  await client.delete(`${subscriptions}/${id}?prorate=true`)
+  near((await credits(client, customer.customer_id))[0]?.amount, 3100)
+})
+
 test('what was credited because it is not used is taken back when its payment is given back', async () => {
   const { client } = await nairobi(world, 50_000)
   const { customer, payment, latest_invoice_id } = await yearly(client)

@@ -62,15 +62,16 @@ async function over(app: App, tx: Tx, occasion: Occasion, invoice: InvoiceRow): 
   if (isPaid && ended.renews) await tellSubscription(app, tx, subscriptionEvents.renewed, occasion, after)
 }
 
-/** What was given back is not credited once more when the rest of its period is not used. */
+/** What was given back of a paid bill is not credited once more when the rest of its period is not used. */
 async function invoiceRefunded(
   app: App,
   tx: Tx,
   occasion: Occasion,
-  { id: invoice, subscription_id: id }: InvoiceRow,
+  { id: invoice, subscription_id: id, status }: InvoiceRow,
   micros: bigint,
 ): Promise<void> {
-  if (id === null) return
+  // One that is open has it to be paid again.
+  if (id === null || status !== 'paid') return
   const row = await maybe(tx.query(lockSubscription, { ...occasion.tenant, id }))
   if (row?.latest_invoice_id !== invoice) return
   const left = row.paid_amount - micros
