@@ -305,6 +305,24 @@ test('fields nobody knows are named, and refused only on request', async () => {
   assert.match(log.body.warning, /did you mean "name"/)
 })
 
+test('a request that was answered from memory is logged with the answer it was given', async () => {
+  const { client, id } = await world.account({ balance: 10 })
+  const asks = [
+    () => client.post('/v1/api-keys', { name: 'Again' }, { headers: { 'idempotency-key': 'made' } }),
+    () => client.post('/v1/notes', { text: 'x', to: '+254711000001' }, { headers: { 'idempotency-key': 'noted' } }),
+    () => client.delete(`/v1/api-keys/${id}`, { headers: { 'idempotency-key': 'gone' } }),
+  ]
+  for (const ask of asks) {
+    const [first, again] = [await ask(), await ask()]
+    assert.equal(again.headers['idempotent-replayed'], 'true', again.text)
+    const { body: original } = await client.get(`/v1/logs/${first.headers['x-request-id']}`)
+    const { body: repeated } = await client.get(`/v1/logs/${again.headers['x-request-id']}`)
+    assert.ok(original.response_body)
+    for (const name of ['status', 'error_code', 'request_body', 'response_body'])
+      assert.equal(repeated[name], original[name], name)
+  }
+})
+
 test('a request can be looked up afterwards, without its secrets', async () => {
   const { client, id } = await world.account({ balance: 10 })
   const made = await client.post('/v1/api-keys', { name: 'Secretive' })

@@ -38,8 +38,13 @@ export function replay(
   reply: FastifyReply,
   stored: Answer,
 ): FastifyReply {
+  const { exchange } = request
+  const isRefusal = stored.status >= 400
+  const body = isRefusal ? stored.body : envelope(route, stored.body, envelopeOf(request))
+  exchange.resultText = isRefusal ? null : stored.body
+  exchange.replyText = body
+  exchange.errorCode = isRefusal ? JSON.parse(stored.body).error.code : null
   reply.header('idempotent-replayed', 'true')
-  const body = stored.status < 400 ? envelope(route, stored.body, envelopeOf(request)) : stored.body
   return give(reply, { ...stored, body })
 }
 
