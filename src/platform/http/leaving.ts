@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is kept of a request once it is answered: a figure, a log line, and a line its maker can look up.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { withoutCardNumbers } from '../../kernel/card.ts'
 import type { App } from '../app.ts'
-import { type CompiledRoute, type Exchange, pathOf, printable } from './exchange.ts'
+import { type CompiledRoute, type Exchange, pathOf, printable, withoutKeys } from './exchange.ts'
 import { redact } from './json.ts'
 import { textWithoutCards } from './stray-cards.ts'
 
@@ -44,7 +43,7 @@ export function leave(app: App, request: FastifyRequest, reply: FastifyReply): v
     error_code: exchange.errorCode,
     duration_us: Math.min(2_000_000_000, Math.round(seconds * 1e6)),
     ip: exchange.ip,
-    warning: exchange.unknown.length > 0 ? withoutCardNumbers(exchange.unknown.join(', ')) : null,
+    warning: exchange.unknown.length > 0 ? withoutKeys(exchange.unknown.join(', ')) : null,
     request_body: requestBody(compiled, request.body),
     response_body: responseBody(compiled, exchange, reply.statusCode),
   })
@@ -54,13 +53,13 @@ function requestBody(compiled: CompiledRoute | null, body: unknown): string | nu
   return compiled?.route.body && body !== undefined ? textWithoutCards(redact(compiled.route.body, body)) : null
 }
 
-/** A reply as the log keeps it: without its envelope, and without what is shown once. */
+/** A reply as the log keeps it: without its envelope, and without what is shown once. Of a list it is how many rows there were. */
 function responseBody(
   compiled: CompiledRoute | null,
   { replyText, resultText }: Exchange,
   status: number,
 ): string | null {
   if (status >= 400 || compiled === null) return replyText
-  if (resultText === null || !compiled.secretReply) return resultText
+  if (resultText === null || !compiled.secretReply || compiled.route.reply.list) return resultText
   return JSON.stringify(redact(compiled.route.reply.schema, JSON.parse(resultText)))
 }
