@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an operator does, and what the customers then see.
 import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
 import { idOf, newUuid } from '../../src/kernel/ids.ts'
@@ -279,11 +280,15 @@ test('of many who make a plan of one name at once, one does', async () => {
   assert.deepEqual(plan.limits, made?.body.limits)
 })
 
-test('the operator sees nodes and queues', async () => {
+test('the operator sees nodes, queues and how far the schema is', async () => {
   const { body } = await world.operator.get('/v1/operator/system')
   assert.equal(body.nodes.length, 1)
   assert.equal(body.nodes[0].version, body.version)
   assert.ok(Array.isArray(body.queues))
+  const { applied, latest, latest_at } = body.migrations
+  assert.ok(applied >= readdirSync('src/migrations').length, 'all that there are')
+  assert.match(latest, /^\d{4}_\w+$/)
+  assert.ok(Date.parse(latest_at) <= Date.now())
 })
 
 test('being an operator takes the scope and an account that is one', async () => {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The installation at a glance: nodes, queues, versions.
+// The installation at a glance: versions, the schema, nodes, queues.
 import { Type } from 'typebox'
 import { idOf } from '../../kernel/ids.ts'
+import { appliedMigrations } from '../../platform/db/migrate.ts'
 import { liveNodes } from '../../platform/nodes/nodes.ts'
 import { type Route, read } from '../../platform/route.ts'
 import { At } from '../../platform/schema.ts'
@@ -10,6 +11,11 @@ import { queues } from '../../platform/work/queues.ts'
 const System = Type.Object(
   {
     version: Type.String(),
+    migrations: Type.Object({
+      applied: Type.Integer({ description: 'Migrations that the database has' }),
+      latest: Type.String({ description: 'The newest of them' }),
+      latest_at: At(),
+    }),
     nodes: Type.Array(
       Type.Object({
         id: Type.String(),
@@ -38,13 +44,14 @@ const getSystem = read({
   method: 'GET',
   path: '/v1/operator/system',
   operation: 'operator.system',
-  summary: 'See the nodes, queues and version of this installation',
+  summary: 'See the version, schema, nodes and queues of this installation',
   scope: 'operator',
   reply: { status: 200, schema: System },
   examples: [{ name: 'At a glance' }],
   handle: async ({ db, version }) => {
-    const [nodes, lanes] = await Promise.all([liveNodes(db), queues(db)])
-    return { version, nodes: nodes.map(({ id, ...node }) => ({ id: idOf('node', id), ...node })), queues: lanes }
+    const [migrations, nodes, lanes] = await Promise.all([appliedMigrations(db), liveNodes(db), queues(db)])
+    const known = nodes.map(({ id, ...node }) => ({ id: idOf('node', id), ...node }))
+    return { version, migrations, nodes: known, queues: lanes }
   },
 })
 

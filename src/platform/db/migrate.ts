@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import type pg from 'pg'
 import { StartError } from '../../config.ts'
-import type { Database } from '../db.ts'
+import { type Database, one, type Queryable, statement } from '../db.ts'
 
 /** Any number will do, as long as every version of the program uses the same. */
 const lockNumber = 7_266_562
@@ -55,6 +55,22 @@ export async function requireMigrated(db: Database, migrations: readonly Migrati
   } finally {
     await client.end()
   }
+}
+
+export interface AppliedMigrations {
+  applied: number
+  latest: string
+  latest_at: Date
+}
+
+const countApplied = statement<Record<never, never>, AppliedMigrations>(
+  'platform.count_migrations',
+  `select count(*)::int as applied, max(name) as latest, max(applied_at) as latest_at from public.pamoja_migrations`,
+)
+
+/** How far the schema of a database is. */
+export async function appliedMigrations(queryable: Queryable): Promise<AppliedMigrations> {
+  return one(queryable.query(countApplied, {}))
 }
 
 async function pending(client: pg.Client, migrations: readonly Migration[]): Promise<Migration[]> {
