@@ -14,8 +14,8 @@ import { mine, type Tenant, tenantOf } from './tenant.ts'
 import type { Trace, Tracer } from './tracing.ts'
 import { Lane, laneName, type Row } from './work/lane.ts'
 
-/** How long a job waits for a node that may have died before another takes it (also written in work.add and work.move). */
-export const leaseSeconds = 14
+/** How long a job waits for a node that may have died before another takes it; work.lease() is the same in SQL. */
+export const leaseSeconds = 12
 
 const pollMs = 250
 const extendMs = 2_000

@@ -34,7 +34,7 @@ const maxWaiting = 20_000
 const attemptMs = 7_000
 /** How often the leases of what waits are looked at, and how long before its time one is extended. */
 const extendMs = 2_000
-const extendEarlyMs = 4_000
+const extendEarlyMs = 3_000
 /** How long a target is used without looking again. Changes are told, so this is for what was not heard. */
 const targetForMs = 30_000
 const reloadMs = 500
