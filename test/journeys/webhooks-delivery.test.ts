@@ -203,6 +203,22 @@ test('an endpoint that is gone is disabled at once, and the others hear of it', 
   assert.deepEqual([delivery.last_error, delivery.attempts], ['GONE', 1])
 })
 
+test('a URL that is gone disables nothing once the endpoint has another', async () => {
+  const client = await customer()
+  const asked: ServerResponse[] = []
+  answers.set('/left', (response) => void asked.push(response))
+  const { body: hook } = await client.post('/v1/webhooks', { url: receiver.url('/left'), events: ['*'] })
+  await client.post('/v1/notes', { text: 'on its way' })
+  await receiver.next('/left')
+  await client.patch(`/v1/webhooks/${hook.id}`, { url: receiver.url('/new-home') })
+  for (const response of asked) response.writeHead(410).end()
+  await settled(client, hook.id, 'failed')
+  await client.post('/v1/notes', { text: 'to the new one' })
+  assert.equal(JSON.parse((await receiver.next('/new-home')).body).text, 'to the new one')
+  const { body } = await client.get(`/v1/webhooks/${hook.id}`)
+  assert.deepEqual([body.enabled, body.disabled_reason], [true, null])
+})
+
 test('an endpoint that failed for five days is disabled, and the others hear of it', async () => {
   const client = await customer()
   answers.set('/ill', (response) => response.writeHead(500, { 'webhook-delivery': 'abort' }).end())

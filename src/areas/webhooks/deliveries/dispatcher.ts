@@ -520,7 +520,7 @@ export class Dispatcher implements Courier {
 
   #afterwards(
     line: Line,
-    { tenant, endpoint, clockOffsetMs, ordered }: Delivery,
+    { tenant, endpoint, sentTo, clockOffsetMs, ordered }: Delivery,
     { status, error, at }: Finished,
     change: 'opened' | 'closed' | null,
     isFailing: boolean,
@@ -529,7 +529,7 @@ export class Dispatcher implements Courier {
     if (ordered && status !== 'pending') app.work.poke()
     if (endpoint === null) return
     if (error === 'GONE' || isFailing)
-      return disableEndpoint(app, tenant, endpoint, error === 'GONE' ? 'gone' : 'failing', clockOffsetMs)
+      return disableEndpoint(app, tenant, endpoint, error === 'GONE' ? sentTo : null, clockOffsetMs)
     if (change === null) return
     return this.#tellOfBreaker(line, endpoint, change, at ?? new Date(0))
   }

@@ -7,9 +7,9 @@ import { occasionNow } from '../../../platform/events.ts'
 import type { One, Tenant } from '../../../platform/tenant.ts'
 import { webhookEvents } from '../events.ts'
 
-/** Nothing comes back when it was disabled or deleted already. */
+/** Nothing comes back when it was disabled or deleted already, or has left the URL that is gone. */
 const disable = statement<
-  One & { reason: string; at: Date },
+  One & { reason: string; goneUrl: string | null; at: Date },
   { url: string; failing_since: Date | null; failed_deliveries: number | null }
 >(
   'webhooks.disable_endpoint',
@@ -18,6 +18,7 @@ const disable = statement<
      left join webhooks.health h
        on h.bucket = o.bucket and h.account_id = o.account_id and h.environment = o.environment and h.endpoint_id = o.id
     where e.bucket = $bucket and e.account_id = $account and e.environment = $environment and e.id = $id and e.enabled
+      and ($goneUrl::text is null or e.url = $goneUrl)
       and o.bucket = e.bucket and o.account_id = e.account_id and o.environment = e.environment and o.id = e.id
    returning e.url, h.failing_since, h.failed_deliveries`,
 )
@@ -26,13 +27,17 @@ export async function disableEndpoint(
   app: App,
   tenant: Tenant,
   endpoint: string,
-  reason: 'gone' | 'failing',
+  /** The URL that said it is gone; null when the endpoint has failed for too long. */
+  goneUrl: string | null,
   clockOffsetMs: number,
 ): Promise<void> {
+  const reason = goneUrl === null ? 'failing' : 'gone'
   const occasion = occasionNow(app.clock, tenant, clockOffsetMs)
   const webhookId = idOf('webhook', endpoint)
   const disabled = await app.db.tx(async (tx) => {
-    const row = await maybe(tx.query(disable, { ...tenant, id: endpoint, reason, at: new Date(occasion.nowMs) }))
+    const row = await maybe(
+      tx.query(disable, { ...tenant, id: endpoint, reason, goneUrl, at: new Date(occasion.nowMs) }),
+    )
     if (!row) return false
     await app.outbox.emit(tx, webhookEvents.disabled, occasion, webhookId, {
       webhook_id: webhookId,
