@@ -15,6 +15,8 @@ const maxSequence = 0x7fffffff
 /** Requests that are no longer waited for, whose answer is still of use; the oldest are forgotten. */
 const maxLate = 10_000
 
+const unbound = 'the other side unbound'
+
 /** Why a request has no answer, or a session did not begin. */
 export class SessionError extends Error {
   readonly kind: 'connect' | 'bind_refused' | 'closed' | 'timeout' | 'queue_full' | 'malformed_answer'
@@ -74,6 +76,7 @@ export class Link {
   #heard = false
   #closing: Promise<void> | null = null
   #whenIdle: (() => void) | null = null
+  #isTold = false
   /** Null while the session is open. */
   endedBecause: string | null = null
 
@@ -229,8 +232,9 @@ export class Link {
     }
     if (pdu.command === 'enquire_link') return this.answer(pdu, {})
     if (pdu.command === 'unbind') {
-      this.answer(pdu, {})
-      return this.end('the other side unbound')
+      if (this.#closing !== null) return this.#grant(pdu)
+      this.#closing = this.#letGo(pdu)
+      return
     }
     if (pdu.command === 'generic_nack' || this.#outstanding.get(pdu.sequence)?.answer === pdu.command)
       return this.#settle(pdu.sequence)?.resolve(pdu)
@@ -304,6 +308,20 @@ export class Link {
     if (!this.#socket.closed) await new Promise((resolve) => this.#socket.once('close', resolve))
   }
 
+  /** The other side ends the session. Nothing new is sent; what either still owes the other is waited for. */
+  async #letGo(unbind: PduOf<'unbind'>): Promise<void> {
+    this.#rejectQueue(unbound)
+    this.#tellClosed(unbound)
+    await this.#idle()
+    this.#grant(unbind)
+    if (!this.#socket.closed) await new Promise((resolve) => this.#socket.once('close', resolve))
+  }
+
+  #grant(unbind: PduOf<'unbind'>): void {
+    this.answer(unbind, {})
+    this.end(unbound)
+  }
+
   async #idle(): Promise<void> {
     if (this.#outstanding.size + this.#handling === 0) return
     const idle = new Promise<void>((resolve) => {
@@ -329,7 +347,12 @@ export class Link {
     this.#outstanding.clear()
     this.#inWindow = 0
     this.#whenIdle?.()
-    this.#options.onClosed(reason)
+    this.#tellClosed(reason)
+  }
+
+  #tellClosed(reason: string): void {
+    if (!this.#isTold) this.#options.onClosed(reason)
+    this.#isTold = true
   }
 
   #rejectQueue(reason: string): void {

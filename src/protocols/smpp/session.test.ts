@@ -317,6 +317,35 @@ test('a centre that closes unbinds those who are bound', async (t) => {
   assert.equal(await closed.value, 'the other side unbound')
 })
 
+test('what a centre still owes when it unbinds is waited for, and nothing new is sent', async (t) => {
+  const owed: Buffer[] = []
+  const unbind = Buffer.from('00000010000000060000000000000009', 'hex')
+  const peer = await rawCentre(t, (pdu, send) => {
+    if (pdu.command !== 'submit_sm') return send(answerTo(pdu))
+    owed.push(answerTo(pdu))
+    if (owed.length === 2) send(Buffer.concat([unbind, ...owed]))
+  })
+  const closed = signal<string>()
+  const esme = await Esme.connect(options(peer.port, { onClosed: closed.give }))
+  const answers = await Promise.all([esme.submit(hello), esme.submit(hello)])
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [0, 0],
+  )
+  assert.equal(await closed.value, 'the other side unbound')
+  assert.equal((await failure(esme.submit(hello))).sent, false)
+  await esme.close()
+})
+
+test('a centre that unbinds as soon as it has bound leaves no session behind', async (t) => {
+  const unbind = Buffer.from('00000010000000060000000000000009', 'hex')
+  const peer = await rawCentre(t, (pdu, send) => {
+    if (pdu.command === 'bind_transceiver') send(Buffer.concat([answerTo(pdu), unbind]))
+  })
+  const error = await failure(Esme.connect(options(peer.port, {})))
+  assert.deepEqual([error.kind, error.message], ['closed', 'the other side unbound'])
+})
+
 test('a flood is read no faster than it is handled, and nothing of it is lost', async (t) => {
   const held: (() => void)[] = []
   let most = 0

@@ -66,6 +66,7 @@ export class Esme {
   static async connect(options: EsmeOptions): Promise<Esme> {
     const socket = await open(options)
     let bound = false
+    let closedBecause: string | null = null
     const link = new Link(socket, {
       window: options.window,
       maxQueued: options.maxQueued ?? defaultMaxQueued,
@@ -73,6 +74,7 @@ export class Esme {
       enquireLinkMs: options.enquireLinkMs,
       onRequest: (pdu) => receive(link, pdu, options.onDeliver),
       onClosed: (reason) => {
+        closedBecause = reason
         if (bound) options.onClosed(reason)
       },
     })
@@ -95,7 +97,7 @@ export class Esme {
       const message = `${options.systemId} may not bind: ${statusName(answer.status)}`
       throw new SessionError('bind_refused', message, { sent: true, status: answer.status })
     }
-    if (link.endedBecause !== null) throw new SessionError('closed', link.endedBecause, { sent: true })
+    if (closedBecause !== null) throw new SessionError('closed', closedBecause, { sent: true })
     bound = true
     link.keepAlive()
     return new Esme(link)
