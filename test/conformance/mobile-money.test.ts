@@ -45,6 +45,10 @@ const facts: Readonly<Record<string, Facts>> = {
       [[503, stk('500.003.03')], { kind: 'unavailable' }],
       [[429, { fault: { faultstring: 'Spike arrest violation' } }], { kind: 'unavailable' }],
       [[500, stk('500.001.1001')], { kind: 'refused', reason: 'PROVIDER_ERROR' }],
+      [
+        [500, { errorCode: '500.001.1001', errorMessage: 'Unable to lock subscriber, a transaction is in process' }],
+        { kind: 'refused', reason: 'TRANSACTION_IN_PROGRESS' },
+      ],
       [[500, stk('500.002.1001')], { kind: 'unknown' }],
       [[200, { ResponseCode: '0' }], { kind: 'unknown' }],
     ],

@@ -57,6 +57,8 @@ const reasons: Readonly<Record<string, FailureReason>> = {
 
 /** Said with a server's error of a push that it did not make: the payer has another one open, or the password is wrong. */
 const notAskedCode = '500.001.1001'
+/** Which of the two it is, only words tell. */
+const lockedWords = /lock subscriber/i
 
 class DarajaCarrier implements MobileMoney {
   readonly method = 'mobile_money'
@@ -106,7 +108,8 @@ class DarajaCarrier implements MobileMoney {
     // A server in trouble may have asked the payer all the same.
     if (heard.kind === 'strange' || (answer.status >= 500 && heard.code !== notAskedCode))
       return { kind: 'unknown', reason: `an answer with status ${answer.status}` }
-    return { kind: 'refused', reason: reasons[heard.code] ?? 'PROVIDER_ERROR', code: heard.code }
+    const reason = lockedWords.test(heard.message) ? 'TRANSACTION_IN_PROGRESS' : reasons[heard.code]
+    return { kind: 'refused', reason: reason ?? 'PROVIDER_ERROR', code: heard.code }
   }
 
   async query(providerId: string): Promise<Verdict> {
