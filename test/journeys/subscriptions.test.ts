@@ -547,6 +547,26 @@ test('a suspended account bills nobody', async () => {
   assert.equal(await step(world.app, tenant, subscription, 0), null)
 })
 
+test('a period that is over is billed by what was agreed for it, before anything else is agreed', async () => {
+  const { client, id } = await account()
+  const { plan_id } = await plan(client)
+  const { plan_id: large } = await plan(client, { amount: 9000 })
+  const uuid = uuidOf('account', id) ?? ''
+  const tenant = { bucket: bucketOf(uuid), account: uuid, environment: 'test' } as const
+  const { body: made } = await client.post(path, { plan_id, customer, proration: 'none' })
+  const at = `${path}/${made.subscription_id}`
+  // Nobody has billed what fell due, as after an outage.
+  await sql.query(`update accounts.sandbox_clocks set offset_ms = offset_ms + 2678400000 where account_id = $1`, [uuid])
+  // Whoever asks is told the time anew.
+  await client.patch('/v1/account', { name: 'Ada' })
+  assert.deepEqual(await refusal(client.patch(at, { plan_id: large })), [409, 'CONFLICT'])
+  assert.equal(await step(world.app, tenant, uuidOf('subscription', made.subscription_id) ?? '', 0), 0)
+  const { latest_invoice_id, cycles } = (await client.get(at)).body
+  assert.deepEqual([cycles, (await invoice(client, latest_invoice_id)).total], [2, 1500])
+  const changed = await client.patch(at, { plan_id: large })
+  assert.deepEqual([changed.status, changed.body.amount], [200, 9000], changed.text)
+})
+
 test('a clock that is moved by a year finds every period once', async () => {
   const { client } = await account()
   const { plan_id } = await plan(client, { amount: 10 })

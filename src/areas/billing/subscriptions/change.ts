@@ -121,14 +121,14 @@ async function reprice(
   const isSameInterval = plan.interval === row.interval && plan.interval_count === row.interval_count
   const every = { interval: plan.interval, interval_count: plan.interval_count }
   if (row.status === 'trialing') return save(app, tx, occasion, row, { ...changes, ...every })
+  const now = wholeSecond(occasion.nowMs)
+  // A period that is over is billed first, by what was agreed for it.
+  if (row.period_end <= now) throw new AppError('CONFLICT', 'the subscription is being renewed; try again shortly')
   if (row.proration === 'none')
     return save(app, tx, occasion, row, {
       ...changes,
       ...(isSameInterval ? {} : { ...every, ...anchoredAt(row, row.period_end) }),
     })
-  const now = wholeSecond(occasion.nowMs)
-  // A period that is over is billed first, by what was agreed for it.
-  if (row.period_end <= now) throw new AppError('CONFLICT', 'the subscription is being renewed; try again shortly')
   await requirePaid(tx, occasion, row)
   await creditUnused(tx, occasion, row, now)
   const priced = { ...row, ...changes, ...(isSameInterval ? {} : { ...every, ...anchoredAt(row, now) }) }
