@@ -365,6 +365,29 @@ test('an ordered endpoint hears of one thing in order, and of other things meanw
   )
 })
 
+test('an endpoint that has just become ordered hears of one thing without a pause', async () => {
+  const client = await customer()
+  const { body: hook } = await client.post('/v1/webhooks', { url: receiver.url('/newly'), events: ['*'] })
+  await client.post('/v1/notes', { text: 'A0', topic: 'A' })
+  await receiver.next('/newly')
+  await settled(client, hook.id, 'delivered')
+  const held: ServerResponse[] = []
+  answers.set('/newly', (response) => void held.push(response))
+  await client.patch(`/v1/webhooks/${hook.id}`, { ordered: true })
+  await client.post('/v1/notes', { text: 'A1', topic: 'A' })
+  await receiver.next('/newly')
+  await client.post('/v1/notes', { text: 'A2', topic: 'A' })
+  const late = `select from work.jobs where key = $1 and owner is null and run_at > now() + interval '30 seconds'`
+  const howManyWait = async () => (await sql.query(late, [uuidOf('webhook', hook.id)])).rows.length
+  await eventually(async () => (await howManyWait()) === 1, 'the second to wait for the first')
+  answers.delete('/newly')
+  for (const response of held) response.end('ok')
+  const delivered = async () => (await deliveries(client, hook.id, '?status=delivered')).length
+  await eventually(async () => (await delivered()) >= 2, 'the first to be heard')
+  assert.equal(await howManyWait(), 0)
+  assert.equal(JSON.parse((await receiver.next('/newly')).body).text, 'A2')
+})
+
 test('an ordered endpoint hears of many changes to one thing without pauses between them', async () => {
   const client = await customer()
   const { body: hook } = await client.post('/v1/webhooks', { url: receiver.url('/many'), events: ['*'], ordered: true })

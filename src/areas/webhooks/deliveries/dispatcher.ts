@@ -135,8 +135,9 @@ export class Dispatcher implements Courier {
       const url = isCallback ? columns.event_callback : null
       const line = this.#lines.of(tenant, isCallback ? null : endpoint, url)
       if (line.target && line.target.version < Number(version)) line.targetUntilMs = 0
-      // Not known yet: then it is asked whether something waits behind it.
-      const ordered = !isCallback && (line.target?.ordered ?? true)
+      // Not known yet, or changed since: then it is asked whether something waits behind it.
+      const isKnown = line.target?.version === Number(version)
+      const ordered = !isCallback && (!isKnown || line.target?.ordered === true)
       const delivery = newDelivery(event, told, { id, endpoint: line.endpoint, url, ordered, startByMs: startBy })
       // One that finds no room stays leased, and falls due by itself.
       this.#enqueue(line, delivery)
