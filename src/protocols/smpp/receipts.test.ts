@@ -29,6 +29,12 @@ test('the text of a receipt is understood however a centre varies it', () => {
 test('what a customer wrote cannot pass for a field of a receipt', () => {
   assert.equal(receipt('id:7b stat:UNDELIV err:001 text:stat:DELIVRD id:9')?.state, 'UNDELIV')
   assert.equal(receipt('id:7b text:stat:DELIVRD'), null)
+  assert.deepEqual(receipt('id:7b stat:UNDELIV err:001Text:stat:DELIVRD err:000'), {
+    ...none,
+    id: '7b',
+    state: 'UNDELIV',
+    error: '001',
+  })
 })
 
 test('a receipt that does not name its message, or no state we know, is none', () => {

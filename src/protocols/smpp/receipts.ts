@@ -90,7 +90,7 @@ export function normaliseId(id: string, form: IdForm): string {
   return trimmed.toLowerCase().replace(/^0+(?=.)/, '')
 }
 
-/** The fields are ASCII, as the ids of answers are, also where data_coding says the GSM alphabet: it has no _ or @ at their places. */
+/** The fields are ASCII, as the ids of answers are, also where data_coding says the GSM alphabet, which has _ and @ elsewhere. */
 function textOf(message: DeliverSm): string {
   const dataCoding = message.dataCoding === dataCodings.ucs2 ? dataCodings.ucs2 : dataCodings.latin1
   return decodeMessage({ ...message, dataCoding }).text
@@ -99,9 +99,12 @@ function textOf(message: DeliverSm): string {
 /** A field may be empty, and is not to take the name of the next one for its value. */
 const fieldPattern = /\b(id|sub|dlvrd|submit date|done date|stat|err):\s*([^\s:]+)(?=\s|$)/gi
 
-/** The text field comes last and holds the customer's own words, which may look like fields: it is cut off first. */
+/**
+ * The text field comes last, at times without a space before it, and holds the customer's own words, which may look like
+ * fields: it is cut off first.
+ */
 function fieldsOf(text: string): Map<string, string> {
-  const own = text.search(/\btext:/i)
+  const own = text.search(/text:/i)
   const found = (own < 0 ? text : text.slice(0, own)).matchAll(fieldPattern)
   return new Map([...found].map(([, name = '', value = '']) => [name.toLowerCase(), value]))
 }

@@ -130,7 +130,7 @@ const maxWaiting = 50_000
 /** Waits before a session is opened again; the last one goes on. */
 const reconnectSeconds = [0.1, 0.5, 1, 2, 5, 10, 20]
 const longestReconnectMs = 20_000
-/** A session that is lost sooner than this was as good as refused: who binds again at once, and again, is sent away for good. */
+/** A session that is lost sooner than this was as good as refused: operators bar those who bind again and again at once. */
 const soundMs = 5_000
 const jitter = 0.2
 /** As many as the numbers have that operators give out as short codes. */
