@@ -183,8 +183,17 @@ test('a retry that succeeds makes it active again; the account may keep what was
   const { client } = await account()
   const settings = { dunning_days: [2], dunning_end: 'keep_past_due' }
   assert.equal((await client.patch('/v1/account', { settings })).status, 200)
-  for (const bad of [{ dunning_days: [0] }, { dunning_days: Array(11).fill(1) }, { dunning_end: 'shout' }])
+  for (const bad of [{ dunning_days: Array(11).fill(1) }, { dunning_end: 'shout' }])
     assert.deepEqual(await refusal(client.patch('/v1/account', { settings: bad })), [422, 'VALIDATION_ERROR'])
+  for (const [days, why] of [
+    [[0, 2], 'settings.dunning_days[0] must be 1 to 60 days'],
+    [[5, 3], 'settings.dunning_days must rise'],
+    [[1, 1], 'settings.dunning_days must rise'],
+  ] as const) {
+    const { error } = (await client.patch('/v1/account', { settings: { dunning_days: days } })).body
+    assert.ok(error.code === 'VALIDATION_ERROR' && error.details.startsWith(why), error.details)
+    assert.doesNotMatch(error.details, /accepted forms/)
+  }
   const made = await paying(client)
   const at = `${path}/${made.subscription_id}`
   await client.patch(at, { payment_method: byPhone('0002') })

@@ -66,6 +66,9 @@ function checked(settings: Static<typeof AccountUpdate>['settings'], currency: s
   const micros = threshold === null || !isCurrency(currency) ? null : parseAmount(threshold, currencies[currency])
   const problem = micros === 0n ? 'must be more than 0' : typeof micros === 'object' ? micros?.problem : undefined
   if (problem) throw invalid('settings.low_balance_threshold', problem)
+  const days = settings?.dunning_days ?? []
+  if (days.some((day, i) => day <= (days[i - 1] ?? 0)))
+    throw invalid('settings.dunning_days', 'must rise: all of them count from the first failure')
   checkWords(settings?.sms_words ?? {})
   return settings
 }

@@ -157,6 +157,8 @@ const OwnWords = Type.Array(
   { maxItems: 20, rule: 'must list at most 20 words' },
 )
 
+const dunningRule = 'must list at most 10 numbers of days from 1 to 60'
+
 /** Each may be null, which unsets it. */
 const Settings = Type.Object({
   default_sender: Type.Optional(
@@ -201,11 +203,13 @@ const Settings = Type.Object({
   ),
   dunning_days: Type.Optional(
     Nullable(
-      Type.Array(Type.Integer({ minimum: 1, maximum: 60 }), {
+      Type.Array(Type.Integer({ minimum: 1, maximum: 60, rule: 'must be 1 to 60 days' }), {
         maxItems: 10,
-        rule: 'must list at most 10 numbers of days from 1 to 60',
-        description: 'How many days after a failed charge of a subscription it is tried again; 1, 3, 5, 7 unless set',
+        rule: dunningRule,
+        description:
+          'How many days after the first failed charge of a subscription it is tried again, each later than the one before; 1, 3, 5, 7 unless set',
       }),
+      { rule: dunningRule },
     ),
   ),
   dunning_end: Type.Optional(
