@@ -51,7 +51,7 @@ export const SubscriptionCreate = Type.Object({
   billing_anchor: Type.Optional(
     Type.Union([Type.Integer({ minimum: 1, maximum: 31 }), Type.String({ format: 'day' })], {
       rule: 'must be a day of the month from 1 to 31, or a date such as 2026-03-01',
-      description: 'A day on which periods begin; the first period ends there, and costs its part',
+      description: 'A day on which periods begin; the first one ends where the next begins, and costs its part',
     }),
   ),
   proration: Type.Optional(
