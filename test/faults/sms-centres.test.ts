@@ -103,6 +103,31 @@ test('a centre that answers too late is believed, and its receipts find the mess
   await centre.close()
 })
 
+test('a text that no centre answers for is given up, and not sent for ever', async () => {
+  let arrived = 0
+  const centre = await Smsc.listen({
+    host: '127.0.0.1',
+    port: 0,
+    authenticate: () => 0,
+    onSubmit: () => {
+      arrived++
+      return new Promise(() => undefined)
+    },
+  })
+  const names = Array.from({ length: 6 }, (_, i) => `mute-${i}`)
+  const binds = await Promise.all(names.map((name) => bind(name, centre.port, { response_timeout_seconds: 1 })))
+  const route = await routeOver(binds)
+  const { balance } = (await ada.client.get('/v1/sms/balance')).body
+  const [id = ''] = await sendMany('mute', 1)
+  const { status, error_code, cost } = await ended(id)
+  assert.deepEqual([status, error_code, cost], ['failed', 'CARRIER_ERROR', 0])
+  assert.equal(arrived, 5)
+  assert.equal((await ada.client.get('/v1/sms/balance')).body.balance, balance)
+  await world.operator.delete(`/v1/operator/sms/routes/${route}`)
+  for (const name of names) await world.operator.delete(`/v1/operator/sms/binds/${name}`)
+  await centre.close()
+})
+
 test('a bind whose opening is cut off from the database is opened all the same', async () => {
   const centre = await SmscSimulator.start({ accounts: { cut: 'secret' }, delayMs: 5 })
   const [gate, watch] = [await world.app.db.connect(), await world.app.db.connect()]

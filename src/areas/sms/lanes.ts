@@ -33,7 +33,7 @@ export type Undelivered = Static<typeof UndeliveredShape>
  * delivered and goes over another tier has a new job, and a new reference.
  * `wantedEncoding`: what its sender asked for, in case that its text is changed before it goes out.
  * `tried`: the binds that could not take it now, when it is handed from one to the other.
- * `offers`: how often carriers were asked to take it.
+ * `offers`: how often carriers were asked to take it, `unanswered`: how often they said nothing.
  * `unsent`: the attempt of the last run, if it is known that the message went out neither in this one nor before. While
  * nobody has the job and its attempt is still this one, the message can be taken back.
  */
@@ -43,6 +43,7 @@ export const Submission = Type.Object({
   wantedEncoding: Type.Optional(Type.String()),
   tried: Type.Optional(Type.Array(Type.String())),
   offers: Type.Optional(Type.Integer()),
+  unanswered: Type.Optional(Type.Integer()),
   unsent: Type.Optional(Type.Integer()),
   undelivered: Type.Optional(UndeliveredShape),
 })

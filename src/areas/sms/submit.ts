@@ -29,6 +29,8 @@ const jitter = 0.2
 /** A test message on a node without a simulator is left to one that has it. */
 const elsewhereMs = 1_000
 const maxOffers = 32_767
+/** Carriers that take messages and do not say so may deliver them all the same: nobody is sent a text more often than this. */
+const maxUnanswered = 5
 /** So soon after it was accepted nothing is asked anew: most messages are sent at once. */
 const freshMs = 5_000
 /** How long a message waits whose bind is just being opened anew. */
@@ -74,6 +76,7 @@ class Errand {
   readonly #began: number
   #isUnsent: boolean
   #offers: number
+  #unanswered: number
 
   constructor(run: SubmitRun) {
     const { attempt, payload } = run
@@ -82,6 +85,7 @@ class Errand {
     // A run that was not settled, because its node died or could not store what it knew, may have sent the message.
     this.#isUnsent = attempt === 1 || payload.unsent === attempt - 1
     this.#offers = payload.offers ?? 0
+    this.#unanswered = payload.unanswered ?? 0
   }
 
   /** How often carriers were asked to take it. */
@@ -93,9 +97,10 @@ class Errand {
     this.#offers++
   }
 
-  /** It may be out, or not. */
-  doubt(): void {
+  /** It may be out, or not. False: it may have been out often enough. */
+  doubt(): boolean {
     this.#isUnsent = false
+    return ++this.#unanswered < maxUnanswered
   }
 
   /** The message did not go out, as far as is known: it waits, and whoever takes it next knows as much. */
@@ -111,6 +116,7 @@ class Errand {
         ...rest,
         ...(tried.length > 0 && { tried }),
         ...(this.#offers > 0 && { offers: this.#offers }),
+        ...(this.#unanswered > 0 && { unanswered: this.#unanswered }),
         ...(isUnsent && { unsent: attempt }),
       },
       afterMs,
@@ -264,15 +270,14 @@ async function settle(
       return fail(app, message, errand, outcome.code, { carrier, carrierCode: outcome.carrierCode })
     case 'retry':
       return errand.goesOn(errand.run.place, outcome.afterMs)
-    case 'unknown':
-      errand.doubt()
+    case 'unknown': {
+      const mayGoOn = errand.doubt() && route.onUnknown === 'maybe_twice'
       app.log.warn({ carrier, sms: message.id, reason: outcome.reason }, 'a carrier did not answer')
       void outcome.late
         ?.then((carrierIds) => sent(app, message, errand, carrier, carrierIds))
         .catch((error) => app.log.warn({ error, carrier, sms: message.id }, 'a late answer could not be stored'))
-      return route.onUnknown === 'maybe_twice'
-        ? null
-        : fail(app, message, errand, 'CARRIER_ERROR', { carrier, carrierCode: 'NO_ANSWER' })
+      return mayGoOn ? null : fail(app, message, errand, 'CARRIER_ERROR', { carrier, carrierCode: 'NO_ANSWER' })
+    }
     case 'withheld':
       return { kind: 'settled' }
     case 'reroute':
