@@ -232,6 +232,7 @@ test('a payer has two minutes on the phone and a quarter of an hour with a card,
   const phone = '+254700000003'
   assert.deepEqual([await seconds({ phone }), await seconds({ phone, expires_in: 600 })], [120, 600])
   assert.deepEqual([await seconds({ card }), await seconds({ card, expires_in: 60 })], [900, 60])
+  assert.equal(await seconds({ card, expires_in: 86_400 }), 900, 'no longer than the payer can prove who it is')
 })
 
 test('what cannot be collected is refused with a code, and nothing is stored', async () => {

@@ -123,7 +123,8 @@ function draftOf(app: App, intent: Intent, weighed: Weighed | null): Draft {
   const { tenant, receivedMs, nowMs } = occasion
   const risk = weighed && riskOf(weighed.assessment)
   const scale = gatewayOf(app).timeScale(tenant.environment)
-  const expiresAt = new Date(nowMs + (input.expires_in ?? plan.expirySeconds) * 1_000 * scale)
+  const { expirySeconds, mostSeconds = Number.POSITIVE_INFINITY } = plan
+  const expiresAt = new Date(nowMs + Math.min(input.expires_in ?? expirySeconds, mostSeconds) * 1_000 * scale)
   const payment = rowOf(intent, risk, expiresAt)
   // A card is nowhere but in the request.
   const isInline = sendsInline || (!method.isQueued && input.card !== undefined)

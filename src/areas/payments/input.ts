@@ -41,7 +41,7 @@ const optionalFields = {
       maximum: 86_400,
       rule: 'must be 60 to 86400 seconds',
       description:
-        'How long the payer may take; unless given 120 seconds on the phone, 900 with a card, 3600 for a debit and 86400 for a transfer',
+        'How long the payer may take; unless given 120 seconds on the phone, 900 with a card, which is the most there, 3600 for a debit and 86400 for a transfer',
     }),
   ),
 }

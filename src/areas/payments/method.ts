@@ -23,6 +23,8 @@ export interface Plan {
   readonly phone: string | null
   /** Unless the request says otherwise. */
   readonly expirySeconds: number
+  /** Whatever the request says. */
+  readonly mostSeconds?: number
   /** Shown with the payment. */
   readonly details: PaymentDetails
   /** What it adds to what the risk is judged by. */

@@ -58,6 +58,8 @@ export const card: PaymentMethod = {
       fee: collectionFeeOf(terms, money),
       phone: null,
       expirySeconds: challengeSeconds,
+      // Nobody can prove anything later, and a payment does not wait for what cannot come.
+      mostSeconds: challengeSeconds,
       details: {
         card: { brand, last4, exp_month, exp_year },
         ...(input.save_card && input.card ? { card_token: idOf('cardToken', newUuid(receivedMs)) } : {}),
