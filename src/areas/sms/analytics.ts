@@ -7,7 +7,7 @@ import { one, statement } from '../../platform/db.ts'
 import { days, shownBounds } from '../../platform/page.ts'
 import { type Route, read } from '../../platform/route.ts'
 import { mine } from '../../platform/tenant.ts'
-import { callersCurrency } from './pricing.ts'
+import { callersCurrency } from './prices/pricing.ts'
 import { AnalyticsQuery, AnalyticsReply } from './schema.ts'
 
 const maxDays = 92

@@ -17,10 +17,10 @@ import { type Encoding, nonGsmCharacters, toGsm } from '../../protocols/smpp/cha
 import { afterQuietHours } from './consent/quiet-hours.ts'
 import { submission } from './lanes.ts'
 import { type MessageType, priorityOf, type Segments, segmentsOf } from './message.ts'
-import { networkOf } from './network.ts'
+import { networkOf } from './network/network.ts'
 import type { Stored } from './outcome.ts'
 import { placeFor } from './ported/numbers.ts'
-import { callersCurrency, segmentPrice } from './pricing.ts'
+import { callersCurrency, segmentPrice } from './prices/pricing.ts'
 import type { Permission } from './senders/permissions.ts'
 import type { Notes } from './store.ts'
 

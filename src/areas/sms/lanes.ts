@@ -9,7 +9,7 @@ import type { NewJob } from '../../platform/work.ts'
 import type { Encoding } from '../../protocols/smpp/charset.ts'
 import type { Route } from './carrier.ts'
 import type { Priority } from './message.ts'
-import { freeStrays, networkOf } from './network.ts'
+import { freeStrays, networkOf } from './network/network.ts'
 
 /** Which bind a message goes over is decided when it is sent, not when it is scheduled. */
 const soonMs = 1_000

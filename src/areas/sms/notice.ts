@@ -18,7 +18,7 @@ import {
   textOf,
   tooExpensive,
 } from './draft.ts'
-import { networkOf } from './network.ts'
+import { networkOf } from './network/network.ts'
 import { plainDraft } from './plain-draft.ts'
 import { permissionOf } from './senders/permissions.ts'
 

@@ -8,7 +8,7 @@ import { one, type Queryable, statement } from '../../platform/db.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { Draft } from './draft.ts'
 import { findPlaces, placeFor } from './ported/numbers.ts'
-import { priceOf } from './pricing.ts'
+import { priceOf } from './prices/pricing.ts'
 import { mostValiditySeconds } from './schema.ts'
 
 const standingOf = statement<{ account: string }, { currency: string; is_suspended: boolean }>(

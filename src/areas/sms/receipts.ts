@@ -12,7 +12,7 @@ import type { Receipt } from './carrier.ts'
 import { gathered } from './gather.ts'
 import { submission, tiersUpTo, type Undelivered } from './lanes.ts'
 import { priorityOf } from './message.ts'
-import { networkOf } from './network.ts'
+import { networkOf } from './network/network.ts'
 import {
   changeOf,
   commitSurely,

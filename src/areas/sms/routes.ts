@@ -9,12 +9,12 @@ import type { Tx } from '../../platform/db.ts'
 import { askedMetadata } from '../../platform/metadata-filter.ts'
 import { pageOf, type ShownBounds, shownBounds, windowOf } from '../../platform/page.ts'
 import { commit, IdParam, list, type Route, read, write } from '../../platform/route.ts'
-import { findBatch } from './batch-store.ts'
-import { batchCalledOff, type CalledOff, calledOff, cancelBatchRoute, getBatch } from './batches.ts'
-import { bulkEntries, sendBulk } from './bulk.ts'
+import { bulkEntries, sendBulk } from './batches/bulk.ts'
+import { batchCalledOff, type CalledOff, calledOff, cancelBatchRoute, getBatch } from './batches/routes.ts'
+import { findBatch } from './batches/store.ts'
 import { cancel, change } from './changes.ts'
-import { callersCurrency } from './pricing.ts'
-import { balance, estimate, lookup, pricing } from './quotes.ts'
+import { callersCurrency } from './prices/pricing.ts'
+import { balance, estimate, lookup, pricing } from './prices/quotes.ts'
 import {
   BulkReply,
   BulkSend,

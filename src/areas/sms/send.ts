@@ -7,7 +7,8 @@ import { idOf, newUuid } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
 import type { Keyed } from '../../platform/http/idempotency.ts'
-import { sendToMany } from './bulk.ts'
+import { sendToMany } from './batches/bulk.ts'
+import { recipientText } from './batches/entries.ts'
 import { checkCallback } from './callbacks.ts'
 import { linksFor, withRoomForLink } from './consent/links.ts'
 import {
@@ -26,7 +27,6 @@ import {
   tooExpensive,
   type Wanted,
 } from './draft.ts'
-import { recipientText } from './entries.ts'
 import { findPlaces } from './ported/numbers.ts'
 import { rememberAccepted } from './remembered.ts'
 import { type MessageSend, maxRecipients, mostValiditySeconds, type SendReply } from './schema.ts'

@@ -3,9 +3,9 @@
 // It is up until it fails to answer; then one message now and then finds out whether it does again.
 import { Type } from 'typebox'
 import { messageOf } from '../../../platform/log.ts'
-import { type Bind, carrierKind, noticeUrl, type Surroundings } from '../bind.ts'
 import type { Carrier, OutboundMessage, SubmitOutcome } from '../carrier.ts'
 import { type Priority, segmentsOf } from '../message.ts'
+import { type Bind, carrierKind, noticeUrl, type Surroundings } from '../network/bind.ts'
 import { checkProfile, Profile } from './http-profile.ts'
 import { type Answer, answerOf } from './http-reading.ts'
 import { requestOf, valuesOf } from './http-request.ts'

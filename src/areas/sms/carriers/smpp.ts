@@ -14,9 +14,9 @@ import { type IdForm, isReceipt, normaliseId, parseReceipt } from '../../../prot
 import { Esme, type SubmitAnswer } from '../../../protocols/smpp/session.ts'
 import { commandStatus, statusName } from '../../../protocols/smpp/status.ts'
 import { encodeWish } from '../../../protocols/smpp/wish.ts'
-import { carrierKind } from '../bind.ts'
 import type { Carrier, Intake, OutboundMessage, SubmitOutcome } from '../carrier.ts'
 import type { Priority } from '../message.ts'
+import { carrierKind } from '../network/bind.ts'
 import { Line } from './line.ts'
 import { incomingOf, receiptOf } from './smpp-deliver.ts'
 

@@ -11,11 +11,19 @@ import { maybe, one, statement, type Tx } from '../../../platform/db.ts'
 import { redact } from '../../../platform/http/json.ts'
 import { IdParam, list, type Route, read, write } from '../../../platform/route.ts'
 import { At, Deleted, Nullable, OneOf } from '../../../platform/schema.ts'
-import { type BindRow, bindColumns, bindOf, type CarrierKind, newToken, noticeUrl, sealSecret } from '../bind.ts'
 import { carrierKinds } from '../carriers/kinds.ts'
-import { unmasked } from '../masking.ts'
-import { isSandbox, networkOf } from '../network.ts'
-import { ownerOf } from '../ownership.ts'
+import {
+  type BindRow,
+  bindColumns,
+  bindOf,
+  type CarrierKind,
+  newToken,
+  noticeUrl,
+  sealSecret,
+} from '../network/bind.ts'
+import { unmasked } from '../network/masking.ts'
+import { isSandbox, networkOf } from '../network/network.ts'
+import { ownerOf } from '../network/ownership.ts'
 
 const defaultWindow = 10
 const defaultTimeoutSeconds = 4

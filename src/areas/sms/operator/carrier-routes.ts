@@ -10,7 +10,7 @@ import type { Caller } from '../../../platform/auth.ts'
 import { maybe, type Queryable, statement, type Tx } from '../../../platform/db.ts'
 import { IdParam, list, type Route, read, write } from '../../../platform/route.ts'
 import { At, CountryCode, Deleted, EnvironmentName, Nullable, OneOf } from '../../../platform/schema.ts'
-import { networkOf, type RouteRow } from '../network.ts'
+import { networkOf, type RouteRow } from '../network/network.ts'
 import { BindName } from './binds.ts'
 import { accountNamed } from './numbers.ts'
 

@@ -3,10 +3,10 @@
 // operator agreed with the message centre: it is whoever holds the lease of that name. What the lease guards is a socket,
 // which no database can fence, so the owner stops sending before anyone else may begin; and the messages themselves are
 // fenced by the attempts of their jobs.
-import { idOf } from '../../kernel/ids.ts'
-import type { App } from '../../platform/app.ts'
-import type { Lease } from '../../platform/nodes/leases.ts'
-import { liveNodes } from '../../platform/nodes/nodes.ts'
+import { idOf } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import type { Lease } from '../../../platform/nodes/leases.ts'
+import { liveNodes } from '../../../platform/nodes/nodes.ts'
 
 /** A node that died is replaced after this long and one look; one that is only slow must not be. */
 const leaseSeconds = 3

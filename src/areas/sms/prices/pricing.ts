@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a segment costs: the operator's price list, or, where it says nothing, a figure that lets an installation be tried.
-import { type Currency, isCurrency } from '../../kernel/money.ts'
-import type { Place } from '../../kernel/phone.ts'
-import type { App } from '../../platform/app.ts'
-import type { Caller } from '../../platform/auth.ts'
+import { type Currency, isCurrency } from '../../../kernel/money.ts'
+import type { Place } from '../../../kernel/phone.ts'
+import type { App } from '../../../platform/app.ts'
+import type { Caller } from '../../../platform/auth.ts'
 
 /** Micros of the currency for a segment to anywhere, until the operator sets a price: about 0.6 US cents in each. */
 const placeholderMicros: Readonly<Record<Currency, number>> = {

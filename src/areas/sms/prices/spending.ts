@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an account paid for texts, by the country they went to, on the day they were accepted.
-import { firstUuidAt } from '../../kernel/ids.ts'
-import { isCurrency } from '../../kernel/money.ts'
-import { dayMs, parseDay } from '../../kernel/time.ts'
-import { statement } from '../../platform/db.ts'
-import type { CountrySpend, SpendByCountry } from '../../platform/spending.ts'
-import { mine, type Tenant } from '../../platform/tenant.ts'
+import { firstUuidAt } from '../../../kernel/ids.ts'
+import { isCurrency } from '../../../kernel/money.ts'
+import { dayMs, parseDay } from '../../../kernel/time.ts'
+import { statement } from '../../../platform/db.ts'
+import type { CountrySpend, SpendByCountry } from '../../../platform/spending.ts'
+import { mine, type Tenant } from '../../../platform/tenant.ts'
 
 /** What failed before it was sent was given back. */
 const spent = statement<

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // What customers ask before they send: what is left to spend, what a message or a segment costs, and whose a number is.
 import type { Static } from 'typebox'
-import { AppError } from '../../kernel/errors.ts'
-import { factsOf, isE164, networks, type Place } from '../../kernel/phone.ts'
-import { walletsOf } from '../../ledger/wallets.ts'
-import { list, read } from '../../platform/route.ts'
-import { isGsm, nonGsmCharacters, toGsm } from '../../protocols/smpp/charset.ts'
-import { withRoomForLink } from './consent/links.ts'
-import { textOf } from './draft.ts'
-import { segmentsOf } from './message.ts'
-import { findPlaces, placeFor, portabilityOf } from './ported/numbers.ts'
-import { callersCurrency, pricedSince, segmentPrice } from './pricing.ts'
+import { AppError } from '../../../kernel/errors.ts'
+import { factsOf, isE164, networks, type Place } from '../../../kernel/phone.ts'
+import { walletsOf } from '../../../ledger/wallets.ts'
+import { list, read } from '../../../platform/route.ts'
+import { isGsm, nonGsmCharacters, toGsm } from '../../../protocols/smpp/charset.ts'
+import { withRoomForLink } from '../consent/links.ts'
+import { textOf } from '../draft.ts'
+import { segmentsOf } from '../message.ts'
+import { findPlaces, placeFor, portabilityOf } from '../ported/numbers.ts'
 import {
   BalanceRecord,
   EstimateReply,
@@ -19,10 +18,11 @@ import {
   PhoneParam,
   PricingQuery,
   PricingReply,
-} from './schema.ts'
-import { recipientsOf } from './send.ts'
-import { permissionOf } from './senders/permissions.ts'
-import { withRoomForShortLinks } from './short-links.ts'
+} from '../schema.ts'
+import { recipientsOf } from '../send.ts'
+import { permissionOf } from '../senders/permissions.ts'
+import { withRoomForShortLinks } from '../short-links.ts'
+import { callersCurrency, pricedSince, segmentPrice } from './pricing.ts'
 
 /** With fewer segments left than this, the balance is low. */
 const lowSegments = 100n

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // What customers ask of a batch: how far it is, what became of its entries, and to call off the rest.
 import type { Static } from 'typebox'
-import { AppError } from '../../kernel/errors.ts'
-import { idOf, uuidOf } from '../../kernel/ids.ts'
-import type { App } from '../../platform/app.ts'
-import { record } from '../../platform/audit.ts'
-import type { Caller } from '../../platform/auth.ts'
-import type { Tx } from '../../platform/db.ts'
-import { IdParam, read, write } from '../../platform/route.ts'
-import { batchMessages, findBatch, type Rejection } from './batch-store.ts'
-import { cancelBatch } from './changes.ts'
-import { callersCurrency } from './pricing.ts'
-import { BatchQuery, BatchRecord } from './schema.ts'
-import { costOf, errorCodeOf, type MessageRow } from './store.ts'
+import { AppError } from '../../../kernel/errors.ts'
+import { idOf, uuidOf } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import { record } from '../../../platform/audit.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import type { Tx } from '../../../platform/db.ts'
+import { IdParam, read, write } from '../../../platform/route.ts'
+import { cancelBatch } from '../changes.ts'
+import { callersCurrency } from '../prices/pricing.ts'
+import { BatchQuery, BatchRecord } from '../schema.ts'
+import { costOf, errorCodeOf, type MessageRow } from '../store.ts'
+import { batchMessages, findBatch, type Rejection } from './store.ts'
 
 const defaultEntries = 50
 

@@ -2,15 +2,15 @@
 // The end of a batch: a job looks at it, ever more seldom, until none of its messages will change any more, and tells so.
 // While one of them is scheduled for later it waits for that, and begins anew then.
 import { Type } from 'typebox'
-import { idOf } from '../../kernel/ids.ts'
-import { minuteMs } from '../../kernel/time.ts'
-import type { App } from '../../platform/app.ts'
-import { occasionNow } from '../../platform/events.ts'
-import type { Tenant } from '../../platform/tenant.ts'
-import type { Job } from '../../platform/work.ts'
-import { batchState, completeBatch, findBatch } from './batch-store.ts'
-import { smsEvents } from './events.ts'
-import { mostValiditySeconds } from './schema.ts'
+import { idOf } from '../../../kernel/ids.ts'
+import { minuteMs } from '../../../kernel/time.ts'
+import type { App } from '../../../platform/app.ts'
+import { occasionNow } from '../../../platform/events.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import type { Job } from '../../../platform/work.ts'
+import { smsEvents } from '../events.ts'
+import { mostValiditySeconds } from '../schema.ts'
+import { batchState, completeBatch, findBatch } from './store.ts'
 
 export const firstLookMs = 1_000
 const mostSeldomMs = 10 * minuteMs

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What may be a secret among the settings of a bind: it is sealed, and shown as stars. Which settings these are, their
 // schema says. Stars that come back stand for what was there, so a bind can be read, changed a little and given back. Pure.
-import { mask } from '../../platform/schema.ts'
+import { mask } from '../../../platform/schema.ts'
 
 /** A text that only names a variable gives nothing away, and whoever mends a profile wants to see it. */
 const variableOnly = /^\{\{\w+\}\}$/

@@ -3,17 +3,17 @@
 // those of the sandbox. Each bind of the operators is open on one node at a time, which serves the messages for it and says
 // whether it can take any; every node has a sandbox of its own. A node that speaks to no carrier follows the routes too,
 // because it refuses what none of them leads to.
-import { AppError } from '../../kernel/errors.ts'
-import type { App } from '../../platform/app.ts'
-import { atMost } from '../../platform/at-most.ts'
-import { isUnavailable, type Queryable, statement } from '../../platform/db.ts'
-import { onePerApp } from '../../platform/one-per-app.ts'
-import type { Environment } from '../../platform/tenant.ts'
-import { returnStrays } from '../../platform/work/queues.ts'
-import type { Job } from '../../platform/work.ts'
+import { AppError } from '../../../kernel/errors.ts'
+import type { App } from '../../../platform/app.ts'
+import { atMost } from '../../../platform/at-most.ts'
+import { isUnavailable, type Queryable, statement } from '../../../platform/db.ts'
+import { onePerApp } from '../../../platform/one-per-app.ts'
+import type { Environment } from '../../../platform/tenant.ts'
+import { returnStrays } from '../../../platform/work/queues.ts'
+import type { Job } from '../../../platform/work.ts'
+import { type Carrier, type Destination, type Intake, inOrder, type Member, type Route, routeFor } from '../carrier.ts'
+import { carrierKinds } from '../carriers/kinds.ts'
 import { type Bind, type BindRow, bindColumns, bindOf } from './bind.ts'
-import { type Carrier, type Destination, type Intake, inOrder, type Member, type Route, routeFor } from './carrier.ts'
-import { carrierKinds } from './carriers/kinds.ts'
 import { Ownership } from './ownership.ts'
 
 /** Changes are told; this is for what was not heard. */

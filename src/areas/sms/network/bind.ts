@@ -3,12 +3,12 @@
 // needs beyond that is declared by the kind itself, checked when an operator gives it and again when it is read back.
 import { randomBytes } from 'node:crypto'
 import type { Static, TObject, TProperties } from 'typebox'
-import type { App } from '../../platform/app.ts'
-import { statement } from '../../platform/db.ts'
-import { bodyChecker } from '../../platform/http/validate.ts'
-import type { Outbound } from '../../platform/outbound.ts'
-import type { Owner } from '../../platform/secrets.ts'
-import type { Carrier, Intake } from './carrier.ts'
+import type { App } from '../../../platform/app.ts'
+import { statement } from '../../../platform/db.ts'
+import { bodyChecker } from '../../../platform/http/validate.ts'
+import type { Outbound } from '../../../platform/outbound.ts'
+import type { Owner } from '../../../platform/secrets.ts'
+import type { Carrier, Intake } from '../carrier.ts'
 import { masked } from './masking.ts'
 
 const tokenBytes = 24

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stored batches, and the messages of one.
 import type { Static } from 'typebox'
-import { idOf } from '../../kernel/ids.ts'
-import { maybe, one, type Queryable, statement, type Tx } from '../../platform/db.ts'
-import { mine, type Tenant } from '../../platform/tenant.ts'
-import type { BatchRecord } from './schema.ts'
-import { type MessageRow, messageColumns, type Notes } from './store.ts'
+import { idOf } from '../../../kernel/ids.ts'
+import { maybe, one, type Queryable, statement, type Tx } from '../../../platform/db.ts'
+import { mine, type Tenant } from '../../../platform/tenant.ts'
+import type { BatchRecord } from '../schema.ts'
+import { type MessageRow, messageColumns, type Notes } from '../store.ts'
 
 /** An entry of a batch that became no message. */
 export interface Rejection {
