@@ -15,7 +15,7 @@ import type { Trace, Tracer } from './tracing.ts'
 import { Lane, laneName, type Row } from './work/lane.ts'
 
 /** How long a job waits for a node that may have died before another takes it; work.lease() is the same in SQL. */
-export const leaseSeconds = 12
+export const leaseSeconds = 10
 
 const pollMs = 250
 const extendMs = 2_000

@@ -33,8 +33,8 @@ const maxWaiting = 20_000
 /** What an attempt may take, its storing included: a delivery begins only while so much of its lease is left. */
 const attemptMs = 7_000
 /** How often the leases of what waits are looked at, and how long before its time one is extended. */
-const extendMs = 2_000
-const extendEarlyMs = 3_000
+const extendMs = 1_000
+const extendEarlyMs = 2_000
 /** How long a target is used without looking again. Changes are told, so this is for what was not heard. */
 const targetForMs = 30_000
 const reloadMs = 500
