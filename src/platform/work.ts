@@ -212,6 +212,7 @@ export class Work<Context> {
   #context: Context | null = null
   #timers: NodeJS.Timeout[] = []
   #polling: Promise<void> | null = null
+  #isExtending = false
   #stopped = false
 
   constructor(options: WorkOptions<Context>) {
@@ -307,7 +308,7 @@ export class Work<Context> {
   start(context: Context): void {
     this.#context = context
     if (this.#lanes.size === 0) return
-    this.#timers = [setInterval(() => this.poke(), pollMs), setInterval(() => this.#extendHeld(), extendMs)]
+    this.#timers = [setInterval(() => this.poke(), pollMs), setInterval(() => void this.#extendHeld(), extendMs)]
     for (const timer of this.#timers) timer.unref()
     for (const lane of this.#lanes.values()) this.#fill(lane)
     this.poke()
@@ -539,10 +540,16 @@ export class Work<Context> {
     })
   }
 
-  #extendHeld(): void {
-    this.extend([...this.#held.values()].map(({ row }) => row)).catch((error) =>
-      this.#options.log.warn({ error }, 'leases could not be extended'),
-    )
+  async #extendHeld(): Promise<void> {
+    if (this.#isExtending) return
+    this.#isExtending = true
+    try {
+      await this.extend([...this.#held.values()].map(({ row }) => row))
+    } catch (error) {
+      this.#options.log.warn({ error }, 'leases could not be extended')
+    } finally {
+      this.#isExtending = false
+    }
   }
 }
 

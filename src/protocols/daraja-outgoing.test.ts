@@ -82,6 +82,8 @@ test('what is said at once', () => {
     [404, { errorCode: '404.001.03' }, { kind: 'token' }],
     [401, { errorCode: '400.003.01' }, { kind: 'token' }],
     [401, { errorCode: '401.002.01' }, { kind: 'token' }],
+    [500, { errorCode: '500.003.02' }, { kind: 'busy' }],
+    [429, null, { kind: 'busy' }],
     [502, null, { kind: 'strange' }],
     [200, [], { kind: 'strange' }],
   ]

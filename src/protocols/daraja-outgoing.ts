@@ -3,7 +3,7 @@
 // says only that it was taken; how it went comes later, as a `Result`, to an address that the request gave. A call to the
 // other address says that the provider gave up waiting for itself, which tells nothing of the money.
 import type { KeyObject } from 'node:crypto'
-import { isTokenError } from './daraja.ts'
+import { isBusy, isTokenError } from './daraja.ts'
 import { membersOf, textOf } from './json.ts'
 import { plainText } from './plain-text.ts'
 import { decryptWith, encryptFor } from './rsa.ts'
@@ -78,6 +78,8 @@ export type OutgoingAnswer =
   | { kind: 'refused'; code: string }
   /** The token is not (or no longer) good. */
   | { kind: 'token' }
+  /** Nothing was taken. */
+  | { kind: 'busy' }
   | { kind: 'strange' }
 
 /** What is said at once to any request that money goes out with. */
@@ -88,6 +90,7 @@ export function readOutgoingAnswer(status: number, body: unknown): OutgoingAnswe
     return { kind: 'accepted', conversationId }
   const code = textOf(fields.errorCode) || textOf(fields.ResponseCode)
   if (isTokenError(status, code)) return { kind: 'token' }
+  if (isBusy(status, code)) return { kind: 'busy' }
   return code === '' || code === '0' ? { kind: 'strange' } : { kind: 'refused', code }
 }
 

@@ -59,7 +59,7 @@ test('a push is written in the provider’s own time, with texts that its prompt
   })
 })
 
-test('the answer to a push is accepted, refused, about the token, or none that is known', () => {
+test('the answer to a push is accepted, refused, about the token, of one that is busy, or none that is known', () => {
   const rows: [status: number, body: unknown, expected: object][] = [
     [
       200,
@@ -81,6 +81,9 @@ test('the answer to a push is accepted, refused, about the token, or none that i
     [404, { errorCode: '404.001.03', errorMessage: 'Invalid Access Token' }, { kind: 'token' }],
     [401, { errorCode: '400.003.01', errorMessage: 'Invalid Access Token' }, { kind: 'token' }],
     [401, { errorCode: '401.002.01', errorMessage: 'Error Occurred - Invalid Access Token' }, { kind: 'token' }],
+    [500, { errorCode: '500.003.02', errorMessage: 'System is busy' }, { kind: 'busy' }],
+    [500, { errorCode: '500.003.03', errorMessage: 'Quota Violation' }, { kind: 'busy' }],
+    [429, { fault: { faultstring: 'Spike arrest violation' } }, { kind: 'busy' }],
     [200, { ResponseCode: '1', ResponseDescription: 'no' }, { kind: 'refused', code: '1', message: 'no' }],
     [502, '<html>', { kind: 'strange' }],
     [200, null, { kind: 'strange' }],

@@ -66,6 +66,8 @@ export type StkPushAnswer =
   | { kind: 'refused'; code: string; message: string }
   /** The token is not (or no longer) good. */
   | { kind: 'token' }
+  /** Nothing was taken. */
+  | { kind: 'busy' }
   | { kind: 'strange' }
 
 export function readStkPushAnswer(status: number, body: unknown): StkPushAnswer {
@@ -74,6 +76,7 @@ export function readStkPushAnswer(status: number, body: unknown): StkPushAnswer 
     return { kind: 'accepted', checkoutId: textOf(fields.CheckoutRequestID) }
   const code = textOf(fields.errorCode) || textOf(fields.ResponseCode)
   if (isTokenError(status, code)) return { kind: 'token' }
+  if (isBusy(status, code)) return { kind: 'busy' }
   const message = textOf(fields.errorMessage) || textOf(fields.ResponseDescription)
   // Taken, and not under which id: that is no refusal.
   return code === '' || code === '0' ? { kind: 'strange' } : { kind: 'refused', code, message }
@@ -155,4 +158,11 @@ const tokenCodes = new Set(['404.001.03', '400.003.01', '401.002.01'])
 /** Whether a request was turned away because its token is not, or no longer, good. */
 export function isTokenError(status: number, code: string): boolean {
   return status === 401 || tokenCodes.has(code)
+}
+
+const busyCodes = new Set(['500.003.02', '500.003.03'])
+
+/** Whether a request was not taken for want of room. The gateway in front of the provider says so without a code. */
+export function isBusy(status: number, code: string): boolean {
+  return status === 429 || busyCodes.has(code)
 }

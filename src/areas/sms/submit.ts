@@ -29,7 +29,7 @@ const jitter = 0.2
 /** A test message on a node without a simulator is left to one that has it. */
 const elsewhereMs = 1_000
 const maxOffers = 32_767
-/** Carriers that take messages and do not say so may deliver them all the same: nobody is sent a text more often than this. */
+/** Carriers that take a message and do not answer may deliver it all the same: after so many it is given up. */
 const maxUnanswered = 5
 /** So soon after it was accepted nothing is asked anew: most messages are sent at once. */
 const freshMs = 5_000

@@ -44,8 +44,6 @@ const reasons: Readonly<Record<string, FailureReason>> = {
   SFC_IC0003: 'RECIPIENT_NOT_FOUND',
 }
 
-/** Codes of a request that was not taken because the provider was too busy for it. */
-const busyCodes = new Set(['500.003.02', '500.003.03'])
 /** Said of an id that the provider does not know. Any other refusal of a question tells nothing. */
 const unknownIdCode = 'R000002'
 /** Said of an id that came before: it tells nothing of what became of it. */
@@ -110,11 +108,6 @@ export class DarajaOutgoing implements Outgoing {
   }
 }
 
-/** Whether nothing was taken, whichever way the money goes. The gateway in front of the provider has no codes. */
-export function isBusy(status: number, heard: { kind: string; code?: string }): boolean {
-  return status === 429 || (heard.kind === 'refused' && busyCodes.has(heard.code ?? ''))
-}
-
 /** What is known once a request for money to go out was answered. */
 export function outgoingVerdict(id: string, answer: ProviderAnswer): OutgoingVerdict {
   if (answer.kind === 'unsent') return { kind: 'unavailable', reason: answer.reason }
@@ -122,7 +115,7 @@ export function outgoingVerdict(id: string, answer: ProviderAnswer): OutgoingVer
   const heard = readOutgoingAnswer(answer.status, answer.body)
   if (heard.kind === 'accepted') return { kind: 'accepted', providerId: id }
   if (heard.kind === 'token') return { kind: 'unavailable', reason: 'the provider does not take our credentials' }
-  if (isBusy(answer.status, heard)) return { kind: 'unavailable', reason: 'it takes nothing just now' }
+  if (heard.kind === 'busy') return { kind: 'unavailable', reason: 'it takes nothing just now' }
   // A server in trouble may have taken it all the same.
   if (heard.kind === 'strange' || answer.status >= 500)
     return { kind: 'unknown', reason: `an answer with status ${answer.status}` }

@@ -21,7 +21,7 @@ import {
 } from '../providers/kind.ts'
 import type { Collection, FailureReason, MobileMoney, Outgoing, RefundCarrier, Verdict } from '../providers/provider.ts'
 import { BearerClient, basicAuthorization } from './bearer.ts'
-import { DarajaOutgoing, type InitiatorSettings, isBusy, type Post } from './daraja-outgoing.ts'
+import { DarajaOutgoing, type InitiatorSettings, type Post } from './daraja-outgoing.ts'
 import { DarajaReversals } from './daraja-reversals.ts'
 import { noRefunds } from './no-refunds.ts'
 
@@ -104,7 +104,7 @@ class DarajaCarrier implements MobileMoney {
     const heard = readStkPushAnswer(answer.status, answer.body)
     if (heard.kind === 'accepted') return { kind: 'accepted', providerId: heard.checkoutId }
     if (heard.kind === 'token') return { kind: 'unavailable', reason: 'the provider does not take our credentials' }
-    if (isBusy(answer.status, heard)) return { kind: 'unavailable', reason: 'it takes nothing just now' }
+    if (heard.kind === 'busy') return { kind: 'unavailable', reason: 'it takes nothing just now' }
     // A server in trouble may have asked the payer all the same.
     if (heard.kind === 'strange' || (answer.status >= 500 && heard.code !== notAskedCode))
       return { kind: 'unknown', reason: `an answer with status ${answer.status}` }

@@ -3,9 +3,8 @@
 // the delivery counts as over, so that a node which dies in between leaves both to the next attempt.
 import type { App } from '../../../platform/app.ts'
 import type { Area, TakeAnswer } from '../../../platform/area.ts'
-import type { Outcome } from '../../../platform/outbound/exchange.ts'
 import type { Trace } from '../../../platform/tracing.ts'
-import { type Delivery, judge, send } from './delivery.ts'
+import { type Attempt, type Delivery, judge, send } from './delivery.ts'
 import type { Target } from './targets.ts'
 
 const maxAnswerBytes = 64 * 1024
@@ -23,7 +22,7 @@ export function sendAndHear(
   target: Target,
   delivery: Delivery,
   trace: Trace | null,
-): Promise<Outcome> {
+): Promise<Attempt> {
   const take = answers.get(delivery.told.name)
   return take ? heard(app, take, target, delivery, trace) : send(app, target, delivery, trace)
 }
@@ -34,12 +33,12 @@ async function heard(
   target: Target,
   delivery: Delivery,
   trace: Trace | null,
-): Promise<Outcome> {
-  const outcome = await send(app, target, delivery, trace, maxAnswerBytes)
-  if (outcome.kind === 'answered' && judge(outcome).kind === 'delivered') {
-    const { tenant, clockOffsetMs, resource } = delivery
-    const { status, body, truncated } = outcome
-    delivery.remark = await take(app, { tenant, clockOffsetMs, resource, status, body, isWhole: !truncated })
-  }
-  return outcome
+): Promise<Attempt> {
+  const attempt = await send(app, target, delivery, trace, maxAnswerBytes)
+  const { outcome } = attempt
+  if (outcome.kind !== 'answered' || judge(outcome).kind !== 'delivered') return attempt
+  const { tenant, clockOffsetMs, resource } = delivery
+  const { status, body, truncated } = outcome
+  const remark = await take(app, { tenant, clockOffsetMs, resource, status, body, isWhole: !truncated })
+  return { ...attempt, remark }
 }

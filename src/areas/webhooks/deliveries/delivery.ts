@@ -46,11 +46,16 @@ export interface Delivery {
   /** Somebody asked for this very one, and waits for it: its first attempt is made even if the endpoint does not work. */
   readonly isAskedFor: boolean
   readonly trace: Trace | null
-  /** When the attempt began, by the real clock, and where it went. */
-  sentMs: number
-  sentTo: string
+}
+
+/** One attempt that is over. */
+export interface Attempt {
+  /** When it began, by the real clock. */
+  readonly sentMs: number
+  readonly sentTo: string
+  readonly outcome: Outcome
   /** A sentence about what the answer asked for and did not get. */
-  remark: string | null
+  readonly remark: string | null
 }
 
 /** The delivery of an event that was stored just now. */
@@ -77,9 +82,6 @@ export function newDelivery(
     isReplay: false,
     isAskedFor: false,
     trace,
-    sentMs: 0,
-    sentTo: '',
-    remark: null,
   }
 }
 
@@ -102,28 +104,29 @@ export function judge(outcome: Outcome): Judgement {
 }
 
 /** Makes the request of one attempt. */
-export function send(
+export async function send(
   app: App,
   target: Target,
   delivery: Delivery,
   trace: Trace | null,
   maxAnswerBytes = usualAnswerBytes,
-): Promise<Outcome> {
+): Promise<Attempt> {
   const { told, tenant } = delivery
-  delivery.sentMs = app.clock.nowMs()
-  delivery.sentTo = target.url ?? delivery.url ?? ''
+  const sentMs = app.clock.nowMs()
+  const sentTo = target.url ?? delivery.url ?? ''
   told.bytes ??= bodyBytes(told.body, resourceUrl(app, told))
-  return app.outbound.send({
+  const outcome = await app.outbound.send({
     use: target.use,
     environment: tenant.environment,
     pool: delivery.endpoint ?? tenant.account,
-    url: delivery.sentTo,
+    url: sentTo,
     method: 'POST',
-    headers: requestHeaders(target, delivery, told.bytes, delivery.sentMs, trace),
+    headers: requestHeaders(target, delivery, told.bytes, sentMs, trace),
     body: told.bytes,
     maxAnswerBytes,
     connections: target.limit,
   })
+  return { sentMs, sentTo, outcome, remark: null }
 }
 
 export function resourceUrl(app: App, { id }: Pick<Told, 'id'>): string {

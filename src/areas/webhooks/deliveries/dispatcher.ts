@@ -10,14 +10,13 @@ import type { RowOf } from '../../../platform/commit.ts'
 import { one } from '../../../platform/db.ts'
 import type { Courier, DeliveryOfEvent, Due, NewEvent } from '../../../platform/events.ts'
 import type { Admission } from '../../../platform/limits.ts'
-import type { Outcome } from '../../../platform/outbound/exchange.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { leaseSeconds, settle } from '../../../platform/work.ts'
 import { disableEndpoint } from '../endpoints/disabling.ts'
 import { noteProbe } from '../endpoints/health.ts'
 import { type Answers, sendAndHear } from './answers.ts'
 import { probeEveryMs } from './breaker.ts'
-import { type Delivery, judge, newDelivery } from './delivery.ts'
+import { type Attempt, type Delivery, judge, newDelivery } from './delivery.ts'
 import { callbackKey, deliveryOf, loadDeliveries, type StoredDelivery, wake } from './due.ts'
 import { type Finished, finish, finished, givenUp, putBack } from './finished.ts'
 import { adopt, type Line, Lines } from './lines.ts'
@@ -79,6 +78,7 @@ export class Dispatcher implements Courier {
   #toPutBack: RowOf<(typeof settle)['takes']>[] = []
   #putBackTimer: NodeJS.Timeout | undefined
   #extendTimer: NodeJS.Timeout | undefined
+  #isExtending = false
   readonly #toResolve = new Set<Line>()
   #loading = 0
   #inFlight = 0
@@ -163,6 +163,8 @@ export class Dispatcher implements Courier {
 
   /** Keeps what waits for its turn leased, however long that takes; what is under way has lease enough. */
   async #extend(): Promise<void> {
+    if (this.#isExtending) return
+    this.#isExtending = true
     const soon = performance.now() + extendEarlyMs
     const waiting = [...this.#held.values()].filter(({ id, startByMs }) => startByMs < soon && !this.#sending.has(id))
     const startBy = startByMs()
@@ -173,6 +175,8 @@ export class Dispatcher implements Courier {
       for (const delivery of waiting) delivery.startByMs = startBy
     } catch (error) {
       this.#running().log.warn({ error }, 'leases of deliveries could not be extended')
+    } finally {
+      this.#isExtending = false
     }
   }
 
@@ -410,7 +414,7 @@ export class Dispatcher implements Courier {
     this.#store(
       this.#running()
         .commit(finish, item)
-        .then(({ failing }) => this.#afterwards(line, delivery, item, null, failing === true)),
+        .then(({ failing }) => this.#afterwards(line, delivery, item, null, failing === true, null)),
     )
   }
 
@@ -455,11 +459,12 @@ export class Dispatcher implements Courier {
       this.#sending.delete(delivery.id)
     }
     sendAndHear(app, this.#answers, target, delivery, span?.trace ?? delivery.trace).then(
-      (outcome) => {
+      (attempt) => {
         over()
-        this.#settle(line, target, delivery, outcome, isEarly, noted)
+        this.#settle(line, target, delivery, attempt, isEarly, noted)
         if (line.waiting.length === 0) this.#refill(line)
-        span?.end({ 'pamoja.outcome': judge(outcome).kind }, judge(outcome).kind !== 'delivered')
+        const { kind } = judge(attempt.outcome)
+        span?.end({ 'pamoja.outcome': kind }, kind !== 'delivered')
         this.#offer(line)
         this.#pump()
       },
@@ -478,11 +483,12 @@ export class Dispatcher implements Courier {
     line: Line,
     target: Target,
     delivery: Delivery,
-    outcome: Outcome,
+    attempt: Attempt,
     isEarly: boolean,
     noted: Promise<void> | null,
   ): void {
     const app = this.#running()
+    const { outcome } = attempt
     const nowMs = app.clock.nowMs()
     const atMs = nowMs + delivery.clockOffsetMs
     const judgement = judge(outcome)
@@ -502,14 +508,14 @@ export class Dispatcher implements Courier {
       return this.#putBack(tenant, id, jobAttempt, dueMs - atMs)
     }
     const state = change === 'opened' ? 'failing' : change === 'closed' ? 'healthy' : null
-    const item = finished(delivery, outcome, judgement, { atMs, nowMs, random: Math.random(), state })
+    const item = finished(delivery, attempt, judgement, { atMs, nowMs, random: Math.random(), state })
     const stored = ready === null ? app.commit(finish, item) : ready.then(() => app.commit(finish, item))
     this.#store(
       stored.then(
         ({ failing }) => {
           this.#held.delete(delivery.id)
           if (state !== null) line.isKnownToFail = state === 'failing'
-          return this.#afterwards(line, delivery, item, change, failing === true)
+          return this.#afterwards(line, delivery, item, change, failing === true, attempt.sentTo)
         },
         (error: unknown) => {
           this.#held.delete(delivery.id)
@@ -521,10 +527,11 @@ export class Dispatcher implements Courier {
 
   #afterwards(
     line: Line,
-    { tenant, endpoint, sentTo, clockOffsetMs, ordered }: Delivery,
+    { tenant, endpoint, clockOffsetMs, ordered }: Delivery,
     { status, error, at }: Finished,
     change: 'opened' | 'closed' | null,
     isFailing: boolean,
+    sentTo: string | null,
   ): Promise<void> | undefined {
     const app = this.#running()
     if (ordered && status !== 'pending') app.work.poke()

@@ -212,9 +212,6 @@ export function deliveryOf(
     isReplay: row.replay_of !== null,
     isAskedFor: row.asked_for,
     trace: outbox.traces.of(event),
-    sentMs: 0,
-    sentTo: '',
-    remark: null,
   }
 }
 

@@ -5,7 +5,7 @@ import { momentText } from '../../../kernel/time.ts'
 import { operation, type RowOf } from '../../../platform/commit.ts'
 import { type Outcome, usualAnswerBytes } from '../../../platform/outbound/exchange.ts'
 import { durationBounds } from '../endpoints/health.ts'
-import type { Delivery, DeliveryError, Judgement } from './delivery.ts'
+import type { Attempt, Delivery, DeliveryError, Judgement } from './delivery.ts'
 import { nextAttemptMs, retryAfterMs } from './retries.ts'
 
 /** What the table has in place of an endpoint for what goes to a callback URL. */
@@ -57,10 +57,11 @@ export type Finished = RowOf<(typeof finish)['takes']>
 /** What to store of an attempt that ended at `atMs`, the account's time; `nowMs` is the real one. */
 export function finished(
   delivery: Delivery,
-  outcome: Outcome,
+  attempt: Attempt,
   { kind, error }: Judgement,
   { atMs, nowMs, random, state }: { atMs: number; nowMs: number; random: number; state: 'failing' | 'healthy' | null },
 ): Finished {
+  const { outcome } = attempt
   const attempts = delivery.attempts + 1
   const nextMs =
     kind === 'retry'
@@ -90,7 +91,7 @@ export function finished(
     duration_ms: outcome.timing.durationMs,
     slot: kind === 'delivered' ? slotOf(outcome.timing.durationMs) : null,
     // Nobody reads a log of callbacks.
-    log: delivery.endpoint === null ? null : logEntry(delivery, outcome, error),
+    log: delivery.endpoint === null ? null : logEntry(delivery, attempt, error),
     resource: delivery.ordered ? delivery.resource : null,
     state,
   }
@@ -156,8 +157,8 @@ export interface LogEntry {
 }
 
 export function logEntry(
-  { attempts, sentMs, sentTo, clockOffsetMs, remark }: Delivery,
-  outcome: Outcome,
+  { attempts, clockOffsetMs }: Delivery,
+  { sentMs, sentTo, outcome, remark }: Attempt,
   error: DeliveryError | null,
 ): string {
   const { timing, ip } = outcome

@@ -81,11 +81,9 @@ export async function deliverNow(app: App, asked: TestDelivery): Promise<TestOut
     isReplay: false,
     isAskedFor: false,
     trace: app.tracer?.current() ?? app.outbox.traces.of(requestId),
-    sentMs: startedMs,
-    sentTo: '',
-    remark: null,
   }
-  const outcome = await send(app, target, delivery, delivery.trace)
+  const attempt = await send(app, target, delivery, delivery.trace)
+  const { outcome } = attempt
   const { kind, error } = judge(outcome)
   const { durationMs } = outcome.timing
   const answered = outcome.kind === 'answered' ? outcome : null
@@ -103,7 +101,7 @@ export async function deliverNow(app: App, asked: TestDelivery): Promise<TestOut
     responseStatus: answered?.status ?? null,
     durationMs,
     body: event.body,
-    log: logEntry(delivery, outcome, error),
+    log: logEntry(delivery, attempt, error),
   })
   return {
     id: delivery.id,
