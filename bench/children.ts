@@ -38,7 +38,7 @@ export function start<Message>(
 }
 
 export async function startNodeProcess(environment: Readonly<Record<string, string>>): Promise<NodeProcess> {
-  const { child, said } = await start<Omit<NodeProcess, 'child'>>('../test/node.js', [], {
+  const { child, said } = await start<Omit<NodeProcess, 'child'>>('../program/node.js', [], {
     PAMOJA_PORT: '0',
     PAMOJA_ADMIN_PORT: '0',
     PAMOJA_LOG_FILE: '/dev/null',

@@ -13,7 +13,7 @@ import { patienceMs } from './eventually.ts'
 
 export const root = fileURLToPath(new URL('../../', import.meta.url))
 const main = join(root, 'dist/program/main.js')
-export const node = join(root, 'dist/test/node.js')
+export const node = join(root, 'dist/program/node.js')
 
 export interface Ended {
   code: number | null

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An area for tests and benchmarks: a note costs money, is written durably, and is published by a job. It walks the same
 // path as a paid send (limits, idempotency, charge, row, work, audit in one group commit) and has no carrier behind it.
+
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../src/kernel/errors.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
@@ -12,12 +13,13 @@ import { operation } from '../../src/platform/commit.ts'
 import { maybe, statement } from '../../src/platform/db.ts'
 import { eventColumns, eventType } from '../../src/platform/events.ts'
 import type { Keyed } from '../../src/platform/http/idempotency.ts'
+import { root } from '../../src/platform/root.ts'
 import { commit, IdParam, read } from '../../src/platform/route.ts'
 import { Amount, At, Metadata, Nullable, OneOf } from '../../src/platform/schema.ts'
 import { mine } from '../../src/platform/tenant.ts'
 import type { Job } from '../../src/platform/work.ts'
 
-export const notesMigrations = new URL('../../../test/notes/migrations/', import.meta.url)
+export const notesMigrations = new URL('test/notes/migrations/', root)
 
 const defaultCostMicros = 800_000n
 
