@@ -543,7 +543,7 @@ test('the log says where each try went, whatever the URL is by now', async () =>
 
 test('what is asked to be sent again to an ordered endpoint goes out at once, before the delivery that it repeats', async () => {
   const client = await customer()
-  answers.set('/in-order', (response) => response.writeHead(503).end())
+  answers.set('/in-order', (response) => response.writeHead(503, { 'retry-after': '3600' }).end())
   const { body: hook } = await client.post('/v1/webhooks', {
     url: receiver.url('/in-order'),
     events: ['*'],
@@ -561,8 +561,42 @@ test('what is asked to be sent again to an ordered endpoint goes out at once, be
     [again.body.delivery_id, 'A1'],
     'the first waits for its next try',
   )
-  await advance(client, minute)
-  for (const text of ['A1', 'A2']) assert.equal(JSON.parse((await receiver.next('/in-order')).body).text, text)
+  assert.equal(JSON.parse((await receiver.next('/in-order')).body).text, 'A2', 'what waited behind it goes on')
+  const { body: settledFirst } = await client.get(`/v1/webhooks/${hook.id}/deliveries/${first.id}`)
+  assert.deepEqual(
+    [settledFirst.status, settledFirst.attempts, settledFirst.next_attempt_at],
+    ['delivered', 1, null],
+    'it was heard, and is not tried again',
+  )
+  await advance(client, 2 * hour)
+  await client.post('/v1/notes', { text: 'A3', topic: 'A' })
+  assert.equal(JSON.parse((await receiver.next('/in-order')).body).text, 'A3')
+})
+
+test('what was heard when it was sent again is not tried any more', async () => {
+  const client = await customer()
+  answers.set('/soothed', (response) => response.writeHead(503, { 'retry-after': '3600' }).end())
+  const { body: hook } = await client.post('/v1/webhooks', { url: receiver.url('/soothed'), events: ['*'] })
+  await client.post('/v1/notes', { text: 'first' })
+  await receiver.next('/soothed')
+  const { id, event_id } = await attempted(client, hook.id, 1)
+  const path = `/v1/webhooks/${hook.id}/deliveries/${id}`
+  await client.post(`${path}/redeliver`)
+  await receiver.next('/soothed')
+  const pending = async () => (await deliveries(client, hook.id, '?status=pending')).map(({ attempts }) => attempts)
+  await eventually(async () => (await pending()).join() === '1,1', 'the second to have failed as well')
+  answers.delete('/soothed')
+  await client.post(`${path}/redeliver`)
+  await receiver.next('/soothed')
+  const first = await eventually(async () => {
+    const { body } = await client.get(path)
+    return body.status === 'delivered' && body
+  }, 'the first to be over')
+  assert.deepEqual([first.attempts, first.next_attempt_at, first.response_status], [1, null, 503])
+  const { body: event } = await client.get(`/v1/events/${event_id}`)
+  assert.equal(event.deliveries[0].status, 'delivered')
+  const { rows } = await sql.query('select from work.jobs where id = $1', [uuidOf('delivery', id)])
+  assert.equal(rows.length, 0, 'nothing is left to be done for it')
 })
 
 test('a disabled endpoint is refused what it would not be sent', async () => {
@@ -626,6 +660,7 @@ test('a window of time can be delivered again, only what failed or all of it', a
   assert.match(failed.body.replay_id, /^rpl_/)
   assert.equal(failed.body.count, 3)
   await eventually(async () => (await deliveries(client, hook.id, '?status=delivered')).length === 4, 'the three')
+  assert.equal((await client.post(path, window)).body.count, 0, 'what was heard since is not told again')
   const all = await client.post(path, { ...window, status: 'all', events: ['note.published'] })
   assert.equal(all.body.count, 4)
   await eventually(async () => (await deliveries(client, hook.id, '?status=delivered')).length === 8, 'all four')

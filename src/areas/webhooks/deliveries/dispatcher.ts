@@ -20,6 +20,7 @@ import { type Attempt, type Delivery, judge, newDelivery } from './delivery.ts'
 import { callbackKey, deliveryOf, loadDeliveries, type StoredDelivery, wake } from './due.ts'
 import { type Finished, finish, finished, givenUp, putBack } from './finished.ts'
 import { adopt, type Line, Lines } from './lines.ts'
+import { heardAgain } from './replays.ts'
 import { retryForMs } from './retries.ts'
 import { deliveriesOf } from './routes.ts'
 import { loadCallbackTarget, loadTargets, type Target } from './targets.ts'
@@ -515,6 +516,7 @@ export class Dispatcher implements Courier {
         ({ failing }) => {
           this.#held.delete(delivery.id)
           if (state !== null) line.isKnownToFail = state === 'failing'
+          if (delivery.isReplay && isSuccess) this.#store(heardAgain(app, delivery, atMs))
           return this.#afterwards(line, delivery, item, change, failing === true, attempt.sentTo)
         },
         (error: unknown) => {

@@ -23,21 +23,27 @@ const stepMs = 1_000
 /** Deliveries in a step. */
 const perStep = 50
 
-const chosen = `${mine} and endpoint_id = $endpoint and created_at >= $from and created_at < $to and not test
-  and replay_of is null and (case when $status::text = 'all' then status in ('delivered', 'failed', 'cancelled') else status = 'failed' end)
-  and ($events::text[] is null or event = any($events))`
+/** Of what failed, only what was not heard later: sent again by itself, or by another replay. */
+const chosen = `d.bucket = $bucket and d.account_id = $account and d.environment = $environment and d.endpoint_id = $endpoint
+  and d.created_at >= $from and d.created_at < $to and not d.test and d.replay_of is null
+  and (case when $status::text = 'all' then d.status in ('delivered', 'failed', 'cancelled') else d.status = 'failed' end)
+  and ($events::text[] is null or d.event = any($events))
+  and not exists (
+    select from webhooks.deliveries a
+     where $status = 'failed' and a.bucket = $bucket and a.account_id = $account and a.environment = $environment
+       and a.endpoint_id = $endpoint and a.event_id = d.event_id and a.replay_of is not null and a.status = 'delivered')`
 
 type Choice = Tenant & { endpoint: string; from: Date; to: Date; status: string; events: readonly string[] | null }
 
 const countChosen = statement<Choice & { since: string; most: number }, { count: number }>(
   'webhooks.count_replay',
   `select count(*)::int as count from (
-     select from webhooks.deliveries where ${chosen} and id >= $since limit $most::int + 1) found`,
+     select from webhooks.deliveries d where ${chosen} and d.id >= $since limit $most::int + 1) found`,
 )
 
 const nextChosen = statement<Choice & { cursor: string; limit: number }, { id: string }>(
   'webhooks.next_of_replay',
-  `select id from webhooks.deliveries where ${chosen} and id > $cursor order by id limit $limit::int`,
+  `select d.id from webhooks.deliveries d where ${chosen} and d.id > $cursor order by d.id limit $limit::int`,
 )
 
 const insertReplay = statement<Choice & { id: string; total: number; cursor: string; at: Date }, object>(
@@ -104,11 +110,30 @@ export async function redeliver(
   return (await one(tx.query(redeliverAll, { ...tenant, ...again }))).count
 }
 
+const settleFirst = statement<Tenant & { endpoint: string; again: string; at: Date }, { goes_on: boolean }>(
+  'webhooks.heard_again',
+  `select webhooks.heard_again($bucket::smallint, $account::uuid, $environment::text, $endpoint::uuid, $again::uuid,
+                               $at::timestamptz) as goes_on`,
+)
+
+/** What was sent again was heard: the delivery that it repeats is not tried any more, and nothing waits behind it. */
+export async function heardAgain(
+  { db, work }: Pick<App, 'db' | 'work'>,
+  { tenant, id, endpoint }: { tenant: Tenant; id: string; endpoint: string | null },
+  atMs: number,
+): Promise<void> {
+  if (endpoint === null) return
+  const { goes_on } = await one(db.query(settleFirst, { ...tenant, endpoint, again: id, at: new Date(atMs) }))
+  if (goes_on) work.poke()
+}
+
 const Replay = Type.Object({
   // Whether they are dates is said as INVALID_DATE_RANGE, as of a query.
   from: Type.String({ maxLength: 40, description: 'From this time or day, inclusive' }),
   to: Type.String({ maxLength: 40, description: 'To this time, exclusive, or to the end of this day' }),
-  status: Type.Optional(OneOf(['failed', 'all'], { description: 'Only what failed, unless asked otherwise' })),
+  status: Type.Optional(
+    OneOf(['failed', 'all'], { description: 'Only what failed and was not heard since, unless asked otherwise' }),
+  ),
   events: Type.Optional(
     Type.Array(Type.String({ maxLength: 60 }), {
       minItems: 1,
@@ -129,7 +154,7 @@ export const replayWindow = write({
   operation: 'webhooks.replay',
   summary: 'Deliver a window of time again',
   description:
-    'At most 100,000 deliveries, 50 a second. Bytes and event ids are those of the first time; the webhook shows how far it is. What failed is told again also if it was sent again meanwhile: tell repeats by the event id. A disabled webhook is refused it. 10 replays a minute.',
+    'At most 100,000 deliveries, 50 a second. Bytes and event ids are those of the first time; the webhook shows how far it is. What failed and was heard when it was sent again is not among what failed. A disabled webhook is refused it. 10 replays a minute.',
   scope: 'webhooks:write',
   params: IdParam,
   body: Replay,

@@ -244,7 +244,7 @@ const redeliverOne = write({
   operation: 'webhooks.redeliver',
   summary: 'Send a delivery again, now',
   description:
-    'Whatever became of the first: the same bytes and event id under a new delivery, signed anew. It waits neither for the breaker nor, where order is kept, for older deliveries; a disabled webhook is refused it. 60 a minute.',
+    'Whatever became of the first: the same bytes and event id under a new delivery, signed anew. It waits neither for the breaker nor, where order is kept, for older deliveries; once it is heard, the delivery that it repeats is not tried any more and is `delivered` too. A disabled webhook is refused it. 60 a minute.',
   scope: 'webhooks:write',
   params: DeliveryParams,
   reply: { status: 200, schema: Redelivery },
