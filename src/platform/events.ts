@@ -156,8 +156,6 @@ export interface Courier {
   take(job: Due): void
   /** The deliveries that this node is sending at this moment. */
   sending(): ReadonlySet<string>
-  /** How many deliveries wait on this node for their turn at an endpoint. */
-  waitingFor(endpoint: string): number
   /** Whom an event was told to, and how that went; not what was told again later. */
   deliveriesOf(caller: Caller, event: string): Promise<readonly DeliveryOfEvent[]>
 }

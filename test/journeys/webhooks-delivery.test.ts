@@ -2,6 +2,7 @@
 // What a receiver hears, and when. The receiver checks signatures as docs/webhooks.md describes them, without our code.
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
@@ -10,7 +11,7 @@ import { areas } from '../../src/areas.ts'
 import { loadConfig } from '../../src/config.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import { startNode } from '../../src/server.ts'
-import type { Client } from '../client.ts'
+import { Client } from '../client.ts'
 import { notes, notesMigrations } from '../notes/area.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
 import { eventually, quiet, startWorld, type World } from '../world.ts'
@@ -909,17 +910,29 @@ test('what waits for its turn stays leased to the node that has it', async () =>
   assert.deepEqual([later.id, later.attempt], [born.id, born.attempt], 'it is not taken a second time')
 })
 
-test('what waits for a slow endpoint is counted among what is pending', async () => {
-  const client = await customer()
+test('what waits for a slow endpoint is counted among what is pending, whichever node is asked', async (t) => {
+  const { client, key } = await world.account({ balance: 100_000 })
   const held: ServerResponse[] = []
   answers.set('/slow', (response) => void held.push(response))
   const { body: hook } = await client.post('/v1/webhooks', { url: receiver.url('/slow'), events: ['*'] })
   await Promise.all(Array.from({ length: 10 }, (_, n) => client.post('/v1/notes', { text: `${n}` })))
   for (let n = 0; n < 4; n++) await receiver.next('/slow')
   const { body } = await client.get(`/v1/webhooks/${hook.id}`)
-  answers.delete('/slow')
-  for (const response of held) response.end('ok')
   assert.equal(body.health.pending, 6, 'of ten, four are on their way')
+  const { config } = loadConfig(
+    {},
+    { ...quiet, PAMOJA_HOME: world.home, DATABASE_URL: world.databaseUrl, PAMOJA_ROLES: ['api'] },
+  )
+  const other = await startNode({ config, areas: [...areas, notes], extraMigrations: notesMigrations })
+  const elsewhere = new Client(other.url, other.caFile && readFileSync(other.caFile, 'utf8'), key)
+  t.after(async () => {
+    answers.delete('/slow')
+    for (const response of held) response.end('ok')
+    elsewhere.close()
+    await other.stop()
+  })
+  const { body: seen } = await elsewhere.get(`/v1/webhooks/${hook.id}`)
+  assert.equal(seen.health.pending, 10, 'another node sees all of them, and not which are on their way')
 })
 
 test('a receiver that accepts and says nothing is a failure, and delays nobody else', async () => {

@@ -90,7 +90,7 @@ export const Health = Type.Object(
     state: OneOf(['healthy', 'degraded', 'failing', 'disabled']),
     success_24h: Type.Integer({ description: 'Attempts that succeeded in the last 24 hours' }),
     failure_24h: Type.Integer({ description: 'Attempts that failed in the last 24 hours' }),
-    pending: Type.Integer({ description: 'Deliveries that wait for their first or next attempt' }),
+    pending: Type.Integer({ description: 'Deliveries that wait for their first or next attempt, on whichever node' }),
     p50_ms: Nullable(Type.Integer({ description: 'Half of the successful attempts took no longer' })),
     p95_ms: Nullable(Type.Integer({ description: '95 % of the successful attempts took no longer' })),
     last_success_at: Nullable(At()),

@@ -3,7 +3,7 @@
 import { type Queryable, statement } from '../db.ts'
 import { mine, type Tenant } from '../tenant.ts'
 
-/** Jobs of one tenant, lane and key that wait: no node has them at this moment. */
+/** Jobs of one tenant and lane. */
 interface Waiting {
   bucket: number
   account: string
@@ -11,11 +11,19 @@ interface Waiting {
   lane: string
 }
 
-const countWaiting = statement<Waiting & { keys: readonly string[] }, { key: string; waiting: number }>(
+/** Those that a node has are found by when their leases end: no more than the nodes have in hand lie there. */
+const countWaiting = statement<
+  Waiting & { keys: readonly string[]; underWay: readonly string[] },
+  { key: string; waiting: number }
+>(
   'work.count_waiting',
-  `select key, count(*)::int as waiting from work.jobs
-    where ${mine} and owner is null
-      and lane = $lane and key = any($keys::text[])
+  `select key, count(*)::int as waiting
+     from (select key from work.jobs
+            where ${mine} and owner is null and lane = $lane and key = any($keys::text[])
+           union all
+           select key from work.jobs
+            where ${mine} and owner is not null and lane = $lane and key = any($keys) and id <> all($underWay::uuid[])
+              and run_at > now() - work.lease() and run_at <= now() + work.lease()) waiting
     group by key`,
 )
 
@@ -37,14 +45,15 @@ const withdrawWaiting = statement<Waiting & { key: string; most: number }, { id:
    returning id`,
 )
 
-/** How many jobs wait under each of the keys. */
+/** How many jobs wait under each of the keys, in the table or in the hands of a node; those `underWay` do not. */
 export async function waitingUnder(
   queryable: Queryable,
   tenant: Tenant,
   lane: string,
   keys: readonly string[],
+  underWay: ReadonlySet<string>,
 ): Promise<ReadonlyMap<string, number>> {
-  const rows = await queryable.query(countWaiting, { ...tenant, lane, keys })
+  const rows = await queryable.query(countWaiting, { ...tenant, lane, keys, underWay: [...underWay] })
   return new Map(rows.map(({ key, waiting }) => [key, waiting]))
 }
 

@@ -185,10 +185,6 @@ export class Dispatcher implements Courier {
     return new Set(this.#sending)
   }
 
-  waitingFor(endpoint: string): number {
-    return this.#lines.waitingFor(endpoint)
-  }
-
   #delivers(): boolean {
     return !this.#stopped && this.#roles.includes('webhooks')
   }

@@ -93,10 +93,6 @@ export class Lines {
     return line
   }
 
-  waitingFor(endpoint: string): number {
-    return this.#byKey.get(endpoint)?.waiting.length ?? 0
-  }
-
   /** What a signal names has changed: an endpoint, or the callbacks of an account. */
   forget(text: string): void {
     const line = this.#byKey.get(text)

@@ -89,14 +89,13 @@ export async function healthOf(
   if (ids.length === 0) return ({ enabled }) => summary(enabled, undefined, [], 0)
   const health = await queryable.query(findHealth, { ...tenant, endpoints: ids })
   const hours = await queryable.query(findHours, { ...tenant, endpoints: ids, since: new Date(nowMs - 24 * hourMs) })
-  const waiting = await waitingUnder(queryable, tenant, deliverLane, ids)
+  const waiting = await waitingUnder(queryable, tenant, deliverLane, ids, courier.sending())
   return ({ id, enabled }) =>
     summary(
       enabled,
       health.find(({ endpoint_id }) => endpoint_id === id),
       hours.filter(({ endpoint_id }) => endpoint_id === id),
-      // What waits in a node's memory is leased to it, so the jobs that nobody has are without it.
-      (waiting.get(id) ?? 0) + courier.waitingFor(id),
+      waiting.get(id) ?? 0,
     )
 }
 
