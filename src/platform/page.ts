@@ -92,17 +92,39 @@ export interface ShownBounds {
  */
 export function shownBounds(
   range: DayRange,
-  { receivedMs, nowMs }: Clocks,
+  clocks: Clocks,
   names: readonly [string, string] = usualNames,
 ): ShownBounds {
-  const moments = momentsOf(range, names)
-  const { fromMs, toMs } = moments
-  return {
-    // The clock only ever moves forward, so that no thing was shown with more than today's difference.
-    ...idsBetween(moments, nowMs - receivedMs),
-    since: fromMs === null ? null : new Date(fromMs),
-    until: toMs === null ? null : new Date(toMs),
-  }
+  const { fromMs, toMs } = momentsOf(range, names)
+  return shownBetween(
+    { from: fromMs === null ? null : new Date(fromMs), to: toMs === null ? null : new Date(toMs) },
+    clocks,
+  )
+}
+
+/** The same for a window of time: from (inclusive) and to (exclusive). */
+export function shownBetween({ from, to }: TimeWindow, { receivedMs, nowMs }: Clocks): ShownBounds {
+  const moments = { fromMs: from?.getTime() ?? null, toMs: to?.getTime() ?? null }
+  // The clock only ever moves forward, so that no thing was shown with more than today's difference.
+  return { ...idsBetween(moments, nowMs - receivedMs), since: from, until: to }
+}
+
+interface TimeWindow {
+  from: Date | null
+  to: Date | null
+}
+
+/** The window of time that `from` (inclusive) and `to` (exclusive) name; a day counts whole. */
+export function timeWindow(query: { from?: string; to?: string }): TimeWindow {
+  const from = query.from === undefined ? null : new Date(boundOf(query.from, 'from').from)
+  const to = query.to === undefined ? null : endOf(query.to, 'to')
+  if (from && to && from >= to) throw new AppError('INVALID_DATE_RANGE', 'from is not before to')
+  return { from, to }
+}
+
+function endOf(text: string, field: string): Date {
+  const { from, to } = boundOf(text, field)
+  return new Date(parseDay(text) ? to : from)
 }
 
 interface Moments {

@@ -161,8 +161,17 @@ export const wholeListQuery = {
 
 /** The part of a query string that bounds a list by days, both included. */
 export const dayRangeQuery = {
-  start_date: Type.Optional(Type.String({ maxLength: 40, description: 'First day, inclusive, UTC: YYYY-MM-DD' })),
-  end_date: Type.Optional(Type.String({ maxLength: 40, description: 'Last day, inclusive, UTC: YYYY-MM-DD' })),
+  start_date: Type.Optional(
+    Type.String({ maxLength: 40, description: 'First day, UTC: YYYY-MM-DD, or an RFC 3339 time; inclusive' }),
+  ),
+  end_date: Type.Optional(
+    Type.String({ maxLength: 40, description: 'Last day, UTC: YYYY-MM-DD, or an RFC 3339 time; inclusive' }),
+  ),
+}
+
+export const timeWindowQuery = {
+  from: Type.Optional(Type.String({ maxLength: 40, description: 'A day or an RFC 3339 time, inclusive' })),
+  to: Type.Optional(Type.String({ maxLength: 40, description: 'A day, inclusive, or an RFC 3339 time, exclusive' })),
 }
 
 let zones: Set<string> | undefined

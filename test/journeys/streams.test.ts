@@ -231,6 +231,38 @@ test('whoever would rather ask than listen asks for what came after the last eve
   assert.equal((await ada.client.get(`/v1/events?after=${made[0]}&order=desc`)).status, 400)
 })
 
+test('what happened in a window of time is asked for by its beginning and its end, as the deliveries of a webhook are', async () => {
+  const ada = await world.account()
+  const ids: string[] = []
+  const moments: string[] = []
+  for (let hour = 0; hour < 3; hour++) {
+    ids.push(...(await happen(ada, 1)))
+    moments.push((await ada.client.get('/v1/events?limit=1')).body.data[0].created_at)
+    await ada.client.post('/v1/sandbox/clock', { advance_seconds: 3_600 })
+  }
+  const [first = '', second = '', third = ''] = moments
+  for (const [query, found] of [
+    [`from=${second}`, ids.slice(1)],
+    [`to=${second}`, ids.slice(0, 1)],
+    [`from=${second}&to=${third}`, ids.slice(1, 2)],
+    [`start_date=${second}&end_date=${third}`, ids.slice(1)],
+    [`from=${first.slice(0, 10)}&to=${third.slice(0, 10)}`, ids],
+    [`from=${first}&after=${ids[1]}`, ids.slice(2)],
+  ] as const) {
+    const { body } = await ada.client.get(`/v1/events?order=asc&${query}`)
+    const told = body.data.map(({ id }: { id: string }) => id)
+    assert.deepEqual(told, found, query)
+  }
+  for (const [query, code] of [
+    [`from=${third}&to=${second}`, 'INVALID_DATE_RANGE'],
+    ['to=yesterday', 'INVALID_DATE_RANGE'],
+    [`from=${first}&end_date=${third}`, 'INVALID_REQUEST'],
+  ]) {
+    const refused = await ada.client.get(`/v1/events?${query}`)
+    assert.deepEqual([refused.status, refused.body.error.code], [400, code], query)
+  }
+})
+
 test('listening gives what an endpoint would receive, signed with the secret of callbacks', async (t) => {
   const ada = await world.account()
   const { body: secret } = await ada.client.get('/v1/webhooks/callback-secret')

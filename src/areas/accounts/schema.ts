@@ -281,7 +281,8 @@ const LimitStates = Type.Array(
 export const LimitsReply = Type.Object({ plan: Type.String(), limits: LimitStates }, { title: 'Limits' })
 
 export const UsageQuery = Type.Object({
-  ...dayRangeQuery,
+  start_date: Type.Optional(Type.String({ maxLength: 40, description: 'First day, inclusive, UTC: YYYY-MM-DD' })),
+  end_date: Type.Optional(Type.String({ maxLength: 40, description: 'Last day, inclusive, UTC: YYYY-MM-DD' })),
   group_by: Type.Optional(
     Type.Array(OneOf(['day', 'area', 'operation', 'country']), {
       maxItems: 4,

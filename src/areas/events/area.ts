@@ -4,11 +4,22 @@ import { Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { idOf, timeOfUuid, uuidOf } from '../../kernel/ids.ts'
 import type { Area } from '../../platform/area.ts'
+import type { Caller } from '../../platform/auth.ts'
 import { knownEvent } from '../../platform/events/tail.ts'
 import { type DatedEventRow, findEvent, listEvents } from '../../platform/events.ts'
-import { type ListQuery, pageOf, shownBounds, type Window, windowOf } from '../../platform/page.ts'
+import {
+  type DayRange,
+  type ListQuery,
+  pageOf,
+  type ShownBounds,
+  shownBetween,
+  shownBounds,
+  timeWindow,
+  type Window,
+  windowOf,
+} from '../../platform/page.ts'
 import { IdParam, list, read } from '../../platform/route.ts'
-import { At, dayRangeQuery, listQuery, Nullable, OneOf } from '../../platform/schema.ts'
+import { At, dayRangeQuery, listQuery, Nullable, OneOf, timeWindowQuery } from '../../platform/schema.ts'
 import { eventsStream, heardBy } from './stream.ts'
 import { eventsTrigger } from './trigger.ts'
 
@@ -54,6 +65,7 @@ const eventsList = list({
   scope: 'events:read',
   query: Type.Object({
     ...listQuery,
+    ...timeWindowQuery,
     ...dayRangeQuery,
     event: Type.Optional(
       Type.String({
@@ -61,7 +73,7 @@ const eventsList = list({
         description: 'Only events of this name, in the words of a subscription: `sms.*` too',
       }),
     ),
-    resource_id: Type.Optional(Type.String({ maxLength: 60, description: 'Only what happened to this object' })),
+    resource_id: Type.Optional(Type.String({ maxLength: 100, description: 'Only what happened to this object' })),
     after: Type.Optional(Type.String({ maxLength: 60, description: 'Only what came after the event with this id' })),
   }),
   row: EventRecord,
@@ -70,7 +82,7 @@ const eventsList = list({
   handle: async ({ db, catalogue }, { query }, caller) => {
     const window = query.after === undefined ? windowOf(query) : windowAfter(query, query.after)
     const heard = heardBy(catalogue, query.event === undefined ? undefined : [query.event], 'event')
-    const filter = { ...shownBounds(query, caller), ...heard, resource: query.resource_id ?? null }
+    const filter = { ...boundsOf(query, caller), ...heard, resource: query.resource_id ?? null }
     return pageOf(window, await listEvents(db, caller.tenant, window, filter), eventRecord)
   },
 })
@@ -92,6 +104,18 @@ const eventGet = read({
     return { ...eventRecord(found), deliveries: [...(await courier.deliveriesOf(caller, uuid))] }
   },
 })
+
+/** The window of time that is asked for, in the words of a webhook's deliveries or in those of other lists. */
+function boundsOf(query: DayRange & { from?: string; to?: string }, caller: Caller): ShownBounds {
+  const { from, to, start_date, end_date } = query
+  if (from === undefined && to === undefined) return shownBounds(query, caller)
+  if (start_date !== undefined || end_date !== undefined)
+    throw new AppError(
+      'INVALID_REQUEST',
+      'from and to stand in place of start_date and end_date: give one or the other',
+    )
+  return shownBetween(timeWindow(query), caller)
+}
 
 /** What came after an event: a page that follows another goes on from there. */
 function windowAfter(query: ListQuery, after: string): Window {

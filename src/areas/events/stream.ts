@@ -23,7 +23,7 @@ export const eventsStream = stream({
         description: 'Only these, separated by commas, as in a webhook: names such as `sms.delivered`, or `sms.*`',
       }),
     ),
-    resource_id: Type.Optional(Type.String({ maxLength: 60, description: 'Only what happened to this object' })),
+    resource_id: Type.Optional(Type.String({ maxLength: 100, description: 'Only what happened to this object' })),
     after: Type.Optional(Type.String({ maxLength: 60, description: 'Id of the last event that is known' })),
   }),
   message: Type.Object({ event: Type.String(), event_id: Type.String() }, { additionalProperties: true }),

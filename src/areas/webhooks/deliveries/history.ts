@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far back deliveries can be seen and sent again, and the windows of time in which customers look at them.
-import { AppError } from '../../../kernel/errors.ts'
+// How far back deliveries can be seen and sent again.
 import { buckets, firstUuidAt } from '../../../kernel/ids.ts'
-import { dayMs, parseDay, parseMoment } from '../../../kernel/time.ts'
+import { dayMs } from '../../../kernel/time.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { statement } from '../../../platform/db.ts'
 import type { Chore } from '../../../platform/nodes/maintenance.ts'
-import { withPlus } from '../../../platform/page.ts'
 import { webhookPlan } from '../plan.ts'
 
 const keepHoursDays = 3
@@ -46,23 +44,4 @@ export const webhookChores: readonly Chore[] = [
 /** The oldest delivery that the caller's plan shows, as a bound on ids. */
 export function keptSince({ principal, receivedMs }: Caller): string {
   return firstUuidAt(receivedMs - webhookPlan(principal.facts).retentionDays * dayMs)
-}
-
-/** A window of time; a day counts whole. */
-export function rangeOf(query: { from?: string; to?: string }): { from: Date | null; to: Date | null } {
-  const from = query.from === undefined ? null : momentOf(query.from, 'from', 0)
-  const to = query.to === undefined ? null : momentOf(query.to, 'to', dayMs)
-  if (from && to && from >= to) throw new AppError('INVALID_DATE_RANGE', 'from is not before to')
-  return { from, to }
-}
-
-function momentOf(text: string, field: string, dayEndsAfterMs: number): Date {
-  const day = parseDay(text)
-  const moment = day ? new Date(day.getTime() + dayEndsAfterMs) : parseMoment(withPlus(text))
-  if (!moment)
-    throw new AppError(
-      'INVALID_DATE_RANGE',
-      `${field} is neither a date such as 2026-03-01 nor a time such as 2026-03-01T09:15:30Z`,
-    )
-  return moment
 }

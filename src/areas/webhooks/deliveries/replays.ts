@@ -8,6 +8,7 @@ import type { App } from '../../../platform/app.ts'
 import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one, type Queryable, statement, type Tx } from '../../../platform/db.ts'
+import { timeWindow } from '../../../platform/page.ts'
 import { IdParam, write } from '../../../platform/route.ts'
 import { OneOf } from '../../../platform/schema.ts'
 import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
@@ -16,7 +17,7 @@ import { type Allowance, admit } from '../allowance.ts'
 import { requireEnabled, subscriptionOf } from '../endpoints/endpoint.ts'
 import { existing } from '../endpoints/register.ts'
 import { maxEvents } from '../schema.ts'
-import { keptSince, rangeOf } from './history.ts'
+import { keptSince } from './history.ts'
 
 const maxDeliveries = 100_000
 const stepMs = 1_000
@@ -175,7 +176,7 @@ async function begin(
   caller: Caller,
 ): Promise<Static<typeof ReplayStarted>> {
   const { tenant } = caller
-  const { from, to } = rangeOf(input)
+  const { from, to } = timeWindow(input)
   if (!from || !to) throw new AppError('INVALID_DATE_RANGE', 'from and to are both needed')
   const endpoint = await existing(tx, webhook, caller)
   requireEnabled(endpoint)

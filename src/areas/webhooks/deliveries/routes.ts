@@ -8,9 +8,9 @@ import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, type Queryable, statement } from '../../../platform/db.ts'
 import type { DeliveryOfEvent } from '../../../platform/events.ts'
-import { pageOf, windowOf } from '../../../platform/page.ts'
+import { pageOf, timeWindow, windowOf } from '../../../platform/page.ts'
 import { IdParam, list, type Route, read, write } from '../../../platform/route.ts'
-import { At, listQuery, mask, Nullable, OneOf } from '../../../platform/schema.ts'
+import { At, listQuery, mask, Nullable, OneOf, timeWindowQuery } from '../../../platform/schema.ts'
 import { mine, type Tenant } from '../../../platform/tenant.ts'
 import { type Allowance, admit } from '../allowance.ts'
 import { requireEnabled, subscriptionOf } from '../endpoints/endpoint.ts'
@@ -18,7 +18,7 @@ import { existing } from '../endpoints/register.ts'
 import { bodyBytes } from './body.ts'
 import { paired, requestHeaders, resourceUrl } from './delivery.ts'
 import type { LogEntry } from './finished.ts'
-import { keptSince, rangeOf } from './history.ts'
+import { keptSince } from './history.ts'
 import { redeliver } from './replays.ts'
 import { loadTargets } from './targets.ts'
 
@@ -185,8 +185,7 @@ const deliveriesList = list({
     ),
     event_id: Type.Optional(Type.String({ maxLength: 40, description: 'Only this event' })),
     resource_id: Type.Optional(Type.String({ maxLength: 100, description: 'Only what happened to this object' })),
-    from: Type.Optional(Type.String({ maxLength: 40, description: 'A day or an RFC 3339 time, inclusive' })),
-    to: Type.Optional(Type.String({ maxLength: 40, description: 'A day, inclusive, or an RFC 3339 time, exclusive' })),
+    ...timeWindowQuery,
   }),
   row: DeliveryRecord,
   errors: ['WEBHOOK_NOT_FOUND', 'INVALID_DATE_RANGE', 'INVALID_EVENT'],
@@ -200,7 +199,7 @@ const deliveriesList = list({
     const rows = await app.db.query(listDeliveries, {
       ...caller.tenant,
       ...window,
-      ...rangeOf(query),
+      ...timeWindow(query),
       endpoint: endpoint.id,
       since: keptSince(caller),
       status: query.status ?? null,
