@@ -298,8 +298,15 @@ test('fields nobody knows are named, and refused only on request', async () => {
     'unknown field "colour", unknown field "nme" (did you mean "name"?), unknown field "zzz"',
   )
   const strict = { headers: { 'pamoja-strict': 'true' } }
-  assert.equal((await client.post('/v1/api-keys', { name: 'Typo', zzz: 1 }, strict)).status, 422)
-  assert.equal((await client.post('/v1/api-keys?colour=red', { name: 'Typo' }, strict)).status, 400)
+  const refused = await client.post('/v1/api-keys', { nme: 'x', name: 'Typo', zzz: 1 }, strict)
+  assert.equal(refused.status, 422)
+  assert.deepEqual(refused.body.error.fields, [
+    { field: 'nme', code: 'VALIDATION_ERROR', message: 'is unknown (did you mean "name"?)' },
+    { field: 'zzz', code: 'VALIDATION_ERROR', message: 'is unknown' },
+  ])
+  const inQuery = await client.post('/v1/api-keys?colour=red', { name: 'Typo' }, strict)
+  assert.equal(inQuery.status, 400)
+  assert.deepEqual(inQuery.body.error.fields, [{ field: 'colour', code: 'INVALID_REQUEST', message: 'is unknown' }])
   assert.equal((await client.post('/v1/api-keys', { name: 'Right' }, strict)).status, 201)
   const log = await client.get(`/v1/logs/${lenient.headers['x-request-id']}`)
   assert.match(log.body.warning, /did you mean "name"/)

@@ -37,6 +37,7 @@ export interface Exchange {
   /** What the path takes instead of the method that was used; null when that is taken, or there is nothing there. */
   allow: string | null
   rawBody: string
+  /** Fields that nobody knows, as they are told. */
   unknown: readonly string[]
   errorCode: string | null
   replyText: string | null

@@ -8,7 +8,7 @@ import type { Input } from '../route.ts'
 import { asError, type CompiledRoute, type Exchange, printable } from './exchange.ts'
 import { parseJson } from './json.ts'
 import { refuseStrayCard, takesCard } from './stray-cards.ts'
-import { coerced, strictRefusal } from './validate.ts'
+import { coerced, shown, strictRefusal } from './validate.ts'
 
 type Parsed = (error: Error | null, body?: unknown) => void
 
@@ -88,9 +88,9 @@ export function checked(
   const strict = isStrict(request)
   if (query.unknown.length > 0 || body.unknown.length > 0) {
     if (strict && query.unknown.length > 0) throw strictRefusal(query.unknown, 'INVALID_REQUEST')
-    const strange = body.unknown.filter((name) => !name.startsWith('"idempotency_key"'))
+    const strange = body.unknown.filter(({ field }) => field !== 'idempotency_key')
     if (strict && strange.length > 0) throw strictRefusal(strange, 'VALIDATION_ERROR')
-    request.exchange.unknown = [...query.unknown, ...strange]
+    request.exchange.unknown = [...query.unknown, ...strange].map(shown)
     if (request.exchange.unknown.length > 0)
       reply.header('pamoja-warning', request.exchange.unknown.map((name) => `unknown field ${name}`).join(', '))
   }

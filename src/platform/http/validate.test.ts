@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { Type } from 'typebox'
 import { AppError, type ErrorCode } from '../../kernel/errors.ts'
 import { AmountIn, CountryCode, CurrencyCode, Day, JudgedApart, Metadata, Moment, Nullable, OneOf } from '../schema.ts'
-import { bodyChecker, queryChecker, strictRefusal } from './validate.ts'
+import { bodyChecker, queryChecker, shown, strictRefusal } from './validate.ts'
 
 const Phone = Type.String({
   pattern: '^\\+[1-9]\\d{1,14}$',
@@ -185,12 +185,12 @@ test('null stands for absent where a field is optional, and for itself where nul
 })
 
 test('unknown fields are named, with what may have been meant', () => {
-  assert.deepEqual(checkOrder({ ...order, txet: 'x' }).unknown, ['"txet"'])
-  assert.deepEqual(checkOrder({ ...order, unit: 1 }).unknown, ['"unit" (did you mean "units"?)'])
-  assert.deepEqual(checkOrder({ ...order, address: { street: 'x', stret: 'y' } }).unknown, [
+  assert.deepEqual(checkOrder({ ...order, txet: 'x' }).unknown.map(shown), ['"txet"'])
+  assert.deepEqual(checkOrder({ ...order, unit: 1 }).unknown.map(shown), ['"unit" (did you mean "units"?)'])
+  assert.deepEqual(checkOrder({ ...order, address: { street: 'x', stret: 'y' } }).unknown.map(shown), [
     '"address.stret" (did you mean "street"?)',
   ])
-  assert.deepEqual(checkOrder({ ...order, items: [{ name: 'a', nam: 'b' }] }).unknown, [
+  assert.deepEqual(checkOrder({ ...order, items: [{ name: 'a', nam: 'b' }] }).unknown.map(shown), [
     '"items[0].nam" (did you mean "name"?)',
   ])
   assert.deepEqual(checkOrder({ ...order, metadata: { anything: 'goes' } }).unknown, [])
@@ -204,7 +204,7 @@ test('unknown fields are found in every entry of a list, and ten of them named',
     Array.from({ length: count }, (_, i) => ({ name: 'a', ...(strange(i) ? { nam: 'b' } : {}) }))
   for (const at of [5, 199]) {
     const { value, unknown } = checkOrder({ ...order, items: items(200, (i) => i === at) })
-    assert.deepEqual(unknown, [`"items[${at}].nam" (did you mean "name"?)`])
+    assert.deepEqual(unknown.map(shown), [`"items[${at}].nam" (did you mean "name"?)`])
     assert.deepEqual(
       value.items,
       items(200, () => false),
@@ -212,8 +212,8 @@ test('unknown fields are found in every entry of a list, and ten of them named',
   }
   const { unknown } = checkOrder({ ...order, items: items(200, () => true), nobody: 1 })
   assert.deepEqual(
-    unknown.map((name) => name.split(' ')[0]),
-    Array.from({ length: 10 }, (_, i) => `"items[${i}].nam"`),
+    unknown.map(({ field }) => field),
+    Array.from({ length: 10 }, (_, i) => `items[${i}].nam`),
   )
 })
 
@@ -221,10 +221,11 @@ test('whatever a field is called, its name can stand in a header', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', minLength: 1 }), (name) => {
       fc.pre(name !== '__proto__' && !(name in Order.properties))
-      for (const unknown of checkOrder({ ...order, [name]: 1 }).unknown) assert.match(unknown, /^[\x20-\x7e]{1,160}$/)
+      for (const unknown of checkOrder({ ...order, [name]: 1 }).unknown)
+        assert.match(shown(unknown), /^[\x20-\x7e]{1,160}$/)
     }),
   )
-  assert.deepEqual(checkOrder({ ...order, 'a"b\r\nSet-Cookie: x': 1 }).unknown, ['"a?b??Set-Cookie: x"'])
+  assert.deepEqual(checkOrder({ ...order, 'a"b\r\nSet-Cookie: x': 1 }).unknown.map(shown), ['"a?b??Set-Cookie: x"'])
 })
 
 test('no body whatever makes the check itself fail', () => {
@@ -298,14 +299,22 @@ test('a query that breaks a rule is a bad request, whatever the rule', () => {
     assert.equal(code, 'INVALID_REQUEST', JSON.stringify(query))
     assert.equal(fields.length, 1)
   }
-  assert.deepEqual(checkQuery({ limt: '5' }).unknown, ['"limt" (did you mean "limit"?)'])
+  assert.deepEqual(checkQuery({ limt: '5' }).unknown.map(shown), ['"limt" (did you mean "limit"?)'])
   assert.deepEqual(checkQuery({ 'a/b': '5', 'limit/type': 'x' }).unknown.length, 2)
 })
 
 test('a strict caller hears of every unknown field', () => {
-  const refused = strictRefusal(['"a"', '"b" (did you mean "c"?)'], 'VALIDATION_ERROR')
-  assert.equal(refused.code, 'VALIDATION_ERROR')
-  assert.equal(refused.details, 'unknown field "a"; unknown field "b" (did you mean "c"?)')
+  const unknown = [
+    { field: 'a', meant: null },
+    { field: 'b', meant: 'c' },
+  ]
+  const { code, details, extras } = strictRefusal(unknown, 'VALIDATION_ERROR')
+  assert.equal(code, 'VALIDATION_ERROR')
+  assert.equal(details, 'unknown field "a"; unknown field "b" (did you mean "c"?)')
+  assert.deepEqual(extras.fields, [
+    { field: 'a', code, message: 'is unknown' },
+    { field: 'b', code, message: 'is unknown (did you mean "c"?)' },
+  ])
 })
 
 test('dates, moments, currencies and countries are held to the calendar and the catalogue', () => {
@@ -351,7 +360,8 @@ test('fields nobody knows are named, and not handed on, however deep they lie', 
   const free = { notes: { any: { thing: 1 } }, open: { known: 1, other: 2 } }
   const { value, unknown } = check({ name: 'a', constructor: 1, settings: { sendr: 'x' }, items, ...free })
   assert.deepEqual(value, { name: 'a', settings: {}, items: items.map(({ price }) => ({ price })), ...free })
-  assert.ok(unknown.includes('"settings.sendr" (did you mean "sender"?)'), unknown.join())
+  const told = unknown.map(shown)
+  assert.ok(told.includes('"settings.sendr" (did you mean "sender"?)'), told.join())
   const known = { name: 'a', items: [{ price: 1 }], ...free }
   assert.equal(check(known).value, known, 'what holds nothing else is handed on as it came')
 })
@@ -393,6 +403,6 @@ test('what is judged apart passes whatever it is, and is still known: nulls and 
   assert.deepEqual(check({ entries: strange }), { value: { entries: strange }, unknown: [] })
   const { value, unknown } = check({ entries: [{ to: 'x', note: null, notee: 1 }] })
   assert.deepEqual(value, { entries: [{ to: 'x' }] })
-  assert.deepEqual(unknown, ['"entries[0].notee" (did you mean "note"?)'])
+  assert.deepEqual(unknown.map(shown), ['"entries[0].notee" (did you mean "note"?)'])
   assert.throws(() => check({ entries: 5 }), /entries must be a list/)
 })

@@ -19,8 +19,15 @@ type Plain = Readonly<Record<string, unknown>>
 
 export interface Checked<T> {
   value: T
-  /** Fields the schema does not name, each with what may have been meant. */
-  unknown: readonly string[]
+  /** Fields the schema does not name. */
+  unknown: readonly UnknownField[]
+}
+
+export interface UnknownField {
+  /** As it can stand in a header. */
+  field: string
+  /** The name that may have been meant. */
+  meant: string | null
 }
 
 export type Checker<S extends TSchema> = (value: unknown) => Checked<Static<S>>
@@ -65,8 +72,25 @@ function whenNeeded<T>(make: () => T): () => T {
 }
 
 /** The reply to a request whose unknown fields are not tolerated. */
-export function strictRefusal(unknown: readonly string[], code: 'VALIDATION_ERROR' | 'INVALID_REQUEST'): AppError {
-  return new AppError(code, unknown.map((name) => `unknown field ${name}`).join('; '))
+export function strictRefusal(
+  unknown: readonly UnknownField[],
+  code: 'VALIDATION_ERROR' | 'INVALID_REQUEST',
+): AppError {
+  const fields = unknown.map(({ field, meant }) => ({
+    field: withoutCardNumbers(field),
+    code,
+    message: `is unknown${suggestion(meant)}`,
+  }))
+  return new AppError(code, unknown.map((field) => `unknown field ${shown(field)}`).join('; '), { fields })
+}
+
+/** An unknown field as it is told, with what may have been meant. */
+export function shown({ field, meant }: UnknownField): string {
+  return `"${field}"${suggestion(meant)}`
+}
+
+function suggestion(meant: string | null): string {
+  return meant === null ? '' : ` (did you mean "${meant}"?)`
 }
 
 function refusal(
@@ -254,14 +278,14 @@ function scalar(type: unknown, given: unknown): unknown {
 }
 
 /** Names the fields that the schema does not know, as deep as it describes objects, and as many as a header may hold. */
-function unknownFields(schema: TSchema, value: unknown): string[] {
-  const found: string[] = []
+function unknownFields(schema: TSchema, value: unknown): UnknownField[] {
+  const found: UnknownField[] = []
   findUnknown(schema, value, '', found)
   return found
 }
 
 /** Every entry of a list is looked at: whoever is strict wants to hear of the ten-thousandth too. */
-function findUnknown(schema: TSchema | Plain, value: unknown, path: string, found: string[]): void {
+function findUnknown(schema: TSchema | Plain, value: unknown, path: string, found: UnknownField[]): void {
   if (Array.isArray(value)) {
     const items = schemaAt(schema, 'items')
     if (!isPlain(items.properties)) return
@@ -278,8 +302,8 @@ function findUnknown(schema: TSchema | Plain, value: unknown, path: string, foun
       if (typeof member === 'object' && member !== null)
         findUnknown(property, member, path ? `${path}.${name}` : name, found)
     } else if (schema.additionalProperties === undefined || schema.additionalProperties === false) {
-      const close = nearest(name, Object.keys(schema.properties))
-      found.push(`"${printable(path ? `${path}.${name}` : name)}"${close ? ` (did you mean "${close}"?)` : ''}`)
+      const meant = nearest(name, Object.keys(schema.properties))
+      found.push({ field: printable(path ? `${path}.${name}` : name), meant })
     }
   }
 }
