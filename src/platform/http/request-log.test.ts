@@ -5,7 +5,7 @@ import { after, test } from 'node:test'
 import { createTestDatabase } from '../../../test/database.ts'
 import { bucketOf, newUuid } from '../../kernel/ids.ts'
 import { systemClock } from '../clock.ts'
-import { Database } from '../db.ts'
+import { Database, type Statement, type Value } from '../db.ts'
 import { createLog } from '../log.ts'
 import { RequestLog } from './request-log.ts'
 
@@ -58,4 +58,43 @@ test('all who waited for a write that failed have the next lines written once, o
   for (let i = 0; i < 2_500; i++) log.add(tenant, line)
   await Promise.all([log.flush(), log.flush(), log.flush(), log.flush()])
   assert.deepEqual([db.lines, db.mostAtOnce, log.dropped], [2_000, 1, 500])
+})
+
+/** Takes lines, and at first no counts. */
+class Uncounted extends Database {
+  lines = 0
+  counted = 0
+  isCounting = false
+
+  override async copyIn(_table: string, _columns: readonly string[], rows: readonly string[]): Promise<void> {
+    this.lines += rows.length
+  }
+
+  override async query<P extends { [K in keyof P]: Value }, R extends object>(
+    statement: Statement<P, R>,
+    parameters: P,
+  ): Promise<R[]> {
+    if (!this.isCounting) throw new Error('it is locked')
+    this.counted++
+    return super.query(statement, parameters)
+  }
+}
+
+test('a line that was written is not among those that were dropped, though its usage could not be counted at once', async (t) => {
+  const db = new Uncounted(
+    { url: database.url, poolSize: 1, statementTimeoutMs: 30_000, applicationName: 'test' },
+    () => undefined,
+  )
+  t.after(() => db.close())
+  const log = new RequestLog(db, systemClock, createLog({ level: 'silent', pretty: false, file: '/dev/null' }))
+  for (let i = 0; i < 3; i++) log.add(tenant, line)
+  await log.flush()
+  assert.deepEqual([db.lines, log.dropped], [3, 0])
+  db.isCounting = true
+  await log.stop()
+  assert.deepEqual([db.lines, db.counted], [3, 1], 'it is counted without another line')
+  const [usage] = await database.sql<{ requests: number }>(
+    `select sum(requests)::int as requests from platform.usage where account_id = '${account}' and operation = 'notes.create'`,
+  )
+  assert.equal(usage?.requests, 2_503)
 })

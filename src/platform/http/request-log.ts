@@ -82,7 +82,7 @@ export class RequestLog {
   /** Writes what has gathered. One at a time: those who waited for a write that took long must not take a connection each. */
   async flush(): Promise<void> {
     while (this.#flushing) await this.#flushing
-    if (this.#rows.length === 0) return
+    if (this.#rows.length === 0 && this.#counts.size === 0) return
     this.#flushing = this.#write().finally(() => {
       this.#flushing = null
     })
@@ -129,20 +129,31 @@ export class RequestLog {
   }
 
   async #write(): Promise<void> {
-    while (this.#rows.length > 0) {
+    while (this.#rows.length > 0 || this.#counts.size > 0) {
       const rows = this.#rows.splice(0, maxRows)
-      const counts = this.#counts
-      const buckets = [...new Set([...counts.values()].map(({ bucket }) => bucket))]
-      this.#counts = new Map()
       try {
-        await this.#db.copyIn('platform.requests', columns, rows)
-        await this.#db.query(count, { buckets, rows: JSON.stringify([...counts.values()]) })
+        if (rows.length > 0) await this.#db.copyIn('platform.requests', columns, rows)
       } catch (error) {
-        this.#countAgain(counts)
         this.dropped += rows.length
         this.#log.warn({ error, lines: rows.length }, 'request log lines could not be written')
         return
       }
+      if (!(await this.#writeCounts())) return
+    }
+  }
+
+  /** Gives whether the counts were written; those that were not are kept, and written with the next. */
+  async #writeCounts(): Promise<boolean> {
+    const counts = this.#counts
+    const buckets = [...new Set([...counts.values()].map(({ bucket }) => bucket))]
+    this.#counts = new Map()
+    try {
+      await this.#db.query(count, { buckets, rows: JSON.stringify([...counts.values()]) })
+      return true
+    } catch (error) {
+      this.#countAgain(counts)
+      this.#log.warn({ error }, 'usage could not be counted; it is tried again')
+      return false
     }
   }
 }
