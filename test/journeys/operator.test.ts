@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
-import { idOf, newUuid } from '../../src/kernel/ids.ts'
+import { idOf, newUuid, uuidOf } from '../../src/kernel/ids.ts'
 import { eventually, startWorld, type World } from '../world.ts'
 
 let world: World
@@ -243,6 +243,21 @@ test('a route over a bind that is being removed waits for that, and is refused',
   await sql.query('commit')
   const { status, body } = await asked
   assert.deepEqual([status, body.error?.code], [422, 'VALIDATION_ERROR'])
+})
+
+test('what is only read waits for nobody who changes it', async (t) => {
+  const ada = await world.account()
+  const { id: key } = (await ada.client.get('/v1/api-keys')).body.data[0]
+  const sql = new pg.Client({ connectionString: world.databaseUrl })
+  await sql.connect()
+  t.after(() => sql.end())
+  await sql.query('begin')
+  await sql.query('select from accounts.plans for no key update')
+  await sql.query('select from accounts.api_keys where id = $1 for update', [uuidOf('apiKey', key)])
+  assert.equal((await world.operator.get(`/v1/operator/api-keys/${key}`)).body.id, key)
+  assert.equal((await world.operator.get('/v1/operator/plans/free')).body.name, 'free')
+  assert.equal((await world.account({ plan: 'free' })).id.slice(0, 4), 'acc_', 'a new account leaves its plan as it is')
+  await sql.query('rollback')
 })
 
 test('a plan changed for one is changed for all on it', async () => {

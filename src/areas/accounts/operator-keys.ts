@@ -12,7 +12,7 @@ import { accountUuid, noSuchAccount } from './account.ts'
 import { checkedRanges, grantable } from './key.ts'
 import { forget, futureMoment, mannersOf, storeNewKey } from './keys.ts'
 import { KeyCreate, KeyRecord, NewKeyRecord } from './schema.ts'
-import { findAccount, type KeyRow, keyById, keyOf, updateKey } from './store.ts'
+import { findAccount, findAnyKey, type KeyRow, keyOf, lockAnyKey, updateKey } from './store.ts'
 
 /** The operator gives what the customer may do, and nothing of the operator's. */
 const everything: ReadonlySet<string> = new Set(['*'])
@@ -56,7 +56,7 @@ const getKeyOfAny = read({
   params: IdParam,
   reply: { status: 200, schema: KeyRecord },
   errors: ['NOT_FOUND'],
-  handle: async ({ db }, { params }, caller) => keyOf(await keyRow(db, params.id), caller.receivedMs),
+  handle: async ({ db }, { params }, caller) => keyOf(await keyRow(db, findAnyKey, params.id), caller.receivedMs),
 })
 
 const limitKey = write({
@@ -75,7 +75,7 @@ const limitKey = write({
   errors: ['NOT_FOUND', 'VALIDATION_ERROR'],
   examples: [{ name: 'Faster', body: { rate_limit_per_second: 500 } }],
   handle: async (app, tx, { params, body }, caller) => {
-    const row = await keyRow(tx, params.id)
+    const row = await keyRow(tx, lockAnyKey, params.id)
     const { id, name, scopes, expires_at: expiresAt, allowed_ips: allowedIps, account_id: account } = row
     const kept = { id, account, name, scopes, expiresAt, allowedIps, ...mannersOf(row) }
     const changed = await one(tx.query(updateKey, { ...kept, rateLimit: body.rate_limit_per_second }))
@@ -88,9 +88,9 @@ const limitKey = write({
   },
 })
 
-async function keyRow(queryable: Queryable, id: string): Promise<KeyRow> {
+async function keyRow(queryable: Queryable, by: typeof findAnyKey, id: string): Promise<KeyRow> {
   const uuid = uuidOf('apiKey', id)
-  const row = uuid && (await maybe(queryable.query(keyById, { id: uuid })))
+  const row = uuid && (await maybe(queryable.query(by, { id: uuid })))
   if (!row) throw new AppError('NOT_FOUND', 'there is no such key; key ids begin with key_')
   return row
 }

@@ -41,6 +41,7 @@ import {
   insertPlan,
   listAccounts,
   listPlans,
+  lockPlan,
   type PlanRow,
   updatePlanLimits,
 } from './store.ts'
@@ -415,7 +416,7 @@ const getPlan = read({
   reply: { status: 200, schema: PlanRecord },
   errors: ['NOT_FOUND'],
   handle: async ({ db }, { params }) => {
-    const plan = (await db.query(listPlans, {})).find(({ name }) => name === params.name)
+    const plan = await maybe(db.query(findPlan, { name: params.name }))
     if (!plan) throw noSuchPlan()
     return planRecord(plan)
   },
@@ -432,7 +433,7 @@ const updatePlan = write({
   reply: { status: 200, schema: PlanRecord },
   errors: ['NOT_FOUND', 'VALIDATION_ERROR'],
   handle: async (app, tx, { params, body }, caller) => {
-    const plan = await maybe(tx.query(findPlan, { name: params.name }))
+    const plan = await maybe(tx.query(lockPlan, { name: params.name }))
     if (!plan) throw noSuchPlan()
     const limits = JSON.stringify({ ...plan.limits, ...body.limits })
     const changed = await one(tx.query(updatePlanLimits, { name: plan.name, limits }))

@@ -288,7 +288,13 @@ export const listPlans = statement<Record<never, never>, PlanRow>(
 
 export const findPlan = statement<{ name: string }, PlanRow>(
   'accounts.find_plan',
-  'select name, limits, updated_at from accounts.plans where name = $name for update',
+  'select name, limits, updated_at from accounts.plans where name = $name',
+)
+
+/** Accounts that are opened on it meanwhile do not wait. */
+export const lockPlan = statement<{ name: string }, PlanRow>(
+  'accounts.lock_plan',
+  'select name, limits, updated_at from accounts.plans where name = $name for no key update',
 )
 
 export const insertPlan = statement<{ name: string; limits: string }, PlanRow>(
@@ -309,8 +315,14 @@ export const accountsOnPlan = statement<{ plan: string }, { id: string }>(
   'select id from accounts.accounts where plan = $plan',
 )
 
-export const keyById = statement<{ id: string }, KeyRow>(
-  'accounts.key_by_id',
+/** Of whichever account. */
+export const findAnyKey = statement<{ id: string }, KeyRow>(
+  'accounts.find_any_key',
+  `select ${keyColumns} from accounts.api_keys where id = $id`,
+)
+
+export const lockAnyKey = statement<{ id: string }, KeyRow>(
+  'accounts.lock_any_key',
   `select ${keyColumns} from accounts.api_keys where id = $id for update`,
 )
 
