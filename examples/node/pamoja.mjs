@@ -2,14 +2,16 @@
 // What every program here needs: requests that may be repeated safely, and a place to be called back. Node alone is enough.
 import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { request } from 'node:https'
 import { setTimeout as pause } from 'node:timers/promises'
 
 // The platform writes these down when it starts. Elsewhere, take them from your own settings.
 const home = process.env.PAMOJA_HOME ?? '.pamoja'
-const { base_url, api_key, ca_file } = JSON.parse(readFileSync(`${home}/credentials.json`, 'utf8'))
+const file = `${home}/credentials.json`
+if (!existsSync(file)) stop(`There is no ${file} yet: start the platform first, with npm start.`)
+const { base_url, api_key, ca_file } = JSON.parse(readFileSync(file, 'utf8'))
 const ca = ca_file ? readFileSync(ca_file) : undefined
 const tries = 4
 
@@ -19,6 +21,8 @@ export async function call(method, path, body, idempotencyKey = randomUUID()) {
     const answer = await exchange(method, path, body, idempotencyKey).catch((error) => ({ status: 503, error }))
     if (answer.status < 400) return answer.body.data
     const isWorthRepeating = answer.status === 429 || answer.status >= 500
+    if (failures === tries && answer.error?.code === 'ECONNREFUSED')
+      stop(`Nobody answers at ${base_url}: start the platform first, with npm start.`)
     if (!isWorthRepeating || failures === tries) throw answer.error ?? new Error(explain(answer.body.error))
     await pause(500 * 2 ** failures)
   }
@@ -37,6 +41,11 @@ async function exchange(method, path, body, idempotencyKey) {
   sent.end(body && JSON.stringify(body))
   const [response] = await once(sent, 'response')
   return { status: response.statusCode, body: JSON.parse(await read(response)) }
+}
+
+function stop(why) {
+  console.error(why)
+  process.exit(1)
 }
 
 const explain = ({ code, message, details }) => `${code}: ${message} (${details})`

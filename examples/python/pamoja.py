@@ -9,6 +9,7 @@ import json
 import os
 import queue
 import ssl
+import sys
 import threading
 import time
 import urllib.error
@@ -17,7 +18,10 @@ import uuid
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 # The platform writes these down when it starts. Elsewhere, take them from your own settings.
-with open(os.path.join(os.environ.get("PAMOJA_HOME", ".pamoja"), "credentials.json")) as file:
+path = os.path.join(os.environ.get("PAMOJA_HOME", ".pamoja"), "credentials.json")
+if not os.path.exists(path):
+    sys.exit(f"There is no {path} yet: start the platform first, with npm start.")
+with open(path) as file:
     credentials = json.load(file)
 tls = ssl.create_default_context(cafile=credentials["ca_file"])
 TRIES = 4
@@ -43,7 +47,9 @@ def call(method, path, body=None, idempotency_key=None):
             is_worth_repeating = answer.code == 429 or answer.code >= 500
             if not is_worth_repeating or failures == TRIES:
                 raise Refused(f"{error['code']}: {error['message']} ({error['details']})") from None
-        except urllib.error.URLError:
+        except urllib.error.URLError as error:
+            if failures == TRIES and isinstance(error.reason, ConnectionRefusedError):
+                sys.exit(f"Nobody answers at {credentials['base_url']}: start the platform first, with npm start.")
             if failures == TRIES:
                 raise
         time.sleep(0.5 * 2**failures)

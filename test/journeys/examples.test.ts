@@ -3,8 +3,11 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { after, before, type TestContext, test } from 'node:test'
 import { root } from '../program.ts'
 import { startWorld, type World } from '../world.ts'
@@ -99,10 +102,41 @@ for (const language of languages) {
     assert.deepEqual([second.lines, after.balance, second.code], [first.lines, before.balance, 0])
   })
 
+  test(`${name}: a platform that was not started is asked for in a sentence`, async (t) => {
+    if (isMissing(t, language)) return
+    const home = mkdtempSync(join(tmpdir(), 'pamoja-examples-'))
+    t.after(() => rmSync(home, { recursive: true }))
+    const says = async (): Promise<{ status: unknown; said: string }> => {
+      const env = { PATH: process.env.PATH ?? '', PAMOJA_HOME: home, PYTHONDONTWRITEBYTECODE: '1' }
+      const program = join(folder, fileOf('send a text'))
+      const child = spawn(language.command, [program], { cwd: root, env, stdio: ['ignore', 'ignore', 'pipe'] })
+      const [said, [status]] = await Promise.all([text(child.stderr), once(child, 'close')])
+      return { status, said }
+    }
+    const file = join(home, 'credentials.json')
+    const missing = `There is no ${file} yet: start the platform first, with npm start.\n`
+    assert.deepEqual(await says(), { status: 1, said: missing })
+    const base_url = await closedAddress()
+    writeFileSync(file, JSON.stringify({ base_url, api_key: 'sk_test_x', ca_file: null }))
+    const silent = `Nobody answers at ${base_url}: start the platform first, with npm start.\n`
+    assert.deepEqual(await says(), { status: 1, said: silent })
+  })
+
   test(`${name}: every program is tried here`, () => {
     const files = readdirSync(join(root, folder)).filter((file) => !/^(pamoja\.|__)/.test(file))
     assert.deepEqual(files.sort(), programs.map(fileOf).sort())
   })
+}
+
+/** Where somebody listened, and nobody does any more. */
+async function closedAddress(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  assert.ok(address && typeof address === 'object')
+  server.close()
+  await once(server, 'close')
+  return `https://127.0.0.1:${address.port}`
 }
 
 function isMissing(t: TestContext, { name, command }: Language): boolean {
