@@ -12,7 +12,7 @@ import { commit, IdParam, list, type Route, read, write } from '../../platform/r
 import { bulkEntries, sendBulk } from './batches/bulk.ts'
 import { batchCalledOff, type CalledOff, calledOff, cancelBatchRoute, getBatch } from './batches/routes.ts'
 import { findBatch } from './batches/store.ts'
-import { cancel, change } from './changes.ts'
+import { linksIn } from './links/short-links.ts'
 import { callersCurrency } from './prices/pricing.ts'
 import { balance, estimate, lookup, pricing } from './prices/quotes.ts'
 import {
@@ -25,8 +25,8 @@ import {
   MessageSend,
   SendReply,
 } from './schema.ts'
-import { send } from './send.ts'
-import { linksIn } from './short-links.ts'
+import { cancel, change } from './sending/change.ts'
+import { send } from './sending/send.ts'
 import { findMessage, listMessages, messageNamed, operatorRecordOf, recordOf } from './store.ts'
 
 const bulkBodyBytes = 8 * 1024 * 1024

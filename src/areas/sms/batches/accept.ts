@@ -12,9 +12,18 @@ import { one, statement, type Tx } from '../../../platform/db.ts'
 import { encodeItems } from '../../../platform/items.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { NewJob } from '../../../platform/work.ts'
-import { acceptOne, beyondWallet, type Draft, itemOf, jobOf, optedOut, refusalOf, tooExpensive } from '../draft.ts'
 import { callersCurrency } from '../prices/pricing.ts'
 import type { BulkReply } from '../schema.ts'
+import {
+  acceptOne,
+  beyondWallet,
+  type Draft,
+  itemOf,
+  jobOf,
+  optedOut,
+  refusalOf,
+  tooExpensive,
+} from '../sending/draft.ts'
 import type { Notes } from '../store.ts'
 import { batchJob, firstLookMs } from './complete.ts'
 import type { BadEntry } from './entries.ts'

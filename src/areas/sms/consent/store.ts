@@ -4,10 +4,10 @@
 import type { Static } from 'typebox'
 import type { App } from '../../../platform/app.ts'
 import { maybe, type Queryable, statement, type Tx } from '../../../platform/db.ts'
+import { gathered } from '../../../platform/gathered.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { Window } from '../../../platform/page.ts'
 import { mine, type Tenant } from '../../../platform/tenant.ts'
-import { gathered } from '../gather.ts'
 import type { OptOutRecord } from '../schema.ts'
 import type { OwnWords } from './words.ts'
 

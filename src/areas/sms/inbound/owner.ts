@@ -6,7 +6,7 @@ import { dayMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, statement } from '../../../platform/db.ts'
 import { type Environment, type Tenant, tenantOf } from '../../../platform/tenant.ts'
-import { type Keyword, keywordIn } from './keywords.ts'
+import { type Keyword, keywordIn } from '../numbers/keywords.ts'
 
 /** An answer belongs to the last message that the handset got from the sender within this time. */
 const answerWithinDays = 30

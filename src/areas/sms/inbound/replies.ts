@@ -12,9 +12,9 @@ import { type Occasion, occasionNow } from '../../../platform/events.ts'
 import { parseJson } from '../../../platform/http/json.ts'
 import { encodeItems } from '../../../platform/items.ts'
 import { mine, type Tenant } from '../../../platform/tenant.ts'
-import { acceptOne, beyondWallet, itemOf, jobOf, lengthChecked, optedOut, textOf } from '../draft.ts'
-import { plainDraft } from '../plain-draft.ts'
-import { findPlaces } from '../ported/numbers.ts'
+import { findPlaces } from '../ported/places.ts'
+import { acceptOne, beyondWallet, itemOf, jobOf, lengthChecked, optedOut, textOf } from '../sending/draft.ts'
+import { plainDraft } from '../sending/plain-draft.ts'
 import { findMessage } from '../store.ts'
 
 /** Answers that one handset is sent from one number within a minute: more than people can ask for. */

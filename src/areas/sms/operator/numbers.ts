@@ -22,7 +22,7 @@ import {
   ownersOf,
   remove,
   selectNumbers,
-} from '../inbound/number.ts'
+} from '../numbers/store.ts'
 import { announcePermission } from '../senders/permissions.ts'
 
 /** Accounts that share a number: each message to it looks at all of them. */

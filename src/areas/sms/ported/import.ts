@@ -13,7 +13,7 @@ import { hasLengthOfItsCountry, isE164, resolveNetwork } from '../../../kernel/p
 import type { Database } from '../../../platform/db.ts'
 import { messageOf } from '../../../platform/log.ts'
 import { Signals } from '../../../platform/nodes/signals.ts'
-import { portedTopic } from './numbers.ts'
+import { portedTopic } from './places.ts'
 
 const readBytes = 256 * 1024
 const maxLineLength = 1_000

@@ -6,10 +6,10 @@ import { factsOf, isE164, networks, type Place } from '../../../kernel/phone.ts'
 import { walletsOf } from '../../../ledger/wallets.ts'
 import { list, read } from '../../../platform/route.ts'
 import { isGsm, nonGsmCharacters, toGsm } from '../../../protocols/smpp/charset.ts'
-import { withRoomForLink } from '../consent/links.ts'
-import { textOf } from '../draft.ts'
+import { withRoomForLink } from '../links/opt-out-links.ts'
+import { withRoomForShortLinks } from '../links/short-links.ts'
 import { segmentsOf } from '../message.ts'
-import { findPlaces, placeFor, portabilityOf } from '../ported/numbers.ts'
+import { findPlaces, placeFor, portabilityOf } from '../ported/places.ts'
 import {
   BalanceRecord,
   EstimateReply,
@@ -19,9 +19,9 @@ import {
   PricingQuery,
   PricingReply,
 } from '../schema.ts'
-import { recipientsOf } from '../send.ts'
 import { permissionOf } from '../senders/permissions.ts'
-import { withRoomForShortLinks } from '../short-links.ts'
+import { textOf } from '../sending/draft.ts'
+import { recipientsOf } from '../sending/send.ts'
 import { callersCurrency, pricedSince, segmentPrice } from './pricing.ts'
 
 /** With fewer segments left than this, the balance is low. */

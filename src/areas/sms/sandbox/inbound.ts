@@ -5,7 +5,7 @@ import { Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { e164 } from '../../../kernel/phone.ts'
 import { type Route, write } from '../../../platform/route.ts'
-import { bring } from '../inbound/inbound.ts'
+import { bring } from '../inbound/take.ts'
 import { MessageRecord } from '../schema.ts'
 import { findMessage, recordOf } from '../store.ts'
 

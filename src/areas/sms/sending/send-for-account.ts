@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A text that another area sends for an account, on its request or because something fell due: what the account itself could
 // send, at its price. Under a key it is sent once, however often it is asked for.
-import { AppError } from '../../kernel/errors.ts'
-import { newUuid } from '../../kernel/ids.ts'
-import type { App } from '../../platform/app.ts'
-import { AnsweredBefore, keyed } from '../../platform/http/idempotency.ts'
+import { AppError } from '../../../kernel/errors.ts'
+import { newUuid } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import { AnsweredBefore, keyed } from '../../../platform/http/idempotency.ts'
+import { networkOf } from '../network/network.ts'
+import { permissionOf } from '../senders/permissions.ts'
 import {
   acceptOne,
   beyondWallet,
@@ -18,9 +20,7 @@ import {
   textOf,
   tooExpensive,
 } from './draft.ts'
-import { networkOf } from './network/network.ts'
 import { plainDraft } from './plain-draft.ts'
-import { permissionOf } from './senders/permissions.ts'
 
 export interface Notice {
   readonly to: string

@@ -2,14 +2,14 @@
 // Where messages wait to be submitted: a lane for each class, so that none takes the room of another, and in it a place
 // for each bind, so that a slow one holds up nobody else's messages. What is not decided yet waits at no place.
 import { type Static, Type } from 'typebox'
-import type { App } from '../../platform/app.ts'
-import type { Chore } from '../../platform/nodes/maintenance.ts'
-import type { Tenant } from '../../platform/tenant.ts'
-import type { NewJob } from '../../platform/work.ts'
-import type { Encoding } from '../../protocols/smpp/charset.ts'
-import type { Route } from './carrier.ts'
-import type { Priority } from './message.ts'
-import { freeStrays, networkOf } from './network/network.ts'
+import type { App } from '../../../platform/app.ts'
+import type { Chore } from '../../../platform/nodes/maintenance.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import type { NewJob } from '../../../platform/work.ts'
+import type { Encoding } from '../../../protocols/smpp/charset.ts'
+import type { Route } from '../carrier.ts'
+import type { Priority } from '../message.ts'
+import { freeStrays, networkOf } from '../network/network.ts'
 
 /** Which bind a message goes over is decided when it is sent, not when it is scheduled. */
 const soonMs = 1_000

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The addresses that messages name for news of them. Customers name the same one with every message, so one that passed is
 // not looked up again for a while; every connection to it is checked anyway.
-import { AppError } from '../../kernel/errors.ts'
-import { minuteMs } from '../../kernel/time.ts'
-import type { App } from '../../platform/app.ts'
-import { onePerApp } from '../../platform/one-per-app.ts'
-import type { Tenant } from '../../platform/tenant.ts'
+import { AppError } from '../../../kernel/errors.ts'
+import { minuteMs } from '../../../kernel/time.ts'
+import type { App } from '../../../platform/app.ts'
+import { onePerApp } from '../../../platform/one-per-app.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
 
 const goodForMs = minuteMs
 const maxRemembered = 10_000

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // From the network back to the customer: a receipt finds its message by the id that the carrier gave it, changes its
 // state where that is still open, and is told of. One that comes before anybody knows its id waits in the database.
-import type { App } from '../../platform/app.ts'
-import { operation } from '../../platform/commit.ts'
-import { statement } from '../../platform/db.ts'
-import type { Chore } from '../../platform/nodes/maintenance.ts'
-import { onePerApp } from '../../platform/one-per-app.ts'
-import { mine, type Tenant, tenantOf } from '../../platform/tenant.ts'
+import type { App } from '../../../platform/app.ts'
+import { operation } from '../../../platform/commit.ts'
+import { statement } from '../../../platform/db.ts'
+import { gathered } from '../../../platform/gathered.ts'
+import type { Chore } from '../../../platform/nodes/maintenance.ts'
+import { onePerApp } from '../../../platform/one-per-app.ts'
+import { mine, type Tenant, tenantOf } from '../../../platform/tenant.ts'
+import type { Receipt } from '../carrier.ts'
+import { priorityOf } from '../message.ts'
+import { networkOf } from '../network/network.ts'
 import { whenStored } from './answered.ts'
-import type { Receipt } from './carrier.ts'
-import { gathered } from './gather.ts'
-import { submission, tiersUpTo, type Undelivered } from './lanes.ts'
-import { priorityOf } from './message.ts'
-import { networkOf } from './network/network.ts'
+import { submission, tiersUpTo, type Undelivered } from './queue.ts'
+import type { NamedPart } from './remembered.ts'
 import {
   changeOf,
   commitSurely,
@@ -21,8 +22,7 @@ import {
   storedFrom,
   tell,
   transferId,
-} from './outcome.ts'
-import type { NamedPart } from './remembered.ts'
+} from './status.ts'
 
 /** Receipts come for at most a message's validity and a day; their ids are forgotten some time after that. */
 const keepIdsDays = 4

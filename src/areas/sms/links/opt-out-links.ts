@@ -13,10 +13,10 @@ import { occasionNow } from '../../../platform/events.ts'
 import { type Environment, type Tenant, tenantOf } from '../../../platform/tenant.ts'
 import { html } from '../../../platform/web/html.ts'
 import { givePage, notice, type Page } from '../../../platform/web/shell.ts'
-import { type Draft, isSender, lengthChecked } from '../draft.ts'
+import { insertOptOut } from '../consent/store.ts'
 import { smsEvents } from '../events.ts'
 import type { Segments } from '../message.ts'
-import { insertOptOut } from './store.ts'
+import { type Draft, isSender, lengthChecked } from '../sending/draft.ts'
 
 const placeholder = '{{optout}}'
 /** 55 random bits: enough that nobody finds somebody else's, in few characters. */

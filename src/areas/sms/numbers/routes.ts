@@ -31,7 +31,7 @@ import {
   ownersOf,
   remove,
   selectNumbers,
-} from './number.ts'
+} from './store.ts'
 
 const maxKeywords = 50
 const WebhookUrl = Type.String({ rule: 'must be a text', description: 'https://; signed with your callback secret' })

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Storing what became of messages: the group commits that change a status, each with the two events that tell of it.
 // What the network said must not be forgotten because the database was away for a moment, so these commits are repeated.
-import { idOf, newUuid } from '../../kernel/ids.ts'
-import type { App } from '../../platform/app.ts'
-import { type Columns, type Operation, operation, type RowOf } from '../../platform/commit.ts'
-import { isUnavailable, statement } from '../../platform/db.ts'
-import { eventColumns, type NewEvent, occasionNow } from '../../platform/events.ts'
-import { type Environment, tenantOf } from '../../platform/tenant.ts'
-import { smsEvents } from './events.ts'
-import type { MessageType } from './message.ts'
+import { idOf, newUuid } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import { type Columns, type Operation, operation, type RowOf } from '../../../platform/commit.ts'
+import { isUnavailable, statement } from '../../../platform/db.ts'
+import { eventColumns, type NewEvent, occasionNow } from '../../../platform/events.ts'
+import { type Environment, tenantOf } from '../../../platform/tenant.ts'
+import { smsEvents } from '../events.ts'
+import type { MessageType } from '../message.ts'
 
 /** How long a commit that the database did not confirm waits before it is repeated, and how often. */
 const repeatMs = 500

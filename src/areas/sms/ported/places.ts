@@ -8,10 +8,10 @@ import { e164, factsOf, isE164, type Place, placeOf, resolveNetwork } from '../.
 import type { App } from '../../../platform/app.ts'
 import { record } from '../../../platform/audit.ts'
 import { maybe, one, statement } from '../../../platform/db.ts'
+import { gathered } from '../../../platform/gathered.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import { type Route, read, write } from '../../../platform/route.ts'
 import { At, Nullable } from '../../../platform/schema.ts'
-import { gathered } from '../gather.ts'
 import { PhoneParam } from '../schema.ts'
 
 /** Numbers whose whereabouts are remembered, ported or not. More than one request can name. */

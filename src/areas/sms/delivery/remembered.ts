@@ -2,10 +2,10 @@
 // What this node knows of messages without asking the database: those that it has just accepted and is about to submit, and
 // those that a carrier has just taken and will report on. Each is told of once and then forgotten; whatever is not found
 // here is read. Nothing depends on it: states move by guarded updates, whoever asks for them.
-import type { App } from '../../platform/app.ts'
-import { Memory } from '../../platform/memory.ts'
-import { onePerApp } from '../../platform/one-per-app.ts'
-import type { Stored } from './outcome.ts'
+import type { App } from '../../../platform/app.ts'
+import { Memory } from '../../../platform/memory.ts'
+import { onePerApp } from '../../../platform/one-per-app.ts'
+import type { Stored } from './status.ts'
 
 /** Well within the lease of a job that was born here: until then no other node has the message. */
 const acceptedForMs = 5_000

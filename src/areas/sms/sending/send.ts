@@ -2,15 +2,20 @@
 // Sending one message, through a group commit: it is there exactly when it was paid for, and its job is there exactly when
 // it is. Many recipients go the way of a bulk.
 import type { Static } from 'typebox'
-import { AppError } from '../../kernel/errors.ts'
-import { idOf, newUuid } from '../../kernel/ids.ts'
-import type { App } from '../../platform/app.ts'
-import type { Caller } from '../../platform/auth.ts'
-import type { Keyed } from '../../platform/http/idempotency.ts'
-import { sendToMany } from './batches/bulk.ts'
-import { recipientText } from './batches/entries.ts'
-import { checkCallback } from './callbacks.ts'
-import { linksFor, withRoomForLink } from './consent/links.ts'
+import { AppError } from '../../../kernel/errors.ts'
+import { idOf, newUuid } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import type { Keyed } from '../../../platform/http/idempotency.ts'
+import { sendToMany } from '../batches/bulk.ts'
+import { recipientText } from '../batches/entries.ts'
+import { rememberAccepted } from '../delivery/remembered.ts'
+import { linksFor, withRoomForLink } from '../links/opt-out-links.ts'
+import { shortLinksIn } from '../links/short-links.ts'
+import { findPlaces } from '../ported/places.ts'
+import { type MessageSend, maxRecipients, mostValiditySeconds, type SendReply } from '../schema.ts'
+import { permissionOf } from '../senders/permissions.ts'
+import { checkCallback } from './callback-urls.ts'
 import {
   acceptOne,
   beyondWallet,
@@ -27,11 +32,6 @@ import {
   tooExpensive,
   type Wanted,
 } from './draft.ts'
-import { findPlaces } from './ported/numbers.ts'
-import { rememberAccepted } from './remembered.ts'
-import { type MessageSend, maxRecipients, mostValiditySeconds, type SendReply } from './schema.ts'
-import { permissionOf } from './senders/permissions.ts'
-import { shortLinksIn } from './short-links.ts'
 
 export async function send(
   app: App,

@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Changing or cancelling a message before it goes out. Its job is taken away first: who has that has the message.
 import type { Static } from 'typebox'
-import { AppError } from '../../kernel/errors.ts'
-import { idOf } from '../../kernel/ids.ts'
-import { isCurrency } from '../../kernel/money.ts'
-import { post, reverse } from '../../ledger/wallets.ts'
-import type { App } from '../../platform/app.ts'
-import { record } from '../../platform/audit.ts'
-import type { Caller } from '../../platform/auth.ts'
-import type { Tx } from '../../platform/db.ts'
-import { cancellableOf, type Waiting } from './batches/store.ts'
-import { linksFor, withRoomForLink } from './consent/links.ts'
-import { beyondWallet, metadataOf, scheduledAt, textOf, timeFor } from './draft.ts'
-import { smsEvents } from './events.ts'
-import { submission } from './lanes.ts'
-import { priorityOf } from './message.ts'
-import { changeOf, failed, loadMessages, payloadOf, type Stored, tell, transferId } from './outcome.ts'
-import { segmentPrice } from './prices/pricing.ts'
-import type { MessageChange } from './schema.ts'
+import { AppError } from '../../../kernel/errors.ts'
+import { idOf } from '../../../kernel/ids.ts'
+import { isCurrency } from '../../../kernel/money.ts'
+import { post, reverse } from '../../../ledger/wallets.ts'
+import type { App } from '../../../platform/app.ts'
+import { record } from '../../../platform/audit.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import type { Tx } from '../../../platform/db.ts'
+import { cancellableOf, type Waiting } from '../batches/store.ts'
+import { submission } from '../delivery/queue.ts'
+import { changeOf, failed, loadMessages, payloadOf, type Stored, tell, transferId } from '../delivery/status.ts'
+import { smsEvents } from '../events.ts'
+import { linksFor, withRoomForLink } from '../links/opt-out-links.ts'
+import { priorityOf } from '../message.ts'
+import { segmentPrice } from '../prices/pricing.ts'
+import type { MessageChange } from '../schema.ts'
 import {
   cancelMessage,
   changeMessage,
@@ -26,7 +25,8 @@ import {
   type MessageRow,
   type TakenBack,
   takeBackMessage,
-} from './store.ts'
+} from '../store.ts'
+import { beyondWallet, metadataOf, scheduledAt, textOf, timeFor } from './draft.ts'
 
 /** Messages of a batch that are called off together. */
 const chunkSize = 500

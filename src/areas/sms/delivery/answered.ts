@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages that a carrier has taken and whose commit is under way. A receipt often comes sooner than that commit is done:
 // it waits for it here, which saves it the way through the database. What is not found here waits there.
-import type { App } from '../../platform/app.ts'
-import { onePerApp } from '../../platform/one-per-app.ts'
-import type { Stored } from './outcome.ts'
+import type { App } from '../../../platform/app.ts'
+import { onePerApp } from '../../../platform/one-per-app.ts'
 import { type NamedPart, recallTaken, rememberTaken } from './remembered.ts'
+import type { Stored } from './status.ts'
 
 /** One whose message is being stored as sent. */
 interface Answered extends NamedPart {

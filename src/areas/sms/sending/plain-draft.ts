@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // A message that no request describes in detail, such as a reply or a notice: transactional, sent now, and paid for in the
 // currency of its account at that account's price.
-import { AppError } from '../../kernel/errors.ts'
-import { isCurrency } from '../../kernel/money.ts'
-import type { App } from '../../platform/app.ts'
-import { one, type Queryable, statement } from '../../platform/db.ts'
-import type { Tenant } from '../../platform/tenant.ts'
+import { AppError } from '../../../kernel/errors.ts'
+import { isCurrency } from '../../../kernel/money.ts'
+import type { App } from '../../../platform/app.ts'
+import { one, type Queryable, statement } from '../../../platform/db.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import { findPlaces, placeFor } from '../ported/places.ts'
+import { priceOf } from '../prices/pricing.ts'
+import { mostValiditySeconds } from '../schema.ts'
 import type { Draft } from './draft.ts'
-import { findPlaces, placeFor } from './ported/numbers.ts'
-import { priceOf } from './prices/pricing.ts'
-import { mostValiditySeconds } from './schema.ts'
 
 const standingOf = statement<{ account: string }, { currency: string; is_suspended: boolean }>(
   'sms.standing_of',
