@@ -9,6 +9,7 @@ import {
 import { numberPlan } from './number-plan.ts'
 
 export const e164 = '^\\+[1-9]\\d{1,14}$'
+export const e164Rule = 'must be E.164, such as +254711000001'
 const e164Form = new RegExp(e164)
 
 export function isE164(text: string): boolean {

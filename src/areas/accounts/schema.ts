@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes of accounts, keys, tokens, usage, limits and logs.
+
 import { Type } from 'typebox'
 import { numberPatternForm } from '../../kernel/invoice-number.ts'
+import { senderPattern, senderRule } from '../../kernel/sender.ts'
 import { envelopes } from '../../platform/auth.ts'
 import {
   Amount,
@@ -164,8 +166,8 @@ const Settings = Type.Object({
   default_sender: Type.Optional(
     Nullable(
       Type.String({
-        pattern: '^[A-Za-z0-9]{3,11}$',
-        rule: 'must have 3 to 11 letters and digits',
+        pattern: senderPattern,
+        rule: senderRule,
         description: 'Sender of invoices that go out as a text, where none is named; a message always names its own',
       }),
     ),

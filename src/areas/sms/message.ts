@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a text is counted (its encoding, its segments, and what is left of the last of them), and who goes before whom.
+// A text by itself: how long it may be, how it is counted (its encoding, its segments, and what is left of the last of
+// them), and who goes before whom.
+import { AppError } from '../../kernel/errors.ts'
 import { type Encoding, gsmLength, partSizes, split, toGsm } from '../../protocols/smpp/charset.ts'
 
 /** Who goes first, from the first to the last. */
@@ -13,6 +15,18 @@ export type MessageType = (typeof messageTypes)[number]
 export function priorityOf(type: MessageType, isOfMany: boolean): Priority {
   if (type === 'otp') return 'otp'
   return type === 'promotional' || isOfMany ? 'bulk' : 'transactional'
+}
+
+/** Ten segments of seven-bit text; the same length in UCS-2 needs 46 of them, and one more if it is nothing but emoji. */
+export const maxCharacters = 1_530
+export const maxSegments = 46
+export const lengthRule = `must have 1 to ${maxCharacters} characters`
+
+/** For a text that grew since it was checked, or that no schema has seen. */
+export function lengthChecked(message: string): string {
+  const { length } = [...message]
+  if (length < 1 || length > maxCharacters) throw new AppError('VALIDATION_ERROR', `message ${lengthRule}`)
+  return message
 }
 
 export interface Segments {

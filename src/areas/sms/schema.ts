@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes of messages as customers send and read them.
 import { Type } from 'typebox'
-import { e164 } from '../../kernel/phone.ts'
+import { e164, e164Rule } from '../../kernel/phone.ts'
+import { senderForm, senderLength, senderPattern, senderRule } from '../../kernel/sender.ts'
 import { metadataQuery } from '../../platform/metadata-filter.ts'
 import {
   Amount,
@@ -15,24 +16,20 @@ import {
   Nullable,
   OneOf,
 } from '../../platform/schema.ts'
-import { messageTypes } from './message.ts'
+import { lengthRule, maxCharacters, maxSegments, messageTypes } from './message.ts'
 
 export const maxRecipients = 1_000
 const maxBulkMessages = 10_000
-const maxCharacters = 1_530
-/** Ten segments of seven-bit text; the same length in UCS-2 needs 46 of them, and one more if it is nothing but emoji. */
-const maxSegments = 46
 const leastValiditySeconds = 60
 export const mostValiditySeconds = 172_800
+export const mostDaysAhead = 365
 
-const phoneRule = 'must be E.164, such as +254711000001'
-
-const Phone = (description: string) =>
-  Type.String({ pattern: e164, rule: phoneRule, errorCode: 'INVALID_PHONE', description })
+export const Phone = (description?: string) =>
+  Type.String({ pattern: e164, rule: e164Rule, errorCode: 'INVALID_PHONE', ...(description ? { description } : {}) })
 
 export const Sender = Type.String({
-  pattern: '^[A-Za-z0-9]{3,11}$',
-  rule: 'must have 3 to 11 letters or digits',
+  pattern: senderPattern,
+  rule: senderRule,
   description: 'Who it is from: your sender ID or short code',
 })
 
@@ -40,11 +37,11 @@ export const Text = Type.String({
   minLength: 1,
   maxLength: maxCharacters,
   sensitive: true,
-  rule: `must have 1 to ${maxCharacters} characters`,
+  rule: lengthRule,
 })
 
 const CallbackUrl = Type.String({ rule: 'must be a text', description: 'Told of each change of status; https://' })
-const ScheduledAt = Moment({ description: 'When to send it: at most 365 days ahead' })
+const ScheduledAt = Moment({ description: `When to send it: at most ${mostDaysAhead} days ahead` })
 const Reference = Type.String({
   minLength: 1,
   maxLength: 64,
@@ -59,7 +56,7 @@ const BulkType = OneOf(['transactional', 'promotional'])
 export const MessageSend = Type.Object({
   // The length of the list is checked by the verb: a rule here could not tell its own code from that of a number.
   to: Type.Union([Phone('One recipient'), Type.Array(JudgedApart(Type.String()))], {
-    rule: phoneRule,
+    rule: e164Rule,
     errorCode: 'INVALID_PHONE',
     description: `A number, or a list of 1 to ${maxRecipients}`,
   }),
@@ -405,8 +402,8 @@ export const OptOutCreate = Type.Object({
   phone: Phone('Who does not want messages'),
   from: Type.Optional(
     Type.String({
-      pattern: '^([A-Za-z0-9]{3,11}|\\+?[0-9]{3,15}|\\*)$',
-      rule: 'must be a sender of 3 to 11 letters or digits, a number, or *',
+      pattern: `^(${senderForm}|\\+?[0-9]{3,15}|\\*)$`,
+      rule: `must be a sender of ${senderLength}, a number, or *`,
       description: 'The sender it is about, in any case; all of them unless given',
     }),
   ),

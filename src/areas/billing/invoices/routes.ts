@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Routes of invoices.
+
 import { type Static, Type } from 'typebox'
 import { bucketOf, idOf, nilUuid, uuidOf } from '../../../kernel/ids.ts'
+import { senderPattern, senderRule } from '../../../kernel/sender.ts'
 import { dayOf } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import { record } from '../../../platform/audit.ts'
@@ -157,8 +159,8 @@ const send = write({
     phone: Type.Optional(PaymentCreate.properties.phone),
     from: Type.Optional(
       Type.String({
-        pattern: '^[A-Za-z0-9]{3,11}$',
-        rule: 'must have 3 to 11 letters or digits',
+        pattern: senderPattern,
+        rule: senderRule,
         description: 'Sender of the text; the account’s default_sender unless given',
       }),
     ),

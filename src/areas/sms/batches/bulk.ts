@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { Static } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf } from '../../../kernel/ids.ts'
-import { isE164 } from '../../../kernel/phone.ts'
+import { e164Rule, isE164 } from '../../../kernel/phone.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import type { Tx } from '../../../platform/db.ts'
@@ -88,7 +88,7 @@ export async function sendBulk(
 }
 
 function entryOf(index: number, to: string, make: () => Draft): Entry {
-  if (!isE164(to)) return { index, to, code: 'INVALID_PHONE', why: 'to must be E.164, such as +254711000001' }
+  if (!isE164(to)) return { index, to, code: 'INVALID_PHONE', why: `to ${e164Rule}` }
   try {
     return { index, to, draft: make() }
   } catch (error) {

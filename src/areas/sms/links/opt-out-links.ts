@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { buckets, newUuid } from '../../../kernel/ids.ts'
 import { isE164 } from '../../../kernel/phone.ts'
+import { isSender } from '../../../kernel/sender.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, type Queryable, statement } from '../../../platform/db.ts'
@@ -15,8 +16,7 @@ import { html } from '../../../platform/web/html.ts'
 import { givePage, notice, type Page } from '../../../platform/web/shell.ts'
 import { insertOptOut } from '../consent/store.ts'
 import { smsEvents } from '../events.ts'
-import type { Segments } from '../message.ts'
-import { type Draft, isSender, lengthChecked } from '../sending/draft.ts'
+import { lengthChecked, type MessageType, type Segments } from '../message.ts'
 
 const placeholder = '{{optout}}'
 /** 55 random bits: enough that nobody finds somebody else's, in few characters. */
@@ -26,10 +26,8 @@ const form = new RegExp(`^[${alphabet}]{${tokenLength}}$`)
 /** The length of a real one, so that texts are counted before their links are known. */
 const anyToken = '0'.repeat(tokenLength)
 
-type Type = Draft['type']
-
 /** The text as long as it will be when it has its link; refuses one that is too long then. */
-export function withRoomForLink(app: App, type: Type, message: string): string {
+export function withRoomForLink(app: App, type: MessageType, message: string): string {
   if (type !== 'promotional' || !message.includes(placeholder)) return message
   return lengthChecked(message.replaceAll(placeholder, linkOf(app, anyToken)))
 }
@@ -63,7 +61,7 @@ export async function linksFor(
   app: App,
   queryable: Queryable,
   { tenant, nowMs }: Caller,
-  type: Type,
+  type: MessageType,
   messages: readonly Addressed[],
 ): Promise<(text: Segments, to: string, from: string) => Segments> {
   const wanted = new Map<string, Addressed>()

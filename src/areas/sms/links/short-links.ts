@@ -13,9 +13,8 @@ import { maybe, type Queryable, statement } from '../../../platform/db.ts'
 import type { Chore } from '../../../platform/nodes/maintenance.ts'
 import { mine, type Tenant } from '../../../platform/tenant.ts'
 import { givePage } from '../../../platform/web/shell.ts'
-import type { Segments } from '../message.ts'
+import { lengthChecked, type Segments } from '../message.ts'
 import type { ShortLink } from '../schema.ts'
-import { lengthChecked } from '../sending/draft.ts'
 import { isToken, newToken, noSuchLink, tokenLength } from './opt-out-links.ts'
 
 /** Links that one text may have made short. */

@@ -4,7 +4,7 @@
 // not use.
 import { Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
-import { e164, factsOf, isE164, type Place, placeOf, resolveNetwork } from '../../../kernel/phone.ts'
+import { factsOf, isE164, type Place, placeOf, resolveNetwork } from '../../../kernel/phone.ts'
 import type { App } from '../../../platform/app.ts'
 import { record } from '../../../platform/audit.ts'
 import { maybe, one, statement } from '../../../platform/db.ts'
@@ -12,7 +12,7 @@ import { gathered } from '../../../platform/gathered.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import { type Route, read, write } from '../../../platform/route.ts'
 import { At, Nullable } from '../../../platform/schema.ts'
-import { PhoneParam } from '../schema.ts'
+import { Phone, PhoneParam } from '../schema.ts'
 
 /** Numbers whose whereabouts are remembered, ported or not. More than one request can name. */
 const maxRemembered = 100_000
@@ -144,7 +144,7 @@ export async function portabilityOf(app: App, phone: string): Promise<Portabilit
 }
 
 const PortedNumber = Type.Object({
-  phone: Type.String({ pattern: e164, rule: 'must be E.164, such as +254711000001', errorCode: 'INVALID_PHONE' }),
+  phone: Phone(),
   network: Type.String({
     minLength: 1,
     maxLength: 60,

@@ -2,7 +2,7 @@
 // What customers ask before they send: what is left to spend, what a message or a segment costs, and whose a number is.
 import type { Static } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
-import { factsOf, isE164, networks, type Place } from '../../../kernel/phone.ts'
+import { e164Rule, factsOf, isE164, networks, type Place } from '../../../kernel/phone.ts'
 import { walletsOf } from '../../../ledger/wallets.ts'
 import { list, read } from '../../../platform/route.ts'
 import { isGsm, nonGsmCharacters, toGsm } from '../../../protocols/smpp/charset.ts'
@@ -71,7 +71,7 @@ export const estimate = read({
     const text = textOf(withRoomForLink(app, body.type ?? 'transactional', short), encoding, max_segments)
     const permission = await permissionOf(app, caller.tenant)
     const numbers = [...new Set([recipientsOf(body.to)].flat())].filter(isE164)
-    if (numbers.length === 0) throw new AppError('INVALID_PHONE', 'to[0]: to must be E.164, such as +254711000001')
+    if (numbers.length === 0) throw new AppError('INVALID_PHONE', `to[0]: to ${e164Rule}`)
     await findPlaces(app, numbers)
     const problems = numbers.map((to) => permission.problem(body.from, placeFor(app, to).country))
     const recipients = numbers.filter((_, i) => problems[i] === null)

@@ -3,25 +3,19 @@
 // one from a real network does.
 import { Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
-import { e164 } from '../../../kernel/phone.ts'
 import { type Route, write } from '../../../platform/route.ts'
 import { bring } from '../inbound/take.ts'
-import { MessageRecord } from '../schema.ts'
+import { MessageRecord, Phone, Text } from '../schema.ts'
 import { findMessage, recordOf } from '../store.ts'
 
 const InboundMessage = Type.Object({
-  from: Type.String({ pattern: e164, rule: 'must be E.164, such as +254711000001', errorCode: 'INVALID_PHONE' }),
+  from: Phone(),
   to: Type.String({
     pattern: '^[A-Za-z0-9+]{3,16}$',
     rule: 'must be a sender, short code or number of 3 to 16 letters and digits',
     description: 'The sender, short code or number that the handset writes to',
   }),
-  message: Type.String({
-    minLength: 1,
-    maxLength: 1530,
-    rule: 'must have 1 to 1530 characters',
-    sensitive: true,
-  }),
+  message: Text,
 })
 
 const inbound = write({

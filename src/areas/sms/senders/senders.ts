@@ -10,6 +10,7 @@ import { pageOf, windowOf } from '../../../platform/page.ts'
 import { IdParam, list, type Route, read, write } from '../../../platform/route.ts'
 import { At, CountryCode, Deleted, EnvironmentName, listQuery, Nullable, OneOf } from '../../../platform/schema.ts'
 import { mine, type Tenant } from '../../../platform/tenant.ts'
+import { lengthRule, maxCharacters } from '../message.ts'
 import { Sender } from '../schema.ts'
 import { isCountry } from './countries.ts'
 import { announcePermission } from './permissions.ts'
@@ -32,8 +33,8 @@ const SenderCreate = Type.Object({
   purpose: Type.String({ minLength: 1, maxLength: 200, rule: 'must have 1 to 200 characters' }),
   sample: Type.String({
     minLength: 1,
-    maxLength: 1_530,
-    rule: 'must have 1 to 1530 characters',
+    maxLength: maxCharacters,
+    rule: lengthRule,
     description: 'A message as you will send it',
   }),
 })

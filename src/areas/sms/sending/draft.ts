@@ -21,6 +21,7 @@ import { type MessageType, priorityOf, type Segments, segmentsOf } from '../mess
 import { networkOf } from '../network/network.ts'
 import { placeFor } from '../ported/places.ts'
 import { callersCurrency, segmentPrice } from '../prices/pricing.ts'
+import { mostDaysAhead } from '../schema.ts'
 import type { Permission } from '../senders/permissions.ts'
 import type { Notes } from '../store.ts'
 
@@ -29,9 +30,8 @@ const maxCharactersNamed = 10
 const maxMetadataBytes = 8_192
 /** A bulk's notes and those of its entry come together. */
 const maxMetadataNames = 50
-/** How late a scheduled time may lie in the past and still mean now, and how far ahead it may lie. */
+/** How late a scheduled time may lie in the past and still mean now. */
 const graceMs = minuteMs
-const mostAheadMs = 365 * dayMs
 
 /** A message that follows every rule, with its price. */
 export interface Draft {
@@ -114,8 +114,8 @@ export function scheduledAt(text: string | undefined, nowMs: number): Date | nul
   const at = text === undefined ? null : parseMoment(text)
   if (at === null) return null
   if (at.getTime() < nowMs - graceMs) throw new AppError('VALIDATION_ERROR', 'scheduled_at lies in the past')
-  if (at.getTime() > nowMs + mostAheadMs)
-    throw new AppError('VALIDATION_ERROR', 'scheduled_at lies more than 365 days ahead')
+  if (at.getTime() > nowMs + mostDaysAhead * dayMs)
+    throw new AppError('VALIDATION_ERROR', `scheduled_at lies more than ${mostDaysAhead} days ahead`)
   return at.getTime() > nowMs ? at : null
 }
 
@@ -128,16 +128,6 @@ export function metadataOf(metadata: Notes = {}): Notes {
   if (Buffer.byteLength(JSON.stringify(metadata)) > maxMetadataBytes)
     throw new AppError('VALIDATION_ERROR', `metadata must have at most ${maxMetadataBytes} bytes as JSON`)
   return metadata
-}
-
-export function isSender(from: string): boolean {
-  return /^[A-Za-z0-9]{3,11}$/.test(from)
-}
-
-export function lengthChecked(message: string): string {
-  const { length } = [...message]
-  if (length < 1 || length > 1_530) throw new AppError('VALIDATION_ERROR', 'message must have 1 to 1530 characters')
-  return message
 }
 
 /** The API's own answers of the sandbox. */

@@ -5,6 +5,7 @@ import { AppError } from '../../../kernel/errors.ts'
 import { newUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { AnsweredBefore, keyed } from '../../../platform/http/idempotency.ts'
+import { lengthChecked } from '../message.ts'
 import { networkOf } from '../network/network.ts'
 import { permissionOf } from '../senders/permissions.ts'
 import {
@@ -13,7 +14,6 @@ import {
   type Draft,
   itemOf,
   jobOf,
-  lengthChecked,
   optedOut,
   refusalOf,
   type Sending,
