@@ -75,6 +75,6 @@ function intakeOf(app: App): Intake {
   }
 }
 
-export type { Sending } from './sending/draft.ts'
+export type { Sending } from './sending/accept.ts'
 /** How another area sends one text for an account. */
-export { sendNotice } from './sending/send-for-account.ts'
+export { sendForAccount } from './sending/send-for-account.ts'

@@ -7,7 +7,7 @@ import { formatMoney } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
 import { currencyOf } from '../../../platform/currencies.ts'
 import { maybe, one, type Queryable } from '../../../platform/db.ts'
-import { type Sending, sendNotice } from '../../sms/area.ts'
+import { type Sending, sendForAccount } from '../../sms/area.ts'
 import { dueOf, payUrl } from './invoice.ts'
 import { accountName, defaultSender, type InvoiceRow } from './store.ts'
 
@@ -41,8 +41,8 @@ async function textInvoice(
 ): Promise<void> {
   const from = await senderFor(app.db, sending, to)
   const words = to.message ?? `${await headOf(app, invoice)}, due ${invoice.due_date}.`
-  const notice = { to: phone, from, message: `${words} ${payUrl(app, invoice)}` }
-  await sendNotice(app, sending, key === undefined ? notice : { ...notice, key })
+  const text = { to: phone, from, message: `${words} ${payUrl(app, invoice)}` }
+  await sendForAccount(app, sending, key === undefined ? text : { ...text, key })
 }
 
 /** Who wants how much: the words that a text about an invoice begins with. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The transaction of a batch: it accepts what can be accepted and pays for all of it last; an entry that cannot be accepted
 // stops no other.
+
 import type { Static } from 'typebox'
 import { idOf, newUuid } from '../../../kernel/ids.ts'
 import { minuteMs } from '../../../kernel/time.ts'
@@ -14,16 +15,9 @@ import type { Tenant } from '../../../platform/tenant.ts'
 import type { NewJob } from '../../../platform/work.ts'
 import { callersCurrency } from '../prices/pricing.ts'
 import type { BulkReply } from '../schema.ts'
-import {
-  acceptOne,
-  beyondWallet,
-  type Draft,
-  itemOf,
-  jobOf,
-  optedOut,
-  refusalOf,
-  tooExpensive,
-} from '../sending/draft.ts'
+import { acceptOne, itemOf, jobOfMany } from '../sending/accept.ts'
+import type { Draft } from '../sending/draft.ts'
+import { beyondWallet, forcedRefusal, optedOut, referenceUsed, tooExpensive } from '../sending/refusals.ts'
 import type { Notes } from '../store.ts'
 import { batchJob, firstLookMs } from './complete.ts'
 import type { BadEntry } from './entries.ts'
@@ -82,7 +76,7 @@ export async function acceptBatch(
   const batch = newUuid(caller.receivedMs)
   const drafts = entries.flatMap((entry) => ('draft' in entry ? [entry] : []))
   const total = drafts.reduce((sum, { draft }) => sum + draft.cost, 0n)
-  if (drafts.some(({ draft }) => refusalOf(draft, caller) === 'INSUFFICIENT_BALANCE'))
+  if (drafts.some(({ draft }) => forcedRefusal(draft, caller) === 'INSUFFICIENT_BALANCE'))
     throw tooExpensive(currency, total, 0n)
   const { verdicts, jobs } = await decide(app, tx, batch, drafts, caller)
   const outcomes = entries.map((entry) => outcomeOf(entry, verdicts.get(entry.index), currency))
@@ -132,10 +126,10 @@ async function decide(
     const chunk = drafts.slice(start, start + chunkSize).map(({ index, draft }, i) => ({
       index,
       draft,
-      job: jobOf(app, draft, caller, afterMs(app, caller, start + i)),
+      job: jobOfMany(app, draft, caller, afterMs(app, caller, start + i)),
     }))
     const items = chunk.map(({ index, draft, job }) =>
-      Object.assign(itemOf(draft, job, caller), { batch, batch_index: index, refusal: refusalOf(draft, caller) }),
+      Object.assign(itemOf(draft, job, caller), { batch, batch_index: index, refusal: forcedRefusal(draft, caller) }),
     )
     const rows = await tx.query(accept, { items: encodeItems(acceptOne.takes, items) })
     for (const [i, { index, job }] of chunk.entries()) {
@@ -200,7 +194,7 @@ function outcomeOf(entry: Entry, decided: Verdict | undefined, currency: string)
     return {
       ...refused,
       error_code: 'DUPLICATE_REFERENCE',
-      error: `the reference ${draft.reference} was used before`,
+      error: referenceUsed(draft, decided.existing).details,
       ...(decided.existing ? { existing_id: idOf('sms', decided.existing) } : {}),
     }
   const isOut = decided?.verdict === 'opted_out'

@@ -2,6 +2,7 @@
 // A customer's own answers to messages that came in: the automatic one of a keyword, and the one that stands in a
 // webhook's answer. Both cost what a text costs, and go to nobody who has opted out. Where a machine answers the answers,
 // they come to an end.
+
 import { AppError } from '../../../kernel/errors.ts'
 import { firstUuidAt, newUuid, uuidOf } from '../../../kernel/ids.ts'
 import { minuteMs } from '../../../kernel/time.ts'
@@ -14,8 +15,9 @@ import { encodeItems } from '../../../platform/items.ts'
 import { mine, type Tenant } from '../../../platform/tenant.ts'
 import { lengthChecked } from '../message.ts'
 import { findPlaces } from '../ported/places.ts'
-import { acceptOne, beyondWallet, itemOf, jobOf, optedOut, textOf } from '../sending/draft.ts'
-import { plainDraft } from '../sending/plain-draft.ts'
+import { acceptOne, itemOf, jobOf } from '../sending/accept.ts'
+import { plainDraft, textOf } from '../sending/draft.ts'
+import { beyondWallet, optedOut } from '../sending/refusals.ts'
 import { findMessage } from '../store.ts'
 
 /** Answers that one handset is sent from one number within a minute: more than people can ask for. */
@@ -76,7 +78,7 @@ export async function sendReply(
   const draft = await plainDraft(app, tx, occasion, said)
   if (draft instanceof AppError) return draft
   const sending = { ...occasion, actor: '', ip: '' }
-  const job = jobOf(app, draft, sending, null)
+  const job = jobOf(app, draft, sending)
   const items = encodeItems(acceptOne.takes, [itemOf(draft, job, sending)])
   const { verdict } = await one(tx.query(accept, { items }))
   if (verdict === 'insufficient') return beyondWallet(tx, occasion.tenant, draft.currency, draft.cost)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Changing or cancelling a message before it goes out. Its job is taken away first: who has that has the message.
+
 import type { Static } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf } from '../../../kernel/ids.ts'
@@ -26,7 +27,8 @@ import {
   type TakenBack,
   takeBackMessage,
 } from '../store.ts'
-import { beyondWallet, metadataOf, scheduledAt, textOf, timeFor } from './draft.ts'
+import { metadataOf, scheduledAt, textOf, timeFor } from './draft.ts'
+import { beyondWallet } from './refusals.ts'
 
 /** Messages of a batch that are called off together. */
 const chunkSize = 500

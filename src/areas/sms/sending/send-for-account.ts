@@ -8,21 +8,10 @@ import { AnsweredBefore, keyed } from '../../../platform/http/idempotency.ts'
 import { lengthChecked } from '../message.ts'
 import { networkOf } from '../network/network.ts'
 import { permissionOf } from '../senders/permissions.ts'
-import {
-  acceptOne,
-  beyondWallet,
-  type Draft,
-  itemOf,
-  jobOf,
-  optedOut,
-  refusalOf,
-  type Sending,
-  textOf,
-  tooExpensive,
-} from './draft.ts'
-import { plainDraft } from './plain-draft.ts'
+import { accept, type Sending } from './accept.ts'
+import { type Draft, plainDraft, textOf } from './draft.ts'
 
-export interface Notice {
+export interface AccountText {
   readonly to: string
   readonly from: string
   readonly message: string
@@ -31,31 +20,18 @@ export interface Notice {
 }
 
 /** Throws an AppError when nobody took it; then nothing was charged. */
-export async function sendNotice(app: App, sending: Sending, notice: Notice): Promise<void> {
-  const draft = await draftOf(app, sending, notice)
-  const refusal = refusalOf(draft, sending)
-  if (refusal === 'INSUFFICIENT_BALANCE') throw tooExpensive(draft.currency, draft.cost, 0n)
-  if (refusal === 'OPTED_OUT') throw optedOut(draft)
-  const job = jobOf(app, draft, sending, null)
-  const { key = null } = notice
+export async function sendForAccount(app: App, sending: Sending, text: AccountText): Promise<void> {
+  const draft = await permittedDraft(app, sending, text)
+  const { key = null } = text
   const once = keyed(key, key, 200, () => '')
-  // The audit log tells of requests; what falls due by itself is none.
-  const audit = sending.requestId === null ? null : newUuid(sending.receivedMs)
-  const own = { batch: null, batch_index: null, refusal: null, audit }
-  const item = Object.assign(itemOf(draft, job, sending), own, once.columns(null))
-  const { seen, verdict } = await app.commit(acceptOne, item)
   try {
-    once.settle(seen)
+    await accept(app, draft, sending, once, null)
   } catch (error) {
-    if (error instanceof AnsweredBefore) return
-    throw error
+    if (!(error instanceof AnsweredBefore)) throw error
   }
-  if (verdict === 'insufficient') throw await beyondWallet(app.db, sending.tenant, draft.currency, draft.cost)
-  if (verdict === 'opted_out') throw optedOut(draft)
-  app.work.begin(job)
 }
 
-async function draftOf(app: App, sending: Sending, { to, from, message }: Notice): Promise<Draft> {
+async function permittedDraft(app: App, sending: Sending, { to, from, message }: AccountText): Promise<Draft> {
   const { tenant, receivedMs } = sending
   const text = textOf(lengthChecked(message))
   const draft = await plainDraft(app, app.db, sending, { uuid: newUuid(receivedMs), to, from, text })

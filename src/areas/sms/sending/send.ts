@@ -1,37 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sending one message, through a group commit: it is there exactly when it was paid for, and its job is there exactly when
-// it is. Many recipients go the way of a bulk.
+// Sending a message: what is asked for becomes a draft, and the draft is accepted. Many recipients go the way of a bulk.
+
 import type { Static } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
-import { idOf, newUuid } from '../../../kernel/ids.ts'
+import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import type { Keyed } from '../../../platform/http/idempotency.ts'
 import { sendToMany } from '../batches/bulk.ts'
 import { recipientText } from '../batches/entries.ts'
-import { rememberAccepted } from '../delivery/remembered.ts'
 import { linksFor, withRoomForLink } from '../links/opt-out-links.ts'
 import { shortLinksIn } from '../links/short-links.ts'
 import { findPlaces } from '../ported/places.ts'
 import { type MessageSend, maxRecipients, mostValiditySeconds, type SendReply } from '../schema.ts'
 import { permissionOf } from '../senders/permissions.ts'
+import { accept } from './accept.ts'
 import { checkCallback } from './callback-urls.ts'
-import {
-  acceptOne,
-  beyondWallet,
-  type Draft,
-  draftOf,
-  itemOf,
-  jobOf,
-  metadataOf,
-  optedOut,
-  refusalOf,
-  scheduledAt,
-  storedOf,
-  textOf,
-  tooExpensive,
-  type Wanted,
-} from './draft.ts'
+import { type Draft, draftOf, metadataOf, scheduledAt, textOf, type Wanted } from './draft.ts'
 
 export async function send(
   app: App,
@@ -58,7 +43,9 @@ export async function send(
   if (typeof to !== 'string') return sendToMany(app, { to, common, draft, links: short }, caller, keyed)
   const one = draft(to)
   await short?.store(app.db)
-  return sendOne(app, one, caller, keyed)
+  const reply = replyOf(one, caller)
+  await accept(app, one, caller, keyed, reply)
+  return reply
 }
 
 /** A list that is too long or empty is refused; what is wrong with one of its numbers is said of that one. */
@@ -88,27 +75,6 @@ function commonOf(
     reference: input.reference ?? null,
     callbackUrl: input.callback_url ?? null,
   }
-}
-
-async function sendOne(app: App, draft: Draft, caller: Caller, keyed: Keyed): Promise<Static<typeof SendReply>> {
-  const refusal = refusalOf(draft, caller)
-  if (refusal === 'INSUFFICIENT_BALANCE') throw tooExpensive(draft.currency, draft.cost, 0n)
-  if (refusal === 'OPTED_OUT') throw optedOut(draft)
-  const job = jobOf(app, draft, caller, null)
-  const reply = replyOf(draft, caller)
-  const own = { batch: null, batch_index: null, refusal: null, audit: newUuid(caller.receivedMs) }
-  const item = Object.assign(itemOf(draft, job, caller), own, keyed.columns(reply))
-  const { seen, verdict, existing } = await app.commit(acceptOne, item)
-  keyed.settle(seen)
-  if (verdict === 'insufficient') throw await beyondWallet(app.db, caller.tenant, draft.currency, draft.cost)
-  if (verdict === 'opted_out') throw optedOut(draft)
-  if (verdict === 'duplicate')
-    throw new AppError('DUPLICATE_REFERENCE', `the reference ${draft.reference} was used before`, {
-      extra: { existing_id: existing && idOf('sms', existing) },
-    })
-  if (job.owner !== null) rememberAccepted(app, storedOf(draft, caller))
-  app.work.begin(job)
-  return reply
 }
 
 function replyOf(draft: Draft, caller: Caller): Static<typeof SendReply> {

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Accepting a message, through a group commit: it is there exactly when it was paid for, and its job is there exactly when
+// it is.
+import { newUuid } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import { operation } from '../../../platform/commit.ts'
+import type { Occasion } from '../../../platform/events.ts'
+import type { Keyed } from '../../../platform/http/idempotency.ts'
+import type { NewJob } from '../../../platform/work.ts'
+import { submission } from '../delivery/queue.ts'
+import { rememberAccepted } from '../delivery/remembered.ts'
+import type { Stored } from '../delivery/status.ts'
+import { type Priority, priorityOf } from '../message.ts'
+import type { Draft } from './draft.ts'
+import { beyondWallet, forcedRefusal, optedOut, referenceUsed, tooExpensive } from './refusals.ts'
+
+/** For whom and when a message is sent, and who wanted that. */
+export interface Sending extends Occasion {
+  readonly actor: string
+  readonly ip: string
+}
+
+/** Many messages go the same way as rows of sms.accept. */
+export const acceptOne = operation(
+  'sms.submit',
+  {
+    bucket: 'smallint',
+    account: 'uuid',
+    environment: 'text',
+    id: 'uuid',
+    recipient: 'text',
+    sender: 'text',
+    body: 'text',
+    encoding: 'text',
+    segments: 'smallint',
+    unit_price: 'bigint',
+    cost: 'bigint',
+    currency: 'text',
+    country: 'text',
+    network: 'text',
+    type: 'text',
+    validity: 'int',
+    metadata: 'jsonb',
+    reference: 'text',
+    callback_url: 'text',
+    batch: 'uuid',
+    batch_index: 'smallint',
+    scheduled_at: 'timestamptz',
+    created_at: 'timestamptz',
+    refusal: 'text',
+    transfer: 'uuid',
+    job: 'uuid',
+    lane: 'text',
+    owner: 'uuid',
+    delay_ms: 'bigint',
+    job_payload: 'jsonb',
+    audit: 'uuid',
+    actor: 'text',
+    ip: 'text',
+    request: 'text',
+    key: 'text',
+    request_hash: 'text',
+    reply_status: 'smallint',
+    reply_body: 'text',
+  },
+  { seen: 'text', verdict: 'text', existing: 'uuid' },
+)
+
+/** Throws why a message is not accepted; then nothing was charged. `reply` is kept with the key of the request. */
+export async function accept(app: App, draft: Draft, sending: Sending, keyed: Keyed, reply: unknown): Promise<void> {
+  const forced = forcedRefusal(draft, sending)
+  if (forced === 'INSUFFICIENT_BALANCE') throw tooExpensive(draft.currency, draft.cost, 0n)
+  if (forced === 'OPTED_OUT') throw optedOut(draft)
+  const job = jobOf(app, draft, sending)
+  // The audit log tells of requests; what falls due by itself is none.
+  const audit = sending.requestId === null ? null : newUuid(sending.receivedMs)
+  const alone = { batch: null, batch_index: null, refusal: null, audit }
+  const item = Object.assign(itemOf(draft, job, sending), alone, keyed.columns(reply))
+  const { seen, verdict, existing } = await app.commit(acceptOne, item)
+  keyed.settle(seen)
+  if (verdict === 'insufficient') throw await beyondWallet(app.db, sending.tenant, draft.currency, draft.cost)
+  if (verdict === 'opted_out') throw optedOut(draft)
+  if (verdict === 'duplicate') throw referenceUsed(draft, existing)
+  if (job.owner !== null) rememberAccepted(app, storedOf(draft, sending))
+  app.work.begin(job)
+}
+
+/** The job that submits a message which is sent alone. */
+export function jobOf(app: App, draft: Draft, sending: Sending): NewJob {
+  return queued(app, draft, sending, priorityOf(draft.type, false), 0)
+}
+
+/** The same for one of many, not before `afterMs`: they are taken from the table as there is room. */
+export function jobOfMany(app: App, draft: Draft, sending: Sending, afterMs: number): NewJob {
+  return queued(app, draft, sending, priorityOf(draft.type, true), afterMs + 1)
+}
+
+function queued(app: App, draft: Draft, sending: Sending, priority: Priority, afterMs: number): NewJob {
+  const { uuid: id, text, wantedEncoding = null, place, scheduledAt: at } = draft
+  const delayMs = Math.max(afterMs, at === null ? 0 : at.getTime() - sending.nowMs)
+  return submission(app, sending.tenant, { id, segments: text.segments, ...place, priority, wantedEncoding }, delayMs)
+}
+
+/** The row of sms.submit_item. Add to it with Object.assign: a spread of so many columns costs more than all the rest. */
+export function itemOf(draft: Draft, job: NewJob, sending: Sending) {
+  const { tenant } = sending
+  return {
+    bucket: tenant.bucket,
+    account: tenant.account,
+    environment: tenant.environment,
+    id: draft.uuid,
+    recipient: draft.to,
+    sender: draft.from,
+    body: draft.text.text,
+    encoding: draft.text.encoding,
+    segments: draft.text.segments,
+    unit_price: draft.unitPrice,
+    cost: draft.cost,
+    currency: draft.currency,
+    country: draft.place.country,
+    network: draft.place.network,
+    type: draft.type,
+    validity: draft.validity,
+    metadata: JSON.stringify(draft.metadata),
+    reference: draft.reference,
+    callback_url: draft.callbackUrl,
+    scheduled_at: draft.scheduledAt,
+    created_at: new Date(sending.nowMs),
+    transfer: newUuid(sending.receivedMs),
+    job: job.id,
+    lane: job.lane,
+    owner: job.owner,
+    delay_ms: BigInt(job.delayMs),
+    job_payload: job.payload,
+    actor: sending.actor,
+    ip: sending.ip,
+    request: sending.requestId,
+  }
+}
+
+/** The message that the row has become, as sms.messages has it. */
+function storedOf(draft: Draft, { tenant, receivedMs, nowMs, requestId }: Sending): Stored {
+  return {
+    bucket: tenant.bucket,
+    account_id: tenant.account,
+    environment: tenant.environment,
+    id: draft.uuid,
+    status: 'queued',
+    recipient: draft.to,
+    sender: draft.from,
+    body: draft.text.text,
+    encoding: draft.text.encoding,
+    segments: draft.text.segments,
+    type: draft.type,
+    currency: draft.currency,
+    country: draft.place.country,
+    network: draft.place.network,
+    validity: draft.validity,
+    metadata: draft.metadata,
+    callback_url: draft.callbackUrl,
+    batch_id: null,
+    request_id: requestId,
+    route: null,
+    under_way: false,
+    attempts: 0,
+    created_at: new Date(nowMs),
+    scheduled_at: draft.scheduledAt,
+    clock_offset_ms: BigInt(nowMs - receivedMs),
+  }
+}
