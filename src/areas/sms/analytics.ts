@@ -33,7 +33,7 @@ interface Group {
   cost: bigint
 }
 
-/** Answers of ours are free, and in no currency. */
+/** With our own answers, which are in no currency. */
 const chosen = `${mine} and id >= $from::uuid and id < $to::uuid
       and created_at >= $since and created_at < $until
       and direction = 'outbound' and (currency = $currency or currency is null)

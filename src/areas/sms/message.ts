@@ -17,6 +17,11 @@ export function priorityOf(type: MessageType, isOfMany: boolean): Priority {
   return type === 'promotional' || isOfMany ? 'bulk' : 'transactional'
 }
 
+/** Our own answers to STOP, START and HELP are free, and so in no currency: nobody can change them, or opt out of them. */
+export function isOurAnswer({ currency }: { readonly currency: string | null }): boolean {
+  return currency === null
+}
+
 /** Ten segments of seven-bit text; the same length in UCS-2 needs 46 of them, and one more if it is nothing but emoji. */
 export const maxCharacters = 1_530
 export const maxSegments = 46

@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // What customers ask of messages: sending, reading, changing and cancelling them.
-import type { Static } from 'typebox'
-import { AppError } from '../../kernel/errors.ts'
-import { firstUuidAt, timeOfUuid, uuidOf } from '../../kernel/ids.ts'
+
+import { uuidOf } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
 import type { Tx } from '../../platform/db.ts'
-import { askedMetadata } from '../../platform/metadata-filter.ts'
-import { pageOf, type ShownBounds, shownBounds, windowOf } from '../../platform/page.ts'
 import { commit, IdParam, list, type Route, read, write } from '../../platform/route.ts'
 import { bulkEntries, sendBulk } from './batches/bulk.ts'
-import { batchCalledOff, type CalledOff, calledOff, cancelBatchRoute, getBatch } from './batches/routes.ts'
-import { findBatch } from './batches/store.ts'
-import { linksIn } from './links/short-links.ts'
+import { type CancelledBatch, cancelBatch, noteCancelled } from './batches/cancel.ts'
+import { cancelBatchRoute, getBatch } from './batches/routes.ts'
 import { callersCurrency } from './prices/pricing.ts'
 import { balance, estimate, lookup, pricing } from './prices/quotes.ts'
+import { readFound, readPage } from './read.ts'
+import { recordOf } from './record.ts'
 import {
   BulkReply,
   BulkSend,
@@ -25,9 +23,9 @@ import {
   MessageSend,
   SendReply,
 } from './schema.ts'
-import { cancel, change } from './sending/change.ts'
+import { cancel } from './sending/cancel.ts'
+import { change } from './sending/change.ts'
 import { send } from './sending/send.ts'
-import { findMessage, listMessages, messageNamed, operatorRecordOf, recordOf } from './store.ts'
 
 const bulkBodyBytes = 8 * 1024 * 1024
 
@@ -126,19 +124,7 @@ const get = read({
   reply: { status: 200, schema: Found },
   errors: ['NOT_FOUND'],
   examples: [{ name: 'How far it is' }],
-  handle: async (app, { params }, caller) => {
-    const batch = uuidOf('smsBatch', params.id)
-    const found = batch && (await findBatch(app.db, caller.tenant, batch))
-    if (found) return found.record
-    const outbound = uuidOf('sms', params.id)
-    const id = outbound ?? uuidOf('smsInbound', params.id)
-    const row = id && (await findMessage(app.db, caller.tenant, id))
-    if (!row || (row.direction === 'outbound') !== (outbound !== null))
-      throw new AppError('NOT_FOUND', 'there is no such message')
-    const links = await linksIn(app, caller, row.body)
-    const shown = shownTo(caller)(row, callersCurrency(caller), caller.nowMs)
-    return links.length > 0 ? { ...shown, links } : shown
-  },
+  handle: (app, { params }, caller) => readFound(app, params.id, caller),
 })
 
 const listRoute = list({
@@ -150,33 +136,7 @@ const listRoute = list({
   row: MessageRecord,
   errors: ['INVALID_DATE_RANGE'],
   examples: [{ name: 'Failed ones', query: { status: 'failed' } }],
-  handle: async (app, { query }, caller) => {
-    const window = windowOf(query)
-    const batch = query.batch_id === undefined ? null : uuidOf('smsBatch', query.batch_id)
-    const days = daysOf(query, caller)
-    if (query.batch_id !== undefined && batch === null) return { rows: [], nextCursor: null }
-    const named = query.reference === undefined ? days : await boundsOf(app, caller, query.reference, days)
-    if (named === null) return { rows: [], nextCursor: null }
-    const rows = await listMessages(app.db, caller.tenant, window, {
-      ...days,
-      ...named,
-      status: query.status ?? null,
-      recipient: query.to === undefined ? null : numberInQuery(query.to),
-      sender: query.from === undefined ? null : numberInQuery(query.from),
-      direction: query.direction ?? null,
-      batch,
-      scheduled: query.scheduled ?? null,
-      errorCode: query.error_code ?? null,
-      reference: query.reference ?? null,
-      now: new Date(caller.nowMs),
-      country: query.country ?? null,
-      text: query.q ?? null,
-      metadata: askedMetadata(query),
-    })
-    const currency = callersCurrency(caller)
-    const shown = shownTo(caller)
-    return pageOf(window, rows, (row) => shown(row, currency, caller.nowMs))
-  },
+  handle: (app, { query }, caller) => readPage(app, query, caller),
 })
 
 const changeRoute = write({
@@ -207,11 +167,17 @@ const cancelling = {
   examples: [{ name: 'A scheduled message' }],
   prepare: async (app: App, { params }: { params: { id: string } }, caller: Caller) => {
     const batch = uuidOf('smsBatch', params.id)
-    return batch && calledOff(app, caller, batch)
+    return batch && cancelBatch(app, caller, batch)
   },
-  handle: async (app: App, tx: Tx, { params }: { params: { id: string } }, caller: Caller, batch: CalledOff | null) =>
+  handle: async (
+    app: App,
+    tx: Tx,
+    { params }: { params: { id: string } },
+    caller: Caller,
+    batch: CancelledBatch | null,
+  ) =>
     batch
-      ? batchCalledOff(tx, caller, batch)
+      ? noteCancelled(tx, caller, batch)
       : recordOf(await cancel(app, tx, caller, uuidOf('sms', params.id)), callersCurrency(caller), caller.nowMs),
 } as const
 
@@ -239,34 +205,3 @@ export const messageRoutes: readonly Route[] = [
   pricing,
   lookup,
 ]
-
-function shownTo({ principal }: Caller): typeof recordOf {
-  return principal.scopes.has('operator') ? operatorRecordOf : recordOf
-}
-
-/** The days asked for, by the names that every list has or by those that only this one has. */
-function daysOf(query: Static<typeof MessageList>, caller: Caller): ShownBounds {
-  const { start_date = query.from_date, end_date = query.to_date } = query
-  const range = { ...(start_date === undefined ? {} : { start_date }), ...(end_date === undefined ? {} : { end_date }) }
-  const startName = query.start_date === undefined && query.from_date !== undefined ? 'from_date' : 'start_date'
-  const endName = query.end_date === undefined && query.to_date !== undefined ? 'to_date' : 'end_date'
-  return shownBounds(range, caller, [startName, endName])
-}
-
-/** The moment in which the message of a reference was made, so that a list of one need not look through all of them. */
-async function boundsOf(
-  app: App,
-  { tenant }: Caller,
-  reference: string,
-  { from, to }: { from: string; to: string },
-): Promise<{ from: string; to: string } | null> {
-  const id = await messageNamed(app.db, tenant, reference)
-  if (id === null) return null
-  const next = firstUuidAt(timeOfUuid(id).getTime() + 1)
-  return { from: id > from ? id : from, to: next < to ? next : to }
-}
-
-/** A plus sign in a query string means a space. */
-function numberInQuery(text: string): string {
-  return text.replace(/^ /, '+')
-}

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // What customers ask of a batch: how far it is, what became of its entries, and to call off the rest.
+
 import type { Static } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
-import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
-import type { Tx } from '../../../platform/db.ts'
 import { IdParam, read, write } from '../../../platform/route.ts'
 import { callersCurrency } from '../prices/pricing.ts'
+import { costOf, errorCodeOf } from '../record.ts'
 import { BatchQuery, BatchRecord } from '../schema.ts'
-import { cancelBatch } from '../sending/change.ts'
-import { costOf, errorCodeOf, type MessageRow } from '../store.ts'
+import type { MessageRow } from '../store.ts'
+import { cancelBatch, noSuchBatch, noteCancelled } from './cancel.ts'
 import { batchMessages, findBatch, type Rejection } from './store.ts'
 
 const defaultEntries = 50
@@ -30,7 +30,7 @@ export const getBatch = read({
   handle: async (app, { params, query }, caller) => {
     const id = uuidOf('smsBatch', params.id)
     const found = id && (await findBatch(app.db, caller.tenant, id))
-    if (!id || !found) throw new AppError('NOT_FOUND', 'there is no such batch')
+    if (!id || !found) throw noSuchBatch()
     return query.messages
       ? { ...found.record, ...(await entriesOf(app, caller, id, found.rejections, query)) }
       : found.record
@@ -48,32 +48,9 @@ export const cancelBatchRoute = write({
   reply: { status: 200, schema: BatchRecord },
   errors: ['NOT_FOUND'],
   examples: [{ name: 'The rest of a batch' }],
-  prepare: (app, { params }, caller) => calledOff(app, caller, uuidOf('smsBatch', params.id)),
-  handle: (_, tx, __, caller, batch) => batchCalledOff(tx, caller, batch),
+  prepare: (app, { params }, caller) => cancelBatch(app, caller, uuidOf('smsBatch', params.id)),
+  handle: (_, tx, __, caller, batch) => noteCancelled(tx, caller, batch),
 })
-
-export interface CalledOff {
-  id: string
-  /** How many of its messages were called off. */
-  cancelled: number
-}
-
-/** Calls off what of a batch still waits, each message by itself, before the transaction that tells of it. */
-export async function calledOff(app: App, caller: Caller, id: string | null): Promise<CalledOff> {
-  if (!id || !(await findBatch(app.db, caller.tenant, id))) throw new AppError('NOT_FOUND', 'there is no such batch')
-  return { id, cancelled: await cancelBatch(app, caller, id) }
-}
-
-export async function batchCalledOff(
-  tx: Tx,
-  caller: Caller,
-  { id, cancelled }: CalledOff,
-): Promise<Static<typeof BatchRecord>> {
-  await record(tx, caller, 'sms.cancel_batch', `sms_batch:${id}`, { after: { cancelled } })
-  const found = await findBatch(tx, caller.tenant, id)
-  if (!found) throw new AppError('NOT_FOUND', 'there is no such batch')
-  return found.record
-}
 
 /** A page of a batch's entries in their order, those that became no message among them. */
 async function entriesOf(

@@ -103,7 +103,6 @@ export interface Stored {
   encoding: 'gsm7' | 'ucs2'
   segments: number
   type: MessageType
-  /** Null: an answer of ours to STOP, START or HELP, which is free. */
   currency: string | null
   country: string | null
   network: string | null

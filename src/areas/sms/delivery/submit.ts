@@ -13,7 +13,7 @@ import type { Tenant } from '../../../platform/tenant.ts'
 import type { Job, Outcome, Run } from '../../../platform/work.ts'
 import type { OutboundMessage, Route, SubmitOutcome } from '../carrier.ts'
 import { hasOptedOut } from '../consent/store.ts'
-import { priorityOf } from '../message.ts'
+import { isOurAnswer, priorityOf } from '../message.ts'
 import { isSandbox, networkOf } from '../network/network.ts'
 import { wishFor } from '../sandbox/behaviour.ts'
 import { permissionOf } from '../senders/permissions.ts'
@@ -350,9 +350,10 @@ async function fail(
   return { kind: 'settled' }
 }
 
-/** Whether it was accepted so long ago that it is asked anew whether it may go out. An answer of ours may, whenever it is. */
-function hasWaited({ currency, scheduled_at, created_at }: Stored, nowMs: number): boolean {
-  return currency !== null && (scheduled_at !== null || nowMs > created_at.getTime() + freshMs)
+/** Whether it was accepted so long ago that it is asked anew whether it may go out. */
+function hasWaited(message: Stored, nowMs: number): boolean {
+  const { scheduled_at, created_at } = message
+  return !isOurAnswer(message) && (scheduled_at !== null || nowMs > created_at.getTime() + freshMs)
 }
 
 function expiresMs({ created_at, scheduled_at, validity }: Stored): number {

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { dayMs, hourMs } from '../../kernel/time.ts'
-import { type MessageRow, recordOf } from './store.ts'
+import { recordOf } from './record.ts'
+import type { MessageRow } from './store.ts'
 
 const sentMs = Date.parse('2026-03-01T09:00:00Z')
 const row: MessageRow = {
