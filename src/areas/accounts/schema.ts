@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes of accounts, keys, tokens, usage, limits and logs.
-
 import { Type } from 'typebox'
 import { numberPatternForm } from '../../kernel/invoice-number.ts'
 import { senderPattern, senderRule } from '../../kernel/sender.ts'

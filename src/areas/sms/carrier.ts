@@ -153,3 +153,10 @@ function draw(members: readonly Member[], random: number): number {
   }
   return members.length - 1
 }
+
+/** The binds of the tiers up to the one that a carrier is in; null when there is no tier after it. */
+export function tiersUpTo({ tiers }: Route, carrier: string): string[] | null {
+  const at = tiers.findIndex((tier) => tier.some(({ bind }) => bind === carrier))
+  if (at < 0 || at === tiers.length - 1) return null
+  return tiers.slice(0, at + 1).flatMap((tier) => tier.map(({ bind }) => bind))
+}

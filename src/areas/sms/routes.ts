@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What customers ask of messages: sending, reading, changing and cancelling them.
-
 import { uuidOf } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Routes of invoices.
-
 import { type Static, Type } from 'typebox'
 import { bucketOf, idOf, nilUuid, uuidOf } from '../../../kernel/ids.ts'
 import { senderPattern, senderRule } from '../../../kernel/sender.ts'

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The transaction of a batch: it accepts what can be accepted and pays for all of it last; an entry that cannot be accepted
 // stops no other.
-
 import type { Static } from 'typebox'
 import { idOf, newUuid } from '../../../kernel/ids.ts'
 import { minuteMs } from '../../../kernel/time.ts'

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calling off what of a batch is not yet on its way.
-
 import type { Static } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import type { App } from '../../../platform/app.ts'
@@ -8,7 +7,8 @@ import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import type { Tx } from '../../../platform/db.ts'
 import { tenantOf } from '../../../platform/tenant.ts'
-import { changeOf, failed, loadMessages, type Stored, tell, transferId } from '../delivery/status.ts'
+import { loadMessages, type StoredMessage } from '../delivery/load.ts'
+import { changeOf, storeFailed, tell, transferId } from '../delivery/status.ts'
 import type { BatchRecord } from '../schema.ts'
 import { cancellableOf, findBatch, type Waiting } from './store.ts'
 
@@ -29,12 +29,10 @@ export async function cancelBatch(app: App, { tenant }: Caller, id: string | nul
   let cancelled = 0
   for (let start = 0; start < waiting.length; start += chunkSize) {
     const ids = waiting.slice(start, start + chunkSize).map((message) => message.id)
-    const messages = await app.db.query(loadMessages, {
-      buckets: ids.map(() => tenant.bucket),
-      accounts: ids.map(() => tenant.account),
-      environments: ids.map(() => tenant.environment),
-      ids,
-    })
+    const messages = await loadMessages(
+      app.db,
+      ids.map((id) => ({ tenant, id })),
+    )
     const changed = await Promise.all(
       messages.flatMap((message) => {
         const fence = fences.get(message.id)
@@ -47,9 +45,9 @@ export async function cancelBatch(app: App, { tenant }: Caller, id: string | nul
 }
 
 /** Fails a message whose job no node has; one that was taken meanwhile has another attempt, and goes its way. */
-async function cancelWaiting(app: App, message: Stored, { job, attempt }: Waiting): Promise<boolean> {
+async function cancelWaiting(app: App, message: StoredMessage, { job, attempt }: Waiting): Promise<boolean> {
   const change = changeOf(app, message, 'failed', 'CANCELLED')
-  const verdict = await app.commit(failed, {
+  const verdict = await app.commit(storeFailed, {
     ...tenantOf(message),
     id: message.id,
     job,

@@ -5,9 +5,8 @@ import { type Static, Type } from 'typebox'
 import type { App } from '../../../platform/app.ts'
 import type { Chore } from '../../../platform/nodes/maintenance.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import type { NewJob } from '../../../platform/work.ts'
+import type { NewJob, Run } from '../../../platform/work.ts'
 import type { Encoding } from '../../../protocols/smpp/charset.ts'
-import type { Route } from '../carrier.ts'
 import type { Priority } from '../message.ts'
 import { freeStrays, networkOf } from '../network/network.ts'
 
@@ -48,6 +47,8 @@ export const Submission = Type.Object({
   undelivered: Type.Optional(UndeliveredShape),
 })
 
+export type SubmitRun = Run<Static<typeof Submission>>
+
 export const lanes: Readonly<Record<Priority, string>> = {
   otp: 'sms.otp',
   transactional: 'sms.submit',
@@ -86,13 +87,6 @@ export function submission(app: App, tenant: Tenant, message: Submittable, delay
     ...(undelivered && { undelivered }),
   }
   return app.work.prepare({ lane: lanes[priority], payload: Submission }, tenant, payload, { delayMs, place })
-}
-
-/** The binds of the tiers up to the one that a carrier is in; null when there is no tier after it. */
-export function tiersUpTo({ tiers }: Route, carrier: string): string[] | null {
-  const at = tiers.findIndex((tier) => tier.some(({ bind }) => bind === carrier))
-  if (at < 0 || at === tiers.length - 1) return null
-  return tiers.slice(0, at + 1).flatMap((tier) => tier.map(({ bind }) => bind))
 }
 
 /** What waits at a bind that was given up goes another way. */

@@ -9,47 +9,23 @@ import type { Chore } from '../../../platform/nodes/maintenance.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import { mine, type Tenant, tenantOf } from '../../../platform/tenant.ts'
 import type { Receipt } from '../carrier.ts'
-import { priorityOf } from '../message.ts'
 import { networkOf } from '../network/network.ts'
-import { whenStored } from './answered.ts'
-import { submission, tiersUpTo, type Undelivered } from './queue.ts'
-import type { NamedPart } from './remembered.ts'
-import {
-  changeOf,
-  commitSurely,
-  receipt as receiptOperation,
-  type Stored,
-  storedFrom,
-  tell,
-  transferId,
-} from './status.ts'
+import { type NamedPart, type StoredMessage, storedFrom } from './load.ts'
+import type { Undelivered } from './queue.ts'
+import { recallTaken } from './remembered.ts'
+import { reroute } from './reroute.ts'
+import { changeOf, commitSurely, storeReceipt, tell, transferId } from './status.ts'
 
 /** Receipts come for at most a message's validity and a day; their ids are forgotten some time after that. */
 const keepIdsDays = 4
 const sweepMs = 10_000
 const sweepRows = 500
 
-/** What one operator's network could not do, and another's may. */
-const deliverableElsewhere: ReadonlySet<string | null> = new Set(['UNDELIVERABLE', 'REJECTED'])
-
-const reroute = operation(
-  'sms.reroute',
-  {
-    bucket: 'smallint',
-    account: 'uuid',
-    environment: 'text',
-    id: 'uuid',
-    carrier: 'text',
-    carrier_id: 'text',
-    job: 'uuid',
-    lane: 'text',
-    owner: 'uuid',
-    payload: 'jsonb',
-  },
-  { rerouted: 'boolean' },
+const holdReceipt = operation(
+  'sms.hold_receipt',
+  { carrier: 'text', id: 'text', receipt: 'jsonb' },
+  { known: 'boolean' },
 )
-
-const hold = operation('sms.hold_receipt', { carrier: 'text', id: 'text', receipt: 'jsonb' }, { known: 'boolean' })
 
 interface CarrierId {
   readonly carrier: string
@@ -57,7 +33,7 @@ interface CarrierId {
 }
 
 /** The message that a carrier's id stands for, and which part of it. */
-interface Named extends Stored {
+interface Named extends StoredMessage {
   carrier: string
   carrier_id: string
   part: number
@@ -133,12 +109,12 @@ const purgeIds = statement<{ days: number }, object>(
 /** Takes what the network says of a part; fulfilled when it is stored. */
 export async function takeReceipt(app: App, receipt: Receipt): Promise<void> {
   const { carrier, carrierId, status, errorCode, carrierCode } = receipt
-  const answered = await whenStored(app, carrier, carrierId)
-  if (answered) return apply(app, answered, receipt)
+  const remembered = await recallTaken(app, carrier, carrierId)
+  if (remembered) return apply(app, remembered, receipt)
   for (;;) {
     const named = await finder(app)({ carrier, id: carrierId })
     if (named) return apply(app, partOf(named), receipt)
-    const { known } = await commitSurely(app, hold, {
+    const { known } = await commitSurely(app, holdReceipt, {
       carrier,
       id: carrierId,
       receipt: JSON.stringify({ status, errorCode, carrierCode }),
@@ -169,40 +145,14 @@ async function apply(app: App, named: NamedPart, receipt: Receipt, wasEarly = fa
   if (receipt.status === 'delivered' && parts > 1 && holder !== carrier)
     app.log.info({ carrier, sms: message.id, part }, 'a part arrived over a carrier that no longer has its message')
   if (message.status !== 'sent' && message.status !== 'queued' && !wasEarly) return
-  if (receipt.status === 'delivered' || !(await goesOn(app, named, receipt))) await store(app, named, receipt, wasEarly)
-}
-
-/** Whether a message that was not delivered is submitted again, to a carrier of the next tier, or was already. */
-async function goesOn(app: App, { message, part, holder }: NamedPart, receipt: Receipt): Promise<boolean> {
-  const { account_id: account, environment, country, network } = message
-  const { carrier, carrierId, errorCode, carrierCode } = receipt
-  const route = networkOf(app).routeFor({ environment, account, country, network })
-  if (!route?.rerouteOnUndelivered) return false
-  const without = deliverableElsewhere.has(errorCode) ? tiersUpTo(route, carrier) : null
-  // What a carrier says that no longer has the message is only crossed off.
-  if (without === null && holder === carrier) return false
-  const undelivered = { without: without ?? [], part, carrier, carrierId, errorCode, carrierCode }
-  const priority = priorityOf(message.type, message.batch_id !== null)
-  const tenant = tenantOf(message)
-  const job = submission(app, tenant, { ...message, priority, undelivered })
-  const { rerouted } = await commitSurely(app, reroute, {
-    ...tenant,
-    id: message.id,
-    carrier,
-    carrier_id: carrierId,
-    job: job.id,
-    lane: job.lane,
-    owner: job.owner,
-    payload: job.payload,
-  })
-  if (rerouted) app.work.begin(job)
-  return true
+  if (receipt.status === 'delivered' || !(await reroute(app, named, receipt)))
+    await store(app, named, receipt, wasEarly)
 }
 
 /** No other carrier could take a message that one could not deliver: it is over. */
 export async function endUndelivered(
   app: App,
-  message: Stored,
+  message: StoredMessage,
   { part, carrier, carrierId, errorCode, carrierCode }: Undelivered,
 ): Promise<void> {
   const receipt = { carrier, carrierId, status: 'failed' as const, errorCode, carrierCode }
@@ -217,10 +167,8 @@ async function store(
 ): Promise<void> {
   const { carrier, carrierId, status, errorCode, carrierCode } = receipt
   const change = changeOf(app, message, status, errorCode)
-  const verdict = await commitSurely(app, receiptOperation, {
-    bucket: message.bucket,
-    account: message.account_id,
-    environment: message.environment,
+  const verdict = await commitSurely(app, storeReceipt, {
+    ...tenantOf(message),
     id: message.id,
     part,
     parts,
@@ -237,7 +185,7 @@ async function store(
 }
 
 /** Whether the route of a message says that it costs nothing where the network could not deliver it. */
-function isPaidBack(app: App, { environment, account_id: account, country, network }: Stored): boolean {
+function isPaidBack(app: App, { environment, account_id: account, country, network }: StoredMessage): boolean {
   return networkOf(app).routeFor({ environment, account, country, network })?.refundUndelivered ?? false
 }
 

@@ -2,7 +2,6 @@
 // A customer's own answers to messages that came in: the automatic one of a keyword, and the one that stands in a
 // webhook's answer. Both cost what a text costs, and go to nobody who has opted out. Where a machine answers the answers,
 // they come to an end.
-
 import { AppError } from '../../../kernel/errors.ts'
 import { firstUuidAt, newUuid, uuidOf } from '../../../kernel/ids.ts'
 import { minuteMs } from '../../../kernel/time.ts'

@@ -7,9 +7,9 @@ import { operation } from '../../../platform/commit.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import type { Keyed } from '../../../platform/http/idempotency.ts'
 import type { NewJob } from '../../../platform/work.ts'
+import type { StoredMessage } from '../delivery/load.ts'
 import { submission } from '../delivery/queue.ts'
 import { rememberAccepted } from '../delivery/remembered.ts'
-import type { Stored } from '../delivery/status.ts'
 import { type Priority, priorityOf } from '../message.ts'
 import type { Draft } from './draft.ts'
 import { beyondWallet, forcedRefusal, optedOut, referenceUsed, tooExpensive } from './refusals.ts'
@@ -139,7 +139,7 @@ export function itemOf(draft: Draft, job: NewJob, sending: Sending) {
 }
 
 /** The message that the row has become, as sms.messages has it. */
-function storedOf(draft: Draft, { tenant, receivedMs, nowMs, requestId }: Sending): Stored {
+function storedOf(draft: Draft, { tenant, receivedMs, nowMs, requestId }: Sending): StoredMessage {
   return {
     bucket: tenant.bucket,
     account_id: tenant.account,

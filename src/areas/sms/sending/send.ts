@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sending a message: what is asked for becomes a draft, and the draft is accepted. Many recipients go the way of a bulk.
-
 import type { Static } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf } from '../../../kernel/ids.ts'

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// What becomes of a message that a carrier was asked to take: it was sent, it failed, or it goes on.
+import { tenantOf } from '../../../platform/tenant.ts'
+import type { Outcome } from '../../../platform/work.ts'
+import type { Route, SubmitOutcome } from '../carrier.ts'
+import type { Errand } from './errand.ts'
+import type { StoredMessage } from './load.ts'
+import { applyEarly, endUndelivered } from './receipts.ts'
+import { whileStoring } from './remembered.ts'
+import { changeOf, commitSurely, storeFailed, storeSent, tell, transferId } from './status.ts'
+
+/** What a carrier's answer makes of a message; null: the next carrier may be asked. */
+export async function settle(
+  errand: Errand,
+  message: StoredMessage,
+  { onUnknown }: Route,
+  carrier: string,
+  outcome: SubmitOutcome,
+): Promise<Outcome | null> {
+  const { log } = errand.app
+  switch (outcome.kind) {
+    case 'sent':
+      return sent(errand, message, carrier, outcome.carrierIds)
+    case 'rejected':
+      return fail(errand, message, outcome.code, { carrier, carrierCode: outcome.carrierCode })
+    case 'retry':
+      return errand.goesOn(errand.run.place, outcome.afterMs)
+    case 'unknown': {
+      const mayGoOn = errand.doubt() && onUnknown === 'maybe_twice'
+      log.warn({ carrier, sms: message.id, reason: outcome.reason }, 'a carrier did not answer')
+      void outcome.late
+        ?.then((carrierIds) => sent(errand, message, carrier, carrierIds))
+        .catch((error) => log.warn({ error, carrier, sms: message.id }, 'a late answer could not be stored'))
+      return mayGoOn ? null : fail(errand, message, 'CARRIER_ERROR', { carrier, carrierCode: 'NO_ANSWER' })
+    }
+    case 'withheld':
+      return { kind: 'settled' }
+    case 'reroute':
+      return null
+  }
+}
+
+async function sent(
+  { app, run, offers }: Errand,
+  message: StoredMessage,
+  carrier: string,
+  carrierIds: readonly string[],
+): Promise<Outcome> {
+  const change = changeOf(app, message, 'sent', null)
+  const verdict = await whileStoring(app, message, carrier, carrierIds, () =>
+    commitSurely(app, storeSent, {
+      ...tenantOf(message),
+      id: message.id,
+      job: run.id,
+      carrier,
+      carrier_ids: JSON.stringify(carrierIds),
+      attempts: offers,
+      at: change.at,
+      ...change.columns,
+    }),
+  )
+  tell(app, change, verdict)
+  if (verdict.early !== null) await applyEarly(app, carrier, JSON.parse(verdict.early))
+  return { kind: 'settled' }
+}
+
+/** What a carrier said of a message that it did not take. */
+interface CarrierWord {
+  readonly carrier: string | null
+  readonly carrierCode: string | null
+}
+
+/** Ends a message that nobody takes, or that must not go out any more. */
+export async function fail(
+  { app, run, offers }: Errand,
+  message: StoredMessage,
+  errorCode: string,
+  { carrier, carrierCode }: CarrierWord = { carrier: null, carrierCode: null },
+): Promise<Outcome> {
+  // It was sent once, and not delivered: that is what remains to be said of it.
+  if (run.payload.undelivered) {
+    await endUndelivered(app, message, run.payload.undelivered)
+    return { kind: 'done' }
+  }
+  const change = changeOf(app, message, 'failed', errorCode)
+  const verdict = await commitSurely(app, storeFailed, {
+    ...tenantOf(message),
+    id: message.id,
+    job: run.id,
+    attempt: run.attempt,
+    error_code: errorCode,
+    carrier_code: carrierCode,
+    carrier,
+    attempts: offers,
+    at: change.at,
+    transfer: transferId(app),
+    ...change.columns,
+  })
+  tell(app, change, verdict)
+  return { kind: 'settled' }
+}

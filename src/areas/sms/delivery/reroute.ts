@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Another way for a message that was sent and could not be delivered, where its route says so.
+import type { App } from '../../../platform/app.ts'
+import { operation } from '../../../platform/commit.ts'
+import { tenantOf } from '../../../platform/tenant.ts'
+import { type Receipt, tiersUpTo } from '../carrier.ts'
+import { priorityOf } from '../message.ts'
+import { networkOf } from '../network/network.ts'
+import type { NamedPart } from './load.ts'
+import { submission } from './queue.ts'
+import { commitSurely } from './status.ts'
+
+/** What one operator's network could not do, and another's may. */
+const deliverableElsewhere: ReadonlySet<string | null> = new Set(['UNDELIVERABLE', 'REJECTED'])
+
+const storeRerouted = operation(
+  'sms.reroute',
+  {
+    bucket: 'smallint',
+    account: 'uuid',
+    environment: 'text',
+    id: 'uuid',
+    carrier: 'text',
+    carrier_id: 'text',
+    job: 'uuid',
+    lane: 'text',
+    owner: 'uuid',
+    payload: 'jsonb',
+  },
+  { rerouted: 'boolean' },
+)
+
+/** Whether a message that was not delivered is submitted again, to a carrier of the next tier, or was already. */
+export async function reroute(app: App, { message, part, holder }: NamedPart, receipt: Receipt): Promise<boolean> {
+  const { account_id: account, environment, country, network } = message
+  const { carrier, carrierId, errorCode, carrierCode } = receipt
+  const route = networkOf(app).routeFor({ environment, account, country, network })
+  if (!route?.rerouteOnUndelivered) return false
+  const without = deliverableElsewhere.has(errorCode) ? tiersUpTo(route, carrier) : null
+  // What a carrier says that no longer has the message is only crossed off.
+  if (without === null && holder === carrier) return false
+  const undelivered = { without: without ?? [], part, carrier, carrierId, errorCode, carrierCode }
+  const priority = priorityOf(message.type, message.batch_id !== null)
+  const tenant = tenantOf(message)
+  const job = submission(app, tenant, { ...message, priority, undelivered })
+  const { rerouted } = await commitSurely(app, storeRerouted, {
+    ...tenant,
+    id: message.id,
+    carrier,
+    carrier_id: carrierId,
+    job: job.id,
+    lane: job.lane,
+    owner: job.owner,
+    payload: job.payload,
+  })
+  if (rerouted) app.work.begin(job)
+  return true
+}
