@@ -2,11 +2,11 @@
 // The words by which somebody says on a handset that they want no more messages, want them again, or want help; in
 // English, French, Portuguese, Swahili, Arabic and Amharic. The whole message must be the word, however it is written.
 
-export type Wish = 'stop' | 'start' | 'help'
+export type Command = 'stop' | 'start' | 'help'
 
 export type Language = 'en' | 'fr' | 'pt' | 'sw' | 'ar' | 'am'
 
-const words: Readonly<Record<string, readonly [Wish, Language]>> = {
+const words: Readonly<Record<string, readonly [Command, Language]>> = {
   STOP: ['stop', 'en'],
   STOPALL: ['stop', 'en'],
   UNSUBSCRIBE: ['stop', 'en'],
@@ -31,12 +31,12 @@ const words: Readonly<Record<string, readonly [Wish, Language]>> = {
   MSAADA: ['help', 'sw'],
 }
 
-/** What a message wishes by one of these words, and in which language; null when it is none of them. */
-export function usualWishOf(text: string): { wish: Wish; language: Language } | null {
+/** What a message commands by one of these words, and in which language; null when it is none of them. */
+export function usualCommandOf(text: string): { command: Command; language: Language } | null {
   const word = wordOf(text)
   if (!Object.hasOwn(words, word)) return null
-  const [wish, language] = words[word] ?? []
-  return wish && language ? { wish, language } : null
+  const [command, language] = words[word] ?? []
+  return command && language ? { command, language } : null
 }
 
 /** A message that is nothing but a word, in the one form of it. */

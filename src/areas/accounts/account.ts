@@ -2,7 +2,7 @@
 // The tenant: opening an account, reading and changing it, moving its sandbox clock.
 import type { Static } from 'typebox'
 import { AppError, invalid } from '../../kernel/errors.ts'
-import { usualWishOf, type Wish, wordOf } from '../../kernel/handset-words.ts'
+import { type Command, usualCommandOf, wordOf } from '../../kernel/handset-words.ts'
 import { bucketOf, newUuid, uuidOf } from '../../kernel/ids.ts'
 import { type Currency, currencies, isCurrency, parseAmount } from '../../kernel/money.ts'
 import { openWallet } from '../../ledger/wallets.ts'
@@ -74,14 +74,14 @@ function checked(settings: Static<typeof AccountUpdate>['settings'], currency: s
 }
 
 /** A word that means something already, or is to mean two things, would not do what its owner expects. */
-function checkWords(own: Partial<Record<Wish, readonly string[]>>): void {
-  const meanings = new Map<string, Wish>()
-  for (const wish of ['stop', 'start', 'help'] as const)
-    for (const word of (own[wish] ?? []).map(wordOf)) {
-      const meaning = usualWishOf(word)?.wish ?? meanings.get(word) ?? wish
-      if (meaning !== wish)
-        throw invalid(`settings.sms_words.${wish}`, `must not have ${word}, which is for ${meaning}`)
-      meanings.set(word, wish)
+function checkWords(own: Partial<Record<Command, readonly string[]>>): void {
+  const meanings = new Map<string, Command>()
+  for (const command of ['stop', 'start', 'help'] as const)
+    for (const word of (own[command] ?? []).map(wordOf)) {
+      const meaning = usualCommandOf(word)?.command ?? meanings.get(word) ?? command
+      if (meaning !== command)
+        throw invalid(`settings.sms_words.${command}`, `must not have ${word}, which is for ${meaning}`)
+      meanings.set(word, command)
     }
 }
 

@@ -28,7 +28,7 @@ import { portedNumberRoutes } from './ported/places.ts'
 import { spendByCountry } from './prices/spending.ts'
 import { textChore } from './retention.ts'
 import { messageRoutes } from './routes.ts'
-import { behaviourRoutes, followWishes } from './sandbox/behaviour.ts'
+import { behaviourRoutes, followBehaviours } from './sandbox/behaviour.ts'
 import { sandboxRoutes } from './sandbox/inbound.ts'
 import { senderRoutes } from './senders/senders.ts'
 
@@ -59,7 +59,7 @@ export const sms: Area = {
     mountOptOutPage(http, app)
     mountShortLinks(http, app)
     mountNotices(http, app, intakeOf(app))
-    followWishes(app)
+    followBehaviours(app)
   },
   health: (app) => networkOf(app).health(),
   start: (app) =>

@@ -38,7 +38,7 @@ const forgetOwn = statement<
       and id < $to::uuid and ${isOver}`,
 )
 
-const ownWishes = statement<Record<never, never>, { account_id: string; days: number }>(
+const ownDays = statement<Record<never, never>, { account_id: string; days: number }>(
   'sms.text_days',
   `select account_id, (value #>> '{}')::int as days from accounts.with_setting('sms_text_days')`,
 )
@@ -55,16 +55,16 @@ export const textChore: Chore = {
 export async function forgetTexts(app: App, nowMs: number): Promise<void> {
   const before = (days: number) => firstUuidAt(nowMs - days * dayMs)
   const settled = new Date(nowMs - settledDays * dayMs)
-  const wishes = await app.db.query(ownWishes, {})
+  const own = await app.db.query(ownDays, {})
   await app.db.query(forget, {
     buckets,
     from: before(keepTextDays + lookBackDays),
     to: before(keepTextDays),
     settled,
-    except: wishes.map(({ account_id }) => account_id),
+    except: own.map(({ account_id }) => account_id),
   })
   const known = swept(app)
-  for (const { account_id: account, days } of wishes) {
+  for (const { account_id: account, days } of own) {
     const isKnown = known.get(account) === days
     await app.db.query(forgetOwn, {
       bucket: bucketOf(account),

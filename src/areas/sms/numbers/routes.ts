@@ -10,8 +10,8 @@ import { pageOf, windowOf } from '../../../platform/page.ts'
 import { list, type Route, read, write } from '../../../platform/route.ts'
 import { listQuery, Nullable } from '../../../platform/schema.ts'
 import type { Environment, Tenant } from '../../../platform/tenant.ts'
+import { commandIn, type OwnWords, ownCommandIn } from '../consent/commands.ts'
 import { ownWordsOf } from '../consent/store.ts'
-import { type OwnWords, ownWishOf, wishOf } from '../consent/words.ts'
 import { Text } from '../schema.ts'
 import { announcePermission } from '../senders/permissions.ts'
 import { type Keyword, keywordForm } from './keywords.ts'
@@ -222,7 +222,7 @@ function keywordsOf(given: Static<typeof Keywords>, own: OwnWords): Keyword[] {
     const problem =
       keyword === null
         ? 'must be made of letters and digits'
-        : wishOf(keyword) || ownWishOf(keyword, own)
+        : commandIn(keyword) || ownCommandIn(keyword, own)
           ? `${keyword} is a word by which people opt out, opt in or ask for help`
           : seen.has(keyword) && `${keyword} is there twice`
     if (problem || keyword === null) throw new AppError('VALIDATION_ERROR', `keywords[${i}].keyword ${problem}`)

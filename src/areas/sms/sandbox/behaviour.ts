@@ -16,10 +16,10 @@ import type { Wish } from '../../../protocols/smpp/wish.ts'
 
 const mostDelayMs = 600_000
 const maxOutOfCoverage = 100
-/** Accounts whose wishes a node keeps; a test installation has fewer. */
+/** Accounts whose behaviours a node keeps; a test installation has fewer. */
 const maxAccounts = 10_000
 const everyHandset = '*'
-/** Said to all nodes, with the account, when its wishes changed. */
+/** Said to all nodes, with the account, when its behaviour changed. */
 const topic = 'behaviour '
 
 /** What goes wrong -> the NN of the number that forces it. */
@@ -99,13 +99,13 @@ const put = statement<
    returning ${columns}`,
 )
 
-type Wishes = ReadonlyMap<string, Behaviour>
+type Behaviours = ReadonlyMap<string, Behaviour>
 
-/** Everybody's wishes, read when they are first needed and again after they changed. */
-const wishesOf = onePerApp((app) => {
-  const known: { wishes: Promise<Wishes> | null; forget(): void } = {
-    wishes: null,
-    forget: () => (known.wishes = null),
+/** Those of all accounts, read when they are first needed and again after they changed. */
+const behavioursOf = onePerApp((app) => {
+  const known: { behaviours: Promise<Behaviours> | null; forget(): void } = {
+    behaviours: null,
+    forget: () => (known.behaviours = null),
   }
   app.signals.on('sms', (what) => {
     if (!what.startsWith(topic)) return
@@ -117,7 +117,7 @@ const wishesOf = onePerApp((app) => {
   return known
 })
 
-async function load(app: App): Promise<Wishes> {
+async function load(app: App): Promise<Behaviours> {
   const rows = await app.db.query(loadAll, { buckets, most: maxAccounts })
   return new Map(rows.map((row) => [row.account_id, row]))
 }
@@ -133,13 +133,13 @@ export async function wishFor(
   clockOffsetMs: number,
 ): Promise<Wish | null> {
   if (environment !== 'test') return null
-  const known = wishesOf(app)
-  known.wishes ??= load(app)
-  const wishes = await known.wishes.catch((error: unknown) => {
+  const known = behavioursOf(app)
+  known.behaviours ??= load(app)
+  const behaviours = await known.behaviours.catch((error: unknown) => {
     known.forget()
     throw error
   })
-  const behaviour = wishes.get(account) ?? (lateNumber.test(to) ? usual : null)
+  const behaviour = behaviours.get(account) ?? (lateNumber.test(to) ? usual : null)
   if (!behaviour) return null
   const { delay_ms: delayMs, error, out_of_coverage: out } = behaviour
   return {
@@ -168,19 +168,19 @@ async function followClock(app: App, account: string): Promise<void> {
 }
 
 /** Begins to listen, before a message is sent: some may still be under way from before the start. */
-export function followWishes(app: App): void {
-  if (app.simulators.smsc !== null) wishesOf(app)
+export function followBehaviours(app: App): void {
+  if (app.simulators.smsc !== null) behavioursOf(app)
 }
 
 /** Handsets of an account that are in reach again get what waits for them in this node's simulator. */
 async function recover(app: App, account: string): Promise<void> {
   const { smsc } = app.simulators
   if (smsc === null) return
-  const known = wishesOf(app)
-  known.wishes ??= load(app)
-  const wishes = await known.wishes.catch(() => null)
-  if (wishes === null) return known.forget()
-  smsc.recover(account, wishes.get(account)?.out_of_coverage ?? [])
+  const known = behavioursOf(app)
+  known.behaviours ??= load(app)
+  const behaviours = await known.behaviours.catch(() => null)
+  if (behaviours === null) return known.forget()
+  smsc.recover(account, behaviours.get(account)?.out_of_coverage ?? [])
 }
 
 const readBehaviour = read({
@@ -229,7 +229,7 @@ const changeBehaviour = write({
     await record(tx, caller, 'sandbox.change_sms_behaviour', caller.accountId, { after })
     await app.signals.send(tx, 'sms', `${topic}${account}`)
     // This node obeys at once, without waiting to hear of it.
-    tx.afterCommit(() => wishesOf(app).forget())
+    tx.afterCommit(() => behavioursOf(app).forget())
     return after
   },
 })

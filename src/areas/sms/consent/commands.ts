@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What somebody wishes who writes one of the words for it, the usual ones or an account's own, and how that is answered.
-import { type Language, usualWishOf, type Wish, wordOf } from '../../../kernel/handset-words.ts'
+// STOP, START and HELP, which a handset commands by the usual words or by an account's own, and how each is answered.
+import { type Command, type Language, usualCommandOf, wordOf } from '../../../kernel/handset-words.ts'
 
-/** What is answered, by wish and language; `{sender}` is who wrote to them. */
-const answers: Readonly<Record<Wish, Readonly<Partial<Record<Language, string>> & { en: string }>>> = {
+/** What is answered, by command and language; `{sender}` is who wrote to them. */
+const answers: Readonly<Record<Command, Readonly<Partial<Record<Language, string>> & { en: string }>>> = {
   stop: {
     en: 'You will get no more messages from {sender}. Reply START to get them again.',
     fr: 'Vous ne recevrez plus de messages de {sender}. Répondez START pour en recevoir à nouveau.',
@@ -29,34 +29,34 @@ const aboutAll = 'STOPALL'
 const answerAboutAll =
   'You will get no more messages from {sender} or other senders of this organisation. Reply START to get them again.'
 
-/** What a handset wishes. */
-export interface Wished {
-  readonly wish: Wish
+/** A command as it was given. */
+export interface GivenCommand {
+  readonly command: Command
   readonly word: string
   readonly isAboutAll: boolean
   answer(sender: string): string
 }
 
-/** What a message wishes, and how that is answered; null when it is an ordinary message. */
-export function wishOf(text: string): Wished | null {
-  const usual = usualWishOf(text)
-  return usual && wished(usual.wish, wordOf(text), usual.language)
+/** The command that a message is by the usual words; null when it is none of them. */
+export function commandIn(text: string): GivenCommand | null {
+  const usual = usualCommandOf(text)
+  return usual && given(usual.command, wordOf(text), usual.language)
 }
 
-/** The words of an account's own, by what they wish. */
-export type OwnWords = Partial<Record<Wish, readonly string[]>>
+/** The words of an account's own, by what they command. */
+export type OwnWords = Partial<Record<Command, readonly string[]>>
 
 /** The same by words of an account's own; nobody knows of what language they are. */
-export function ownWishOf(text: string, own: OwnWords): Wished | null {
+export function ownCommandIn(text: string, own: OwnWords): GivenCommand | null {
   const word = wordOf(text)
-  const wish = wishes.find((one) => word !== '' && own[one]?.some((candidate) => wordOf(candidate) === word))
-  return wish ? wished(wish, word, 'en') : null
+  const command = commands.find((one) => word !== '' && own[one]?.some((candidate) => wordOf(candidate) === word))
+  return command ? given(command, word, 'en') : null
 }
 
-const wishes: readonly Wish[] = ['stop', 'start', 'help']
+const commands: readonly Command[] = ['stop', 'start', 'help']
 
-function wished(wish: Wish, word: string, language: Language): Wished {
+function given(command: Command, word: string, language: Language): GivenCommand {
   const isAboutAll = word === aboutAll
-  const answer = isAboutAll ? answerAboutAll : (answers[wish][language] ?? answers[wish].en)
-  return { wish, word, isAboutAll, answer: (sender) => answer.replace('{sender}', sender) }
+  const answer = isAboutAll ? answerAboutAll : (answers[command][language] ?? answers[command].en)
+  return { command, word, isAboutAll, answer: (sender) => answer.replace('{sender}', sender) }
 }
