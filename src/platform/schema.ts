@@ -23,7 +23,7 @@ export interface Notes {
   errorCode?: string
   /** Never written to a log. */
   sensitive?: boolean
-  default?: string
+  default?: string | null
   /** Of an object: the sentence after the name of a member that it does not take for its name. */
   nameRule?: string
   /** Of an object: a member that is null is none. */

@@ -4,9 +4,10 @@
 import { Type } from 'typebox'
 import { backoffMs } from '../../../kernel/backoff.ts'
 import { AppError } from '../../../kernel/errors.ts'
+import { fitter } from '../../../platform/http/validate.ts'
 import type { Logger } from '../../../platform/log.ts'
 import { messageOf } from '../../../platform/log.ts'
-import { OneOf } from '../../../platform/schema.ts'
+import { Nullable, OneOf } from '../../../platform/schema.ts'
 import { type Alphabet, alphabets, encodeMessage, type Joining, joinings } from '../../../protocols/smpp/charset.ts'
 import { SessionError } from '../../../protocols/smpp/link.ts'
 import { addressTypes, type DeliverSm, newShortMessage, type SubmitSm } from '../../../protocols/smpp/pdu.ts'
@@ -70,6 +71,13 @@ const Settings = Type.Object({
     description: 'Connections to the centre',
   }),
   enquire_link_seconds: Type.Integer({ default: 30, minimum: 1, maximum: 3_600, rule: 'must be 1 to 3600' }),
+  centre: Nullable(Type.String({ pattern: '^[a-z][a-z0-9-]{0,39}$' }), {
+    default: null,
+    rule: 'must be null, or have 1 to 40 small letters, digits or -, and begin with a letter',
+    description:
+      'A name for the message centre, the same for all binds that lead to it: it may bring receipts over any of them. ' +
+      'Binds with the same host, port and system_id need none',
+  }),
   answer_ids: IdSetting('answers'),
   receipt_ids: IdSetting('receipts'),
   concatenation: OneOf(joinings, {
@@ -98,8 +106,17 @@ const Settings = Type.Object({
   }),
 })
 
+const isPlaced = fitter(Type.Pick(Settings, ['host', 'port', 'system_id', 'centre']))
+
+/** The port is part of it: at the end of tunnels operators have one host, and may know us by one system_id. */
+function centreOf(shown: object): string | null {
+  if (!isPlaced(shown)) return null
+  return shown.centre ?? `${shown.host.toLowerCase()}:${shown.port} ${shown.system_id}`
+}
+
 export const smppKind = carrierKind({
   settings: Settings,
+  centre: centreOf,
   open: ({ name, window, ratePerSecond, responseTimeoutSeconds }, settings, { intake, log }) =>
     new SmppCarrier(
       {

@@ -78,6 +78,12 @@ const findEarly = statement<{ carrier: string; ids: readonly string[] }, EarlyRo
     where carrier = $carrier and id = any($ids::text[]) and early is not null and bucket is not null`,
 )
 
+/** What waited for an answer at other binds of its centre waits no longer. */
+const forgetCopies = statement<{ carriers: readonly string[]; id: string }, object>(
+  'sms.forget_early_copies',
+  'delete from sms.carrier_ids where carrier = any($carriers::text[]) and id = $id and message_id is null',
+)
+
 /** Those whose message is known and whose caller did not live to apply them. */
 const findForgotten = statement<{ most: number }, EarlyRow>(
   'sms.find_forgotten_receipts',
@@ -108,18 +114,23 @@ const purgeIds = statement<{ days: number }, object>(
 
 /** Takes what the network says of a part; fulfilled when it is stored. */
 export async function takeReceipt(app: App, receipt: Receipt): Promise<void> {
-  const { carrier, carrierId, status, errorCode, carrierCode } = receipt
-  const remembered = await recallTaken(app, carrier, carrierId)
-  if (remembered) return apply(app, remembered, receipt)
+  const { carrierId: id, status, errorCode, carrierCode } = receipt
+  const carriers = networkOf(app).sharers(receipt.carrier)
+  for (const carrier of carriers) {
+    const remembered = await recallTaken(app, carrier, id)
+    if (remembered) return apply(app, remembered, { ...receipt, carrier })
+  }
   for (;;) {
-    const named = await finder(app)({ carrier, id: carrierId })
-    if (named) return apply(app, partOf(named), receipt)
-    const { known } = await commitSurely(app, holdReceipt, {
-      carrier,
-      id: carrierId,
-      receipt: JSON.stringify({ status, errorCode, carrierCode }),
-    })
-    if (!known) return
+    const found = await Promise.all(carriers.map((carrier) => finder(app)({ carrier, id })))
+    const named = found.find((one) => one !== null)
+    if (named) return apply(app, partOf(named), { ...receipt, carrier: named.carrier })
+    // Whichever of them gets the answer finds it.
+    const early = JSON.stringify({ status, errorCode, carrierCode })
+    const held = await Promise.all(
+      carriers.map((carrier) => commitSurely(app, holdReceipt, { carrier, id, receipt: early })),
+    )
+    if (!held.some(({ known }) => known)) return
+    await forget(app, carriers, id)
   }
 }
 
@@ -132,9 +143,15 @@ async function applyAll(app: App, rows: readonly EarlyRow[]): Promise<void> {
   await Promise.all(
     rows.map(async ({ carrier, id, early }) => {
       const named = await finder(app)({ carrier, id })
-      if (named) await apply(app, partOf(named), { carrier, carrierId: id, ...early }, true)
+      if (!named) return
+      await apply(app, partOf(named), { carrier, carrierId: id, ...early }, true)
+      await forget(app, networkOf(app).sharers(carrier), id)
     }),
   )
+}
+
+async function forget({ db }: App, carriers: readonly string[], id: string): Promise<void> {
+  if (carriers.length > 1) await db.query(forgetCopies, { carriers, id })
 }
 
 /** `wasEarly`: it waited in the database and is crossed off there, even when it changes nothing. */

@@ -46,6 +46,8 @@ export interface CarrierKind {
   check(settings: object): object
   /** As operators see them: without the password, and with stars for what else may be a secret. */
   shown(settings: object): object
+  /** What the message centre behind it goes by, from what is shown of its settings; null: no other bind leads there. */
+  centre(shown: object): string | null
   open(bind: Bind, surroundings: Surroundings): Carrier
 }
 
@@ -54,6 +56,7 @@ export function carrierKind<S extends TObject>(declared: {
   isCalled?: boolean
   /** Refuses what the schema cannot. */
   check?(settings: Static<S>): void
+  centre?(shown: object): string | null
   open(bind: Bind, settings: Static<S>, surroundings: Surroundings): Carrier
 }): CarrierKind {
   const { settings: schema } = declared
@@ -69,8 +72,9 @@ export function carrierKind<S extends TObject>(declared: {
     check,
     shown: (settings) => {
       const { password: _, ...others }: { password?: unknown } = { ...settings }
-      return Object(masked(schema, others))
+      return Object(masked(schema, withDefaults(schema, others)))
     },
+    centre: (shown) => declared.centre?.(withDefaults(schema, shown)) ?? null,
     open: (bind, surroundings) => declared.open(bind, check(bind.settings), surroundings),
   }
 }

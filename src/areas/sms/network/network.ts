@@ -14,6 +14,7 @@ import type { Job } from '../../../platform/work.ts'
 import { type Carrier, type Destination, type Intake, inOrder, type Member, type Route, routeFor } from '../carrier.ts'
 import { carrierKinds } from '../carriers/kinds.ts'
 import { type Bind, type BindRow, bindColumns, bindOf } from './bind.ts'
+import { sharedCentres } from './centres.ts'
 import { Ownership } from './ownership.ts'
 
 /** Changes are told; this is for what was not heard. */
@@ -44,7 +45,7 @@ export interface RouteRow {
 
 const loadBinds = statement<Record<never, never>, BindRow & { is_up: boolean; last_error: string | null }>(
   'sms.load_binds',
-  `select ${bindColumns}, is_up, last_error from sms.binds where enabled order by name`,
+  `select ${bindColumns}, is_up, last_error from sms.binds order by name`,
 )
 
 const noteHealth = statement<{ name: string; isUp: boolean; lastError: string | null }, { name: string }>(
@@ -64,8 +65,8 @@ const loadRoutes = statement<Record<never, never>, RouteRow>(
 
 /** Messages that wait at binds which no node will have open again wait at none. */
 export async function freeStrays(queryable: Queryable, lanes: readonly string[]): Promise<void> {
-  const binds = (await queryable.query(loadBinds, {})).map(({ name }) => name)
-  await returnStrays(queryable, lanes, [...sandboxBinds, ...binds])
+  const binds = (await queryable.query(loadBinds, {})).filter(({ enabled }) => enabled)
+  await returnStrays(queryable, lanes, [...sandboxBinds, ...binds.map(({ name }) => name)])
 }
 
 export const networkOf = onePerApp((app) => new Network(app))
@@ -86,6 +87,7 @@ class Network {
   /** What the nodes that have them open last said. */
   #isUp: ReadonlyMap<string, boolean> = new Map()
   #lastErrors: ReadonlyMap<string, string | null> = new Map()
+  #centres: ReadonlyMap<string, readonly string[]> = new Map()
   /** Null: this node speaks to no carrier. */
   #intake: Intake | null = null
   #isFollowing = false
@@ -111,6 +113,11 @@ class Network {
   isElsewhere(name: string): boolean {
     const isKnown = this.#intake === null ? this.#isUp.get(name) === true : this.#binds.has(name)
     return isKnown && !this.#carriers.has(name)
+  }
+
+  /** The binds whose messages a bind may bring receipts for: itself first, then those that lead to the same message centre. */
+  sharers(name: string): readonly string[] {
+    return this.#centres.get(name) ?? [name]
   }
 
   /** How a bind is doing on this node; null when it is not open here. */
@@ -244,7 +251,10 @@ class Network {
 
   async #load(): Promise<void> {
     const { db } = this.#app
-    const [binds, routes] = await Promise.all([db.query(loadBinds, {}), db.query(loadRoutes, {})])
+    const [all, routes] = await Promise.all([db.query(loadBinds, {}), db.query(loadRoutes, {})])
+    const binds = all.filter(({ enabled }) => enabled)
+    // What went over one that is not enabled any more is still reported, over the others.
+    this.#centres = sharedCentres(all)
     this.#isUp = new Map(binds.map(({ name, is_up }) => [name, is_up]))
     this.#lastErrors = new Map(binds.map(({ name, last_error }) => [name, last_error]))
     const wanted = [...this.#sandbox(), ...(this.#intake === null ? [] : await this.#openable(binds))]

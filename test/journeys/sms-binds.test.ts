@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Message centres as operators meet them, and what their binds say of them: several binds of one centre.
+import assert from 'node:assert/strict'
+import { after, before, type TestContext, test } from 'node:test'
+import { newShortMessage, type SubmitSm } from '../../src/protocols/smpp/pdu.ts'
+import { encodeReceipt, type ReceiptState } from '../../src/protocols/smpp/receipts.ts'
+import { Smsc, type SmscSession } from '../../src/protocols/smpp/session.ts'
+import { ended, inForce, send, statusOf, toldOf } from '../texting.ts'
+import { type Account, eventually, startWorld, type World } from '../world.ts'
+
+const long = 'Tafadhali lipa bili yako leo. '.repeat(11).slice(0, 306)
+
+let world: World
+before(async () => {
+  world = await startWorld()
+})
+after(() => world.stop())
+
+test('a receipt finds its message over whichever bind of its centre it comes, and whenever', async (t) => {
+  const centre = await startCentre(t)
+  const spare = await startCentre(t)
+  for (const name of ['left', 'right']) await makeBind(name, centre)
+  await makeBind('spare', spare)
+  const ada = await customerOver(['left', 'spare'])
+
+  const whole = await send(ada, '+254722700001', long)
+  for (const part of await centre.taken(2)) await centre.tell(part, 'DELIVRD')
+  assert.equal(await statusOf(ada, whole), 'delivered')
+
+  centre.tellsFirst = true
+  const early = await ended(ada, await send(ada, '+254722700001'))
+  assert.equal(early.status, 'delivered', 'it was told over the other bind before it was answered')
+  centre.tellsFirst = false
+  await centre.taken(1)
+
+  const lost = await send(ada, '+254722700001')
+  for (const text of await centre.taken(1)) await centre.tell(text, 'UNDELIV')
+  for (const text of await spare.taken(1)) await spare.tell(text, 'DELIVRD')
+  assert.equal((await ended(ada, lost)).status, 'delivered')
+  assert.deepEqual(await toldOf(ada, lost), ['sent', 'delivered'])
+
+  const waiting = await send(ada, '+254722700001')
+  const [text] = await centre.taken(1)
+  assert.ok(text)
+  await world.operator.patch('/v1/operator/sms/binds/left', { enabled: false })
+  await eventually(async () => centre.sessions.size === 1, 'one of the binds to be gone')
+  await centre.tell(text, 'DELIVRD')
+  assert.equal(await statusOf(ada, waiting), 'delivered')
+})
+
+test('binds to several hosts of one centre name it', async (t) => {
+  const [one, other] = [await startCentre(t), await startCentre(t)]
+  await makeBind('one', one, { centre: 'safari' })
+  await makeBind('other', other)
+  const ada = await customerOver(['one'])
+  const id = await send(ada, '+254722700001')
+  const [text] = await one.taken(1)
+  assert.ok(text)
+  await other.tell(text, 'UNDELIV')
+  assert.equal(await statusOf(ada, id), 'sent', 'another centre says nothing of it')
+
+  const refused = await world.operator.patch('/v1/operator/sms/binds/other', { centre: 'Safari 2' })
+  assert.equal(refused.status, 422)
+  assert.match(refused.body.error.details, /centre must be null, or have 1 to 40 small letters, digits or -/)
+  const named = await world.operator.patch('/v1/operator/sms/binds/other', { centre: 'safari' })
+  assert.deepEqual([named.status, named.body.centre], [200, 'safari'])
+  await isUp('other')
+  await other.tell(text, 'DELIVRD')
+  assert.equal(await statusOf(ada, id), 'delivered')
+})
+
+interface Text {
+  readonly session: SmscSession
+  readonly messageId: string
+  readonly pdu: SubmitSm
+}
+
+/** A centre that takes every message, and says what became of it over another session than it came by, if it has one. */
+async function startCentre(t: TestContext) {
+  let messages = 0
+  const texts: Text[] = []
+  const centre = {
+    port: 0,
+    sessions: new Set<SmscSession>(),
+    /** Whether it says that a message was delivered before it says that it has it. */
+    tellsFirst: false,
+    /** The next so many that it gets. */
+    taken: (many: number) =>
+      eventually(async () => texts.length >= many && texts.splice(0, many), `${many} to reach the centre`),
+    /** Fulfilled when it is stored. */
+    async tell({ session, messageId: id, pdu }: Text, state: ReceiptState): Promise<void> {
+      const over = [...centre.sessions].find((one) => one !== session) ?? session
+      const receipt = encodeReceipt({ id, state, error: null, submitDate: null, doneDate: null })
+      const [source, destination] = [pdu.destination, pdu.source]
+      assert.equal(await over.deliver(newShortMessage({ source, destination, ...receipt })), 0)
+    },
+  }
+  const smsc = await Smsc.listen({
+    host: '127.0.0.1',
+    port: 0,
+    responseTimeoutMs: 60_000,
+    authenticate: () => 0,
+    onSubmit: async (session, pdu) => {
+      const text = { session, messageId: `${centre.port}-${messages++}`, pdu }
+      texts.push(text)
+      if (centre.tellsFirst) await centre.tell(text, 'DELIVRD')
+      return { status: 0, messageId: text.messageId }
+    },
+    onSession: (session) => centre.sessions.add(session),
+    onClosed: (session) => centre.sessions.delete(session),
+  })
+  t.after(() => smsc.close())
+  centre.port = smsc.port
+  return centre
+}
+
+async function makeBind(name: string, { port }: { port: number }, settings: object = {}): Promise<void> {
+  const bind = { name, host: '127.0.0.1', port, system_id: 'pamoja', password: 'secret', response_timeout_seconds: 60 }
+  const made = await world.operator.post('/v1/operator/sms/binds', { ...bind, ...settings })
+  assert.equal(made.status, 201, made.text)
+  await isUp(name)
+}
+
+async function isUp(name: string) {
+  return eventually(async () => {
+    const { body } = await world.operator.get(`/v1/operator/sms/binds/${name}`)
+    return body.in_force && body.is_up && body
+  }, `${name} to be up`)
+}
+
+/** A customer whose messages go over one bind, and over the next what that could not deliver. */
+async function customerOver(binds: readonly string[]): Promise<Account> {
+  const account = await world.account({ balance: 100 })
+  const tiers = binds.map((bind) => [{ bind }])
+  const route = { environment: 'test', account_id: account.id, tiers, reroute_on_undelivered: binds.length > 1 }
+  const made = await world.operator.post('/v1/operator/sms/routes', route)
+  assert.equal(made.status, 201, made.text)
+  await inForce(world, made.body.id)
+  return account
+}
