@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Message centres as operators meet them, and what their binds say of them: several binds of one centre.
+// Message centres as operators meet them, and what their binds say of them: several binds of one centre,
+// and centres that allow no transceiver.
 import assert from 'node:assert/strict'
 import { after, before, type TestContext, test } from 'node:test'
 import { newShortMessage, type SubmitSm } from '../../src/protocols/smpp/pdu.ts'
 import { encodeReceipt, type ReceiptState } from '../../src/protocols/smpp/receipts.ts'
-import { Smsc, type SmscSession } from '../../src/protocols/smpp/session.ts'
+import { type BindMode, Smsc, type SmscSession } from '../../src/protocols/smpp/session.ts'
+import { commandStatus } from '../../src/protocols/smpp/status.ts'
 import { ended, inForce, send, statusOf, toldOf } from '../texting.ts'
 import { type Account, eventually, startWorld, type World } from '../world.ts'
 
@@ -69,6 +71,44 @@ test('binds to several hosts of one centre name it', async (t) => {
   assert.equal(await statusOf(ada, id), 'delivered')
 })
 
+test('a centre that allows no transceiver is bound to by a pair, which is up when both are', async (t) => {
+  const centre = await startCentre(t)
+  centre.allows = (mode) => mode !== 'transceiver'
+  await makeBind('pair', centre, {}, false)
+  await eventually(async () => {
+    const { is_up, bind_mode, last_error } = await bindCalled('pair')
+    const isRefused = /pamoja may not bind as transceiver: ESME_RBINDFAIL/.test(last_error ?? '')
+    return isRefused && !is_up && bind_mode === 'transceiver'
+  }, 'the refusal of the centre')
+  const wrong = await world.operator.patch('/v1/operator/sms/binds/pair', { bind_mode: 'receiver' })
+  assert.equal(wrong.status, 422)
+  assert.match(wrong.body.error.details, /bind_mode must be one of transceiver, pair/)
+  await world.operator.patch('/v1/operator/sms/binds/pair', { bind_mode: 'pair' })
+  const { bound, bind_mode } = await isUp('pair')
+  assert.deepEqual([bound, bind_mode], [1, 'pair'])
+  const ada = await customerOver(['pair'])
+  const delivers = async () => {
+    const id = await send(ada, '+254722700001')
+    const [text] = await centre.taken(1)
+    assert.equal(text?.session.bindMode, 'transmitter')
+    if (text) await centre.tell(text, 'DELIVRD')
+    assert.equal(await statusOf(ada, id), 'delivered')
+  }
+  await delivers()
+
+  centre.allows = (mode) => mode === 'transmitter'
+  for (const session of centre.sessions) if (session.bindMode === 'receiver') session.drop()
+  await eventually(async () => centre.sessions.size === 0, 'the transmitter to end too')
+  const down = await eventually(async () => {
+    const seen = await bindCalled('pair')
+    return !seen.is_up && /may not bind as receiver/.test(seen.last_error ?? '') && seen
+  }, 'the bind to be down')
+  assert.equal(down.bound, 0)
+  centre.allows = () => true
+  await isUp('pair')
+  await delivers()
+})
+
 interface Text {
   readonly session: SmscSession
   readonly messageId: string
@@ -84,6 +124,7 @@ async function startCentre(t: TestContext) {
     sessions: new Set<SmscSession>(),
     /** Whether it says that a message was delivered before it says that it has it. */
     tellsFirst: false,
+    allows: (_mode: BindMode): boolean => true,
     /** The next so many that it gets. */
     taken: (many: number) =>
       eventually(async () => texts.length >= many && texts.splice(0, many), `${many} to reach the centre`),
@@ -99,7 +140,7 @@ async function startCentre(t: TestContext) {
     host: '127.0.0.1',
     port: 0,
     responseTimeoutMs: 60_000,
-    authenticate: () => 0,
+    authenticate: (_systemId, _password, mode) => (centre.allows(mode) ? 0 : commandStatus.ESME_RBINDFAIL),
     onSubmit: async (session, pdu) => {
       const text = { session, messageId: `${centre.port}-${messages++}`, pdu }
       texts.push(text)
@@ -114,17 +155,21 @@ async function startCentre(t: TestContext) {
   return centre
 }
 
-async function makeBind(name: string, { port }: { port: number }, settings: object = {}): Promise<void> {
+async function makeBind(name: string, { port }: { port: number }, settings: object = {}, isGood = true): Promise<void> {
   const bind = { name, host: '127.0.0.1', port, system_id: 'pamoja', password: 'secret', response_timeout_seconds: 60 }
   const made = await world.operator.post('/v1/operator/sms/binds', { ...bind, ...settings })
   assert.equal(made.status, 201, made.text)
-  await isUp(name)
+  if (isGood) await isUp(name)
+}
+
+async function bindCalled(name: string) {
+  return (await world.operator.get(`/v1/operator/sms/binds/${name}`)).body
 }
 
 async function isUp(name: string) {
   return eventually(async () => {
-    const { body } = await world.operator.get(`/v1/operator/sms/binds/${name}`)
-    return body.in_force && body.is_up && body
+    const seen = await bindCalled(name)
+    return seen.in_force && seen.is_up && seen
   }, `${name} to be up`)
 }
 

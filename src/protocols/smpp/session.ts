@@ -94,7 +94,7 @@ export class Esme {
       })
     if (answer.status !== 0) {
       link.end('the bind was refused')
-      const message = `${options.systemId} may not bind: ${statusName(answer.status)}`
+      const message = `${options.systemId} may not bind as ${options.bindMode}: ${statusName(answer.status)}`
       throw new SessionError('bind_refused', message, { sent: true, status: answer.status })
     }
     if (closedBecause !== null) throw new SessionError('closed', closedBecause, { sent: true })

@@ -1,145 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // A carrier behind SMPP: one bind is several sessions to the same message centre that share one line of waiting parts and
 // one pace. A session that is lost comes back by itself; what it had sent and not had answered is of unknown fate.
-import { Type } from 'typebox'
 import { backoffMs } from '../../../kernel/backoff.ts'
 import { AppError } from '../../../kernel/errors.ts'
-import { fitter } from '../../../platform/http/validate.ts'
 import type { Logger } from '../../../platform/log.ts'
 import { messageOf } from '../../../platform/log.ts'
-import { Nullable, OneOf } from '../../../platform/schema.ts'
-import { type Alphabet, alphabets, encodeMessage, type Joining, joinings } from '../../../protocols/smpp/charset.ts'
 import { SessionError } from '../../../protocols/smpp/link.ts'
-import { addressTypes, type DeliverSm, newShortMessage, type SubmitSm } from '../../../protocols/smpp/pdu.ts'
-import { type IdForm, isReceipt, normaliseId, parseReceipt } from '../../../protocols/smpp/receipts.ts'
-import { Esme, type SubmitAnswer } from '../../../protocols/smpp/session.ts'
+import type { DeliverSm, SubmitSm } from '../../../protocols/smpp/pdu.ts'
+import { isReceipt, normaliseId, parseReceipt } from '../../../protocols/smpp/receipts.ts'
+import type { SubmitAnswer } from '../../../protocols/smpp/session.ts'
 import { commandStatus, statusName } from '../../../protocols/smpp/status.ts'
-import { encodeWish } from '../../../protocols/smpp/wish.ts'
 import type { Carrier, Intake, OutboundMessage, SubmitOutcome } from '../carrier.ts'
 import type { Priority } from '../message.ts'
 import { carrierKind } from '../network/bind.ts'
 import { Line } from './line.ts'
 import { incomingOf, receiptOf } from './smpp-deliver.ts'
-
-interface SmppBind {
-  readonly name: string
-  readonly host: string
-  readonly port: number
-  readonly systemId: string
-  readonly password: string
-  readonly systemType: string
-  readonly sessions: number
-  /** Parts without an answer, of one session. */
-  readonly window: number
-  /** Parts per second, of all sessions; null: as fast as the centre takes them. */
-  readonly ratePerSecond: number | null
-  readonly enquireLinkSeconds: number
-  /** An answer that takes longer does not come. */
-  readonly responseTimeoutSeconds: number
-  /** How the centre writes ids in its answers, and in receipts. */
-  readonly answerIds: IdForm
-  readonly receiptIds: IdForm
-  /** How the parts of a long message are joined. */
-  readonly concatenation: Joining
-  /** What text is written in whose data_coding is 0. */
-  readonly alphabet: Alphabet
-  /** How the centre wants short codes typed that texts are from. */
-  readonly shortCodes: { readonly ton: number; readonly npi: number }
-}
-
-const IdSetting = (where: string) =>
-  OneOf(['exact', 'text', 'hex', 'decimal'], {
-    default: 'exact',
-    description: `How the message centre writes ids in ${where}`,
-  })
-
-/** A host name, as the DNS or a container network has it, or an address of either version. */
-const hostForm = '^([A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?\\.?|[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*(%[A-Za-z0-9._-]+)?)$'
-
-/** Texts as long as SMPP allows. */
-const Settings = Type.Object({
-  host: Type.String({ maxLength: 253, pattern: hostForm, rule: 'must be a host name or address' }),
-  port: Type.Integer({ minimum: 1, maximum: 65_535, rule: 'must be 1 to 65535' }),
-  system_id: Type.String({ minLength: 1, maxLength: 15, rule: 'must have 1 to 15 characters' }),
-  password: Type.String({ maxLength: 8, rule: 'must have at most 8 characters', sensitive: true }),
-  system_type: Type.String({ default: '', maxLength: 12, rule: 'must have at most 12 characters' }),
-  sessions: Type.Integer({
-    default: 1,
-    minimum: 1,
-    maximum: 32,
-    rule: 'must be 1 to 32',
-    description: 'Connections to the centre',
-  }),
-  enquire_link_seconds: Type.Integer({ default: 30, minimum: 1, maximum: 3_600, rule: 'must be 1 to 3600' }),
-  centre: Nullable(Type.String({ pattern: '^[a-z][a-z0-9-]{0,39}$' }), {
-    default: null,
-    rule: 'must be null, or have 1 to 40 small letters, digits or -, and begin with a letter',
-    description:
-      'A name for the message centre, the same for all binds that lead to it: it may bring receipts over any of them. ' +
-      'Binds with the same host, port and system_id need none',
-  }),
-  answer_ids: IdSetting('answers'),
-  receipt_ids: IdSetting('receipts'),
-  concatenation: OneOf(joinings, {
-    default: 'udh',
-    description:
-      'How a long message is handed over: in parts with a header of 8-bit (`udh`) or 16-bit (`udh16`) reference, in ' +
-      'parts told by `sar` parameters, or whole in the parameter message_payload (`payload`)',
-  }),
-  alphabet: OneOf(alphabets, {
-    default: 'gsm',
-    description: 'What the message centre takes text for whose data_coding is 0, in both directions',
-  }),
-  short_code_ton: Type.Integer({
-    default: addressTypes.network.ton,
-    minimum: 0,
-    maximum: 6,
-    rule: 'must be 0 to 6',
-    description: 'The type of number that the message centre wants of a short code which texts are from',
-  }),
-  short_code_npi: Type.Integer({
-    default: addressTypes.network.npi,
-    minimum: 0,
-    maximum: 18,
-    rule: 'must be 0 to 18',
-    description: 'The same for its numbering plan',
-  }),
-})
-
-const isPlaced = fitter(Type.Pick(Settings, ['host', 'port', 'system_id', 'centre']))
-
-/** The port is part of it: at the end of tunnels operators have one host, and may know us by one system_id. */
-function centreOf(shown: object): string | null {
-  if (!isPlaced(shown)) return null
-  return shown.centre ?? `${shown.host.toLowerCase()}:${shown.port} ${shown.system_id}`
-}
+import { openSession, type SmppSession } from './smpp-session.ts'
+import { centreOf, type SmppBind, SmppSettings, smppBindOf } from './smpp-settings.ts'
+import { classOf, pdusOf } from './smpp-submit.ts'
 
 export const smppKind = carrierKind({
-  settings: Settings,
+  settings: SmppSettings,
   centre: centreOf,
-  open: ({ name, window, ratePerSecond, responseTimeoutSeconds }, settings, { intake, log }) =>
-    new SmppCarrier(
-      {
-        name,
-        host: settings.host,
-        port: settings.port,
-        systemId: settings.system_id,
-        password: settings.password,
-        systemType: settings.system_type,
-        sessions: settings.sessions,
-        window,
-        ratePerSecond,
-        enquireLinkSeconds: settings.enquire_link_seconds,
-        responseTimeoutSeconds,
-        answerIds: settings.answer_ids,
-        receiptIds: settings.receipt_ids,
-        concatenation: settings.concatenation,
-        alphabet: settings.alphabet,
-        shortCodes: { ton: settings.short_code_ton, npi: settings.short_code_npi },
-      },
-      intake,
-      log,
-    ),
+  open: (bind, settings, { intake, log }) => new SmppCarrier(smppBindOf(bind, settings), intake, log),
 })
 
 /** Parts of one class that wait for a place in a window: those of all messages that its lane may have in memory. */
@@ -150,38 +33,6 @@ const longestReconnectMs = 20_000
 /** A session that is lost sooner than this was as good as refused: operators bar those who bind again and again at once. */
 const soundMs = 5_000
 const jitter = 0.2
-/** As many as the numbers have that operators give out as short codes. */
-const shortCodeDigits = 8
-
-type Class =
-  | { kind: 'rejected'; code: string }
-  | { kind: 'reroute'; code: string }
-  /** Too much at once: the same part again, later, and everything slower. */
-  | { kind: 'throttled' }
-
-const rejected = (code: string): Class => ({ kind: 'rejected', code })
-const reroute: Class = { kind: 'reroute', code: 'CARRIER_ERROR' }
-const throttled: Class = { kind: 'throttled' }
-
-/** command_status -> what to do. What is not listed is a refusal of the message. */
-const classes: ReadonlyMap<number, Class> = new Map([
-  [commandStatus.ESME_RTHROTTLED, throttled],
-  [commandStatus.ESME_RMSGQFUL, throttled],
-  [commandStatus.ESME_RINVDSTADR, rejected('INVALID_NUMBER')],
-  [commandStatus.ESME_RINVDSTTON, rejected('INVALID_NUMBER')],
-  [commandStatus.ESME_RINVDSTNPI, rejected('INVALID_NUMBER')],
-  [commandStatus.ESME_RINVSRCADR, rejected('INVALID_SENDER')],
-  [commandStatus.ESME_RINVSRCTON, rejected('INVALID_SENDER')],
-  [commandStatus.ESME_RINVSRCNPI, rejected('INVALID_SENDER')],
-  [commandStatus.ESME_RINVEXPIRY, rejected('CARRIER_ERROR')],
-  [commandStatus.ESME_RSYSERR, reroute],
-  [commandStatus.ESME_RINVBNDSTS, reroute],
-  [commandStatus.ESME_RINVSYSID, reroute],
-  [commandStatus.ESME_RINVSYSTYP, reroute],
-  [commandStatus.ESME_RINVCMDID, reroute],
-  [commandStatus.ESME_RX_T_APPN, reroute],
-  [commandStatus.ESME_RUNKNOWNERR, reroute],
-])
 
 type PartOutcome =
   | { kind: 'taken'; id: string }
@@ -210,9 +61,9 @@ class SmppCarrier implements Carrier {
   readonly #intake: Intake
   readonly #log: Logger
   readonly #line: Line<Part>
-  readonly #sessions = new Set<Esme>()
+  readonly #sessions = new Set<SmppSession>()
   /** Places in the windows of sessions that are kept for parts whose permit was asked for. */
-  readonly #kept = new Map<Esme, number>()
+  readonly #kept = new Map<SmppSession, number>()
   readonly #reconnects = new Set<NodeJS.Timeout>()
   #stopped = false
   lastError: string | null = null
@@ -277,23 +128,12 @@ class SmppCarrier implements Carrier {
   }
 
   async #connect(failures: number): Promise<void> {
-    const { host, port, systemId, password, systemType, window, enquireLinkSeconds, responseTimeoutSeconds, name } =
-      this.#bind
-    const holder: { session: Esme | null; isClosed: boolean } = { session: null, isClosed: false }
+    const holder: { session: SmppSession | null; isClosed: boolean } = { session: null, isClosed: false }
     let openedMs = performance.now()
-    const lost = (session: Esme, reason: string): void =>
+    const lost = (session: SmppSession, reason: string): void =>
       this.#lost(session, reason, performance.now() < openedMs + soundMs ? failures : 0)
     try {
-      const session = await Esme.connect({
-        host,
-        port,
-        systemId,
-        password,
-        systemType,
-        bindMode: 'transceiver',
-        window,
-        responseTimeoutMs: responseTimeoutSeconds * 1_000,
-        enquireLinkMs: enquireLinkSeconds * 1_000,
+      const session = await openSession(this.#bind, {
         onDeliver: (pdu) => this.#deliver(pdu),
         onClosed: (reason) => {
           holder.isClosed = true
@@ -309,13 +149,13 @@ class SmppCarrier implements Carrier {
       this.#pump()
     } catch (error) {
       this.lastError = messageOf(error)
-      if (failures === 0) this.#log.warn({ error, bind: name }, 'a bind is not connected; trying again')
+      if (failures === 0) this.#log.warn({ error, bind: this.name }, 'a bind is not connected; trying again')
       this.#reconnect(failures + 1)
     }
   }
 
   /** `failures`: how many in a row came before this one. */
-  #lost(session: Esme, reason: string, failures: number): void {
+  #lost(session: SmppSession, reason: string, failures: number): void {
     this.#sessions.delete(session)
     if (this.#stopped) return
     this.lastError = reason
@@ -346,7 +186,7 @@ class SmppCarrier implements Carrier {
     }
   }
 
-  async #ask(session: Esme, part: Part, permit: () => Promise<boolean>): Promise<void> {
+  async #ask(session: SmppSession, part: Part, permit: () => Promise<boolean>): Promise<void> {
     this.#keep(session, 1)
     try {
       if (await permit()) void this.#send(session, part)
@@ -359,7 +199,7 @@ class SmppCarrier implements Carrier {
     }
   }
 
-  #keep(session: Esme, change: number): void {
+  #keep(session: SmppSession, change: number): void {
     const kept = (this.#kept.get(session) ?? 0) + change
     if (kept > 0) this.#kept.set(session, kept)
     else this.#kept.delete(session)
@@ -371,8 +211,8 @@ class SmppCarrier implements Carrier {
     return unanswered
   }
 
-  #freest(): Esme | null {
-    let freest: Esme | null = null
+  #freest(): SmppSession | null {
+    let freest: SmppSession | null = null
     let least = this.#bind.window
     for (const session of this.#sessions) {
       const pending = session.pending + (this.#kept.get(session) ?? 0)
@@ -383,7 +223,7 @@ class SmppCarrier implements Carrier {
     return freest
   }
 
-  async #send(session: Esme, part: Part): Promise<void> {
+  async #send(session: SmppSession, part: Part): Promise<void> {
     let takenLate: (id: string) => void = () => undefined
     const late = new Promise<string>((resolve) => {
       takenLate = resolve
@@ -420,7 +260,7 @@ class SmppCarrier implements Carrier {
   #answered(part: Part, answer: SubmitAnswer): void {
     const { status } = answer
     if (status === commandStatus.ESME_ROK) return part.resolve({ kind: 'taken', id: this.#idIn(answer) })
-    const found = classes.get(status) ?? rejected('REJECTED')
+    const found = classOf(status)
     if (found.kind !== 'throttled') return part.resolve({ ...found, carrierCode: statusName(status) })
     const waitMs = this.#line.throttle(part)
     if (waitMs === null) part.resolve({ kind: 'throttled' })
@@ -481,32 +321,4 @@ function unknown(reason: string, parts: readonly PartOutcome[]): SubmitOutcome {
     if (part.kind === 'taken') ids.push(part.id)
     else if (part.kind === 'unknown' && part.late) ids.push(part.late)
   return ids.length < parts.length ? { kind: 'unknown', reason } : { kind: 'unknown', reason, late: Promise.all(ids) }
-}
-
-function pdusOf(
-  { to, from, text, encoding, reference, validitySeconds, wish }: OutboundMessage,
-  { concatenation: joining, alphabet, shortCodes }: SmppBind,
-): SubmitSm[] {
-  return encodeMessage(text, { encoding, reference, joining, alphabet }).map((content) =>
-    newShortMessage({
-      source: sourceOf(from, shortCodes),
-      destination: { address: to.replace('+', ''), ...addressTypes.international },
-      validityPeriod: validityPeriod(validitySeconds),
-      registeredDelivery: 1,
-      ...content,
-      ...(wish ? { tlvs: { ...content.tlvs, ...encodeWish(wish) } } : {}),
-    }),
-  )
-}
-
-function sourceOf(from: string, shortCodes: SmppBind['shortCodes']): SubmitSm['source'] {
-  if (!/^\+?\d+$/.test(from)) return { address: from, ...addressTypes.alphanumeric }
-  if (!from.startsWith('+') && from.length <= shortCodeDigits) return { address: from, ...shortCodes }
-  return { address: from.replace('+', ''), ...addressTypes.international }
-}
-
-/** How long the network may try, as SMPP writes it: days, hours, minutes and seconds from now. */
-function validityPeriod(seconds: number): string {
-  const two = (value: number): string => String(Math.floor(value)).padStart(2, '0')
-  return `0000${two(seconds / 86_400)}${two((seconds / 3_600) % 24)}${two((seconds / 60) % 60)}${two(seconds % 60)}000R`
 }

@@ -81,7 +81,7 @@ const shown = {
   last_error: Nullable(Type.String({ description: 'What last went wrong, as that node says, or last said' })),
   bound: Type.Integer({
     description:
-      'Sessions that the answering node has open; for `http` 1 while it answers. This and what follows is known only to the node that has it open',
+      'Sessions that the answering node has open, a pair counting as one; for `http` 1 while it answers. This and what follows is known only to the node that has it open',
   }),
   pending: Type.Integer({ description: 'Messages that wait there for the carrier or its answer' }),
   current_rate: Nullable(Type.Number({ description: 'Messages per second after what the carrier complained of' })),

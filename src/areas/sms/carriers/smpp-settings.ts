@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an operator says of a message centre, and which binds lead to the same one.
+import { type Static, Type } from 'typebox'
+import { fitter } from '../../../platform/http/validate.ts'
+import { Nullable, OneOf } from '../../../platform/schema.ts'
+import { type Alphabet, alphabets, type Joining, joinings } from '../../../protocols/smpp/charset.ts'
+import { addressTypes } from '../../../protocols/smpp/pdu.ts'
+import type { IdForm } from '../../../protocols/smpp/receipts.ts'
+import type { Bind } from '../network/bind.ts'
+
+const IdSetting = (where: string) =>
+  OneOf(['exact', 'text', 'hex', 'decimal'], {
+    default: 'exact',
+    description: `How the message centre writes ids in ${where}`,
+  })
+
+/** A host name, as the DNS or a container network has it, or an address of either version. */
+const hostForm = '^([A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?\\.?|[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*(%[A-Za-z0-9._-]+)?)$'
+
+/** Texts as long as SMPP allows. */
+export const SmppSettings = Type.Object({
+  host: Type.String({ maxLength: 253, pattern: hostForm, rule: 'must be a host name or address' }),
+  port: Type.Integer({ minimum: 1, maximum: 65_535, rule: 'must be 1 to 65535' }),
+  system_id: Type.String({ minLength: 1, maxLength: 15, rule: 'must have 1 to 15 characters' }),
+  password: Type.String({ maxLength: 8, rule: 'must have at most 8 characters', sensitive: true }),
+  system_type: Type.String({ default: '', maxLength: 12, rule: 'must have at most 12 characters' }),
+  bind_mode: OneOf(['transceiver', 'pair'], {
+    default: 'transceiver',
+    description:
+      'Whether a session sends and receives over one connection, or over a `pair` of them, a transmitter and a receiver',
+  }),
+  sessions: Type.Integer({
+    default: 1,
+    minimum: 1,
+    maximum: 32,
+    rule: 'must be 1 to 32',
+    description: 'Sessions with the centre',
+  }),
+  enquire_link_seconds: Type.Integer({ default: 30, minimum: 1, maximum: 3_600, rule: 'must be 1 to 3600' }),
+  centre: Nullable(Type.String({ pattern: '^[a-z][a-z0-9-]{0,39}$' }), {
+    default: null,
+    rule: 'must be null, or have 1 to 40 small letters, digits or -, and begin with a letter',
+    description:
+      'A name for the message centre, the same for all binds that lead to it: it may bring receipts over any of them. ' +
+      'Binds with the same host, port and system_id need none',
+  }),
+  answer_ids: IdSetting('answers'),
+  receipt_ids: IdSetting('receipts'),
+  concatenation: OneOf(joinings, {
+    default: 'udh',
+    description:
+      'How a long message is handed over: in parts with a header of 8-bit (`udh`) or 16-bit (`udh16`) reference, in ' +
+      'parts told by `sar` parameters, or whole in the parameter message_payload (`payload`)',
+  }),
+  alphabet: OneOf(alphabets, {
+    default: 'gsm',
+    description: 'What the message centre takes text for whose data_coding is 0, in both directions',
+  }),
+  short_code_ton: Type.Integer({
+    default: addressTypes.network.ton,
+    minimum: 0,
+    maximum: 6,
+    rule: 'must be 0 to 6',
+    description: 'The type of number that the message centre wants of a short code which texts are from',
+  }),
+  short_code_npi: Type.Integer({
+    default: addressTypes.network.npi,
+    minimum: 0,
+    maximum: 18,
+    rule: 'must be 0 to 18',
+    description: 'The same for its numbering plan',
+  }),
+})
+
+const isPlaced = fitter(Type.Pick(SmppSettings, ['host', 'port', 'system_id', 'centre']))
+
+/** The port is part of it: at the end of tunnels operators have one host, and may know us by one system_id. */
+export function centreOf(shown: object): string | null {
+  if (!isPlaced(shown)) return null
+  return shown.centre ?? `${shown.host.toLowerCase()}:${shown.port} ${shown.system_id}`
+}
+
+export interface SmppBind {
+  readonly name: string
+  readonly host: string
+  readonly port: number
+  readonly systemId: string
+  readonly password: string
+  readonly systemType: string
+  /** Whether a session is a pair: one that sends and one that receives. */
+  readonly isPaired: boolean
+  readonly sessions: number
+  /** Parts without an answer, of one session. */
+  readonly window: number
+  /** Parts per second, of all sessions; null: as fast as the centre takes them. */
+  readonly ratePerSecond: number | null
+  readonly enquireLinkSeconds: number
+  /** An answer that takes longer does not come. */
+  readonly responseTimeoutSeconds: number
+  /** How the centre writes ids in its answers, and in receipts. */
+  readonly answerIds: IdForm
+  readonly receiptIds: IdForm
+  /** How the parts of a long message are joined. */
+  readonly concatenation: Joining
+  /** What text is written in whose data_coding is 0. */
+  readonly alphabet: Alphabet
+  /** How the centre wants short codes typed that texts are from. */
+  readonly shortCodes: { readonly ton: number; readonly npi: number }
+}
+
+export function smppBindOf(
+  { name, window, ratePerSecond, responseTimeoutSeconds }: Bind,
+  settings: Static<typeof SmppSettings>,
+): SmppBind {
+  return {
+    name,
+    host: settings.host,
+    port: settings.port,
+    systemId: settings.system_id,
+    password: settings.password,
+    systemType: settings.system_type,
+    isPaired: settings.bind_mode === 'pair',
+    sessions: settings.sessions,
+    window,
+    ratePerSecond,
+    enquireLinkSeconds: settings.enquire_link_seconds,
+    responseTimeoutSeconds,
+    answerIds: settings.answer_ids,
+    receiptIds: settings.receipt_ids,
+    concatenation: settings.concatenation,
+    alphabet: settings.alphabet,
+    shortCodes: { ton: settings.short_code_ton, npi: settings.short_code_npi },
+  }
+}
