@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Message centres as operators meet them, and what their binds say of them: several binds of one centre,
-// and centres that allow no transceiver.
+// Message centres as operators meet them, and what their binds say of them: several binds of one centre, centres that allow no transceiver, and centres that speak TLS.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream'
 import { after, before, type TestContext, test } from 'node:test'
+import { createServer } from 'node:tls'
+import { serverIdentity } from '../../src/platform/http/certificates.ts'
 import { newShortMessage, type SubmitSm } from '../../src/protocols/smpp/pdu.ts'
 import { encodeReceipt, type ReceiptState } from '../../src/protocols/smpp/receipts.ts'
 import { type BindMode, Smsc, type SmscSession } from '../../src/protocols/smpp/session.ts'
 import { commandStatus } from '../../src/protocols/smpp/status.ts'
+import { portOf } from '../outside.ts'
 import { ended, inForce, send, statusOf, toldOf } from '../texting.ts'
 import { type Account, eventually, startWorld, type World } from '../world.ts'
 
@@ -109,6 +116,45 @@ test('a centre that allows no transceiver is bound to by a pair, which is up whe
   await delivers()
 })
 
+test('a centre that speaks TLS is believed who it is by its certificate alone', async (t) => {
+  const centre = await startCentre(t)
+  const { front, identity, ca } = await startTlsFront(t, centre.port)
+  const { operator } = world
+  const says = (pattern: RegExp) =>
+    eventually(async () => {
+      const { is_up, last_error } = await bindCalled('secret')
+      return !is_up && pattern.test(last_error ?? '')
+    }, String(pattern))
+  const change = (settings: object) => operator.patch('/v1/operator/sms/binds/secret', settings)
+
+  await makeBind('secret', front, { host: 'localhost', tls: true }, false)
+  await says(/^TLS with localhost:\d+: its certificate is of no authority that is trusted here \(.+\)$/)
+  for (const [wrong, sentence] of [
+    ['no certificate', /tls_ca must hold certificates in PEM/],
+    [`${ca}${ca.replace(/\nMII./, '\n????')}`, /tls_ca has a certificate that cannot be read/],
+    [`${ca}${identity.key}`, /tls_ca must hold no private key/],
+  ] as const) {
+    const refused = await change({ tls_ca: wrong })
+    assert.equal(refused.status, 422)
+    assert.match(refused.body.error.details, sentence)
+  }
+  assert.equal((await change({ tls_ca: ca })).status, 200)
+  const { tls, tls_ca } = await isUp('secret')
+  assert.deepEqual([tls, tls_ca], [true, ca])
+  const ada = await customerOver(['secret'])
+  const id = await send(ada, '+254722700001')
+  for (const text of await centre.taken(1)) await centre.tell(text, 'DELIVRD')
+  assert.equal(await statusOf(ada, id), 'delivered')
+
+  // The same machine under a name that the certificate does not have.
+  await change({ host: '127.1' })
+  await says(/^TLS with 127\.1:\d+: its certificate is for another name/)
+  await change({ host: 'localhost', port: centre.port })
+  await says(/^TLS with localhost:\d+: the other side does not speak TLS$/)
+  await change({ tls: false })
+  await isUp('secret')
+})
+
 interface Text {
   readonly session: SmscSession
   readonly messageId: string
@@ -153,6 +199,19 @@ async function startCentre(t: TestContext) {
   t.after(() => smsc.close())
   centre.port = smsc.port
   return centre
+}
+
+/** TLS before a centre that does not speak it, under a certificate of an authority that nobody knows. */
+async function startTlsFront(t: TestContext, behind: number) {
+  const identity = await serverIdentity({ dir: join(world.home, 'centre'), now: new Date() })
+  const server = createServer(identity, (socket) => {
+    const inner = connect({ host: '127.0.0.1', port: behind })
+    pipeline(socket, inner, socket, () => undefined)
+  })
+  server.listen(0)
+  await once(server, 'listening')
+  t.after(() => server.close())
+  return { front: { port: portOf(server) }, identity, ca: await readFile(join(world.home, 'centre', 'ca.pem'), 'utf8') }
 }
 
 async function makeBind(name: string, { port }: { port: number }, settings: object = {}, isGood = true): Promise<void> {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// SMPP 3.4 sessions over TCP: Esme binds to a message centre, Smsc is one. What both ends have in common, requests and answers
+// SMPP 3.4 sessions: Esme binds to a message centre, Smsc is one. What both ends have in common, requests and answers
 // over one connection, is link.ts.
-import { connect, createServer, type Server, type Socket } from 'node:net'
+import { createServer, type Server, type Socket } from 'node:net'
+import type { SecureContext } from 'node:tls'
+import { dial } from './dial.ts'
 import { Link, SessionError } from './link.ts'
 import {
   type CancelSm,
@@ -26,6 +28,8 @@ export type BindMode = 'transceiver' | 'transmitter' | 'receiver'
 export interface EsmeOptions {
   host: string
   port: number
+  /** Whose certificates are trusted, where the centre speaks TLS; null, or left out: it does not. */
+  tls?: SecureContext | null
   systemId: string
   password: string
   systemType?: string
@@ -64,7 +68,7 @@ export class Esme {
 
   /** Connects and binds; rejects with a SessionError of kind connect, bind_refused, timeout or closed. */
   static async connect(options: EsmeOptions): Promise<Esme> {
-    const socket = await open(options)
+    const socket = await dial(options)
     let bound = false
     let closedBecause: string | null = null
     const link = new Link(socket, {
@@ -341,25 +345,4 @@ function submitAnswer(answer: Pdu): SubmitAnswer {
 /** The status of an answer. A generic_nack refuses even if it does not say why. */
 function refusalOf(answer: Pdu, expected: Command): number {
   return answer.command === expected || answer.status !== 0 ? answer.status : commandStatus.ESME_RUNKNOWNERR
-}
-
-function open({ host, port, responseTimeoutMs }: EsmeOptions): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ host, port, noDelay: true })
-    const fail = (message: string, cause?: unknown): void => {
-      socket.destroy()
-      reject(new SessionError('connect', `connect to ${host}:${port}: ${message}`, { sent: false, cause }))
-    }
-    const timer = setTimeout(() => fail(`no answer within ${responseTimeoutMs} ms`), responseTimeoutMs)
-    const refused = (error: Error): void => {
-      clearTimeout(timer)
-      fail(error.message, error)
-    }
-    socket.once('error', refused)
-    socket.once('connect', () => {
-      clearTimeout(timer)
-      socket.off('error', refused)
-      resolve(socket)
-    })
-  })
 }

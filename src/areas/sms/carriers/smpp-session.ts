@@ -12,10 +12,10 @@ type Connect = (bindMode: BindMode, onClosed: Ears['onClosed']) => Promise<Esme>
 
 /** As Esme.connect(): `onClosed` is called once, and never when this rejects. */
 export function openSession(bind: SmppBind, { onDeliver, onClosed }: Ears): Promise<SmppSession> {
-  const { host, port, systemId, password, systemType, window } = bind
+  const { host, port, tls, systemId, password, systemType, window } = bind
   const connect: Connect = (bindMode, onEnd) =>
     Esme.connect({
-      ...{ host, port, systemId, password, systemType, window, bindMode, onDeliver },
+      ...{ host, port, tls, systemId, password, systemType, window, bindMode, onDeliver },
       responseTimeoutMs: bind.responseTimeoutSeconds * 1_000,
       enquireLinkMs: bind.enquireLinkSeconds * 1_000,
       onClosed: onEnd,

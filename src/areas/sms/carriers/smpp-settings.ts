@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an operator says of a message centre, and which binds lead to the same one.
+import { X509Certificate } from 'node:crypto'
+import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls'
 import { type Static, Type } from 'typebox'
+import { invalid } from '../../../kernel/errors.ts'
 import { fitter } from '../../../platform/http/validate.ts'
 import { Nullable, OneOf } from '../../../platform/schema.ts'
 import { type Alphabet, alphabets, type Joining, joinings } from '../../../protocols/smpp/charset.ts'
@@ -21,6 +24,17 @@ const hostForm = '^([A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?\\.?|[0-9A-Fa-f.]*:[
 export const SmppSettings = Type.Object({
   host: Type.String({ maxLength: 253, pattern: hostForm, rule: 'must be a host name or address' }),
   port: Type.Integer({ minimum: 1, maximum: 65_535, rule: 'must be 1 to 65535' }),
+  tls: Type.Boolean({
+    default: false,
+    rule: 'must be true or false',
+    description:
+      'Whether the centre speaks TLS. Its certificate must be for the host, of a public authority or of tls_ca',
+  }),
+  tls_ca: Nullable(Type.String({ maxLength: 65_536 }), {
+    default: null,
+    rule: 'must be null, or at most 65,536 characters of PEM',
+    description: 'Certificates in PEM of authorities that are trusted besides the public ones',
+  }),
   system_id: Type.String({ minLength: 1, maxLength: 15, rule: 'must have 1 to 15 characters' }),
   password: Type.String({ maxLength: 8, rule: 'must have at most 8 characters', sensitive: true }),
   system_type: Type.String({ default: '', maxLength: 12, rule: 'must have at most 12 characters' }),
@@ -72,6 +86,24 @@ export const SmppSettings = Type.Object({
   }),
 })
 
+/** Refuses what the schema cannot. */
+export function checkSmpp({ tls_ca: ca }: Static<typeof SmppSettings>): void {
+  if (ca === null) return
+  // Whoever may see a bind sees this.
+  if (ca.includes('PRIVATE KEY')) throw invalid('tls_ca', 'must hold no private key')
+  const certificates = ca.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
+  try {
+    for (const certificate of certificates) new X509Certificate(certificate)
+  } catch {
+    throw invalid('tls_ca', 'has a certificate that cannot be read')
+  }
+  if (certificates.length === 0) throw invalid('tls_ca', 'must hold certificates in PEM')
+}
+
+function trusting(ca: string | null): SecureContext {
+  return createSecureContext({ minVersion: 'TLSv1.2', ...(ca === null ? {} : { ca: [...rootCertificates, ca] }) })
+}
+
 const isPlaced = fitter(Type.Pick(SmppSettings, ['host', 'port', 'system_id', 'centre']))
 
 /** The port is part of it: at the end of tunnels operators have one host, and may know us by one system_id. */
@@ -84,6 +116,8 @@ export interface SmppBind {
   readonly name: string
   readonly host: string
   readonly port: number
+  /** Null: the centre does not speak TLS. */
+  readonly tls: SecureContext | null
   readonly systemId: string
   readonly password: string
   readonly systemType: string
@@ -116,6 +150,7 @@ export function smppBindOf(
     name,
     host: settings.host,
     port: settings.port,
+    tls: settings.tls ? trusting(settings.tls_ca) : null,
     systemId: settings.system_id,
     password: settings.password,
     systemType: settings.system_type,

@@ -16,11 +16,12 @@ import { carrierKind } from '../network/bind.ts'
 import { Line } from './line.ts'
 import { incomingOf, receiptOf } from './smpp-deliver.ts'
 import { openSession, type SmppSession } from './smpp-session.ts'
-import { centreOf, type SmppBind, SmppSettings, smppBindOf } from './smpp-settings.ts'
+import { centreOf, checkSmpp, type SmppBind, SmppSettings, smppBindOf } from './smpp-settings.ts'
 import { classOf, pdusOf } from './smpp-submit.ts'
 
 export const smppKind = carrierKind({
   settings: SmppSettings,
+  check: checkSmpp,
   centre: centreOf,
   open: (bind, settings, { intake, log }) => new SmppCarrier(smppBindOf(bind, settings), intake, log),
 })
