@@ -38,6 +38,12 @@ export const SmppSettings = Type.Object({
   system_id: Type.String({ minLength: 1, maxLength: 15, rule: 'must have 1 to 15 characters' }),
   password: Type.String({ maxLength: 8, rule: 'must have at most 8 characters', sensitive: true }),
   system_type: Type.String({ default: '', maxLength: 12, rule: 'must have at most 12 characters' }),
+  service_type: Type.String({
+    default: '',
+    pattern: '^[!-~]{0,5}$',
+    rule: 'must have at most 5 letters, digits or signs of ASCII',
+    description: 'What the centre wants to be told of every text, such as `CMT`; mostly nothing',
+  }),
   bind_mode: OneOf(['transceiver', 'pair'], {
     default: 'transceiver',
     description:
@@ -121,6 +127,7 @@ export interface SmppBind {
   readonly systemId: string
   readonly password: string
   readonly systemType: string
+  readonly serviceType: string
   /** Whether a session is a pair: one that sends and one that receives. */
   readonly isPaired: boolean
   readonly sessions: number
@@ -154,6 +161,7 @@ export function smppBindOf(
     systemId: settings.system_id,
     password: settings.password,
     systemType: settings.system_type,
+    serviceType: settings.service_type,
     isPaired: settings.bind_mode === 'pair',
     sessions: settings.sessions,
     window,

@@ -13,10 +13,11 @@ const shortCodeDigits = 8
 /** What it is handed over in: one request for each part. */
 export function pdusOf(
   { to, from, text, encoding, reference, validitySeconds, wish }: OutboundMessage,
-  { concatenation: joining, alphabet, shortCodes }: SmppBind,
+  { serviceType, concatenation: joining, alphabet, shortCodes }: SmppBind,
 ): SubmitSm[] {
   return encodeMessage(text, { encoding, reference, joining, alphabet }).map((content) =>
     newShortMessage({
+      serviceType,
       source: sourceOf(from, shortCodes),
       destination: { address: to.replace('+', ''), ...addressTypes.international },
       validityPeriod: validityPeriod(validitySeconds),
@@ -64,6 +65,7 @@ const classes: ReadonlyMap<number, Class> = new Map([
   [commandStatus.ESME_RINVBNDSTS, reroute],
   [commandStatus.ESME_RINVSYSID, reroute],
   [commandStatus.ESME_RINVSYSTYP, reroute],
+  [commandStatus.ESME_RINVSERTYP, reroute],
   [commandStatus.ESME_RINVCMDID, reroute],
   [commandStatus.ESME_RX_T_APPN, reroute],
   [commandStatus.ESME_RUNKNOWNERR, reroute],

@@ -89,6 +89,23 @@ test('the sender of a text is typed by what it is, a short code as the centre wa
   assert.deepEqual(await typed({ short_code_ton: 0, short_code_npi: 1 }, '22141'), { ton: 0, npi: 1, address: '22141' })
 })
 
+test('every part of a text has the service type of its bind', async (t) => {
+  for (const [settings, serviceType] of [
+    [{}, ''],
+    [{ service_type: 'CMT' }, 'CMT'],
+  ] as const) {
+    const { carrier, submitted } = await connected(t, settings)
+    await carrier.submit({ ...message, text: 'x'.repeat(200) })
+    assert.deepEqual(
+      submitted.map((pdu) => pdu.serviceType),
+      [serviceType, serviceType],
+    )
+  }
+  const bind = { host: 'smsc.example', port: 2775, system_id: 'pamoja', password: 'secret' }
+  for (const service_type of ['SIXTEE', 'ÄÖÜ', 'C T'])
+    assert.throws(() => smppKind.check({ ...bind, service_type }), /service_type must have at most 5 letters/)
+})
+
 test('what a handset sends is told in parts, however they are numbered', async (t) => {
   const { incoming, sessions } = await connected(t)
   const addresses = {
@@ -162,6 +179,7 @@ test('each refusal of a centre has its code', async (t) => {
     ['ESME_RSUBMITFAIL', 'rejected', 'REJECTED'],
     ['ESME_RINVMSGLEN', 'rejected', 'REJECTED'],
     ['ESME_RSYSERR', 'reroute', 'CARRIER_ERROR'],
+    ['ESME_RINVSERTYP', 'reroute', 'CARRIER_ERROR'],
     ['ESME_RX_T_APPN', 'reroute', 'CARRIER_ERROR'],
     ['ESME_RUNKNOWNERR', 'reroute', 'CARRIER_ERROR'],
   ]
