@@ -22,6 +22,16 @@ test('the text of a receipt is understood however a centre varies it', () => {
     ['id:7b stat:UNDELIVERABLE', { ...none, id: '7b', state: 'UNDELIV' }],
     ['id:c1f0-aa.3 stat:REJECTD err:00', { ...none, id: 'c1f0-aa.3', state: 'REJECTD' }],
     ['id:c1_f0@a$[3] stat:DELIVRD err:000 text:', { ...none, id: 'c1_f0@a$[3]' }],
+    [
+      'id:7b,sub:001,dlvrd:001,submit date:2601051200,done date:2601051201,stat:DELIVRD,err:000,text:Habari',
+      { ...none, id: '7b', submitDate: '2601051200', doneDate: '2601051201' },
+    ],
+    ['id:7b, sub:001, stat:UNDELIV, err:001, text:', { ...none, id: '7b', state: 'UNDELIV', error: '001' }],
+    ['id:7b,sub:,vendor code:9,stat:DELIVRD,err:,text:', { ...none, id: '7b' }],
+    ['id:10.0.0.7:2775:7b stat:DELIVRD err:000 text:', { ...none, id: '10.0.0.7:2775:7b' }],
+    ['id:7b:01,stat:DELIVRD,err:000', { ...none, id: '7b:01' }],
+    ['id:7,8 stat:DELIVRD', { ...none, id: '7,8' }],
+    ['id:7b sub:001\r\nstat:DELIVRD', { ...none, id: '7b' }],
   ] as const)
     assert.deepEqual(receipt(text), expected, text)
 })
@@ -38,7 +48,15 @@ test('what a customer wrote cannot pass for a field of a receipt', () => {
 })
 
 test('a receipt that does not name its message, or no state we know, is none', () => {
-  for (const text of ['', 'hello', 'stat:DELIVRD', 'id:7b', 'id:7b stat:WHATEVER'])
+  for (const text of [
+    '',
+    'hello',
+    'stat:DELIVRD',
+    'id:7b',
+    'id:7b stat:WHATEVER',
+    'id:,stat:DELIVRD',
+    'id: stat:DELIVRD',
+  ])
     assert.equal(receipt(text), null, text)
 })
 

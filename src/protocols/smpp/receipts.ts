@@ -96,8 +96,13 @@ function textOf(message: DeliverSm): string {
   return decodeMessage({ ...message, dataCoding }).text
 }
 
-/** A field may be empty, and is not to take the name of the next one for its value. */
-const fieldPattern = /\b(id|sub|dlvrd|submit date|done date|stat|err):\s*([^\s:]+)(?=\s|$)/gi
+/**
+ * Fields end at a space, or at a comma before one or before the next name: an id may hold commas and colons of its own. A field
+ * may be empty, and is not to take the name of the next one for its value.
+ */
+const names = 'id|sub|dlvrd|submit date|done date|stat|err'
+const end = ',?(?:\\s|$)|,[a-z ]+:'
+const fieldPattern = new RegExp(`\\b(${names}):\\s*(?!(?:${names}):)((?:(?!${end}).)+)`, 'gis')
 
 /**
  * The text field comes last, at times without a space before it, and holds the customer's own words, which may look like
