@@ -189,6 +189,17 @@ test('each refusal of a centre has its code', async (t) => {
   }
 })
 
+test('a text whose validity a centre refuses is offered once more without one', async (t) => {
+  const { carrier, submitted } = await connected(t, {}, ({ validityPeriod }) =>
+    validityPeriod === '' ? { status: 0, messageId: 'x' } : { status: commandStatus.ESME_RINVEXPIRY, messageId: '' },
+  )
+  assert.deepEqual(await carrier.submit(message), { kind: 'sent', carrierIds: ['x'] })
+  assert.deepEqual(
+    submitted.map(({ validityPeriod }) => validityPeriod),
+    ['000000001000000R', ''],
+  )
+})
+
 test('each state of a receipt has its status and code; those that are not final say nothing', () => {
   const table: [ReceiptState, string | null, [string, string | null, string | null] | null][] = [
     ['DELIVRD', null, ['delivered', null, null]],

@@ -261,11 +261,18 @@ class SmppCarrier implements Carrier {
   #answered(part: Part, answer: SubmitAnswer): void {
     const { status } = answer
     if (status === commandStatus.ESME_ROK) return part.resolve({ kind: 'taken', id: this.#idIn(answer) })
+    if (status === commandStatus.ESME_RINVEXPIRY && part.pdu.validityPeriod !== '') return this.#withoutValidity(part)
     const found = classOf(status)
     if (found.kind !== 'throttled') return part.resolve({ ...found, carrierCode: statusName(status) })
     const waitMs = this.#line.throttle(part)
     if (waitMs === null) part.resolve({ kind: 'throttled' })
     else this.#line.again(part, waitMs)
+  }
+
+  /** A text that its centre tries to deliver for as long as it likes is worth more than none. */
+  #withoutValidity(part: Part): void {
+    this.#log.info({ bind: this.name, validity: part.pdu.validityPeriod }, 'a message centre refuses a validity')
+    this.#line.again({ ...part, pdu: { ...part.pdu, validityPeriod: '' } })
   }
 
   /** Answered only when it is stored: otherwise the centre keeps it, and tries again. */
