@@ -103,17 +103,22 @@ test('a centre that allows no transceiver is bound to by a pair, which is up whe
   }
   await delivers()
 
-  centre.allows = (mode) => mode === 'transmitter'
-  for (const session of centre.sessions) if (session.bindMode === 'receiver') session.drop()
-  await eventually(async () => centre.sessions.size === 0, 'the transmitter to end too')
-  const down = await eventually(async () => {
-    const seen = await bindCalled('pair')
-    return !seen.is_up && /may not bind as receiver/.test(seen.last_error ?? '') && seen
-  }, 'the bind to be down')
-  assert.equal(down.bound, 0)
-  centre.allows = () => true
-  await isUp('pair')
-  await delivers()
+  for (const [lost, kept] of [
+    ['receiver', 'transmitter'],
+    ['transmitter', 'receiver'],
+  ] as const) {
+    centre.allows = (mode) => mode === kept
+    for (const session of centre.sessions) if (session.bindMode === lost) session.drop()
+    await eventually(async () => centre.sessions.size === 0, `the ${kept} to end too`)
+    const down = await eventually(async () => {
+      const seen = await bindCalled('pair')
+      return !seen.is_up && seen.last_error?.includes(`may not bind as ${lost}`) && seen
+    }, 'the bind to be down')
+    assert.equal(down.bound, 0)
+    centre.allows = () => true
+    await isUp('pair')
+    await delivers()
+  }
 })
 
 test('a centre that speaks TLS is believed who it is by its certificate alone', async (t) => {

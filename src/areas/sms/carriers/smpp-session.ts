@@ -36,8 +36,9 @@ async function openPair(connect: Connect, onClosed: Ears['onClosed']): Promise<S
   }
   const receiver = await connect('receiver', (reason) => end('receiver', reason))
   open.push(receiver)
-  const transmitter = await connect('transmitter', (reason) => end('transmitter', reason)).catch((error: unknown) => {
-    void receiver.close()
+  const transmitter = await connect('transmitter', (reason) => end('transmitter', reason)).catch(async (error) => {
+    // A centre may not let it in again before it is gone.
+    await receiver.close()
     throw error
   })
   open.push(transmitter)
