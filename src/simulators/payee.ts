@@ -50,6 +50,8 @@ const plays: Readonly<Record<string, PayoutPlay>> = {
   '0015': { ...paying, forged: true },
   '0016': { ...paying, lost: true },
   '0017': { ...paying, timesOut: true, callbacks: 0 },
+  // Of a payer, who pays, a part is given back and taken back.
+  '0030': { ...paying, thenReversed: true },
 }
 
 export function payoutPlayOf(phone: string): PayoutPlay {

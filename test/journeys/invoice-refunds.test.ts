@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { advance, becomes, dayS, nairobi, plan, subscriptions, tells, toldTimes } from '../billing.ts'
 import type { Client } from '../client.ts'
-import { eventually, startWorld, type World } from '../world.ts'
+import { type Account, eventually, startWorld, type World } from '../world.ts'
 
 let world: World
 
@@ -245,6 +245,79 @@ test('what was credited by a change of the plan is missing at the bill that it p
   assert.deepEqual(await credits(client, customer.customer_id), [], 'and is not credited once more')
 })
 
+test('an invoice has again what the provider took back of a refund, and it can be given back once more', async () => {
+  const account = await world.account({ balance: 10_000 })
+  const { client } = account
+  const { invoice_id } = await invoice(client, 1000)
+  const at = `${invoices}/${invoice_id}`
+  const payment = await pay(client, invoice_id, 1)
+  const first = await refundCompleted(client, payment, 400)
+  await toldTimes(client, 'invoice.refunded', 1)
+  await takeBack(account, first)
+  const [told] = await toldTimes(client, 'invoice.refunded', 2)
+  assert.equal(told.payload.invoice.amount_refunded, 0)
+  assert.deepEqual([(await client.get(at)).body.status, (await client.get(at)).body.amount_refunded], ['paid', 0])
+  await refundCompleted(client, payment, 1000)
+  await toldTimes(client, 'invoice.refunded', 3)
+  assert.equal((await client.get(at)).body.amount_refunded, 1000)
+})
+
+test('what comes back to an open invoice is paid, and pays it when nothing is missing any more', async () => {
+  const account = await world.account({ balance: 10_000 })
+  const { client } = account
+  const { invoice_id, customer } = await invoice(client, 1000)
+  const at = `${invoices}/${invoice_id}`
+  const part = await pay(client, invoice_id, 1, 300)
+  const once = await refundCompleted(client, part, 300)
+  await takeBack(account, once)
+  const open = (await client.get(at)).body
+  assert.deepEqual([open.status, open.amount_paid, open.amount_due], ['open', 300, 700])
+  const twice = await refundCompleted(client, part, 300)
+  await pay(client, invoice_id, 2, 700)
+  assert.deepEqual([(await client.get(at)).body.status, (await client.get(at)).body.amount_due], ['open', 300])
+  await takeBack(account, twice)
+  const paid = (await client.get(at)).body
+  assert.deepEqual([paid.status, paid.amount_paid, paid.amount_due], ['paid', 1000, 0])
+  assert.deepEqual(await credits(client, customer.customer_id), [])
+})
+
+test('what comes back when the invoice was paid otherwise is the customer’s to have in hand', async () => {
+  const account = await world.account({ balance: 10_000 })
+  const { client } = account
+  const { invoice_id, customer } = await invoice(client, 1000)
+  const part = await pay(client, invoice_id, 1, 300)
+  const back = await refundCompleted(client, part, 300)
+  await pay(client, invoice_id, 2)
+  await takeBack(account, back)
+  assert.deepEqual(await credits(client, customer.customer_id), [{ currency: 'KES', amount: 300 }])
+  const shown = (await client.get(`${invoices}/${invoice_id}`)).body
+  assert.deepEqual([shown.status, shown.amount_paid, shown.amount_refunded], ['paid', 1000, 0])
+})
+
+test('what was paid too much, or is not used, is in hand again when the provider took its refund back', async () => {
+  const account = await world.account({ balance: 10_000 })
+  const { client } = account
+  const { invoice_id, customer } = await invoice(client, 1000)
+  const [, second = ''] = await payTwice(client, invoice_id)
+  const back = await refundCompleted(client, second, 250)
+  await eventually(
+    async () => (await credits(client, customer.customer_id))[0]?.amount === 750,
+    'the credit to be less',
+  )
+  await takeBack(account, back)
+  assert.deepEqual(await credits(client, customer.customer_id), [{ currency: 'KES', amount: 1000 }])
+
+  const subscriber = await nairobi(world, 50_000)
+  const { customer: asha, payment, latest_invoice_id } = await yearly(subscriber.client)
+  const all = await refundCompleted(subscriber.client, payment, 12_000)
+  await toldTimes(subscriber.client, 'invoice.refunded', 1)
+  assert.deepEqual(await credits(subscriber.client, asha.customer_id), [])
+  await takeBack(subscriber, all)
+  near((await credits(subscriber.client, asha.customer_id))[0]?.amount, 12_000)
+  const bill = (await subscriber.client.get(`${invoices}/${latest_invoice_id}`)).body
+  assert.deepEqual([bill.status, bill.amount_refunded], ['paid', 0])
+})
+
 /** A subscription for a year that was paid, of which so much was given back, and that ended on its first day. */
 async function yearly(client: Client, back = 0) {
   const made = await client.post(subscriptions, {
@@ -305,6 +378,20 @@ async function completed(client: Client, id: string): Promise<string> {
 async function refund(client: Client, payment: string, amount: number): Promise<void> {
   const { status, text } = await client.post(`/v1/payments/${payment}/refund`, { amount })
   assert.ok(status < 300, text)
+}
+
+/** Gives the refund when it is completed. */
+async function refundCompleted(client: Client, payment: string, amount: number): Promise<string> {
+  const { body, text } = await client.post(`/v1/payments/${payment}/refund`, { amount })
+  const id: string = body.refund_id ?? assert.fail(text)
+  await eventually(async () => (await client.get(`/v1/refunds/${id}`)).body.status === 'completed', 'the refund')
+  return id
+}
+
+/** An operator notes that the provider has taken a completed refund back. */
+async function takeBack({ id }: Account, refund: string): Promise<void> {
+  const { body, text } = await world.operator.post(`/v1/operator/accounts/${id}/refunds/${refund}/fail`, {})
+  assert.deepEqual([body.status, body.failure_reason], ['failed', 'REVERSED_BY_PROVIDER'], text)
 }
 
 async function credits(client: Client, customer: string): Promise<{ currency: string; amount: number }[]> {

@@ -6,6 +6,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import type { OutgoingVerdict } from '../../src/areas/payments/providers/provider.ts'
 import { settleRefund } from '../../src/areas/payments/refunds/settle.ts'
 import { findRefund } from '../../src/areas/payments/refunds/store.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
@@ -288,9 +289,12 @@ test('an operator says how a refund went of which the provider cannot tell', asy
   const failed = await world.operator.post(path(not, 'fail'))
   assert.deepEqual([failed.status, failed.body.status], [200, 'failed'], failed.text)
   assert.deepEqual(await wallet(client), { balance: 1_097, held: 0 })
-  for (const refund of [happened, not])
-    for (const verb of ['complete', 'fail'])
-      assert.equal((await world.operator.post(path(refund, verb), {})).body.error.code, 'INVALID_STATE')
+  for (const [refund, verb] of [
+    [happened, 'complete'],
+    [not, 'complete'],
+    [not, 'fail'],
+  ] as const)
+    assert.equal((await world.operator.post(path(refund, verb), {})).body.error.code, 'INVALID_STATE')
   const other = await world.account()
   assert.equal((await world.operator.post(path(happened, 'fail').replace(id, other.id))).status, 404)
   assert.equal((await client.post(path(happened, 'fail'))).status, 403)
@@ -373,6 +377,100 @@ test('what was given back all the same stays on the list until the wallet and th
   assert.equal((await world.operator.post(path, {})).body.error.code, 'REFUND_EXCEEDS_PAYMENT')
   assert.equal(await isListed(refund), true)
   assert.equal((await client.get(`/v1/refunds/${refund}`)).body.status, 'failed')
+})
+
+test('a refund that the provider takes back after it was completed is in the wallet again, once, and told', async () => {
+  const { client, id } = await world.account({ balance: 1_000 })
+  const payment = await paid(client, mpesa, '0030', 1_000)
+  const path = `/v1/payments/${payment.payment_id}`
+  const { body: asked } = await client.post(`${path}/refund`, { amount: 400, reference: 'back-30' })
+  const refund = await eventually(async () => {
+    const { body } = await client.get(`/v1/refunds/${asked.refund_id}`)
+    return body.status === 'failed' && body
+  }, 'the refund to be taken back')
+  assert.deepEqual(
+    [refund.failure_reason, refund.failure_message, refund.completed_at, refund.amount_refundable],
+    ['REVERSED_BY_PROVIDER', 'The provider took the money back.', null, 1_000],
+  )
+  assert.ok(refund.provider_reference, 'it did happen')
+  const shown = (await client.get(path)).body
+  assert.deepEqual([shown.status, shown.amount_refunded, shown.refund_status], ['completed', 0, 'none'])
+  assert.deepEqual(await wallet(client), { balance: 1_985, held: 0 })
+  assert.deepEqual(await transfers(asked.refund_id), [
+    { debit: 'wallet', credit: 'float_out:mpesa', amount: '400000000' },
+    { debit: 'float_out:mpesa', credit: 'wallet', amount: '400000000' },
+  ])
+  const rows = (await client.get('/v1/wallet/transactions?type=refund')).body.data
+  assert.deepEqual(
+    rows.map(({ direction, amount }: { direction: string; amount: number }) => [direction, amount]),
+    [
+      ['credit', 400],
+      ['debit', 400],
+    ],
+  )
+  const told = await refundEvents(client)
+  assert.deepEqual(told, ['payment.refunded', 'refund.failed'])
+  await tellOf(asked.refund_id, id, { kind: 'reversed' })
+  assert.deepEqual([await wallet(client), await refundEvents(client)], [{ balance: 1_985, held: 0 }, told], 'once')
+  const { status, text } = await client.post(`${path}/refund`, { amount: 1_000 })
+  assert.equal(status, 201, text)
+  assert.deepEqual((await verifyLedger(world.app.db)).problems, [])
+})
+
+test('a refund that was taken back before it was ever told as completed has failed', async () => {
+  const { client, id } = await world.account({ balance: 1_000 })
+  const payment = await paid(client, airtel, '0024', 100)
+  const { refund_id } = (await client.post(`/v1/payments/${payment.payment_id}/refund`)).body
+  assert.deepEqual(await wallet(client), { balance: 1_098.5, held: 100 })
+  await tellOf(refund_id, id, { kind: 'reversed' })
+  const { body } = await client.get(`/v1/refunds/${refund_id}`)
+  assert.deepEqual([body.status, body.failure_reason], ['failed', 'REVERSED_BY_PROVIDER'])
+  assert.deepEqual(await wallet(client), { balance: 1_098.5, held: 0 })
+})
+
+test('of a refund that was completed and is said to have failed an operator says which is so', async () => {
+  const { client, id } = await world.account({ balance: 1_000 })
+  const refused = { kind: 'refused', reason: 'PROVIDER_ERROR', code: '1' } as const
+  const doubted = async () => {
+    const payment = await paid(client, airtel, '0001', 100)
+    const { refund_id } = (await client.post(`/v1/payments/${payment.payment_id}/refund`)).body
+    assert.equal((await over(client, refund_id)).status, 'completed')
+    await tellOf(refund_id, id, refused)
+    assert.deepEqual([await isListed(refund_id), (await over(client, refund_id)).status], [true, 'completed'])
+    return refund_id
+  }
+  const decide = (refund: string, verb: string) =>
+    world.operator.post(`/v1/operator/accounts/${id}/refunds/${refund}/${verb}`, {})
+  const [happened, not] = [await doubted(), await doubted()]
+  assert.deepEqual(await wallet(client), { balance: 997, held: 0 })
+  assert.equal((await decide(happened, 'complete')).body.status, 'completed')
+  const taken = await decide(not, 'fail')
+  assert.deepEqual([taken.body.status, taken.body.failure_reason], ['failed', 'REVERSED_BY_PROVIDER'], taken.text)
+  assert.deepEqual(await wallet(client), { balance: 1_097, held: 0 })
+  assert.deepEqual([await isListed(happened), await isListed(not)], [false, false])
+  for (const verb of ['complete', 'fail']) assert.equal((await decide(not, verb)).body.error.code, 'INVALID_STATE')
+  // What was neither told nor listed is known to the operator from a statement.
+  assert.equal((await decide(happened, 'fail')).body.status, 'failed')
+  assert.deepEqual(await wallet(client), { balance: 1_197, held: 0 })
+  assert.deepEqual((await verifyLedger(world.app.db)).problems, [])
+})
+
+test('a refund that went to and fro is where it was told to be last', async () => {
+  const { client, id } = await world.account({ balance: 1_000 })
+  const refund = await givenBackAllTheSame(client, id)
+  const path = `/v1/operator/accounts/${id}/refunds/${refund}`
+  assert.equal((await world.operator.post(`${path}/complete`, {})).body.status, 'completed')
+  assert.deepEqual(await wallet(client), { balance: 998.5, held: 0 })
+  assert.equal((await world.operator.post(`${path}/fail`, {})).body.status, 'failed')
+  assert.deepEqual(await wallet(client), { balance: 1_098.5, held: 0 })
+  await tellOf(refund, id, { kind: 'paid', receipt: 'ST1', micros: null })
+  assert.equal(await isListed(refund), true)
+  const third = await world.operator.post(`${path}/complete`, {})
+  assert.deepEqual([third.status, third.body.error.code], [409, 'INVALID_STATE'], third.text)
+  assert.equal((await world.operator.post(`${path}/fail`, {})).body.status, 'failed')
+  assert.deepEqual(await wallet(client), { balance: 1_098.5, held: 0 })
+  const sequences = (await client.get('/v1/events?event=refund.failed')).body.data
+  assert.equal(sequences.length, 2)
 })
 
 test('a provider that takes nothing for a day has given nothing back', async () => {
@@ -566,10 +664,21 @@ async function givenBackAllTheSame(client: Client, account: string): Promise<str
   const { refund_id } = (await client.post(`/v1/payments/${payment.payment_id}/refund`)).body
   const failed = await world.operator.post(`/v1/operator/accounts/${account}/refunds/${refund_id}/fail`, {})
   assert.equal(failed.status, 200, failed.text)
-  const tenant = tenantOf({ id: account })
-  const refund = await one(world.app.db.query(findRefund, { ...tenant, id: uuidOf('refund', refund_id) ?? '' }))
-  await settleRefund(world.app, refund, { kind: 'paid', receipt: 'ST1', micros: null })
+  await tellOf(refund_id, account, { kind: 'paid', receipt: 'ST1', micros: null })
   return refund_id
+}
+
+/** Has the provider say something of a refund that nobody expects of it. */
+async function tellOf(refundId: string, id: string, verdict: OutgoingVerdict): Promise<void> {
+  const refund = await one(
+    world.app.db.query(findRefund, { ...tenantOf({ id }), id: uuidOf('refund', refundId) ?? '' }),
+  )
+  await settleRefund(world.app, refund, verdict)
+}
+
+async function refundEvents(client: Client): Promise<string[]> {
+  const told = (await client.get('/v1/events?limit=50')).body.data.map(({ event }: { event: string }) => event)
+  return told.filter((event: string) => event.includes('refund')).sort()
 }
 
 async function isListed(refund: string): Promise<boolean> {

@@ -29,6 +29,8 @@ export interface Purpose {
   refunded?(app: App, tx: Tx, occasion: Occasion, payment: PaymentRow, refund: Refunded): Promise<void>
   /** The same when that was tried and did not work; `refund` is its id. */
   refundFailed?(app: App, tx: Tx, occasion: Occasion, payment: PaymentRow, refund: string): Promise<void>
+  /** The same when the provider took back what its payer had; `total` is what all came to, with this one. */
+  refundTakenBack?(app: App, tx: Tx, occasion: Occasion, payment: PaymentRow, refund: Refunded): Promise<void>
   /** What such a payment shows besides when it is read. */
   shown?(queryable: Queryable, payment: PaymentRow): Promise<Pick<Static<typeof Payment>, keyof typeof topupFields>>
 }

@@ -21,8 +21,16 @@ const givingBack = {
   payload: Type.Object({ invoice: Type.String(), payment: Type.String() }),
 }
 
-/** The steps by which a refund takes what a customer has in hand, gives it back, and takes it although it seemed to have failed. */
-const [refundedStep, failedStep, afterAllStep] = ['refunded', 'refund_failed', 'refunded_after_all'] as const
+/**
+ * The steps by which a refund takes what a customer has in hand, gives it back, takes it although it seemed to have failed, and
+ * gives it back once more.
+ */
+const [refundedStep, failedStep, afterAllStep, takenBackStep] = [
+  'refunded',
+  'refund_failed',
+  'refunded_after_all',
+  'refund_taken_back',
+] as const
 
 /** Has what was paid too much sent back once the transaction is durable, if the account wishes it. */
 export async function giveBack(
@@ -97,10 +105,17 @@ async function refundExcess(
 
 /** Under which step a refund that has happened takes what the customer has in hand; null when it has done so before. */
 export async function stepToTake(tx: Tx, tenant: Tenant, refund: string): Promise<string | null> {
-  const isDone = async (step: string): Promise<boolean> =>
-    (await maybe(tx.query(findCreditEntry, { ...tenant, source: refund, step }))) !== null
-  if (!(await isDone(refundedStep))) return refundedStep
-  return (await isDone(failedStep)) ? afterAllStep : null
+  if (!(await isDone(tx, tenant, refund, refundedStep))) return refundedStep
+  return (await isDone(tx, tenant, refund, failedStep)) ? afterAllStep : null
+}
+
+/** Under which step a refund that was taken back gives the customer what it took. */
+export async function stepToGive(tx: Tx, tenant: Tenant, refund: string): Promise<string> {
+  return (await isDone(tx, tenant, refund, failedStep)) ? takenBackStep : failedStep
+}
+
+async function isDone(tx: Tx, tenant: Tenant, refund: string, step: string): Promise<boolean> {
+  return (await maybe(tx.query(findCreditEntry, { ...tenant, source: refund, step }))) !== null
 }
 
 /** A refund failed: what was taken for it is the customer's again. */

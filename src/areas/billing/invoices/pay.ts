@@ -12,7 +12,7 @@ import { addCredit } from '../customers/customer.ts'
 import { giveBack, keepInHand } from './give-back.ts'
 import { paymentFailed, settled } from './hooks.ts'
 import { dueOf, invoiceIdOf, notWhile } from './invoice.ts'
-import { refundInvoice } from './refund.ts'
+import { refundInvoice, restoreInvoice } from './refund.ts'
 import { addPayment, type InvoiceRow, type InvoiceStatus, lockInvoice } from './store.ts'
 
 /** Where money still counts towards an invoice. */
@@ -26,6 +26,7 @@ const invoicePurpose = declarePurpose({
   completed: paymentCompleted,
   failed: paymentLost,
   refunded: refundInvoice,
+  refundTakenBack: restoreInvoice,
   refundFailed: async (_app, tx, occasion, payment, refund) =>
     keepInHand(tx, occasion, await invoicePaidBy(tx, occasion, payment), refund),
 })

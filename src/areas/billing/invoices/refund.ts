@@ -10,13 +10,13 @@ import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import type { PaymentRow, Refunded } from '../../payments/area.ts'
-import { inHandOf, takeCredit, unusedStep } from '../customers/customer.ts'
+import { addCredit, inHandOf, takeCredit, unusedStep } from '../customers/customer.ts'
 import { findCreditEntry, noteGivenBack } from '../customers/store.ts'
 import { invoiceEvents } from '../events.ts'
 import { lockSubscription } from '../subscriptions/store.ts'
-import { stepToTake } from './give-back.ts'
-import { refunded } from './hooks.ts'
-import { invoiceIdOf, tellInvoice } from './invoice.ts'
+import { stepToGive, stepToTake } from './give-back.ts'
+import { refunded, settled } from './hooks.ts'
+import { dueOf, invoiceIdOf, tellInvoice } from './invoice.ts'
 import { addRefund, findInvoice, type InvoiceRow, lockInvoice, lockInvoiceAndPaidByCredit } from './store.ts'
 
 /**
@@ -54,6 +54,40 @@ export async function refundInvoice(
   if (step === null) return
   const taken = await takeCredit(tx, occasion, { customerId, currency, sourceId: refund.id, step }, inHand + missing)
   if (taken < inHand) throw new AppError('CONFLICT', 'the customer has paid an invoice with it meanwhile')
+}
+
+/**
+ * Done in the transaction that finds a completed refund taken back: the invoice has the money again, as far as it misses it,
+ * and the customer has in hand what was taken from that, and what the invoice needs no more.
+ */
+export async function restoreInvoice(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  payment: PaymentRow,
+  refund: Refunded,
+): Promise<void> {
+  const { tenant } = occasion
+  const invoice = await one(tx.query(lockInvoice, { ...tenant, id: invoiceIdOf(payment) }))
+  const { id, customer_id: customerId, currency } = invoice
+  const ofOverpaid = await overpaidOf(tx, occasion, payment, refund)
+  const ofInvoice = refund.amount - ofOverpaid
+  const amount = least(ofInvoice, missingOf(invoice))
+  if (amount > 0n) {
+    await lessen(app, tx, occasion, payment, id, { amount: -amount, credit: 0n })
+    await settled(app, tx, occasion, invoice, payment)
+  }
+  const unused = await maybe(tx.query(findCreditEntry, { ...tenant, source: id, step: unusedStep }))
+  const ofUnused = least(ofInvoice, unused?.given_back ?? 0n)
+  if (ofUnused > 0n) await tx.query(noteGivenBack, { ...tenant, source: id, step: unusedStep, amount: -ofUnused })
+  const step = await stepToGive(tx, tenant, refund.id)
+  const inHand = ofOverpaid + ofUnused + (ofInvoice - amount)
+  await addCredit(tx, occasion, { customerId, currency, sourceId: refund.id, step }, inHand)
+}
+
+/** How much of what an invoice was paid with is not there any more. */
+function missingOf(invoice: InvoiceRow): bigint {
+  return invoice.status === 'paid' ? invoice.amount_refunded - invoice.credit_refunded : dueOf(invoice)
 }
 
 /** How much of what is given back was paid too much. */

@@ -15,8 +15,9 @@ import { type Environment, tenantOf } from '../../../platform/tenant.ts'
 import { Refund } from '../events.ts'
 import { overdueFields, shownOverdue } from '../overdue.ts'
 import type { OutgoingVerdict } from '../providers/provider.ts'
+import { lockPayment } from '../store.ts'
 import { noSuchRefund, refundOf, refundUuid } from './refund.ts'
-import { applyVerdict, completeAfterAll } from './settle.ts'
+import { applyVerdict, completeAfterAll, takenBack } from './settle.ts'
 import { clearRefundOverdue, findRefund, listOverdueRefunds, type RefundOfPayment, type RefundRow } from './store.ts'
 
 const Overdue = Type.Object(
@@ -29,7 +30,7 @@ const listRoute = list({
   operation: 'operator.listOverdueRefunds',
   summary: 'List the refunds of which nobody knows what became, oldest first',
   description:
-    'One that is `failed` was given back all the same, as the provider says: the payer has the money, and the wallet too. Any other may have happened or not; its money is set aside. Complete or fail each after a look at the provider’s statement.',
+    'One that is `failed` was given back all the same, as the provider says: the payer has the money, and the wallet too. Of one that is `completed` the provider says now that it has failed. Any other may have happened or not; its money is set aside. Complete or fail each after a look at the provider’s statement.',
   scope: 'operator',
   query: Type.Object({ limit: listQuery.limit, cursor: listQuery.cursor }),
   row: Overdue,
@@ -86,7 +87,7 @@ const fail = write({
   operation: 'operator.failRefund',
   summary: 'Note that a refund has not happened',
   description:
-    'For a refund that the provider was asked for and does not tell of. Look at its statement first: the money is free to be spent again. One that had failed already is only taken off the list.',
+    'For a refund that the provider was asked for and does not tell of. Look at its statement first: the money is free to be spent again. One that was completed, and that the provider has taken back since, is in the wallet again, told as refund.failed. One that had failed already is only taken off the list.',
   errors: ['NOT_FOUND', 'INVALID_STATE'],
   handle: (app, tx, { params }, caller) =>
     decide(app, tx, params, caller, { kind: 'refused', reason: 'PROVIDER_ERROR', code: 'operator' }),
@@ -99,17 +100,25 @@ async function decide(
   caller: Caller,
   verdict: Extract<OutgoingVerdict, { kind: 'paid' | 'refused' }>,
 ): Promise<Static<typeof Refund>> {
-  const refund = await refundOfAccount(tx, id, refund_id)
+  const found = await refundOfAccount(tx, id, refund_id)
+  // Whoever else settles it waits, and finds what was decided.
+  const payment = await one(tx.query(lockPayment, { ...tenantOf(found), id: found.payment_id }))
+  const refund = await one(tx.query(findRefund, { ...tenantOf(found), id: found.id }))
   const { status, state, overdue_at } = refund
+  const isListed = overdue_at !== null
   if (state === 'accepted' || state === 'unknown') await applyVerdict(app, tx, refund, verdict)
-  else if (status !== 'failed' || overdue_at === null)
+  else if (status === 'completed' && verdict.kind === 'refused') await takenBack(app, tx, payment, refund)
+  else if (status === 'failed' && isListed && verdict.kind === 'paid')
+    await completeAfterAll(app, tx, refund, verdict.receipt)
+  // What only confirms the books needs nobody's eyes any more.
+  else if ((status === 'failed' || status === 'completed') && isListed)
+    await tx.query(clearRefundOverdue, { ...tenantOf(refund), id: refund.id })
+  else
     throw new AppError(
       'INVALID_STATE',
       `the refund is ${status}; only one that was asked for and is not over can be decided, or one that is on the list`,
       { extra: { status } },
     )
-  else if (verdict.kind === 'paid') await completeAfterAll(app, tx, refund, verdict.receipt)
-  else await tx.query(clearRefundOverdue, { ...tenantOf(refund), id: refund.id })
   const after = await one(tx.query(findRefund, { ...tenantOf(refund), id: refund.id }))
   await record(tx, caller, 'refund.decide', refund_id, { before: { status }, after: { status: after.status } })
   return refundOf(after, { amount: after.payment_amount, refunded: after.payment_refunded })

@@ -72,6 +72,22 @@ export async function payerHasBack(
   if (total > before) await refunded(app, tx, occasion, payment, { id, amount: total - before, total })
 }
 
+/** The same when money is here again that the payer had back. */
+export async function payerHasBackNoMore(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  payment: PaymentRow,
+  { id, amount }: Pick<RefundRow, 'id' | 'amount'>,
+): Promise<void> {
+  const { refundTakenBack } = purposeOf(payment)
+  if (!refundTakenBack) return
+  const { amount: rest } = await one(tx.query(backWithPayer, { ...occasion.tenant, payment: payment.id }))
+  const total = least(rest + amount, payment.amount)
+  const left = least(rest, payment.amount)
+  if (total > left) await refundTakenBack(app, tx, occasion, payment, { id, amount: total - left, total })
+}
+
 /** The part of a payment's fee that belongs to so much of it: to the minor unit, ties to even. */
 export function feePart({ amount, fee }: Pick<PaymentRow, 'amount' | 'fee'>, micros: bigint, currency: Currency) {
   const minorUnit = 10n ** BigInt(6 - currencies[currency])

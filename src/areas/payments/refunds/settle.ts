@@ -4,7 +4,7 @@
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf } from '../../../kernel/ids.ts'
 import { least } from '../../../kernel/money.ts'
-import { capture, post, release, reverse } from '../../../ledger/wallets.ts'
+import { capture, post, postedLegs, release, reverse } from '../../../ledger/wallets.ts'
 import type { App } from '../../../platform/app.ts'
 import { currencyOf } from '../../../platform/currencies.ts'
 import { maybe, one, type Queryable, type Tx } from '../../../platform/db.ts'
@@ -15,7 +15,7 @@ import { toldOf } from '../payment.ts'
 import type { FailureReason, OutgoingVerdict } from '../providers/provider.ts'
 import { purposeOf } from '../purpose.ts'
 import { type AttemptState, changeRefunded, lockPayment, type PaymentRow } from '../store.ts'
-import { feePart, payerHasBack, refundOf, refundsOf } from './refund.ts'
+import { feePart, payerHasBack, payerHasBackNoMore, refundOf, refundsOf } from './refund.ts'
 import {
   findRefund,
   markRefundOverdue,
@@ -30,7 +30,8 @@ import {
 export const holdStep = 'refund:hold'
 const captureStep = 'refund:capture'
 const feeStep = 'refund:fee'
-/** Of a refund that has failed, and with it given up what it had of the fee. */
+/** The same of a refund that has failed, and with it given up what was held for it and what it had of the fee. */
+const lateCaptureStep = 'refund:capture_late'
 const lateFeeStep = 'refund:fee_late'
 
 const open: readonly RefundStatus[] = ['pending', 'processing']
@@ -70,11 +71,13 @@ export async function applyVerdict(app: App, tx: Tx, refund: RefundRow, verdict:
     case 'asked':
       return
     case 'reversed':
-      // The payer does not have the money after all. What was told cannot be taken back: somebody has to look at it.
-      return void app.log.error({ refund: idOf('refund', refund.id) }, 'a provider took a refund back')
+      await stateIs('final')
+      await failed(app, tx, payment, refund, 'REVERSED_BY_PROVIDER')
+      return takenBack(app, tx, payment, refund)
     case 'refused':
       await stateIs('final')
-      return failed(app, tx, payment, refund, verdict.reason)
+      await failed(app, tx, payment, refund, verdict.reason)
+      return contradicted(app, tx, refund)
     case 'paid':
       if (verdict.micros !== null && verdict.micros !== refund.amount)
         return doubtful(app, tx, refund, 'a provider gave back another amount than it was asked to')
@@ -129,9 +132,36 @@ export async function completeAfterAll(app: App, tx: Tx, refund: RefundRow, rece
   const { id: sourceId, amount: micros, currency } = after
   const leg = { debit: 'wallet', credit: floatOf(after), micros, currency: currencyOf(currency) }
   await returnFee(tx, after, receivedMs, lateFeeStep)
-  if ((await post(tx, tenant, { sourceId, step: captureStep }, [leg], receivedMs)) !== 'posted')
+  const verdict = await post(tx, tenant, { sourceId, step: lateCaptureStep }, [leg], receivedMs)
+  if (verdict === 'insufficient')
     throw new AppError('INSUFFICIENT_WALLET_BALANCE', 'the account’s wallet does not have what was given back')
+  if (verdict === 'replayed')
+    throw new AppError('INVALID_STATE', 'the refund was given back after all before, and taken back since', {
+      extra: { status: refund.status },
+    })
   await givenBack(app, tx, payment, after, micros)
+}
+
+/**
+ * The payer had the money, and the provider has taken it back: the wallet has it again without the fee that had come with it,
+ * and the payment can be refunded once more. Told as a refund that failed.
+ */
+export async function takenBack(app: App, tx: Tx, payment: PaymentRow, refund: RefundRow): Promise<void> {
+  const { tenant, nowMs, receivedMs } = occasionOf(app, refund)
+  const { id, amount, fee_returned: fee } = await one(tx.query(findRefund, { ...tenant, id: refund.id }))
+  const reason = 'REVERSED_BY_PROVIDER'
+  const after = await moved(app, tx, refund, { from: ['completed'], to: 'failed', reason, feeReturned: 0n })
+  if (!after) return
+  const isTaken = async (step: string): Promise<boolean> =>
+    (await postedLegs(tx, tenant, { sourceId: id, step })).length > 0
+  const isLate = await isTaken(lateCaptureStep)
+  await reverse(tx, tenant, { sourceId: id, step: isLate ? lateCaptureStep : captureStep }, receivedMs)
+  const feePaidBy = (await isTaken(lateFeeStep)) ? lateFeeStep : feeStep
+  if (fee > 0n) await reverse(tx, tenant, { sourceId: id, step: feePaidBy }, receivedMs)
+  const back = { ...tenant, id: payment.id, by: -amount, told: 0, at: new Date(nowMs) }
+  // One that is late has failed before, and was told of then.
+  await tellFailed(app, tx, await one(tx.query(changeRefunded, back)), after, reason, isLate ? 2 : 1)
+  await payerHasBackNoMore(app, tx, occasionOf(app, after), payment, after)
 }
 
 /** What follows when money has gone back. `by` is what the payment's refunds grow by; mostly it was counted before. */
@@ -151,6 +181,12 @@ async function toldAgain(app: App, tx: Tx, refund: RefundRow): Promise<void> {
   if (status === 'failed') await doubtful(app, tx, refund, 'a provider gave back what was noted as failed')
 }
 
+/** It is said to have failed: of one that was said to have happened that is word against word. */
+async function contradicted(app: App, tx: Tx, refund: RefundRow): Promise<void> {
+  const { status } = await one(tx.query(findRefund, { ...tenantOf(refund), id: refund.id }))
+  if (status === 'completed') await doubtful(app, tx, refund, 'a provider takes back its word on a refund')
+}
+
 /** Somebody has to look at it; nothing is moved until then. */
 export async function doubtful(app: App, db: Queryable, refund: RefundRow, why: string): Promise<void> {
   const { id, provider } = refund
@@ -167,7 +203,7 @@ async function failed(app: App, tx: Tx, payment: PaymentRow, refund: RefundRow, 
   if (verdict !== 'released') throw new Error(`the money of ${idOf('refund', refund.id)} is not held: ${verdict}`)
   if (refund.fee_returned > 0n) await reverse(tx, tenant, { sourceId: refund.id, step: feeStep }, receivedMs)
   const back = { ...tenant, id: payment.id, by: -refund.amount, told: 0, at: new Date(nowMs) }
-  await tellFailed(app, tx, await one(tx.query(changeRefunded, back)), after, reason)
+  await tellFailed(app, tx, await one(tx.query(changeRefunded, back)), after, reason, 1)
   await purposeOf(payment).refundFailed?.(app, tx, occasionOf(app, after), payment, refund.id)
 }
 
@@ -242,13 +278,14 @@ async function tellFailed(
   payment: PaymentRow,
   row: RefundRow,
   failure_reason: FailureReason,
+  sequence: number,
 ): Promise<void> {
   const refund = refundOf(row, payment)
   const { refund_id, payment_id, amount, currency } = refund
   const payload = {
     livemode: row.environment === 'live',
-    // By itself a refund is told of once: what became of a completed one is told of its payment.
-    sequence: 1,
+    // By itself a refund is told of when it fails: what became of a completed one is told of its payment.
+    sequence,
     refund_id,
     payment_id,
     status: 'failed' as const,
