@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { uuidOf } from '../../src/kernel/ids.ts'
+import { verifyLedger } from '../../src/ledger/verify.ts'
 import type { Client } from '../client.ts'
 import { startMarket } from '../market.ts'
 import { over } from '../paying.ts'
@@ -178,6 +179,44 @@ test('a payout that failed here is not taken for paid because a line looks like 
   const statement = await imported('mpesa', file)
   assert.equal(statement.classes.theirs_only.lines, 1)
   assert.equal((await client.get(`/v1/payouts/${body.payout_id}`)).body.status, 'failed')
+})
+
+test('money that came back of a completed payout or refund is in the wallet again, once its line is there', async () => {
+  const { client } = await world.account({ balance: 1_000 })
+  const payment = await collected(client, '+254700000001', 500, 'KES')
+  const paid = await payout(client, '+254700000001', 100, 'KES')
+  const refund = await refunded(client, payment.payment_id, 200)
+  const before = (await client.get('/v1/wallet/balance')).body.balance
+  const row = (receipt: string, cells: string): string => `${receipt},${nairobi(now())},Completed,${cells}`
+  const header = 'Receipt No.,Completion Time,Transaction Status,Paid In,Withdrawn,Balance,Reason Type,Other Party Info'
+  const backs = [
+    row(paid.provider_reference, '100.00,,,Business Payment Reversal,254700000001 - ASHA'),
+    row(refund.provider_reference, '200.00,,,Business Payment Reversal,254700000001 - ASHA'),
+  ]
+  // Alone they may be a provider's way to write what went out.
+  const early = await imported('mpesa', [header, ...backs].join('\r\n'))
+  assert.equal(early.classes.theirs_only.lines, 2)
+  assert.equal((await client.get(`/v1/payouts/${paid.payout_id}`)).body.status, 'completed')
+  const outs = [
+    row(paid.provider_reference, ',-100.00,,Business Payment to Customer via API,254700000001 - ASHA'),
+    row(refund.provider_reference, ',-200.00,,Business Payment to Customer via API,254700000001 - ASHA'),
+  ]
+  const whole = [header, ...backs, ...outs].join('\r\n')
+  assert.equal((await imported('mpesa', whole)).lines, 2)
+  assert.deepEqual(
+    (await linesOf(early.id)).map((line) => [line.class, line.payout_id ?? line.refund_id, line.booking]),
+    [
+      ['matched', paid.payout_id, null],
+      ['matched', refund.refund_id, null],
+    ],
+  )
+  assert.equal((await client.get(`/v1/payouts/${paid.payout_id}`)).body.status, 'reversed')
+  const { body: failed } = await client.get(`/v1/refunds/${refund.refund_id}`)
+  assert.deepEqual([failed.status, failed.failure_reason], ['failed', 'REVERSED_BY_PROVIDER'])
+  assert.equal((await client.get('/v1/wallet/balance')).body.balance, before + 100 + paid.fee + 200)
+  await imported('mpesa', whole)
+  assert.equal((await client.get('/v1/wallet/balance')).body.balance, before + 300 + paid.fee, 'once')
+  assert.deepEqual((await verifyLedger(world.app.db)).problems, [])
 })
 
 function now(): Date {

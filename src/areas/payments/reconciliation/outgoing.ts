@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lines of money that went out, held against payouts and refunds: by the provider's receipt, or by payee, amount and time.
-// One that nobody knew the end of is settled by its line, as if the provider had told of it. A payout that failed here is
-// never taken for paid by a guess: its line is put before somebody.
+// One that nobody knew the end of is settled by its line, as if the provider had told of it, and so is one that was completed
+// and whose money came back. A payout that failed here is never taken for paid by a guess: its line is put before somebody.
 import type { App } from '../../../platform/app.ts'
 import { maybe, statement, type Tx } from '../../../platform/db.ts'
 import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
@@ -18,7 +18,7 @@ const found = (object: 'payout' | 'refund') => `matched_by = 'receipt', object =
           payment_account = p.account_id, payment_id = p.id, is_settled = true,
           class = case when p.amount = l.amount then 'matched' else 'amount_differs' end`
 
-/** Money that came back for a payout that the provider took back has the payout's receipt too. */
+/** Money that came back for what the provider took back has the receipt of that, too. */
 const matchPayouts = statement<Account, object>(
   'payments.match_payout_receipts',
   `update payments.statement_lines l set ${found('payout')}
@@ -31,8 +31,30 @@ const matchRefunds = statement<Account, object>(
   'payments.match_refund_receipts',
   `update payments.statement_lines l set ${found('refund')}
      from payments.refunds p
-    where ${unmatched} and l.kind = 'other' and ${common} and p.provider_reference = l.receipt`,
+    where ${unmatched} and ${common} and p.provider_reference = l.receipt
+      and (l.kind = 'other' or (l.kind = 'collection' and p.status = 'failed'))`,
 )
+
+/**
+ * Money that came back before anybody told of it. That it went out must be on a statement as well: there are some that have no
+ * minus before what was paid out.
+ */
+const matchTakenBack = (object: 'payout' | 'refund') =>
+  statement<Account, object>(
+    `payments.match_taken_back_${object}s`,
+    `update payments.statement_lines l
+        set class = 'matched', matched_by = 'receipt', object = '${object}', payment_bucket = p.bucket,
+            payment_account = p.account_id, payment_id = p.id, is_settled = false
+       from payments.${object}s p
+      where ${unmatched} and l.kind = 'collection' and ${common} and p.provider_reference = l.receipt and p.amount = l.amount
+        and p.status = 'completed'
+        and exists (select from payments.statement_lines paid
+                     where paid.bucket = l.bucket and paid.account_id = l.account_id and paid.environment = l.environment
+                       and paid.provider = l.provider and paid.country = l.country and paid.receipt = l.receipt
+                       and paid.kind = 'other' and paid.payment_id = p.id)`,
+  )
+const matchPayoutsTakenBack = matchTakenBack('payout')
+const matchRefundsTakenBack = matchTakenBack('refund')
 
 /** The one payout or refund of that amount to that number at that time, when neither has another that fits. */
 const matchPayees = statement<Account, object>(
@@ -72,6 +94,8 @@ export async function matchOutgoing(tx: Tx, account: Account): Promise<void> {
   await tx.query(matchPayouts, account)
   await tx.query(matchRefunds, account)
   await tx.query(matchPayees, account)
+  await tx.query(matchPayoutsTakenBack, account)
+  await tx.query(matchRefundsTakenBack, account)
 }
 
 type Named = One & { receipt: string }
@@ -90,16 +114,35 @@ const nameReceipt = {
   ),
 }
 
-/** Settles the payout or refund that a line says was paid. */
+/** Settles the payout or refund that a line says was paid, or taken back. */
 export async function settleOutgoing(app: App, house: Tenant, line: LineRow): Promise<void> {
   const { payment_bucket: bucket, payment_account: account, payment_id: id, object, receipt, amount } = line
   if (bucket === null || account === null || id === null || object === 'payment')
     throw new Error(`line ${line.id} has nothing to settle`)
   const tenant: Tenant = { bucket, account, environment: line.environment }
+  if (line.kind === 'collection') {
+    const keeps = await (object === 'payout' ? payoutTakenBack : refundTakenBack)(app, tenant, id)
+    return void (await app.db.query(noteSettled, { ...house, id: line.id, ...classOf(keeps) }))
+  }
   const verdict = { kind: 'paid', receipt, micros: amount } as const
   const isNamed = (await app.db.query(nameReceipt[object], { ...tenant, id, receipt })).length > 0
   const keeps = isNamed || (await (object === 'payout' ? payoutPaid : refundPaid)(app, tenant, id, verdict))
-  await app.db.query(noteSettled, { ...house, id: line.id, class: keeps ? 'matched' : 'theirs_only', keeps })
+  await app.db.query(noteSettled, { ...house, id: line.id, ...classOf(keeps) })
+}
+
+function classOf(keeps: boolean): { class: 'matched' | 'theirs_only'; keeps: boolean } {
+  return { class: keeps ? 'matched' : 'theirs_only', keeps }
+}
+
+async function payoutTakenBack(app: App, tenant: Tenant, id: string): Promise<boolean> {
+  return (await settle(app, tenant, id, { kind: 'reversed' })).status === 'reversed'
+}
+
+async function refundTakenBack(app: App, tenant: Tenant, id: string): Promise<boolean> {
+  const refund = await maybe(app.db.query(findRefund, { ...tenant, id }))
+  if (!refund) return false
+  await settleRefund(app, refund, { kind: 'reversed' })
+  return (await maybe(app.db.query(findRefund, { ...tenant, id })))?.status === 'failed'
 }
 
 type Paid = { kind: 'paid'; receipt: string; micros: bigint }
