@@ -184,13 +184,18 @@ export function disputeNotice(moment: 'created' | 'closed'): string {
   return `${disputeNotices}${moment}`
 }
 
-/** Whether a notice is of a dispute. What became of it is asked for. */
-export function isDisputeNotice(bytes: Buffer): boolean {
+/** What the acquirer calls a notice of a refund that failed, also one that had succeeded. */
+export const refundFailedNotice = 'refund.failed'
+
+/** What a notice is about, beside the payment itself. What became of it is asked for. */
+export function noticeSubject(bytes: Buffer): 'dispute' | 'refund' | null {
   try {
     const notice: unknown = JSON.parse(bytes.toString())
-    return textOf(membersOf(notice).type).startsWith(disputeNotices)
+    const type = textOf(membersOf(notice).type)
+    if (type.startsWith(disputeNotices)) return 'dispute'
+    return /^(charge\.)?refund/.test(type) ? 'refund' : null
   } catch {
-    return false
+    return null
   }
 }
 

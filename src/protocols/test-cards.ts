@@ -14,6 +14,7 @@ export type CardPlay =
   | 'challenged_declined'
   | 'refund_late'
   | 'refund_fails'
+  | 'refund_bounces'
   | 'disputed'
   | 'declined_later'
   | 'cut'
@@ -36,6 +37,7 @@ const plays: Readonly<Record<string, CardPlay>> = {
   '4000000000004954': 'approved',
   '4000000000007726': 'refund_late',
   '4000000000005126': 'refund_fails',
+  '4000000000005134': 'refund_bounces',
   '4000000000000259': 'disputed',
   '4000000000000317': 'declined_later',
   '4000000000000341': 'cut',

@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { passesLuhn } from '../kernel/card.ts'
-import { acquirerPaths, signatureHeader, signNotice } from '../protocols/acquirer.ts'
+import { acquirerPaths, refundFailedNotice, signatureHeader, signNotice } from '../protocols/acquirer.ts'
 import { membersOf, textOf } from '../protocols/json.ts'
 import { type CardPlay, playOfCard } from '../protocols/test-cards.ts'
 import { DisputeDesk } from './acquirer-disputes.ts'
@@ -15,6 +15,9 @@ import { type Asked, type ProviderServerOptions, SimulatedProvider, say } from '
 const maxIntents = 100_000
 const maxRefunds = 100_000
 const refundLateMs = 60_000
+const refundBounceMs = 20_000
+const tellAgainMs = 10_000
+const mostTellings = 5
 const noticeTimeoutMs = 5_000
 const challengePath = '/challenge/'
 
@@ -53,6 +56,8 @@ interface Refund {
   intent: string
   amount: number
   status: 'pending' | 'succeeded' | 'failed'
+  /** How often it was told that it has failed. */
+  tellings?: number
 }
 
 export class AcquirerSimulator extends SimulatedProvider {
@@ -80,7 +85,7 @@ export class AcquirerSimulator extends SimulatedProvider {
     this.#refunds = journal.book({
       name: 'refunds',
       most: maxRefunds,
-      due: async (refund) => this.#giveBack(refund),
+      due: async (refund) => (refund.status === 'pending' ? this.#giveBack(refund) : this.#bounce(refund)),
     })
     this.#tokens = journal.book({ name: 'tokens', most: maxIntents })
     this.#stumbled = journal.book({ name: 'stumbled', most: maxIntents })
@@ -254,13 +259,24 @@ export class AcquirerSimulator extends SimulatedProvider {
     const isLate = intent.play === 'refund_late'
     const status = intent.play === 'refund_fails' ? 'failed' : isLate ? 'pending' : 'succeeded'
     const refund: Refund = { id: `re_${randomBytes(12).toString('hex')}`, reference, intent: intent.id, amount, status }
-    this.#refunds.put(reference, refund, isLate ? refundLateMs : undefined)
+    const bounceMs = intent.play === 'refund_bounces' ? refundBounceMs : undefined
+    this.#refunds.put(reference, refund, isLate ? refundLateMs : bounceMs)
     say(response, 200, shownRefund(refund))
   }
 
   #giveBack(refund: Refund): undefined {
     refund.status = 'succeeded'
     this.#refunds.keep(refund.reference)
+  }
+
+  /** The card is closed: the money comes back, which is told until it is taken. */
+  async #bounce(refund: Refund): Promise<number | undefined> {
+    refund.status = 'failed'
+    refund.tellings = (refund.tellings ?? 0) + 1
+    this.#refunds.keep(refund.reference)
+    const notice = { type: refundFailedNotice, data: { object: shownRefund(refund) } }
+    const isTaken = await this.#tellNotice(this.#intents.get(refund.intent)?.notifyUrl ?? '', notice)
+    return isTaken || refund.tellings >= mostTellings ? undefined : tellAgainMs
   }
 
   #capture(intent: Intent, body: Asked['body'], response: ServerResponse): void {

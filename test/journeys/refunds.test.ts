@@ -643,6 +643,29 @@ test('what was paid by card goes back to the card, whole or in parts, at once, l
   }
 })
 
+test('a refund that comes back to the acquirer, because the card is closed, is in the wallet again', async () => {
+  const { client } = await world.account({ balance: 100 })
+  const body = { amount: 1_000, currency: 'KES', card: { number: '4000000000005134', ...card } }
+  const { payment_id } = (await client.post('/v1/payments', body)).body
+  const first = (await client.post(`/v1/payments/${payment_id}/refund`, { amount: 300 })).body
+  const second = (await client.post(`/v1/payments/${payment_id}/refund`, { amount: 200 })).body
+  assert.deepEqual([first.status, second.status], ['completed', 'completed'])
+  for (const { refund_id } of [first, second])
+    await eventually(async () => {
+      const { status, failure_reason } = (await client.get(`/v1/refunds/${refund_id}`)).body
+      return status === 'failed' && failure_reason === 'REVERSED_BY_PROVIDER'
+    }, 'the refund to be taken back')
+  assert.deepEqual(await wallet(client), { balance: 1_071, held: 0 })
+  assert.deepEqual(await refundEvents(client), [
+    'payment.refunded',
+    'payment.refunded',
+    'refund.failed',
+    'refund.failed',
+  ])
+  assert.equal((await client.get(`/v1/payments/${payment_id}`)).body.amount_refunded, 0)
+  assert.deepEqual((await verifyLedger(world.app.db)).problems, [])
+})
+
 test('what was paid by bank goes back to where it came from', async () => {
   const { client } = await world.account({ balance: 100 })
   const bank = { account_number: '0112230001', bank_code: '999', account_name: 'Asha Otieno' }

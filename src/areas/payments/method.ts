@@ -64,11 +64,14 @@ export interface PaymentMethod {
   query(app: App, tenant: Tenant, attempt: AttemptRow, payment: PaymentRow): Promise<Verdict | null>
   /** Tells the provider that the payment was given up, where it can be told. */
   withdraw?(app: App, tenant: Tenant, attempt: AttemptRow): Promise<Verdict>
-  /** What a callback says, and what the provider wants to hear after it; null when it is none of the provider's. */
+  /**
+   * What a callback says, what the provider wants to hear after it, and what else it must be asked about; null when it is none of
+   * the provider's.
+   */
   heard(
     app: App,
     tenant: Tenant,
     attempt: AttemptRow,
     callback: Callback,
-  ): Promise<{ verdicts: readonly Verdict[]; thanks: object; isDispute?: boolean } | null>
+  ): Promise<{ verdicts: readonly Verdict[]; thanks: object; follows?: 'dispute' | 'refund' | null } | null>
 }

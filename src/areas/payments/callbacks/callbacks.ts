@@ -7,6 +7,7 @@ import type { App } from '../../../platform/app.ts'
 import { followDisputes } from '../disputes/follow.ts'
 import type { Callback } from '../method.ts'
 import { methodOf } from '../payment-methods.ts'
+import { followRefunds } from '../refunds/follow.ts'
 import { recallAsked } from '../remembered.ts'
 import { settle } from '../settle.ts'
 import { attemptAndPayment } from '../store.ts'
@@ -58,7 +59,8 @@ async function takeAttempt(app: App, call: Call): Promise<object | null> {
   let after = payment
   for (const verdict of heard.verdicts) after = await settle(app, tenant, attempt, verdict, after)
   // A notice that could not be followed is not taken, so that the provider tells it again.
-  if (heard.isDispute && !(await followDisputes(app, tenant, attempt))) return null
+  if (heard.follows === 'dispute' && !(await followDisputes(app, tenant, attempt))) return null
+  if (heard.follows === 'refund' && !(await followRefunds(app, tenant, attempt))) return null
   return heard.thanks
 }
 

@@ -8,7 +8,7 @@ import type { Currency, Money } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import { isDisputeNotice } from '../../../protocols/acquirer.ts'
+import { noticeSubject } from '../../../protocols/acquirer.ts'
 import { callbackUrl, secretNameOf } from '../callbacks/address.ts'
 import type { Subject } from '../fraud/fields.ts'
 import { missing, type NewPayment } from '../input.ts'
@@ -137,7 +137,7 @@ export const card: PaymentMethod = {
     if (!carrier?.isSigned(bytes, headers)) return null
     const outcome = await carrier.query(attempt.id, marketOf(attempt).currency)
     const verdicts = [await verdictOf(app, tenant, attempt, outcome)]
-    return { verdicts, thanks: {}, isDispute: isDisputeNotice(bytes) }
+    return { verdicts, thanks: {}, follows: noticeSubject(bytes) }
   },
 }
 

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asking the acquirer what became of the refunds of a payment, also of those that were completed: a card may be closed by the
+// time the money comes back to it, and then the acquirer has it again.
+import type { App } from '../../../platform/app.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import { isAnswered } from '../providers/provider.ts'
+import type { AttemptRow } from '../store.ts'
+import { refunderOf } from './desks.ts'
+import { settleRefund } from './settle.ts'
+import { newestRefunds } from './store.ts'
+import { orderOf } from './submit.ts'
+
+/** A payment has hardly more. */
+const mostRefunds = 100
+
+/** Whether the acquirer said how the refunds of an attempt stand; what it said is done then. */
+export async function followRefunds(app: App, tenant: Tenant, attempt: AttemptRow): Promise<boolean> {
+  const refunds = await app.db.query(newestRefunds, { ...tenant, payment: attempt.payment_id, limit: mostRefunds })
+  for (const refund of refunds) {
+    // Nobody was asked for it yet, or it is known to have failed.
+    if (refund.state === 'planned' || refund.status === 'failed') continue
+    const told = await refunderOf(app, refund, tenant.environment)?.queryRefund(await orderOf(app, refund))
+    if (!told || !isAnswered(told)) return false
+    const isTakenBack = refund.status === 'completed' && told.kind === 'refused'
+    await settleRefund(app, refund, isTakenBack ? { kind: 'reversed' } : told)
+  }
+  return true
+}
