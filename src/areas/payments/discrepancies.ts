@@ -42,23 +42,28 @@ const columns = `d.payment_id as id, d.bucket, d.account_id, d.environment, p.pu
   d.receipt, d.found_at, d.resolved_at, d.note`
 const ofPayment = `p.bucket = d.bucket and p.account_id = d.account_id and p.environment = d.environment and p.id = d.payment_id`
 
-const insertDiscrepancy = statement<
-  Tenant & {
-    payment: string
-    provider: string
-    currency: string
-    asked: bigint
-    told: bigint
-    receipt: string | null
-    at: Date
-  },
-  object
->(
-  'payments.insert_discrepancy',
-  `insert into payments.discrepancies (bucket, account_id, environment, payment_id, provider, currency, asked_amount,
-     told_amount, receipt, found_at)
-   values ($bucket, $account, $environment, $payment, $provider, $currency, $asked, $told, $receipt, $at)
-   on conflict do nothing`,
+type Found = Tenant & {
+  payment: string
+  provider: string
+  currency: string
+  asked: bigint
+  told: bigint
+  receipt: string | null
+  at: Date
+}
+
+const insert = `insert into payments.discrepancies as d (bucket, account_id, environment, payment_id, provider, currency,
+     asked_amount, told_amount, receipt, found_at)
+   values ($bucket, $account, $environment, $payment, $provider, $currency, $asked, $told, $receipt, $at)`
+
+const insertDiscrepancy = statement<Found, object>('payments.insert_discrepancy', `${insert} on conflict do nothing`)
+
+/** A second dispute is news, whatever was said of the first. */
+const replaceDiscrepancy = statement<Found, object>(
+  'payments.replace_discrepancy',
+  `${insert} on conflict (bucket, account_id, environment, payment_id) do update
+      set told_amount = excluded.told_amount, receipt = excluded.receipt, found_at = excluded.found_at,
+          resolved_at = null, note = null`,
 )
 
 const listOpen = statement<{ buckets: readonly number[]; after: string | null; limit: number }, DiscrepancyRow>(
@@ -96,18 +101,19 @@ export async function noteDiscrepancy(app: App, payment: PaymentRow, verdict: Ve
   app.log.error({ payment: idOf('payment', id), provider }, 'a provider collected another amount than was asked for')
 }
 
-/** Puts a payment on the list, once, of which a lost dispute and the refunds together take more than was paid. */
+/** Puts a payment on the list, or there once more, of which lost disputes and the refunds together take more than was paid. */
 export async function noteTakenTwice(
   app: App,
   tx: Tx,
   { bucket, account_id: account, environment, id, provider, currency, amount: asked, refunded }: PaymentRow,
-  dispute: { amount: bigint; provider_id: string },
+  dispute: { provider_id: string },
+  disputed: bigint,
 ): Promise<void> {
-  const told = refunded + dispute.amount
+  const told = refunded + disputed
   const at = new Date(app.clock.nowMs())
   const found = { bucket, account, environment, payment: id, provider, currency, asked, told, at }
-  await tx.query(insertDiscrepancy, { ...found, receipt: dispute.provider_id })
-  app.log.error({ payment: idOf('payment', id), provider }, 'refunds and a lost dispute take more than was paid')
+  await tx.query(replaceDiscrepancy, { ...found, receipt: dispute.provider_id })
+  app.log.error({ payment: idOf('payment', id), provider }, 'refunds and lost disputes take more than was paid')
 }
 
 const Discrepancy = Type.Object(
@@ -120,7 +126,7 @@ const Discrepancy = Type.Object(
     currency: Type.String(),
     asked_amount: Amount({ description: 'What the payer was asked for' }),
     told_amount: Amount({
-      description: 'What the provider says it collected, or what refunds and a lost dispute take back together',
+      description: 'What the provider says it collected, or what refunds and lost disputes take back together',
     }),
     provider_reference: Nullable(
       Type.String({ description: 'The provider’s receipt for it, or its id of the dispute' }),
@@ -137,7 +143,7 @@ const listRoute = list({
   operation: 'operator.listPaymentDiscrepancies',
   summary: 'List the payments of which a provider told another amount than was asked for, oldest first',
   description:
-    'One that is `failed` has its money in `suspense:<provider>`. One that is `completed` was booked as asked for before the amount was told, or a lost dispute and its refunds together take more than was paid: compare it with the provider’s statement.',
+    'One that is `failed` has its money in `suspense:<provider>`. One that is `completed` was booked as asked for before the amount was told, or lost disputes and its refunds together take more than was paid: compare it with the provider’s statement.',
   scope: 'operator',
   query: Type.Object({ limit: listQuery.limit, cursor: listQuery.cursor }),
   row: Discrepancy,

@@ -16,7 +16,14 @@ import { toldOf } from '../payment.ts'
 import { payerHasBack, refundsOf } from '../refunds/refund.ts'
 import { type AttemptRow, lockPayment, noteDispute, type PaymentRow } from '../store.ts'
 import { disputeOf } from './dispute.ts'
-import { closeDispute, type DisputeRow, findProvidersDispute, insertDispute, statusOfDisputes } from './store.ts'
+import {
+  claimedByOthers,
+  closeDispute,
+  type DisputeRow,
+  findProvidersDispute,
+  insertDispute,
+  statusOfDisputes,
+} from './store.ts'
 
 /** What is held for a dispute, until it is captured or released. */
 const holdStep = 'dispute:hold'
@@ -49,7 +56,7 @@ export async function applyDispute(
  * The issuer has taken the money already, so that the dispute is opened whatever the wallet holds: what can be spent is set
  * aside, with the overdraft that the operator grants. A wallet never falls below that, so that a dispute cannot lend an
  * account what nobody has decided to lend it; what is missing is asked for again when the dispute is lost. What refunds
- * give back, also those under way, is not set aside once more.
+ * give back, also those under way, is not set aside once more, nor what another dispute of the payment wants or has taken.
  */
 async function opened(
   app: App,
@@ -62,7 +69,9 @@ async function opened(
   const { tenant, receivedMs, nowMs } = occasion
   const currency = currencyOf(payment.currency)
   const id = newUuid(receivedMs)
-  const held = least(least(amount, leftOf(payment)), await lockAvailable(tx, tenant, currency))
+  const claimed = await one(tx.query(claimedByOthers, { ...tenant, payment: payment.id, id }))
+  const left = leftOf(payment, claimed.open + claimed.lost)
+  const held = least(least(amount, left), await lockAvailable(tx, tenant, currency))
   const dispute = await one(
     tx.query(insertDispute, {
       ...tenant,
@@ -105,8 +114,8 @@ async function kept(tx: Tx, tenant: Tenant, { id, held }: DisputeRow): Promise<b
 }
 
 /**
- * The money leaves the wallet, as far as it is there; gives what is owed then. What the acquirer takes beyond what refunds
- * have left of the payment is not the account's to pay: somebody has to look at it.
+ * The money leaves the wallet, as far as it is there; gives what is owed then. What the acquirer takes beyond what refunds and
+ * other lost disputes have left of the payment is not the account's to pay: somebody has to look at it.
  */
 async function paid(
   app: App,
@@ -116,8 +125,9 @@ async function paid(
   dispute: DisputeRow,
 ): Promise<bigint> {
   const { id, held } = dispute
-  const amount = least(dispute.amount, leftOf(payment))
-  if (amount < dispute.amount) await noteTakenTwice(app, tx, payment, dispute)
+  const { lost } = await one(tx.query(claimedByOthers, { ...tenant, payment: payment.id, id }))
+  const amount = least(dispute.amount, leftOf(payment, lost))
+  if (amount < dispute.amount) await noteTakenTwice(app, tx, payment, dispute, lost + dispute.amount)
   const currency: Currency = currencyOf(dispute.currency)
   const float = 'float:acquirer'
   const step = { sourceId: id, step: holdStep }
@@ -157,7 +167,8 @@ function requireDone(id: string, verdict: string, expected: string): void {
   if (verdict !== expected) throw new Error(`the ledger says ${verdict} of ${idOf('dispute', id)}, not ${expected}`)
 }
 
-/** What refunds have left of a payment, those under way included. */
-function leftOf({ amount, refunded }: PaymentRow): bigint {
-  return amount - refunded
+/** What refunds have left of a payment, those under way included, and other disputes. */
+function leftOf({ amount, refunded }: PaymentRow, claimed: bigint): bigint {
+  const left = amount - refunded - claimed
+  return left > 0n ? left : 0n
 }

@@ -67,6 +67,14 @@ export const statusOfDisputes = statement<Tenant & { payment: string }, { status
     order by array_position(array['open', 'lost', 'won'], status) limit 1`,
 )
 
+/** What other disputes of a payment want, as long as they are open, and what those took that were lost. */
+export const claimedByOthers = statement<Tenant & { payment: string; id: string }, { open: bigint; lost: bigint }>(
+  'payments.claimed_by_others',
+  `select coalesce(sum(amount) filter (where status = 'open'), 0)::bigint as open,
+          coalesce(sum(amount) filter (where status = 'lost'), 0)::bigint as lost
+     from payments.disputes where ${mine} and payment_id = $payment and id <> $id`,
+)
+
 /** What the payer has back of a payment: what was given back, and what was lost in disputes. */
 export const backWithPayer = statement<Tenant & { payment: string }, { amount: bigint }>(
   'payments.back_with_payer',
