@@ -24,7 +24,7 @@ import { rollUp } from './ledger/rollups.ts'
 import { verifyLedger } from './ledger/verify.ts'
 import { certificatesIn } from './places.ts'
 import type { App } from './platform/app.ts'
-import type { Area } from './platform/area.ts'
+import { type Area, chargesOf } from './platform/area.ts'
 import { Tokens } from './platform/auth/tokens.ts'
 import { Authenticator, addressList } from './platform/auth.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
@@ -238,6 +238,7 @@ async function buildApp({ config, areas, clock, log, db, address, dispatcher, si
     requestLog: new RequestLog(db, clock, log),
     authenticator: new Authenticator(credentialStore(db, signals, clock, config, outbox), signals, clock, tokens),
     prices: new PriceBook({ db, signals, log }),
+    charges: chargesOf(areas),
     simulators,
     commit: (operation, item) => committer.commit(operation, item),
   }

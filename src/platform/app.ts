@@ -55,6 +55,8 @@ export interface App {
   readonly requestLog: RequestLog
   readonly authenticator: Authenticator
   readonly prices: PriceSource
+  /** What can have a price: area -> units. */
+  readonly charges: ReadonlyMap<string, readonly string[]>
   readonly simulators: Simulators
   /** Group commit: one durable write, shared with whoever writes at the same moment. */
   commit<Item extends Columns, Verdict extends Columns>(

@@ -25,6 +25,14 @@ export interface EventAnswer {
 /** Does what an answer asks for; gives a sentence for the log of the delivery when it refuses. May be asked twice. */
 export type TakeAnswer = (app: App, answer: EventAnswer) => Promise<string | null>
 
+/** Area of the price list -> units that something is charged by. */
+export type Charges = Readonly<Record<string, readonly string[]>>
+
+/** What all areas together charge for. */
+export function chargesOf(areas: readonly Pick<Area, 'charges'>[]): ReadonlyMap<string, readonly string[]> {
+  return new Map(areas.flatMap(({ charges = {} }) => Object.entries(charges)))
+}
+
 export interface Area {
   readonly name: string
   readonly routes: readonly Route[]
@@ -33,6 +41,8 @@ export interface Area {
   readonly chores?: readonly Chore[]
   /** Events whose receivers may ask for something in their answer: name -> who does it. */
   readonly answers?: Readonly<Record<string, TakeAnswer>>
+  /** What it charges for: the names under which the price list has it, and what they are counted by. */
+  readonly charges?: Charges
   /** What accounts paid for what it did, by the country it went to; for usage. The ledger has it under `revenue:` and its name. */
   readonly spendByCountry?: SpendByCountry
   /** Addresses outside /v1, which need no credentials. */

@@ -175,6 +175,22 @@ test('a price is in force once it is set, the most exact one first', async () =>
   assert.equal((await world.operator.get('/v1/operator/prices?area=sms')).body.data.length, 0, 'all or none')
 })
 
+test('a price is of something that is charged for', async () => {
+  const price = { area: 'sms', unit: 'segment', amount: 1, currency: 'KES' }
+  for (const [wrong, field, sentence] of [
+    [{ unit: 'segments' }, 'unit', /^is nothing that sms is charged by; there are segment$/],
+    [{ area: 'payouts', unit: 'card.percent' }, 'unit', /there are mobile_money\.percent, .*bank_transfer\.max$/],
+    [{ area: 'smss' }, 'area', /^has nothing that is charged for; there are sms, payments, payouts/],
+    [{ area: 'constructor' }, 'area', /nothing/],
+  ] as const) {
+    const { status, body } = await world.operator.post('/v1/operator/prices', { ...price, ...wrong })
+    assert.deepEqual([status, body.error.fields[0].field], [422, field])
+    assert.match(body.error.fields[0].message, sentence)
+  }
+  const { body } = await world.operator.post('/v1/operator/prices/import', { prices: [price, { ...price, unit: 'x' }] })
+  assert.equal(body.error.fields[0].field, 'prices[1].unit')
+})
+
 test('a price of an account names it in the audit log, and one of nobody is refused', async () => {
   const ada = await world.account()
   const nobody = idOf('account', newUuid(Date.now()))

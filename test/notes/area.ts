@@ -247,4 +247,11 @@ const getNote = read({
   },
 })
 
-export const notes: Area = { name: 'notes', routes: [createNote, getNote], jobs: [publish], events: [published, shown] }
+export const notes: Area = {
+  name: 'notes',
+  routes: [createNote, getNote],
+  jobs: [publish],
+  events: [published, shown],
+  // Letters and parcels are on the price list, and nobody sends any.
+  charges: { notes: ['note'], letters: ['page'], parcels: ['kilo'] },
+}

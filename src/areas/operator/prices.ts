@@ -60,8 +60,8 @@ const PriceRecord = Type.Object(
 )
 
 export const PriceSet = Type.Object({
-  area: Word('What is sold, such as sms'),
-  unit: Word('Per what, such as segment'),
+  area: Word('What is sold: sms, payments or payouts'),
+  unit: Word('Per what: segment for texts, and such as mobile_money.percent for payments and payouts'),
   country: Type.Optional(CountryOrAll()),
   network: Type.Optional(Type.String({ minLength: 1, maxLength: 60, description: 'A network within the country' })),
   account_id: Type.Optional(Type.String({ maxLength: 60, description: 'Only for this account' })),
@@ -220,6 +220,7 @@ export function newPrice(app: App, input: Static<typeof PriceSet>, nowMs: number
   const currency = currencyTaken(app, input.currency, `${place}currency`)
   const account = input.account_id === undefined ? null : uuidOf('account', input.account_id)
   if (input.account_id !== undefined && account === null) throw noSuchAccount(place)
+  requireCharged(app, input, place)
   if (input.country === allCountries && input.area !== 'payments')
     throw invalid(`${place}country`, `is ${allCountries} only for payments by card; leave it out for all countries`)
   if (input.network !== undefined && input.country === undefined)
@@ -233,6 +234,15 @@ export function newPrice(app: App, input: Static<typeof PriceSet>, nowMs: number
     money: { micros, currency },
     effectiveFrom: (input.effective_from === undefined ? null : parseMoment(input.effective_from)) ?? new Date(nowMs),
   }
+}
+
+/** A price that nothing is charged by would be taken for one that is in force. */
+function requireCharged({ charges }: App, { area, unit }: Static<typeof PriceSet>, place: string): void {
+  const units = charges.get(area)
+  if (!units)
+    throw invalid(`${place}area`, `has nothing that is charged for; there are ${[...charges.keys()].join(', ')}`)
+  if (!units.includes(unit))
+    throw invalid(`${place}unit`, `is nothing that ${area} is charged by; there are ${units.join(', ')}`)
 }
 
 /** Those of some prices whose account does not exist. */

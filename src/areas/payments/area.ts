@@ -25,6 +25,7 @@ import { payoutRoutes } from './payouts/routes.ts'
 import { batchedPayoutJob, payoutJob } from './payouts/submit.ts'
 import { gatewayOf } from './providers/gateway.ts'
 import { operatorRoutes } from './providers/operator.ts'
+import { paymentCharges } from './providers/terms.ts'
 import { mountReceipts } from './receipts/page.ts'
 import { reconciliation } from './reconciliation/reconciliation.ts'
 import { takeRefund } from './refunds/callbacks.ts'
@@ -70,6 +71,7 @@ export const payments: Area = {
     ...reconciliation.jobs,
   ],
   chores: [velocityChore],
+  charges: paymentCharges,
   events: [paymentEvents, refundEvents, payoutEvents, fraudEvents].flatMap((group) => Object.values(group)),
   mount: (http, app) => {
     mountCallbacks(http, app)

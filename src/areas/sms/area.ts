@@ -25,6 +25,7 @@ import { countryRoutes } from './operator/countries.ts'
 import { assignedNumberRoutes } from './operator/numbers.ts'
 import { reviewRoutes } from './operator/senders.ts'
 import { portedNumberRoutes } from './ported/places.ts'
+import { smsCharges } from './prices/pricing.ts'
 import { spendByCountry } from './prices/spending.ts'
 import { textChore } from './retention.ts'
 import { messageRoutes } from './routes.ts'
@@ -54,6 +55,7 @@ export const sms: Area = {
   events: Object.values(smsEvents),
   answers: { [smsEvents.received.name]: takeAnswer },
   chores: [...receiptChores, strayChore, textChore, shortLinkChore],
+  charges: smsCharges,
   spendByCountry,
   mount: (http, app) => {
     mountOptOutPage(http, app)

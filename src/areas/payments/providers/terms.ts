@@ -5,6 +5,7 @@
 import { AppError } from '../../../kernel/errors.ts'
 import { type Currency, currencies, divideHalfEven, formatMicros, type Money } from '../../../kernel/money.ts'
 import type { PriceSource } from '../../../platform/app.ts'
+import type { Charges } from '../../../platform/area.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 
@@ -48,6 +49,14 @@ const usualBounds: Readonly<Record<Currency, readonly [min: number, max: number]
 
 /** Cards and banks take more at once than a phone does. */
 const largerBy = 10n
+
+const unitsOf = (methods: readonly MethodName[]): string[] =>
+  methods.flatMap((method) => ['percent', 'fixed', 'min', 'max'].map((term) => `${method}.${term}`))
+
+export const paymentCharges: Charges = {
+  payments: unitsOf(['mobile_money', 'card', 'bank_transfer']),
+  payouts: unitsOf(['mobile_money', 'bank_transfer']),
+}
 
 export function termsOf(
   { prices, clock }: { prices: Pick<PriceSource, 'quote'>; clock: Clock },

@@ -3,6 +3,7 @@
 import { type Currency, isCurrency } from '../../../kernel/money.ts'
 import type { Place } from '../../../kernel/phone.ts'
 import type { App } from '../../../platform/app.ts'
+import type { Charges } from '../../../platform/area.ts'
 import type { Caller } from '../../../platform/auth.ts'
 
 /** Micros of the currency for a segment to anywhere, until the operator sets a price: about 0.6 US cents in each. */
@@ -48,10 +49,15 @@ export function priceOf(app: App, buyer: Buyer, place: Place): bigint {
   return app.prices.quote(wanted(buyer, place))?.micros ?? BigInt(placeholderMicros[buyer.currency])
 }
 
+const area = 'sms'
+const unit = 'segment'
+
+export const smsCharges: Charges = { [area]: [unit] }
+
 function wanted({ account, currency, atMs }: Buyer, { country, network }: Place) {
   return {
-    area: 'sms',
-    unit: 'segment',
+    area,
+    unit,
     currency,
     account,
     atMs,
