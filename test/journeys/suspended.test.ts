@@ -3,7 +3,7 @@
 // would have, what comes in is stored and told, and what waited goes on when the account is active again.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { bring } from '../../src/areas/sms/inbound/take.ts'
+import { bring } from '../../src/areas/sms/sandbox/bring.ts'
 import { rechargeAll } from '../../src/areas/wallet/auto-recharge.ts'
 import { topup } from '../../src/areas/wallet/topup.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'

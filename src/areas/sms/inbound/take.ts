@@ -3,56 +3,14 @@
 // keyword's own reply sent. All of it in one transaction, after which the carrier hears that it arrived.
 import { AppError } from '../../../kernel/errors.ts'
 import type { App } from '../../../platform/app.ts'
-import { onePerApp } from '../../../platform/one-per-app.ts'
-import type { Tenant } from '../../../platform/tenant.ts'
 import type { Incoming } from '../carrier.ts'
 import { isSandbox, networkOf } from '../network/network.ts'
 import { findPlaces } from '../ported/places.ts'
+import { expectedOf } from '../sandbox/bring.ts'
 import { countriesOf, handsetOf, isLocal } from './handset.ts'
 import { forNobody, join } from './join.ts'
-import { claimsTo, homesOf, type Whose } from './owner.ts'
+import { claimsTo, homesOf } from './owner.ts'
 import { receive } from './receive.ts'
-
-/** A message that a request of this node has just asked the simulator for. */
-interface Expected {
-  readonly from: string
-  readonly to: string
-  readonly text: string
-  readonly by: Whose
-  arrived(id: string): void
-}
-
-const expected = onePerApp(() => new Set<Expected>())
-
-/** Has the simulator bring a message, and gives the id under which it was stored. */
-export async function bring(
-  app: App,
-  tenant: Tenant,
-  clockOffsetMs: number,
-  message: { from: string; to: string; text: string },
-): Promise<string> {
-  const { smsc } = app.simulators
-  if (smsc === null) throw new Error('there is no simulator on this node')
-  let stored: string | null = null
-  const wanted: Expected = {
-    ...message,
-    by: { tenant, clockOffsetMs },
-    arrived: (id) => {
-      stored = id
-    },
-  }
-  expected(app).add(wanted)
-  try {
-    // The other side answers once it has stored it.
-    await smsc.inbound(message.from, message.to, message.text)
-  } catch (cause) {
-    throw new AppError('PROVIDER_UNAVAILABLE', 'the sandbox is not connected', { cause, retryAfterSeconds: 1 })
-  } finally {
-    expected(app).delete(wanted)
-  }
-  if (stored === null) throw new AppError('SERVICE_UNAVAILABLE', 'the message was not stored', { retryAfterSeconds: 1 })
-  return stored
-}
 
 /** Takes what a handset sent; fulfilled when it is stored. Throws INVALID_REQUEST when nobody can have sent it. */
 export async function takeIncoming(app: App, brought: Incoming): Promise<void> {
@@ -88,18 +46,4 @@ async function named(app: App, message: Incoming): Promise<Incoming> {
   const from = handsetOf(message.from, [countriesOf(to), served, homes])
   if (from === null) throw new AppError('INVALID_REQUEST', `${message.from} is no number of a known country`)
   return { ...message, from, to }
-}
-
-/** A part of it is enough to know it by; one that comes whole is expected no longer. */
-function expectedOf(app: App, { from, to, text, part }: Incoming): Expected | undefined {
-  for (const wanted of expected(app))
-    if (isSameNumber(wanted.from, from) && isSameNumber(wanted.to, to) && wanted.text.includes(text)) {
-      if (part === null) expected(app).delete(wanted)
-      return wanted
-    }
-  return undefined
-}
-
-function isSameNumber(a: string, b: string): boolean {
-  return a.replace('+', '') === b.replace('+', '')
 }

@@ -2,7 +2,6 @@
 // Nobody can answer STOP to a sender that is a name. Where a promotional text says {{optout}}, each recipient gets a short
 // link instead, to a page that asks once and opts them out. The page changes nothing until its button is pressed, because
 // programs look at links in messages before people do.
-import { randomBytes } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { buckets, newUuid } from '../../../kernel/ids.ts'
 import { isE164 } from '../../../kernel/phone.ts'
@@ -17,15 +16,9 @@ import { givePage, notice, type Page } from '../../../platform/web/shell.ts'
 import { insertOptOut } from '../consent/store.ts'
 import { smsEvents } from '../events.ts'
 import { lengthChecked, type MessageType, type Segments } from '../message.ts'
+import { anyToken, isToken, newToken, noSuchLink } from './token.ts'
 
 const placeholder = '{{optout}}'
-/** 55 random bits: enough that nobody finds somebody else's, in few characters. */
-export const tokenLength = 11
-const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
-const form = new RegExp(`^[${alphabet}]{${tokenLength}}$`)
-/** The length of a real one, so that texts are counted before their links are known. */
-const anyToken = '0'.repeat(tokenLength)
-
 /** The text as long as it will be when it has its link; refuses one that is too long then. */
 export function withRoomForLink(app: App, type: MessageType, message: string): string {
   if (type !== 'promotional' || !message.includes(placeholder)) return message
@@ -92,15 +85,6 @@ function linkOf(app: App, token: string): string {
   return `${app.publicUrl}/o/${token}`
 }
 
-export function newToken(): string {
-  return [...randomBytes(tokenLength)].map((byte) => alphabet[byte % alphabet.length]).join('')
-}
-
-/** Whether it can be one of ours: what stands in an address may be anything. */
-export function isToken(text: string): boolean {
-  return form.test(text)
-}
-
 interface Link {
   bucket: number
   account_id: string
@@ -158,9 +142,4 @@ function page({ sender, phone, environment }: Link, isDone: boolean): Page {
     ? notice('good', 'You are off the list', html`<p>${sender} will send no more messages to ${number}.</p>`)
     : html`<h1>No more messages from ${sender} to ${number}?</h1><form method="post"><button>Stop them</button></form>`
   return { title: sender, from: sender, isTest: environment === 'test', content }
-}
-
-export const noSuchLink: Page = {
-  title: 'No such page',
-  content: notice('bad', 'No such page', html`<p>There is no such link. Copy all of it from the message.</p>`),
 }

@@ -15,14 +15,12 @@ import { mine, type Tenant } from '../../../platform/tenant.ts'
 import { givePage } from '../../../platform/web/shell.ts'
 import { lengthChecked, type Segments } from '../message.ts'
 import type { ShortLink } from '../schema.ts'
-import { isToken, newToken, noSuchLink, tokenLength } from './opt-out-links.ts'
+import { anyToken, isToken, newToken, noSuchLink, tokenLength } from './token.ts'
 
 /** Links that one text may have made short. */
 const maxLinks = 10
 /** As long as an account may keep its texts, after which nobody can tell what a link was in. */
 const keepDays = 400
-/** The length of a real one, so that texts are counted before their links are known. */
-const anyToken = '0'.repeat(tokenLength)
 const httpsLink = /https:\/\/[^\s<>"“”«»]+/g
 /** What ends a sentence in any script, and not the link in it. */
 const sentenceEnd = /(?:(?![/%&#@*\\])[\p{Po}’])+$/u

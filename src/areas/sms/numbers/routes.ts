@@ -8,57 +8,26 @@ import { record } from '../../../platform/audit.ts'
 import { maybe, one, statement } from '../../../platform/db.ts'
 import { pageOf, windowOf } from '../../../platform/page.ts'
 import { list, type Route, read, write } from '../../../platform/route.ts'
-import { listQuery, Nullable } from '../../../platform/schema.ts'
+import { listQuery } from '../../../platform/schema.ts'
 import type { Environment, Tenant } from '../../../platform/tenant.ts'
 import { commandIn, type OwnWords, ownCommandIn } from '../consent/commands.ts'
 import { ownWordsOf } from '../consent/store.ts'
-import { Text } from '../schema.ts'
 import { announcePermission } from '../senders/permissions.ts'
 import { type Keyword, keywordForm } from './keywords.ts'
+import { type Keywords, NumberChange, NumberCreate, NumberDeleted, NumberParam, NumberRecord } from './schema.ts'
 import {
-  InboundNumber,
   insertNumber,
   isStorable,
   lockNumbers,
   maxNumbers,
-  NumberDeleted,
-  NumberParam,
-  NumberRecord,
   type NumberRow,
   noSuchNumber,
   numberColumns,
   numberRecord,
   ownersOf,
-  remove,
+  removeNumber,
   selectNumbers,
 } from './store.ts'
-
-const maxKeywords = 50
-const WebhookUrl = Type.String({ rule: 'must be a text', description: 'https://; signed with your callback secret' })
-
-const Keywords = Type.Array(
-  Type.Object({
-    keyword: Type.String({
-      minLength: 1,
-      maxLength: 30,
-      rule: 'must have 1 to 30 characters',
-      description: 'What the message begins with, in any case; the longest one wins',
-    }),
-    webhook_url: Type.Optional(Nullable(WebhookUrl)),
-    auto_reply: Type.Optional(Nullable(Text, { description: 'Sent back at once; costs what a message costs' })),
-  }),
-  { maxItems: maxKeywords, rule: `must list at most ${maxKeywords} keywords` },
-)
-
-const rules = {
-  keywords: Type.Optional(Keywords),
-  default_webhook_url: Type.Optional(
-    Nullable(WebhookUrl, { description: 'For messages whose keyword has no webhook_url' }),
-  ),
-}
-
-const NumberCreate = Type.Object({ number: InboundNumber, ...rules })
-const NumberChange = Type.Object(rules)
 
 const updateNumber = statement<
   { environment: Environment; number: string; account: string; keywords: string; url: string | null; at: Date },
@@ -200,8 +169,7 @@ const giveUp = write({
   params: NumberParam,
   reply: { status: 200, schema: NumberDeleted },
   errors: ['NOT_FOUND'],
-  handle: (app, tx, { params }, caller) =>
-    remove(app, tx, caller, caller.tenant.environment, params.number, caller.tenant.account),
+  handle: (app, tx, { params }, caller) => removeNumber(app, tx, caller, { ...caller.tenant, number: params.number }),
 })
 
 /** Throws INVALID_URL for an address that may not be called. */

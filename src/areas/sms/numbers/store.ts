@@ -1,50 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // The short codes and long numbers that handsets write to. A test number is whatever the customer takes; a live one is
 // assigned by an operator, to one account or to several that share it.
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { statement, type Tx } from '../../../platform/db.ts'
-import { At, Nullable } from '../../../platform/schema.ts'
 import type { Environment } from '../../../platform/tenant.ts'
 import { announcePermission } from '../senders/permissions.ts'
 import type { Keyword } from './keywords.ts'
+import type { NumberDeleted, NumberRecord } from './schema.ts'
 
 /** Of one account in one environment. */
 export const maxNumbers = 100
-
-export const InboundNumber = Type.String({
-  pattern: '^(\\+[1-9]\\d{6,14}|\\d{3,8})$',
-  rule: 'must be a short code of 3 to 8 digits, or E.164 such as +254711000001',
-})
-
-export const NumberRecord = Type.Object(
-  {
-    number: Type.String(),
-    shared: Type.Boolean({ description: 'Others have keywords on it too' }),
-    keywords: Type.Array(
-      Type.Object({
-        keyword: Type.String(),
-        webhook_url: Nullable(Type.String()),
-        auto_reply: Nullable(Type.String()),
-      }),
-    ),
-    default_webhook_url: Nullable(Type.String()),
-    created_at: At(),
-    updated_at: At(),
-  },
-  { title: 'SmsNumber' },
-)
-
-export const NumberDeleted = Type.Object(
-  { id: Type.String({ description: 'The number again' }), number: Type.String(), deleted: Type.Literal(true) },
-  { title: 'SmsNumberDeleted' },
-)
-
-export const NumberParam = Type.Object({ number: Type.String({ description: 'As it was taken, such as 22141' }) })
 
 export interface NumberRow {
   environment: Environment
@@ -116,13 +86,12 @@ const deleteNumber = statement<{ environment: Environment; number: string; accou
    returning ${numberColumns}`,
 )
 
-export async function remove(
+/** Takes a number from an account, or from all that have it. */
+export async function removeNumber(
   app: App,
   tx: Tx,
   caller: Caller,
-  environment: Environment,
-  number: string,
-  account: string | null,
+  { environment, number, account }: { environment: Environment; number: string; account: string | null },
 ): Promise<Static<typeof NumberDeleted>> {
   const rows = isStorable(number) ? await tx.query(deleteNumber, { environment, number, account }) : []
   if (rows.length === 0) throw noSuchNumber()

@@ -8,19 +8,16 @@ import { maybe, one, type Queryable, statement } from '../../../platform/db.ts'
 import { pageOf, windowOf } from '../../../platform/page.ts'
 import { list, type Route, write } from '../../../platform/route.ts'
 import { listQuery } from '../../../platform/schema.ts'
+import { InboundNumber, NumberDeleted, NumberParam, NumberRecord } from '../numbers/schema.ts'
 import {
-  InboundNumber,
   insertNumber,
   lockNumbers,
   maxNumbers,
-  NumberDeleted,
-  NumberParam,
-  NumberRecord,
   type NumberRow,
   noSuchNumber,
   numberRecord,
   ownersOf,
-  remove,
+  removeNumber,
   selectNumbers,
 } from '../numbers/store.ts'
 import { announcePermission } from '../senders/permissions.ts'
@@ -128,7 +125,7 @@ const takeBack = write({
   handle: (app, tx, { params, query }, caller) => {
     const account = query.account_id === undefined ? null : uuidOf('account', query.account_id)
     if (query.account_id !== undefined && account === null) throw noSuchNumber()
-    return remove(app, tx, caller, 'live', params.number, account)
+    return removeNumber(app, tx, caller, { environment: 'live', number: params.number, account })
   },
 })
 

@@ -4,10 +4,10 @@
 import { Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { type Route, write } from '../../../platform/route.ts'
-import { bring } from '../inbound/take.ts'
 import { recordOf } from '../record.ts'
 import { MessageRecord, Phone, Text } from '../schema.ts'
 import { findMessage } from '../store.ts'
+import { bring } from './bring.ts'
 
 const InboundMessage = Type.Object({
   from: Phone(),

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shapes of the numbers that customers receive on.
+import { Type } from 'typebox'
+import { At, Nullable } from '../../../platform/schema.ts'
+import { Text } from '../schema.ts'
+
+const maxKeywords = 50
+const WebhookUrl = Type.String({ rule: 'must be a text', description: 'https://; signed with your callback secret' })
+
+export const Keywords = Type.Array(
+  Type.Object({
+    keyword: Type.String({
+      minLength: 1,
+      maxLength: 30,
+      rule: 'must have 1 to 30 characters',
+      description: 'What the message begins with, in any case; the longest one wins',
+    }),
+    webhook_url: Type.Optional(Nullable(WebhookUrl)),
+    auto_reply: Type.Optional(Nullable(Text, { description: 'Sent back at once; costs what a message costs' })),
+  }),
+  { maxItems: maxKeywords, rule: `must list at most ${maxKeywords} keywords` },
+)
+
+const rules = {
+  keywords: Type.Optional(Keywords),
+  default_webhook_url: Type.Optional(
+    Nullable(WebhookUrl, { description: 'For messages whose keyword has no webhook_url' }),
+  ),
+}
+
+export const InboundNumber = Type.String({
+  pattern: '^(\\+[1-9]\\d{6,14}|\\d{3,8})$',
+  rule: 'must be a short code of 3 to 8 digits, or E.164 such as +254711000001',
+})
+
+export const NumberCreate = Type.Object({ number: InboundNumber, ...rules })
+export const NumberChange = Type.Object(rules)
+
+export const NumberRecord = Type.Object(
+  {
+    number: Type.String(),
+    shared: Type.Boolean({ description: 'Others have keywords on it too' }),
+    keywords: Type.Array(
+      Type.Object({
+        keyword: Type.String(),
+        webhook_url: Nullable(Type.String()),
+        auto_reply: Nullable(Type.String()),
+      }),
+    ),
+    default_webhook_url: Nullable(Type.String()),
+    created_at: At(),
+    updated_at: At(),
+  },
+  { title: 'SmsNumber' },
+)
+
+export const NumberDeleted = Type.Object(
+  { id: Type.String({ description: 'The number again' }), number: Type.String(), deleted: Type.Literal(true) },
+  { title: 'SmsNumberDeleted' },
+)
+
+export const NumberParam = Type.Object({ number: Type.String({ description: 'As it was taken, such as 22141' }) })
