@@ -7,7 +7,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream'
 import { after, before, type TestContext, test } from 'node:test'
-import { createServer } from 'node:tls'
+import { createServer, type TlsOptions } from 'node:tls'
 import { serverIdentity } from '../../src/platform/http/certificates.ts'
 import { newShortMessage, type SubmitSm } from '../../src/protocols/smpp/pdu.ts'
 import { encodeReceipt, type ReceiptState } from '../../src/protocols/smpp/receipts.ts'
@@ -155,8 +155,11 @@ test('a centre that speaks TLS is believed who it is by its certificate alone', 
   await change({ host: '127.1' })
   await says(/^TLS with 127\.1:\d+: its certificate is for another name/)
   await change({ host: 'localhost', port: centre.port })
-  await says(/^TLS with localhost:\d+: the other side does not speak TLS$/)
-  await change({ tls: false })
+  await says(/^TLS with localhost:\d+: the other side does not speak TLS/)
+  const { front: strict } = await startTlsFront(t, centre.port, { requestCert: true })
+  await change({ port: strict.port })
+  await says(/^it wants a certificate of its clients/)
+  await change({ port: centre.port, tls: false })
   await isUp('secret')
 })
 
@@ -207,9 +210,9 @@ async function startCentre(t: TestContext) {
 }
 
 /** TLS before a centre that does not speak it, under a certificate of an authority that nobody knows. */
-async function startTlsFront(t: TestContext, behind: number) {
+async function startTlsFront(t: TestContext, behind: number, wishes: TlsOptions = {}) {
   const identity = await serverIdentity({ dir: join(world.home, 'centre'), now: new Date() })
-  const server = createServer(identity, (socket) => {
+  const server = createServer({ ...identity, ...wishes }, (socket) => {
     const inner = connect({ host: '127.0.0.1', port: behind })
     pipeline(socket, inner, socket, () => undefined)
   })

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The connection to a message centre, plain or with TLS, and why there is none, in words that an operator can act upon.
+// The connection to a message centre, plain or with TLS.
 import { isIP, connect as plainConnect, type Socket } from 'node:net'
 import { type SecureContext, connect as tlsConnect } from 'node:tls'
 import { SessionError } from './link.ts'
+import { reasonOf } from './reasons.ts'
 
 interface Target {
   host: string
@@ -41,27 +42,4 @@ function secure(host: string, port: number, secureContext: SecureContext): Socke
   // An address is no name that a server could choose its certificate by.
   const servername = isIP(host) === 0 ? host.replace(/\.$/, '') : ''
   return tlsConnect({ host, port, secureContext, servername })
-}
-
-const unknownAuthority = 'its certificate is of no authority that is trusted here'
-const notTls = 'the other side does not speak TLS'
-
-const reasons: ReadonlyMap<string, string> = new Map([
-  ['DEPTH_ZERO_SELF_SIGNED_CERT', unknownAuthority],
-  ['SELF_SIGNED_CERT_IN_CHAIN', unknownAuthority],
-  ['UNABLE_TO_GET_ISSUER_CERT', unknownAuthority],
-  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', unknownAuthority],
-  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', unknownAuthority],
-  ['CERT_HAS_EXPIRED', 'its certificate has expired'],
-  ['CERT_NOT_YET_VALID', 'its certificate is not valid yet'],
-  ['ERR_TLS_CERT_ALTNAME_INVALID', 'its certificate is for another name'],
-  ['ERR_SSL_WRONG_VERSION_NUMBER', notTls],
-  ['ERR_SSL_PACKET_LENGTH_TOO_LONG', notTls],
-])
-
-/** With what the library says, where that adds something. */
-function reasonOf(error: Error): string {
-  const reason = 'code' in error && typeof error.code === 'string' ? reasons.get(error.code) : undefined
-  if (reason === undefined || reason === notTls) return reason ?? error.message
-  return `${reason} (${error.message})`
 }

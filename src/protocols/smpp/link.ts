@@ -5,6 +5,7 @@
 import type { Socket } from 'node:net'
 import { Framer } from './framer.ts'
 import { type Bodies, type Command, decode, encode, encodeRefusal, isAnswer, type Pdu, type PduOf } from './pdu.ts'
+import { reasonOf } from './reasons.ts'
 import { commandStatus, PduError } from './status.ts'
 
 /** Requests of the other side that may be in our hands at once; beyond it nothing more is read. */
@@ -88,7 +89,7 @@ export class Link {
       this.#framer.push(chunk)
       this.#read()
     })
-    socket.on('error', (error) => this.cut(error.message))
+    socket.on('error', (error) => this.cut(reasonOf(error)))
     socket.on('close', () => this.cut('the other side closed the connection'))
   }
 
