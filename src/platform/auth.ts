@@ -223,6 +223,11 @@ export function requireKey({ principal }: Caller): void {
   if (principal.isToken) throw new AppError('FORBIDDEN', 'this takes an API key; a token cannot make another')
 }
 
+/** How long the key works: a token dies with it, and whoever is given one keeps it for as long as they are told. */
+export function secondsOfKey({ principal, receivedMs }: Caller): number {
+  return Math.max(1, Math.floor((principal.expiresAtMs - receivedMs) / 1000))
+}
+
 export function hashOf(key: string): Buffer {
   return createHash('sha256').update(key).digest()
 }

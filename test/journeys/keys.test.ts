@@ -178,6 +178,12 @@ test('a token is a smaller key with a short life, and dies with its key', async 
   const issued = await backend.post('/v1/auth/token', { scope: 'sms:read', expires_in: 60, subject: 'browser-7' })
   assert.equal(issued.status, 200)
   assert.deepEqual([issued.body.token_type, issued.body.expires_in, issued.body.scope], ['Bearer', 60, 'sms:read'])
+  const { body: log } = await client.get('/v1/audit-log?action=apikey.issue_token')
+  assert.deepEqual(
+    log.data.map(({ actor, target, after }: Record<string, unknown>) => [actor, target, after]),
+    [[{ type: 'key', id: key.id }, key.id, { scopes: ['sms:read'], subject: 'browser-7', expires_in: 60 }]],
+    'who handed out what, and not the token itself',
+  )
   const browser = world.stranger.as(issued.body.access_token)
   assert.deepEqual((await browser.get('/v1/auth/whoami')).body.scopes, ['sms:read'])
   assert.equal((await browser.get('/v1/account')).status, 403)

@@ -36,6 +36,23 @@ test('a session opens the page, and its token looks after webhooks and nothing e
   assert.equal((await visitor.post('/v1/webhooks/portal-session', {})).status, 403, 'it does not renew itself')
 })
 
+test('a session is in the audit log without its URL, and ends no later than its key', async () => {
+  const { client } = await world.account()
+  const soon = new Date(Date.now() + 300_000).toISOString()
+  const { body: key } = await client.post('/v1/api-keys', {
+    name: 'Short',
+    scopes: ['webhooks:write'],
+    expires_at: soon,
+  })
+  const opened = await world.stranger.as(key.key).post('/v1/webhooks/portal-session', { expires_in: 3_600 })
+  assert.ok(opened.body.expires_at <= soon, `${opened.body.expires_at} is not after ${soon}`)
+  const { body: log } = await client.get('/v1/audit-log?action=webhook.open_portal')
+  assert.deepEqual(
+    log.data.map(({ target, after }: Record<string, unknown>) => [target, after]),
+    [[key.id, { scopes: ['webhooks:read', 'webhooks:write'], expires_at: opened.body.expires_at }]],
+  )
+})
+
 test('a session to look around changes nothing', async () => {
   const { client } = await world.account()
   const { body } = await client.post('/v1/webhooks/portal-session', { read_only: true })

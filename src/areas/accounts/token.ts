@@ -3,8 +3,9 @@
 import type { Static } from 'typebox'
 import { AppError, invalid } from '../../kernel/errors.ts'
 import type { App } from '../../platform/app.ts'
+import { record } from '../../platform/audit.ts'
 import { allows, isScope } from '../../platform/auth/scopes.ts'
-import { type Caller, requireKey } from '../../platform/auth.ts'
+import { type Caller, requireKey, secondsOfKey } from '../../platform/auth.ts'
 import type { TokenReply, TokenRequest } from './schema.ts'
 
 const defaultSeconds = 900
@@ -27,12 +28,10 @@ export async function issueToken(
     subject: input.subject ?? null,
     expiresInSeconds,
   })
+  await record(app.db, caller, 'apikey.issue_token', caller.principal.keyId, {
+    after: { scopes, subject: input.subject ?? null, expires_in: expiresInSeconds },
+  })
   return { access_token, token_type: 'Bearer', expires_in: expiresInSeconds, scope: scopes.join(' ') }
-}
-
-/** How long the key works: a token dies with it, and clients keep a token for as long as they are told. */
-function secondsOfKey({ principal, receivedMs }: Caller): number {
-  return Math.max(1, Math.floor((principal.expiresAtMs - receivedMs) / 1000))
 }
 
 /** OAuth 2 client credentials name the key that authenticated the request. */

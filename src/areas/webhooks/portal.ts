@@ -5,8 +5,9 @@ import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
+import { record } from '../../platform/audit.ts'
 import { allows } from '../../platform/auth/scopes.ts'
-import { type Caller, requireKey } from '../../platform/auth.ts'
+import { type Caller, requireKey, secondsOfKey } from '../../platform/auth.ts'
 import { root } from '../../platform/root.ts'
 import { read } from '../../platform/route.ts'
 import { At } from '../../platform/schema.ts'
@@ -65,7 +66,7 @@ export const openPortal = read({
     const missing = scopes.find((scope) => !allows(principal.scopes, scope))
     if (missing)
       throw new AppError('FORBIDDEN', `the key does not carry ${missing}`, { extra: { required_scope: missing } })
-    const expiresInSeconds = body.expires_in ?? defaultSeconds
+    const expiresInSeconds = Math.min(body.expires_in ?? defaultSeconds, secondsOfKey(caller))
     const token = await app.tokens.issue({
       keyUuid: principal.facts.keyUuid,
       accountId,
@@ -75,7 +76,9 @@ export const openPortal = read({
       subject: visitor,
       expiresInSeconds,
     })
-    return { url: `${app.publicUrl}${path}#${token}`, expires_at: new Date(receivedMs + expiresInSeconds * 1_000) }
+    const expires_at = new Date(receivedMs + expiresInSeconds * 1_000)
+    await record(app.db, caller, 'webhook.open_portal', principal.keyId, { after: { scopes, expires_at } })
+    return { url: `${app.publicUrl}${path}#${token}`, expires_at }
   },
 })
 
