@@ -214,6 +214,8 @@ test('disputes are listed and read by their owner alone, and bad requests are re
   assert.deepEqual((await client.get('/v1/payments/disputes?status=open')).body.data.length, 1)
   assert.deepEqual((await client.get('/v1/payments/disputes?status=won')).body.data, [])
   assert.deepEqual((await stranger.get('/v1/payments/disputes')).body.data, [])
+  const none = await client.get('/v1/payments/disputes?payment_id=pay_1')
+  assert.deepEqual([none.status, none.body.data], [200, []], 'as with refunds')
   const closePath = `/v1/sandbox/disputes/${dispute_id}/close`
   const rows: [asked: Promise<{ status: number; body: { error: { code: string } } }>, expected: [number, string]][] = [
     [stranger.get(path), [404, 'NOT_FOUND']],

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Routes of disputes. They are opened and decided by the banks of payers; here they are read.
 import { Type } from 'typebox'
+import { nilUuid, uuidOf } from '../../../kernel/ids.ts'
 import { maybe } from '../../../platform/db.ts'
 import { pageOf, shownBounds, windowOf } from '../../../platform/page.ts'
 import { list, type Route, read } from '../../../platform/route.ts'
 import { dayRangeQuery, listQuery } from '../../../platform/schema.ts'
 import { Dispute } from '../events.ts'
-import { paymentUuid } from '../payment.ts'
 import { disputeOf, disputeUuid, noSuchDispute } from './dispute.ts'
 import { findDispute, listDisputes } from './store.ts'
 
@@ -19,16 +19,17 @@ const listAll = list({
     ...listQuery,
     ...dayRangeQuery,
     status: Type.Optional(Dispute.properties.status),
-    payment_id: Type.Optional(Type.String({ maxLength: 40 })),
+    payment_id: Type.Optional(Type.String({ maxLength: 40, description: 'Begins with pay_' })),
   }),
   row: Dispute,
-  errors: ['INVALID_DATE_RANGE', 'NOT_FOUND'],
+  errors: ['INVALID_DATE_RANGE'],
   examples: [{ name: 'What is not decided yet', query: { status: 'open' } }],
   handle: async (app, { query }, caller) => {
     const { tenant } = caller
     const window = windowOf(query)
     const status = query.status ?? null
-    const payment = query.payment_id === undefined ? null : paymentUuid(query.payment_id)
+    // What is no id of a payment finds nothing.
+    const payment = query.payment_id === undefined ? null : (uuidOf('payment', query.payment_id) ?? nilUuid)
     const rows = await app.db.query(listDisputes, {
       ...tenant,
       ...window,
