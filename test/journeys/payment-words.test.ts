@@ -91,6 +91,7 @@ test('what is asked of phones is asked of phones alone', async () => {
     ['bank', { bank }],
     ['card_token', { card_token: 'tok_x' }],
     ['capture', { capture: false }],
+    ['save_card', { save_card: true }],
     ['card', { card: {} }],
   ] as const) {
     const [status, code, named] = await refused(client, path, { ...kes, phone_number: phone, ...other })
@@ -100,6 +101,23 @@ test('what is asked of phones is asked of phones alone', async () => {
   const same = { ...kes, phone_number: phone, method: 'Mobile_Money', capture: true, bank: null }
   const taken = await client.post(`${path}?wait=0`, same)
   assert.deepEqual([taken.status, taken.headers['pamoja-warning']], [201, undefined], taken.text)
+})
+
+test('whoever wants a card saved where none is charged is told so', async () => {
+  const { client } = await world.account({ balance: 1_000 })
+  for (const [path, source, method] of [
+    ['/v1/payments', { phone }, 'mobile_money'],
+    ['/v1/payments', { bank }, 'bank_transfer'],
+    ['/v1/wallet/topup', { phone }, 'mobile_money'],
+  ] as const)
+    assert.deepEqual(await refused(client, path, { ...kes, ...source, save_card: true }), [
+      422,
+      'VALIDATION_ERROR',
+      'save_card',
+      `there is no card to save in a payment by ${method}`,
+    ])
+  assert.equal(await countOf(client), 0)
+  assert.equal((await client.post('/v1/payments?wait=0', { ...kes, phone, save_card: false })).status, 201)
 })
 
 test('whoever names a provider that does not charge cards is told so', async () => {

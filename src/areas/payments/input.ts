@@ -89,6 +89,7 @@ export const MobilePaymentCreate = Type.Object({
   bank: NotTaken('is not debited here: use POST /v1/payments'),
   card_token: NotTaken('is not charged here: use POST /v1/payments'),
   capture: Type.Optional(Type.Literal(true, { rule: 'must be true: money is set aside on cards only' })),
+  save_card: Type.Optional(Type.Literal(false, { rule: 'must be false: there is no card to save here' })),
 })
 
 export type NewPayment = Static<typeof PaymentCreate>

@@ -32,5 +32,7 @@ export function methodFor(input: NewPayment): PaymentMethod {
     throw invalidAt('method', `a bank account is not debited by ${method.name}`)
   if (method !== card && input.capture === false)
     throw invalidAt('capture', `money is set aside on cards only, not by ${method.name}`)
+  if (method !== card && input.save_card)
+    throw invalidAt('save_card', `there is no card to save in a payment by ${method.name}`)
   return method
 }
