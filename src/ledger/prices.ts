@@ -85,6 +85,25 @@ const selectPrice = statement<{ id: string }, PriceRow>(
   `select ${columns} from ledger.prices where id = $id`,
 )
 
+const selectInForce = statement<
+  {
+    area: string
+    unit: string
+    currency: string
+    account: string | null
+    country: string
+    network: string
+    at: Date
+  },
+  PriceRow
+>(
+  'ledger.price_in_force',
+  `select ${columns} from ledger.prices
+    where area = $area and unit = $unit and currency = $currency and effective_from <= $at
+      and (account_id is null or account_id = $account::uuid) and country in ('', $country) and network in ('', $network)
+    order by account_id is null, network = '', country = '', effective_from desc limit 1`,
+)
+
 const deletePrice = statement<{ id: string }, PriceRow>(
   'ledger.remove_price',
   `delete from ledger.prices where id = $id returning ${columns}`,
@@ -103,6 +122,14 @@ export async function listPrices(
 /** A price of the list; null when there is none with this UUID. */
 export async function findPrice(queryable: Queryable, id: string): Promise<Price | null> {
   const row = await maybe(queryable.query(selectPrice, { id }))
+  return row && priceOf(row)
+}
+
+/** The price of another unit of the same thing when this one comes into force, as `quote` would give it then; null without one. */
+export async function priceBeside(queryable: Queryable, price: NewPrice, unit: string): Promise<Price | null> {
+  const { area, country, network, account, money, effectiveFrom: at } = price
+  const named = { area, unit, currency: money.currency, account, country: country ?? '', network: network ?? '', at }
+  const row = await maybe(queryable.query(selectInForce, named))
   return row && priceOf(row)
 }
 

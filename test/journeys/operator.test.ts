@@ -241,6 +241,40 @@ test('a price is at most ten million, and a long text at that price is only too 
   assert.deepEqual([many.status, many.body.error?.code], [402, 'INSUFFICIENT_BALANCE'], many.text)
 })
 
+test('a part of a payment is at most all of it, and the least that is taken is not more than the most', async () => {
+  const kenya = { area: 'payments', country: 'KE', network: 'airtel_money', currency: 'KES' }
+  const set = (unit: string, amount: number, more: object = {}) =>
+    world.operator.post('/v1/operator/prices', { ...kenya, unit, amount, ...more })
+  const said = async (asked: ReturnType<typeof set>) => {
+    const { status, body } = await asked
+    return [status, body.error?.code, body.error?.details]
+  }
+  assert.deepEqual(await said(set('mobile_money.percent', 100.5)), [
+    422,
+    'VALIDATION_ERROR',
+    'amount is a percentage, and at most 100',
+  ])
+  assert.equal((await set('mobile_money.percent', 100)).status, 201)
+  assert.equal((await set('mobile_money.max', 100)).status, 201)
+  const nothing = 'amount: nothing could be paid: mobile_money.min would be 100.01, and mobile_money.max 100'
+  assert.deepEqual(await said(set('mobile_money.min', 100.01)), [422, 'VALIDATION_ERROR', nothing])
+  assert.equal((await set('mobile_money.min', 100)).status, 201)
+  assert.match(String((await said(set('mobile_money.max', 50)))[2]), /min would be 100, and mobile_money.max 50/)
+  assert.equal((await set('mobile_money.max', 50, { network: 'mpesa' })).status, 201, 'of another provider')
+  assert.equal((await set('segment.max', 1, { area: 'sms', network: undefined })).status, 201, 'of something else')
+  const both = [
+    { ...kenya, unit: 'mobile_money.min', amount: 500 },
+    { ...kenya, unit: 'mobile_money.max', amount: 900 },
+  ]
+  assert.equal((await world.operator.post('/v1/operator/prices/import', { prices: both })).status, 200)
+  const rows = ['area,unit,country,network,amount,currency', 'payments,mobile_money.min,KE,airtel_money,901,KES']
+  const headers = { 'content-type': 'text/csv' }
+  const file = await world.operator.post('/v1/operator/prices/import/csv', undefined, { raw: rows.join('\n'), headers })
+  assert.match(file.body.error.details, /^line 2: nothing could be paid/)
+  const { data } = (await world.operator.get('/v1/operator/prices?area=payments&limit=200')).body
+  for (const { id } of data) await world.operator.delete(`/v1/operator/prices/${id}`)
+})
+
 test('a route over a bind that is being removed waits for that, and is refused', async (t) => {
   const bind = { name: 'leaving', host: '127.0.0.1', port: 1, system_id: 'pamoja', password: 'secret' }
   const { status: made, body: entered } = await world.operator.post('/v1/operator/sms/binds', bind)

@@ -7,7 +7,16 @@ import type { App } from '../../platform/app.ts'
 import { rowsOf } from '../../platform/csv-rows.ts'
 import { bodyChecker } from '../../platform/http/validate.ts'
 import { type Route, upload } from '../../platform/route.ts'
-import { ImportReply, maxImportRows, newPrice, noSuchAccount, ofNobody, PriceSet, store } from './prices.ts'
+import {
+  boundsProblem,
+  ImportReply,
+  maxImportRows,
+  newPrice,
+  noSuchAccount,
+  ofNobody,
+  PriceSet,
+  store,
+} from './prices.ts'
 
 const maxBytes = 10 * 1024 * 1024
 const maxVerdicts = 1_000
@@ -37,7 +46,11 @@ const importFile = upload({
   handle: async (app, _input, caller, file) => {
     const prices = await pricesIn(app, file, caller.receivedMs)
     await app.db.tx(async (tx) => {
-      for (const price of prices) await store(app, tx, price, caller)
+      for (const { price } of prices) await store(app, tx, price, caller)
+      for (const { price, line } of prices) {
+        const problem = await boundsProblem(tx, price)
+        if (problem !== null) throw new AppError('VALIDATION_ERROR', `line ${line}: ${problem}; nothing was stored`)
+      }
       await announcePrices(tx, app.signals)
     })
     return { imported: prices.length }
@@ -45,8 +58,12 @@ const importFile = upload({
 })
 
 /** Every price of a file, or a refusal that names every line that is none. */
-async function pricesIn(app: App, file: AsyncIterable<Buffer>, nowMs: number): Promise<NewPrice[]> {
-  const prices: NewPrice[] = []
+async function pricesIn(
+  app: App,
+  file: AsyncIterable<Buffer>,
+  nowMs: number,
+): Promise<{ price: NewPrice; line: number }[]> {
+  const prices: { price: NewPrice; line: number }[] = []
   const verdicts: Verdict[] = []
   const lineOf = new Map<string, number>()
   let names: readonly string[] | null = null
@@ -70,12 +87,13 @@ async function pricesIn(app: App, file: AsyncIterable<Buffer>, nowMs: number): P
         if (verdicts.length < maxVerdicts) verdicts.push({ line, code: refusal.code, details: refusal.details })
       } else if (!(price instanceof AppError)) {
         lineOf.set(nameOf(price), line)
-        prices.push(price)
+        prices.push({ price, line })
       }
     }
   if (lines === 0)
     throw new AppError('VALIDATION_ERROR', 'the file has no prices: below the names of its columns stands nothing')
-  for (const price of await ofNobody(app.db, prices)) {
+  const wanted = prices.map(({ price }) => price)
+  for (const price of await ofNobody(app.db, wanted)) {
     wrong++
     const { code, details } = noSuchAccount('')
     verdicts.push({ line: lineOf.get(nameOf(price)) ?? 0, code, details })

@@ -2,7 +2,7 @@
 // What things cost: set by the operator, in force on every node the moment they are committed.
 import { type Static, Type } from 'typebox'
 import { allCountries } from '../../kernel/countries.ts'
-import { AppError, invalid } from '../../kernel/errors.ts'
+import { AppError, invalid, invalidAt } from '../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../kernel/ids.ts'
 import { formatMicros, microDecimals, parseAmount } from '../../kernel/money.ts'
 import { parseMoment } from '../../kernel/time.ts'
@@ -12,6 +12,7 @@ import {
   listPrices,
   type NewPrice,
   type Price,
+  priceBeside,
   removePrice,
   setPrice,
 } from '../../ledger/prices.ts'
@@ -120,6 +121,8 @@ const set = write({
     const wanted = newPrice(app, body, caller.receivedMs, '')
     if ((await ofNobody(tx, [wanted])).length > 0) throw noSuchAccount('')
     const price = await store(app, tx, wanted, caller)
+    const problem = await boundsProblem(tx, price)
+    if (problem !== null) throw invalidAt('amount', problem)
     await announcePrices(tx, app.signals)
     return priceRecord(price)
   },
@@ -174,6 +177,10 @@ const importAll = write({
     const [stray] = await ofNobody(tx, prices)
     if (stray) throw noSuchAccount(`prices[${prices.indexOf(stray)}].`)
     for (const price of prices) await store(app, tx, price, caller)
+    for (const [i, price] of prices.entries()) {
+      const problem = await boundsProblem(tx, price)
+      if (problem !== null) throw invalidAt(`prices[${i}].amount`, problem)
+    }
     await announcePrices(tx, app.signals)
     return { imported: body.prices.length }
   },
@@ -212,11 +219,32 @@ export async function store(app: App, tx: Tx, wanted: NewPrice, caller: Caller):
 const mostAmount = 10_000_000
 const mostMicros = BigInt(mostAmount) * 10n ** BigInt(microDecimals)
 
+/** Where the list says how much of an amount goes to us, and how little and how much is taken at once. */
+const moneyAreas = ['payments', 'payouts']
+const wholeMicros = 100n * 10n ** BigInt(microDecimals)
+
+/**
+ * What is wrong when the least that is taken is more than the most. What is set together is looked at together, when all of it
+ * is stored.
+ */
+export async function boundsProblem(tx: Tx, price: NewPrice): Promise<string | null> {
+  const [, way, bound] = /^(.+)\.(min|max)$/.exec(price.unit) ?? []
+  if (way === undefined || !moneyAreas.includes(price.area)) return null
+  const other = await priceBeside(tx, price, `${way}.${bound === 'min' ? 'max' : 'min'}`)
+  if (!other) return null
+  const [min, max] = bound === 'min' ? [price, other] : [other, price]
+  if (min.money.micros <= max.money.micros) return null
+  const [least, most] = [min, max].map(({ money }) => formatMicros(money.micros))
+  return `nothing could be paid: ${min.unit} would be ${least}, and ${max.unit} ${most}`
+}
+
 /** `place` stands before the names of fields that are wrong. */
 export function newPrice(app: App, input: Static<typeof PriceSet>, nowMs: number, place: string): NewPrice {
   const micros = parseAmount(input.amount, microDecimals)
   if (typeof micros !== 'bigint') throw invalid(`${place}amount`, micros.problem)
   if (micros > mostMicros) throw invalid(`${place}amount`, `must be at most ${mostAmount}`)
+  if (moneyAreas.includes(input.area) && input.unit.endsWith('.percent') && micros > wholeMicros)
+    throw invalid(`${place}amount`, 'is a percentage, and at most 100')
   const currency = currencyTaken(app, input.currency, `${place}currency`)
   const account = input.account_id === undefined ? null : uuidOf('account', input.account_id)
   if (input.account_id !== undefined && account === null) throw noSuchAccount(place)
