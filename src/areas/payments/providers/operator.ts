@@ -7,7 +7,7 @@ import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one, statement, type Tx } from '../../../platform/db.ts'
 import { IdParam, list, type Route, read, write } from '../../../platform/route.ts'
-import { At, CountryOrAll, Deleted, EnvironmentName, OneOf } from '../../../platform/schema.ts'
+import { At, CountryOrAll, Deleted, EnvironmentName, Nullable, OneOf } from '../../../platform/schema.ts'
 import type { Environment } from '../../../platform/tenant.ts'
 import { bankCountries } from '../bank/banks.ts'
 import { cardCountry } from '../cards/method.ts'
@@ -31,8 +31,16 @@ const created = {
 }
 const ProviderCreate = Type.Object<typeof created>({ ...created, ...openSettings, ...secretSettings })
 
+/** What an account need not have, and can be without again. */
+const outgoingSettings = removable(kinds.flatMap(({ outgoing }) => [outgoing.open, outgoing.secret]))
+
 const changed = { enabled: Type.Optional(Type.Boolean({ description: 'Whether payments use it' })) }
-const ProviderChange = Type.Object<typeof changed>({ ...changed, ...openSettings, ...secretSettings })
+const ProviderChange = Type.Object<typeof changed>({
+  ...changed,
+  ...openSettings,
+  ...secretSettings,
+  ...outgoingSettings,
+})
 
 const shown = {
   id: Type.String({ description: 'Such as `mpesa-ke-live`' }),
@@ -177,6 +185,7 @@ const changeProvider = write({
   path: '/v1/operator/payments/providers/:id',
   operation: 'operator.changePaymentProvider',
   summary: 'Change an account with a provider',
+  description: 'What it needs to pay out is removed by null, all of it together: nothing is paid from it then.',
   scope: 'operator',
   params: IdParam,
   body: ProviderChange,
@@ -189,8 +198,9 @@ const changeProvider = write({
     const { environment, provider, country } = before
     const kind = knownKind(provider)
     const given = settingsIn(kind, body)
-    const open = { ...before.settings, ...given.open }
-    const secret = { ...(await openSecret(app, before)), ...given.secret }
+    const gone = removedIn(kind, body)
+    const open = without({ ...before.settings, ...given.open }, gone)
+    const secret = without({ ...(await openSecret(app, before)), ...given.secret }, gone)
     requireAll(kind, { ...open, ...secret })
     const row = await one(
       tx.query(updateProvider, {
@@ -244,6 +254,18 @@ function settingsIn(kind: ProviderKind, body: object): { open: Settings; secret:
       throw new AppError('VALIDATION_ERROR', `${name}: is no setting of ${kind.provider}`)
   }
   return { open, secret }
+}
+
+/** Those settings that a body takes away. */
+function removedIn({ provider, outgoing }: ProviderKind, body: object): string[] {
+  const gone = Object.entries(body).flatMap(([name, value]) => (value === null ? [name] : []))
+  const stray = gone.find((name) => !Object.hasOwn({ ...outgoing.open, ...outgoing.secret }, name))
+  if (stray !== undefined) throw new AppError('VALIDATION_ERROR', `${stray}: is no setting of ${provider}`)
+  return gone
+}
+
+function without(settings: Settings, names: readonly string[]): Settings {
+  return Object.fromEntries(Object.entries(settings).filter(([name]) => !names.includes(name)))
 }
 
 function requireAll({ provider, open, secret, outgoing }: ProviderKind, given: Settings): void {
@@ -317,6 +339,11 @@ function namedBy(id: string): Named {
 function optional(groups: readonly ProviderKind['open'][]): Record<string, TSchema> {
   const fields = groups.flatMap((group) => Object.entries(group))
   return Object.fromEntries(fields.map(([name, field]) => [name, Type.Optional(field)]))
+}
+
+function removable(groups: readonly ProviderKind['open'][]): Record<string, TSchema> {
+  const fields = groups.flatMap((group) => Object.entries(group))
+  return Object.fromEntries(fields.map(([name, field]) => [name, Type.Optional(Nullable(field))]))
 }
 
 function noSuchProvider(): AppError {
