@@ -1,16 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 // How messages fared: counts, delivery rate, latency and cost over a range of days, and the same for each country.
-import type { Static } from 'typebox'
+import { type Static, Type } from 'typebox'
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { one, statement } from '../../platform/db.ts'
 import { days, shownBounds } from '../../platform/page.ts'
 import { type Route, read } from '../../platform/route.ts'
+import { Amount, CountryCode, Nullable } from '../../platform/schema.ts'
 import { mine } from '../../platform/tenant.ts'
 import { callersCurrency } from './prices/pricing.ts'
-import { AnalyticsQuery, AnalyticsReply } from './schema.ts'
 
 const maxDays = 92
+
+const AnalyticsQuery = Type.Object({
+  from_date: Type.Optional(Type.String({ maxLength: 40, description: 'First day, UTC; 30 days ago unless given' })),
+  to_date: Type.Optional(Type.String({ maxLength: 40, description: 'Last day, UTC; today unless given' })),
+  country: Type.Optional(CountryCode()),
+})
+
+const figures = {
+  messages: Type.Integer(),
+  queued: Type.Integer(),
+  sent: Type.Integer({ description: 'Taken by the operator, and nothing heard since' }),
+  delivered: Type.Integer(),
+  failed: Type.Integer(),
+  delivery_rate: Nullable(Type.Number({ description: 'Delivered, of those that are delivered or failed: 0 to 1' })),
+  segments: Type.Integer(),
+  cost: Amount({ description: 'Without what was given back' }),
+}
+
+const seconds = Nullable(Type.Number(), { description: 'From the operator to the handset' })
+
+const AnalyticsReply = Type.Object(
+  {
+    from_date: Type.String(),
+    to_date: Type.String(),
+    currency: Type.String(),
+    ...figures,
+    latency_seconds: Type.Object({ p50: seconds, p95: seconds, p99: seconds }),
+    countries: Type.Array(Type.Object({ country: Nullable(Type.String()), ...figures })),
+    errors: Type.Array(Type.Object({ error_code: Type.String(), messages: Type.Integer() })),
+  },
+  { title: 'SmsAnalytics' },
+)
 
 interface Parameters {
   bucket: number

@@ -6,7 +6,7 @@ import { analyticsRoutes } from './analytics.ts'
 import { batchJob } from './batches/complete.ts'
 import type { Intake } from './carrier.ts'
 import { mountNotices } from './carriers/http-notices.ts'
-import { optOutRoutes } from './consent/opt-outs.ts'
+import { optOutRoutes } from './consent/routes.ts'
 import { strayChore } from './delivery/queue.ts'
 import { receiptChores, takeReceipt } from './delivery/receipts.ts'
 import { submitJobs } from './delivery/submit.ts'
@@ -31,7 +31,7 @@ import { textChore } from './retention.ts'
 import { messageRoutes } from './routes.ts'
 import { behaviourRoutes, followBehaviours } from './sandbox/behaviour.ts'
 import { sandboxRoutes } from './sandbox/inbound.ts'
-import { senderRoutes } from './senders/senders.ts'
+import { senderRoutes } from './senders/routes.ts'
 
 export const sms: Area = {
   name: 'sms',

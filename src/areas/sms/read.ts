@@ -7,11 +7,12 @@ import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { askedMetadata } from '../../platform/metadata-filter.ts'
 import { type Page, pageOf, type ShownBounds, shownBounds, windowOf } from '../../platform/page.ts'
+import type { Found } from './batches/schema.ts'
 import { findBatch } from './batches/store.ts'
 import { linksIn } from './links/short-links.ts'
 import { callersCurrency } from './prices/pricing.ts'
 import { operatorRecordOf, recordOf } from './record.ts'
-import type { Found, MessageList, MessageRecord } from './schema.ts'
+import type { MessageList, MessageRecord } from './schema.ts'
 import { findMessage, listMessages, messageNamed } from './store.ts'
 
 /** The batch or the message, sent or received, that has an id. */

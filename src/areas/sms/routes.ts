@@ -8,20 +8,12 @@ import { commit, IdParam, list, type Route, read, write } from '../../platform/r
 import { bulkEntries, sendBulk } from './batches/bulk.ts'
 import { type CancelledBatch, cancelBatch, noteCancelled } from './batches/cancel.ts'
 import { cancelBatchRoute, getBatch } from './batches/routes.ts'
+import { BulkReply, BulkSend, Found } from './batches/schema.ts'
 import { callersCurrency } from './prices/pricing.ts'
-import { balance, estimate, lookup, pricing } from './prices/quotes.ts'
+import { balance, estimateRoute, lookup, pricing } from './prices/routes.ts'
 import { readFound, readPage } from './read.ts'
 import { recordOf } from './record.ts'
-import {
-  BulkReply,
-  BulkSend,
-  Found,
-  MessageChange,
-  MessageList,
-  MessageRecord,
-  MessageSend,
-  SendReply,
-} from './schema.ts'
+import { MessageChange, MessageList, MessageRecord, MessageSend, SendReply } from './schema.ts'
 import { cancel } from './sending/cancel.ts'
 import { change } from './sending/change.ts'
 import { send } from './sending/send.ts'
@@ -200,7 +192,7 @@ export const messageRoutes: readonly Route[] = [
   cancelByPost,
   getBatch,
   cancelBatchRoute,
-  estimate,
+  estimateRoute,
   pricing,
   lookup,
 ]

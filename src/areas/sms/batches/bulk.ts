@@ -12,12 +12,13 @@ import { AnsweredBefore, type Keyed } from '../../../platform/http/idempotency.t
 import { linksFor, withRoomForLink } from '../links/opt-out-links.ts'
 import type { ShortLinks } from '../links/short-links.ts'
 import { findPlaces } from '../ported/places.ts'
-import { type BulkReply, type BulkSend, mostValiditySeconds, type SendReply } from '../schema.ts'
+import { mostValiditySeconds, type SendReply } from '../schema.ts'
 import { permissionOf } from '../senders/permissions.ts'
 import { callbackProblems, checkCallback } from '../sending/callback-urls.ts'
 import { type Draft, draftOf, metadataOf, scheduledAt, textOf, type Wanted } from '../sending/draft.ts'
 import { acceptBatch, type Entry, type EntryOutcome } from './accept.ts'
 import { judged, refused } from './entries.ts'
+import type { BulkReply, BulkSend } from './schema.ts'
 
 /** So many messages are looked at before other requests have their turn: a thousand take some twenty milliseconds. */
 const draftedAtOnce = 200

@@ -9,7 +9,7 @@ import type { Tx } from '../../../platform/db.ts'
 import { tenantOf } from '../../../platform/tenant.ts'
 import { loadMessages, type StoredMessage } from '../delivery/load.ts'
 import { changeOf, storeFailed, tell, transferId } from '../delivery/status.ts'
-import type { BatchRecord } from '../schema.ts'
+import type { BatchRecord } from './schema.ts'
 import { cancellableOf, findBatch, type Waiting } from './store.ts'
 
 /** Messages that are called off together. */

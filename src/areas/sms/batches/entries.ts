@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { Static } from 'typebox'
 import { AppError, type ErrorCode } from '../../../kernel/errors.ts'
 import { bodyChecker, fitter } from '../../../platform/http/validate.ts'
-import { BulkMessage } from '../schema.ts'
+import { BulkMessage } from './schema.ts'
 
 /** What was given as a recipient is told back in so many characters: a number has 16. */
 const maxShown = 64

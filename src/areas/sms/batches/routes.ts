@@ -8,9 +8,9 @@ import type { Caller } from '../../../platform/auth.ts'
 import { IdParam, read, write } from '../../../platform/route.ts'
 import { callersCurrency } from '../prices/pricing.ts'
 import { costOf, errorCodeOf } from '../record.ts'
-import { BatchQuery, BatchRecord } from '../schema.ts'
 import type { MessageRow } from '../store.ts'
 import { cancelBatch, noSuchBatch, noteCancelled } from './cancel.ts'
+import { BatchQuery, BatchRecord } from './schema.ts'
 import { batchMessages, findBatch, type Rejection } from './store.ts'
 
 const defaultEntries = 50

@@ -4,8 +4,8 @@ import type { Static } from 'typebox'
 import { idOf } from '../../../kernel/ids.ts'
 import { maybe, one, type Queryable, statement, type Tx } from '../../../platform/db.ts'
 import { mine, type Tenant } from '../../../platform/tenant.ts'
-import type { BatchRecord } from '../schema.ts'
 import { type MessageRow, messageColumns, type Notes } from '../store.ts'
+import type { BatchRecord } from './schema.ts'
 
 /** An entry of a batch that became no message. */
 export interface Rejection {

@@ -8,8 +8,8 @@ import { gathered } from '../../../platform/gathered.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { Window } from '../../../platform/page.ts'
 import { mine, type Tenant } from '../../../platform/tenant.ts'
-import type { OptOutRecord } from '../schema.ts'
 import type { OwnWords } from './commands.ts'
+import type { OptOutRecord } from './schema.ts'
 
 /** In place of a sender: all of them. */
 export const everySender = '*'

@@ -8,7 +8,8 @@ import { maybe, one, type Queryable, statement } from '../../../platform/db.ts'
 import { IdParam, type Route, read, write } from '../../../platform/route.ts'
 import { At, Nullable } from '../../../platform/schema.ts'
 import { announcePermission } from '../senders/permissions.ts'
-import { CountryList, checkedCountries } from '../senders/senders.ts'
+import { CountryList } from '../senders/schema.ts'
+import { checkedCountries } from '../senders/store.ts'
 
 const AccountCountries = Type.Object({
   countries: Nullable(CountryList, {

@@ -11,15 +11,8 @@ import { pageOf, windowOf } from '../../../platform/page.ts'
 import { IdParam, list, type Route, write } from '../../../platform/route.ts'
 import { listQuery, OneOf } from '../../../platform/schema.ts'
 import { announcePermission } from '../senders/permissions.ts'
-import {
-  noSuchSender,
-  SenderRecord,
-  type SenderRow,
-  senderColumns,
-  senderRecord,
-  senderStatuses,
-  senderUuid,
-} from '../senders/senders.ts'
+import { SenderRecord, senderStatuses } from '../senders/schema.ts'
+import { noSuchSender, type SenderRow, senderColumns, senderRecord, senderUuid } from '../senders/store.ts'
 
 const ReviewedSender = Type.Object(
   { account_id: Type.String(), ...SenderRecord.properties },

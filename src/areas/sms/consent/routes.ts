@@ -11,7 +11,8 @@ import type { Tx } from '../../../platform/db.ts'
 import { pageOf, windowOf } from '../../../platform/page.ts'
 import { list, type Route, read, write } from '../../../platform/route.ts'
 import { smsEvents } from '../events.ts'
-import { OptOutCreate, OptOutFound, OptOutList, OptOutRecord, OptOutRemoved, PhoneParam } from '../schema.ts'
+import { PhoneParam } from '../schema.ts'
+import { OptOutCreate, OptOutFound, OptOutList, OptOutRecord, OptOutRemoved } from './schema.ts'
 import { everySender, insertOptOut, listOptOuts, optOutRecord, optOutsOf, removeOptOuts } from './store.ts'
 
 const create = write({

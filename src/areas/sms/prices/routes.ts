@@ -2,27 +2,14 @@
 // What customers ask before they send: what is left to spend, what a message or a segment costs, and whose a number is.
 import type { Static } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
-import { e164Rule, factsOf, isE164, networks, type Place } from '../../../kernel/phone.ts'
+import { factsOf, isE164, networks, type Place } from '../../../kernel/phone.ts'
 import { walletsOf } from '../../../ledger/wallets.ts'
 import { list, read } from '../../../platform/route.ts'
-import { isGsm, nonGsmCharacters, toGsm } from '../../../protocols/smpp/charset.ts'
-import { withRoomForLink } from '../links/opt-out-links.ts'
-import { withRoomForShortLinks } from '../links/short-links.ts'
-import { segmentsOf } from '../message.ts'
-import { findPlaces, placeFor, portabilityOf } from '../ported/places.ts'
-import {
-  BalanceRecord,
-  EstimateReply,
-  LookupReply,
-  MessageSend,
-  PhoneParam,
-  PricingQuery,
-  PricingReply,
-} from '../schema.ts'
-import { permissionOf } from '../senders/permissions.ts'
-import { textOf } from '../sending/draft.ts'
-import { recipientsOf } from '../sending/send.ts'
+import { portabilityOf } from '../ported/places.ts'
+import { MessageSend, PhoneParam } from '../schema.ts'
+import { estimate } from './estimate.ts'
 import { callersCurrency, pricedSince, segmentPrice } from './pricing.ts'
+import { BalanceRecord, EstimateReply, LookupReply, PricingQuery, PricingReply } from './schema.ts'
 
 /** With fewer segments left than this, the balance is low. */
 const lowSegments = 100n
@@ -54,7 +41,7 @@ export const balance = read({
   },
 })
 
-export const estimate = read({
+export const estimateRoute = read({
   method: 'POST',
   path: '/v1/sms/estimate',
   operation: 'sms.estimate',
@@ -65,34 +52,7 @@ export const estimate = read({
   reply: { status: 200, schema: EstimateReply },
   errors: ['INVALID_PHONE', 'MESSAGE_TOO_LONG', 'ENCODING_ERROR', 'SENDER_NOT_ALLOWED', 'COUNTRY_NOT_ENABLED'],
   examples: [{ name: 'A message', body: { to: '+254711000001', from: 'PAMOJA', message: 'Habari “Ada”' } }],
-  handle: async (app, { body }, caller) => {
-    const { message, encoding, max_segments } = body
-    const short = body.shorten_urls ? withRoomForShortLinks(app, message).message : message
-    const text = textOf(withRoomForLink(app, body.type ?? 'transactional', short), encoding, max_segments)
-    const permission = await permissionOf(app, caller.tenant)
-    const numbers = [...new Set([recipientsOf(body.to)].flat())].filter(isE164)
-    if (numbers.length === 0) throw new AppError('INVALID_PHONE', `to[0]: to ${e164Rule}`)
-    await findPlaces(app, numbers)
-    const problems = numbers.map((to) => permission.problem(body.from, placeFor(app, to).country))
-    const recipients = numbers.filter((_, i) => problems[i] === null)
-    const [problem] = problems
-    if (problem && recipients.length === 0) throw problem
-    const micros = recipients
-      .map((to) => segmentPrice(app, caller, placeFor(app, to)))
-      .reduce((sum, price) => sum + price, 0n)
-    return {
-      segments: text.segments,
-      encoding: text.encoding,
-      length: [...message].length,
-      units_used: text.units,
-      units_left: text.unitsLeft,
-      non_gsm: nonGsmCharacters(text.text),
-      ...suggestionFor(text.text, text.segments),
-      cost: micros * BigInt(text.segments),
-      currency: callersCurrency(caller),
-      recipients: recipients.length,
-    }
-  },
+  handle: (app, { body }, caller) => estimate(app, body, caller),
 })
 
 export const pricing = list({
@@ -148,15 +108,3 @@ export const lookup = read({
     }
   },
 })
-
-/** A text that needs fewer segments, if likenesses of its characters make one. */
-function suggestionFor(
-  text: string,
-  segments: number,
-): { suggestion: string | null; suggestion_segments: number | null } {
-  const plain = isGsm(text) ? null : toGsm(text)
-  const counted = plain === null ? null : segmentsOf(plain)
-  return counted === null || counted.segments > segments
-    ? { suggestion: null, suggestion_segments: null }
-    : { suggestion: plain, suggestion_segments: counted.segments }
-}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shapes of a bulk and of what became of it.
+import { Type } from 'typebox'
+import { Amount, At, JudgedApart, listQuery, Metadata, Nullable, OneOf } from '../../../platform/schema.ts'
+import {
+  CallbackUrl,
+  MessageRecord,
+  Phone,
+  Recipient,
+  Reference,
+  ScheduledAt,
+  Sender,
+  ShortLink,
+  Text,
+} from '../schema.ts'
+
+const maxMessages = 10_000
+
+/** An entry of a bulk. */
+export const BulkMessage = Type.Object({
+  to: Phone('The recipient'),
+  message: Text,
+  from: Type.Optional(Sender),
+  metadata: Type.Optional(Metadata),
+  reference: Type.Optional(Reference),
+  scheduled_at: Type.Optional(ScheduledAt),
+  callback_url: Type.Optional(CallbackUrl),
+})
+
+export const BulkSend = Type.Object({
+  from: Sender,
+  // What is wrong with an entry is said in its own verdict, so entries are checked one by one.
+  messages: Type.Array(JudgedApart(BulkMessage), {
+    minItems: 1,
+    maxItems: maxMessages,
+    rule: `must be a list of 1 to ${maxMessages} objects with to and message`,
+  }),
+  callback_url: Type.Optional(CallbackUrl),
+  scheduled_at: Type.Optional(ScheduledAt),
+  metadata: Type.Optional(Metadata),
+  type: Type.Optional(OneOf(['transactional', 'promotional'])),
+  allow_partial: Type.Optional(
+    Type.Boolean({ default: true, rule: 'must be true or false', description: 'False: one bad entry refuses all' }),
+  ),
+})
+
+const BulkEntry = Type.Object({
+  index: Type.Integer(),
+  ...Recipient.properties,
+  error: Type.Optional(Type.String()),
+})
+
+const batchHead = {
+  batch_id: Type.String(),
+  status: OneOf(['queued', 'completed', 'cancelled']),
+  total: Type.Integer(),
+  accepted: Type.Integer(),
+  rejected: Type.Integer(),
+  segments: Type.Integer(),
+  cost: Amount(),
+  currency: Type.String(),
+  timestamp: At(),
+}
+
+export const BulkReply = Type.Object({ ...batchHead, messages: Type.Array(BulkEntry) }, { title: 'SmsBulkReply' })
+
+export const BatchRecord = Type.Object(
+  {
+    ...batchHead,
+    counts: Type.Object({
+      queued: Type.Integer(),
+      sent: Type.Integer(),
+      delivered: Type.Integer(),
+      failed: Type.Integer(),
+    }),
+    metadata: Metadata,
+    completed_at: Nullable(At()),
+    messages: Type.Optional(Type.Array(BulkEntry)),
+    has_more: Type.Optional(Type.Boolean()),
+    next_cursor: Type.Optional(Nullable(Type.String())),
+  },
+  { title: 'SmsBatch' },
+)
+
+export const BatchQuery = Type.Object({
+  messages: Type.Optional(Type.Boolean({ rule: 'must be true or false', description: 'With a page of its messages' })),
+  limit: listQuery.limit,
+  cursor: listQuery.cursor,
+})
+
+/** A message or, when the id is that of a batch, a batch. */
+export const Found = Type.Partial(
+  Type.Object({
+    ...MessageRecord.properties,
+    ...BatchRecord.properties,
+    status: Type.String(),
+    batch_id: MessageRecord.properties.batch_id,
+    links: Type.Array(ShortLink, { description: 'The short links in its text, if it was sent with shorten_urls' }),
+  }),
+  {
+    title: 'SmsMessageOrBatch',
+  },
+)

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shapes of opt-outs.
+import { Type } from 'typebox'
+import { senderForm, senderLength } from '../../../kernel/sender.ts'
+import { At, listQuery, Nullable, OneOf } from '../../../platform/schema.ts'
+import { Phone } from '../schema.ts'
+
+export const OptOutCreate = Type.Object({
+  phone: Phone('Who does not want messages'),
+  from: Type.Optional(
+    Type.String({
+      pattern: `^(${senderForm}|\\+?[0-9]{3,15}|\\*)$`,
+      rule: `must be a sender of ${senderLength}, a number, or *`,
+      description: 'The sender it is about, in any case; all of them unless given',
+    }),
+  ),
+  reason: Type.Optional(Type.String({ maxLength: 200, rule: 'must have at most 200 characters' })),
+})
+
+export const OptOutRecord = Type.Object(
+  {
+    phone: Type.String(),
+    from: Type.String({ description: 'The sender it is about, a number without its plus; `*` for all' }),
+    reason: Nullable(Type.String()),
+    source: OneOf(['keyword', 'api', 'import', 'carrier']),
+    created_at: At(),
+  },
+  { title: 'SmsOptOut' },
+)
+
+export const OptOutList = Type.Object({ ...listQuery, phone: Type.Optional(Type.String({ maxLength: 20 })) })
+
+/** Everything that stands in the way of a number; one that nothing stands in the way of is not found. */
+export const OptOutFound = Type.Object(
+  { ...OptOutRecord.properties, opt_outs: Type.Array(OptOutRecord) },
+  { title: 'SmsOptOutOfNumber' },
+)
+
+export const OptOutRemoved = Type.Object(
+  {
+    id: Type.String({ description: 'The number again' }),
+    phone: Type.String(),
+    deleted: Type.Literal(true),
+    removed: Type.Integer({ description: 'How many opt-outs there were' }),
+  },
+  { title: 'SmsOptOutRemoved' },
+)

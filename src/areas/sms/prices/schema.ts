@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shapes of what customers ask before they send.
+import { Type } from 'typebox'
+import { Amount, At, CountryCode, Nullable, OneOf } from '../../../platform/schema.ts'
+import { EncodingName } from '../schema.ts'
+
+export const BalanceRecord = Type.Object(
+  {
+    balance: Amount(),
+    currency: Type.String(),
+    reserved: Amount(),
+    available: Amount(),
+    credit_limit: Amount(),
+    low_balance: Type.Boolean({ description: 'Fewer than a hundred segments are left' }),
+    estimated_segments: Type.Integer({ description: 'How many segments to the country of the account that buys' }),
+    updated_at: At(),
+  },
+  { title: 'SmsBalance' },
+)
+
+export const EstimateReply = Type.Object(
+  {
+    segments: Type.Integer({ description: 'For each recipient' }),
+    encoding: EncodingName,
+    length: Type.Integer({ description: 'Characters' }),
+    units_used: Type.Integer({ description: 'Septets, or UTF-16 units' }),
+    units_left: Type.Integer({ description: 'Until another segment is needed' }),
+    non_gsm: Type.Array(Type.String(), { description: 'Characters that make it UCS-2' }),
+    suggestion: Nullable(Type.String({ description: 'The text with replacements that need fewer segments' })),
+    suggestion_segments: Nullable(Type.Integer()),
+    cost: Amount(),
+    currency: Type.String(),
+    recipients: Type.Integer(),
+  },
+  { title: 'SmsEstimate' },
+)
+
+export const PricingQuery = Type.Object({ country: Type.Optional(CountryCode()) })
+
+export const PricingReply = Type.Object(
+  {
+    country: Type.String(),
+    network: Nullable(Type.String({ description: 'Null: every other network of the country' })),
+    mcc_mnc: Nullable(Type.String()),
+    direction: OneOf(['outbound']),
+    price: Amount({ description: 'Per segment' }),
+    currency: Type.String(),
+    effective_from: Nullable(At({ description: 'Since when; null while the operator has set no price' })),
+  },
+  { title: 'SmsPrice' },
+)
+
+export const LookupReply = Type.Object(
+  {
+    phone: Type.String(),
+    valid: Type.Boolean({ description: 'Whether such a number can exist' }),
+    country: Nullable(Type.String()),
+    calling_code: Nullable(Type.String()),
+    national_format: Nullable(Type.String()),
+    type: Nullable(Type.String({ description: 'mobile, fixed_line and others' })),
+    network: Nullable(Type.String()),
+    mcc_mnc: Nullable(Type.String()),
+    original_network: Nullable(Type.String({ description: 'Whose range the number is from' })),
+    ported: Nullable(Type.Boolean({ description: 'Null: not known' })),
+    source: OneOf(['prefix', 'mnp'], { description: 'The numbering plan, or the list of ported numbers' }),
+    reachable: Nullable(Type.Boolean({ description: 'Null: not asked' })),
+    checked_at: At(),
+  },
+  { title: 'SmsLookup' },
+)

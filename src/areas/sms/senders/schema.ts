@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shapes of sender ids.
+import { Type } from 'typebox'
+import { At, CountryCode, EnvironmentName, Nullable, OneOf } from '../../../platform/schema.ts'
+import { lengthRule, maxCharacters } from '../message.ts'
+import { Sender } from '../schema.ts'
+
+const maxCountries = 250
+
+export const senderStatuses = ['pending', 'approved', 'rejected'] as const
+
+export const CountryList = Type.Array(CountryCode(), {
+  minItems: 1,
+  maxItems: maxCountries,
+  rule: `must list 1 to ${maxCountries} countries`,
+})
+
+export const SenderCreate = Type.Object({
+  sender: Sender,
+  countries: Type.Optional(Nullable(CountryList, { description: 'Where it is used; all countries unless given' })),
+  purpose: Type.String({ minLength: 1, maxLength: 200, rule: 'must have 1 to 200 characters' }),
+  sample: Type.String({
+    minLength: 1,
+    maxLength: maxCharacters,
+    rule: lengthRule,
+    description: 'A message as you will send it',
+  }),
+})
+
+const senderFields = {
+  id: Type.String(),
+  sender: Type.String(),
+  environment: EnvironmentName(),
+  countries: Nullable(Type.Array(Type.String()), { description: 'Null: all of them' }),
+  purpose: Type.String(),
+  sample: Type.String(),
+  status: OneOf(senderStatuses),
+  reason: Nullable(Type.String({ description: 'Why it was rejected' })),
+  created_at: At(),
+  decided_at: Nullable(At()),
+}
+
+export const SenderRecord = Type.Object(senderFields, { title: 'SmsSenderId' })
