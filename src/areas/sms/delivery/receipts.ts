@@ -120,7 +120,8 @@ export async function takeReceipt(app: App, receipt: Receipt): Promise<void> {
     const remembered = await recallTaken(app, carrier, id)
     if (remembered) return apply(app, remembered, { ...receipt, carrier })
   }
-  for (;;) {
+  // The second time is for an answer that came between looking and storing.
+  for (let times = 0; times < 2; times++) {
     const found = await Promise.all(carriers.map((carrier) => finder(app)({ carrier, id })))
     const named = found.find((one) => one !== null)
     if (named) return apply(app, partOf(named), { ...receipt, carrier: named.carrier })
@@ -132,6 +133,7 @@ export async function takeReceipt(app: App, receipt: Receipt): Promise<void> {
     if (!held.some(({ known }) => known)) return
     await forget(app, carriers, id)
   }
+  app.log.warn({ carrier: receipt.carrier, id }, 'a receipt is of a text that is no longer kept')
 }
 
 /** Applies receipts that came before the answers which gave them their ids. */
