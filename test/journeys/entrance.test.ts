@@ -80,6 +80,15 @@ test('a key counts where it belongs: in the header, or in the form that OAuth 2 
   assert.equal(sandboxed.status, 401, 'the sandbox takes no live key in a form either')
 })
 
+test('two credentials in one request are none', async () => {
+  const [ada, ben] = [await world.account(), await world.account()]
+  for (const second of [ben.key, ada.key]) {
+    const both = `Authorization: Bearer ${ada.key}\r\nauthorization: Bearer ${second}\r\n`
+    const answer = await raw(`GET /v1/auth/whoami HTTP/1.1\r\n${both}`)
+    assert.match(answer, /^HTTP\/1\.1 401 [\s\S]*Authorization is there twice/)
+  }
+})
+
 test('what outlives a token is not made with it', async () => {
   const { client } = await world.account()
   const { body: key } = await client.post('/v1/api-keys', { name: 'Other' })

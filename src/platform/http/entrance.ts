@@ -51,7 +51,7 @@ export function enter(
   if (open || !isApi || bringsKeyInForm(request))
     return admitStranger(app, exchange, reply, null, (refusal) => done(refusal ?? missing(request)))
   try {
-    const principal = app.authenticator.authenticate(request.headers.authorization, exchange.ip)
+    const principal = app.authenticator.authenticate(credentialOf(request), exchange.ip)
     if (principal instanceof Promise)
       principal.then(
         (found) => admitPrincipal(app, request, reply, found, done),
@@ -61,6 +61,18 @@ export function enter(
   } catch (error) {
     admitStranger(app, exchange, reply, asError(error), done)
   }
+}
+
+/** Of two, Node would hand on the first; whoever stands in between may have looked at the other. */
+function credentialOf({ headers, raw: { rawHeaders } }: FastifyRequest): string | undefined {
+  const name = 'authorization'
+  let found = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const given = rawHeaders[i]
+    if (given?.length === name.length && given.toLowerCase() === name) found++
+  }
+  if (found > 1) throw new AppError('UNAUTHORIZED', 'the header Authorization is there twice: send one credential')
+  return headers.authorization
 }
 
 /** Lets in whoever brought the key in a form, by the same rules as everyone else. Other routes take no key there. */
