@@ -204,7 +204,7 @@ test('an endpoint that is gone is disabled at once, and the others hear of it', 
   assert.deepEqual([delivery.last_error, delivery.attempts], ['GONE', 1])
 })
 
-test('a URL that is gone disables nothing once the endpoint has another', async () => {
+test('a URL that is gone disables nothing once the endpoint has another, which is told what it was asked', async () => {
   const client = await customer()
   const asked: ServerResponse[] = []
   answers.set('/left', (response) => void asked.push(response))
@@ -213,9 +213,12 @@ test('a URL that is gone disables nothing once the endpoint has another', async 
   await receiver.next('/left')
   await client.patch(`/v1/webhooks/${hook.id}`, { url: receiver.url('/new-home') })
   for (const response of asked) response.writeHead(410).end()
-  await settled(client, hook.id, 'failed')
-  await client.post('/v1/notes', { text: 'to the new one' })
-  assert.equal(JSON.parse((await receiver.next('/new-home')).body).text, 'to the new one')
+  const { status, last_error, next_attempt_at: next } = await attempted(client, hook.id, 1)
+  assert.deepEqual([status, last_error], ['pending', 'HTTP_STATUS'])
+  await advanceTo(client, Date.parse(next))
+  assert.equal(JSON.parse((await receiver.next('/new-home')).body).text, 'on its way')
+  const { attempts, last_error: none } = await settled(client, hook.id, 'delivered')
+  assert.deepEqual([attempts, none], [2, null])
   const { body } = await client.get(`/v1/webhooks/${hook.id}`)
   assert.deepEqual([body.enabled, body.disabled_reason], [true, null])
 })

@@ -5,7 +5,7 @@ import type { App } from '../../../platform/app.ts'
 import type { Area, TakeAnswer } from '../../../platform/area.ts'
 import type { Trace } from '../../../platform/tracing.ts'
 import { type Attempt, type Delivery, judge, send } from './delivery.ts'
-import type { Target } from './targets.ts'
+import { loadTargets, type Target } from './targets.ts'
 
 const maxAnswerBytes = 64 * 1024
 
@@ -16,7 +16,7 @@ export function answersOf(areas: readonly Pick<Area, 'answers'>[]): Answers {
 }
 
 /** Makes the request of one attempt, and has done what its answer asks for. */
-export function sendAndHear(
+export async function sendAndHear(
   app: App,
   answers: Answers,
   target: Target,
@@ -24,7 +24,16 @@ export function sendAndHear(
   trace: Trace | null,
 ): Promise<Attempt> {
   const take = answers.get(delivery.told.name)
-  return take ? heard(app, take, target, delivery, trace) : send(app, target, delivery, trace)
+  const attempt = await (take ? heard(app, take, target, delivery, trace) : send(app, target, delivery, trace))
+  if (judge(attempt).error !== 'GONE') return attempt
+  return { ...attempt, hasMoved: await hasMoved(app, delivery, attempt) }
+}
+
+/** Whether the endpoint was given another URL while it was asked at one that is gone. */
+async function hasMoved(app: App, { tenant, endpoint }: Delivery, { sentTo }: Attempt): Promise<boolean> {
+  if (endpoint === null) return false
+  const target = (await loadTargets(app, [{ tenant, endpoint }])).get(endpoint)
+  return target !== undefined && target.url !== sentTo
 }
 
 async function heard(
@@ -36,7 +45,7 @@ async function heard(
 ): Promise<Attempt> {
   const attempt = await send(app, target, delivery, trace, maxAnswerBytes)
   const { outcome } = attempt
-  if (outcome.kind !== 'answered' || judge(outcome).kind !== 'delivered') return attempt
+  if (outcome.kind !== 'answered' || judge(attempt).kind !== 'delivered') return attempt
   const { tenant, clockOffsetMs, resource } = delivery
   const { status, body, truncated } = outcome
   const remark = await take(app, { tenant, clockOffsetMs, resource, status, body, isWhole: !truncated })

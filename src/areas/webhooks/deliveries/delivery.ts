@@ -56,6 +56,8 @@ export interface Attempt {
   readonly outcome: Outcome
   /** A sentence about what the answer asked for and did not get. */
   readonly remark: string | null
+  /** Its endpoint has another URL by now than the one that said that it is gone. */
+  readonly hasMoved: boolean
 }
 
 /** The delivery of an event that was stored just now. */
@@ -92,13 +94,13 @@ export interface Judgement {
   readonly error: DeliveryError | null
 }
 
-/** What an outcome means for the delivery. */
-export function judge(outcome: Outcome): Judgement {
+/** What an attempt means for the delivery. That its endpoint is gone means nothing of the URL it has moved to. */
+export function judge({ outcome, hasMoved }: Attempt): Judgement {
   if (outcome.kind === 'failed')
     return { kind: outcome.error === 'ADDRESS_BLOCKED' ? 'failed' : 'retry', error: outcome.error }
   const { status, headers } = outcome
   if (status >= 200 && status < 300) return { kind: 'delivered', error: null }
-  if (status === 410) return { kind: 'failed', error: 'GONE' }
+  if (status === 410 && !hasMoved) return { kind: 'failed', error: 'GONE' }
   if (headers['webhook-delivery']?.trim().toLowerCase() === 'abort') return { kind: 'failed', error: 'ABORTED' }
   return { kind: 'retry', error: 'HTTP_STATUS' }
 }
@@ -126,7 +128,7 @@ export async function send(
     maxAnswerBytes,
     connections: target.limit,
   })
-  return { sentMs, sentTo, outcome, remark: null }
+  return { sentMs, sentTo, outcome, remark: null, hasMoved: false }
 }
 
 export function resourceUrl(app: App, { id }: Pick<Told, 'id'>): string {

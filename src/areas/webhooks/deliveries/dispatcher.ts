@@ -460,7 +460,7 @@ export class Dispatcher implements Courier {
         over()
         this.#settle(line, target, delivery, attempt, isEarly, noted)
         if (line.waiting.length === 0) this.#refill(line)
-        const { kind } = judge(attempt.outcome)
+        const { kind } = judge(attempt)
         span?.end({ 'pamoja.outcome': kind }, kind !== 'delivered')
         this.#offer(line)
         this.#pump()
@@ -488,7 +488,7 @@ export class Dispatcher implements Courier {
     const { outcome } = attempt
     const nowMs = app.clock.nowMs()
     const atMs = nowMs + delivery.clockOffsetMs
-    const judgement = judge(outcome)
+    const judgement = judge(attempt)
     this.outcomes[judgement.kind]++
     const isSuccess = judgement.kind === 'delivered'
     if (isSuccess) line.pace.succeeded(target.limit)

@@ -84,7 +84,7 @@ export async function deliverNow(app: App, asked: TestDelivery): Promise<TestOut
   }
   const attempt = await send(app, target, delivery, delivery.trace)
   const { outcome } = attempt
-  const { kind, error } = judge(outcome)
+  const { kind, error } = judge(attempt)
   const { durationMs } = outcome.timing
   const answered = outcome.kind === 'answered' ? outcome : null
   await app.db.query(insertTest, {
