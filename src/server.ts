@@ -49,7 +49,6 @@ import { Leases } from './platform/nodes/leases.ts'
 import { type Chore, keepHouse, platformChores } from './platform/nodes/maintenance.ts'
 import { joinNodes } from './platform/nodes/nodes.ts'
 import { Signals } from './platform/nodes/signals.ts'
-import { openapi } from './platform/openapi.ts'
 import type { OutboundPolicy } from './platform/outbound/customer-urls.ts'
 import { hostLookup, Outbound } from './platform/outbound.ts'
 import { Secrets } from './platform/secrets.ts'
@@ -432,8 +431,6 @@ function openDoors(app: App, areas: readonly Area[], identity: { key: string; ce
     return reply.code(found.status === 'unavailable' ? 503 : 200).send(found)
   })
   http.get('/.well-known/jwks.json', { config: { open: true } }, async () => app.tokens.jwks())
-  let document: object | undefined
-  http.get('/openapi.json', { config: { open: true } }, async () => (document ??= openapi(app, areas)))
   docs(http, app, areas)
   if (app.config.PAMOJA_ROLES.includes('api')) for (const area of areas) area.mount?.(http, app)
   const { listener } = holder

@@ -106,10 +106,24 @@ describe('the reference pages', () => {
     const first = await site.get('/docs')
     assert.equal(first.headers.get('content-encoding'), 'gzip')
     const tag = first.headers.get('etag') ?? ''
-    assert.equal((await site.get('/docs', { 'if-none-match': tag })).status, 304)
+    for (const known of [tag, `W/${tag}`, `"another", ${tag}`, '*'])
+      assert.equal((await site.get('/docs', { 'if-none-match': known })).status, 304, known)
+    assert.equal((await site.get('/docs', { 'if-none-match': '"another"' })).status, 200)
+    const unwanted = await site.get('/docs', { 'accept-encoding': 'gzip;q=0, identity' })
+    assert.equal(unwanted.headers.get('content-encoding'), null)
     const uncompressed = await site.get('/docs', { 'accept-encoding': 'identity' })
     assert.equal(uncompressed.headers.get('content-encoding'), null)
     assert.equal(await uncompressed.text(), reference)
+  })
+
+  it('come with the same for programs, which is sent in the same way', async () => {
+    const first = await site.get('/openapi.json')
+    assert.equal(first.headers.get('content-type'), 'application/json; charset=utf-8')
+    assert.equal(first.headers.get('content-encoding'), 'gzip')
+    const tag = first.headers.get('etag') ?? ''
+    assert.equal((await site.get('/openapi.json', { 'if-none-match': tag })).status, 304)
+    const { paths } = JSON.parse(await first.text())
+    assert.ok(Object.hasOwn(paths, '/v1/auth/whoami'))
   })
 
   it('begin with a command for this installation', () => {

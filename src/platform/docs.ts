@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference pages: made from the route table when first asked for, with everything they need on this server.
+// The reference, for programs and as pages: made from the route table when first asked for, with everything they need on this server.
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config.ts'
@@ -9,6 +9,7 @@ import { errorsPage } from './docs/errors-page.ts'
 import type { Reference } from './docs/frame.ts'
 import type { Place } from './docs/operations.ts'
 import { referencePage } from './docs/reference-page.ts'
+import { openapi } from './openapi.ts'
 import { root } from './root.ts'
 import { webAsset } from './web/shell.ts'
 import { serveFile } from './web/static-files.ts'
@@ -27,6 +28,7 @@ export function docs(http: FastifyInstance, app: DocsApp, areas: readonly Area[]
     serveFile(http, { path, type, contentSecurityPolicy, make })
   // Whoever opens the address that the start prints wants to read, not to be refused.
   http.get('/', { config: { open: true } }, async (_request, reply) => reply.redirect('/docs', 302))
+  serve('/openapi.json', 'application/json', () => JSON.stringify(openapi(app, areas)))
   serve('/docs', 'text/html', () => referencePage(reference()))
   serve('/docs/errors', 'text/html', () => errorsPage(reference()))
   serve('/docs/style.css', 'text/css', () => webAsset('colours.css') + asset('style.css'))

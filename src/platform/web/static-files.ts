@@ -45,7 +45,18 @@ function give({ type, tag, plain, zipped }: Stored, { headers }: FastifyRequest,
     etag: tag,
     vary: 'accept-encoding',
   })
-  if (headers['if-none-match'] === tag) return reply.code(304).send()
-  if (!/\bgzip\b/.test(String(headers['accept-encoding'] ?? ''))) return reply.send(plain)
+  if (knows(headers['if-none-match'], tag)) return reply.code(304).send()
+  if (!takesGzip(headers['accept-encoding'])) return reply.send(plain)
   return reply.header('content-encoding', 'gzip').send(zipped)
+}
+
+/** Whether a client has the content of a tag. A proxy that zips makes a tag a weak one, and there may be several. */
+function knows(header: string | undefined, tag: string): boolean {
+  const known = (header ?? '').split(',').map((one) => one.trim().replace(/^W\//, ''))
+  return known.includes(tag) || known.includes('*')
+}
+
+function takesGzip(header: string | string[] | undefined): boolean {
+  const wish = /\bgzip\b *(?:; *q=([\d.]+))?/.exec(String(header ?? ''))
+  return wish !== null && Number(wish[1] ?? 1) > 0
 }
