@@ -252,6 +252,39 @@ test('a refusal names the field, and says what would do', async () => {
   }
 })
 
+test('no text that is kept with bills holds the number of a card', async () => {
+  const { client } = await world.account()
+  const lost = 'Paid with 4242 4242 4242 4242'
+  const plan_id = await plan(client)
+  const { subscription_id } = (await client.post(subscriptions, { plan_id, customer })).body
+  const { invoice_id } = (await client.post('/v1/billing/invoices', invoice)).body
+  const billed = (more: object) => client.post('/v1/billing/invoices', { ...invoice, ...more })
+  const subscribed = (more: object) => client.post(subscriptions, { plan_id, customer, ...more })
+  const planned = (more: object) =>
+    client.post('/v1/billing/plans', { name: 'Monthly', amount: 1, currency: 'KES', interval: 'month', ...more })
+  const rows: [field: string, asked: Promise<Reply>][] = [
+    ['notes', billed({ notes: lost })],
+    ['metadata', billed({ metadata: { lost } })],
+    ['customer.name', billed({ customer: { name: lost } })],
+    ['items[1].description', billed({ items: [...invoice.items, { description: lost, unit_amount: 1 }] })],
+    ['reason', client.post(`/v1/billing/invoices/${invoice_id}/void`, { reason: lost })],
+    ['name', planned({ name: lost })],
+    ['description', planned({ description: lost })],
+    ['metadata', client.patch(`/v1/billing/plans/${plan_id}`, { metadata: { lost } })],
+    ['customer.name', subscribed({ customer: { ...customer, name: lost } })],
+    ['metadata', subscribed({ metadata: { lost } })],
+    ['metadata', client.patch(`${subscriptions}/${subscription_id}`, { metadata: { lost } })],
+    ['reason', client.delete(`${subscriptions}/${subscription_id}?reason=${encodeURIComponent(lost)}`)],
+  ]
+  for (const [field, asked] of rows) {
+    const { status, body } = await asked
+    assert.deepEqual(
+      [status, body.error?.code, body.error?.details],
+      [422, 'VALIDATION_ERROR', `${field} must not hold the number of a card`],
+    )
+  }
+})
+
 test('an invoice is found by its number', async () => {
   const { client } = await world.account()
   const [first, second] = [

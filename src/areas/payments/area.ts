@@ -86,6 +86,7 @@ export const payments: Area = {
   drain: (app) => waitingOf(app).stop(),
 }
 
+export { refuseCardNumbers } from './cards/card.ts'
 export { cardTermsOf, requireSavedCard } from './cards/method.ts'
 export { pendingOf } from './cards/settlement.ts'
 export { accept, sendNow } from './create.ts'

@@ -8,7 +8,7 @@ import { least } from '../../../kernel/money.ts'
 import { maybe, one, type Queryable, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import { PaymentCreate } from '../../payments/area.ts'
+import { PaymentCreate, refuseCardNumbers } from '../../payments/area.ts'
 import {
   type CustomerRow,
   creditsOf,
@@ -53,6 +53,7 @@ export async function customerFor(
   const { name = null, email = null, phone = null } = given
   if (name === null && email === null && phone === null)
     throw invalid('customer', 'must have a name, an email, a phone or a customer_id')
+  refuseCardNumbers({ 'customer.name': name, 'customer.email': email })
   if (needsContact) withContact({ email, phone })
   const contact = contactOf({ email, phone })
   const at = new Date(nowMs)

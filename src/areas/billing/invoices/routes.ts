@@ -207,7 +207,7 @@ const voidOne = write({
     reason: Type.Optional(Type.String({ maxLength: 500, rule: 'must have at most 500 characters' })),
   }),
   reply,
-  errors: ['NOT_FOUND', 'INVALID_STATE'],
+  errors: ['NOT_FOUND', 'VALIDATION_ERROR', 'INVALID_STATE'],
   examples: [{ name: 'It was sent twice', body: { reason: 'sent twice' } }],
   handle: async (app, tx, { params, body }, caller) => {
     const before = await locked(tx, caller, params.invoice_id)

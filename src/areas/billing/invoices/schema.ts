@@ -5,7 +5,7 @@ import { invalid } from '../../../kernel/errors.ts'
 import type { App } from '../../../platform/app.ts'
 import { currencyTaken } from '../../../platform/currencies.ts'
 import { AmountIn, Day, Metadata, OneOfAnyCase } from '../../../platform/schema.ts'
-import { PaymentCreate } from '../../payments/area.ts'
+import { PaymentCreate, refuseCardNumbers } from '../../payments/area.ts'
 import { CustomerIn } from '../customers/customer.ts'
 import type { Discount, NewItem } from './calculation.ts'
 import type { NewInvoice } from './create.ts'
@@ -78,6 +78,8 @@ export const InvoiceCreate = Type.Object({
 export function newInvoice(app: App, body: Static<typeof InvoiceCreate>): NewInvoice {
   const { customer, currency, items, discount, tax_inclusive, due_date, notes, payment_methods, reference } = body
   const { callback_url, metadata, send = false } = body
+  refuseCardNumbers({ notes, metadata })
+  for (const [i, { description }] of items.entries()) refuseCardNumbers({ [`items[${i}].description`]: description })
   return {
     customer,
     currency: currencyTaken(app, currency),

@@ -3,6 +3,7 @@
 import type { App } from '../../../platform/app.ts'
 import { maybe, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
+import { refuseCardNumbers } from '../../payments/area.ts'
 import { addCredit } from '../customers/customer.ts'
 import { invoiceEvents } from '../events.ts'
 import { givenUp } from './hooks.ts'
@@ -20,6 +21,7 @@ export async function voidInvoice(
   if (invoice.status === 'void') return invoice
   const { tenant, nowMs } = occasion
   const { id, customer_id: customerId, currency, credit_applied } = invoice
+  refuseCardNumbers({ reason })
   const after = await maybe(tx.query(voidUnpaid, { ...tenant, id, reason, at: new Date(nowMs) }))
   if (!after) throw notWhile(invoice, 'only one of which nothing was paid can be made void')
   await tellInvoice(app, tx, invoiceEvents.voided, occasion, after)

@@ -12,6 +12,7 @@ import { currencyOf, currencyTaken } from '../../../platform/currencies.ts'
 import { maybe, one, type Queryable, type Tx } from '../../../platform/db.ts'
 import { Amount, AmountIn, At, Metadata, Nullable, OneOf } from '../../../platform/schema.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
+import { refuseCardNumbers } from '../../payments/area.ts'
 import { intervals } from '../subscriptions/calendar.ts'
 import { findCode, findPlan, insertPlan, lockPlan, type PlanRow, updatePlan } from './store.ts'
 
@@ -111,6 +112,7 @@ export async function createPlan(
   caller: Caller,
 ): Promise<Static<typeof Plan>> {
   const { tenant, receivedMs, nowMs } = caller
+  refuseCardNumbers({ name: input.name, description: input.description, metadata: input.metadata })
   const currency = currencyTaken(app, input.currency)
   const code = input.code ?? null
   const row = await maybe(
@@ -149,6 +151,7 @@ export async function changePlan(
   const { id } = await requirePlan(tx, tenant, name)
   const before = await one(tx.query(lockPlan, { ...tenant, id }))
   requireSettled(before, input)
+  refuseCardNumbers({ name: input.name, description: input.description, metadata: input.metadata })
   const after = await one(
     tx.query(updatePlan, {
       ...tenant,

@@ -4,6 +4,7 @@
 import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
+import { refuseCardNumbers } from '../../payments/area.ts'
 import { subscriptionEvents } from '../events.ts'
 import { type InvoiceRow, lockInvoice } from '../invoices/store.ts'
 import { voidInvoice } from '../invoices/void.ts'
@@ -27,6 +28,7 @@ export async function cancelSubscription(
   { atPeriodEnd, reason, prorates }: Cancelling,
 ): Promise<SubscriptionRow> {
   const { tenant, nowMs } = occasion
+  refuseCardNumbers({ reason })
   const seen = await requireSubscription(tx, tenant, given)
   const { id } = seen
   const invoice = await firstBill(tx, occasion, seen)

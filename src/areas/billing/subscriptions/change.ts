@@ -8,6 +8,7 @@ import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import { Metadata } from '../../../platform/schema.ts'
+import { refuseCardNumbers } from '../../payments/area.ts'
 import { subscriptionEvents } from '../events.ts'
 import { findPlan, type PlanRow } from '../plans/store.ts'
 import { beginPeriod, billRest, creditUnused, undone } from './bill.ts'
@@ -62,6 +63,7 @@ export async function changeSubscription(
   const { id: uuid } = before
   const at = new Date(occasion.nowMs)
   let row = before
+  refuseCardNumbers({ metadata: input.metadata })
   if (input.metadata !== undefined)
     row = await one(
       tx.query(noteSubscription, { ...occasion.tenant, id: uuid, metadata: JSON.stringify(input.metadata), at }),

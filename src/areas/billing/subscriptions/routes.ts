@@ -157,7 +157,7 @@ const cancel = write({
   query: Type.Object(cancelling),
   body: Type.Object(cancelling),
   reply,
-  errors: ['NOT_FOUND', 'INVALID_STATE'],
+  errors: ['NOT_FOUND', 'VALIDATION_ERROR', 'INVALID_STATE'],
   handle: async (app, tx, { params, query, body }, caller) => {
     const given = { ...query, ...body }
     const row = await cancelSubscription(app, tx, caller, params.subscription_id, {

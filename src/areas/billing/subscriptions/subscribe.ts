@@ -11,7 +11,7 @@ import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import { Day, Metadata, OneOf, OneOfAnyCase } from '../../../platform/schema.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import { PaymentCreate, phoneOf, requireProvider, requireSavedCard } from '../../payments/area.ts'
+import { PaymentCreate, phoneOf, refuseCardNumbers, requireProvider, requireSavedCard } from '../../payments/area.ts'
 import { CustomerIn, customerFacts, customerFor } from '../customers/customer.ts'
 import { subscriptionEvents } from '../events.ts'
 import { requirePlan, trialDays } from '../plans/plan.ts'
@@ -82,6 +82,7 @@ export async function subscribe(
   occasion: Occasion,
 ): Promise<SubscriptionRow> {
   const { tenant, receivedMs, nowMs } = occasion
+  refuseCardNumbers({ metadata: input.metadata })
   const plan = await requireOffered(tx, tenant, input.plan_id)
   const count = input.quantity ?? 1
   const amount = priceOf(plan, count)
