@@ -52,3 +52,24 @@ test('a payout and a refund that one account may have taken are not sent again w
   assert.deepEqual(await wallet(client, 'UGX'), { balance: 9_985, held: 0 })
   assert.deepEqual([await listed('payouts'), await listed('refunds')], [[], []])
 })
+
+test('a payer whom one account may have asked is not asked again by another', async () => {
+  const unheard = await openDoor(world, 'RW', (method, path) => method === 'POST' && path.endsWith('/requesttopay'))
+  after(() => unheard.close())
+  const rwanda = { provider: 'mtn_momo', country: 'RW' }
+  const used = () => gatewayOf(world.app).accountOf(rwanda, 'test')
+  const simulated = used()
+  const entered = await world.operator.post(providers, unheard.account)
+  assert.equal(entered.status, 201, entered.text)
+  const first = await eventually(async () => used() !== simulated && used(), 'the account to be used')
+  const { client } = await world.account({ currency: 'RWF' })
+  const order = { amount: 1_000, currency: 'RWF', phone: '+250780000001', expires_in: 600 }
+  const asked = await client.post('/v1/payments', order)
+  assert.equal(asked.status, 201, asked.text)
+  const { base_url } = world.app.simulators.payments.mtn_momo ?? {}
+  const changed = await world.operator.patch(`${providers}/${entered.body.id}`, { base_url })
+  assert.equal(changed.status, 200, changed.text)
+  await eventually(async () => used() !== first, 'the account to be replaced')
+  const payment = await settled(client, asked.body.payment_id)
+  assert.deepEqual([payment.status, await wallet(client, 'RWF')], ['expired', { balance: 0, held: 0 }])
+})

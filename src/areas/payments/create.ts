@@ -178,6 +178,7 @@ function attemptOf(
     country,
     currency: payment.currency,
     state: 'planned',
+    sent_by: null,
     provider_id: null,
     token,
     created_at: payment.created_at,

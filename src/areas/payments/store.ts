@@ -62,6 +62,8 @@ export interface AttemptRow {
   country: string
   currency: string
   state: AttemptState
+  /** Whose account with the provider it was sent with; null until it was. */
+  sent_by: string | null
   provider_id: string | null
   token: Buffer
   /** By the account's clock. */
@@ -196,7 +198,7 @@ export const noteDispute = statement<One & { status: string; at: Date }, Payment
    returning ${columns}`,
 )
 
-const selectAttempt = `select id, payment_id, provider, country, currency, state, provider_id, token, created_at, updated_at,
+const selectAttempt = `select id, payment_id, provider, country, currency, state, sent_by, provider_id, token, created_at, updated_at,
   said_paid_at, called_amount, called_receipt, accounts.clock_offset_ms(account_id, environment) as clock_offset_ms
   from payments.attempts where ${mine}`
 
@@ -214,7 +216,7 @@ export const attemptOfPayment = statement<Tenant & { payment: string }, AttemptR
 const findBoth = statement<One, PaymentRow & Aliased>(
   'payments.find_attempt_and_payment',
   `select p.*, a.id as attempt_id, a.provider as attempt_provider, a.country, a.currency as attempt_currency, a.state,
-          a.provider_id, a.token, a.created_at as attempt_created_at, a.updated_at as attempt_updated_at,
+          a.sent_by, a.provider_id, a.token, a.created_at as attempt_created_at, a.updated_at as attempt_updated_at,
           a.said_paid_at, a.called_amount, a.called_receipt,
           accounts.clock_offset_ms(a.account_id, a.environment) as clock_offset_ms
      from payments.attempts a
@@ -230,6 +232,7 @@ interface Aliased {
   country: string
   attempt_currency: string
   state: AttemptState
+  sent_by: string | null
   provider_id: string | null
   token: Buffer
   attempt_created_at: Date
@@ -254,6 +257,7 @@ export async function attemptAndPayment(
     country: row.country,
     currency: row.attempt_currency,
     state: row.state,
+    sent_by: row.sent_by,
     provider_id: row.provider_id,
     token: row.token,
     created_at: row.attempt_created_at,

@@ -51,6 +51,7 @@ const beginSending = operation(
     job: 'uuid',
     job_attempt: 'int',
     again_ms: 'bigint',
+    sent_by: 'text',
   },
   { begun: 'boolean' },
 )
@@ -105,7 +106,11 @@ async function look(app: App, tenant: Tenant, attempt: AttemptRow, payment: Paym
     await app.db.query(noteSaidPaid, { ...tenant, id: attempt.id, at: new Date(app.clock.nowMs()) })
     return { kind: 'again', afterMs: callbackMs }
   }
-  const isLost = told.kind === 'missing' && attempt.state !== 'accepted' && method.isRepeatable(app, tenant, attempt)
+  // Another account than the one that was asked has never heard of anything.
+  const isReplaced =
+    attempt.sent_by !== null && gatewayOf(app).accountOf(attempt, tenant.environment) !== attempt.sent_by
+  const isMissing = told.kind === 'missing' && attempt.state !== 'accepted' && !isReplaced
+  const isLost = isMissing && method.isRepeatable(app, tenant, attempt)
   let verdict = isLost ? await sendAgain(app, tenant, attempt) : told
   let after = await settle(app, tenant, attempt, verdict, payment)
   if (open.includes(after.status) && isOver(app, tenant, after, attempt)) after = await expire(app, tenant, attempt)
@@ -168,6 +173,7 @@ async function sendFirst(
   sender: Sender | null,
 ): Promise<{ begun: boolean; after: PaymentRow }> {
   const { id } = attempt
+  const sentBy = gatewayOf(app).accountOf(attempt, tenant.environment)
   const { begun } = await app.commit(beginSending, {
     ...tenant,
     id,
@@ -176,6 +182,7 @@ async function sendFirst(
     job: sender?.run.id ?? null,
     job_attempt: sender?.run.attempt ?? null,
     again_ms: sender && BigInt(Math.round(sender.againMs)),
+    sent_by: sentBy,
   })
   if (!begun) return { begun: false, after: payment }
   const isCalledBack = payment.method === 'mobile_money'
@@ -183,7 +190,7 @@ async function sendFirst(
   try {
     const verdict = await send(app, tenant, attempt, payment, input)
     const after = await settle(app, tenant, attempt, verdict, payment)
-    tell(takenAs(attempt, verdict, after))
+    tell(takenAs({ ...attempt, sent_by: sentBy }, verdict, after))
     return { begun: true, after }
   } finally {
     tell(null)
