@@ -179,6 +179,25 @@ test('what was given back of a period is not credited once more when the rest of
   assert.deepEqual(await credits(client, customer.customer_id), [])
 })
 
+test('what is given back of a bill is what was paid besides its period first', async () => {
+  const account = await nairobi(world, 50_000)
+  const { client } = account
+  const made = await client.post(subscriptions, {
+    plan_id: await plan(client, { amount: 3000, setup_fee: 500 }),
+    customer: { email: 'asha@example.com' },
+    payment_method: { type: 'mobile_money', phone: phone(1) },
+  })
+  const { subscription_id: id, customer, latest_invoice_id } = made.body
+  await becomes(client, id, ({ status }) => status === 'active')
+  const payment: string = (await client.get(`${invoices}/${latest_invoice_id}`)).body.payments[0]
+  await refundCompleted(client, payment, 500)
+  const more = await refundCompleted(client, payment, 1000)
+  await toldTimes(client, 'invoice.refunded', 2)
+  await takeBack(account, more)
+  await client.delete(`${subscriptions}/${id}?prorate=true`)
+  near((await credits(client, customer.customer_id))[0]?.amount, 3000)
+})
+
 test('what was given back before a bill was paid is due again, and credited as all of it is', async () => {
   const { client } = await nairobi(world, 10_000)
   const made = await client.post(subscriptions, {

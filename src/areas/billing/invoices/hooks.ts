@@ -16,8 +16,8 @@ interface InvoiceHooks {
   invoiceGivenUp?(app: App, tx: Tx, occasion: Occasion, invoice: InvoiceRow): Promise<void>
   /** A payment for it failed, was cancelled or expired. Late money may still pay it. */
   invoicePaymentFailed?(app: App, tx: Tx, occasion: Occasion, invoice: InvoiceRow, payment: PaymentRow): Promise<void>
-  /** So much of what was paid for it was given back. */
-  invoiceRefunded?(app: App, tx: Tx, occasion: Occasion, invoice: InvoiceRow, micros: bigint): Promise<void>
+  /** Some of what was paid for it was given back, or is there again. */
+  invoiceRefunded?(app: App, tx: Tx, occasion: Occasion, invoice: InvoiceRow): Promise<void>
 }
 
 const hooks = new Set<InvoiceHooks>()
@@ -59,12 +59,6 @@ export async function givenUp(app: App, tx: Tx, occasion: Occasion, invoice: Inv
   for (const { invoiceGivenUp } of hooks) await invoiceGivenUp?.(app, tx, occasion, invoice)
 }
 
-export async function refunded(
-  app: App,
-  tx: Tx,
-  occasion: Occasion,
-  invoice: InvoiceRow,
-  micros: bigint,
-): Promise<void> {
-  for (const { invoiceRefunded } of hooks) await invoiceRefunded?.(app, tx, occasion, invoice, micros)
+export async function refunded(app: App, tx: Tx, occasion: Occasion, invoice: InvoiceRow): Promise<void> {
+  for (const { invoiceRefunded } of hooks) await invoiceRefunded?.(app, tx, occasion, invoice)
 }

@@ -138,5 +138,5 @@ async function lessen(
   const { tenant, nowMs } = occasion
   const after = await one(tx.query(addRefund, { ...tenant, id, ...by, at: new Date(nowMs) }))
   await tellInvoice(app, tx, invoiceEvents.refunded, occasion, after, payment)
-  await refunded(app, tx, occasion, after, by.amount)
+  await refunded(app, tx, occasion, after)
 }

@@ -3,7 +3,7 @@
 // invoice, the payment and the next look commit together, so that nothing is billed twice and nothing is billed halfway.
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf } from '../../../kernel/ids.ts'
-import { type Currency, formatMicros } from '../../../kernel/money.ts'
+import { type Currency, formatMicros, least } from '../../../kernel/money.ts'
 import { placeOf } from '../../../kernel/phone.ts'
 import { zoneOf } from '../../../kernel/time-zones.ts'
 import type { App } from '../../../platform/app.ts'
@@ -17,7 +17,7 @@ import { lockCredit } from '../customers/store.ts'
 import { type Figures, type NewItem, reckon } from '../invoices/calculation.ts'
 import { createInvoice } from '../invoices/create.ts'
 import { settled } from '../invoices/hooks.ts'
-import { dueOf } from '../invoices/invoice.ts'
+import { dueOf, itemFrom } from '../invoices/invoice.ts'
 import { type InvoicePayment, payInvoice } from '../invoices/pay.ts'
 import { noteInvoiceSent } from '../invoices/send.ts'
 import { applyCredit, findInvoice, type InvoiceRow } from '../invoices/store.ts'
@@ -30,6 +30,8 @@ import { calendarOf } from './subscription.ts'
 /** Hours of the payer's day in which a phone may be asked for money without its owner expecting it. */
 const firstHour = 8
 const lastHour = 20
+/** The line of what is paid once; those of periods say from when to when they are. */
+const setupFee = 'Setup fee'
 
 export interface Billed {
   changes: Partial<SubscriptionState>
@@ -67,7 +69,7 @@ export async function beginPeriod(
   const isFree = isPart && row.proration === 'none'
   const items = isFree ? [] : [isPart ? partOf(row, plan, price, start, end) : wholeOf(row, plan, start, end)]
   if (isFirst && plan.setup_fee > 0n)
-    items.push({ ...taxed(plan), description: 'Setup fee', unit_amount: formatMicros(plan.setup_fee) })
+    items.push({ ...taxed(plan), description: setupFee, unit_amount: formatMicros(plan.setup_fee) })
   const begun = { cycle, period_start: start, period_end: end, paid_from: start, paid_amount: 0n }
   if (items.length === 0) return { changes: begun, invoice: null, refusal: null }
   const figures = reckon(reckoningOf(row, plan, items))
@@ -129,6 +131,13 @@ export function unusedOf(
 ): bigint {
   const billed = { start: paid_from, end: period_end }
   return priceOfPart(paid_amount, currencyOf(currency), billed, from, period_end)
+}
+
+/** What of a paid bill was paid for its period and not given back; what was paid besides, such as the fee, goes back first. */
+export function paidForPeriod({ items: [first], tax_inclusive, amount_paid, amount_refunded }: InvoiceRow): bigint {
+  if (!first || first.description === setupFee) return 0n
+  const { amount, tax } = itemFrom(first)
+  return least(amount + (tax_inclusive ? 0n : tax), amount_paid - amount_refunded)
 }
 
 /** Gives a customer what was paid for the rest of a period; a refund of the bill finds it under the bill. */

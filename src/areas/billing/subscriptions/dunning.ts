@@ -13,7 +13,7 @@ import { tellInvoice } from '../invoices/invoice.ts'
 import { payInvoice } from '../invoices/pay.ts'
 import { noteInvoiceSent } from '../invoices/send.ts'
 import type { InvoiceRow } from '../invoices/store.ts'
-import { askableAt, giveUncollectableOf, payerOf } from './bill.ts'
+import { askableAt, giveUncollectableOf, paidForPeriod, payerOf } from './bill.ts'
 import { end } from './cancel.ts'
 import { remind } from './remind.ts'
 import { save } from './schedule.ts'
@@ -63,19 +63,14 @@ async function over(app: App, tx: Tx, occasion: Occasion, invoice: InvoiceRow): 
 }
 
 /** What was given back of a paid bill is not credited once more when the rest of its period is not used. */
-async function invoiceRefunded(
-  app: App,
-  tx: Tx,
-  occasion: Occasion,
-  { id: invoice, subscription_id: id, status }: InvoiceRow,
-  micros: bigint,
-): Promise<void> {
+async function invoiceRefunded(app: App, tx: Tx, occasion: Occasion, bill: InvoiceRow): Promise<void> {
+  const { id: invoice, subscription_id: id, status } = bill
   // One that is open has it to be paid again.
   if (id === null || status !== 'paid') return
   const row = await maybe(tx.query(lockSubscription, { ...occasion.tenant, id }))
-  if (row?.latest_invoice_id !== invoice) return
-  const left = row.paid_amount - micros
-  await save(app, tx, occasion, row, { paid_amount: left > 0n ? left : 0n })
+  // What is paid for now may cost nothing, and has no bill of its own then.
+  if (row?.latest_invoice_id !== invoice || bill.created_at < row.paid_from) return
+  await save(app, tx, occasion, row, { paid_amount: paidForPeriod(bill) })
 }
 
 async function invoicePaymentFailed(
