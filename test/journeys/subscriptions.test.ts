@@ -576,6 +576,42 @@ test('a period that is over is billed by what was agreed for it, before anything
   assert.deepEqual([changed.status, changed.body.amount], [200, 9000], changed.text)
 })
 
+test('a period that another interval cuts short is not one of those it may have at most', async () => {
+  const { client } = await account()
+  const { plan_id } = await plan(client, { amount: 300 })
+  const { plan_id: weekly } = await plan(client, { amount: 100, interval: 'week' })
+  const { body: made } = await client.post(path, { plan_id, customer, max_cycles: 2 })
+  await payUp(client, made.latest_invoice_id)
+  await advance(client, 3 * dayS)
+  const changed = await client.patch(`${path}/${made.subscription_id}`, { plan_id: weekly })
+  assert.deepEqual([changed.status, changed.body.cycles, changed.body.max_cycles], [200, 2, 3], changed.text)
+  await advance(client, 7 * dayS)
+  await becomes(client, made, ({ cycles, status }) => cycles === 3 && status === 'active')
+  await advance(client, 7 * dayS)
+  const over = await becomes(client, made, ({ status }) => status === 'cancelled')
+  assert.deepEqual([over.cycles, over.cancel_reason], [3, 'max_cycles'])
+})
+
+test('the day of the month outlives a year that ends in a short one', async () => {
+  const { client } = await account()
+  const { plan_id } = await plan(client, { amount: 10 })
+  const { plan_id: yearly } = await plan(client, { amount: 100, interval: 'year' })
+  const { body: made } = await client.post(path, { plan_id, customer, proration: 'none', billing_anchor: 31 })
+  const at = `${path}/${made.subscription_id}`
+  // To the thirtieth of April, from which the year is counted.
+  await advanceTo(client, made.current_period_end)
+  const short = await becomes(client, made, ({ cycles }) => cycles === 2)
+  assert.equal(short.current_period_end.slice(5, 10), '04-30')
+  assert.equal((await client.patch(at, { plan_id: yearly })).status, 200)
+  await advanceTo(client, (await client.get(at)).body.current_period_end)
+  await becomes(client, made, ({ cycles }) => cycles === 3)
+  const back = await client.patch(at, { plan_id })
+  assert.equal(back.body.current_period_end.slice(5, 10), '04-30', back.text)
+  await advanceTo(client, back.body.current_period_end)
+  const monthly = await becomes(client, made, ({ cycles }) => cycles === 4)
+  assert.equal(monthly.current_period_end.slice(5, 10), '05-31')
+})
+
 test('a clock that is moved by a year finds every period once', async () => {
   const { client } = await account()
   const { plan_id } = await plan(client, { amount: 10 })

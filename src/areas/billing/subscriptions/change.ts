@@ -129,11 +129,15 @@ async function reprice(
   if (row.proration === 'none')
     return save(app, tx, occasion, row, {
       ...changes,
-      ...(isSameInterval ? {} : { ...every, ...anchoredAt(row, row.period_end) }),
+      ...(isSameInterval ? {} : { ...every, ...anchoredAtEnd(row) }),
     })
   await requirePaid(tx, occasion, row)
   await creditUnused(tx, occasion, row, now)
-  const priced = { ...row, ...changes, ...(isSameInterval ? {} : { ...every, ...anchoredAt(row, now) }) }
+  const priced = {
+    ...row,
+    ...changes,
+    ...(isSameInterval ? {} : { ...every, ...anchoredAt(row, now), ...oneMore(row) }),
+  }
   const billed = isSameInterval
     ? await billRest(app, tx, occasion, priced, plan, now)
     : await beginPeriod(app, tx, occasion, priced, plan, { start: now, isExpected: true })
@@ -156,14 +160,29 @@ async function requirePaid(
   })
 }
 
-/** Periods that are counted from now on, or from the end of this one. */
-function anchoredAt({ time_zone }: SubscriptionRow, at: Date): Pick<SubscriptionState, 'anchor' | 'anchor_day'> {
+type Anchored = Pick<SubscriptionState, 'anchor' | 'anchor_day'>
+
+/** Periods that are counted from now on. */
+function anchoredAt({ time_zone }: SubscriptionRow, at: Date): Anchored {
   const anchor = wallClock(at, time_zone)
   return { anchor, anchor_day: dayIn(anchor) }
 }
 
-function stateOf({ plan_id, quantity: count, amount, interval, interval_count, anchor, anchor_day }: SubscriptionRow) {
-  return { plan_id, quantity: count, amount, interval, interval_count, anchor, anchor_day }
+/** Periods that are counted from the end of this one. Where its month is too short for the day, the day stays what it was. */
+function anchoredAtEnd(row: SubscriptionRow): Anchored {
+  const { interval, anchor_day, period_end } = row
+  const anchored = anchoredAt(row, period_end)
+  return interval === 'month' || interval === 'year' ? { ...anchored, anchor_day } : anchored
+}
+
+/** The period that begins takes the place of the one that is cut short, which is counted as well. */
+function oneMore({ max_cycles }: SubscriptionRow): Pick<SubscriptionState, 'max_cycles'> {
+  return { max_cycles: max_cycles === null ? null : max_cycles + 1 }
+}
+
+function stateOf(row: SubscriptionRow) {
+  const { plan_id, quantity: count, amount, interval, interval_count, anchor, anchor_day, max_cycles } = row
+  return { plan_id, quantity: count, amount, interval, interval_count, anchor, anchor_day, max_cycles }
 }
 
 async function requireOther(

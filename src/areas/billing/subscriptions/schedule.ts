@@ -49,6 +49,7 @@ export async function save(
       anchor: wanted.anchor,
       anchorDay: wanted.anchor_day,
       cycle: wanted.cycle,
+      maxCycles: wanted.max_cycles,
       start: wanted.period_start,
       end: wanted.period_end,
       paidFrom: wanted.paid_from,

@@ -24,6 +24,7 @@ export interface SubscriptionState {
   anchor: string
   anchor_day: number
   cycle: number
+  max_cycles: number | null
   period_start: Date
   period_end: Date
   paid_from: Date
@@ -42,7 +43,6 @@ export interface SubscriptionRow extends SubscriptionState {
   currency: string
   proration: 'create_prorations' | 'none'
   time_zone: string
-  max_cycles: number | null
   trial_end: Date | null
   next_at: Date | null
   reference: string | null
@@ -179,6 +179,7 @@ export const saveSubscription = statement<
     anchor: string
     anchorDay: number
     cycle: number
+    maxCycles: number | null
     start: Date
     end: Date
     paidFrom: Date
@@ -197,7 +198,7 @@ export const saveSubscription = statement<
   `update billing.subscriptions
       set status = $status, plan_id = $plan, quantity = $quantity, amount = $amount, method = $method, card_token = $cardToken, phone = $phone,
           provider = $provider, interval = $interval, interval_count = $intervalCount, anchor = $anchor,
-          anchor_day = $anchorDay, cycle = $cycle, period_start = $start, period_end = $end, paid_from = $paidFrom,
+          anchor_day = $anchorDay, cycle = $cycle, max_cycles = $maxCycles, period_start = $start, period_end = $end, paid_from = $paidFrom,
           paid_amount = $paidAmount, trial_told = $trialTold, cancel_at_period_end = $cancelAtPeriodEnd,
           cancelled_at = $cancelledAt, cancel_reason = $cancelReason, latest_invoice_id = $latestInvoice, next_at = $nextAt,
           updated_at = $at
