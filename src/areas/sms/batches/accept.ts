@@ -18,7 +18,7 @@ import type { Draft } from '../sending/draft.ts'
 import { beyondWallet, forcedRefusal, optedOut, referenceUsed, tooExpensive } from '../sending/refusals.ts'
 import type { Notes } from '../store.ts'
 import { batchJob, firstLookMs } from './complete.ts'
-import type { BadEntry } from './entries.ts'
+import type { Entry } from './entries.ts'
 import type { BulkReply } from './schema.ts'
 import { insertBatch, type Rejection } from './store.ts'
 
@@ -50,9 +50,6 @@ const charge = statement<
               from unnest($ids::uuid[], $amounts::bigint[], $transfers::uuid[]) as i(id, amount, transfer)))),
           false) as insufficient`,
 )
-
-/** An entry of a request for many messages: a draft, or why there is none. */
-export type Entry = { readonly index: number; readonly to: string; readonly draft: Draft } | BadEntry
 
 /** What became of an entry, as the reply tells it. */
 export type EntryOutcome = Static<typeof BulkReply>['messages'][number]

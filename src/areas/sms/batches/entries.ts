@@ -4,7 +4,9 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Static } from 'typebox'
 import { AppError, type ErrorCode } from '../../../kernel/errors.ts'
+import { e164Rule, isE164 } from '../../../kernel/phone.ts'
 import { bodyChecker, fitter } from '../../../platform/http/validate.ts'
+import type { Draft } from '../sending/draft.ts'
 import { BulkMessage } from './schema.ts'
 
 /** What was given as a recipient is told back in so many characters: a number has 16. */
@@ -20,6 +22,9 @@ export interface BadEntry {
   readonly code: ErrorCode
   readonly why: string
 }
+
+/** An entry of a request for many messages: a draft, or why there is none. */
+export type Entry = { readonly index: number; readonly to: string; readonly draft: Draft } | BadEntry
 
 interface GoodEntry {
   readonly index: number
@@ -65,8 +70,18 @@ function recipientOf(given: unknown): string {
   return typeof given === 'object' && given !== null && 'to' in given ? recipientText(given.to) : ''
 }
 
+/** The entry of a recipient: its draft, or why there is none. */
+export function entryOf(index: number, to: string, make: () => Draft): Entry {
+  if (!isE164(to)) return { index, to, code: 'INVALID_PHONE', why: `to ${e164Rule}` }
+  try {
+    return { index, to, draft: make() }
+  } catch (error) {
+    return refused(index, to, error)
+  }
+}
+
 /** The verdict on an entry that broke a rule; what is nobody's rule goes on. */
-export function refused(index: number, to: string, error: unknown): BadEntry {
+function refused(index: number, to: string, error: unknown): BadEntry {
   if (!(error instanceof AppError)) throw error
   return { index, to, code: error.code, why: error.details }
 }

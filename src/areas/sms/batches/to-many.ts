@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// One message to several recipients.
+import type { Static } from 'typebox'
+import { AppError } from '../../../kernel/errors.ts'
+import { idOf } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import type { Tx } from '../../../platform/db.ts'
+import { AnsweredBefore, type Keyed } from '../../../platform/http/idempotency.ts'
+import type { ShortLinks } from '../links/short-links.ts'
+import type { SendReply } from '../schema.ts'
+import type { Draft, Wanted } from '../sending/draft.ts'
+import { acceptBatch } from './accept.ts'
+import { type Entry, entryOf } from './entries.ts'
+import { allRefused } from './refusals.ts'
+
+interface ToMany {
+  readonly to: readonly string[]
+  readonly common: Omit<Wanted, 'to'>
+  draft(recipient: string): Draft
+  readonly links: ShortLinks | null
+}
+
+export async function sendToMany(
+  app: App,
+  { to, common, draft, links }: ToMany,
+  caller: Caller,
+  keyed: Keyed,
+): Promise<Static<typeof SendReply>> {
+  const recipients = [...new Set(to)]
+  if (common.type === 'otp')
+    throw new AppError('VALIDATION_ERROR', 'type otp is for one recipient: give to as one number')
+  if (common.reference !== null && recipients.length > 1)
+    throw new AppError('VALIDATION_ERROR', 'reference names one message: send to one recipient, or use bulk')
+  const entries = recipients.map((recipient, index) => entryOf(index, recipient, () => draft(recipient)))
+  return once(app, caller, keyed, async (tx) => {
+    await links?.store(tx)
+    const { batch, outcomes, head } = await acceptBatch(app, tx, entries, common.metadata, caller)
+    if (head.accepted === 0) throw allRefused('to', outcomes)
+    return {
+      status: 'queued',
+      message_id: idOf('smsBatch', batch),
+      to: recipients,
+      from: common.from,
+      segments: common.text.segments,
+      cost: head.cost,
+      currency: head.currency,
+      timestamp: new Date(caller.nowMs),
+      encoding: common.text.encoding,
+      country: sameFor(entries, ({ place }) => place.country),
+      network: sameFor(entries, ({ place }) => place.network),
+      scheduled_at: dateOf(sameFor(entries, (draft) => draft.scheduledAt?.getTime() ?? null)),
+      messages: outcomes.map(({ index: _, error: __, ...outcome }) => outcome),
+      accepted: head.accepted,
+      rejected: head.rejected,
+    }
+  })
+}
+
+/**
+ * Runs a verb in a transaction that also stores the answer under the request's key. The key is claimed
+ * first, so that a repetition is not taken for a request whose references were all used before.
+ */
+async function once<Reply>(app: App, caller: Caller, keyed: Keyed, work: (tx: Tx) => Promise<Reply>): Promise<Reply> {
+  const claim = keyed.request && { ...caller.tenant, ...keyed.request }
+  if (claim && (await app.idempotency.begin(claim, false))) throw new AnsweredBefore()
+  return app.db.tx(async (tx) => {
+    const reply = await work(tx)
+    const { reply_status: status, reply_body: body } = keyed.columns(reply)
+    if (claim && status !== null && body !== null)
+      await app.idempotency.finish(tx, claim, { status, location: null, body }, false)
+    return reply
+  })
+}
+
+/** What all recipients have in common, or null. */
+function sameFor<T>(entries: readonly Entry[], pick: (draft: Draft) => T | null): T | null {
+  const values = new Set(entries.flatMap((entry) => ('draft' in entry ? [pick(entry.draft)] : [])))
+  const [only = null] = values
+  return values.size === 1 ? only : null
+}
+
+function dateOf(ms: number | null): Date | null {
+  return ms === null ? null : new Date(ms)
+}
