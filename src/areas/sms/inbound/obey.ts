@@ -16,8 +16,8 @@ import { placeFor } from '../ported/places.ts'
 /** A word has at most 30 characters, and something may stand around it. */
 const longestCommand = 60
 
-/** The message that gave the command. */
-interface Commanding {
+/** A message that was stored. */
+export interface Received {
   readonly id: string
   readonly uuid: string
   readonly handset: string
@@ -60,7 +60,7 @@ export async function obey(
   tx: Tx,
   occasion: Occasion,
   given: GivenCommand,
-  message: Commanding,
+  message: Received,
 ): Promise<void> {
   if (await execute(app, tx, occasion, given, message))
     await answer(app, tx, occasion, message, given.answer(message.number))
@@ -72,7 +72,7 @@ async function execute(
   tx: Tx,
   occasion: Occasion,
   { command, word, isAboutAll }: GivenCommand,
-  { id, handset: phone, number }: Commanding,
+  { id, handset: phone, number }: Received,
 ): Promise<boolean> {
   if (command === 'help') return true
   const { tenant, receivedMs, nowMs } = occasion
@@ -91,7 +91,7 @@ async function execute(
   return removed.length > 0
 }
 
-async function answer(app: App, tx: Tx, occasion: Occasion, message: Commanding, said: string): Promise<void> {
+async function answer(app: App, tx: Tx, occasion: Occasion, message: Received, said: string): Promise<void> {
   const { tenant, receivedMs, nowMs } = occasion
   const { uuid: inReplyTo, handset, number } = message
   const cut = segmentsOf(said)

@@ -4,12 +4,12 @@
 import { idOf, newIdAndUuid, newUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { statement, type Tx } from '../../../platform/db.ts'
-import { occasionNow } from '../../../platform/events.ts'
+import { type Occasion, occasionNow } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { smsEvents } from '../events.ts'
 import { firstWordOf } from '../numbers/keywords.ts'
 import { findPlaces, placeFor } from '../ported/places.ts'
-import { commandOf, obey } from './obey.ts'
+import { commandOf, obey, type Received } from './obey.ts'
 import type { Owner } from './owner.ts'
 import { sendReply } from './replies.ts'
 
@@ -47,16 +47,24 @@ const insertInbound = statement<
      $country, $network, $keyword, $inReplyTo, $partial, $at)`,
 )
 
+/** Gives the id under which it was stored. */
 export async function receive(app: App, tx: Tx, owner: Owner, message: Whole): Promise<string> {
-  const { tenant, clockOffsetMs, inReplyTo, autoReply } = owner
-  const occasion = occasionNow(app.clock, tenant, clockOffsetMs)
-  const { receivedMs, nowMs } = occasion
-  const { id, uuid } = newIdAndUuid('smsInbound', receivedMs)
+  const occasion = occasionNow(app.clock, owner.tenant, owner.clockOffsetMs)
+  const received = await store(app, tx, occasion, owner, message)
+  const command = await commandOf(tx, owner.tenant, message.text)
+  if (command) await obey(app, tx, occasion, command, received)
+  else if (owner.autoReply !== null) await reply(app, tx, occasion, received, owner.autoReply)
+  return received.uuid
+}
+
+async function store(app: App, tx: Tx, occasion: Occasion, owner: Owner, message: Whole): Promise<Received> {
+  const { inReplyTo } = owner
+  const { id, uuid } = newIdAndUuid('smsInbound', occasion.receivedMs)
   await findPlaces(app, [message.from])
   const { country, network } = placeFor(app, message.from)
   const keyword = owner.keyword ?? firstWordOf(message.text)
   await tx.query(insertInbound, {
-    ...tenant,
+    ...owner.tenant,
     id: uuid,
     recipient: message.to,
     sender: message.from,
@@ -68,32 +76,27 @@ export async function receive(app: App, tx: Tx, owner: Owner, message: Whole): P
     keyword,
     inReplyTo,
     partial: message.isPartial,
-    at: new Date(nowMs),
+    at: new Date(occasion.nowMs),
   })
-  await app.outbox.emit(
-    tx,
-    smsEvents.received,
-    occasion,
-    id,
-    {
-      message_id: id,
-      from: message.from,
-      to: message.to,
-      message: message.text,
-      keyword,
-      parts: message.parts,
-      network,
-      in_reply_to: inReplyTo && idOf('sms', inReplyTo),
-      ...(message.isPartial ? { partial: true } : {}),
-    },
-    { callbackUrl: owner.webhookUrl },
-  )
-  const command = await commandOf(tx, tenant, message.text)
-  if (command) await obey(app, tx, occasion, command, { id, uuid, handset: message.from, number: message.to })
-  else if (autoReply !== null) {
-    const answered = { id: uuid, handset: message.from, number: message.to, reply: newUuid(receivedMs) }
-    const problem = await sendReply(app, tx, occasion, answered, autoReply)
-    if (problem) app.log.info({ sms: uuid, reason: problem.message }, 'an automatic reply was not sent')
+  const told = {
+    message_id: id,
+    from: message.from,
+    to: message.to,
+    message: message.text,
+    keyword,
+    parts: message.parts,
+    network,
+    in_reply_to: inReplyTo && idOf('sms', inReplyTo),
+    ...(message.isPartial ? { partial: true } : {}),
   }
-  return uuid
+  await app.outbox.emit(tx, smsEvents.received, occasion, id, told, { callbackUrl: owner.webhookUrl })
+  return { id, uuid, handset: message.from, number: message.to }
+}
+
+/** Sends the automatic reply of a keyword. */
+async function reply(app: App, tx: Tx, occasion: Occasion, received: Received, text: string): Promise<void> {
+  const { uuid: id, handset, number } = received
+  const answered = { id, handset, number, reply: newUuid(occasion.receivedMs) }
+  const problem = await sendReply(app, tx, occasion, answered, text)
+  if (problem) app.log.info({ sms: id, reason: problem.message }, 'an automatic reply was not sent')
 }
