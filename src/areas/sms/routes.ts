@@ -10,12 +10,13 @@ import { type CancelledBatch, cancelBatch, noteCancelled } from './batches/cance
 import { cancelBatchRoute, getBatch } from './batches/routes.ts'
 import { BulkReply, BulkSend, Found } from './batches/schema.ts'
 import { callersCurrency } from './prices/pricing.ts'
-import { balance, estimateRoute, lookup, pricing } from './prices/routes.ts'
+import { balance, lookup, pricing } from './prices/routes.ts'
 import { readFound, readPage } from './read.ts'
 import { recordOf } from './record.ts'
-import { MessageChange, MessageList, MessageRecord, MessageSend, SendReply } from './schema.ts'
+import { EstimateReply, MessageChange, MessageList, MessageRecord, MessageSend, SendReply } from './schema.ts'
 import { cancel } from './sending/cancel.ts'
 import { change } from './sending/change.ts'
+import { estimate } from './sending/estimate.ts'
 import { send } from './sending/send.ts'
 
 const bulkBodyBytes = 8 * 1024 * 1024
@@ -102,6 +103,20 @@ const bulkRoute = write({
   ],
   prepare: (app, { body }, caller) => bulkEntries(app, body, caller),
   handle: (app, tx, { body }, caller, entries) => sendBulk(app, tx, body, entries, caller),
+})
+
+const estimateRoute = read({
+  method: 'POST',
+  path: '/v1/sms/estimate',
+  operation: 'sms.estimate',
+  summary: 'Count segments and cost, without sending',
+  description: 'It takes what a send takes, and says what that would come to. Nothing is stored or charged.',
+  scope: 'sms:read',
+  body: MessageSend,
+  reply: { status: 200, schema: EstimateReply },
+  errors: ['INVALID_PHONE', 'MESSAGE_TOO_LONG', 'ENCODING_ERROR', 'SENDER_NOT_ALLOWED', 'COUNTRY_NOT_ENABLED'],
+  examples: [{ name: 'A message', body: { to: '+254711000001', from: 'PAMOJA', message: 'Habari “Ada”' } }],
+  handle: (app, { body }, caller) => estimate(app, body, caller),
 })
 
 const get = read({

@@ -100,7 +100,7 @@ export const MessageSend = Type.Object({
 })
 
 const Status = OneOf(['queued', 'sent', 'delivered', 'failed', 'received'])
-export const EncodingName = OneOf(['gsm7', 'ucs2'])
+const EncodingName = OneOf(['gsm7', 'ucs2'])
 const ErrorCode = Nullable(Type.String({ description: 'Why it failed' }))
 
 export const Recipient = Type.Object({
@@ -133,6 +133,23 @@ export const SendReply = Type.Object(
     rejected: Type.Optional(Type.Integer()),
   },
   { title: 'SmsSendReply' },
+)
+
+export const EstimateReply = Type.Object(
+  {
+    segments: Type.Integer({ description: 'For each recipient' }),
+    encoding: EncodingName,
+    length: Type.Integer({ description: 'Characters' }),
+    units_used: Type.Integer({ description: 'Septets, or UTF-16 units' }),
+    units_left: Type.Integer({ description: 'Until another segment is needed' }),
+    non_gsm: Type.Array(Type.String(), { description: 'Characters that make it UCS-2' }),
+    suggestion: Nullable(Type.String({ description: 'The text with replacements that need fewer segments' })),
+    suggestion_segments: Nullable(Type.Integer()),
+    cost: Amount(),
+    currency: Type.String(),
+    recipients: Type.Integer(),
+  },
+  { title: 'SmsEstimate' },
 )
 
 const Change = Type.Object({

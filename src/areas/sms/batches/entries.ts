@@ -7,10 +7,9 @@ import { AppError, type ErrorCode } from '../../../kernel/errors.ts'
 import { e164Rule, isE164 } from '../../../kernel/phone.ts'
 import { bodyChecker, fitter } from '../../../platform/http/validate.ts'
 import type { Draft } from '../sending/draft.ts'
+import { recipientText } from '../sending/recipients.ts'
 import { BulkMessage } from './schema.ts'
 
-/** What was given as a recipient is told back in so many characters: a number has 16. */
-const maxShown = 64
 /** Saying what is wrong takes a hundred times as long as seeing that nothing is, and other requests wait meanwhile. */
 const maxExplained = 1_000
 const explainedAtOnce = 50
@@ -84,10 +83,4 @@ export function entryOf(index: number, to: string, make: () => Draft): Entry {
 function refused(index: number, to: string, error: unknown): BadEntry {
   if (!(error instanceof AppError)) throw error
   return { index, to, code: error.code, why: error.details }
-}
-
-/** What was given as a recipient, as a text: what is none is shown as JSON, which is never a number. */
-export function recipientText(given: unknown): string {
-  const text = typeof given === 'string' ? given : (JSON.stringify(given) ?? '')
-  return text.length <= maxShown ? text : [...text.slice(0, 2 * maxShown)].slice(0, maxShown).join('')
 }

@@ -14,16 +14,19 @@ import { acceptBatch } from './accept.ts'
 import { type Entry, entryOf } from './entries.ts'
 import { allRefused } from './refusals.ts'
 
-interface ToMany {
-  readonly to: readonly string[]
+/** A message before it is known whether it goes to one recipient or to many. */
+export interface Composed {
+  /** What is the same for all of them. */
   readonly common: Omit<Wanted, 'to'>
-  draft(recipient: string): Draft
-  readonly links: ShortLinks | null
+  readonly shortLinks: ShortLinks | null
+  /** Throws why there is none. */
+  draftFor(recipient: string): Draft
 }
 
 export async function sendToMany(
   app: App,
-  { to, common, draft, links }: ToMany,
+  to: readonly string[],
+  { common, shortLinks, draftFor }: Composed,
   caller: Caller,
   keyed: Keyed,
 ): Promise<Static<typeof SendReply>> {
@@ -32,9 +35,9 @@ export async function sendToMany(
     throw new AppError('VALIDATION_ERROR', 'type otp is for one recipient: give to as one number')
   if (common.reference !== null && recipients.length > 1)
     throw new AppError('VALIDATION_ERROR', 'reference names one message: send to one recipient, or use bulk')
-  const entries = recipients.map((recipient, index) => entryOf(index, recipient, () => draft(recipient)))
+  const entries = recipients.map((recipient, index) => entryOf(index, recipient, () => draftFor(recipient)))
   return once(app, caller, keyed, async (tx) => {
-    await links?.store(tx)
+    await shortLinks?.store(tx)
     const { batch, outcomes, head } = await acceptBatch(app, tx, entries, common.metadata, caller)
     if (head.accepted === 0) throw allRefused('to', outcomes)
     return {
@@ -58,8 +61,8 @@ export async function sendToMany(
 }
 
 /**
- * Runs a verb in a transaction that also stores the answer under the request's key. The key is claimed
- * first, so that a repetition is not taken for a request whose references were all used before.
+ * Runs a verb in a transaction that also stores the answer under the request's key. The key is claimed first, so that a
+ * repetition is not taken for a request whose references were all used before.
  */
 async function once<Reply>(app: App, caller: Caller, keyed: Keyed, work: (tx: Tx) => Promise<Reply>): Promise<Reply> {
   const claim = keyed.request && { ...caller.tenant, ...keyed.request }

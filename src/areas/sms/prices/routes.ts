@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What customers ask before they send: what is left to spend, what a message or a segment costs, and whose a number is.
+// What customers ask before they send: what is left to spend, what a segment costs, and whose a number is.
 import type { Static } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { factsOf, isE164, networks, type Place } from '../../../kernel/phone.ts'
 import { walletsOf } from '../../../ledger/wallets.ts'
 import { list, read } from '../../../platform/route.ts'
 import { portabilityOf } from '../ported/places.ts'
-import { MessageSend, PhoneParam } from '../schema.ts'
-import { estimate } from './estimate.ts'
+import { PhoneParam } from '../schema.ts'
 import { callersCurrency, pricedSince, segmentPrice } from './pricing.ts'
-import { BalanceRecord, EstimateReply, LookupReply, PricingQuery, PricingReply } from './schema.ts'
+import { BalanceRecord, LookupReply, PricingQuery, PricingReply } from './schema.ts'
 
 /** With fewer segments left than this, the balance is low. */
 const lowSegments = 100n
@@ -39,20 +38,6 @@ export const balance = read({
       updated_at: wallet?.updatedAt ?? new Date(caller.nowMs),
     }
   },
-})
-
-export const estimateRoute = read({
-  method: 'POST',
-  path: '/v1/sms/estimate',
-  operation: 'sms.estimate',
-  summary: 'Count segments and cost, without sending',
-  description: 'It takes what a send takes, and says what that would come to. Nothing is stored or charged.',
-  scope: 'sms:read',
-  body: MessageSend,
-  reply: { status: 200, schema: EstimateReply },
-  errors: ['INVALID_PHONE', 'MESSAGE_TOO_LONG', 'ENCODING_ERROR', 'SENDER_NOT_ALLOWED', 'COUNTRY_NOT_ENABLED'],
-  examples: [{ name: 'A message', body: { to: '+254711000001', from: 'PAMOJA', message: 'Habari “Ada”' } }],
-  handle: (app, { body }, caller) => estimate(app, body, caller),
 })
 
 export const pricing = list({

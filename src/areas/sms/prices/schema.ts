@@ -2,7 +2,6 @@
 // Shapes of what customers ask before they send.
 import { Type } from 'typebox'
 import { Amount, At, CountryCode, Nullable, OneOf } from '../../../platform/schema.ts'
-import { EncodingName } from '../schema.ts'
 
 export const BalanceRecord = Type.Object(
   {
@@ -16,23 +15,6 @@ export const BalanceRecord = Type.Object(
     updated_at: At(),
   },
   { title: 'SmsBalance' },
-)
-
-export const EstimateReply = Type.Object(
-  {
-    segments: Type.Integer({ description: 'For each recipient' }),
-    encoding: EncodingName,
-    length: Type.Integer({ description: 'Characters' }),
-    units_used: Type.Integer({ description: 'Septets, or UTF-16 units' }),
-    units_left: Type.Integer({ description: 'Until another segment is needed' }),
-    non_gsm: Type.Array(Type.String(), { description: 'Characters that make it UCS-2' }),
-    suggestion: Nullable(Type.String({ description: 'The text with replacements that need fewer segments' })),
-    suggestion_segments: Nullable(Type.Integer()),
-    cost: Amount(),
-    currency: Type.String(),
-    recipients: Type.Integer(),
-  },
-  { title: 'SmsEstimate' },
 )
 
 export const PricingQuery = Type.Object({ country: Type.Optional(CountryCode()) })

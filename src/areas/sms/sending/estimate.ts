@@ -10,12 +10,11 @@ import { withRoomForLink } from '../links/opt-out-links.ts'
 import { withRoomForShortLinks } from '../links/short-links.ts'
 import { segmentsOf } from '../message.ts'
 import { findPlaces, placeFor } from '../ported/places.ts'
-import type { MessageSend } from '../schema.ts'
+import { callersCurrency, segmentPrice } from '../prices/pricing.ts'
+import type { EstimateReply, MessageSend } from '../schema.ts'
 import { permissionOf } from '../senders/permissions.ts'
-import { textOf } from '../sending/draft.ts'
-import { recipientsOf } from '../sending/send.ts'
-import { callersCurrency, segmentPrice } from './pricing.ts'
-import type { EstimateReply } from './schema.ts'
+import { textOf } from './draft.ts'
+import { recipientsOf } from './recipients.ts'
 
 export async function estimate(
   app: App,
