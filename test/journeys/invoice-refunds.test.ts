@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
+import pg from 'pg'
+import { uuidOf } from '../../src/kernel/ids.ts'
 import { advance, becomes, dayS, nairobi, plan, subscriptions, tells, toldTimes } from '../billing.ts'
 import type { Client } from '../client.ts'
 import { type Account, eventually, startWorld, type World } from '../world.ts'
@@ -176,6 +178,46 @@ test('what was given back of a period is not credited once more when the rest of
   assert.equal((await client.get(`${subscriptions}/${id}`)).body.status, 'active')
   const over = await client.delete(`${subscriptions}/${id}?prorate=true`)
   assert.equal(over.body.status, 'cancelled')
+  assert.deepEqual(await credits(client, customer.customer_id), [])
+})
+
+test('a refund that meets a credit for the same bill takes it, and is completed at once', async () => {
+  const { client } = await nairobi(world, 50_000)
+  const card = { number: '4242424242424242', exp_month: 12, exp_year: 2040, cvv: '123' }
+  const { invoice_id, customer } = await invoice(client, 1000)
+  const { card_token } = (await client.post('/v1/payments', { amount: 10, currency: 'KES', card, save_card: true }))
+    .body
+  const paid = await client.post(`${invoices}/${invoice_id}/pay`, { card_token })
+  assert.equal(paid.body.status, 'completed', paid.text)
+  const other = new pg.Client({ connectionString: world.databaseUrl })
+  await other.connect()
+  await other.query('begin')
+  const { rows } = await other.query('select * from billing.invoices where id = $1 for update', [
+    uuidOf('invoice', invoice_id),
+  ])
+  const asked = client.post(`/v1/payments/${paid.body.payment_id}/refund`, { amount: 400 })
+  await eventually(async () => {
+    const waiting = await other.query(
+      `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    )
+    return waiting.rows.length > 0
+  }, 'the refund to wait for the invoice')
+  const { bucket, account_id, environment, customer_id, currency, id } = rows[0]
+  const owner = [bucket, account_id, environment, customer_id, currency]
+  await other.query(
+    `insert into billing.credit_entries (bucket, account_id, environment, customer_id, currency, source_id, step, amount,
+       created_at) values ($1, $2, $3, $4, $5, $6, 'unused', 400000000, now())`,
+    [...owner, id],
+  )
+  await other.query(
+    `insert into billing.credits (bucket, account_id, environment, customer_id, currency, balance)
+     values ($1, $2, $3, $4, $5, 400000000)`,
+    owner,
+  )
+  await other.query('commit')
+  await other.end()
+  const { body, text } = await asked
+  assert.equal(body.status, 'completed', text)
   assert.deepEqual(await credits(client, customer.customer_id), [])
 })
 

@@ -45,9 +45,18 @@ const statesBefore: Readonly<Record<'planned' | 'accepted' | 'unknown' | 'final'
   final: ['planned', 'sending', 'accepted', 'unknown'],
 }
 
-/** Applies what is known of a refund. */
+/** Whoever changes what a refund changes mostly has done so by the second time. */
+const mostTries = 5
+
+/** Applies what is known of a refund; once more when what the payment was for was changed in this very moment. */
 export async function settleRefund(app: App, refund: RefundRow, verdict: OutgoingVerdict): Promise<void> {
-  await app.db.tx((tx) => applyVerdict(app, tx, refund, verdict))
+  for (let tries = 1; ; tries++)
+    try {
+      return await app.db.tx((tx) => applyVerdict(app, tx, refund, verdict))
+    } catch (error) {
+      const isMet = error instanceof AppError && error.code === 'CONFLICT'
+      if (!isMet || tries === mostTries) throw error
+    }
 }
 
 export async function applyVerdict(app: App, tx: Tx, refund: RefundRow, verdict: OutgoingVerdict): Promise<void> {
