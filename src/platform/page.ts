@@ -178,6 +178,6 @@ function boundOf(text: string, field: string): { from: number; to: number } {
 }
 
 /** A time as it stood in a query string, where the plus sign of `+03:00` means a space unless it is written %2B. */
-export function withPlus(time: string): string {
+function withPlus(time: string): string {
   return time.replace(/ (?=\d\d:\d\d$)/, '+')
 }

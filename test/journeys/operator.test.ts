@@ -261,7 +261,7 @@ test('a part of a payment is at most all of it, and the least that is taken is n
   assert.equal((await set('mobile_money.min', 100)).status, 201)
   assert.match(String((await said(set('mobile_money.max', 50)))[2]), /min would be 100, and mobile_money.max 50/)
   assert.equal((await set('mobile_money.max', 50, { network: 'mpesa' })).status, 201, 'of another provider')
-  assert.equal((await set('segment.max', 1, { area: 'sms', network: undefined })).status, 201, 'of something else')
+  assert.equal((await set('card.max', 1, { network: undefined })).status, 201, 'of something else')
   const both = [
     { ...kenya, unit: 'mobile_money.min', amount: 500 },
     { ...kenya, unit: 'mobile_money.max', amount: 900 },

@@ -80,6 +80,8 @@ interface Known {
   fee: number
   /** Whether the provider says that it happened, though it has failed here. */
   isDoubtful: boolean
+  /** Whether it was completed after it had failed: that is possible once. */
+  wasLate: boolean
 }
 
 class Model {
@@ -132,7 +134,15 @@ async function ask({ client }: Account, payment: string, model: Model, amount: n
   assert.equal(reply.status === 201 ? 'accepted' : reply.body.error.code, expected, reply.text)
   if (reply.status !== 201) return
   const fee = model.feeOf(amount, model.sum('open', 'completed'))
-  model.refunds.push({ id: reply.body.refund_id, amount, reference, status: 'open', fee, isDoubtful: false })
+  model.refunds.push({
+    id: reply.body.refund_id,
+    amount,
+    reference,
+    status: 'open',
+    fee,
+    isDoubtful: false,
+    wasLate: false,
+  })
 }
 
 async function say(world: World, account: Account, model: Model, of: number, says: Word): Promise<void> {
@@ -142,6 +152,8 @@ async function say(world: World, account: Account, model: Model, of: number, say
   const refund = await one(world.app.db.query(findRefund, { ...tenantOf(account), id }))
   await settleRefund(world.app, refund, words[says])
   if (known.status === 'failed' && (says === 'paid' || says === 'otherAmount')) known.isDoubtful = true
+  // Also of one that had happened: the provider has the money again.
+  if (known.status !== 'failed' && says === 'reversed') Object.assign(known, { status: 'failed', fee: 0 })
   if (known.status !== 'open') return
   if (says === 'paid') {
     if (known.fee === 0) known.fee = model.feeOf(known.amount, model.sum('open', 'completed') - known.amount)
@@ -157,15 +169,17 @@ async function complete(world: World, { id: account }: Account, model: Model, of
   if (!known) return
   const { id, amount } = known
   const before = model.sum('open', 'completed')
-  const expected = !model.isCovered(amount)
-    ? 'INSUFFICIENT_WALLET_BALANCE'
-    : before + amount > paidAmount
-      ? 'REFUND_EXCEEDS_PAYMENT'
-      : 'completed'
+  const expected = known.wasLate
+    ? 'INVALID_STATE'
+    : !model.isCovered(amount)
+      ? 'INSUFFICIENT_WALLET_BALANCE'
+      : before + amount > paidAmount
+        ? 'REFUND_EXCEEDS_PAYMENT'
+        : 'completed'
   const reply = await world.operator.post(`/v1/operator/accounts/${account}/refunds/${id}/complete`)
   assert.equal(reply.status === 200 ? reply.body.status : reply.body.error.code, expected, reply.text)
   if (reply.status === 200)
-    Object.assign(known, { status: 'completed', fee: model.feeOf(amount, before), isDoubtful: false })
+    Object.assign(known, { status: 'completed', fee: model.feeOf(amount, before), isDoubtful: false, wasLate: true })
 }
 
 async function compare({ client }: Account, payment: string, model: Model): Promise<void> {
