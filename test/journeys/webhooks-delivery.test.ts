@@ -664,6 +664,9 @@ test('a window of time can be delivered again, only what failed or all of it', a
   assert.match(failed.body.replay_id, /^rpl_/)
   assert.equal(failed.body.count, 3)
   await eventually(async () => (await deliveries(client, hook.id, '?status=delivered')).length === 4, 'the three')
+  const heard = 'select from webhooks.deliveries where endpoint_id = $1 and heard_since'
+  const howManyHeard = async () => (await sql.query(heard, [uuidOf('webhook', hook.id)])).rows.length
+  await eventually(async () => (await howManyHeard()) === 3, 'the three to be known as heard')
   assert.equal((await client.post(path, window)).body.count, 0, 'what was heard since is not told again')
   const all = await client.post(path, { ...window, status: 'all', events: ['note.published'] })
   assert.equal(all.body.count, 4)

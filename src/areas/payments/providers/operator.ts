@@ -185,7 +185,8 @@ const changeProvider = write({
   path: '/v1/operator/payments/providers/:id',
   operation: 'operator.changePaymentProvider',
   summary: 'Change an account with a provider',
-  description: 'What it needs to pay out is removed by null, all of it together: nothing is paid from it then. Where it becomes another account, nothing that the first one may have taken is sent again.',
+  description:
+    'What it needs to pay out is removed by null, all of it together: nothing is paid from it then. Where it becomes another account, nothing that the first one may have taken is sent again.',
   scope: 'operator',
   params: IdParam,
   body: ProviderChange,

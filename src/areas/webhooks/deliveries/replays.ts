@@ -25,26 +25,22 @@ const stepMs = 1_000
 const perStep = 50
 
 /** Of what failed, only what was not heard later: sent again by itself, or by another replay. */
-const chosen = `d.bucket = $bucket and d.account_id = $account and d.environment = $environment and d.endpoint_id = $endpoint
-  and d.created_at >= $from and d.created_at < $to and not d.test and d.replay_of is null
-  and (case when $status::text = 'all' then d.status in ('delivered', 'failed', 'cancelled') else d.status = 'failed' end)
-  and ($events::text[] is null or d.event = any($events))
-  and not exists (
-    select from webhooks.deliveries a
-     where $status = 'failed' and a.bucket = $bucket and a.account_id = $account and a.environment = $environment
-       and a.endpoint_id = $endpoint and a.event_id = d.event_id and a.replay_of is not null and a.status = 'delivered')`
+const chosen = `${mine} and endpoint_id = $endpoint and created_at >= $from and created_at < $to and not test
+  and replay_of is null and (case when $status::text = 'all' then status in ('delivered', 'failed', 'cancelled')
+                                  else status = 'failed' and not heard_since end)
+  and ($events::text[] is null or event = any($events))`
 
 type Choice = Tenant & { endpoint: string; from: Date; to: Date; status: string; events: readonly string[] | null }
 
 const countChosen = statement<Choice & { since: string; most: number }, { count: number }>(
   'webhooks.count_replay',
   `select count(*)::int as count from (
-     select from webhooks.deliveries d where ${chosen} and d.id >= $since limit $most::int + 1) found`,
+     select from webhooks.deliveries where ${chosen} and id >= $since limit $most::int + 1) found`,
 )
 
 const nextChosen = statement<Choice & { cursor: string; limit: number }, { id: string }>(
   'webhooks.next_of_replay',
-  `select d.id from webhooks.deliveries d where ${chosen} and d.id > $cursor order by d.id limit $limit::int`,
+  `select id from webhooks.deliveries where ${chosen} and id > $cursor order by id limit $limit::int`,
 )
 
 const insertReplay = statement<Choice & { id: string; total: number; cursor: string; at: Date }, object>(
