@@ -826,7 +826,7 @@ test('health counts the last 24 hours of the account’s own time', async () => 
 
 test('deleting a webhook cancels what it has not received', async () => {
   const { client, id: account } = await world.account()
-  receiver.answer((_request, response) => void response.writeHead(500).end())
+  receiver.answer((_request, response) => void response.writeHead(503, { 'retry-after': '600' }).end())
   const { body } = await client.post('/v1/webhooks', { url: `${receiver.origin}/cancel`, events: ['apikey.*'] })
   const { body: kept } = await client.post('/v1/webhooks', { url: `${receiver.origin}/keep`, events: ['apikey.*'] })
   const { body: key } = await client.post('/v1/api-keys', { name: 'short-lived' })
@@ -849,7 +849,7 @@ test('deleting a webhook cancels what it has not received', async () => {
   await client.patch(`/v1/webhooks/${kept.id}`, { enabled: false })
   receiver.answer((_request, response) => void response.end())
   await client.patch(`/v1/webhooks/${kept.id}`, { enabled: true })
-  await client.post('/v1/sandbox/clock', { advance_seconds: 10 })
+  await client.post('/v1/sandbox/clock', { advance_seconds: 600 })
   await eventually(async () => (await states(kept.id)).join() === 'delivered', 'the delivery to be resumed')
 })
 
