@@ -238,7 +238,6 @@ export class PriceBook implements PriceSource {
     return inForce(accounts.get(account), country, network, atMs) ?? inForce(accounts.get(''), country, network, atMs)
   }
 
-  /** Resolves when everything committed before the call is known here. */
   refresh(): Promise<void> {
     // A load under way may have read before the change: whoever asks now shares the one after it.
     this.#nextLoad ??= this.#lastLoad.then(() => {

@@ -93,6 +93,8 @@ export interface PriceSource {
   inForceSince(wanted: PriceQuery): Date | null
   start(): Promise<void>
   stop(): Promise<void>
+  /** Resolves when everything committed before the call is known here. */
+  refresh(): Promise<void>
 }
 
 export interface PriceQuery {

@@ -10,6 +10,7 @@ import { type Route, upload } from '../../platform/route.ts'
 import {
   boundsProblem,
   ImportReply,
+  knowPrices,
   maxImportRows,
   newPrice,
   noSuchAccount,
@@ -53,6 +54,7 @@ const importFile = upload({
       }
       await announcePrices(tx, app.signals)
     })
+    await knowPrices(app)
     return { imported: prices.length }
   },
 })

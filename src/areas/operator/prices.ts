@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What things cost: set by the operator, in force on every node the moment they are committed.
+// What things cost: set by the operator, in force on the node that answers, and on the others as soon as they hear of it.
 import { type Static, Type } from 'typebox'
 import { allCountries } from '../../kernel/countries.ts'
 import { AppError, invalid, invalidAt } from '../../kernel/errors.ts'
@@ -126,6 +126,7 @@ const set = write({
     await announcePrices(tx, app.signals)
     return priceRecord(price)
   },
+  follow: answerKnowing,
 })
 
 const get = read({
@@ -184,6 +185,7 @@ const importAll = write({
     await announcePrices(tx, app.signals)
     return { imported: body.prices.length }
   },
+  follow: answerKnowing,
 })
 
 const remove = write({
@@ -203,7 +205,18 @@ const remove = write({
     await announcePrices(tx, app.signals)
     return { id: params.id, deleted: true as const }
   },
+  follow: answerKnowing,
 })
+
+/** Whoever has the answer may ask for something at the new price at once. It is stored in any case. */
+export async function knowPrices({ prices }: App): Promise<void> {
+  await prices.refresh().catch(() => undefined)
+}
+
+async function answerKnowing<Reply>(app: App, _input: object, _caller: Caller, reply: Reply): Promise<Reply> {
+  await knowPrices(app)
+  return reply
+}
 
 function noSuchPrice(): AppError {
   return new AppError('NOT_FOUND', 'there is no such price; price ids begin with prc_')
