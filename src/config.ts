@@ -37,7 +37,7 @@ export const settings = {
     10,
     2,
     200,
-    'Connections for reads and transactions; two more commit writes and one listens.',
+    'Connections for reads and transactions; two more commit writes, one listens, two look up keys.',
   ),
   PAMOJA_DATABASE_WAIT_SECONDS: integer(
     5,

@@ -25,6 +25,14 @@ test('a connection is waited for as long as was said, and then the database is o
   assert.deepEqual(await waiting, [{ one: 1 }])
 })
 
+test('what is looked up beside a transaction does not wait for the transactions, though they have every connection', async (t) => {
+  const db = pool(1_000)
+  t.after(() => db.close())
+  await openAtLast(db)
+  const looked = await db.tx(() => Promise.all(Array.from({ length: 5 }, () => db.queryBeside(look, {}))))
+  assert.deepEqual(looked.flat(), Array(5).fill({ one: 1 }))
+})
+
 test('a database whose host is gone without a word is out of reach, and is used again when it is back', async (t) => {
   const road = await openRoad(database.url)
   t.after(() => road.close())

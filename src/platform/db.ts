@@ -48,6 +48,8 @@ export interface Tx extends Queryable {
 }
 
 const defaultWaitMs = 5_000
+/** Enough for what is kept in memory once it was looked up. */
+const besideSize = 2
 /** How long an idle connection says nothing before it is asked whether the other side is still there. */
 const keepAliveMs = 10_000
 /** How much longer than a statement may take its answer is waited for: a host that vanished never says so. */
@@ -70,6 +72,8 @@ export interface TxOptions {
 /** The database: a pool for reads and transactions, and dedicated connections for whoever needs one of its own. */
 export class Database implements Queryable {
   readonly #pool: pg.Pool
+  /** Never held for longer than a statement, so that transactions which hold all of the others do not wait for one another. */
+  readonly #beside: pg.Pool
   readonly #options: DatabaseOptions
   /**
    * How long a statement's answer is waited for; 0 is for ever. What is read or written over a connection of its own, and what
@@ -80,8 +84,10 @@ export class Database implements Queryable {
   constructor(options: DatabaseOptions, onIdleError: (error: Error) => void) {
     this.#options = options
     this.answerMs = answerWithin(options.statementTimeoutMs)
-    this.#pool = new pg.Pool({ ...this.#connection(), max: options.poolSize, idleTimeoutMillis: 30_000 })
-    this.#pool.on('error', onIdleError)
+    const pool = (max: number): pg.Pool =>
+      new pg.Pool({ ...this.#connection(), max, idleTimeoutMillis: 30_000 }).on('error', onIdleError)
+    this.#pool = pool(options.poolSize)
+    this.#beside = pool(besideSize)
   }
 
   async query<P extends { [K in keyof P]: Value }, R extends object>(
@@ -89,6 +95,17 @@ export class Database implements Queryable {
     parameters: P,
   ): Promise<R[]> {
     return run(this.#pool, this.answerMs, statement, parameters)
+  }
+
+  /**
+   * A statement of its own that somebody may need who has a transaction open, such as the reading of a key. As a `query` it
+   * would wait for a connection, and so might everybody who has one.
+   */
+  async queryBeside<P extends { [K in keyof P]: Value }, R extends object>(
+    statement: Statement<P, R>,
+    parameters: P,
+  ): Promise<R[]> {
+    return run(this.#beside, this.answerMs, statement, parameters)
   }
 
   /**
@@ -160,7 +177,7 @@ export class Database implements Queryable {
   }
 
   async close(): Promise<void> {
-    await this.#pool.end()
+    await Promise.all([this.#pool.end(), this.#beside.end()])
   }
 
   #connection(): pg.ClientConfig {
@@ -212,6 +229,18 @@ export function isUnavailable(error: unknown): boolean {
   if (unreachable.has(code)) return true
   return unreachableMessages.test(error.message) || (error.cause !== undefined && isUnavailable(error.cause))
 }
+
+/** Why the database gave up something that may well succeed in a moment; null: it did not, or for another reason. */
+export function passingTrouble(error: unknown): string | null {
+  return passing.get(sqlState(error)) ?? null
+}
+
+const passing = new Map([
+  ['40001', 'another request changed the same at the same time'],
+  ['40P01', 'it and another request waited for each other'],
+  ['55P03', 'another request held what it needs'],
+  ['57014', 'the database took too long over it'],
+])
 
 const unreachable = new Set([
   'ECONNREFUSED',

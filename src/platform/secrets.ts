@@ -195,11 +195,11 @@ export class Secrets {
   async #addDataKey({ bucket, account }: Owner, id: number): Promise<void> {
     if (id > maxDataKeyId) throw new Error(`an account cannot have more than ${maxDataKeyId} data keys`)
     const wrapped = this.#sealUnderRoot(account, dataKeyPlace(id), randomBytes(keyBytes))
-    await this.#db.query(addDataKey, { bucket, account, id, rootKey: this.#active.id, wrapped })
+    await this.#db.queryBeside(addDataKey, { bucket, account, id, rootKey: this.#active.id, wrapped })
   }
 
   async #read({ bucket, account }: Owner): Promise<Keyring | null> {
-    const rows = await this.#db.query(findDataKeys, { bucket, account })
+    const rows = await this.#db.queryBeside(findDataKeys, { bucket, account })
     if (rows.length === 0) return null
     const ring: Keyring = {
       activeId: Math.max(...rows.map(({ id }) => id)),

@@ -65,6 +65,27 @@ test('a request whose connection is cut in the middle of its transaction is answ
   assert.deepEqual(installation.crashes, [])
 })
 
+test('a request that the database gives up is answered 503 and says why, and nothing of it is stored', async () => {
+  const account = await installation.account()
+  const client = installation.client(0, account.key)
+  const path = `/v1/api-keys/${account.keyId}`
+  for (const [state, said] of [
+    ['40001', /changed the same at the same time/],
+    ['40P01', /waited for each other/],
+    ['55P03', /held what it needs/],
+    ['57014', /took too long/],
+  ] as const) {
+    await installation.sql(`create function give_up() returns trigger language plpgsql as
+      $$ begin raise exception 'given up' using errcode = '${state}'; end $$`)
+    await installation.sql('create trigger give_up after update on accounts.api_keys execute function give_up()')
+    const { status, body, headers } = await client.patch(path, { name: state })
+    assert.deepEqual([status, body.error.code, headers['retry-after']], [503, 'SERVICE_UNAVAILABLE', '1'])
+    assert.match(body.error.details, said)
+    await installation.sql('drop function give_up() cascade')
+    assert.notEqual((await client.get(path)).body.name, state)
+  }
+})
+
 test('a database that goes away and comes back is survived with 503 and recovery', async (t) => {
   t.diagnostic(`seed ${seed}`)
   const accounts = [await installation.account(), await installation.account()] as const

@@ -6,7 +6,7 @@ import { errorCode } from '../../kernel/error-code.ts'
 import { AppError, errors } from '../../kernel/errors.ts'
 import type { App } from '../app.ts'
 import type { Caller, Envelope } from '../auth.ts'
-import { isUnavailable } from '../db.ts'
+import { isUnavailable, passingTrouble } from '../db.ts'
 import type { Page } from '../page.ts'
 import type { Input, Route } from '../route.ts'
 import { prefersCsv } from './accept.ts'
@@ -173,5 +173,7 @@ export function asAppError(app: App, { id, compiled }: Exchange, thrown: unknown
     return new AppError('SERVICE_UNAVAILABLE', 'the database is out of reach', { retryAfterSeconds: 1 })
   }
   app.log.error({ error, request: id, operation: compiled?.route.operation }, 'a request failed')
+  const trouble = passingTrouble(error)
+  if (trouble !== null) return new AppError('SERVICE_UNAVAILABLE', trouble, { retryAfterSeconds: 1 })
   return new AppError('INTERNAL_ERROR', `give the request id ${id} when you report this`)
 }

@@ -110,7 +110,7 @@ export class Leases {
 
   /** Who has which of these leases; what nobody has is not among them. */
   async owners(names: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    const rows = await this.#options.db.query(selectOwners, { names })
+    const rows = await this.#options.db.queryBeside(selectOwners, { names })
     return new Map(rows.map(({ name, owner }) => [name, owner]))
   }
 
