@@ -5,7 +5,7 @@
 import { performance } from 'node:perf_hooks'
 import { verifyLedger } from '../src/ledger/verify.ts'
 import { eventually } from '../test/eventually.ts'
-import { done, startMomoMerchant } from './momo-merchant.ts'
+import { startMomoMerchant, taken } from './momo-merchant.ts'
 import type { Figure } from './report.ts'
 
 const timeScale = 0.1
@@ -26,7 +26,8 @@ export async function faultsPayments({ short }: { short: boolean }): Promise<Fig
       for (let n = next++; n < 2 * each; n = next++) {
         const path = n % 2 === 0 ? '/v1/payments?wait=0' : '/v1/payouts?wait=0'
         const phone = `+25677000${endings[Math.floor(n / 2) % endings.length]}`
-        await done(client.post(path, { amount, currency: 'UGX', phone, reference: `faults-${n}` }))
+        const payment = { amount, currency: 'UGX', phone, reference: `faults-${n}` }
+        await taken(() => client.post(path, payment, { headers: { 'idempotency-key': payment.reference } }))
       }
     }
     await Promise.all(Array.from({ length: atOnce }, ask))

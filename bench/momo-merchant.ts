@@ -2,6 +2,7 @@
 // An installation whose operator has an account with a MoMo simulator, to collect and to pay out, for benchmarks that look
 // into the provider's books afterwards.
 import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import { MomoSimulator } from '../src/simulators/momo.ts'
 import { type Account, type Installation, startInstallation } from '../test/faults/harness.ts'
 
@@ -45,7 +46,7 @@ export async function startMomoMerchant(timeScale: number, credit: number): Prom
 
 async function opened(installation: Installation, provider: MomoSimulator, amount: number): Promise<Account> {
   const operator = installation.operator()
-  await done(
+  await taken(() =>
     operator.post('/v1/operator/payments/providers', {
       ...{ provider: 'mtn_momo', country: 'UG', environment: 'test', base_url: `http://127.0.0.1:${provider.port}` },
       ...{ target_environment: merchant.targetEnvironment, subscription_key: merchant.subscriptionKey },
@@ -56,12 +57,20 @@ async function opened(installation: Installation, provider: MomoSimulator, amoun
   )
   const account = await installation.account({ credit: 1 })
   const credit = { amount, currency: 'UGX', environment: 'test', reference: 'benchmark' }
-  await done(operator.post(`/v1/operator/accounts/${account.id}/credit`, credit))
+  await taken(() => operator.post(`/v1/operator/accounts/${account.id}/credit`, credit))
   return account
 }
 
-/** Ends the benchmark unless the request was taken. */
-export async function done(reply: Promise<{ status: number; text: string }>): Promise<void> {
-  const { status, text } = await reply
-  if (status >= 300) throw new Error(`it was answered ${status} ${text}`)
+/** How often a request is made that is told to come back later. */
+const maxTries = 10
+const pauseMs = 1_000
+
+/** Asks until the request is taken, as a customer would; ends the benchmark when it is refused. */
+export async function taken(ask: () => Promise<{ status: number; text: string }>): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    const { status, text } = await ask()
+    if (status < 300) return
+    if (status !== 503 || tries === maxTries) throw new Error(`it was answered ${status} ${text}`)
+    await pause(pauseMs)
+  }
 }
