@@ -9,7 +9,7 @@ import type { App } from '../app.ts'
 import { systemClock } from '../clock.ts'
 import { Database } from '../db.ts'
 import { LeaseLostError } from './leases.ts'
-import { type Chore, keepHouse, platformChores } from './maintenance.ts'
+import { type Chore, isDue, keepHouse, platformChores } from './maintenance.ts'
 
 let world: World
 let sql: TestDatabase['sql']
@@ -284,6 +284,18 @@ test('a chore is done no more often than it asks for', async () => {
   await eventually(async () => runs > 0, 'the chore')
   await stop()
   assert.equal(runs, 1)
+})
+
+test('a chore is done in the round that is nearest to its time', () => {
+  for (const [everyMs, sinceMs, expected] of [
+    [10_000, 9_998, true],
+    [10_000, 4_000, false],
+    [30_000, 20_001, false],
+    [30_000, 29_990, true],
+    [undefined, 599_000, true],
+    [undefined, 590_000, false],
+  ] as const)
+    assert.equal(isDue({ name: 'some', run: async () => undefined, ...(everyMs && { everyMs }) }, sinceMs), expected)
 })
 
 const insertRequest = `insert into platform.requests (bucket, account_id, environment, id, key_id, method, path, status, duration_us, ip)`

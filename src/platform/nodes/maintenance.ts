@@ -119,6 +119,11 @@ async function keepPartitions({ db, clock, config }: App, lease: Term): Promise<
   }
 }
 
+/** In the round that is nearest to its time: one that comes a moment early would leave it to the next. */
+export function isDue({ everyMs = usualMs }: Chore, sinceMs: number): boolean {
+  return sinceMs >= everyMs - tickMs / 2
+}
+
 /** Takes part in housekeeping. Gives the way to stop, which waits a while for a chore in progress. */
 export function keepHouse(app: App, chores: readonly Chore[]): () => Promise<void> {
   const lastRun = new Map<Chore, number>()
@@ -140,16 +145,15 @@ export function keepHouse(app: App, chores: readonly Chore[]): () => Promise<voi
 
   async function round(): Promise<void> {
     try {
-      const due = chores.filter(
-        (chore) => performance.now() - (lastRun.get(chore) ?? Number.NEGATIVE_INFINITY) >= (chore.everyMs ?? usualMs),
-      )
+      const nowMs = performance.now()
+      const due = chores.filter((chore) => isDue(chore, nowMs - (lastRun.get(chore) ?? Number.NEGATIVE_INFINITY)))
       if (due.length === 0) return
       const lease = await app.leases.tryAcquire('maintenance', leaseSeconds)
       if (!lease) return
       for (const chore of due) {
         if (lease.signal.aborted || stopped) break
         await chore.run(app, lease).catch((error) => app.log.error({ error, chore: chore.name }, 'a chore failed'))
-        lastRun.set(chore, performance.now())
+        lastRun.set(chore, nowMs)
       }
       await lease.release()
     } catch (error) {
