@@ -66,7 +66,7 @@ export function startsPrograms(files) {
     if (seen.has(file) || !existsSync(join(root, file))) continue
     seen.add(file)
     const text = readFileSync(join(root, file), 'utf8')
-    if (text.includes('dist/program/')) return true
+    if (/\bprogram\/(main|node)\.js'/.test(text)) return true
     // Only tests and what they share start programs; the product's own files need not be read.
     if (!file.startsWith('test/') && !file.endsWith('.test.ts')) continue
     for (const [, path] of text.matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)) waiting.push(join(dirname(file), path))
