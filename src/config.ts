@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { paymentSettings } from './areas/payments/settings.ts'
+import { defaultLeaseSeconds } from './platform/work/lease.ts'
 import {
   addresses,
   boolean,
@@ -53,6 +54,12 @@ export const settings = {
     1,
     600,
     'How long a connection is waited for before a request is told to come back later.',
+  ),
+  PAMOJA_JOB_LEASE_SECONDS: integer(
+    defaultLeaseSeconds,
+    2,
+    60,
+    'How long the jobs of a node that died wait for another; less than 8 lets a slow webhook be called twice.',
   ),
   PAMOJA_MIGRATE: boolean(true, 'Apply new migrations at start; false leaves that to `npm start -- migrate`.'),
   PAMOJA_TLS_CERT: optional('Certificate chain (PEM). Without it a local certificate authority is made.'),

@@ -60,6 +60,7 @@ import { hostLookup, Outbound } from './platform/outbound.ts'
 import { Secrets } from './platform/secrets.ts'
 import { spendersOf } from './platform/spending.ts'
 import { startTracer } from './platform/tracing.ts'
+import { leaseSetting } from './platform/work/lease.ts'
 import { queues } from './platform/work/queues.ts'
 import { Work } from './platform/work.ts'
 import { simulate } from './simulation.ts'
@@ -127,6 +128,7 @@ export async function startNode({
         waitMs: config.PAMOJA_DATABASE_WAIT_SECONDS * 1_000,
         statementTimeoutMs,
         applicationName,
+        sessionSettings: leaseSetting(config.PAMOJA_JOB_LEASE_SECONDS),
       },
       (error) => log.warn({ error }, 'an idle database connection was lost'),
     )
@@ -238,7 +240,11 @@ async function buildApp({ config, areas, clock, log, db, address, dispatcher, si
     db,
     signals,
     committer,
-    work: new Work<App>({ db, committer, clock, log, nodeId, jobs, roles: config.PAMOJA_ROLES, tracer }),
+    work: new Work<App>({
+      ...{ db, committer, clock, log, nodeId, jobs, tracer },
+      roles: config.PAMOJA_ROLES,
+      leaseSeconds: config.PAMOJA_JOB_LEASE_SECONDS,
+    }),
     catalogue: catalogueOf(areas),
     spendByCountry: spendersOf(areas),
     outbox,
