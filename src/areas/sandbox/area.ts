@@ -7,7 +7,7 @@ import { record } from '../../platform/audit.ts'
 import { read, write } from '../../platform/route.ts'
 import { At } from '../../platform/schema.ts'
 import { moveClock } from '../accounts/area.ts'
-import { mountCatcher } from './catcher.ts'
+import { catcherHook } from './catcher.ts'
 import { hookChores, hookRoutes } from './hooks.ts'
 
 const seconds = (description: string) =>
@@ -62,5 +62,5 @@ export const sandbox: Area = {
   name: 'sandbox',
   routes: [readClock, advanceClock, ...hookRoutes],
   chores: hookChores,
-  mount: mountCatcher,
+  hooks: [catcherHook],
 }

@@ -8,7 +8,7 @@ import Fastify from 'fastify'
 import { html } from './html.ts'
 import { askedBy, chosen, languages } from './language.ts'
 import { readerOf } from './reader.ts'
-import { givePage, notice, type Page, webAsset } from './shell.ts'
+import { notice, type Page, page as pageAnswer, webAsset } from './shell.ts'
 
 const pairs = [
   ['text', 'ground', 4.5],
