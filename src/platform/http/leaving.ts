@@ -61,5 +61,6 @@ function responseBody(
 ): string | null {
   if (status >= 400 || compiled === null) return replyText
   if (resultText === null || !compiled.secretReply || compiled.route.reply.list) return resultText
+  if (compiled.route.reply.text) return '[redacted]'
   return JSON.stringify(redact(compiled.route.reply.schema, JSON.parse(resultText)))
 }
