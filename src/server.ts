@@ -420,7 +420,9 @@ interface Doors {
 function openDoors(app: App, areas: readonly Area[], identity: { key: string; cert: string }): Doors {
   const trustedProxies = addressList(app.config.PAMOJA_TRUSTED_PROXIES)
   if (!trustedProxies) throw new Error('PAMOJA_TRUSTED_PROXIES is empty')
-  const routes = app.config.PAMOJA_ROLES.includes('api') ? areas.flatMap((area) => area.routes) : []
+  const isApi = app.config.PAMOJA_ROLES.includes('api')
+  const routes = isApi ? areas.flatMap((area) => area.routes) : []
+  const hooks = isApi ? areas.flatMap((area) => area.hooks ?? []) : []
   const state = { draining: false }
   let early: (() => void)[] | null = []
   const open = (): void => {
@@ -434,6 +436,7 @@ function openDoors(app: App, areas: readonly Area[], identity: { key: string; ce
   const http = createHttp({
     app,
     routes,
+    hooks,
     streams,
     trustedProxies,
     serverFactory: (handler) => {
@@ -463,7 +466,6 @@ function openDoors(app: App, areas: readonly Area[], identity: { key: string; ce
   })
   http.get('/.well-known/jwks.json', { config: { open: true } }, async () => app.tokens.jwks())
   docs(http, app, areas)
-  if (app.config.PAMOJA_ROLES.includes('api')) for (const area of areas) area.mount?.(http, app)
   const { listener } = holder
   if (!listener) throw new Error('the HTTP server was not made')
   return {
