@@ -19,6 +19,7 @@ import type { Signals } from './nodes/signals.ts'
 import type { Outbound } from './outbound.ts'
 import type { Secrets } from './secrets.ts'
 import type { SpendByCountry } from './spending.ts'
+import type { Storage } from './storage.ts'
 import type { Tracer } from './tracing.ts'
 import type { Work } from './work.ts'
 
@@ -49,6 +50,8 @@ export interface App {
   readonly carrierOutbound: Outbound
   readonly leases: Leases
   readonly secrets: Secrets
+  /** Files of customers. */
+  readonly storage: Storage
   readonly tokens: Tokens
   readonly limits: Limits
   readonly idempotency: Idempotency

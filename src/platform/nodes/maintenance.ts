@@ -98,6 +98,7 @@ export const platformChores: readonly Chore[] = [
       return inBatches((most) => db.query(purgeTestRequests, { buckets, before, most }))
     },
   },
+  { name: 'retention of files', run: ({ storage }) => storage.tidy() },
   { name: 'retention of nodes', run: ({ db }) => forgetDeadNodes(db) },
 ]
 
