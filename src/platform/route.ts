@@ -14,7 +14,7 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import { AppError, type ErrorCode } from '../kernel/errors.ts'
 import type { App } from './app.ts'
-import type { LimitArea, Scope } from './auth/scopes.ts'
+import type { Scope } from './auth/scopes.ts'
 import type { Caller } from './auth.ts'
 import type { Tx } from './db.ts'
 import type { Download } from './download.ts'
@@ -43,8 +43,8 @@ interface Declaration<P extends TSchema, Q extends TSchema, B extends TSchema, R
   description?: string
   /** What the credential must carry; 'any' takes every valid credential. */
   scope: Scope | 'any'
-  /** The plan limit this request counts against. */
-  limit?: LimitArea
+  /** The plan limit this request counts against, as its area declares it. */
+  limit?: string
   params?: P
   query?: Q
   body?: B

@@ -14,6 +14,7 @@ import { refusalPage } from '../../../platform/web/refusal.ts'
 import { notice, page } from '../../../platform/web/shell.ts'
 import { attemptNamed, nothingHere } from '../callbacks/address.ts'
 import { gatewayOf } from '../providers/gateway.ts'
+import { simulatedAccounts } from '../providers/simulated.ts'
 import { settle } from '../settle.ts'
 import { type AttemptRow, findPayment, type PaymentRow } from '../store.ts'
 import { challengeTexts } from './challenge-texts.ts'
@@ -128,7 +129,7 @@ function isAwaited(app: App, { tenant, attempt, payment }: Challenge): boolean {
 
 /** Whether the bank is one of the sandbox. */
 function isPlayed(app: App, { challenge_url }: CardRow): boolean {
-  const simulated = app.simulators.payments.acquirer?.base_url
+  const simulated = simulatedAccounts(app).acquirer?.base_url
   return simulated !== undefined && challenge_url?.startsWith(`${simulated}/`) === true
 }
 
