@@ -10,7 +10,7 @@ import type { Route } from '../../src/platform/route.ts'
 import type { Reply } from '../client.ts'
 import { notes } from '../notes/area.ts'
 import { startWorld, type World } from '../world.ts'
-import { filled, Things } from './things.ts'
+import { filled, leastOf, Things } from './things.ts'
 
 const routes = [...areas, notes].flatMap((area) => area.routes)
 let world: World
@@ -109,6 +109,7 @@ test('every example works as it stands, its reply has the declared shape, and wh
         example.body === undefined ? {} : { body: example.body },
       )
       assert.equal(status, route.reply.status, `${route.operation} "${example.name}": ${JSON.stringify(body)}`)
+      if (status === 204 || route.reply.text) continue
       assert.equal(body.success, true, route.operation)
       assert.equal(headers['pamoja-warning'], undefined, `${route.operation}: ${headers['pamoja-warning']}`)
       if (route.reply.list) assert.ok(Array.isArray(body.data) && typeof body.has_more === 'boolean', route.operation)
@@ -183,19 +184,6 @@ async function freshAccount(route: Route): Promise<{ client: typeof world.demo }
 /** A body that passes validation, so that what is refused is the id. */
 function someBody({ body, examples }: Route): unknown {
   return examples?.[0]?.body ?? (body ? leastOf(body) : {})
-}
-
-/** The least that a schema takes. A field that has a form of its own needs an example in its route. */
-function leastOf(schema: unknown): unknown {
-  const { type, anyOf, properties, required = [], const: only, minLength = 1, minimum = 1 } = Object(schema)
-  const choices = Object(schema).enum
-  if (only !== undefined) return only
-  if (Array.isArray(choices)) return choices[0]
-  if (Array.isArray(anyOf)) return anyOf.some((one) => one.type === 'null') ? null : leastOf(anyOf[0])
-  if (type === 'object') return Object.fromEntries(required.map((name: string) => [name, leastOf(properties[name])]))
-  if (type === 'array') return []
-  if (type === 'string') return 'x'.repeat(minLength)
-  return type === 'boolean' ? true : minimum
 }
 
 function ownsData({ reply: { schema } }: Route): boolean {

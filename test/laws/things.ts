@@ -3,7 +3,7 @@
 // its collection's own POST.
 import assert from 'node:assert/strict'
 import type { Need, Route } from '../../src/platform/route.ts'
-import type { Client, Reply } from '../client.ts'
+import type { Client, Reply, RequestOptions } from '../client.ts'
 import { eventually } from '../eventually.ts'
 
 /** A dispute, for one, comes some seconds after its payment. */
@@ -59,14 +59,49 @@ export class Things {
   async #created({ operation, path }: Route, client: Client): Promise<string> {
     const [collection = '', parameter = ''] = path.split(/\/:(\w+)/)
     const create = this.#routes.find((one) => one.path === collection && one.method === 'POST')
-    const body = create?.examples?.[0]?.body
     const advice = `${operation}: give POST ${collection} an example, or say with \`needs\` how something under it is made`
-    if (!create || !body) return assert.fail(advice)
-    const made = await client.request('POST', await this.pathOf(create, client), { body })
+    const request = create && creating(create)
+    if (!create || !request) return assert.fail(advice)
+    const made = await client.request('POST', await this.pathOf(create, client), request)
     const id = lastOf(made, collection) ?? made.body[parameter] ?? made.body.id
     assert.equal(typeof id, 'string', `${advice}; it answers ${made.text}`)
     return id
   }
+}
+
+/** The request of a create: its first example, or small files with the least that it wants to know of them. */
+function creating(route: Route): RequestOptions | null {
+  const body = route.examples?.[0]?.body
+  if (body !== undefined) return { body }
+  if (route.kind !== 'multipart') return null
+  const boundary = 'between-the-parts'
+  const part = (head: string, content: string) =>
+    `--${boundary}\r\ncontent-disposition: form-data; ${head}\r\n\r\n${content}\r\n`
+  const fields = Object.entries(Object(leastOf(route.body))).map(([name, value]) =>
+    part(`name="${name}"`, String(value)),
+  )
+  const files = Object.entries(route.files)
+    .filter(([, { optional = false }]) => !optional)
+    .map(([name, { types: [type = 'text/plain'] = [] }]) =>
+      part(`name="${name}"; filename="${name}"\r\ncontent-type: ${type}`, 'Habari'),
+    )
+  return {
+    raw: `${[...fields, ...files].join('')}--${boundary}--\r\n`,
+    headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
+  }
+}
+
+/** The least that a schema takes. A field that has a form of its own needs an example in its route. */
+export function leastOf(schema: unknown): unknown {
+  const { type, anyOf, properties, required = [], const: only, minLength = 1, minimum = 1 } = Object(schema)
+  const choices = Object(schema).enum
+  if (only !== undefined) return only
+  if (Array.isArray(choices)) return choices[0]
+  if (Array.isArray(anyOf)) return anyOf.some((one) => one.type === 'null') ? null : leastOf(anyOf[0])
+  if (type === 'object') return Object.fromEntries(required.map((name: string) => [name, leastOf(properties[name])]))
+  if (type === 'array') return []
+  if (type === 'string') return 'x'.repeat(minLength)
+  return type === 'boolean' ? true : minimum
 }
 
 /** The id in the Location of something new, if it lies in the collection. */
