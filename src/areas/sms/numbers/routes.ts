@@ -29,7 +29,7 @@ import {
   selectNumbers,
 } from './store.ts'
 
-const updateNumber = statement<
+const updateNumber = statement.home<
   { environment: Environment; number: string; account: string; keywords: string; url: string | null; at: Date },
   NumberRow
 >(

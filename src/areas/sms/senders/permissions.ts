@@ -21,7 +21,7 @@ interface Facts {
   suspended: boolean
 }
 
-const load = statement<Tenant, Facts>(
+const load = statement.tenant<Tenant, Facts>(
   'sms.load_permission',
   `select (select coalesce(jsonb_object_agg(r.country, jsonb_build_object('enabled', r.enabled,
                                                                           'registration', r.sender_registration)), '{}')
