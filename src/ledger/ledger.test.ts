@@ -177,7 +177,9 @@ test('the same step posted by two nodes at once moves money once, also between a
   const tenant = newTenant()
   const step = { sourceId: newUuid(atMs), step: 'unmatched' }
   const legs: Leg[] = [{ debit: 'float:mpesa', credit: 'suspense:mpesa', micros: 5n, currency: 'KES' }]
-  const verdicts = await Promise.all(Array.from({ length: 6 }, () => db.acrossTx((tx) => post(tx, tenant, step, legs, atMs))))
+  const verdicts = await Promise.all(
+    Array.from({ length: 6 }, () => db.acrossTx((tx) => post(tx, tenant, step, legs, atMs))),
+  )
   assert.deepEqual(verdicts.sort(), ['posted', ...Array(5).fill('replayed')])
   assert.equal(await balanceOfContra(db, tenant, 'suspense:mpesa', 'KES'), 5n)
   await assert.rejects(

@@ -123,8 +123,11 @@ test('an operator pages through the list in both directions and by area and coun
   for (const country of ['KE', 'UG', 'KE', 'TZ', 'KE'])
     for (const area of ['sms', 'voice'])
       made.push(
-        (await db.acrossTx((tx) => setPrice(tx, { ...segment, area, country, effectiveFrom: new Date(made.length) }, atMs)))
-          .id,
+        (
+          await db.acrossTx((tx) =>
+            setPrice(tx, { ...segment, area, country, effectiveFrom: new Date(made.length) }, atMs),
+          )
+        ).id,
       )
   const pages = async (order: 'asc' | 'desc', wanted: { area?: string; country?: string }): Promise<string[]> => {
     const seen: string[] = []

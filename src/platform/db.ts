@@ -354,12 +354,7 @@ async function run<P extends { [K in keyof P]: Value }, R extends object>(
   return result.rows
 }
 
-function transaction(
-  client: pg.ClientBase,
-  answerMs: number,
-  afterwards: (() => void)[],
-  place: Place,
-): AcrossTx {
+function transaction(client: pg.ClientBase, answerMs: number, afterwards: (() => void)[], place: Place): AcrossTx {
   const own: Omit<AcrossTx, typeof insideTransaction> = {
     query: async (statement, parameters) => {
       requirePlace(place, statement, parameters)

@@ -196,10 +196,10 @@ const insert = statement.tenant<
 
 const itemColumns = { bucket: 'smallint', account: 'uuid', environment: 'text', ...eventColumns } as const
 
-const insertMany = statement.tenant<{ buckets: readonly number[]; items: Buffer }, { deliveries: (string | null)[] | null }>(
-  'events.emit_many',
-  'select events.emit($items::events.event_item[]) as deliveries',
-)
+const insertMany = statement.tenant<
+  { buckets: readonly number[]; items: Buffer },
+  { deliveries: (string | null)[] | null }
+>('events.emit_many', 'select events.emit($items::events.event_item[]) as deliveries')
 
 const insertTwins = statement.tenant<
   { buckets: readonly number[]; items: Buffer; types: readonly string[]; heads: readonly string[] },
@@ -257,7 +257,9 @@ export class Outbox {
       itemColumns,
       events.map(({ tenant, columns }) => ({ ...tenant, ...columns })),
     )
-    const { deliveries } = await one(tx.query(insertMany, { buckets: events.map(({ tenant }) => tenant.bucket), items }))
+    const { deliveries } = await one(
+      tx.query(insertMany, { buckets: events.map(({ tenant }) => tenant.bucket), items }),
+    )
     tx.afterCommit(() => events.forEach((event, i) => void this.begin(event, deliveries?.[i] ?? null)))
   }
 
@@ -266,7 +268,9 @@ export class Outbox {
     const narrow = this.prepareWithin(type, wide)
     const items = encodeItems(itemColumns, [{ ...wide.tenant, ...wide.columns }])
     const buckets = [wide.tenant.bucket]
-    const { deliveries } = await one(tx.query(insertTwins, { buckets, items, types: [type.name], heads: [narrow.head] }))
+    const { deliveries } = await one(
+      tx.query(insertTwins, { buckets, items, types: [type.name], heads: [narrow.head] }),
+    )
     tx.afterCommit(() => [wide, narrow].forEach((event, i) => void this.begin(event, deliveries?.[i] ?? null)))
     return narrow
   }

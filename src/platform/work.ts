@@ -141,10 +141,10 @@ const handBack = statement.everywhere<{ node: string; buckets: readonly number[]
 )
 
 /** The same for some jobs, fenced by their attempt. */
-const handBackSome = statement.everywhere<{ node: string; buckets: readonly number[]; ids: string[]; attempts: number[] }, object>(
-  'work.hand_back_some',
-  'select work.hand_back($node::uuid, $buckets::smallint[], $ids::uuid[], $attempts::int[])',
-)
+const handBackSome = statement.everywhere<
+  { node: string; buckets: readonly number[]; ids: string[]; attempts: number[] },
+  object
+>('work.hand_back_some', 'select work.hand_back($node::uuid, $buckets::smallint[], $ids::uuid[], $attempts::int[])')
 
 /** Another node has no business with the jobs of a place that this one alone serves: they are due at once. */
 const takeFromOthers = statement.everywhere<{ node: string; buckets: readonly number[]; lane: string }, object>(

@@ -211,7 +211,7 @@ export interface AccountRow {
 const accountColumns =
   'id, bucket, name, country, currency, timezone, plan, limits, allowances, status, operator, settings, created_at'
 
-export const insertAccount = statement.tenant<
+export const insertAccount = statement.home<
   { id: string; bucket: number; name: string; country: string; currency: string; plan: string; operator: boolean },
   AccountRow
 >(
@@ -335,7 +335,10 @@ export const creditReference = statement.home<
    on conflict do nothing returning source_id`,
 )
 
-export const findCredit = statement.home<{ account: string; environment: string; reference: string }, { source_id: string }>(
+export const findCredit = statement.home<
+  { account: string; environment: string; reference: string },
+  { source_id: string }
+>(
   'accounts.find_credit',
   `select source_id from accounts.credits where account_id = $account and environment = $environment and reference = $reference`,
 )

@@ -56,7 +56,10 @@ const insert = `insert into payments.discrepancies as d (bucket, account_id, env
      asked_amount, told_amount, receipt, found_at)
    values ($bucket, $account, $environment, $payment, $provider, $currency, $asked, $told, $receipt, $at)`
 
-const insertDiscrepancy = statement.tenant<Found, object>('payments.insert_discrepancy', `${insert} on conflict do nothing`)
+const insertDiscrepancy = statement.tenant<Found, object>(
+  'payments.insert_discrepancy',
+  `${insert} on conflict do nothing`,
+)
 
 /** A second dispute is news, whatever was said of the first. */
 const replaceDiscrepancy = statement.tenant<Found, object>(
@@ -66,7 +69,10 @@ const replaceDiscrepancy = statement.tenant<Found, object>(
           resolved_at = null, note = null`,
 )
 
-const listOpen = statement.everywhere<{ buckets: readonly number[]; after: string | null; limit: number }, DiscrepancyRow>(
+const listOpen = statement.everywhere<
+  { buckets: readonly number[]; after: string | null; limit: number },
+  DiscrepancyRow
+>(
   'payments.list_discrepancies',
   `select ${columns} from payments.discrepancies d join payments.payments p on ${ofPayment}
     where ${every} and d.resolved_at is null and ($after::uuid is null or d.payment_id > $after)

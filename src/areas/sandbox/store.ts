@@ -33,6 +33,7 @@ export const insertHook = statement.tenant<One & { token: string; secret: Buffer
    )
    insert into sandbox.hook_tokens (token, bucket, account_id, environment, hook_id)
    values ($token, $bucket, $account, $environment, $id)`,
+  { joinsHome: true },
 )
 
 export const findHook = statement.tenant<One, HookRow>(
@@ -40,7 +41,10 @@ export const findHook = statement.tenant<One, HookRow>(
   `select id, token, caught from sandbox.hooks where ${mine} and id = $id`,
 )
 
-export const listHooks = statement.tenant<Tenant & { after: string | null; descending: boolean; limit: number }, HookRow>(
+export const listHooks = statement.tenant<
+  Tenant & { after: string | null; descending: boolean; limit: number },
+  HookRow
+>(
   'sandbox.list_hooks',
   `select id, token, caught from sandbox.hooks
     where ${mine} and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
@@ -58,6 +62,7 @@ export const deleteHook = statement.tenant<One, { id: string }>(
      delete from sandbox.hook_tokens t using gone where t.token = gone.token
    )
    select id from gone`,
+  { joinsHome: true },
 )
 
 export const hookOfToken = statement.everywhere<
@@ -70,6 +75,7 @@ export const hookOfToken = statement.everywhere<
      join sandbox.hooks h on h.bucket = t.bucket and h.account_id = t.account_id and h.environment = t.environment
                          and h.id = t.hook_id
     where t.token = $token`,
+  { joinsHome: true },
 )
 
 /** Counts a request. Whoever catches the next one waits until this one is stored, so that each knows its number. */

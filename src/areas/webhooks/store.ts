@@ -51,7 +51,10 @@ export const countEndpoints = statement.tenant<Tenant, { count: number }>(
   `select count(*)::int as count from webhooks.endpoints where ${mine}`,
 )
 
-export const insertEndpoint = statement.tenant<Tenant & Settings & { id: string; secret: Buffer; at: Date }, EndpointRow>(
+export const insertEndpoint = statement.tenant<
+  Tenant & Settings & { id: string; secret: Buffer; at: Date },
+  EndpointRow
+>(
   'webhooks.insert_endpoint',
   `insert into webhooks.endpoints (bucket, account_id, environment, id, url, events, description, enabled,
      disabled_reason, headers, ordered, rate_limit, filters, secret, created_at, updated_at)

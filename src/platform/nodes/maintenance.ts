@@ -25,7 +25,10 @@ export interface Chore {
 }
 
 /** Whoever waits for a table's lock makes everybody behind it wait too; the next round tries again. */
-const waitBriefly = statement.home<Record<never, never>, object>('platform.wait_briefly', `set local lock_timeout = '2s'`)
+const waitBriefly = statement.home<Record<never, never>, object>(
+  'platform.wait_briefly',
+  `set local lock_timeout = '2s'`,
+)
 
 const ensurePartitions = statement.everywhere<{ parent: string; period: string; ahead: number; fill: number }, object>(
   'platform.ensure_partitions',
@@ -49,7 +52,10 @@ const purgeKeys = statement.everywhere<{ buckets: readonly number[]; most: numbe
    ) select count(*)::int as gone from gone`,
 )
 
-const purgeTestRequests = statement.everywhere<{ buckets: readonly number[]; before: string; most: number }, { gone: number }>(
+const purgeTestRequests = statement.everywhere<
+  { buckets: readonly number[]; before: string; most: number },
+  { gone: number }
+>(
   'platform.purge_test_requests',
   `with gone as (
      delete from platform.requests r

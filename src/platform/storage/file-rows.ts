@@ -52,7 +52,10 @@ export const noteRemoved = statement.tenant<One, object>(
   `update platform.files set removed_at = now() where ${mine} and id = $id and state = 'dropped'`,
 )
 
-export const dropExpired = statement.everywhere<{ buckets: readonly number[]; now: Date; most: number }, { gone: number }>(
+export const dropExpired = statement.everywhere<
+  { buckets: readonly number[]; now: Date; most: number },
+  { gone: number }
+>(
   'platform.drop_expired_files',
   `with old as (
      select bucket, account_id, environment, id from platform.files
@@ -65,7 +68,10 @@ export const dropExpired = statement.everywhere<{ buckets: readonly number[]; no
 )
 
 /** Files that never came to their end, or that nobody kept. */
-export const dropOrphans = statement.everywhere<{ buckets: readonly number[]; before: string; most: number }, { gone: number }>(
+export const dropOrphans = statement.everywhere<
+  { buckets: readonly number[]; before: string; most: number },
+  { gone: number }
+>(
   'platform.drop_orphaned_files',
   `with old as (
      select bucket, account_id, environment, id from platform.files
@@ -87,7 +93,10 @@ export const findToRemove = statement.everywhere<
     order by id limit $most`,
 )
 
-export const forgetRemoved = statement.everywhere<{ buckets: readonly number[]; before: Date; most: number }, { gone: number }>(
+export const forgetRemoved = statement.everywhere<
+  { buckets: readonly number[]; before: Date; most: number },
+  { gone: number }
+>(
   'platform.forget_removed_files',
   `with gone as (
      delete from platform.files

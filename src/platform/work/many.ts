@@ -17,7 +17,10 @@ const jobColumns = {
   payload: 'jsonb',
 } as const
 
-const addAll = statement.tenant<{ buckets: readonly number[]; jobs: Buffer }, object>('work.add_all', 'select work.add($jobs::work.job_item[])')
+const addAll = statement.tenant<{ buckets: readonly number[]; jobs: Buffer }, object>(
+  'work.add_all',
+  'select work.add($jobs::work.job_item[])',
+)
 
 const settleAll = statement.tenant<{ buckets: readonly number[]; node: string; items: Buffer }, object>(
   'work.settle_all',

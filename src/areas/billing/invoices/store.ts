@@ -120,10 +120,10 @@ export const lockInvoiceAndPaidByCredit = statement.tenant<One & { customer: str
     order by id for update`,
 )
 
-export const findInvoiceReference = statement.tenant<Tenant & { reference: string }, { id: string; status: InvoiceStatus }>(
-  'billing.find_invoice_reference',
-  `select id, status from billing.invoices where ${mine} and reference = $reference`,
-)
+export const findInvoiceReference = statement.tenant<
+  Tenant & { reference: string },
+  { id: string; status: InvoiceStatus }
+>('billing.find_invoice_reference', `select id, status from billing.invoices where ${mine} and reference = $reference`)
 
 /** By the address that it can be paid at. */
 export const findInvoiceByToken = statement.tenant<
@@ -187,7 +187,10 @@ export const nextNumbers = statement.tenant<Tenant & { count: number }, { last: 
 )
 
 /** Invoices that are open from the start, of one moment. `sequence` says whether they are told of as sent. */
-export const insertOpenInvoices = statement.tenant<Tenant & { invoices: string; dueDate: string; at: Date }, InvoiceRow>(
+export const insertOpenInvoices = statement.tenant<
+  Tenant & { invoices: string; dueDate: string; at: Date },
+  InvoiceRow
+>(
   'billing.insert_open_invoices',
   `insert into billing.invoices (bucket, account_id, environment, id, status, number, customer_id, customer, currency, items,
      tax_inclusive, subtotal, discount_total, tax_total, total, due_date, subscription_id, callback_url, metadata, token,
@@ -296,7 +299,10 @@ export const accountName = statement.home<{ account: string }, { name: string }>
 )
 
 /** In which environment an account has an invoice. */
-export const environmentOf = statement.tenant<{ bucket: number; account: string; id: string }, { environment: Environment }>(
+export const environmentOf = statement.tenant<
+  { bucket: number; account: string; id: string },
+  { environment: Environment }
+>(
   'billing.environment_of_invoice',
   `select environment from billing.invoices
     where bucket = $bucket and account_id = $account and environment in ('test', 'live') and id = $id`,

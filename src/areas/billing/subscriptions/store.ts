@@ -220,7 +220,10 @@ export const countToldOfSubscription = statement.tenant<One, { sequence: number 
 )
 
 /** None when somebody began the period before. */
-export const insertPeriod = statement.tenant<Tenant & { subscription: string; cycle: number; start: Date; end: Date }, object>(
+export const insertPeriod = statement.tenant<
+  Tenant & { subscription: string; cycle: number; start: Date; end: Date },
+  object
+>(
   'billing.insert_period',
   `insert into billing.periods (bucket, account_id, environment, subscription_id, cycle, starts_at, ends_at)
    values ($bucket, $account, $environment, $subscription, $cycle, $start, $end)

@@ -25,7 +25,10 @@ const insertSettlement = statement.tenant<
    values ($bucket, $account, $environment, $payment, $purpose, $amount, $currency, $dueAt)`,
 )
 
-const takeSettlement = statement.tenant<Tenant & { payment: string }, { purpose: string; amount: bigint; currency: string }>(
+const takeSettlement = statement.tenant<
+  Tenant & { payment: string },
+  { purpose: string; amount: bigint; currency: string }
+>(
   'payments.take_settlement',
   `delete from payments.settlements
     where ${mine} and payment_id = $payment

@@ -68,7 +68,10 @@ export const statusOfDisputes = statement.tenant<Tenant & { payment: string }, {
 )
 
 /** What other disputes of a payment want, as long as they are open, and what those took that were lost. */
-export const claimedByOthers = statement.tenant<Tenant & { payment: string; id: string }, { open: bigint; lost: bigint }>(
+export const claimedByOthers = statement.tenant<
+  Tenant & { payment: string; id: string },
+  { open: bigint; lost: bigint }
+>(
   'payments.claimed_by_others',
   `select coalesce(sum(amount) filter (where status = 'open'), 0)::bigint as open,
           coalesce(sum(amount) filter (where status = 'lost'), 0)::bigint as lost

@@ -99,7 +99,10 @@ export const deleteRule = statement.tenant<One, { id: string }>(
   `delete from payments.fraud_rules where ${mine} and id = $id returning id`,
 )
 
-export const listRules = statement.tenant<Tenant & { after: string | null; descending: boolean; limit: number }, RuleRow>(
+export const listRules = statement.tenant<
+  Tenant & { after: string | null; descending: boolean; limit: number },
+  RuleRow
+>(
   'payments.list_fraud_rules',
   `select ${ruleColumns} from payments.fraud_rules
     where ${mine} and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
@@ -162,7 +165,10 @@ export const tallyColumns = {
 export const placeColumns = { n: 'int', type: 'text', value: 'text' } as const
 
 /** Counts what is to be counted now and reads the rest, of each one row. */
-export const look = statement.tenant<{ buckets: readonly number[]; items: Buffer; tallies: Buffer; places: Buffer }, Looked>(
+export const look = statement.tenant<
+  { buckets: readonly number[]; items: Buffer; tallies: Buffer; places: Buffer },
+  Looked
+>(
   'payments.look_for_fraud',
   `select version, first_at, totals, hits
      from payments.look_for_fraud_together($items::payments.look_item[], $tallies::payments.look_tally[],
@@ -256,7 +262,10 @@ export const countFates = statement.tenant<
 )
 
 /** Forgets what no window reaches any more, a part at a time. */
-export const forgetVelocity = statement.everywhere<{ buckets: readonly number[]; before: Date; most: number }, { gone: number }>(
+export const forgetVelocity = statement.everywhere<
+  { buckets: readonly number[]; before: Date; most: number },
+  { gone: number }
+>(
   'payments.forget_velocity',
   `with old as (
      select bucket, account_id, environment, tally, step, start, item from payments.velocity

@@ -62,7 +62,10 @@ export const findBatch = statement.tenant<One, BatchRow>(
   `select ${batchColumns} from payments.payout_batches where ${mine} and id = $id`,
 )
 
-export const findBatchReference = statement.tenant<Tenant & { reference: string }, { id: string; status: BatchRow['status'] }>(
+export const findBatchReference = statement.tenant<
+  Tenant & { reference: string },
+  { id: string; status: BatchRow['status'] }
+>(
   'payments.find_payout_batch_reference',
   `select id, status from payments.payout_batches where ${mine} and reference = $reference`,
 )
@@ -126,7 +129,10 @@ export const listItems = statement.tenant<One & { after: number; limit: number }
  * Takes the next payouts of a batch that no job looks after; whoever took them makes the jobs in the same transaction. One
  * that is locked is waited for: the last who takes some must leave none behind.
  */
-export const takeUnqueued = statement.tenant<Tenant & { batch: string; limit: number }, Pick<PayoutRow, 'id' | 'status'>>(
+export const takeUnqueued = statement.tenant<
+  Tenant & { batch: string; limit: number },
+  Pick<PayoutRow, 'id' | 'status'>
+>(
   'payments.take_unqueued_payouts',
   `with next as materialized (
      select n.id from payments.payouts n

@@ -160,7 +160,10 @@ const listing = (only: string) => `select ${columns} from payments.payouts
 export const listPayouts = statement.tenant<Listed, PayoutRow>('payments.list_payouts', listing(''))
 
 /** A statement of its own, so that the few that wait are found by their own index. */
-export const listInReview = statement.tenant<Listed, PayoutRow>('payments.list_payouts_in_review', listing('and in_review'))
+export const listInReview = statement.tenant<Listed, PayoutRow>(
+  'payments.list_payouts_in_review',
+  listing('and in_review'),
+)
 
 /** Moves a payout on, if it is in one of the states it may leave. */
 export const movePayout = statement.tenant<

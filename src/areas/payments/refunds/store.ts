@@ -97,7 +97,10 @@ const withPayment = `select ${columns}, p.amount as payment_amount, p.refunded a
       and p.id = r.payment_id
     where ${mine}`
 
-export const findRefund = statement.tenant<One, RefundOfPayment>('payments.find_refund', `${withPayment} and r.id = $id`)
+export const findRefund = statement.tenant<One, RefundOfPayment>(
+  'payments.find_refund',
+  `${withPayment} and r.id = $id`,
+)
 
 export const findRefundReference = statement.tenant<Tenant & { reference: string }, Pick<RefundRow, 'id' | 'status'>>(
   'payments.find_refund_reference',

@@ -96,7 +96,10 @@ const findForgotten = statement.home<{ most: number }, EarlyRow>(
  * Nothing is told and nothing is charged: only the record says so. A part counts if its carrier had the message in the end,
  * as with sms.receipt; one that nobody took may be out all the same, when a node died.
  */
-const noteLate = statement.tenant<Tenant & { id: string; carrier: string; part: number; parts: number; at: Date }, object>(
+const noteLate = statement.tenant<
+  Tenant & { id: string; carrier: string; part: number; parts: number; at: Date },
+  object
+>(
   'sms.note_late',
   `update sms.messages
       set delivered_parts = delivered_parts | (1::bigint << $part::int),

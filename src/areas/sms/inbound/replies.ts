@@ -34,7 +34,10 @@ const nameAnswered = statement.tenant<Tenant & { id: string; inReplyTo: string }
 )
 
 /** Whether a message that came in is the text that it answers, come back, and how many answers its handset has had lately. */
-const answersTo = statement.tenant<Tenant & { id: string; since: string }, { is_echo: boolean | null; answers: number }>(
+const answersTo = statement.tenant<
+  Tenant & { id: string; since: string },
+  { is_echo: boolean | null; answers: number }
+>(
   'sms.answers_to',
   `select (select l.body = m.body from sms.messages l
             where l.bucket = $bucket and l.account_id = $account and l.environment = $environment and l.id = m.in_reply_to) as is_echo,

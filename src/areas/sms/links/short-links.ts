@@ -59,7 +59,10 @@ const findLinks = statement.tenant<Tenant & { tokens: readonly string[] }, LinkR
 )
 
 /** By the account's own clock; whoever only looks where it leads opens nothing. */
-const openLink = statement.everywhere<{ buckets: readonly number[]; token: string; at: Date; opens: boolean }, { url: string }>(
+const openLink = statement.everywhere<
+  { buckets: readonly number[]; token: string; at: Date; opens: boolean },
+  { url: string }
+>(
   'sms.open_short_link',
   `update sms.short_links l
       set clicks = case when $opens::boolean then least(l.clicks, 2147483646) + 1 else l.clicks end,

@@ -37,7 +37,10 @@ const findLimit = statement.tenant<{ bucket: number; account: string }, LimitRow
     where a.plan is not null`,
 )
 
-const setLimit = statement.tenant<{ bucket: number; account: string; countries: readonly string[]; at: Date }, LimitRow>(
+const setLimit = statement.tenant<
+  { bucket: number; account: string; countries: readonly string[]; at: Date },
+  LimitRow
+>(
   'sms.set_account_countries',
   `insert into sms.account_countries (bucket, account_id, countries, updated_at) values ($bucket, $account, $countries, $at)
    on conflict (bucket, account_id) do update set countries = excluded.countries, updated_at = excluded.updated_at

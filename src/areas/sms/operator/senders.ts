@@ -53,7 +53,10 @@ const find = statement.everywhere<{ buckets: readonly number[]; id: string }, Se
   `select ${senderColumns} from sms.sender_ids where bucket = any($buckets::smallint[]) and id = $id for update`,
 )
 
-const decide = statement.tenant<{ bucket: number; id: string; status: string; reason: string | null; at: Date }, SenderRow>(
+const decide = statement.tenant<
+  { bucket: number; id: string; status: string; reason: string | null; at: Date },
+  SenderRow
+>(
   'sms.decide_sender',
   `update sms.sender_ids set status = $status, reason = $reason, decided_at = $at where bucket = $bucket and id = $id
    returning ${senderColumns}`,

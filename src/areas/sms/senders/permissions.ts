@@ -35,6 +35,7 @@ const load = statement.tenant<Tenant, Facts>(
             where n.account_id = $account and n.environment = $environment) as numbers,
           coalesce((accounts.allowances_of($account) ->> 'sms_weight')::int, 1) as weight,
           accounts.is_suspended($account) as suspended`,
+  { joinsHome: true },
 )
 
 /** What an account may do. */

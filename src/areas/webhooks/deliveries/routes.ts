@@ -146,7 +146,10 @@ const findDelivery = statement.tenant<
 )
 
 /** The id of a delivery follows from its event's: those of one event lie side by side. */
-const findOfEvent = statement.tenant<Tenant & { since: string; event: string; first: string; last: string }, DeliveryRow>(
+const findOfEvent = statement.tenant<
+  Tenant & { since: string; event: string; first: string; last: string },
+  DeliveryRow
+>(
   'webhooks.deliveries_of_event',
   `select ${columns} from webhooks.deliveries
     where ${mine} and id >= $since::uuid
