@@ -51,7 +51,7 @@ const NoteRecord = Type.Object(
   { title: 'Note' },
 )
 
-const submit = operation(
+const submit = operation.tenant(
   'notes.submit',
   {
     bucket: 'smallint',
@@ -77,7 +77,7 @@ const submit = operation(
   { seen: 'text', verdict: 'text' },
 )
 
-const finish = operation(
+const finish = operation.tenant(
   'notes.finish',
   {
     bucket: 'smallint',
@@ -91,7 +91,7 @@ const finish = operation(
   { deliveries: 'text' },
 )
 
-const find = statement<
+const find = statement.tenant<
   { bucket: number; account: string; environment: string; id: string },
   { status: 'queued' | 'published'; cost: bigint; currency: string }
 >(
