@@ -62,6 +62,22 @@ interface Declaration<P extends TSchema, Q extends TSchema, B extends TSchema, R
   /** Codes beyond those every route can answer. */
   errors?: readonly ErrorCode[]
   examples?: readonly Example<P, Q, B>[]
+  /**
+   * How something that the path or an example names comes to be; without it, by the first example of the collection's POST.
+   * `nothing`: what the path names is there for everybody.
+   */
+  needs?: Need | 'nothing'
+}
+
+/** A request that is made first, in the same account; the tests make it. */
+export interface Need {
+  readonly operation: string
+  /** Where its reply has the id for the path: `session_id`, `customer.customer_id`, `data.0.id`. */
+  readonly id?: string
+  /** In place of the body of its first example. */
+  readonly body?: object | ((nowMs: number) => object)
+  /** What it needs itself, beside what it says. */
+  readonly after?: Need
 }
 
 /** A file among the parts of a multipart body. */

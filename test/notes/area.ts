@@ -239,6 +239,7 @@ const getNote = read({
   params: IdParam,
   reply: { status: 200, schema: NoteRecord },
   errors: ['NOT_FOUND'],
+  needs: { operation: 'notes.create', id: 'note_id' },
   handle: async (app, { params }, caller) => {
     const row = /^[0-9a-f-]{36}$/.test(params.id)
       ? await maybe(app.db.query(find, { ...caller.tenant, id: params.id }))
