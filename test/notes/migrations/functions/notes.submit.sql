@@ -1,53 +1,39 @@
+-- A note that somebody wants to write, with all that is stored with it: what it costs, the job that publishes it, the entry of
+-- the audit log, and the Idempotency-Key of the request (null: it has none).
 create type notes.submit_item as (
-  bucket smallint, account uuid, environment text, id uuid, text text, cost bigint, currency text, transfer uuid,
-  job uuid, owner uuid, job_payload jsonb, audit uuid, actor text, ip text, request text,
-  key text, request_hash text, reply_status smallint, reply_body text
+  bucket smallint, account uuid, environment text, id uuid, text text, cost bigint, currency text,
+  charge ledger.charge_item, job work.job_item, audit platform.audit_item, key platform.idempotency_item
 );
 
--- Accepts many notes in one commit: keys, charges, rows, jobs and audit entries, one verdict each.
-create or replace function notes.submit(node uuid, items notes.submit_item[]) returns table (seen text, verdict text) language plpgsql
-  set plan_cache_mode = force_generic_plan as $$
+-- Accepts many notes in one commit, one verdict each. What decides comes first and in this order: keys (a request that was
+-- answered before does nothing), then money. Only what both allow is stored, and the keys of the others are free again.
+create or replace function notes.submit(node uuid, items notes.submit_item[]) returns table (seen text, verdict text)
+  language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
-  item     notes.submit_item;
-  keys     platform.idempotency_item[];
   known    text[];
-  fresh    int[];
-  place    int := 0;
-  charges  ledger.charge_item[] := '{}';
+  fresh    notes.submit_item[] := items;
   verdicts text[];
-  accepted notes.submit_item[] := items;
-  jobs     work.job_item[];
-  audits   platform.audit_item[];
+  accepted notes.submit_item[];
+  place    int := 0;
 begin
-  foreach item in array items loop
-    keys := keys || row(item.bucket, item.account, item.environment, item.key, item.request_hash, item.reply_status,
-                        item.reply_body)::platform.idempotency_item;
-  end loop;
-  known := platform.claim_keys(keys);
-  for n in 1 .. cardinality(items) loop
-    continue when known[n] is not null;
-    item := items[n];
-    fresh := fresh || n;
-    charges := charges || row(item.bucket, item.account, item.environment, item.currency, item.cost, item.id, 'charge',
-                              item.transfer, 'revenue:notes')::ledger.charge_item;
-  end loop;
+  known := platform.claim_keys(array(select i.key from unnest(items) i));
+  if array_remove(known, null) <> '{}' then
+    fresh := array(select items[n] from generate_subscripts(items, 1) n where known[n] is null order by n);
+  end if;
 
-  verdicts := ledger.charge(charges);
-  if cardinality(charges) < cardinality(items) or 'insufficient' = any(verdicts) then
-    accepted := array(select items[fresh[n]] from generate_subscripts(fresh, 1) n where verdicts[n] = 'charged' order by n);
-    perform platform.free_keys(array(select keys[fresh[n]] from generate_subscripts(fresh, 1) n where verdicts[n] <> 'charged'));
+  verdicts := ledger.charge(array(select i.charge from unnest(fresh) i));
+  accepted := fresh;
+  if 'insufficient' = any(verdicts) then
+    accepted := array(select fresh[n] from generate_subscripts(fresh, 1) n where verdicts[n] = 'charged' order by n);
+    perform platform.free_keys(array(
+      select fresh[n].key from generate_subscripts(fresh, 1) n where verdicts[n] <> 'charged'));
   end if;
 
   insert into notes.notes (bucket, account_id, environment, id, text, status, cost, currency)
   select i.bucket, i.account, i.environment, i.id, i.text, 'queued', i.cost, i.currency from unnest(accepted) i;
-  foreach item in array accepted loop
-    jobs := jobs || row(item.bucket, item.job, 'notes.publish', item.account, item.environment, null, item.owner, 0,
-                        item.job_payload)::work.job_item;
-    audits := audits || row(item.bucket, item.account, item.environment, item.audit, item.actor, 'note.create',
-                            'note:' || item.id, null, null, item.ip, item.request)::platform.audit_item;
-  end loop;
-  perform work.add(jobs);
-  perform platform.record(audits);
+  perform work.add(array(select i.job from unnest(accepted) i));
+  perform platform.record(array(select i.audit from unnest(accepted) i));
+
   for n in 1 .. cardinality(items) loop
     seen := known[n];
     verdict := null;
