@@ -301,3 +301,11 @@ create index short_links_by_age on sms.short_links (created_at);
 
 -- What became of a message that somebody wants to send; existing is the message that has its reference already.
 create type sms.verdict as (verdict text, existing uuid);
+
+-- A change of status with its two events: the wide one (sms.status), which goes to the callback too, and the narrow one,
+-- which says what the wide one says under a name of its own: only how it begins is handed over, up to its time.
+create type sms.change as (
+  bucket smallint, account uuid, environment text, event_id uuid, event_type text, event_resource text, event_body text,
+  event_request text, event_within text, event_callback text, event_at timestamptz, event_owner uuid,
+  narrow_type text, narrow_head text
+);

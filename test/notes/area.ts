@@ -20,6 +20,7 @@ import { commit, IdParam, read } from '../../src/platform/route.ts'
 import { Amount, At, Metadata, Nullable, OneOf } from '../../src/platform/schema.ts'
 import { mine } from '../../src/platform/tenant.ts'
 import { type Job, jobRow } from '../../src/platform/work.ts'
+import { fileHooks, fileRoutes } from './files.ts'
 
 export const notesMigrations = new URL('test/notes/migrations/', root)
 
@@ -38,6 +39,7 @@ export const NoteCreate = Type.Object({
   topic: Type.Optional(Type.String({ maxLength: 100 })),
   event: Type.Optional(OneOf(['note.published', 'note.shown'])),
   callback_url: Type.Optional(Type.String({ maxLength: 2048 })),
+  reference: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
   metadata: Type.Optional(Metadata),
 })
 
@@ -62,12 +64,13 @@ const submit = operation(
     text: 'text',
     cost: 'bigint',
     currency: 'text',
+    reference: 'text',
     charge: chargeRow,
     job: jobRow,
     audit: auditRow,
     key: keyRow,
   },
-  { seen: 'text', verdict: 'text' },
+  { seen: 'text', verdict: 'text', existing: 'uuid' },
 )
 
 const finish = operation(
@@ -181,12 +184,13 @@ async function create(app: App, input: Static<typeof NoteCreate>, caller: Caller
   })
   const reply = { note_id: id, status: 'queued' as const, cost, currency, timestamp: new Date(caller.nowMs) }
   const by = { ...caller, id: newUuid(receivedMs) }
-  const { seen, verdict } = await app.commit(submit, {
+  const { seen, verdict, existing } = await app.commit(submit, {
     ...tenant,
     id,
     text: input.text,
     cost,
     currency,
+    reference: input.reference ?? null,
     charge: chargeOf(tenant, { currency, micros: cost, sourceId: id, credit: 'revenue:notes' }, receivedMs),
     job,
     audit: audited({ by, action: 'note.create', target: `note:${id}` }),
@@ -195,6 +199,8 @@ async function create(app: App, input: Static<typeof NoteCreate>, caller: Caller
   keyed.settle(seen)
   if (verdict === 'insufficient')
     throw new AppError('INSUFFICIENT_BALANCE', `the note costs more than the ${currency} wallet holds`)
+  if (verdict === 'duplicate')
+    throw new AppError('DUPLICATE_REFERENCE', 'another note has this reference', { extra: { existing_id: existing } })
   app.work.begin(job)
   return reply
 }
@@ -208,7 +214,7 @@ const createNote = commit({
   limit: 'sms',
   body: NoteCreate,
   reply: { status: 200, schema: NoteRecord },
-  errors: ['INVALID_PHONE', 'INSUFFICIENT_BALANCE'],
+  errors: ['INVALID_PHONE', 'INSUFFICIENT_BALANCE', 'DUPLICATE_REFERENCE'],
   examples: [{ name: 'A note', body: { text: 'Habari' } }],
   handle: (app, { body }, caller, keyed) => create(app, body, caller, keyed),
 })
@@ -222,6 +228,7 @@ const getNote = read({
   params: IdParam,
   reply: { status: 200, schema: NoteRecord },
   errors: ['NOT_FOUND'],
+  needs: { operation: 'notes.create', id: 'note_id' },
   handle: async (app, { params }, caller) => {
     const row = /^[0-9a-f-]{36}$/.test(params.id)
       ? await maybe(app.db.query(find, { ...caller.tenant, id: params.id }))
@@ -233,7 +240,8 @@ const getNote = read({
 
 export const notes: Area = {
   name: 'notes',
-  routes: [createNote, getNote],
+  routes: [createNote, getNote, ...fileRoutes],
+  hooks: fileHooks,
   jobs: [publish],
   events: [published, shown],
   // Letters and parcels are on the price list, and nobody sends any.

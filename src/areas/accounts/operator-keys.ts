@@ -56,6 +56,7 @@ const getKeyOfAny = read({
   params: IdParam,
   reply: { status: 200, schema: KeyRecord },
   errors: ['NOT_FOUND'],
+  needs: { operation: 'auth.whoami', id: 'key_id' },
   handle: async ({ db }, { params }, caller) => keyOf(await keyRow(db, findAnyKey, params.id), caller.receivedMs),
 })
 
@@ -74,6 +75,7 @@ const limitKey = write({
   reply: { status: 200, schema: KeyRecord },
   errors: ['NOT_FOUND', 'VALIDATION_ERROR'],
   examples: [{ name: 'Faster', body: { rate_limit_per_second: 500 } }],
+  needs: { operation: 'auth.whoami', id: 'key_id' },
   handle: async (app, tx, { params, body }, caller) => {
     const row = await keyRow(tx, lockAnyKey, params.id)
     const { id, name, scopes, expires_at: expiresAt, allowed_ips: allowedIps, account_id: account } = row

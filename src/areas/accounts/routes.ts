@@ -60,6 +60,7 @@ const createToken = read({
     'Also takes OAuth 2 client credentials as a form: `client_id` is the key id and `client_secret` the key.',
   scope: 'any',
   form: true,
+  keyInForm: true,
   body: TokenRequest,
   reply: { status: 200, schema: TokenReply },
   errors: ['VALIDATION_ERROR'],
@@ -248,6 +249,7 @@ const getLog = read({
   params: Type.Object({ request_id: Type.String({ description: 'X-Request-Id of the response' }) }),
   reply: { status: 200, schema: LogRecord },
   errors: ['NOT_FOUND'],
+  needs: { operation: 'logs.list', id: 'data.0.request_id' },
   handle: async ({ db, requestLog }, { params }, { tenant }) => {
     const uuid = uuidOf('request', params.request_id)
     // What was just answered may still wait to be written: whoever looks it up should find it.
