@@ -518,11 +518,15 @@ export class SipCall {
     this.description = description
     const request = this.dialog.request('INVITE', this.contact(), { body: Buffer.from(description), type: sdpType })
     request.headers.add('allow', allow).add('supported', 'timer')
+    let isAnswered = false
     this.endpoint.transmit(request, this.dialog.state.peer, {
       final: (response, from) => {
         if (response.status >= 300) return this.takeDialogFailure(response.status)
         this.dialog.learn(response, from, false)
         this.acknowledge(this.dialog, readCseq(response.headers)?.number ?? 1)
+        // A repeat of the answer is acknowledged again, and says nothing new.
+        if (isAnswered) return
+        isAnswered = true
         if (response.body.length > 0) this.handlers.offered?.(response.body.toString('utf8'))
       },
       failed: () => this.lose('a change of the session was not answered'),

@@ -223,7 +223,7 @@ function parseStart(start: string, headers: SipHeaders): SipMessage {
 }
 
 function parseStatusLine(start: string, headers: SipHeaders): SipResponse {
-  const found = /^SIP\/2\.0 ([1-6][0-9]{2}) ?(.*)$/i.exec(start)
+  const found = /^SIP\/2\.0 ([1-6][0-9]{2})(?: (.*))?$/i.exec(start)
   if (!found) throw new MessageError(400, 'Malformed status line')
   return { kind: 'response', status: Number(found[1]), reason: found[2] ?? '', headers, body: Buffer.alloc(0) }
 }
