@@ -39,12 +39,13 @@ export class Speaker {
   /** Whether there is an engine; asked once, and again while there is none. */
   async available(): Promise<boolean> {
     if (this.isInstalled) return true
-    this.isInstalled = await new Promise((done) => {
+    const found = await new Promise<boolean>((done) => {
       const child = spawn(this.program, ['--version'], { stdio: 'ignore' })
       child.on('error', () => done(false))
       child.on('exit', (code) => done(code === 0))
     })
-    return this.isInstalled
+    this.isInstalled = found
+    return found
   }
 
   /** Telephone audio of a text, plain or SSML. */
