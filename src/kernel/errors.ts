@@ -69,6 +69,7 @@ export const errors = {
   CALL_NOT_ACTIVE: [409, 'The call is not answered, or is over already. Read it to see its status.'],
   PAYLOAD_TOO_LARGE: [413, 'The body is larger than this address takes. Send less at once.'],
   UNSUPPORTED_MEDIA_TYPE: [415, 'Send the body as application/json.'],
+  RANGE_NOT_SATISFIABLE: [416, 'There is nothing in this range. See Content-Range for how many bytes there are.'],
   VALIDATION_ERROR: [422, 'A field is missing or breaks a rule. See details for which one, and what it must be.'],
   INVALID_PHONE: [422, 'Phone numbers are E.164: a plus sign, the country code and the number, such as +254711000001.'],
   INVALID_CALL_FLOW: [422, 'An action of the flow cannot be carried out. See details for which one, and what it must be.'],

@@ -9,7 +9,7 @@ import { deliveryRoutes } from './deliveries/routes.ts'
 import { endpointRoutes } from './endpoints/routes.ts'
 import { webhookEvents } from './events.ts'
 import { listenWebhooks } from './listen.ts'
-import { mountPortal, openPortal } from './portal.ts'
+import { openPortal, portalHooks } from './portal.ts'
 
 export const webhooks: Area = {
   name: 'webhooks',
@@ -27,9 +27,10 @@ export const webhooks: Area = {
   jobs: [deliver, replay],
   chores: webhookChores,
   events: Object.values(webhookEvents),
-  mount: mountPortal,
+  hooks: portalHooks,
 }
 
+export { type Answer, ask, type NoAnswer, type Question } from './ask.ts'
 export { answersOf } from './deliveries/answers.ts'
 export { Dispatcher } from './deliveries/dispatcher.ts'
 export { callbackSecret, inForce } from './endpoints/secrets.ts'
