@@ -43,7 +43,6 @@ const prefixes = {
   statementLine: 'stl',
   subscription: 'sub',
   transaction: 'txn',
-  trunk: 'trk',
   wallet: 'wal',
   walletTransaction: 'wtx',
   webhook: 'wh',

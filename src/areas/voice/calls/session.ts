@@ -6,7 +6,6 @@ import { momentText } from '../../../kernel/time.ts'
 import { one as only } from '../../../platform/db.ts'
 import { sessionsOf } from '../../../platform/sessions.ts'
 import { ringback, tone } from '../../../protocols/audio/tones.ts'
-import { readWav } from '../../../protocols/audio/wav.ts'
 import { agreedAudio, answerAudio, offerAudio } from '../../../protocols/sdp/session-description.ts'
 import type { CallHandlers, SipCall } from '../../../protocols/sip/call.ts'
 import { ask, type Reply } from '../ask.ts'
@@ -22,8 +21,8 @@ import { minutePriceOf } from './price.ts'
 import { CallRecord, holdSeconds } from './record.ts'
 import { RecordingInProgress } from './recording.ts'
 import { type CallQuality, type CallRow, holdFor, insertCall } from './store.ts'
-import type { TelephoneNetwork, Way } from './telephone-network.ts'
 import { callSessions } from './session-kind.ts'
+import type { TelephoneNetwork, Way } from './telephone-network.ts'
 
 const longestCallMs = 4 * 3_600_000
 const renewEveryMs = 2_000
@@ -257,7 +256,8 @@ export class CallSession {
     const problems: string[] = []
     for (const [i, url] of questions.entries()) {
       const method = plan.answer_method ?? 'POST'
-      const reply = await ask(this.app, this.record.one, this.record.nowMs, { url, method, body, isRetried: i === 0 })
+      const asking = { name: 'voice.answer', url, method, body, isRetried: i === 0 }
+      const reply = await ask(this.app, this.record.one, { ...asking, clockOffsetMs: this.record.clockOffsetMs })
       if (this.record.isOver) return
       if (reply.kind === 'list') return this.input({ type: 'begin', actions: reply.actions, isAnswered })
       problems.push(reply.kind === 'failed' ? reply.reason : 'its answer is not a JSON array of actions')
@@ -394,7 +394,8 @@ export class CallSession {
     if (url) {
       const method = row.plan.event_method ?? 'POST'
       const whole = { ...this.about(), ...body }
-      reply = await ask(this.app, this.record.one, this.record.nowMs, { url, method, body: whole, isRetried: true })
+      const asking = { name: 'voice.input', url, method, body: whole, isRetried: true }
+      reply = await ask(this.app, this.record.one, { ...asking, clockOffsetMs: this.record.clockOffsetMs })
       if (reply.kind === 'failed') this.reportError('CALLBACK_FAILED', `${reply.reason}; the flow goes on`, null)
     }
     if (replaces) this.input({ type: 'replied', id, actions: reply.kind === 'list' ? reply.actions : null })
@@ -426,7 +427,7 @@ export class CallSession {
 
   /** Rings one number; a word that says why it cannot be rung. */
   private async dialOne(id: number, i: number, number: string, action: ActionOf<'connect'>): Promise<Other | string> {
-    const { row, one } = this.record
+    const { row } = this.record
     const [way] = this.network.waysTo(row.environment, number)
     if (!way || !this.room) return 'no_route'
     const from = action.from ?? (row.direction === 'outbound' ? row.from_number : row.to_number)
@@ -459,7 +460,6 @@ export class CallSession {
         digit: (digit) => this.room?.tell({ do: 'pressed', leg: this.room.name(leg), digit }),
       },
     )
-    void one
     return other
   }
 
@@ -575,7 +575,8 @@ export class CallSession {
     const told = await recording.stored()
     if (!told) return
     const body = { ...this.about(), ...told }
-    await ask(this.app, this.record.one, this.record.nowMs, { url, method: 'POST', body, isRetried: true })
+    const asking = { name: 'voice.recording', url, method: 'POST' as const, body, isRetried: true }
+    await ask(this.app, this.record.one, { ...asking, clockOffsetMs: this.record.clockOffsetMs })
   }
 
   // --- what media tells ---

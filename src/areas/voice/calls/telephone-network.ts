@@ -10,7 +10,14 @@ import type { Peer } from '../../../protocols/sip/transport.ts'
 import { MediaPool } from '../media/pool.ts'
 import { simulatedCarrier } from '../sandbox/carrier.ts'
 import { Speaker } from '../speech/speak.ts'
-import type { CallSession } from './session.ts'
+import type { CallRecord } from './record.ts'
+
+/** A call under way on this node, as far as its network cares. */
+export interface LiveCall {
+  readonly record: CallRecord
+  clockMoved(offsetMs: number): void
+  shutDown(): Promise<void>
+}
 
 /** What decides about a call that comes in: who takes it, or the status that refuses it. */
 export type TakeIncoming = (app: App, call: SipCall, source: Source) => CallHandlers | number
@@ -27,7 +34,7 @@ const mostLegs = 600
 
 class TelephoneNetwork {
   readonly app: App
-  readonly sessions = new Map<string, CallSession>()
+  readonly sessions = new Map<string, LiveCall>()
   readonly speaker: Speaker
   private pool: MediaPool | null = null
   private endpoint: SipEndpoint | null = null

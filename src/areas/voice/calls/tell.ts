@@ -6,8 +6,8 @@ import { dayMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe } from '../../../platform/db.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
-import type { One } from '../../../platform/tenant.ts'
-import type { Job } from '../../../platform/work.ts'
+import type { One, Tenant } from '../../../platform/tenant.ts'
+import type { Job, NewJob } from '../../../platform/work.ts'
 import { ask } from '../ask.ts'
 import { isOver } from './call.ts'
 import { findCall, tellCall, untold } from './store.ts'
@@ -44,7 +44,8 @@ async function tellAll(app: App, call: One, clockOffsetMs: number): Promise<bool
   const nowMs = app.clock.nowMs() + clockOffsetMs
   for (const { sequence, at, data } of await app.db.query(untold, { ...call, told: row.told })) {
     const method = row.plan.event_method ?? 'POST'
-    const reply = await ask(app, call, nowMs, { url: row.event_url, method, body: data, isRetried: false })
+    const asking = { name: 'voice.event', url: row.event_url, method, body: data, isRetried: false }
+    const reply = await ask(app, call, { ...asking, clockOffsetMs })
     const isGivenUp = nowMs - at.getTime() > patienceMs
     if (reply.kind === 'failed' && !isGivenUp) return false
     await app.db.query(tellCall, { ...call, told: sequence })
@@ -70,4 +71,9 @@ export const tellJob: Job<App, typeof Payload> = {
     const afterMs = isTold ? lookEveryMs : (retryMs[Math.min(attempt, retryMs.length) - 1] ?? lookEveryMs)
     return { kind: 'again', afterMs }
   },
+}
+
+/** The job that looks after a call's events, for whoever accepts the call. */
+export function tellLater(app: App, tenant: Tenant, call: string, clockOffsetMs: number, delayMs = 0): NewJob {
+  return app.work.prepare(tellJob, tenant, { call, clockOffsetMs }, { delayMs: delayMs + lookEveryMs })
 }

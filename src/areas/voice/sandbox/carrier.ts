@@ -7,6 +7,8 @@ export interface SimulatedCarrier {
   readonly port: number
   /** Has a phone call a number at the SIP address given; `token` comes back in the header X-Pamoja-Sandbox. */
   call(from: string, to: string, at: { host: string; port: number }, token: string): void
+  /** The phone that was asked to call is in this call. */
+  rename(token: string, call: string): void
   /** What the phone of a call does; false if it has none. */
   press(call: string, digits: string): boolean
   say(call: string, samples: Int16Array): boolean
