@@ -6,7 +6,7 @@ create type ledger.extension_item as (
   bucket smallint, account_id uuid, environment text, source_id uuid, step text, amount bigint
 );
 
--- What lives in the memory of one node and is commanded from others.
+-- One row is something in the memory of one node, such as a call in progress.
 create table platform.sessions (
   bucket      smallint not null,
   account_id  uuid not null,
@@ -18,8 +18,8 @@ create table platform.sessions (
   primary key (bucket, account_id, environment, id)
 );
 create index sessions_of_node on platform.sessions (bucket, node);
-comment on table platform.sessions is 'One row is something in the memory of one node, such as a call in progress';
 
+-- One row is what another node asks of a session, and what came of it.
 create table platform.session_commands (
   bucket      smallint not null,
   account_id  uuid not null,
@@ -33,10 +33,10 @@ create table platform.session_commands (
   primary key (bucket, account_id, environment, session_id, id)
 );
 create index session_commands_of_node on platform.session_commands (bucket, node) where outcome is null;
-comment on table platform.session_commands is 'One row is what another node asks of a session, and what came of it';
 
 create schema voice;
 
+-- One row is a call: who, whom, what became of it and what it cost.
 create table voice.calls (
   bucket        smallint not null,
   account_id    uuid not null,
@@ -75,8 +75,8 @@ create table voice.calls (
 );
 create index calls_under_way on voice.calls (bucket, account_id, environment, id)
   where status in ('initiated', 'started', 'ringing', 'answered');
-comment on table voice.calls is 'One row is a call: who, whom, what became of it and what it cost';
 
+-- One row is something that happened in a call; those with a sequence are told to its event_url.
 create table voice.call_events (
   bucket      smallint not null,
   account_id  uuid not null,
@@ -89,8 +89,8 @@ create table voice.call_events (
   data        jsonb not null,
   primary key (bucket, account_id, environment, call_id, position)
 );
-comment on table voice.call_events is 'One row is something that happened in a call; those with a sequence are told to its event_url';
 
+-- One row is a recording of a call; its sound is a stored file.
 create table voice.recordings (
   bucket      smallint not null,
   account_id  uuid not null,
@@ -109,8 +109,8 @@ create table voice.recordings (
   expires_at  timestamptz,
   primary key (bucket, account_id, environment, id)
 );
-comment on table voice.recordings is 'One row is a recording of a call; its sound is a stored file';
 
+-- One row is a number that calls come in at, and whose it is.
 create table voice.numbers (
   environment     text not null,
   number          text not null,

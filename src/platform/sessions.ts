@@ -37,43 +37,60 @@ const insert = statement<One & { kind: string; node: string }, object>(
    values ($bucket, $account, $environment, $id, $kind, $node) on conflict do nothing`,
 )
 
-const remove = statement<One, object>('platform.end_session', `delete from platform.sessions where ${mine} and id = $id`)
+const remove = statement<One, object>(
+  'platform.end_session',
+  `delete from platform.sessions where ${mine} and id = $id`,
+)
 
 const find = statement<One, { node: string }>(
   'platform.find_session',
   `select node from platform.sessions where ${mine} and id = $id`,
 )
 
-const ask = statement<One & { command_id: string; node: string; command: string }, object>(
+const ask = statement<One & { commandId: string; node: string; command: string }, object>(
   'platform.command_session',
   `insert into platform.session_commands (bucket, account_id, environment, session_id, id, node, command)
-   values ($bucket, $account, $environment, $id, $command_id, $node, $command::jsonb)`,
+   values ($bucket, $account, $environment, $id, $commandId, $node, $command::jsonb)`,
 )
 
-const answered = statement<One & { command_id: string }, { outcome: unknown }>(
+const answered = statement<One & { commandId: string }, { outcome: unknown }>(
   'platform.session_outcome',
   `delete from platform.session_commands
-    where ${mine} and session_id = $id and id = $command_id and outcome is not null
+    where ${mine} and session_id = $id and id = $commandId and outcome is not null
    returning outcome`,
 )
 
 const waiting = statement<
   { buckets: readonly number[]; node: string; limit: number },
-  { bucket: number; account_id: string; environment: Tenant['environment']; session_id: string; id: string; command: unknown }
+  {
+    bucket: number
+    account_id: string
+    environment: Tenant['environment']
+    session_id: string
+    id: string
+    command: unknown
+  }
 >(
   'platform.waiting_commands',
   `select bucket, account_id, environment, session_id, id, command from platform.session_commands
     where bucket = any($buckets::smallint[]) and node = $node and outcome is null order by id limit $limit`,
 )
 
-const settle = statement<One & { command_id: string; outcome: string }, object>(
+const settle = statement<One & { commandId: string; outcome: string }, object>(
   'platform.settle_command',
-  `update platform.session_commands set outcome = $outcome::jsonb where ${mine} and session_id = $id and id = $command_id`,
+  `update platform.session_commands set outcome = $outcome::jsonb where ${mine} and session_id = $id and id = $commandId`,
 )
 
 const orphans = statement<
   { buckets: readonly number[]; seconds: number },
-  { bucket: number; account_id: string; environment: Tenant['environment']; id: string; kind: string; seen_at: Date | null }
+  {
+    bucket: number
+    account_id: string
+    environment: Tenant['environment']
+    id: string
+    kind: string
+    seen_at: Date | null
+  }
 >(
   'platform.orphaned_sessions',
   `select s.bucket, s.account_id, s.environment, s.id, s.kind, n.seen_at
@@ -123,11 +140,11 @@ export class Sessions {
     if (here) return this.#inTurn(here, command)
     const where = await maybe(this.#app.db.query(find, session))
     if (!where) return null
-    const command_id = newUuid(this.#app.clock.nowMs())
-    await this.#app.db.query(ask, { ...session, command_id, node: where.node, command: JSON.stringify(command) })
+    const commandId = newUuid(this.#app.clock.nowMs())
+    await this.#app.db.query(ask, { ...session, commandId, node: where.node, command: JSON.stringify(command) })
     await this.#app.signals.send(this.#app.db, topic, where.node)
     for (let waitedMs = 0; waitedMs < commandWaitMs; waitedMs += lookMs) {
-      const done = await maybe(this.#app.db.query(answered, { ...session, command_id }))
+      const done = await maybe(this.#app.db.query(answered, { ...session, commandId }))
       if (done) return done.outcome
       await new Promise((resume) => setTimeout(resume, lookMs))
     }
@@ -152,7 +169,7 @@ export class Sessions {
         const here = this.#here.get(row.session_id)
         const outcome = here ? await this.#inTurn(here, row.command).catch(() => null) : null
         const text = JSON.stringify(outcome ?? null)
-        await this.#app.db.query(settle, { ...session, command_id: row.id, outcome: text })
+        await this.#app.db.query(settle, { ...session, commandId: row.id, outcome: text })
       }
     } catch (error) {
       this.#app.log.warn({ error }, 'commands of other nodes could not be read; they are asked for again')

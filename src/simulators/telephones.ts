@@ -172,7 +172,11 @@ export class TelephoneSimulator {
   say(phone: Phone, samples: Int16Array): void {
     // The player begins when the leg is open.
     const play = () =>
-      this.engine.play(phone.leg, `${phone.leg} says ${this.options.nowMs()}`, samples, { loop: 1, level: 1, to: [phone.leg] })
+      this.engine.play(phone.leg, `${phone.leg} says ${this.options.nowMs()}`, samples, {
+        loop: 1,
+        level: 1,
+        to: [phone.leg],
+      })
     if (this.ports.has(phone.leg)) play()
     else this.after(phone, 100, play)
   }

@@ -54,6 +54,9 @@ async function askOnce(app: App, tenant: Tenant, { name, url, method, body, cloc
 function withQuery(url: string, body: Record<string, unknown>): string {
   const whole = new URL(url)
   for (const [name, value] of Object.entries(body))
-    whole.searchParams.set(name, typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? ''))
+    whole.searchParams.set(
+      name,
+      typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? ''),
+    )
   return whole.href
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programmable calls over HTTP.
 import { Type } from 'typebox'
+import { idOf } from '../../kernel/ids.ts'
 import { pageOfWhole } from '../../platform/page.ts'
 import { list, type Route, read, write } from '../../platform/route.ts'
 import { listQuery, OneOf } from '../../platform/schema.ts'
@@ -9,8 +10,7 @@ import { callOf, hangupCall, playInto, stopPlaying } from './calls/command.ts'
 import { checkCall, createCall } from './calls/create.ts'
 import { listEvents } from './calls/store.ts'
 import { telephoneNetworkOf } from './calls/telephone-network.ts'
-import { idOf } from '../../kernel/ids.ts'
-import { Call, CallCreate, CallCreated, CallEvent, PlayRequest, Playing, VoiceRecord } from './schema.ts'
+import { Call, CallCreate, CallCreated, CallEvent, Playing, PlayRequest, VoiceRecord } from './schema.ts'
 import { locales } from './speech/voices.ts'
 
 const CallId = Type.Object({ call_id: Type.String({ description: 'Id of the call, call_…' }) })
@@ -94,7 +94,8 @@ const hangup = write({
   aliases: ['/v1/voice/call/:call_id/hangup'],
   operation: 'voice.hangup',
   summary: 'End a call',
-  description: 'A call that is over already is answered as it is. Before the answer, `reason` decides what a caller hears.',
+  description:
+    'A call that is over already is answered as it is. Before the answer, `reason` decides what a caller hears.',
   scope: 'voice:write',
   params: CallId,
   body: Type.Object({ reason: Type.Optional(OneOf(['normal', 'busy', 'rejected'])) }),

@@ -33,7 +33,9 @@ export const Speech = Type.Object(
       description: 'Plain, or SSML in a <speak> element',
     }),
     language: Language,
-    voice: Type.Optional(Type.String({ maxLength: 32, description: 'female, male or neutral, where the language has it' })),
+    voice: Type.Optional(
+      Type.String({ maxLength: 32, description: 'female, male or neutral, where the language has it' }),
+    ),
   },
   { description: 'Spoken once, then the call ends' },
 )
@@ -52,24 +54,46 @@ export const CallCreate = Type.Object({
   answer_url: Type.Optional(Url('Asked for the flow when somebody answers; one of answer_url, tts and actions')),
   tts: Type.Optional(Speech),
   actions: Type.Optional(
-    Type.Array(Type.Unknown(), { minItems: 1, maxItems: 50, rule: 'must have 1 to 50 actions', description: 'The flow itself' }),
+    Type.Array(Type.Unknown(), {
+      minItems: 1,
+      maxItems: 50,
+      rule: 'must have 1 to 50 actions',
+      description: 'The flow itself',
+    }),
   ),
   event_url: Type.Optional(Url('Told of every status of the call, in order')),
   answer_method: Type.Optional(Method),
   event_method: Type.Optional(Method),
   fallback_url: Type.Optional(Url('Asked when answer_url gives no flow')),
   ring_timeout: Type.Optional(
-    Type.Integer({ minimum: 5, maximum: 120, rule: 'must be 5 to 120 seconds', description: 'Seconds it may ring; 45 unless told' }),
+    Type.Integer({
+      minimum: 5,
+      maximum: 120,
+      rule: 'must be 5 to 120 seconds',
+      description: 'Seconds it may ring; 45 unless told',
+    }),
   ),
   machine_detection: Type.Optional(
-    OneOf(['none', 'hangup', 'continue'], { description: 'Whether to find out if a machine answers; told to event_url as machine' }),
+    OneOf(['none', 'hangup', 'continue'], {
+      description: 'Whether to find out if a machine answers; told to event_url as machine',
+    }),
   ),
   record: Type.Optional(Type.Boolean({ description: 'Record the whole call, the caller left and the others right' })),
   custom_data: Type.Optional(CustomData),
   scheduled_at: Type.Optional(Moment({ description: 'Place the call then; at most 30 days ahead' })),
 })
 
-const statuses = ['initiated', 'started', 'ringing', 'answered', 'completed', 'failed', 'rejected', 'busy', 'timeout'] as const
+const statuses = [
+  'initiated',
+  'started',
+  'ringing',
+  'answered',
+  'completed',
+  'failed',
+  'rejected',
+  'busy',
+  'timeout',
+] as const
 
 export const CallCreated = Type.Object(
   {
@@ -112,7 +136,12 @@ export const Call = Type.Object(
     cost: Amount(),
     currency: Type.String(),
     quality: Nullable(
-      Type.Object({ mos: Type.Number(), jitter_ms: Type.Number(), packet_loss_pct: Type.Number(), rtt_ms: Type.Number() }),
+      Type.Object({
+        mos: Type.Number(),
+        jitter_ms: Type.Number(),
+        packet_loss_pct: Type.Number(),
+        rtt_ms: Type.Number(),
+      }),
     ),
   },
   { title: 'Call' },
@@ -131,7 +160,9 @@ export const CallEvent = Type.Object(
 
 export const PlayRequest = Type.Object({
   tts: Type.Optional(Speech),
-  text: Type.Optional(Type.String({ minLength: 1, maxLength: 3_000, sensitive: true, rule: 'must have 1 to 3000 characters' })),
+  text: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 3_000, sensitive: true, rule: 'must have 1 to 3000 characters' }),
+  ),
   language: Type.Optional(Language),
   url: Type.Optional(Url('A WAV file of at most 10 MB')),
   loop: Type.Optional(Type.Integer({ minimum: 0, maximum: 50, rule: 'must be 0 to 50; 0 plays until it is stopped' })),

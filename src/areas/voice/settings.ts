@@ -7,7 +7,12 @@ export const voiceSettings = {
   PAMOJA_SIP_PORT: integer(5060, 0, 65535, 'Port of SIP over UDP and TCP.'),
   PAMOJA_RTP_PORTS: text('', 'Lowest and highest UDP port of audio, such as 20000-29999; empty takes any free ones.'),
   PAMOJA_VOICE_CALLS_PER_ACCOUNT: integer(200, 1, 100_000, 'Calls of one account that may be under way at once.'),
-  PAMOJA_VOICE_MEDIA_TIMEOUT_SECONDS: integer(30, 2, 3_600, 'Seconds without audio from a phone after which its call is ended.'),
+  PAMOJA_VOICE_MEDIA_TIMEOUT_SECONDS: integer(
+    30,
+    2,
+    3_600,
+    'Seconds without audio from a phone after which its call is ended.',
+  ),
   PAMOJA_VOICE_BLOCKED_PREFIXES: text(
     '+881,+882,+883,+888,+979,+1900',
     'Numbers that nobody may call, by their first digits, with commas: satellites and premium rates.',

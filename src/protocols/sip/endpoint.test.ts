@@ -104,8 +104,14 @@ for (const transport of ['udp', 'tcp'] as const)
   })
 
 test('refusals keep their status, and an invitation that is given up is terminated', async (t) => {
-  const rejecting = await endpoint(t, later((call) => call.reject(486)))
-  const ringing = await endpoint(t, later((call) => call.ring()))
+  const rejecting = await endpoint(
+    t,
+    later((call) => call.reject(486)),
+  )
+  const ringing = await endpoint(
+    t,
+    later((call) => call.ring()),
+  )
   const calling = await endpoint(t)
   const [busy, given] = [diary(), diary()]
   calling.invite(invitation(rejecting), busy.handlers)
@@ -162,7 +168,10 @@ test('a password is proved when it is asked for, to invite and to register', asy
 })
 
 test('sessions that are too short are raised, unknown extensions and methods are named', async (t) => {
-  const answering = await endpoint(t, later((call) => call.answer(offer)))
+  const answering = await endpoint(
+    t,
+    later((call) => call.answer(offer)),
+  )
   const calling = await endpoint(t)
   const here = diary()
   calling.invite(invitation(answering, 'udp', { sessionSeconds: 30 }), here.handlers)

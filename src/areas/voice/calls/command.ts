@@ -38,8 +38,14 @@ export async function hangupCall(app: App, tenant: Tenant, id: string, reason: s
   return callOf(app, tenant, id)
 }
 
-export async function playInto(app: App, { tenant, receivedMs, nowMs }: Caller, id: string, wanted: Static<typeof PlayRequest>) {
-  const spoken = wanted.tts ?? (wanted.text === undefined ? null : { text: wanted.text, language: wanted.language ?? 'en-US' })
+export async function playInto(
+  app: App,
+  { tenant, receivedMs, nowMs }: Caller,
+  id: string,
+  wanted: Static<typeof PlayRequest>,
+) {
+  const spoken =
+    wanted.tts ?? (wanted.text === undefined ? null : { text: wanted.text, language: wanted.language ?? 'en-US' })
   const sources = [wanted.tts, wanted.text, wanted.url].filter((source) => source !== undefined)
   if (sources.length !== 1) throw invalid('tts', 'give exactly one of tts, text and url')
   const problem = spoken && ssmlProblem(spoken.text)

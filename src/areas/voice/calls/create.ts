@@ -100,34 +100,39 @@ export async function createCall(app: App, tx: Tx, wanted: Wanted, caller: Calle
       to: wanted.to,
       plan: JSON.stringify(plan),
       custom: JSON.stringify(wanted.custom_data ?? {}),
-      event_url: wanted.event_url ?? null,
+      eventUrl: wanted.event_url ?? null,
       record: wanted.record ?? false,
-      started_at: new Date(nowMs),
-      minute_micros: minute,
+      startedAt: new Date(nowMs),
+      minuteMicros: minute,
       currency,
       node: null,
     }),
   )
-  await app.outbox.emit(tx, callEvents.initiated, { tenant, receivedMs, nowMs, requestId: caller.requestId }, idOf('call', id), {
-    account_id: caller.accountId,
-    call_id: idOf('call', id),
-    conversation_uuid: conversationOf(row),
-    direction: 'outbound',
-    from: row.from_number,
-    to: row.to_number,
-    agent_id: null,
-    queue_id: null,
-    custom_data: wanted.custom_data ?? {},
-    sequence: 0,
-    status: 'initiated',
-    started_at: row.started_at,
-  })
+  await app.outbox.emit(
+    tx,
+    callEvents.initiated,
+    { tenant, receivedMs, nowMs, requestId: caller.requestId },
+    idOf('call', id),
+    {
+      account_id: caller.accountId,
+      call_id: idOf('call', id),
+      conversation_uuid: conversationOf(row),
+      direction: 'outbound',
+      from: row.from_number,
+      to: row.to_number,
+      agent_id: null,
+      queue_id: null,
+      custom_data: wanted.custom_data ?? {},
+      sequence: 0,
+      status: 'initiated',
+      started_at: row.started_at,
+    },
+  )
   const at = wanted.scheduled_at === undefined ? null : parseMoment(wanted.scheduled_at)
   const delayMs = Math.max(0, (at?.getTime() ?? nowMs) - nowMs)
   const place = app.work.prepare(placeJob, tenant, { call: id }, { delayMs })
   await app.work.add(tx, place)
   tx.afterCommit(() => app.work.begin(place))
-  if (row.event_url !== null)
-    await app.work.add(tx, tellLater(app, tenant, id, nowMs - receivedMs, delayMs))
+  if (row.event_url !== null) await app.work.add(tx, tellLater(app, tenant, id, nowMs - receivedMs, delayMs))
   return row
 }

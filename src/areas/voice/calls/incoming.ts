@@ -79,7 +79,13 @@ async function begin(
   await session.welcome()
 }
 
-async function insertIncoming(app: App, tenant: Tenant, from: string, to: string, application: NumberRow): Promise<CallRow | null> {
+async function insertIncoming(
+  app: App,
+  tenant: Tenant,
+  from: string,
+  to: string,
+  application: NumberRow,
+): Promise<CallRow | null> {
   const nowMs = app.clock.nowMs()
   const id = newUuid(nowMs)
   const offset = await clockOffsetOf(app, tenant.account, tenant.environment)
@@ -104,10 +110,10 @@ async function insertIncoming(app: App, tenant: Tenant, from: string, to: string
         to,
         plan: JSON.stringify(plan),
         custom: '{}',
-        event_url: application.event_url,
+        eventUrl: application.event_url,
         record: false,
-        started_at: new Date(nowMs + offset),
-        minute_micros: minute,
+        startedAt: new Date(nowMs + offset),
+        minuteMicros: minute,
         currency,
         node: app.nodeId,
       }),
@@ -122,4 +128,3 @@ function numberIn(uri: string): string | null {
   const number = digits.startsWith('+') ? digits : `+${digits}`
   return /^\+[1-9]\d{1,14}$/.test(number) ? number : null
 }
-

@@ -9,7 +9,15 @@ import type { NewEvent } from '../../../platform/events.ts'
 import { type One, tenantOf } from '../../../platform/tenant.ts'
 import { callEvents } from '../events.ts'
 import { conversationOf, costOf, isOver, mayMove, secondsBetween } from './call.ts'
-import { type CallQuality, type CallRow, type CallStatus, extendHold, insertEvent, saveCall, settleHold } from './store.ts'
+import {
+  type CallQuality,
+  type CallRow,
+  type CallStatus,
+  extendHold,
+  insertEvent,
+  saveCall,
+  settleHold,
+} from './store.ts'
 import { tellSoon } from './tell.ts'
 
 /** Seconds that are paid for ahead, and how many of them are left when more is set aside. */
@@ -175,15 +183,21 @@ export class CallRecord {
   ): Promise<void> {
     await this.app.db.tx(async (tx) => {
       const quality = row.quality === null ? null : JSON.stringify(row.quality)
-      const { status, phase, recordings, ringing_at, answered_at, ended_at, duration, position, sequence } = row
-      const { hangup_cause, hangup_by, sip_code, cost } = row
-      const times = { ringing_at, answered_at, ended_at, duration }
-      const ending = { hangup_cause, hangup_by, sip_code, cost, quality }
+      const { status, phase, recordings, duration, position, sequence, cost } = row
+      const times = { ringingAt: row.ringing_at, answeredAt: row.answered_at, endedAt: row.ended_at, duration }
+      const ending = { hangupCause: row.hangup_cause, hangupBy: row.hangup_by, sipCode: row.sip_code, cost, quality }
       const now = { status, phase, recordings, position, sequence }
       const [kept] = await tx.query(saveCall, { ...this.one, ...now, ...times, ...ending })
       if (!kept) return
       for (const [i, { sequence, kind, at, data }] of traced.entries())
-        await tx.query(insertEvent, { ...this.one, position: first + i, sequence, kind, at, data: JSON.stringify(data) })
+        await tx.query(insertEvent, {
+          ...this.one,
+          position: first + i,
+          sequence,
+          kind,
+          at,
+          data: JSON.stringify(data),
+        })
       await also(tx)
       await this.app.outbox.emitAll(tx, events)
     })

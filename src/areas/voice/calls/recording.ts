@@ -126,7 +126,13 @@ export class RecordingInProgress {
       yield* chunks
     }
     const name = `${idOf('recording', this.id)}.wav`
-    const arrived = await app.storage.put(recordingFiles, { tenant: this.one, type: 'audio/wav', name, bytes: bytes(), nowMs })
+    const arrived = await app.storage.put(recordingFiles, {
+      tenant: this.one,
+      type: 'audio/wav',
+      name,
+      bytes: bytes(),
+      nowMs,
+    })
     await app.db.tx(async (tx) => {
       await app.storage.keep(tx, arrived)
       await tx.query(finish, {

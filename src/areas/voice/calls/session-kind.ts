@@ -33,4 +33,3 @@ export const callSessions: SessionKind = {
     app.log.warn({ call: idOf('call', row.id), account: tenantOf(row).account }, 'a call was ended whose node had died')
   },
 }
-

@@ -14,14 +14,14 @@ import { type DialStatus, type Effect, type FlowInput, type FlowState, newFlow, 
 import type { MediaEvent } from '../media/command.ts'
 import type { MediaRoom } from '../media/pool.ts'
 import { fetchSound } from '../media/sounds.ts'
-import { Unspeakable } from '../speech/speak.ts'
 import { simulatedCarrier } from '../sandbox/carrier.ts'
+import { Unspeakable } from '../speech/speak.ts'
 import { conversationOf, endingOf } from './call.ts'
 import { minutePriceOf } from './price.ts'
 import { CallRecord, holdSeconds } from './record.ts'
 import { RecordingInProgress } from './recording.ts'
-import { type CallQuality, type CallRow, holdFor, insertCall } from './store.ts'
 import { callSessions } from './session-kind.ts'
+import { type CallQuality, type CallRow, holdFor, insertCall } from './store.ts'
 import type { TelephoneNetwork, Way } from './telephone-network.ts'
 
 const longestCallMs = 4 * 3_600_000
@@ -78,7 +78,8 @@ export class CallSession {
   private renewing: NodeJS.Timeout | null = null
   private mediaPort = 0
   private version = 0
-  private isEnding = false
+  /** Set when the call has begun to end; resolves when all of it is stored. */
+  private finishing: Promise<void> | null = null
 
   constructor(network: TelephoneNetwork, record: CallRecord) {
     this.network = network
@@ -184,7 +185,8 @@ export class CallSession {
     return {
       ended: (by) => {
         const isInbound = this.record.row.direction === 'inbound'
-        if (this.record.row.status !== 'answered') return this.end('failed', 'cancelled', isInbound ? 'caller' : 'callee')
+        if (this.record.row.status !== 'answered')
+          return this.end('failed', 'cancelled', isInbound ? 'caller' : 'callee')
         if (by === 'remote') this.end('completed', 'normal', isInbound ? 'caller' : 'callee')
         else if (by === 'lost') this.end('completed', 'network_error', 'system')
       },
@@ -236,7 +238,8 @@ export class CallSession {
     this.setTimer('longest', longestCallMs, () => this.end('completed', 'max_duration', 'system'))
     this.renewing = setInterval(() => this.renew(), renewEveryMs)
     this.renewing.unref()
-    if (this.record.row.record) this.startRecording('call', 2, { silenceMs: 0, maxMs: longestCallMs, endKeys: '' }, null)
+    if (this.record.row.record)
+      this.startRecording('call', 2, { silenceMs: 0, maxMs: longestCallMs, endKeys: '' }, null)
   }
 
   private renew(): void {
@@ -437,7 +440,9 @@ export class CallSession {
     const leg = `b${id}.${i}`
     const other: Other = { record, sip: null, leg, isAnswered: false, isOver: false }
     record.onUnpaid = (seconds) =>
-      this.setTimer(`unpaid ${leg}`, Math.max(0, seconds * 1_000), () => this.otherEnded(id, other, 'completed', 'insufficient_funds'))
+      this.setTimer(`unpaid ${leg}`, Math.max(0, seconds * 1_000), () =>
+        this.otherEnded(id, other, 'completed', 'insufficient_funds'),
+      )
     const port = await this.room.open(leg, this.network.host).catch(() => null)
     if (port === null) return 'network_error'
     record.to('started')
@@ -480,10 +485,10 @@ export class CallSession {
           to: number,
           plan: '{}',
           custom: row.custom_data,
-          event_url: null,
+          eventUrl: null,
           record: false,
-          started_at: new Date(nowMs),
-          minute_micros: minute,
+          startedAt: new Date(nowMs),
+          minuteMicros: minute,
           currency: row.currency,
           node: this.app.nodeId,
         }),
@@ -503,7 +508,8 @@ export class CallSession {
     const { action } = this.dialAction
     this.dialAction = { ...this.dialAction, startedMs: this.record.nowMs }
     this.setTimer('limit', action.limit * 1_000, () => this.otherEnded(id, other, 'completed', 'max_duration'))
-    if (action.record) this.startRecording(`connect ${id}`, 2, { silenceMs: 0, maxMs: longestCallMs, endKeys: '' }, null)
+    if (action.record)
+      this.startRecording(`connect ${id}`, 2, { silenceMs: 0, maxMs: longestCallMs, endKeys: '' }, null)
     this.input({ type: 'dialled', id, status: 'answered', to: other.record.row.to_number, duration: 0, reason: null })
   }
 
@@ -511,17 +517,32 @@ export class CallSession {
     if (this.room) this.room.tell({ do: 'stop', room: this.room.id, player: this.room.name('ringback') })
   }
 
-  private otherEnded(id: number, other: Other, status: CallRow['status'], cause: string, sipCode: number | null = null): void {
+  private otherEnded(
+    id: number,
+    other: Other,
+    status: CallRow['status'],
+    cause: string,
+    sipCode: number | null = null,
+  ): void {
     if (other.isOver) return
     other.isOver = true
     other.sip?.hangup()
     void this.room?.closeLeg(other.leg)
     const isAnswered = other.record.row.status === 'answered'
-    other.record.end({ status: isAnswered ? 'completed' : status === 'completed' ? 'failed' : status, cause, by: 'callee', sipCode })
+    other.record.end({
+      status: isAnswered ? 'completed' : status === 'completed' ? 'failed' : status,
+      cause,
+      by: 'callee',
+      sipCode,
+    })
     const others = this.others.get(id) ?? []
     if (this.dialAction?.id !== id || others.some(({ isOver }) => !isOver)) return
     const first = other.isAnswered || others.length === 1
-    const told: DialStatus = other.isAnswered ? 'completed' : status === 'busy' || status === 'timeout' || status === 'rejected' ? status : 'failed'
+    const told: DialStatus = other.isAnswered
+      ? 'completed'
+      : status === 'busy' || status === 'timeout' || status === 'rejected'
+        ? status
+        : 'failed'
     if (first || !others.some(({ isAnswered: was }) => was)) this.dialEnded(id, told, cause, other.record.row.to_number)
   }
 
@@ -626,7 +647,7 @@ export class CallSession {
     switch (command.do) {
       case 'hangup':
         this.hangUp(command.reason ?? 'normal', 'api')
-        await this.record.settled()
+        await this.finishing
         return true
       case 'play':
         return this.playCommand(command.play)
@@ -695,7 +716,12 @@ export class CallSession {
     const { row } = this.record
     if (row.status === 'answered') return this.end('completed', 'normal', by)
     if (row.direction === 'inbound') {
-      const [status, code] = reason === 'busy' ? (['busy', 486] as const) : reason === 'rejected' ? (['rejected', 603] as const) : (['failed', 480] as const)
+      const [status, code] =
+        reason === 'busy'
+          ? (['busy', 486] as const)
+          : reason === 'rejected'
+            ? (['rejected', 603] as const)
+            : (['failed', 480] as const)
       this.sip?.reject(code)
       return this.end(status, reason === 'normal' ? 'cancelled' : reason, by, code)
     }
@@ -740,22 +766,35 @@ export class CallSession {
     }
   }
 
-  private end(status: CallRow['status'], cause: string, by: 'caller' | 'callee' | 'api' | 'system', sipCode: number | null = null): void {
-    if (this.isEnding) return
-    this.isEnding = true
+  private end(
+    status: CallRow['status'],
+    cause: string,
+    by: 'caller' | 'callee' | 'api' | 'system',
+    sipCode: number | null = null,
+  ): void {
+    if (this.finishing) return
     // A call that was never answered cannot have been completed.
     const isAnswered = this.record.row.status === 'answered'
-    const final = status === 'completed' && !isAnswered ? 'failed' : isAnswered && status !== 'failed' ? 'completed' : status
-    void this.finish(final, cause, by, sipCode)
+    const final =
+      status === 'completed' && !isAnswered ? 'failed' : isAnswered && status !== 'failed' ? 'completed' : status
+    this.finishing = this.finish(final, cause, by, sipCode).catch((error) =>
+      this.app.log.error({ error, call: this.record.id }, 'a call did not end cleanly'),
+    )
   }
 
-  private async finish(status: CallRow['status'], cause: string, by: 'caller' | 'callee' | 'api' | 'system', sipCode: number | null): Promise<void> {
+  private async finish(
+    status: CallRow['status'],
+    cause: string,
+    by: 'caller' | 'callee' | 'api' | 'system',
+    sipCode: number | null,
+  ): Promise<void> {
     this.input({ type: 'hangup' })
     this.sip?.hangup()
     if (this.renewing) clearInterval(this.renewing)
     for (const name of [...this.timers.keys()]) this.clearTimer(name)
     this.dialAction = null
-    for (const [id, others] of this.others) for (const other of others) this.otherEnded(id, other, 'failed', 'cancelled')
+    for (const [id, others] of this.others)
+      for (const other of others) this.otherEnded(id, other, 'failed', 'cancelled')
     const closed = await this.room?.closeLeg('a')
     const quality = closed?.quality ?? null
     this.record.end({ status, cause, by, sipCode, quality: quality === null ? null : shown(quality) })
@@ -768,7 +807,7 @@ export class CallSession {
   /** The node stops: its calls end, and are paid for what was spoken. */
   async shutDown(): Promise<void> {
     this.end(this.record.row.status === 'answered' ? 'completed' : 'failed', 'network_error', 'system')
-    await this.record.settled()
+    await this.finishing
   }
 }
 
@@ -776,13 +815,27 @@ function numberIn(name: string): number {
   return Number(name.slice(name.lastIndexOf(' ') + 1))
 }
 
-function shown({ mos, jitterMs, lossPercent, rttMs }: { mos: number; jitterMs: number; lossPercent: number; rttMs: number }): CallQuality {
+function shown({
+  mos,
+  jitterMs,
+  lossPercent,
+  rttMs,
+}: {
+  mos: number
+  jitterMs: number
+  lossPercent: number
+  rttMs: number
+}): CallQuality {
   const rounded = (value: number) => Math.round(value * 100) / 100
   return { mos, jitter_ms: rounded(jitterMs), packet_loss_pct: rounded(lossPercent), rtt_ms: rounded(rttMs) }
 }
 
 /** A phrase of the context is returned as it was written there. */
 function closest(text: string, context: readonly string[]): string {
-  const plain = (words: string) => words.toLowerCase().replace(/[^\p{L}\p{N} ]/gu, '').trim()
+  const plain = (words: string) =>
+    words
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} ]/gu, '')
+      .trim()
   return context.find((phrase) => plain(phrase) === plain(text)) ?? text
 }

@@ -80,10 +80,10 @@ export const insertCall = statement<
     to: string
     plan: string
     custom: string
-    event_url: string | null
+    eventUrl: string | null
     record: boolean
-    started_at: Date
-    minute_micros: bigint
+    startedAt: Date
+    minuteMicros: bigint
     currency: string
     node: string | null
   },
@@ -92,8 +92,8 @@ export const insertCall = statement<
   'voice.insert_call',
   `insert into voice.calls (bucket, account_id, environment, id, conversation, parent, direction, from_number, to_number, plan,
                             custom_data, event_url, record, started_at, minute_micros, currency, node)
-   values ($bucket, $account, $environment, $id, $conversation, $parent, $direction, $from, $to, $plan::jsonb, $custom, $event_url,
-           $record, $started_at, $minute_micros, $currency, $node)
+   values ($bucket, $account, $environment, $id, $conversation, $parent, $direction, $from, $to, $plan::jsonb, $custom, $eventUrl,
+           $record, $startedAt, $minuteMicros, $currency, $node)
    returning ${columns}`,
 )
 
@@ -118,13 +118,13 @@ export const saveCall = statement<
     status: string
     phase: string | null
     recordings: readonly string[]
-    ringing_at: Date | null
-    answered_at: Date | null
-    ended_at: Date | null
+    ringingAt: Date | null
+    answeredAt: Date | null
+    endedAt: Date | null
     duration: number
-    hangup_cause: string | null
-    hangup_by: string | null
-    sip_code: number | null
+    hangupCause: string | null
+    hangupBy: string | null
+    sipCode: number | null
     cost: bigint
     quality: string | null
     position: number
@@ -134,9 +134,9 @@ export const saveCall = statement<
 >(
   'voice.save_call',
   `update voice.calls
-      set status = $status, phase = $phase, recordings = $recordings::uuid[], ringing_at = $ringing_at,
-          answered_at = $answered_at, ended_at = $ended_at, duration = $duration, hangup_cause = $hangup_cause,
-          hangup_by = $hangup_by, sip_code = $sip_code, cost = $cost, quality = $quality::jsonb, position = $position,
+      set status = $status, phase = $phase, recordings = $recordings::uuid[], ringing_at = $ringingAt,
+          answered_at = $answeredAt, ended_at = $endedAt, duration = $duration, hangup_cause = $hangupCause,
+          hangup_by = $hangupBy, sip_code = $sipCode, cost = $cost, quality = $quality::jsonb, position = $position,
           sequence = $sequence
     where ${mine} and id = $id and ended_at is null
    returning id`,

@@ -86,7 +86,9 @@ class TelephoneNetwork {
     const carrier = environment === 'test' ? simulatedCarrier.of(this.app) : null
     if (!carrier) return []
     const { host, port } = carrier
-    return [{ name: 'sandbox', peer: { transport: 'udp', host, port }, uri: `sip:${number}@${host}:${port};user=phone` }]
+    return [
+      { name: 'sandbox', peer: { transport: 'udp', host, port }, uri: `sip:${number}@${host}:${port};user=phone` },
+    ]
   }
 
   invite(invitation: Invitation, handlers: CallHandlers): SipCall | null {

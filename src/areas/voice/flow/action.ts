@@ -82,7 +82,10 @@ const RecordAction = Type.Object({
   split: Type.Optional(Type.Literal('conversation')),
 })
 
-const Wait = Type.Object({ action: Type.Literal('wait'), timeout: Type.Number({ minimum: 0.1, maximum: 7_200, default: 10 }) })
+const Wait = Type.Object({
+  action: Type.Literal('wait'),
+  timeout: Type.Number({ minimum: 0.1, maximum: 7_200, default: 10 }),
+})
 
 const Notify = Type.Object({
   action: Type.Literal('notify'),

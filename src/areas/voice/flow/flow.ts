@@ -208,7 +208,8 @@ class Run {
     this.stopPrompt()
     const id = this.newId()
     this.effects.push(action.action === 'talk' ? { do: 'talk', id, action } : { do: 'stream', id, action })
-    const mayInterrupt = action.bargeIn && this.state.actions.slice(this.state.next).some((later) => later.action === 'input')
+    const mayInterrupt =
+      action.bargeIn && this.state.actions.slice(this.state.next).some((later) => later.action === 'input')
     if (mayInterrupt) this.set({ prompt: id })
     else this.set({ waiting: { for: 'play', id } })
   }
@@ -229,7 +230,8 @@ class Run {
     if (hearsDigits && this.state.prompt === null) this.waitForDigit()
     const { early } = this.state
     this.set({ early: '' })
-    for (const digit of early) if (this.state.waiting?.for === 'input' && this.state.waiting.id === id) this.digit(digit)
+    for (const digit of early)
+      if (this.state.waiting?.for === 'input' && this.state.waiting.id === id) this.digit(digit)
   }
 
   private waitForDigit(): void {
@@ -305,7 +307,8 @@ class Run {
     if (this.state.prompt === id) {
       this.set({ prompt: null })
       const { waiting } = this.state
-      if (waiting?.for === 'input' && waiting.action.type.includes('dtmf') && waiting.timer === null) this.waitForDigit()
+      if (waiting?.for === 'input' && waiting.action.type.includes('dtmf') && waiting.timer === null)
+        this.waitForDigit()
       return
     }
     const { waiting } = this.state

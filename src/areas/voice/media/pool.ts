@@ -3,8 +3,8 @@
 // with it, which are told so, and is replaced; where none can serve more in time, calls are refused.
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
-import type { LegEnd } from '../../../protocols/media/engine.ts'
 import { root } from '../../../platform/root.ts'
+import type { LegEnd } from '../../../protocols/media/engine.ts'
 import type { FromWorker, MediaCommand, MediaEvent, WorkerSettings, WorkerState } from './command.ts'
 
 /** What a room hears of its media. */
@@ -76,9 +76,7 @@ export class MediaPool {
 
   /** A room on the worker with the fewest. Everything in it has a name that begins with the room's. */
   room(id: string, handlers: RoomHandlers): MediaRoom | null {
-    const [thread] = this.threads
-      .filter(({ state }) => state.admits)
-      .sort((a, b) => a.rooms.size - b.rooms.size)
+    const [thread] = this.threads.filter(({ state }) => state.admits).sort((a, b) => a.rooms.size - b.rooms.size)
     if (!thread) return null
     thread.rooms.set(id, handlers)
     return new MediaRoom(

@@ -69,10 +69,10 @@ const assign = write({
       tx.query(assignNumber, {
         ...tenant,
         number: params.number,
-        answer_url: body.application?.answer_url ?? null,
-        event_url: body.application?.event_url ?? null,
-        fallback_url: body.application?.fallback_url ?? null,
-        answer_method: body.application?.answer_method ?? 'POST',
+        answerUrl: body.application?.answer_url ?? null,
+        eventUrl: body.application?.event_url ?? null,
+        fallbackUrl: body.application?.fallback_url ?? null,
+        answerMethod: body.application?.answer_method ?? 'POST',
         at: new Date(nowMs),
       }),
     )

@@ -15,7 +15,8 @@ export interface NumberRow {
   assigned_at: Date
 }
 
-const columns = 'environment, number, bucket, account_id, answer_url, event_url, fallback_url, answer_method, assigned_at'
+const columns =
+  'environment, number, bucket, account_id, answer_url, event_url, fallback_url, answer_method, assigned_at'
 
 const find = statement<{ environment: Environment; number: string }, NumberRow>(
   'voice.find_number',
@@ -26,17 +27,17 @@ const find = statement<{ environment: Environment; number: string }, NumberRow>(
 export const assignNumber = statement<
   Tenant & {
     number: string
-    answer_url: string | null
-    event_url: string | null
-    fallback_url: string | null
-    answer_method: string
+    answerUrl: string | null
+    eventUrl: string | null
+    fallbackUrl: string | null
+    answerMethod: string
     at: Date
   },
   NumberRow
 >(
   'voice.assign_number',
   `insert into voice.numbers as n (environment, number, bucket, account_id, answer_url, event_url, fallback_url, answer_method, assigned_at)
-   values ($environment, $number, $bucket, $account, $answer_url, $event_url, $fallback_url, $answer_method, $at)
+   values ($environment, $number, $bucket, $account, $answerUrl, $eventUrl, $fallbackUrl, $answerMethod, $at)
    on conflict (environment, number) do update
       set answer_url = excluded.answer_url, event_url = excluded.event_url, fallback_url = excluded.fallback_url,
           answer_method = excluded.answer_method, assigned_at = excluded.assigned_at
@@ -55,7 +56,11 @@ export function findNumber(queryable: Queryable, environment: Environment, numbe
   return maybe(queryable.query(find, { environment, number }))
 }
 
-export async function ownerOfNumber(queryable: Queryable, environment: Environment, number: string): Promise<Tenant | null> {
+export async function ownerOfNumber(
+  queryable: Queryable,
+  environment: Environment,
+  number: string,
+): Promise<Tenant | null> {
   const row = await findNumber(queryable, environment, number)
   return row && tenantOf(row)
 }

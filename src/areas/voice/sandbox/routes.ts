@@ -3,11 +3,11 @@
 import { Type } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { newUuid } from '../../../kernel/ids.ts'
-import { atMost } from '../../../platform/at-most.ts'
 import type { App } from '../../../platform/app.ts'
-import type { Tenant } from '../../../platform/tenant.ts'
+import { atMost } from '../../../platform/at-most.ts'
 import { inMemory } from '../../../platform/download.ts'
 import { download, type Route, write } from '../../../platform/route.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
 import { writeWav } from '../../../protocols/audio/wav.ts'
 import { resourceOf } from '../calls/call.ts'
 import { callOf, commandPhone } from '../calls/command.ts'
@@ -44,7 +44,8 @@ async function bring(app: App, tenant: Tenant, from: string, to: string): Promis
   carrier.call(from, to, network.address, token)
   const id = await atMost(arrivalMs, came, null)
   expectedCalls(app).delete(token)
-  if (id === null) throw new AppError('NOT_FOUND', `no application answers calls to ${to}: assign one to the number first`)
+  if (id === null)
+    throw new AppError('NOT_FOUND', `no application answers calls to ${to}: assign one to the number first`)
   carrier.rename(token, id)
   return id
 }

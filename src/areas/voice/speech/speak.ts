@@ -57,7 +57,10 @@ export class Speaker {
     const known = this.cache.get(key)
     if (known) return known
     if (!(await this.available()))
-      throw new Unspeakable('PROVIDER_UNAVAILABLE', `no speech engine is installed: install the package ${this.program}`)
+      throw new Unspeakable(
+        'PROVIDER_UNAVAILABLE',
+        `no speech engine is installed: install the package ${this.program}`,
+      )
     const samples = await this.inTurn(() => this.synthesise(text, engineVoice))
     this.keep(key, samples)
     return samples
@@ -91,13 +94,18 @@ export class Speaker {
     // The engine writes to a pipe and cannot state the length at the start of the file.
     if (file.length > 44) file.writeUInt32LE(Math.max(0, file.length - 44), 40)
     const samples = readWav(file)
-    if (typeof samples === 'string') throw new Unspeakable('PROVIDER_UNAVAILABLE', `the speech engine failed: ${samples}`)
+    if (typeof samples === 'string')
+      throw new Unspeakable('PROVIDER_UNAVAILABLE', `the speech engine failed: ${samples}`)
     return samples
   }
 
   private run(args: readonly string[], input: string): Promise<Buffer> {
     return new Promise((done, failed) => {
-      const child = spawn(this.program, args, { stdio: ['pipe', 'pipe', 'ignore'], timeout: engineMs, env: { PATH: process.env.PATH } })
+      const child = spawn(this.program, args, {
+        stdio: ['pipe', 'pipe', 'ignore'],
+        timeout: engineMs,
+        env: { PATH: process.env.PATH },
+      })
       const chunks: Buffer[] = []
       let bytes = 0
       child.stdout.on('data', (chunk: Buffer) => {

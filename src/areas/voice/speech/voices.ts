@@ -15,7 +15,11 @@ export interface Locale {
   readonly quality: 'native' | 'approximate'
 }
 
-function locale(engineVoice: string, genders: readonly Voice['gender'][], quality: Locale['quality'] = 'native'): Locale {
+function locale(
+  engineVoice: string,
+  genders: readonly Voice['gender'][],
+  quality: Locale['quality'] = 'native',
+): Locale {
   return { engineVoice, quality, voices: genders.map((gender) => ({ name: gender, gender })) }
 }
 
