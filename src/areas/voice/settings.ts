@@ -13,6 +13,12 @@ export const voiceSettings = {
     3_600,
     'Seconds without audio from a phone after which its call is ended.',
   ),
+  PAMOJA_VOICE_LATENESS_MS: integer(
+    60,
+    5,
+    60_000,
+    'Lateness of audio, in milliseconds at one tick in a hundred, above which a node takes no more calls.',
+  ),
   PAMOJA_VOICE_BLOCKED_PREFIXES: text(
     '+881,+882,+883,+888,+979,+1900',
     'Numbers that nobody may call, by their first digits, with commas: satellites and premium rates.',

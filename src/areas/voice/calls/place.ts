@@ -22,8 +22,8 @@ export const placeJob: Job<App, typeof Payload> = {
   async handle(app, { tenant, payload }) {
     if (!tenant) throw new Error('a call belongs to an account')
     const network = telephoneNetworkOf(app)
-    if (!network.isOpen || !network.media.admits)
-      return { kind: 'retry', reason: 'no room for more calls', afterMs: 1_000 }
+    // Where audio would be late, a call waits for its turn, or for another node.
+    if (!network.isOpen || !network.media.admits) return { kind: 'again', afterMs: 500 }
     const row = await maybe(app.db.query(takeCall, { ...tenant, id: payload.call, node: app.nodeId }))
     if (!row) return { kind: 'done' }
     const offset = await clockOffsetOf(app, tenant.account, tenant.environment)

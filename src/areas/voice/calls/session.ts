@@ -78,6 +78,7 @@ export class CallSession {
   private renewing: NodeJS.Timeout | null = null
   private mediaPort = 0
   private version = 0
+  private isEnding = false
   /** Set when the call has begun to end; resolves when all of it is stored. */
   private finishing: Promise<void> | null = null
 
@@ -772,7 +773,8 @@ export class CallSession {
     by: 'caller' | 'callee' | 'api' | 'system',
     sipCode: number | null = null,
   ): void {
-    if (this.finishing) return
+    if (this.isEnding) return
+    this.isEnding = true
     // A call that was never answered cannot have been completed.
     const isAnswered = this.record.row.status === 'answered'
     const final =

@@ -64,6 +64,7 @@ class TelephoneNetwork {
       ports: portsOf(this.app.config.PAMOJA_RTP_PORTS),
       silentMs: this.app.config.PAMOJA_VOICE_MEDIA_TIMEOUT_SECONDS * 1_000,
       mostLegs,
+      latestMs: this.app.config.PAMOJA_VOICE_LATENESS_MS,
     })
     return this.pool
   }

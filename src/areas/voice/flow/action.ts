@@ -13,7 +13,7 @@ const Urls = Type.Array(Url, { minItems: 1, maxItems: 5 })
 const Loop = Type.Integer({ minimum: 0, maximum: 50, default: 1 })
 const Level = Type.Number({ minimum: -1, maximum: 1, default: 0 })
 const Language = Type.Unsafe<string>({ type: 'string', enum: Object.keys(locales) })
-const Number = Type.String({ pattern: '^\\+[1-9]\\d{1,14}$' })
+const PhoneNumber = Type.String({ pattern: '^\\+[1-9]\\d{1,14}$' })
 const bargeIn = Type.Boolean({ default: false })
 
 const Talk = Type.Object({
@@ -30,14 +30,14 @@ const Talk = Type.Object({
 const Stream = Type.Object({ action: Type.Literal('stream'), streamUrl: Urls, loop: Loop, level: Level, bargeIn })
 
 const Endpoint = Type.Union([
-  Type.Object({ type: Type.Literal('phone'), number: Number }),
+  Type.Object({ type: Type.Literal('phone'), number: PhoneNumber }),
   Type.Object({ type: Type.Literal('sip'), uri: Type.String({ pattern: '^sips?:\\S+$', maxLength: 256 }) }),
 ])
 
 const Connect = Type.Object({
   action: Type.Literal('connect'),
   endpoint: Type.Array(Endpoint, { minItems: 1, maxItems: 5 }),
-  from: Type.Optional(Number),
+  from: Type.Optional(PhoneNumber),
   timeout: Type.Integer({ minimum: 5, maximum: 120, default: 45 }),
   limit: Type.Integer({ minimum: 1, maximum: 14_400, default: 7_200 }),
   ringbackTone: Type.Optional(Url),

@@ -65,4 +65,5 @@ export interface WorkerSettings {
   ports: readonly [number, number] | null
   silentMs: number
   mostLegs: number
+  latestMs: number
 }

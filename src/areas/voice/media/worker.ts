@@ -17,6 +17,7 @@ const engine = new MediaEngine(
     ...(settings.ports ? { ports: settings.ports } : {}),
     silentMs: settings.silentMs,
     mostLegs: settings.mostLegs,
+    latestMs: settings.latestMs,
   },
   {
     digit: (leg, digit) => happened({ event: 'digit', leg, digit }),
