@@ -15,7 +15,7 @@ export interface SessionKind {
 }
 
 /** What a session does with a command; what it gives goes back to who asked, as JSON. */
-export type Obey = (command: unknown) => Promise<unknown>
+type Obey = (command: unknown) => Promise<unknown>
 
 interface Here {
   readonly session: One
@@ -31,36 +31,36 @@ const mostCommands = 100
 /** A node that has said nothing for so long is taken for dead; it says so every five seconds. */
 const deadAfterSeconds = 15
 
-const insert = statement<One & { kind: string; node: string }, object>(
+const insert = statement.tenant<One & { kind: string; node: string }, object>(
   'platform.begin_session',
   `insert into platform.sessions (bucket, account_id, environment, id, kind, node)
    values ($bucket, $account, $environment, $id, $kind, $node) on conflict do nothing`,
 )
 
-const remove = statement<One, object>(
+const remove = statement.tenant<One, object>(
   'platform.end_session',
   `delete from platform.sessions where ${mine} and id = $id`,
 )
 
-const find = statement<One, { node: string }>(
+const find = statement.tenant<One, { node: string }>(
   'platform.find_session',
   `select node from platform.sessions where ${mine} and id = $id`,
 )
 
-const ask = statement<One & { commandId: string; node: string; command: string }, object>(
+const ask = statement.tenant<One & { commandId: string; node: string; command: string }, object>(
   'platform.command_session',
   `insert into platform.session_commands (bucket, account_id, environment, session_id, id, node, command)
    values ($bucket, $account, $environment, $id, $commandId, $node, $command::jsonb)`,
 )
 
-const answered = statement<One & { commandId: string }, { outcome: unknown }>(
+const answered = statement.tenant<One & { commandId: string }, { outcome: unknown }>(
   'platform.session_outcome',
   `delete from platform.session_commands
     where ${mine} and session_id = $id and id = $commandId and outcome is not null
    returning outcome`,
 )
 
-const waiting = statement<
+const waiting = statement.everywhere<
   { buckets: readonly number[]; node: string; limit: number },
   {
     bucket: number
@@ -76,12 +76,12 @@ const waiting = statement<
     where bucket = any($buckets::smallint[]) and node = $node and outcome is null order by id limit $limit`,
 )
 
-const settle = statement<One & { commandId: string; outcome: string }, object>(
+const settle = statement.tenant<One & { commandId: string; outcome: string }, object>(
   'platform.settle_command',
   `update platform.session_commands set outcome = $outcome::jsonb where ${mine} and session_id = $id and id = $commandId`,
 )
 
-const orphans = statement<
+const orphans = statement.everywhere<
   { buckets: readonly number[]; seconds: number },
   {
     bucket: number
@@ -99,15 +99,16 @@ const orphans = statement<
       and (n.id is null or n.seen_at < now() - $seconds::int * interval '1 second')
       and s.created_at < now() - $seconds::int * interval '1 second'
     limit 200`,
+  { joinsHome: true },
 )
 
-const forgetCommands = statement<{ buckets: readonly number[] }, object>(
+const forgetCommands = statement.everywhere<{ buckets: readonly number[] }, object>(
   'platform.forget_commands',
   `delete from platform.session_commands
     where bucket = any($buckets::smallint[]) and created_at < now() - interval '1 minute'`,
 )
 
-export class Sessions {
+class Sessions {
   readonly #app: App
   readonly #here = new Map<string, Here>()
   #isReading = false

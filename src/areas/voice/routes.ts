@@ -13,6 +13,8 @@ import { telephoneNetworkOf } from './calls/telephone-network.ts'
 import { Call, CallCreate, CallCreated, CallEvent, Playing, PlayRequest, VoiceRecord } from './schema.ts'
 import { locales } from './speech/voices.ts'
 
+/** A call to ask about. */
+const aCall = { operation: 'voice.createCall', id: 'call_id' }
 const CallId = Type.Object({ call_id: Type.String({ description: 'Id of the call, call_…' }) })
 const mostTrace = 5_000
 
@@ -83,6 +85,7 @@ const get = read({
   summary: 'Read a call',
   scope: 'voice:read',
   params: CallId,
+  needs: aCall,
   reply: { status: 200, schema: Call },
   errors: ['NOT_FOUND'],
   handle: async (app, { params }, { tenant }) => resourceOf(await callOf(app, tenant, params.call_id)),
@@ -98,6 +101,7 @@ const hangup = write({
     'A call that is over already is answered as it is. Before the answer, `reason` decides what a caller hears.',
   scope: 'voice:write',
   params: CallId,
+  needs: aCall,
   body: Type.Object({ reason: Type.Optional(OneOf(['normal', 'busy', 'rejected'])) }),
   reply: { status: 200, schema: Call },
   errors: ['NOT_FOUND'],
@@ -112,6 +116,7 @@ const play = write({
   summary: 'Play or say something in a call',
   scope: 'voice:write',
   params: CallId,
+  needs: aCall,
   body: PlayRequest,
   reply: { status: 200, schema: Playing },
   errors: ['NOT_FOUND', 'CALL_NOT_ACTIVE', 'INVALID_URL', 'UNSUPPORTED_LANGUAGE', 'PROVIDER_UNAVAILABLE'],
@@ -126,6 +131,7 @@ const stop = write({
   summary: 'Stop what is being played in a call',
   scope: 'voice:write',
   params: CallId,
+  needs: aCall,
   reply: { status: 200, schema: Playing },
   errors: ['NOT_FOUND', 'CALL_NOT_ACTIVE'],
   prepare: (app, { params }, caller) => stopPlaying(app, caller, params.call_id),
@@ -138,6 +144,7 @@ const trace = list({
   summary: 'Read everything that happened in a call, in order',
   scope: 'voice:read',
   params: CallId,
+  needs: aCall,
   query: Type.Object(listQuery),
   row: CallEvent,
   errors: ['NOT_FOUND'],

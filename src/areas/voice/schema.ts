@@ -16,14 +16,14 @@ export const Phone = (description: string) =>
 
 const Url = (description: string) => Type.String({ minLength: 1, maxLength: 2_048, description })
 
-export const Language = Type.Unsafe<string>({
+const Language = Type.Unsafe<string>({
   type: 'string',
   enum: Object.keys(locales),
   rule: 'must be a language that GET /v1/voice/tts/voices lists, such as sw-KE',
   errorCode: 'UNSUPPORTED_LANGUAGE',
 })
 
-export const Speech = Type.Object(
+const Speech = Type.Object(
   {
     text: Type.String({
       minLength: 1,

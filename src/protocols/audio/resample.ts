@@ -26,6 +26,6 @@ function kernel(distance: number, cutoff: number, reach: number): number {
   return (Math.sin(Math.PI * cutoff * distance) / (Math.PI * distance)) * window
 }
 
-export function clip(value: number): number {
+function clip(value: number): number {
   return value > 32_767 ? 32_767 : value < -32_768 ? -32_768 : Math.round(value)
 }

@@ -51,13 +51,6 @@ export function keyIn(samples: Int16Array, leastRms = 200): string | null {
   return a > 0.2 && b > 0.2 && a + b > 0.8 ? (keys[row]?.[column] ?? null) : null
 }
 
-/** The sound of one key, for a network that carries no digits beside the voice. */
-export function keyTone(key: string, ms: number): Int16Array {
-  const row = keys.findIndex((all) => all.includes(key))
-  const column = keys[row]?.indexOf(key) ?? -1
-  return row < 0 ? silence(ms) : tone([rows[row] ?? 0, columns[column] ?? 0], ms)
-}
-
 export function rms(samples: Int16Array): number {
   let sum = 0
   for (const sample of samples) sum += sample * sample

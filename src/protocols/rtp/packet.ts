@@ -64,7 +64,3 @@ export function writeDigit({ digit, isEnd, duration }: DigitEvent): Buffer {
   payload.writeUInt16BE(duration, 2)
   return payload
 }
-
-export function isDigit(key: string): boolean {
-  return key.length === 1 && keys.includes(key)
-}

@@ -4,15 +4,15 @@
 import { isIP } from 'node:net'
 import type { Codec } from '../audio/g711.ts'
 
-export type Direction = 'sendrecv' | 'sendonly' | 'recvonly' | 'inactive'
+type Direction = 'sendrecv' | 'sendonly' | 'recvonly' | 'inactive'
 
-export interface MediaFormat {
+interface MediaFormat {
   payloadType: number
   name: string
   rate: number
 }
 
-export interface MediaSection {
+interface MediaSection {
   kind: string
   port: number
   protocol: string
@@ -23,7 +23,7 @@ export interface MediaSection {
   rtcpMux: boolean
 }
 
-export interface SessionDescription {
+interface SessionDescription {
   host: string | null
   version: string
   media: MediaSection[]
@@ -38,7 +38,7 @@ const mostLines = 500
 const directions = ['sendrecv', 'sendonly', 'recvonly', 'inactive'] as const
 
 /** Null for a text that is no session description. */
-export function parseDescription(text: string): SessionDescription | null {
+function parseDescription(text: string): SessionDescription | null {
   const lines = text.split(/\r?\n/).filter((line) => line !== '')
   if (lines[0] !== 'v=0' || lines.length > mostLines) return null
   const session: SessionDescription = { host: null, version: '0', media: [] }

@@ -91,7 +91,7 @@ export class Dialog {
 }
 
 /** Where a URI leads; names are left to the resolver of the machine. */
-export function peerOf(uri: SipUri, fallback: TransportName): Peer {
+function peerOf(uri: SipUri, fallback: TransportName): Peer {
   const named = uri.parameters.get('transport')?.toLowerCase()
   const transport: TransportName =
     uri.scheme === 'sips' || named === 'tls' ? 'tls' : named === 'tcp' ? 'tcp' : named === 'udp' ? 'udp' : fallback

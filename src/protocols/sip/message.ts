@@ -360,6 +360,6 @@ const reasons: Readonly<Record<number, string>> = {
   603: 'Decline',
 }
 
-export function reasonOf(status: number): string {
+function reasonOf(status: number): string {
   return reasons[status] ?? 'Unknown'
 }

@@ -225,7 +225,7 @@ export function returnPath(request: SipRequest, from: Peer): Peer {
 }
 
 /** Cuts a stream into messages by Content-Length, which is mandatory there (RFC 3261 §18.3). */
-export class StreamReader {
+class StreamReader {
   private waiting: Buffer = Buffer.alloc(0)
   private readonly emit: (message: SipMessage) => void
 

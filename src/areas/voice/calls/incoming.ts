@@ -17,7 +17,7 @@ import { type CallPlan, type CallRow, holdFor, insertCall } from './store.ts'
 import { type Source, telephoneNetworkOf } from './telephone-network.ts'
 import { tellLater } from './tell.ts'
 
-const currencyOf = statement<{ account: string }, { currency: string | null }>(
+const currencyOf = statement.home<{ account: string }, { currency: string | null }>(
   'voice.currency_of',
   'select accounts.currency_of($account::uuid) as currency',
 )
@@ -96,7 +96,7 @@ async function insertIncoming(
     ...(application.fallback_url === null ? {} : { fallback_url: application.fallback_url }),
     answer_method: application.answer_method,
   }
-  return app.db.tx(async (tx) => {
+  return app.db.tx(tenant, async (tx) => {
     if (!(await holdFor(tx, { ...tenant, id }, currency, (minute * BigInt(holdSeconds)) / 60n))) return null
     if (application.event_url !== null) await app.work.add(tx, tellLater(app, tenant, id, offset))
     return one(

@@ -181,7 +181,7 @@ export class CallRecord {
     events: readonly NewEvent[],
     also: (tx: Tx) => Promise<void>,
   ): Promise<void> {
-    await this.app.db.tx(async (tx) => {
+    await this.app.db.tx(this.one, async (tx) => {
       const quality = row.quality === null ? null : JSON.stringify(row.quality)
       const { status, phase, recordings, duration, position, sequence, cost } = row
       const times = { ringingAt: row.ringing_at, answeredAt: row.answered_at, endedAt: row.ended_at, duration }

@@ -15,15 +15,15 @@ const mostSamples = 7_200 * 8_000
 const keepDays = 90
 const addressSeconds = 3_600
 
-export const recordingFiles = fileKind({ name: 'voice.recording', types: { 'audio/wav': mostBytes }, keepDays })
+const recordingFiles = fileKind({ name: 'voice.recording', types: { 'audio/wav': mostBytes }, keepDays })
 
-const insert = statement<One & { call: string; channels: number; at: Date }, object>(
+const insert = statement.tenant<One & { call: string; channels: number; at: Date }, object>(
   'voice.insert_recording',
   `insert into voice.recordings (bucket, account_id, environment, id, call_id, status, channels, started_at)
    values ($bucket, $account, $environment, $id, $call, 'recording', $channels, $at)`,
 )
 
-const finish = statement<
+const finish = statement.tenant<
   One & {
     status: string
     duration: number
@@ -133,7 +133,7 @@ export class RecordingInProgress {
       bytes: bytes(),
       nowMs,
     })
-    await app.db.tx(async (tx) => {
+    await app.db.tx(this.one, async (tx) => {
       await app.storage.keep(tx, arrived)
       await tx.query(finish, {
         ...this.one,

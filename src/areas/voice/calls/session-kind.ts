@@ -9,7 +9,7 @@ import { tenantOf } from '../../../platform/tenant.ts'
 import { CallRecord } from './record.ts'
 import { findCall } from './store.ts'
 
-const clockOffset = statement<{ account: string; environment: string }, { ms: bigint }>(
+const clockOffset = statement.home<{ account: string; environment: string }, { ms: bigint }>(
   'voice.clock_offset',
   'select accounts.clock_offset_ms($account::uuid, $environment::text) as ms',
 )

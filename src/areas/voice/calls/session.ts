@@ -473,7 +473,7 @@ export class CallSession {
     const { row, one, nowMs } = this.record
     const id = newUuid(this.app.clock.nowMs())
     const minute = minutePriceOf(this.app, row.account_id, row.currency, number)
-    return this.app.db.tx(async (tx) => {
+    return this.app.db.tx(one, async (tx) => {
       const child = { ...one, id }
       if (!(await holdFor(tx, child, row.currency, (minute * BigInt(holdSeconds)) / 60n))) return null
       return only(

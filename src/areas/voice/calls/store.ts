@@ -71,7 +71,7 @@ const columns = `bucket, account_id, environment, id, conversation, parent, dire
   custom_data, event_url, record, recordings, started_at, ringing_at, answered_at, ended_at, duration, hangup_cause, hangup_by,
   sip_code, minute_micros, cost, currency, quality, node, position, sequence, told`
 
-export const insertCall = statement<
+export const insertCall = statement.tenant<
   One & {
     conversation: string
     parent: string | null
@@ -97,23 +97,18 @@ export const insertCall = statement<
    returning ${columns}`,
 )
 
-export const findCall = statement<One, CallRow>(
+export const findCall = statement.tenant<One, CallRow>(
   'voice.find_call',
   `select ${columns} from voice.calls where ${mine} and id = $id`,
 )
 
-export const lockCall = statement<One, CallRow>(
-  'voice.lock_call',
-  `select ${columns} from voice.calls where ${mine} and id = $id for update`,
-)
-
 /** Takes a call that nobody has, once. */
-export const takeCall = statement<One & { node: string }, CallRow>(
+export const takeCall = statement.tenant<One & { node: string }, CallRow>(
   'voice.take_call',
   `update voice.calls set node = $node where ${mine} and id = $id and node is null and ended_at is null returning ${columns}`,
 )
 
-export const saveCall = statement<
+export const saveCall = statement.tenant<
   One & {
     status: string
     phase: string | null
@@ -142,7 +137,7 @@ export const saveCall = statement<
    returning id`,
 )
 
-export const insertEvent = statement<
+export const insertEvent = statement.tenant<
   One & { position: number; sequence: number | null; kind: string; at: Date; data: string },
   object
 >(
@@ -159,24 +154,27 @@ export interface EventRow {
   data: Record<string, unknown>
 }
 
-export const listEvents = statement<One & { after: number; limit: number }, EventRow>(
+export const listEvents = statement.tenant<One & { after: number; limit: number }, EventRow>(
   'voice.list_events',
   `select position, sequence, kind, at, data from voice.call_events
     where ${mine} and call_id = $id and position > $after order by position limit $limit`,
 )
 
-export const untold = statement<One & { told: number }, { sequence: number; at: Date; data: Record<string, unknown> }>(
+export const untold = statement.tenant<
+  One & { told: number },
+  { sequence: number; at: Date; data: Record<string, unknown> }
+>(
   'voice.untold_events',
   `select sequence, at, data from voice.call_events
     where ${mine} and call_id = $id and sequence > $told order by sequence limit 20`,
 )
 
-export const tellCall = statement<One & { told: number }, object>(
+export const tellCall = statement.tenant<One & { told: number }, object>(
   'voice.tell_call',
   `update voice.calls set told = $told where ${mine} and id = $id and told < $told`,
 )
 
-const underWay = statement<Tenant, { count: number }>(
+const underWay = statement.tenant<Tenant, { count: number }>(
   'voice.count_under_way',
   `select count(*)::int as count from voice.calls
     where ${mine} and status in ('initiated', 'started', 'ringing', 'answered')`,
@@ -191,25 +189,25 @@ export async function callsUnderWay(queryable: Queryable, tenant: Tenant): Promi
 
 const step = 'call'
 
-const hold = statement<One & { currency: string; amount: bigint }, { verdict: string }>(
+const hold = statement.tenant<One & { currency: string; amount: bigint }, { verdict: string }>(
   'voice.hold',
   `select ledger.hold($bucket::smallint, $account::uuid, $environment::text, $id::uuid, '${step}', $currency::text,
                       $amount::bigint) as verdict`,
 )
 
-const extend = statement<One & { amount: bigint }, { verdict: string | null }>(
+const extend = statement.tenant<One & { amount: bigint }, { verdict: string | null }>(
   'voice.extend_hold',
   `select (ledger.extend_holds(array[row($bucket::smallint, $account::uuid, $environment::text, $id::uuid, '${step}',
              $amount::bigint)::ledger.extension_item]))[1] as verdict`,
 )
 
-const capture = statement<One & { amount: bigint; transfer: string }, { verdict: string }>(
+const capture = statement.tenant<One & { amount: bigint; transfer: string }, { verdict: string }>(
   'voice.capture',
   `select ledger.capture($bucket::smallint, $account::uuid, $environment::text, $id::uuid, '${step}', 'talk', $amount::bigint,
                          'revenue:voice', $transfer::uuid) as verdict`,
 )
 
-const release = statement<One, { verdict: string }>(
+const release = statement.tenant<One, { verdict: string }>(
   'voice.release',
   `select ledger.release($bucket::smallint, $account::uuid, $environment::text, $id::uuid, '${step}') as verdict`,
 )

@@ -13,14 +13,14 @@ import { Speaker } from '../speech/speak.ts'
 import type { CallRecord } from './record.ts'
 
 /** A call under way on this node, as far as its network cares. */
-export interface LiveCall {
+interface LiveCall {
   readonly record: CallRecord
   clockMoved(offsetMs: number): void
   shutDown(): Promise<void>
 }
 
 /** What decides about a call that comes in: who takes it, or the status that refuses it. */
-export type TakeIncoming = (app: App, call: SipCall, source: Source) => CallHandlers | number
+type TakeIncoming = (app: App, call: SipCall, source: Source) => CallHandlers | number
 
 /** Who a call comes from. */
 export interface Source {

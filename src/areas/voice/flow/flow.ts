@@ -17,7 +17,7 @@ export type FlowInput =
   | { type: 'recorded'; id: number }
   | { type: 'hangup' }
 
-export interface SpeechResult {
+interface SpeechResult {
   text: string
   confidence: number
 }

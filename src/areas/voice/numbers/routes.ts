@@ -6,7 +6,7 @@ import { isE164, placeOf } from '../../../kernel/phone.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe } from '../../../platform/db.ts'
 import { pageOfWhole } from '../../../platform/page.ts'
-import { list, type Route, write } from '../../../platform/route.ts'
+import { list, type Route, writeAcross } from '../../../platform/route.ts'
 import { At, listQuery, Nullable, OneOf } from '../../../platform/schema.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { assignNumber, listNumbers, type NumberRow, ownerOfNumber } from './store.ts'
@@ -46,7 +46,7 @@ const VoiceNumber = Type.Object(
   { title: 'VoiceNumber' },
 )
 
-const assign = write({
+const assign = writeAcross({
   method: 'POST',
   path: '/v1/voice/numbers/:number/assign',
   operation: 'voice.assignNumber',
@@ -54,6 +54,7 @@ const assign = write({
   scope: 'voice:write',
   params: Type.Object({ number: Type.String({ description: 'E.164, with the plus written %2B' }) }),
   body: Assignment,
+  needs: 'nothing',
   reply: { status: 200, schema: VoiceNumber },
   errors: ['NOT_FOUND', 'INVALID_URL', 'NUMBER_NOT_OWNED', 'INVALID_PHONE'],
   async prepare(app, { params, body }, { tenant }) {

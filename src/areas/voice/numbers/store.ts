@@ -18,13 +18,13 @@ export interface NumberRow {
 const columns =
   'environment, number, bucket, account_id, answer_url, event_url, fallback_url, answer_method, assigned_at'
 
-const find = statement<{ environment: Environment; number: string }, NumberRow>(
+const find = statement.home<{ environment: Environment; number: string }, NumberRow>(
   'voice.find_number',
   `select ${columns} from voice.numbers where environment = $environment and number = $number`,
 )
 
 /** Gives a number to an account unless another has it. */
-export const assignNumber = statement<
+export const assignNumber = statement.home<
   Tenant & {
     number: string
     answerUrl: string | null
@@ -45,7 +45,7 @@ export const assignNumber = statement<
    returning ${columns}`,
 )
 
-export const listNumbers = statement<Tenant & { after: string; limit: number }, NumberRow>(
+export const listNumbers = statement.home<Tenant & { after: string; limit: number }, NumberRow>(
   'voice.list_numbers',
   `select ${columns} from voice.numbers
     where bucket = $bucket and account_id = $account and environment = $environment and number > $after

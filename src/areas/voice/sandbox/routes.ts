@@ -17,6 +17,8 @@ import { Call, Phone } from '../schema.ts'
 import { simulatedCarrier } from './carrier.ts'
 
 const arrivalMs = 5_000
+/** A call to ask about. */
+const aCall = { operation: 'voice.createCall', id: 'call_id' }
 const CallId = Type.Object({ call_id: Type.String({ description: 'Id of the call, call_…' }) })
 
 const inbound = write({
@@ -60,6 +62,7 @@ const input = write({
   description: 'What it says is recognised as you write it, where the flow listens for speech.',
   scope: 'sandbox:write',
   params: CallId,
+  needs: aCall,
   body: Type.Object({
     dtmf: Type.Optional(Type.String({ pattern: '^[0-9A-D*#]{1,32}$', rule: 'must be 1 to 32 of 0-9, A-D, * and #' })),
     speech: Type.Optional(Type.String({ minLength: 1, maxLength: 500, rule: 'must have 1 to 500 characters' })),
@@ -82,6 +85,7 @@ const hangup = write({
   summary: 'Have the phone of a call hang up',
   scope: 'sandbox:write',
   params: CallId,
+  needs: aCall,
   reply: { status: 200, schema: Done },
   errors: ['NOT_FOUND', 'CALL_NOT_ACTIVE'],
   async prepare(app, { params }, { tenant }) {
@@ -97,6 +101,7 @@ const heard = download({
   summary: 'Fetch what the phone of a call heard, the last minute of it, as WAV',
   scope: 'sandbox:read',
   params: CallId,
+  needs: aCall,
   types: ['audio/wav'],
   errors: ['NOT_FOUND'],
   async handle(app, { params }, { tenant }) {

@@ -2,7 +2,7 @@
 // The locales that can be spoken, each with the voices the specification names and what speaks it offline. A locale without an
 // engine of its own is read by the phonology nearest to it, and says so: `approximate`.
 
-export interface Voice {
+interface Voice {
   /** Name that requests give as `voice`. */
   readonly name: string
   readonly gender: 'female' | 'male' | 'neutral'
