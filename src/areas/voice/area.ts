@@ -29,7 +29,6 @@ export const voice: Area = {
   uses: ['webhooks'],
   scopes: [scopeArea('voice', { limit: 'voice' })],
   limits: [planLimit('voice')],
-  topics: ['sessions'],
   settings: voiceSettings,
   simulators: [simulatedCarrier],
   listeners: [

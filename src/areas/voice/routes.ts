@@ -100,6 +100,7 @@ const hangup = write({
   description:
     'A call that is over already is answered as it is. Before the answer, `reason` decides what a caller hears.',
   scope: 'voice:write',
+  limit: 'voice',
   params: CallId,
   needs: aCall,
   body: Type.Object({ reason: Type.Optional(OneOf(['normal', 'busy', 'rejected'])) }),
@@ -115,6 +116,7 @@ const play = write({
   operation: 'voice.play',
   summary: 'Play or say something in a call',
   scope: 'voice:write',
+  limit: 'voice',
   params: CallId,
   needs: aCall,
   body: PlayRequest,
@@ -130,6 +132,7 @@ const stop = write({
   operation: 'voice.stopPlaying',
   summary: 'Stop what is being played in a call',
   scope: 'voice:write',
+  limit: 'voice',
   params: CallId,
   needs: aCall,
   reply: { status: 200, schema: Playing },

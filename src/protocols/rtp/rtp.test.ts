@@ -20,9 +20,8 @@ test('G.711 gives the values of the standard, and loses only what it must', () =
     const back = new Int16Array(samples.length)
     encode(codec, samples, bytes)
     decode(codec, bytes, back)
-    samples.forEach((sample, i) =>
-      assert.ok(Math.abs(sample - (back[i] ?? 0)) <= Math.max(16, Math.abs(sample) / 16), codec),
-    )
+    for (const [i, sample] of samples.entries())
+      assert.ok(Math.abs(sample - (back[i] ?? 0)) <= Math.max(16, Math.abs(sample) / 16), codec)
   }
   const silent = new Uint8Array(1)
   encode('PCMU', new Int16Array(1), silent)

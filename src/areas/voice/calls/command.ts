@@ -44,6 +44,7 @@ export async function playInto(
   id: string,
   wanted: Static<typeof PlayRequest>,
 ) {
+  const row = await callOf(app, tenant, id)
   const spoken =
     wanted.tts ?? (wanted.text === undefined ? null : { text: wanted.text, language: wanted.language ?? 'en-US' })
   const sources = [wanted.tts, wanted.text, wanted.url].filter((source) => source !== undefined)
@@ -51,7 +52,6 @@ export async function playInto(
   const problem = spoken && ssmlProblem(spoken.text)
   if (problem) throw invalid('text', problem)
   if (wanted.url !== undefined) await app.outbound.checkUrl(wanted.url, 'callback', tenant.environment, 'url')
-  const row = await callOf(app, tenant, id)
   if (row.status !== 'answered') throw new AppError('CALL_NOT_ACTIVE', `the call is ${row.status}`)
   const { id: play } = newIdAndUuid('play', receivedMs)
   const { loop = 1, target = 'all', interrupt = true, url } = wanted

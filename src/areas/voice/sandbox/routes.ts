@@ -70,6 +70,7 @@ const input = write({
   reply: { status: 200, schema: Done },
   errors: ['NOT_FOUND', 'CALL_NOT_ACTIVE'],
   async prepare(app, { params, body }, { tenant }) {
+    await callOf(app, tenant, params.call_id)
     if ((body.dtmf === undefined) === (body.speech === undefined)) throw invalid('dtmf', 'give either dtmf or speech')
     const command = body.dtmf === undefined ? { do: 'say', text: body.speech } : { do: 'press', digits: body.dtmf }
     if (!(await commandPhone(app, tenant, params.call_id, command)))
