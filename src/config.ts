@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { paymentSettings } from './areas/payments/settings.ts'
+import { voiceSettings } from './areas/voice/settings.ts'
 import {
   addresses,
   boolean,
@@ -122,6 +123,7 @@ export const settings = {
     also: ['SANDBOX_TIME_SCALE'],
   },
   ...paymentSettings,
+  ...voiceSettings,
   PAMOJA_CURRENCIES_ON: {
     ...list(dormantCurrencies, 'Currencies to take beside the usual ones: any of ERN, LYD, SDG.'),
     default: [],
