@@ -244,3 +244,7 @@ create table email.tracking_webhooks (
   complaint_event text not null check (complaint_event in ('complained', 'spam')),
   primary key (bucket, account_id, environment)
 );
+
+comment on table email.domain_owners is 'Reference: one row says whose a verified domain is';
+comment on table email.published_keys is 'Reference: one row is a public key that the DNS is asked for';
+comment on table email.smtp_credentials is 'Reference: one row is a user of SMTP submission';

@@ -13,6 +13,7 @@ export const exchangers = { usual: 'mx1.sandbox.pamoja.test', notls: 'notls.mx.s
 
 export class MailNames implements TextLookup {
   readonly #records = new Map<string, DnsRecord[]>()
+  readonly #delegated = new Map<string, (name: string, type: RecordType | null) => Promise<Answer>>()
   #server: DnsServer | null = null
   #size = 0
   /** Whether every question is answered with a failure, as when the DNS is away. */
@@ -56,6 +57,11 @@ export class MailNames implements TextLookup {
     return known.length - kept.length
   }
 
+  /** Names of a zone are answered by somebody else, unless a record of theirs was published here. */
+  delegate(zone: string, answer: (name: string, type: RecordType | null) => Promise<Answer>): void {
+    this.#delegated.set(zone, answer)
+  }
+
   recordsOf(name: string): readonly DnsRecord[] {
     return this.#records.get(name.toLowerCase()) ?? []
   }
@@ -67,6 +73,11 @@ export class MailNames implements TextLookup {
     let at = name
     for (let i = 0; i < maxAliases; i++) {
       const known = this.#records.get(at) ?? []
+      const zone = known.length > 0 ? undefined : [...this.#delegated.keys()].find((one) => at === one || at.endsWith(`.${one}`))
+      if (zone !== undefined) {
+        const theirs = await this.#delegated.get(zone)?.(at, type)
+        return { code: theirs?.code ?? 'failure', answers: [...answers, ...(theirs?.answers ?? [])] }
+      }
       const found = known.filter((one) => one.type === type)
       if (found.length > 0) return { code: 'ok', answers: [...answers, ...found] }
       const alias = known.find((one) => one.type === 'CNAME')
