@@ -12,7 +12,7 @@ import type { PriceQuery } from '../platform/app.ts'
 import { Signals } from '../platform/nodes/signals.ts'
 import { announcePrices, listPrices, type NewPrice, PriceBook, removePrice, setPrice } from './prices.ts'
 
-const database = await createTestDatabase(['0001_platform.sql', '0002_ledger.sql'])
+const database = await createTestDatabase(['platform', 'ledger'])
 const db = database.connect()
 after(() => database.drop())
 
