@@ -1,14 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// The door of the email area: so far, what it tells customers of.
+// The door of the email area.
 import type { Area } from '../../platform/area.ts'
 import { scopeArea } from '../../platform/auth/scopes.ts'
 import { planLimit } from '../../platform/limits/plan-limits.ts'
+import { destinationsOf } from './delivery/carry.ts'
+import { bulkJob, sendJob } from './delivery/deliver.ts'
+import { answerZone } from './dns/zone.ts'
 import { emailEvents } from './events.ts'
+import { emailCharges } from './prices.ts'
+import { messageRoutes } from './routes.ts'
+import { mailWorld } from './sandbox/mail-world.ts'
+import { emailSettings } from './settings.ts'
 
 export const email: Area = {
   name: 'email',
-  scopes: [scopeArea('email', { limit: 'email' })],
+  chapters: { email: { title: 'Email', about: 'Send mail, one message or many, from your own domain; follow what becomes of it.' } },
+  scopes: [scopeArea('email', { words: { send: ['write'], manage: ['write'] }, limit: 'email' })],
   limits: [planLimit('email', 'RATE_LIMIT_EXCEEDED')],
-  routes: [],
+  topics: ['email'],
+  partitions: [
+    { table: 'email.messages', period: 'month', ahead: 2, keepDays: null, fill: 70 },
+    { table: 'email.recipients', period: 'month', ahead: 2, keepDays: null, fill: 70 },
+    { table: 'email.contents', period: 'month', ahead: 2, keepDays: 64, fill: 100 },
+  ],
+  settings: emailSettings,
+  simulators: [mailWorld],
+  charges: emailCharges,
+  routes: [...messageRoutes],
+  jobs: [sendJob, bulkJob],
   events: Object.values(emailEvents),
+  async start(app) {
+    mailWorld.of(app)?.delegate(app.config.PAMOJA_MAIL_HOST, (name, type) => answerZone(app, name, type))
+    return async () => destinationsOf(app).close()
+  },
 }
