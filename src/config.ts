@@ -6,12 +6,14 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { emailSettings } from './areas/email/settings.ts'
 import { paymentSettings } from './areas/payments/settings.ts'
+import { defaultLeaseSeconds } from './platform/work/lease.ts'
 import {
   addresses,
   boolean,
   choice,
   database,
   decimal,
+  formed,
   host,
   integer,
   list,
@@ -55,7 +57,25 @@ export const settings = {
     600,
     'How long a connection is waited for before a request is told to come back later.',
   ),
+  PAMOJA_JOB_LEASE_SECONDS: integer(
+    defaultLeaseSeconds,
+    2,
+    60,
+    'How long the jobs of a node that died wait for another; less than 8 lets a slow webhook be called twice.',
+  ),
   PAMOJA_MIGRATE: boolean(true, 'Apply new migrations at start; false leaves that to `npm start -- migrate`.'),
+  PAMOJA_FILES: formed(
+    "Where customers' files are kept: nothing for a directory of PAMOJA_HOME, or s3://bucket/prefix.",
+    (given) => /^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](\/[\w.-]+)*\/?$/.test(given),
+    'must be s3:// with the name of a bucket and, if you like, a path in it',
+  ),
+  PAMOJA_S3_ENDPOINT: url(
+    ['https:', 'http:'],
+    'Address of the object store, such as https://s3.af-south-1.amazonaws.com.',
+  ),
+  PAMOJA_S3_REGION: text('us-east-1', 'Region that requests to the object store are signed for.'),
+  PAMOJA_S3_ACCESS_KEY: optional('Access key of the object store.'),
+  PAMOJA_S3_SECRET_KEY: secret(optional('Secret key of the object store.')),
   PAMOJA_TLS_CERT: optional('Certificate chain (PEM). Without it a local certificate authority is made.'),
   PAMOJA_TLS_KEY: optional('Private key (PEM) of the certificate.'),
   PAMOJA_TRUSTED_PROXIES: addresses(
@@ -229,6 +249,11 @@ function contradictions(config: Config): string[] {
   const found: string[] = []
   if ((config.PAMOJA_TLS_CERT === null) !== (config.PAMOJA_TLS_KEY === null))
     found.push('PAMOJA_TLS_CERT and PAMOJA_TLS_KEY must be given together')
+  const store = [config.PAMOJA_S3_ENDPOINT, config.PAMOJA_S3_ACCESS_KEY, config.PAMOJA_S3_SECRET_KEY]
+  if (config.PAMOJA_FILES !== null && store.includes(null))
+    found.push(
+      'PAMOJA_FILES leads to an object store: PAMOJA_S3_ENDPOINT, _ACCESS_KEY and _SECRET_KEY must be given too',
+    )
   if (isProduction(config)) {
     if (config.PAMOJA_SECRET_KEY === null) found.push('PAMOJA_SECRET_KEY must be given in production')
     if (config.PAMOJA_TLS_CERT === null && config.PAMOJA_PUBLIC_URL === null)

@@ -59,7 +59,11 @@ import type { OutboundPolicy } from './platform/outbound/customer-urls.ts'
 import { hostLookup, Outbound } from './platform/outbound.ts'
 import { Secrets } from './platform/secrets.ts'
 import { spendersOf } from './platform/spending.ts'
+import { placesOf } from './platform/storage/places.ts'
+import { serveSignedFiles } from './platform/storage/send-file.ts'
+import { Storage } from './platform/storage.ts'
 import { startTracer } from './platform/tracing.ts'
+import { leaseSetting } from './platform/work/lease.ts'
 import { queues } from './platform/work/queues.ts'
 import { Work } from './platform/work.ts'
 import { simulate } from './simulation.ts'
@@ -127,6 +131,7 @@ export async function startNode({
         waitMs: config.PAMOJA_DATABASE_WAIT_SECONDS * 1_000,
         statementTimeoutMs,
         applicationName,
+        sessionSettings: leaseSetting(config.PAMOJA_JOB_LEASE_SECONDS),
       },
       (error) => log.warn({ error }, 'an idle database connection was lost'),
     )
@@ -224,6 +229,8 @@ async function buildApp({ config, areas, clock, log, db, address, dispatcher, si
   const endpoint = config.OTEL_EXPORTER_OTLP_ENDPOINT
   const tracer = endpoint ? await startTracer({ endpoint, version, nodeId, log }) : null
   const outbox = new Outbox(dispatcher, tracer)
+  const carrierOutbound = new Outbound({ policy: await carrierPolicy(config), lookup: hostLookup })
+  const places = await placesOf(config, carrierOutbound, clock)
   return {
     config,
     version,
@@ -238,15 +245,20 @@ async function buildApp({ config, areas, clock, log, db, address, dispatcher, si
     db,
     signals,
     committer,
-    work: new Work<App>({ db, committer, clock, log, nodeId, jobs, roles: config.PAMOJA_ROLES, tracer }),
+    work: new Work<App>({
+      ...{ db, committer, clock, log, nodeId, jobs, tracer },
+      roles: config.PAMOJA_ROLES,
+      leaseSeconds: config.PAMOJA_JOB_LEASE_SECONDS,
+    }),
     catalogue: catalogueOf(areas),
     spendByCountry: spendersOf(areas),
     outbox,
     courier: dispatcher,
     outbound: new Outbound({ policy: await outboundPolicy(config) }),
-    carrierOutbound: new Outbound({ policy: await carrierPolicy(config), lookup: hostLookup }),
+    carrierOutbound,
     leases: new Leases({ db, nodeId, log }),
     secrets,
+    storage: new Storage({ db, secrets, clock, places, publicUrl: () => address.publicUrl }),
     tokens,
     limits: new Limits({ db, signals, nodeId }),
     idempotency: new Idempotency(db, secrets),
@@ -414,7 +426,9 @@ interface Doors {
 function openDoors(app: App, areas: readonly Area[], identity: { key: string; cert: string }): Doors {
   const trustedProxies = addressList(app.config.PAMOJA_TRUSTED_PROXIES)
   if (!trustedProxies) throw new Error('PAMOJA_TRUSTED_PROXIES is empty')
-  const routes = app.config.PAMOJA_ROLES.includes('api') ? areas.flatMap((area) => area.routes) : []
+  const isApi = app.config.PAMOJA_ROLES.includes('api')
+  const routes = isApi ? areas.flatMap((area) => area.routes) : []
+  const hooks = isApi ? areas.flatMap((area) => area.hooks ?? []) : []
   const state = { draining: false }
   let early: (() => void)[] | null = []
   const open = (): void => {
@@ -428,6 +442,7 @@ function openDoors(app: App, areas: readonly Area[], identity: { key: string; ce
   const http = createHttp({
     app,
     routes,
+    hooks,
     streams,
     trustedProxies,
     serverFactory: (handler) => {
@@ -456,8 +471,8 @@ function openDoors(app: App, areas: readonly Area[], identity: { key: string; ce
     return reply.code(found.status === 'unavailable' ? 503 : 200).send(found)
   })
   http.get('/.well-known/jwks.json', { config: { open: true } }, async () => app.tokens.jwks())
+  serveSignedFiles(http, app)
   docs(http, app, areas)
-  if (app.config.PAMOJA_ROLES.includes('api')) for (const area of areas) area.mount?.(http, app)
   const { listener } = holder
   if (!listener) throw new Error('the HTTP server was not made')
   return {

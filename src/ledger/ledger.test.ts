@@ -23,6 +23,7 @@ import {
   type Operation,
   sourceCount,
 } from '../../test/ledger-model.ts'
+import { runs } from '../../test/properties.ts'
 import { AppError } from '../kernel/errors.ts'
 import { bucketOf, firstUuidAt, newUuid } from '../kernel/ids.ts'
 import type { Currency } from '../kernel/money.ts'
@@ -94,7 +95,7 @@ test('any history of charges, postings, reversals, holds and overdrafts ends as 
         await assertVerified(db)
       },
     ),
-    { numRuns: 40, ...bounded },
+    { numRuns: runs(40), ...bounded },
   )
 })
 
@@ -119,7 +120,7 @@ test('whatever happens at the same moment, every step counts once, nothing ackno
         await assertVerified(db)
       },
     ),
-    { numRuns: 25, ...bounded },
+    { numRuns: runs(25), ...bounded },
   )
 })
 
@@ -259,7 +260,7 @@ test('sums of a day are exact at any moment, however transfers and roll-ups alte
       }
       await assertVerified(db)
     }),
-    { numRuns: 6, ...bounded },
+    { numRuns: runs(6), ...bounded },
   )
 })
 

@@ -6,6 +6,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { createTestDatabase } from '../../test/database.ts'
 import { patienceMs } from '../../test/eventually.ts'
+import { runs } from '../../test/properties.ts'
 import { AppError } from '../kernel/errors.ts'
 import { newUuid } from '../kernel/ids.ts'
 import type { PriceQuery } from '../platform/app.ts'
@@ -94,7 +95,7 @@ test('the most exact price in force wins, and of equally exact ones the latest',
         }
       },
     ),
-    { numRuns: 15 },
+    { numRuns: runs(15) },
   )
 })
 

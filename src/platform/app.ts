@@ -20,6 +20,7 @@ import type { Outbound } from './outbound.ts'
 import type { Secrets } from './secrets.ts'
 import type { Simulators } from './simulators.ts'
 import type { SpendByCountry } from './spending.ts'
+import type { Storage } from './storage.ts'
 import type { Tracer } from './tracing.ts'
 import type { Work } from './work.ts'
 
@@ -50,6 +51,8 @@ export interface App {
   readonly carrierOutbound: Outbound
   readonly leases: Leases
   readonly secrets: Secrets
+  /** Files of customers. */
+  readonly storage: Storage
   readonly tokens: Tokens
   readonly limits: Limits
   readonly idempotency: Idempotency

@@ -8,6 +8,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { createTestDatabase } from '../../test/database.ts'
 import { eventually, patienceMs } from '../../test/eventually.ts'
+import { runs } from '../../test/properties.ts'
 import { Database, isUnavailable } from './db.ts'
 import { rateHeaders } from './limits/headers.ts'
 import { Ring } from './limits/ring.ts'
@@ -54,7 +55,7 @@ test('a window never holds more than the limit, and nothing is refused that the 
         })
       },
     ),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
 })
 
@@ -357,7 +358,7 @@ test('the database never lets nodes hold more than the limit, whatever they ask 
         assert.equal(row.others, held.filter((slots, other) => other !== node && slots > 0).length)
       }
     }),
-    { numRuns: 40 },
+    { numRuns: runs(40) },
   )
 })
 

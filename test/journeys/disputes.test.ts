@@ -16,6 +16,7 @@ import { disputeNotice, signatureHeader, signNotice } from '../../src/protocols/
 import type { Client } from '../client.ts'
 import { startMarket } from '../market.ts'
 import { wallet } from '../paying.ts'
+import { runs } from '../properties.ts'
 import { type Account, eventually, tenantOf } from '../world.ts'
 
 const { world, sql, receiver } = await startMarket(0.01)
@@ -413,7 +414,7 @@ test('whatever is told of disputes, in any order: the first decision stands, and
         assert.equal(count('payment.dispute_closed'), states.filter((state) => state !== 'open').length)
       },
     ),
-    { numRuns: 20 },
+    { numRuns: runs(20) },
   )
 })
 

@@ -97,6 +97,7 @@ export const platformChores = (partitioned: readonly Partitioned[]): readonly Ch
       return inBatches((most) => db.query(purgeTestRequests, { buckets, before, most }))
     },
   },
+  { name: 'retention of files', run: ({ storage }) => storage.tidy() },
   { name: 'retention of nodes', run: ({ db }) => forgetDeadNodes(db) },
 ]
 
