@@ -10,7 +10,9 @@ import { emailEvents } from './events.ts'
 import { emailCharges } from './prices.ts'
 import { messageRoutes } from './routes.ts'
 import { mailWorld } from './sandbox/mail-world.ts'
+import { sandboxMailRoutes } from './sandbox/routes.ts'
 import { emailSettings } from './settings.ts'
+import { trackingHooks } from './tracking/hooks.ts'
 
 export const email: Area = {
   name: 'email',
@@ -26,7 +28,8 @@ export const email: Area = {
   settings: emailSettings,
   simulators: [mailWorld],
   charges: emailCharges,
-  routes: [...messageRoutes],
+  routes: [...messageRoutes, ...sandboxMailRoutes],
+  hooks: trackingHooks,
   jobs: [sendJob, bulkJob],
   events: Object.values(emailEvents),
   async start(app) {
