@@ -5,13 +5,18 @@ import { scopeArea } from '../../platform/auth/scopes.ts'
 import { planLimit } from '../../platform/limits/plan-limits.ts'
 import { destinationsOf } from './delivery/carry.ts'
 import { bulkJob, sendJob } from './delivery/deliver.ts'
+import { demoMail } from './demo.ts'
+import { dnsListener } from './dns/listener.ts'
 import { answerZone } from './dns/zone.ts'
 import { emailEvents } from './events.ts'
+import { returnsListener } from './inbound/returns.ts'
 import { emailCharges } from './prices.ts'
 import { messageRoutes } from './routes.ts'
 import { mailWorld } from './sandbox/mail-world.ts'
 import { sandboxMailRoutes } from './sandbox/routes.ts'
 import { emailSettings } from './settings.ts'
+import { credentialRoutes } from './smtp/credentials.ts'
+import { submissionListener } from './smtp/submission.ts'
 import { trackingHooks } from './tracking/hooks.ts'
 
 export const email: Area = {
@@ -28,8 +33,10 @@ export const email: Area = {
   settings: emailSettings,
   simulators: [mailWorld],
   charges: emailCharges,
-  routes: [...messageRoutes, ...sandboxMailRoutes],
+  routes: [...messageRoutes, ...credentialRoutes, ...sandboxMailRoutes],
   hooks: trackingHooks,
+  listeners: [submissionListener, returnsListener, dnsListener],
+  demo: demoMail,
   jobs: [sendJob, bulkJob],
   events: Object.values(emailEvents),
   async start(app) {

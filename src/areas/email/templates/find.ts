@@ -2,8 +2,7 @@
 // A template by its name or id, with its newest version.
 import { AppError } from '../../../kernel/errors.ts'
 import { uuidOf } from '../../../kernel/ids.ts'
-import type { App } from '../../../platform/app.ts'
-import { maybe, statement } from '../../../platform/db.ts'
+import { maybe, type Queryable, statement } from '../../../platform/db.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { VersionRow } from './versions.ts'
 
@@ -23,8 +22,8 @@ const find = statement<Tenant & { id: string | null; name: string }, FoundTempla
     where t.bucket = $bucket and t.account_id = $account and t.environment = $environment and (t.id = $id::uuid or t.name = $name)`,
 )
 
-export async function findTemplate(app: Pick<App, 'db'>, tenant: Tenant, named: string): Promise<FoundTemplate> {
-  const row = await maybe(app.db.query(find, { ...tenant, id: uuidOf('emailTemplate', named), name: named }))
+export async function findTemplate({ db }: { db: Queryable }, tenant: Tenant, named: string): Promise<FoundTemplate> {
+  const row = await maybe(db.query(find, { ...tenant, id: uuidOf('emailTemplate', named), name: named }))
   if (!row) throw new AppError('TEMPLATE_NOT_FOUND', `there is no template ${named.slice(0, 100)}`)
   return row
 }
