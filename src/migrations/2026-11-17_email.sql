@@ -190,7 +190,6 @@ create table email.domains (
   selector             text not null,
   private_keys         bytea not null,
   public_keys          jsonb not null,
-  old_selector         text,
   dkim_record          text not null check (dkim_record in ('cname', 'txt')),
   tracking_subdomain   text not null,
   return_path_subdomain text not null,
@@ -241,7 +240,6 @@ create table email.tracking_webhooks (
   account_id      uuid not null,
   environment     text not null,
   webhook_id      uuid not null,
-  complaint_event text not null check (complaint_event in ('complained', 'spam')),
   primary key (bucket, account_id, environment)
 );
 
