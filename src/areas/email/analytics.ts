@@ -56,7 +56,7 @@ interface Counts {
   machine_opens: number
 }
 
-const figuresOf = statement<
+const figuresOf = statement.tenant<
   Tenant & { from: string; to: string; since: Date | null; until: Date | null; tag: string | null; stream: string | null; group: string | null },
   Counts
 >(
@@ -119,7 +119,7 @@ async function analytics(app: App, query: Query, caller: Caller): Promise<Static
   return { ...totals, from, to, series: series.map((one) => ({ ...withRates(one), key: keyOf(one.key) })) }
 }
 
-const hearing = statement<Tenant & { names: readonly string[] }, { id: string }>(
+const hearing = statement.tenant<Tenant & { names: readonly string[] }, { id: string }>(
   'email.endpoint_that_hears',
   'select webhooks.endpoint_that_hears($bucket::smallint, $account::uuid, $environment::text, $names::text[]) as id',
 )

@@ -48,13 +48,13 @@ export interface Content {
   readonly files: Buffer | null
 }
 
-const insert = statement<One & { body: string; raw: Buffer | null; files: Buffer | null }, object>(
+const insert = statement.tenant<One & { body: string; raw: Buffer | null; files: Buffer | null }, object>(
   'email.insert_content',
   `insert into email.contents (bucket, account_id, environment, id, body, raw, files)
    values ($bucket, $account, $environment, $id, $body::jsonb, $raw, $files)`,
 )
 
-const select = statement<One, { body: ContentBody; raw: Buffer | null; files: Buffer | null }>(
+const select = statement.tenant<One, { body: ContentBody; raw: Buffer | null; files: Buffer | null }>(
   'email.find_content',
   `select body, raw, files from email.contents where ${mine} and id = $id`,
 )

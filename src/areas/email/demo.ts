@@ -13,7 +13,7 @@ export async function demoMail(app: App, { tenant, written }: DemoAccount): Prom
 }
 
 async function made(app: App, tenant: DemoAccount['tenant']): Promise<{ username: string; password: string }> {
-  const { row, password } = await app.db.tx((tx) => newCredential(tx, tenant, app.clock.nowMs(), { name: 'Demo', domains: [], allowedIps: [] }))
+  const { row, password } = await app.db.homeTx((tx) => newCredential(tx, tenant, app.clock.nowMs(), { name: 'Demo', domains: [], allowedIps: [] }))
   return { username: row.username, password }
 }
 

@@ -57,7 +57,7 @@ const columns = `m.id, m.status, m.sender, m.subject, m.stream, m.content_id, m.
        (select jsonb_agg(to_jsonb(r) order by r.number) from email.recipients r
          where r.bucket = m.bucket and r.account_id = m.account_id and r.environment = m.environment and r.message_id = m.id) as each`
 
-const find = statement<One, MessageRow>(
+const find = statement.tenant<One, MessageRow>(
   'email.find_message',
   `select ${columns} from email.messages m
     where m.bucket = $bucket and m.account_id = $account and m.environment = $environment and m.id = $id`,
@@ -77,7 +77,7 @@ export interface MessageFilter extends ShownBounds {
   reference: string | null
 }
 
-const list = statement<Tenant & MessageFilter & Window, MessageRow>(
+const list = statement.tenant<Tenant & MessageFilter & Window, MessageRow>(
   'email.list_messages',
   `select ${columns} from email.messages m
     where m.bucket = $bucket and m.account_id = $account and m.environment = $environment and m.id >= $from and m.id < $to

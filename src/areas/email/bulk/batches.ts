@@ -20,7 +20,7 @@ const maxComplaints = 0.003
 
 const Payload = Type.Object({ bulk: Type.String(), batch: Type.Integer() })
 
-const standing = statement<{ account: string; environment: string }, { clock_offset_ms: bigint; most: number | null }>(
+const standing = statement.tenant<Tenant, { clock_offset_ms: bigint; most: number | null }>(
   'email.bulk_standing',
   `select accounts.clock_offset_ms($account::uuid, $environment::text) as clock_offset_ms, accounts.limit_of($account, 'email') as most`,
 )
@@ -36,7 +36,7 @@ export const batchJob: Job<App, typeof Payload> = {
     const row = await findBulk(app.db, tenant, payload.bulk)
     if (!row || row.status === 'completed' || row.status === 'cancelled') return { kind: 'done' }
     if (row.status === 'paused') return { kind: 'again', afterMs: pausedLookMs }
-    const { clock_offset_ms, most } = await one(app.db.query(standing, { account: tenant.account, environment: tenant.environment }))
+    const { clock_offset_ms, most } = await one(app.db.query(standing, { ...tenant }))
     const occasion = occasionNow(app.clock, tenant, clock_offset_ms)
     if (await pausedByItself(app, tenant, row)) return { kind: 'again', afterMs: pausedLookMs }
     if (payload.batch < row.batches) {
@@ -60,7 +60,7 @@ function lookAgainMs({ created_at }: BulkRow, { nowMs }: Occasion): number {
 
 async function sendBatch(app: App, tenant: Tenant, row: BulkRow, batch: number, { nowMs, receivedMs }: Occasion): Promise<void> {
   const from = batch * row.batch_size
-  await app.db.tx(async (tx) => {
+  await app.db.tx(tenant, async (tx) => {
     const locked = await lockBulk(tx, tenant, row.id)
     if (!locked || !['scheduled', 'queued', 'sending'].includes(locked.status)) return
     const jobs = Array.from({ length: row.batch_size }, () => newUuid(receivedMs))
@@ -79,7 +79,7 @@ async function pausedByItself(app: App, tenant: Tenant, row: BulkRow): Promise<b
   if (over < judgedFrom || counts.queued === 0) return false
   const reason = counts.hard / over > maxHardBounces ? 'bounce_rate' : counts.complained / over > maxComplaints ? 'complaint_rate' : null
   if (reason === null) return false
-  await app.db.tx(async (tx) => {
+  await app.db.tx(tenant, async (tx) => {
     const locked = await lockBulk(tx, tenant, row.id)
     if (locked?.status === 'sending') await setStatus(tx, tenant, locked, 'paused', reason)
   })
@@ -91,7 +91,7 @@ export async function setStatus(tx: Tx, tenant: Tenant, row: BulkRow, status: Bu
 }
 
 async function completed(app: App, tenant: Tenant, row: BulkRow, occasion: Occasion): Promise<boolean> {
-  return app.db.tx(async (tx) => {
+  return app.db.tx(tenant, async (tx) => {
     const locked = await lockBulk(tx, tenant, row.id)
     if (!locked || locked.status === 'cancelled' || locked.status === 'completed') return true
     const counts = await countsOf(tx, tenant, row.id)

@@ -26,8 +26,8 @@ export interface BulkRow {
 const columns = `id, status, paused_reason, total, accepted, rejected, suppressed, batch_size, batches, batches_sent, batch_interval, created_at,
   started_at, completed_at`
 
-const find = statement<One, BulkRow>('email.find_bulk', `select ${columns} from email.bulks where ${mine} and id = $id`)
-const lock = statement<One, BulkRow>('email.lock_bulk', `select ${columns} from email.bulks where ${mine} and id = $id for update`)
+const find = statement.tenant<One, BulkRow>('email.find_bulk', `select ${columns} from email.bulks where ${mine} and id = $id`)
+const lock = statement.tenant<One, BulkRow>('email.lock_bulk', `select ${columns} from email.bulks where ${mine} and id = $id for update`)
 
 export async function findBulk(queryable: Queryable, tenant: Tenant, id: string): Promise<BulkRow | null> {
   return maybe(queryable.query(find, { ...tenant, id }))
@@ -37,7 +37,7 @@ export async function lockBulk(queryable: Queryable, tenant: Tenant, id: string)
   return maybe(queryable.query(lock, { ...tenant, id }))
 }
 
-export const insertBulk = statement<
+export const insertBulk = statement.tenant<
   One & { status: string; total: number; accepted: number; rejected: number; suppressed: number; batchSize: number; batches: number; interval: number; cost: bigint; currency: string; template: string | null; scheduledAt: Date | null; at: Date },
   object
 >(
@@ -48,7 +48,7 @@ export const insertBulk = statement<
      $currency, $template, $scheduledAt, $at)`,
 )
 
-export const acceptMessages = statement<
+export const acceptMessages = statement.tenant<
   Tenant & { bulk: string; common: string; entries: string; amount: bigint; currency: string; transfer: string },
   { verdict: string }
 >(
@@ -56,7 +56,7 @@ export const acceptMessages = statement<
   `select email.accept_bulk($bucket::smallint, $account, $environment, $bulk, $common::jsonb, $entries::jsonb, $amount, $currency, $transfer) as verdict`,
 )
 
-export const changeBulk = statement<
+export const changeBulk = statement.tenant<
   One & { status: string; reason: string | null; batchesSent: number; startedAt: Date | null; completedAt: Date | null },
   BulkRow
 >(
@@ -65,14 +65,14 @@ export const changeBulk = statement<
     where ${mine} and id = $id returning ${columns}`,
 )
 
-export const dispatchBatch = statement<Tenant & { bulk: string; from: number; to: number; jobs: readonly string[]; lane: string }, { many: number }>(
+export const dispatchBatch = statement.tenant<Tenant & { bulk: string; from: number; to: number; jobs: readonly string[]; lane: string }, { many: number }>(
   'email.dispatch_batch',
   `select email.dispatch_batch($bucket::smallint, $account, $environment, $bulk, $from::int, $to::int, $jobs::uuid[], $lane) as many`,
 )
 
 export type Counts = Static<typeof BulkRecord>['counts']
 
-const counting = statement<Tenant & { bulk: string }, Counts & { hard: number }>(
+const counting = statement.tenant<Tenant & { bulk: string }, Counts & { hard: number }>(
   'email.count_bulk',
   `select count(*) filter (where r.status in ('scheduled', 'queued'))::int as queued, count(*) filter (where r.status = 'sent')::int as sent,
           count(*) filter (where r.status = 'delivered')::int as delivered, count(*) filter (where r.opened_at is not null)::int as opened,

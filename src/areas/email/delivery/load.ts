@@ -38,7 +38,7 @@ export interface OutgoingRow {
   bulk_status: string | null
 }
 
-const load = statement<Tenant & { message: string; number: number }, OutgoingRow>(
+const load = statement.tenant<Tenant & { message: string; number: number }, OutgoingRow>(
   'email.load_outgoing',
   `select m.id, r.status, r.email, r.name, r.number, r.attempts, r.sent_at, m.sender, m.domain, m.stream, m.content_id, m.bulk_id,
           m.variables, m.tags, m.metadata, m.track_opens, m.track_clicks, m.callback_url, m.request_id, m.created_at, m.expires_at,

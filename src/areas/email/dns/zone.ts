@@ -7,7 +7,7 @@ import type { Answer, DnsRecord, RecordType } from '../../../protocols/dns/wire.
 
 const keyTtl = 3_600
 
-const findKey = statement<{ label: string }, { value: string }>(
+const findKey = statement.home<{ label: string }, { value: string }>(
   'email.find_published_key',
   'select value from email.published_keys where label = $label',
 )

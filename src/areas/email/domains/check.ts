@@ -23,12 +23,12 @@ const pendingForMs = 14 * dayMs
 /** Checks after the domain was registered; then hourly, and daily once it is verified or failed. */
 const firstChecksMs = [minuteMs, 5 * minuteMs, 30 * minuteMs] as const
 
-const find = statement<One, DomainRow & { clock_offset_ms: bigint }>(
+const find = statement.tenant<One, DomainRow & { clock_offset_ms: bigint }>(
   'email.find_domain_to_check',
   `select ${domainColumns}, accounts.clock_offset_ms(account_id, environment) as clock_offset_ms from email.domains where ${mine} and id = $id`,
 )
 
-const update = statement<
+const update = statement.tenant<
   One & { status: string; records: string; error: string | null; missingSince: Date | null; verifiedAt: Date | null; at: Date; token: string },
   DomainRow
 >(
@@ -40,14 +40,14 @@ const update = statement<
    returning ${domainColumns}`,
 )
 
-const claim = statement<{ environment: string; domain: string; bucket: number; account: string }, { account_id: string }>(
+const claim = statement.home<{ environment: string; domain: string; bucket: number; account: string }, { account_id: string }>(
   'email.claim_domain',
   `insert into email.domain_owners as o (environment, domain, bucket, account_id) values ($environment, $domain, $bucket, $account)
    on conflict (environment, domain) do update set domain = o.domain
    returning account_id`,
 )
 
-export const disown = statement<{ environment: string; domain: string; account: string }, object>(
+export const disown = statement.home<{ environment: string; domain: string; account: string }, object>(
   'email.disown_domain',
   'delete from email.domain_owners where environment = $environment and domain = $domain and account_id = $account',
 )
@@ -82,7 +82,7 @@ export async function checkDomain(app: App, tenant: Tenant, id: string, requestI
   if (!row) return null
   const found = await lookUp(app, tenant, row)
   const occasion = occasionNow(app.clock, tenant, row.clock_offset_ms, requestId)
-  return app.db.tx((tx) => storeChecked(app, tx, tenant, row, found, occasion))
+  return app.db.acrossTx((tx) => storeChecked(app, tx, tenant, row, found, occasion))
 }
 
 async function storeChecked(

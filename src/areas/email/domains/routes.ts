@@ -11,7 +11,7 @@ import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, type Queryable, statement, type Tx } from '../../../platform/db.ts'
 import { pageOf, windowOf } from '../../../platform/page.ts'
-import { list, read, write } from '../../../platform/route.ts'
+import { list, read, writeAcross } from '../../../platform/route.ts'
 import { Deleted, listQuery, OneOf } from '../../../platform/schema.ts'
 import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
 import { mailWorld, sandboxDomain } from '../sandbox/mail-world.ts'
@@ -24,7 +24,7 @@ const checksPerMinute = 6
 /** Names under which anybody may register: none of them is one company's. */
 const publicSuffixes = new Set('co.ke or.ke ac.ke go.ke ne.ke sc.ke co.tz or.tz co.ug or.ug co.za org.za com.ng org.ng com.gh co.uk org.uk com.eg co.zw co.zm com.et co.rw co.mz co.ao'.split(' '))
 
-const insert = statement<
+const insert = statement.tenant<
   One & { domain: string; token: string; selector: string; privateKeys: Buffer; publicKeys: string; dkimRecord: string; tracking: string; returnPath: string; at: Date },
   DomainRow
 >(
@@ -36,17 +36,17 @@ const insert = statement<
    on conflict do nothing returning ${domainColumns}`,
 )
 
-const find = statement<Tenant & { id: string | null; domain: string }, DomainRow>(
+const find = statement.tenant<Tenant & { id: string | null; domain: string }, DomainRow>(
   'email.find_domain',
   `select ${domainColumns} from email.domains where ${mine} and (id = $id::uuid or domain = $domain)`,
 )
 
-const ownerOf = statement<{ environment: string; domain: string }, { account_id: string }>(
+const ownerOf = statement.home<{ environment: string; domain: string }, { account_id: string }>(
   'email.owner_of_domain',
   'select account_id from email.domain_owners where environment = $environment and domain = $domain',
 )
 
-const publishKeys = statement<{ labels: readonly string[]; values: readonly string[] }, object>(
+const publishKeys = statement.home<{ labels: readonly string[]; values: readonly string[] }, object>(
   'email.publish_keys',
   `insert into email.published_keys (label, value) select k.label, k.value from unnest($labels::text[], $values::text[]) as k(label, value)
    on conflict (label) do update set value = excluded.value`,
@@ -70,7 +70,7 @@ function registrable(app: App, text: string): string {
 
 const label = (rule: string) => Type.String({ pattern: '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$', rule })
 
-const createDomain = write({
+const createDomain = writeAcross({
   method: 'POST',
   path: '/v1/email/domains',
   operation: 'email.createDomain',
@@ -134,7 +134,7 @@ export function publishInSandbox(app: App, row: DomainRow): void {
   for (const { name, type, value } of wantedRecords(row, app.config.PAMOJA_MAIL_HOST)) mailWorld.of(app)?.publish({ name, type, value })
 }
 
-const listAll = statement<Tenant & { after: string | null; descending: boolean; limit: number }, DomainRow>(
+const listAll = statement.tenant<Tenant & { after: string | null; descending: boolean; limit: number }, DomainRow>(
   'email.list_domains',
   `select ${domainColumns} from email.domains
     where ${mine} and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
@@ -189,10 +189,10 @@ const verifyDomain = read({
   },
 })
 
-const remove = statement<One, object>('email.delete_domain', `delete from email.domains where ${mine} and id = $id`)
-const unpublish = statement<{ prefix: string }, object>('email.unpublish_keys', 'delete from email.published_keys where starts_with(label, $prefix)')
+const remove = statement.tenant<One, object>('email.delete_domain', `delete from email.domains where ${mine} and id = $id`)
+const unpublish = statement.home<{ prefix: string }, object>('email.unpublish_keys', 'delete from email.published_keys where starts_with(label, $prefix)')
 
-const deleteDomain = write({
+const deleteDomain = writeAcross({
   method: 'DELETE',
   path: '/v1/email/domains/:id',
   operation: 'email.deleteDomain',
@@ -214,7 +214,7 @@ const deleteDomain = write({
   },
 })
 
-const everyTestDomain = statement<{ buckets: readonly number[] }, DomainRow>(
+const everyTestDomain = statement.everywhere<{ buckets: readonly number[] }, DomainRow>(
   'email.test_domains',
   `select ${domainColumns} from email.domains where bucket = any($buckets::smallint[]) and environment = 'test' order by id desc limit 3000`,
 )

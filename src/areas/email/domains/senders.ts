@@ -31,7 +31,7 @@ interface Row {
   records: Record<string, string>
 }
 
-const verified = statement<Tenant, Row>(
+const verified = statement.tenant<Tenant, Row>(
   'email.verified_domains',
   `select id, domain, selector, private_keys, tracking_subdomain, return_path_subdomain, records from email.domains
     where ${mine} and status = 'verified'`,

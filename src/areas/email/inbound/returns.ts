@@ -91,7 +91,7 @@ interface Row {
   clock_offset_ms: bigint
 }
 
-const load = statement<Tenant & { message: string; number: number }, Row>(
+const load = statement.tenant<Tenant & { message: string; number: number }, Row>(
   'email.load_returned',
   `select m.id, r.number, r.email, r.attempts, m.bulk_id, m.tags, m.metadata, m.callback_url,
           accounts.clock_offset_ms(m.account_id, m.environment) as clock_offset_ms

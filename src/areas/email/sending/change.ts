@@ -27,7 +27,7 @@ import { accept } from './accept.ts'
 import { mailbox, requireSender, scheduledTime } from './draft.ts'
 import { sendingOf } from './send.ts'
 
-export const cancelUnsent = statement<
+export const cancelUnsent = statement.tenant<
   Tenant & { message: string | null; bulk: string | null; transfer: string },
   { message_id: string; number: number; email: string }
 >('email.cancel', 'select message_id, number, email from email.cancel($bucket::smallint, $account, $environment, $message, $bulk, $transfer)')
@@ -57,7 +57,7 @@ const cancelEmail = write({
   handle: (app, tx, { params }, caller) => cancel(app, tx, params.message_id, caller),
 })
 
-const reschedule = statement<Tenant & { message: string; at: Date; delayMs: number }, { moved: boolean }>(
+const reschedule = statement.tenant<Tenant & { message: string; at: Date; delayMs: number }, { moved: boolean }>(
   'email.reschedule',
   'select email.reschedule($bucket::smallint, $account, $environment, $message, $at, $delayMs::bigint) as moved',
 )

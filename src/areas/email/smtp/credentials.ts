@@ -12,7 +12,7 @@ import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one, type Queryable, statement, type Tx } from '../../../platform/db.ts'
 import { pageOf, windowOf } from '../../../platform/page.ts'
-import { IdParam, list, write } from '../../../platform/route.ts'
+import { IdParam, list, writeAcross } from '../../../platform/route.ts'
 import { At, Deleted, listQuery, Nullable } from '../../../platform/schema.ts'
 import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
 import { openPorts } from '../listening.ts'
@@ -35,12 +35,12 @@ export interface CredentialRow {
 
 const columns = 'username, id, bucket, account_id, environment, name, hash, domains, allowed_ips, created_at, last_used_at'
 
-const byName = statement<{ username: string }, CredentialRow>(
+const byName = statement.home<{ username: string }, CredentialRow>(
   'email.find_smtp_user',
   `select ${columns} from email.smtp_credentials where username = $username`,
 )
 
-const insert = statement<
+const insert = statement.home<
   Tenant & { username: string; id: string; name: string; hash: Buffer; domains: readonly string[]; allowedIps: readonly string[]; at: Date },
   CredentialRow
 >(
@@ -50,12 +50,12 @@ const insert = statement<
    returning ${columns}`,
 )
 
-const count = statement<Tenant, { count: number }>(
+const count = statement.home<Tenant, { count: number }>(
   'email.count_smtp_credentials',
   `select count(*)::int as count from email.smtp_credentials where ${mine}`,
 )
 
-const listAll = statement<Tenant & { after: string | null; descending: boolean; limit: number }, CredentialRow>(
+const listAll = statement.home<Tenant & { after: string | null; descending: boolean; limit: number }, CredentialRow>(
   'email.list_smtp_credentials',
   `select ${columns} from email.smtp_credentials
     where ${mine} and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
@@ -63,12 +63,12 @@ const listAll = statement<Tenant & { after: string | null; descending: boolean; 
     limit $limit::int + 1`,
 )
 
-const remove = statement<One, CredentialRow>(
+const remove = statement.home<One, CredentialRow>(
   'email.delete_smtp_credential',
   `delete from email.smtp_credentials where ${mine} and id = $id returning ${columns}`,
 )
 
-const rotate = statement<One & { hash: Buffer }, CredentialRow>(
+const rotate = statement.home<One & { hash: Buffer }, CredentialRow>(
   'email.rotate_smtp_credential',
   `update email.smtp_credentials set hash = $hash where ${mine} and id = $id returning ${columns}`,
 )
@@ -134,7 +134,7 @@ export function smtpHost(app: App): string {
   return mailHost.endsWith('.test') ? listening : mailHost
 }
 
-const createCredential = write({
+const createCredential = writeAcross({
   method: 'POST',
   path: '/v1/email/smtp-credentials',
   aliases: ['/v1/smtp-credentials'],
@@ -187,7 +187,7 @@ function noSuchCredential(): AppError {
   return new AppError('NOT_FOUND', 'there is no such SMTP credential; ids begin with smtp_')
 }
 
-const deleteCredential = write({
+const deleteCredential = writeAcross({
   method: 'DELETE',
   path: '/v1/email/smtp-credentials/:id',
   aliases: ['/v1/smtp-credentials/:id'],
@@ -205,7 +205,7 @@ const deleteCredential = write({
   },
 })
 
-const rotateCredential = write({
+const rotateCredential = writeAcross({
   method: 'POST',
   path: '/v1/email/smtp-credentials/:id/rotate',
   operation: 'email.rotateSmtpCredential',

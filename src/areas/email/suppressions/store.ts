@@ -18,7 +18,7 @@ export interface SuppressionRow {
 
 const columns = 'id, email, reason, applies_to, message_id, detail, created_at, expires_at'
 
-const among = statement<Tenant & { emails: readonly string[]; isBulk: boolean; at: Date }, { email: string; reason: string }>(
+const among = statement.tenant<Tenant & { emails: readonly string[]; isBulk: boolean; at: Date }, { email: string; reason: string }>(
   'email.suppressed_among',
   `select email, reason from email.suppressions
     where ${mine} and email = any($emails::text[]) and (applies_to = 'all' or $isBulk::boolean)
@@ -31,7 +31,7 @@ export async function suppressedAmong(queryable: Queryable, tenant: Tenant, emai
   return new Map(rows.map(({ email, reason }) => [email, reason]))
 }
 
-const soft = statement<Tenant & { email: string; since: Date }, { count: number }>(
+const soft = statement.tenant<Tenant & { email: string; since: Date }, { count: number }>(
   'email.count_soft_bounces',
   `select count(*)::int as count from email.recipients where ${mine} and email = $email and bounce_type = 'soft' and bounced_at > $since::timestamptz`,
 )
@@ -40,17 +40,17 @@ export async function countSoftBounces(app: App, tenant: Tenant, email: string, 
   return (await one(app.db.query(soft, { ...tenant, email, since }))).count
 }
 
-export const findSuppression = statement<Tenant & { email: string }, SuppressionRow>(
+export const findSuppression = statement.tenant<Tenant & { email: string }, SuppressionRow>(
   'email.find_suppression',
   `select ${columns} from email.suppressions where ${mine} and email = $email`,
 )
 
-export const deleteSuppression = statement<Tenant & { email: string }, SuppressionRow>(
+export const deleteSuppression = statement.tenant<Tenant & { email: string }, SuppressionRow>(
   'email.delete_suppression',
   `delete from email.suppressions where ${mine} and email = $email returning ${columns}`,
 )
 
-export const insertSuppressions = statement<
+export const insertSuppressions = statement.tenant<
   Tenant & { ids: readonly string[]; emails: readonly string[]; reason: string; appliesTo: string; detail: string | null; at: Date; expiresAt: Date | null },
   { email: string }
 >(
@@ -62,7 +62,7 @@ export const insertSuppressions = statement<
    on conflict do nothing returning email`,
 )
 
-export const listSuppressions = statement<
+export const listSuppressions = statement.tenant<
   Tenant & Window & { reason: string | null; email: string | null; from: Date | null; to: Date | null },
   SuppressionRow
 >(

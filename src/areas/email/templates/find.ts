@@ -13,7 +13,7 @@ export interface FoundTemplate extends VersionRow {
   updated_at: Date
 }
 
-const find = statement<Tenant & { id: string | null; name: string }, FoundTemplate>(
+const find = statement.tenant<Tenant & { id: string | null; name: string }, FoundTemplate>(
   'email.find_template',
   `select t.id, t.name, t.created_at, t.updated_at, v.version, v.subject, v.html, v.text, v.description, v.defaults
      from email.templates t

@@ -60,18 +60,18 @@ function shown(row: FoundTemplate): Static<typeof TemplateRecord> {
   return { id: idOf('emailTemplate', id), name, subject, html, text, description, defaults, variables: variablesIn(row), version, status: 'active', created_at, updated_at }
 }
 
-const insert = statement<One & { name: string; at: Date }, { id: string }>(
+const insert = statement.tenant<One & { name: string; at: Date }, { id: string }>(
   'email.insert_template',
   `insert into email.templates (bucket, account_id, environment, id, name, version, created_at, updated_at)
    values ($bucket, $account, $environment, $id, $name, 1, $at::timestamptz, $at) on conflict do nothing returning id`,
 )
 
-const raise = statement<One & { at: Date }, { version: number }>(
+const raise = statement.tenant<One & { at: Date }, { version: number }>(
   'email.raise_template',
   `update email.templates set version = version + 1, updated_at = $at where ${mine} and id = $id returning version`,
 )
 
-const insertVersion = statement<
+const insertVersion = statement.tenant<
   One & { version: number; subject: string; html: string; text: string | null; description: string | null; defaults: string; at: Date },
   object
 >(
@@ -108,7 +108,7 @@ const createTemplate = write({
   },
 })
 
-const listAll = statement<Tenant & { after: string | null; descending: boolean; limit: number }, FoundTemplate>(
+const listAll = statement.tenant<Tenant & { after: string | null; descending: boolean; limit: number }, FoundTemplate>(
   'email.list_templates',
   `select t.id, t.name, t.created_at, t.updated_at, v.version, v.subject, v.html, v.text, v.description, v.defaults
      from email.templates t
@@ -168,12 +168,12 @@ const putTemplate = write({
   },
 })
 
-const inUse = statement<One, { id: string }>(
+const inUse = statement.tenant<One, { id: string }>(
   'email.bulk_with_template',
   `select id from email.bulks where ${mine} and template_id = $id and status in ('scheduled', 'queued', 'sending', 'paused') limit 1`,
 )
 
-const remove = statement<One, object>('email.delete_template', `delete from email.templates where ${mine} and id = $id`)
+const remove = statement.tenant<One, object>('email.delete_template', `delete from email.templates where ${mine} and id = $id`)
 
 const deleteTemplate = write({
   method: 'DELETE',

@@ -16,7 +16,7 @@ export interface VersionRow {
   defaults: Record<string, unknown>
 }
 
-const select = statement<Tenant & { template: string; version: number }, VersionRow>(
+const select = statement.tenant<Tenant & { template: string; version: number }, VersionRow>(
   'email.find_template_version',
   `select version, subject, html, text, description, defaults from email.template_versions
     where ${mine} and template_id = $template and version = $version`,

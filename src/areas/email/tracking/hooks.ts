@@ -52,7 +52,7 @@ const click = hook({
 
 const noSuchMessage = { title: 'No such message', content: notice('bad', 'No such message', html`<p>The address is not complete, or was changed.</p>`) }
 
-const addressOf = statement<Tenant & { message: string; number: number }, { email: string }>(
+const addressOf = statement.tenant<Tenant & { message: string; number: number }, { email: string }>(
   'email.address_of_recipient',
   `select email from email.recipients
     where bucket = $bucket and account_id = $account and environment = $environment and message_id = $message and number = $number`,
@@ -75,7 +75,7 @@ const unsubscribe = hook({
   },
 })
 
-const lift = statement<Tenant & { message: string; number: number; since: Date }, { email: string }>(
+const lift = statement.tenant<Tenant & { message: string; number: number; since: Date }, { email: string }>(
   'email.lift_unsubscription',
   `delete from email.suppressions s using email.recipients r
     where s.bucket = $bucket and s.account_id = $account and s.environment = $environment and s.reason = 'unsubscribe'

@@ -29,7 +29,7 @@ interface Kept {
   readonly atMs: number
 }
 
-const track = operation(
+const track = operation.tenant(
   'email.track',
   {
     bucket: 'smallint',
@@ -56,7 +56,7 @@ interface Row extends Told {
   request_id: string | null
 }
 
-const load = statement<Tenant & { message: string; number: number }, Row>(
+const load = statement.tenant<Tenant & { message: string; number: number }, Row>(
   'email.load_tracked',
   `select m.id, r.email, m.bulk_id, m.tags, m.metadata, m.callback_url, m.request_id, r.delivered_at,
           accounts.clock_offset_ms(m.account_id, m.environment) as clock_offset_ms

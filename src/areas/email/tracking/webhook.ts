@@ -24,15 +24,15 @@ const TrackingWebhookSet = Type.Object({
   enabled: Type.Optional(Type.Boolean()),
 })
 
-const find = statement<Tenant, { webhook_id: string }>('email.find_tracking_webhook', `select webhook_id from email.tracking_webhooks where ${mine}`)
+const find = statement.tenant<Tenant, { webhook_id: string }>('email.find_tracking_webhook', `select webhook_id from email.tracking_webhooks where ${mine}`)
 
-const store = statement<Tenant & { webhook: string }, object>(
+const store = statement.tenant<Tenant & { webhook: string }, object>(
   'email.store_tracking_webhook',
   `insert into email.tracking_webhooks (bucket, account_id, environment, webhook_id) values ($bucket, $account, $environment, $webhook)
    on conflict (bucket, account_id, environment) do update set webhook_id = excluded.webhook_id`,
 )
 
-const forget = statement<Tenant, object>('email.forget_tracking_webhook', `delete from email.tracking_webhooks where ${mine}`)
+const forget = statement.tenant<Tenant, object>('email.forget_tracking_webhook', `delete from email.tracking_webhooks where ${mine}`)
 
 type Endpoint = Awaited<ReturnType<typeof getEndpoint>>
 
