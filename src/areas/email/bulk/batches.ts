@@ -20,7 +20,7 @@ const maxComplaints = 0.003
 
 const Payload = Type.Object({ bulk: Type.String(), batch: Type.Integer() })
 
-const standing = statement.tenant<Tenant, { clock_offset_ms: bigint; most: number | null }>(
+const standing = statement.home<{ account: string; environment: string }, { clock_offset_ms: bigint; most: number | null }>(
   'email.bulk_standing',
   `select accounts.clock_offset_ms($account::uuid, $environment::text) as clock_offset_ms, accounts.limit_of($account, 'email') as most`,
 )
@@ -36,7 +36,7 @@ export const batchJob: Job<App, typeof Payload> = {
     const row = await findBulk(app.db, tenant, payload.bulk)
     if (!row || row.status === 'completed' || row.status === 'cancelled') return { kind: 'done' }
     if (row.status === 'paused') return { kind: 'again', afterMs: pausedLookMs }
-    const { clock_offset_ms, most } = await one(app.db.query(standing, { ...tenant }))
+    const { clock_offset_ms, most } = await one(app.db.query(standing, { account: tenant.account, environment: tenant.environment }))
     const occasion = occasionNow(app.clock, tenant, clock_offset_ms)
     if (await pausedByItself(app, tenant, row)) return { kind: 'again', afterMs: pausedLookMs }
     if (payload.batch < row.batches) {

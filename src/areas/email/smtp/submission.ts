@@ -106,7 +106,7 @@ function isAllowed(ranges: readonly string[], peer: string): boolean {
   }))
 }
 
-const standing = statement.tenant<Tenant, { currency: string; is_suspended: boolean; clock_offset_ms: bigint; most: number | null }>(
+const standing = statement.home<{ account: string; environment: string }, { currency: string; is_suspended: boolean; clock_offset_ms: bigint; most: number | null }>(
   'email.standing_of',
   `select accounts.currency_of($account::uuid) as currency, accounts.is_suspended($account) as is_suspended,
           accounts.clock_offset_ms($account, $environment::text) as clock_offset_ms, accounts.limit_of($account, 'email') as most`,
@@ -135,7 +135,7 @@ function isUser(user: unknown): user is User {
 
 async function accepted(app: App, user: User, envelope: Envelope, content: Buffer, peer: Peer): Promise<Reply> {
   const { tenant } = user
-  const { currency, is_suspended, clock_offset_ms, most } = await one(app.db.query(standing, { ...tenant }))
+  const { currency, is_suspended, clock_offset_ms, most } = await one(app.db.query(standing, { account: tenant.account, environment: tenant.environment }))
   if (is_suspended) return reply(550, '5.7.1 ACCOUNT_SUSPENDED The account is suspended')
   if (!isCurrency(currency)) throw new Error(`the account has an unknown currency: ${currency}`)
   if (!(await isAdmitted(app, tenant, most))) return reply(451, '4.7.1 RATE_LIMIT_EXCEEDED Too many messages for the plan; try again in a minute')
