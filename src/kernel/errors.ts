@@ -103,7 +103,7 @@ export const errors = {
   ATTACHMENT_TOO_LARGE: [422, 'The message is larger than 25 MiB. Send smaller attachments, or link to them.'],
   ATTACHMENT_BLOCKED: [422, 'Mail servers refuse attachments of this kind. Send a link to the file instead.'],
   TOO_MANY_RECIPIENTS: [422, 'A message has at most 50 recipients. Send several, or a bulk.'],
-  MAIL_NOT_CONFIGURED: [422, 'This installation has no address to send mail from. Verify a domain, or ask the operator to set PAMOJA_MAIL_FROM.'],
+  MAIL_NOT_CONFIGURED: [422, 'There is no address that this mail could come from. Verify a domain under /v1/email/domains first.'],
   UNSUPPORTED_CURRENCY: [
     422,
     'This currency is not enabled here. Use one of the ISO 4217 codes listed in the documentation.',

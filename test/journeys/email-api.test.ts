@@ -215,6 +215,23 @@ describe('figures and the tracking webhook', () => {
   })
 })
 
+describe('an invoice', () => {
+  test('is mailed with its PDF, and is sent only once it was', async () => {
+    const ada = await world.account({ balance: 100 })
+    const item = { description: 'Chai', quantity: 1, unit_price: 100 }
+    const { body: invoice } = await ada.client.post('/v1/billing/invoices', { customer: { name: 'Juma' }, currency: 'KES', items: [item] })
+    const bad = await ada.client.post(`/v1/billing/invoices/${invoice.invoice_id}/send`, { email: 'juma' })
+    assert.deepEqual([bad.status, bad.body.error?.code], [422, 'INVALID_EMAIL'], JSON.stringify(bad.body))
+    const { status, body } = await ada.client.post(`/v1/billing/invoices/${invoice.invoice_id}/send`, { email: 'juma@shop.example' })
+    assert.equal(status, 200, JSON.stringify(body))
+    const { body: list } = await ada.client.get('/v1/email')
+    const mail = await mailIn(ada, list.data[0].message_id)
+    assert.match(mail.subject, /invoice/)
+    assert.deepEqual([mail.attachments.length, mail.attachments[0].content_type], [1, 'application/pdf'])
+    assert.equal((await toldOf(ada, invoice.invoice_id)).filter((event) => event === 'invoice.sent').length, 1)
+  })
+})
+
 describe('a message on its way', () => {
   test('can be cancelled and moved while it waits, sent again, and read', async () => {
     const ada = await world.account({ balance: 100 })

@@ -29,6 +29,8 @@ import { templateRoutes } from './templates/routes.ts'
 import { trackingHooks } from './tracking/hooks.ts'
 import { trackingWebhookRoutes } from './tracking/webhook.ts'
 
+export { type AccountMail, mailForAccount } from './sending/mail-for-account.ts'
+
 export const email: Area = {
   name: 'email',
   chapters: { email: { title: 'Email', about: 'Send mail, one message or many, from your own domain; follow what becomes of it.' } },

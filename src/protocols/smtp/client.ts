@@ -3,7 +3,7 @@
 // PIPELINING (RFC 2920), sender, recipient and DATA go out in one packet. TLS is used where it is offered; whether its
 // absence is put up with is the caller's choice.
 
-import { connect as connectTcp, type Socket } from 'node:net'
+import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { type ConnectionOptions, connect as connectTls, TLSSocket } from 'node:tls'
 import { encodeContent } from './content.ts'
 import { isPositive, maxReplyBytes, type Reply, ReplyReader, replyLine } from './reply.ts'
@@ -210,7 +210,7 @@ export class SmtpClient {
     plain.removeAllListeners('data')
     const secure = connectTls({
       socket: plain,
-      servername: servername ?? host,
+      ...named(servername ?? host),
       rejectUnauthorized: isRequired,
       ...(ca ? { ca } : {}),
     })
@@ -294,7 +294,7 @@ function dial({
   return new Promise((resolve, reject) => {
     const local = localAddress === undefined ? {} : { localAddress }
     const socket = isImplicitTls
-      ? connectTls({ host, port, servername: servername ?? host, ...(ca ? { ca } : {}), ...local })
+      ? connectTls({ host, port, ...named(servername ?? host), ...(ca ? { ca } : {}), ...local })
       : connectTcp({ host, port, ...local })
     const fail = (message: string, cause?: unknown) => {
       socket.destroy()
@@ -331,4 +331,9 @@ function shaken(socket: TLSSocket, ms: number): Promise<void> {
     socket.once('error', (cause) => fail(`the handshake failed: ${cause.message}`, cause))
     socket.once('close', () => fail('the connection was closed during the handshake'))
   })
+}
+
+/** An address is no name that a certificate could be asked for by. */
+function named(host: string): { servername?: string } {
+  return isIP(host) === 0 ? { servername: host } : {}
 }
