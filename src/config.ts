@@ -113,6 +113,15 @@ export const settings = {
     400,
     'Days for which events and deliveries are kept; an account sees as many as its plan or its operator gives it.',
   ),
+  PAMOJA_ENGINE_PROCESSES: integer(
+    0,
+    0,
+    64,
+    'Processes that look at pictures for identity checks, some 400 MB each when in use; 0 is one less than the processors.',
+  ),
+  PAMOJA_FACE_MODEL: optional(
+    'Face model of your own (ONNX, 112 x 112, input "input", output "output") instead of the bundled one.',
+  ),
   PAMOJA_ADMIN_HOST: host('127.0.0.1', 'Address of the admin listener (/metrics).'),
   PAMOJA_ADMIN_PORT: integer(9464, 0, 65535, 'Port of the admin listener; a free one when it is taken.'),
   PAMOJA_LOG_LEVEL: choice(['info', 'debug', 'warn', 'error', 'silent'], 'How much to log.'),

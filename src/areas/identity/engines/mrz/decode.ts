@@ -10,7 +10,7 @@ import {
   lineLengths,
   type Place,
   placesOf,
-  valueOf,
+  checkValueOf,
   weightsOf,
 } from './structure.ts'
 
@@ -209,11 +209,11 @@ interface Added {
 function addedBy(text: string, position: number, weights: { field: number[]; composite: number[] }): Added {
   let [field, composite] = [0, 0]
   for (let i = 0; i < text.length; i++) {
-    const value = valueOf(text[i] ?? '<')
+    const value = checkValueOf(text[i] ?? '<')
     field += value * (weights.field[position + i] ?? 0)
     composite += value * (weights.composite[position + i] ?? 0)
   }
-  return { value: valueOf(text[0] ?? '<'), field, composite }
+  return { value: checkValueOf(text[0] ?? '<'), field, composite }
 }
 
 /** Null: the check digit does not hold. */

@@ -116,7 +116,8 @@ function fit({ cells, left, right, weight }: Blob): Line | null {
   for (const { x, y, p } of cells) {
     const u = (x + 0.5 - middle) / half
     const terms = [1, u, u * u, y + 0.5]
-    matrix.forEach((row, r) => row.forEach((value, k) => (row[k] = value + p * (terms[r] ?? 0) * (terms[k] ?? 0))))
+    for (const [r, row] of matrix.entries())
+      for (const [k, value] of row.entries()) row[k] = value + p * (terms[r] ?? 0) * (terms[k] ?? 0)
   }
   const last = matrix[2]
   if (last) last[2] = (last[2] ?? 0) + weight * 0.02
@@ -140,7 +141,7 @@ function solveThree(matrix: readonly number[][]): number[] | null {
     for (const row of rows) {
       if (row === pivot) continue
       const factor = (row[i] ?? 0) / (pivot[i] ?? 1)
-      pivot.forEach((value, k) => (row[k] = (row[k] ?? 0) - factor * value))
+      for (const [k, value] of pivot.entries()) row[k] = (row[k] ?? 0) - factor * value
     }
   }
   return rows.map((row, i) => (row[3] ?? 0) / (row[i] ?? 1))

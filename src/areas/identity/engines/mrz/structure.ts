@@ -130,7 +130,7 @@ export const blockTexts: Readonly<Record<NonNullable<Place['block']>, readonly s
 }
 
 /** Value of a character in a check digit. */
-export function valueOf(character: string): number {
+export function checkValueOf(character: string): number {
   const index = characters.indexOf(character)
   return index < 36 ? index : 0
 }
@@ -159,7 +159,7 @@ export function failingIn(places: readonly Place[], text: string): string[] {
   let whole = 0
   places.forEach((place, i) => {
     const character = text[i] ?? '<'
-    const value = valueOf(character)
+    const value = checkValueOf(character)
     if (place.block === null && !place.alphabet.includes(character)) failing.add(place.name)
     if (place.role === 'check' && (letters.includes(character) || value !== (sums.get(place.field ?? '') ?? 0) % 10))
       failing.add(place.name)
@@ -168,19 +168,16 @@ export function failingIn(places: readonly Place[], text: string): string[] {
       sums.set(place.field, (sums.get(place.field) ?? 0) + value * (field[i] ?? 0))
     whole += value * (composite[i] ?? 0)
   })
-  for (const [name, part] of blocksOf(places, text)) {
-    const first = places.find((place) => place.name === name && place.block !== null)
-    if (first?.block && first.block !== 'country' && !blockTexts[first.block].includes(part)) failing.add(name)
-  }
+  for (const { name, block, part } of dateBlocksOf(places, text)) if (!blockTexts[block].includes(part)) failing.add(name)
   return [...failing]
 }
 
-function blocksOf(places: readonly Place[], text: string): [string, string][] {
-  const blocks: [string, string][] = []
+function dateBlocksOf(places: readonly Place[], text: string) {
+  const blocks: { name: string; block: 'month' | 'day'; part: string }[] = []
   for (let i = 0; i < places.length; i++) {
     const place = places[i]
     if (place?.block !== 'month' && place?.block !== 'day') continue
-    blocks.push([place.name, text.slice(i, i + 2)])
+    blocks.push({ name: place.name, block: place.block, part: text.slice(i, i + 2) })
     i += 1
   }
   return blocks
