@@ -160,7 +160,10 @@ export class Compute {
         this.#next()
       },
       (problem: Error) => {
-        this.#options.log.warn({ task: waiting.name, tries: waiting.tries }, `a compute process failed: ${problem.message}`)
+        this.#options.log.warn(
+          { task: waiting.name, tries: waiting.tries },
+          `a compute process failed: ${problem.message}`,
+        )
         if (this.#isStopped || waiting.tries >= maxTries) waiting.reject(new ComputeFailedError(problem.message))
         else this.#waiting.unshift(waiting)
         this.#next()

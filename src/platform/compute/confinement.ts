@@ -28,7 +28,9 @@ export async function startConfined(program: URL, programArguments: readonly str
 }
 
 function nodeArguments(): string[] {
-  const permission = process.allowedNodeEnvironmentFlags.has('--permission') ? '--permission' : '--experimental-permission'
+  const permission = process.allowedNodeEnvironmentFlags.has('--permission')
+    ? '--permission'
+    : '--experimental-permission'
   return ['--no-warnings', `--max-old-space-size=${heapMb}`, permission, '--allow-fs-read=*', '--allow-addons']
 }
 

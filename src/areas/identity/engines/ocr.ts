@@ -122,7 +122,12 @@ function flood(map: Float32Array, width: number, height: number, start: number, 
     ;[left, right, top, bottom] = [Math.min(left, x), Math.max(right, x), Math.min(top, y), Math.max(bottom, y)]
     sum += map[cell] ?? 0
     count += 1
-    const neighbours = [x > 0 && cell - 1, x < width - 1 && cell + 1, y > 0 && cell - width, y < height - 1 && cell + width]
+    const neighbours = [
+      x > 0 && cell - 1,
+      x < width - 1 && cell + 1,
+      y > 0 && cell - width,
+      y < height - 1 && cell + width,
+    ]
     for (const next of neighbours)
       if (next !== false && !seen[next] && (map[next] ?? 0) >= textThreshold) {
         seen[next] = 1
@@ -166,5 +171,11 @@ function greedy(data: Float32Array, steps: number, classes: number, letters: Rea
     previous = best
   }
   const confidence = read.reduce((sum, { probability }) => sum + probability, 0) / Math.max(1, read.length)
-  return { text: read.map(({ letter }) => letter).join('').trim(), confidence }
+  return {
+    text: read
+      .map(({ letter }) => letter)
+      .join('')
+      .trim(),
+    confidence,
+  }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether a picture is good enough to be judged at all. Sharpness is the variance of the Laplacian after the contrast was
 // stretched, since dark pictures that can be read would otherwise count as blurred.
-import { type Grey, type Image, greyOf, resize } from './image.ts'
+import { type Grey, greyOf, type Image, resize } from './image.ts'
 
 export interface Quality {
   readonly sharpness: number
@@ -98,7 +98,8 @@ function burntPart({ data, width, height }: Grey): number {
     return true
   }
   let burnt = 0
-  for (let row = 0; row < rows; row++) for (let column = 0; column < columns; column++) burnt += isBurnt(row, column) ? 1 : 0
+  for (let row = 0; row < rows; row++)
+    for (let column = 0; column < columns; column++) burnt += isBurnt(row, column) ? 1 : 0
   const part = burnt / Math.max(1, rows * columns)
   return part > 0.6 ? 0 : part
 }

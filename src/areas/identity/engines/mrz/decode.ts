@@ -5,12 +5,12 @@
 import { characters, classCount, type LineProbabilities, positionMarginals } from './marginals.ts'
 import {
   blockTexts,
+  checkValueOf,
   type Format,
   failingIn,
   lineLengths,
   type Place,
   placesOf,
-  checkValueOf,
   weightsOf,
 } from './structure.ts'
 

@@ -168,7 +168,8 @@ export function failingIn(places: readonly Place[], text: string): string[] {
       sums.set(place.field, (sums.get(place.field) ?? 0) + value * (field[i] ?? 0))
     whole += value * (composite[i] ?? 0)
   })
-  for (const { name, block, part } of dateBlocksOf(places, text)) if (!blockTexts[block].includes(part)) failing.add(name)
+  for (const { name, block, part } of dateBlocksOf(places, text))
+    if (!blockTexts[block].includes(part)) failing.add(name)
   return [...failing]
 }
 
