@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // One node: builds the App value from its parts, opens the doors, starts the workers, and takes it all down again in
 // the right order. Reads like a list; every line leads to the file that does it.
+import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { credentialStore } from './areas/accounts/area.ts'
-import { answersOf } from './areas/webhooks/deliveries/answers.ts'
-import { Dispatcher } from './areas/webhooks/deliveries/dispatcher.ts'
-import { type Config, StartError, settings } from './config.ts'
+import { answersOf, Dispatcher } from './areas/webhooks/area.ts'
+import type { Config } from './config.ts'
 import {
   applicationName,
   inSentences,
@@ -17,10 +17,9 @@ import {
   type StartedDatabase,
   startDatabase,
 } from './database.ts'
-import { errorCode } from './kernel/error-code.ts'
 import { msOfId, newUuid } from './kernel/ids.ts'
 import { PriceBook } from './ledger/prices.ts'
-import { rollUp } from './ledger/rollups.ts'
+import { ledgerPartitions, rollUp } from './ledger/rollups.ts'
 import { verifyLedger } from './ledger/verify.ts'
 import { certificatesIn } from './places.ts'
 import type { App } from './platform/app.ts'
@@ -43,17 +42,28 @@ import { RequestLog } from './platform/http/request-log.ts'
 import { Streams } from './platform/http/streams.ts'
 import { createHttp } from './platform/http.ts'
 import { Limits } from './platform/limits.ts'
+import { type AreaListener, openListener, type Place } from './platform/listeners.ts'
 import { createLog, type Logger } from './platform/log.ts'
 import { atMostEvery, Metrics } from './platform/metrics.ts'
 import { Leases } from './platform/nodes/leases.ts'
-import { type Chore, keepHouse, platformChores } from './platform/nodes/maintenance.ts'
+import {
+  type Chore,
+  keepHouse,
+  type Partitioned,
+  platformChores,
+  platformPartitions,
+} from './platform/nodes/maintenance.ts'
 import { joinNodes } from './platform/nodes/nodes.ts'
 import { Signals } from './platform/nodes/signals.ts'
 import type { OutboundPolicy } from './platform/outbound/customer-urls.ts'
 import { hostLookup, Outbound } from './platform/outbound.ts'
 import { Secrets } from './platform/secrets.ts'
 import { spendersOf } from './platform/spending.ts'
+import { placesOf } from './platform/storage/places.ts'
+import { serveSignedFiles } from './platform/storage/send-file.ts'
+import { Storage } from './platform/storage.ts'
 import { startTracer } from './platform/tracing.ts'
+import { leaseSetting } from './platform/work/lease.ts'
 import { queues } from './platform/work/queues.ts'
 import { Work } from './platform/work.ts'
 import { simulate } from './simulation.ts'
@@ -91,6 +101,10 @@ export interface RunningNode {
   port: number
   caFile: string | null
   adminUrl: string
+  /** What it is made of. */
+  areas: readonly Area[]
+  /** Where else it listens, simulators included: name -> URL. */
+  listeners: Readonly<Record<string, string>>
   stop(): Promise<void>
 }
 
@@ -117,6 +131,7 @@ export async function startNode({
         waitMs: config.PAMOJA_DATABASE_WAIT_SECONDS * 1_000,
         statementTimeoutMs,
         applicationName,
+        sessionSettings: leaseSetting(config.PAMOJA_JOB_LEASE_SECONDS),
       },
       (error) => log.warn({ error }, 'an idle database connection was lost'),
     )
@@ -140,7 +155,7 @@ export async function startNode({
     const ready = new Promise<void>((resolve) => {
       tellReady = resolve
     })
-    const simulators = await simulate({ config, home, clock, log, caFile: identity.caFile, ready, stops })
+    const simulators = await simulate(areas, { config, home, clock, log, caFile: identity.caFile, ready, stops })
     const app = await buildApp({ config, areas, clock, log, db, address, dispatcher, simulators })
     if (app.tracer) stops.push(app.tracer.stop)
     await startWorkers(app, areas, dispatcher, stops)
@@ -157,15 +172,18 @@ export async function startNode({
           (error) => log.error({ error }, 'the new certificate cannot be used; the old one stays'),
         ),
       )
-    const admin = await openAdmin(app)
+    const metrics = await openListener(app, admin, identity)
     // Figures can be read until everything else has stopped.
-    stops.splice(1, 0, admin.close)
+    stops.splice(1, 0, () => metrics.close(0))
+    const opened = await openListeners(app, areas, identity, stops)
     const node = {
       app,
+      areas,
       url: app.publicUrl,
       port,
       caFile: identity.caFile,
-      adminUrl: admin.url,
+      adminUrl: metrics.url,
+      listeners: { ...Object.fromEntries(app.simulators.addresses), ...opened },
       stop: () => stopAll(stops, log),
     }
     await beforeServing?.(node)
@@ -199,7 +217,10 @@ interface Parts {
 async function buildApp({ config, areas, clock, log, db, address, dispatcher, simulators }: Parts): Promise<App> {
   const nodeId = newUuid(clock.nowMs())
   const version = packageVersion()
-  const signals = new Signals(db)
+  const signals = new Signals(
+    db,
+    areas.flatMap((area) => area.topics ?? []),
+  )
   const secrets = new Secrets(db, await rootKeys(config))
   await secrets.start()
   const tokens = new Tokens({ db, secrets, clock, issuer: config.PAMOJA_PUBLIC_URL ?? 'pamoja' })
@@ -208,6 +229,8 @@ async function buildApp({ config, areas, clock, log, db, address, dispatcher, si
   const endpoint = config.OTEL_EXPORTER_OTLP_ENDPOINT
   const tracer = endpoint ? await startTracer({ endpoint, version, nodeId, log }) : null
   const outbox = new Outbox(dispatcher, tracer)
+  const carrierOutbound = new Outbound({ policy: await carrierPolicy(config), lookup: hostLookup })
+  const places = await placesOf(config, carrierOutbound, clock)
   return {
     config,
     version,
@@ -222,15 +245,20 @@ async function buildApp({ config, areas, clock, log, db, address, dispatcher, si
     db,
     signals,
     committer,
-    work: new Work<App>({ db, committer, clock, log, nodeId, jobs, roles: config.PAMOJA_ROLES, tracer }),
+    work: new Work<App>({
+      ...{ db, committer, clock, log, nodeId, jobs, tracer },
+      roles: config.PAMOJA_ROLES,
+      leaseSeconds: config.PAMOJA_JOB_LEASE_SECONDS,
+    }),
     catalogue: catalogueOf(areas),
     spendByCountry: spendersOf(areas),
     outbox,
     courier: dispatcher,
     outbound: new Outbound({ policy: await outboundPolicy(config) }),
-    carrierOutbound: new Outbound({ policy: await carrierPolicy(config), lookup: hostLookup }),
+    carrierOutbound,
     leases: new Leases({ db, nodeId, log }),
     secrets,
+    storage: new Storage({ db, secrets, clock, places, publicUrl: () => address.publicUrl }),
     tokens,
     limits: new Limits({ db, signals, nodeId }),
     idempotency: new Idempotency(db, secrets),
@@ -283,7 +311,11 @@ async function startWorkers(app: App, areas: readonly Area[], dispatcher: Dispat
   stops.push(await joinNodes(app))
   stops.push(noteKeyUse(app))
   stops.push(careForTokens(app))
-  const chores = [...platformChores, ...ledgerChores(app), ...areas.flatMap((area) => area.chores ?? [])]
+  const chores = [
+    ...platformChores(partitionsOf(areas)),
+    ...ledgerChores(app),
+    ...areas.flatMap((area) => area.chores ?? []),
+  ]
   if (app.config.PAMOJA_ROLES.includes('timers')) stops.push(keepHouse(app, chores))
   stops.push(() => app.outbound.close())
   stops.push(() => app.carrierOutbound.close())
@@ -296,6 +328,11 @@ async function startWorkers(app: App, areas: readonly Area[], dispatcher: Dispat
   dispatcher.start(app)
   stops.push(() => dispatcher.stop())
   watchFigures(app)
+}
+
+/** Every table that is cut by time. */
+export function partitionsOf(areas: readonly Pick<Area, 'partitions'>[]): Partitioned[] {
+  return [...platformPartitions, ...ledgerPartitions, ...areas.flatMap((area) => area.partitions ?? [])]
 }
 
 /** Roll-ups, and every hour a proof of the whole ledger. A problem it finds is the one figure that must wake somebody. */
@@ -389,7 +426,9 @@ interface Doors {
 function openDoors(app: App, areas: readonly Area[], identity: { key: string; cert: string }): Doors {
   const trustedProxies = addressList(app.config.PAMOJA_TRUSTED_PROXIES)
   if (!trustedProxies) throw new Error('PAMOJA_TRUSTED_PROXIES is empty')
-  const routes = app.config.PAMOJA_ROLES.includes('api') ? areas.flatMap((area) => area.routes) : []
+  const isApi = app.config.PAMOJA_ROLES.includes('api')
+  const routes = isApi ? areas.flatMap((area) => area.routes) : []
+  const hooks = isApi ? areas.flatMap((area) => area.hooks ?? []) : []
   const state = { draining: false }
   let early: (() => void)[] | null = []
   const open = (): void => {
@@ -403,6 +442,7 @@ function openDoors(app: App, areas: readonly Area[], identity: { key: string; ce
   const http = createHttp({
     app,
     routes,
+    hooks,
     streams,
     trustedProxies,
     serverFactory: (handler) => {
@@ -431,8 +471,8 @@ function openDoors(app: App, areas: readonly Area[], identity: { key: string; ce
     return reply.code(found.status === 'unavailable' ? 503 : 200).send(found)
   })
   http.get('/.well-known/jwks.json', { config: { open: true } }, async () => app.tokens.jwks())
+  serveSignedFiles(http, app)
   docs(http, app, areas)
-  if (app.config.PAMOJA_ROLES.includes('api')) for (const area of areas) area.mount?.(http, app)
   const { listener } = holder
   if (!listener) throw new Error('the HTTP server was not made')
   return {
@@ -457,43 +497,49 @@ async function listen(listener: Listener, http: FastifyInstance, config: Config)
   return listener.listen(config.PAMOJA_PORT, config.PAMOJA_HOST)
 }
 
-/** Prometheus metrics on a listener of their own, which takes a free port when its own is taken. */
-async function openAdmin(app: App): Promise<{ url: string; close(): Promise<void> }> {
-  const { metrics } = app
-  const server = createServer((request, response) => {
-    if (request.url?.split('?')[0] !== '/metrics') return void response.writeHead(404).end()
-    metrics.text().then(
-      (text) => response.writeHead(200, { 'content-type': metrics.contentType }).end(text),
-      () => response.writeHead(500).end(),
-    )
-  })
-  const { PAMOJA_PORT: apiPort, PAMOJA_ADMIN_HOST: host, PAMOJA_ADMIN_PORT: adminPort } = app.config
-  const isChosen = apiPort === settings.PAMOJA_PORT.default || adminPort !== settings.PAMOJA_ADMIN_PORT.default
-  const ownPort = isChosen ? adminPort : 0
-  const bind = (port: number): Promise<void> =>
-    new Promise((done, failed) => {
-      server.once('error', failed)
-      server.listen(port, host, () => {
-        server.off('error', failed)
-        done()
-      })
+/** Prometheus metrics, on a port that customers do not reach. */
+const admin: Pick<AreaListener, 'name' | 'scheme' | 'host' | 'port' | 'open'> = {
+  name: 'admin',
+  scheme: 'http',
+  host: 'PAMOJA_ADMIN_HOST',
+  port: 'PAMOJA_ADMIN_PORT',
+  async open({ metrics }, { host, port }) {
+    const server = createServer((request, response) => {
+      if (request.url?.split('?')[0] !== '/metrics') return void response.writeHead(404).end()
+      metrics.text().then(
+        (text) => response.writeHead(200, { 'content-type': metrics.contentType }).end(text),
+        () => response.writeHead(500).end(),
+      )
     })
-  await bind(ownPort)
-    .catch(() => bind(0))
-    .catch((cause) => {
-      const sentence = `This machine has no address ${host} to show /metrics at (${errorCode(cause)})`
-      throw new StartError(`${sentence}: correct PAMOJA_ADMIN_HOST.`, { cause })
-    })
-  const address = server.address()
-  const port = typeof address === 'object' && address ? address.port : ownPort
-  return {
-    url: `http://${host}:${port}`,
-    close: () =>
-      new Promise((done) => {
-        server.closeAllConnections()
-        server.close(() => done())
-      }),
+    server.listen(port, host)
+    await once(server, 'listening')
+    const address = server.address()
+    return {
+      port: typeof address === 'object' && address ? address.port : port,
+      close: () =>
+        new Promise((done) => {
+          server.closeAllConnections()
+          server.close(() => done())
+        }),
+    }
+  },
+}
+
+/** Opens what areas listen on beside the API, where the node has the role for it. Gives their addresses by name. */
+async function openListeners(
+  app: App,
+  areas: readonly Area[],
+  identity: Place['identity'],
+  stops: Stops,
+): Promise<Record<string, string>> {
+  const addresses: Record<string, string> = {}
+  for (const listener of areas.flatMap((area) => area.listeners ?? [])) {
+    if (!app.config.PAMOJA_ROLES.includes(listener.role)) continue
+    const opened = await openListener(app, listener, identity)
+    stops.push(() => opened.close(finishRequestsMs))
+    addresses[listener.name] = opened.url
   }
+  return addresses
 }
 
 /** Last started, first stopped. One failure does not keep the rest from stopping. */

@@ -6,13 +6,14 @@ import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { createTestDatabase } from '../../test/database.ts'
 import { patienceMs } from '../../test/eventually.ts'
+import { runs } from '../../test/properties.ts'
 import { AppError } from '../kernel/errors.ts'
 import { newUuid } from '../kernel/ids.ts'
 import type { PriceQuery } from '../platform/app.ts'
 import { Signals } from '../platform/nodes/signals.ts'
 import { announcePrices, listPrices, type NewPrice, PriceBook, removePrice, setPrice } from './prices.ts'
 
-const database = await createTestDatabase(['0001_platform.sql', '0002_ledger.sql'])
+const database = await createTestDatabase(['platform', 'ledger'])
 const db = database.connect()
 after(() => database.drop())
 
@@ -94,7 +95,7 @@ test('the most exact price in force wins, and of equally exact ones the latest',
         }
       },
     ),
-    { numRuns: 15 },
+    { numRuns: runs(15) },
   )
 })
 

@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts'
 import { eventually } from '../../test/eventually.ts'
+import { runs } from '../../test/properties.ts'
 import { AppError } from '../kernel/errors.ts'
 import { newUuid } from '../kernel/ids.ts'
 import { systemClock } from './clock.ts'
@@ -167,7 +168,7 @@ test('any text, number, moment and bytes come back from a batch, each to its own
         items.map((one) => ({ ...one, node: nodeId })),
       )
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   )
 })
 

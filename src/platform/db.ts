@@ -62,6 +62,8 @@ export interface DatabaseOptions {
   waitMs?: number
   statementTimeoutMs: number
   applicationName: string
+  /** Settings of every session, such as `pamoja.job_lease`: names and values without spaces. */
+  sessionSettings?: Readonly<Record<string, string>>
 }
 
 export interface TxOptions {
@@ -181,11 +183,13 @@ export class Database implements Queryable {
   }
 
   #connection(): pg.ClientConfig {
+    const settings = Object.entries(this.#options.sessionSettings ?? {})
     return {
       connectionString: this.#options.url,
       application_name: this.#options.applicationName,
       connectionTimeoutMillis: this.#options.waitMs ?? defaultWaitMs,
       statement_timeout: this.#options.statementTimeoutMs,
+      ...(settings.length > 0 ? { options: settings.map(([name, value]) => `-c ${name}=${value}`).join(' ') } : {}),
       keepAlive: true,
       keepAliveInitialDelayMillis: keepAliveMs,
       types: { getTypeParser },

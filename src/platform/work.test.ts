@@ -8,8 +8,9 @@ import { bucketOf, idOf, newUuid } from '../kernel/ids.ts'
 import { systemClock } from './clock.ts'
 import { createLog } from './log.ts'
 import type { Tenant } from './tenant.ts'
+import { defaultLeaseSeconds } from './work/lease.ts'
 import { failedJobs } from './work/queues.ts'
-import { type Job, leaseSeconds, type NewJob, type Outcome, type Run, Work } from './work.ts'
+import { type Job, type NewJob, type Outcome, type Run, Work } from './work.ts'
 
 interface Row {
   id: string
@@ -61,7 +62,7 @@ test('a job starts on the node that made it, from memory, as soon as it is writt
   const born = await rowOf(job)
   assert.equal(born?.owner, node)
   assert.equal(born?.attempt, 1)
-  assert.ok(born && born.due_in > 5 && born.due_in <= leaseSeconds, 'leased to the node that made it')
+  assert.ok(born && born.due_in > 5 && born.due_in <= defaultLeaseSeconds, 'leased to the node that made it')
   // Its lease keeps it from being polled: only its own node can start it, from the moment it is complete.
   work.begin(job)
   work.start({ node })
@@ -254,7 +255,7 @@ test('a long run keeps its lease, and nobody else begins it meanwhile', async ()
   })
   const job = await due('long')
   await until(async () => runs === 1, 'the run')
-  assert.ok(((await rowOf(job))?.due_in ?? 0) <= leaseSeconds, 'leased no longer than a new row is')
+  assert.ok(((await rowOf(job))?.due_in ?? 0) <= defaultLeaseSeconds, 'leased no longer than a new row is')
   await database.sql(`update work.jobs set run_at = now() + interval '3 seconds' where id = $1`, [job.id])
   await until(async () => ((await rowOf(job))?.due_in ?? 0) > 4, 'the lease to be extended')
   release.resolve()

@@ -2,7 +2,7 @@
 // Jobs. A job row is written by the statement that made the need for it and removed by the one that met it. Rows are
 // born leased to the node that made them, which starts them from memory once its commit returns; the table is read only
 // for what is scheduled, failed or orphaned. A lease is `run_at` pushed forward: the jobs of a dead node fall due by
-// themselves, within leaseSeconds, and recovery is the ordinary poll.
+// themselves, within the lease, and recovery is the ordinary poll.
 import type { Static, TSchema } from 'typebox'
 import { backoffMs } from '../kernel/backoff.ts'
 import { bucketCount, buckets, newUuid, nilUuid } from '../kernel/ids.ts'
@@ -13,12 +13,11 @@ import { type Logger, messageOf } from './log.ts'
 import { mine, type Tenant, tenantOf } from './tenant.ts'
 import type { Trace, Tracer } from './tracing.ts'
 import { Lane, laneName, type Row } from './work/lane.ts'
-
-/** How long a job waits for a node that may have died before another takes it; work.lease() is the same in SQL. */
-export const leaseSeconds = 10
+import { defaultLeaseSeconds } from './work/lease.ts'
 
 const pollMs = 250
-const extendMs = 2_000
+/** How often leases are extended while one lasts. */
+const extensionsPerLease = 5
 /** How long a job waits that could not reach the database. */
 const awayMs = 1_000
 const maxClaim = 200
@@ -193,6 +192,8 @@ export interface WorkOptions<Context> {
   /** Roles this node plays; jobs of other roles are left to other nodes. */
   roles: readonly string[]
   tracer?: Tracer | null
+  /** What work.lease() gives in the sessions of `db` and of the committer; 10 unless told. */
+  leaseSeconds?: number
 }
 
 /** A job in this node's memory. */
@@ -206,6 +207,7 @@ interface Held {
 
 export class Work<Context> {
   readonly #options: WorkOptions<Context>
+  readonly leaseSeconds: number
   readonly #lanes = new Map<string, Lane<Job<Context>>>()
   /** What this node has leased, whether it runs or waits. */
   readonly #held = new Map<string, Held>()
@@ -217,6 +219,7 @@ export class Work<Context> {
 
   constructor(options: WorkOptions<Context>) {
     this.#options = options
+    this.leaseSeconds = options.leaseSeconds ?? defaultLeaseSeconds
     for (const job of options.jobs) this.#open(job, null)
   }
 
@@ -308,6 +311,7 @@ export class Work<Context> {
   start(context: Context): void {
     this.#context = context
     if (this.#lanes.size === 0) return
+    const extendMs = (this.leaseSeconds * 1_000) / extensionsPerLease
     this.#timers = [setInterval(() => this.poke(), pollMs), setInterval(() => void this.#extendHeld(), extendMs)]
     for (const timer of this.#timers) timer.unref()
     for (const lane of this.#lanes.values()) this.#fill(lane)
@@ -381,7 +385,7 @@ export class Work<Context> {
       buckets,
       lanes: room.map(({ lane }) => lane.name),
       limits: room.map(({ most }) => most),
-      leases: room.map(() => leaseSeconds),
+      leases: room.map(() => this.leaseSeconds),
     })
     this.#claimed(rows)
     const full = room.filter(({ lane, most }) => rows.filter((row) => row.lane === lane.name).length === most)
@@ -395,7 +399,7 @@ export class Work<Context> {
       buckets,
       lane: lane.name,
       most,
-      lease: leaseSeconds,
+      lease: this.leaseSeconds,
       since: lane.lastAccount,
       passedOver,
     })
@@ -536,7 +540,7 @@ export class Work<Context> {
       buckets: jobs.map(({ bucket }) => bucket),
       ids: jobs.map(({ id }) => id),
       attempts: jobs.map(({ attempt }) => attempt),
-      leases: jobs.map(() => leaseSeconds),
+      leases: jobs.map(() => this.leaseSeconds),
     })
   }
 

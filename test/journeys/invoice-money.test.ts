@@ -17,6 +17,7 @@ import { bucketOf, uuidOf } from '../../src/kernel/ids.ts'
 import { walletsOf } from '../../src/ledger/wallets.ts'
 import { one } from '../../src/platform/db.ts'
 import type { Occasion } from '../../src/platform/events.ts'
+import { runs } from '../properties.ts'
 import { startWorld, type World } from '../world.ts'
 
 let world: World
@@ -84,7 +85,7 @@ test('what a customer paid is on the invoices or in hand, and the wallet holds i
       const [wallet] = await walletsOf(world.app.db, tenant)
       assert.equal(wallet?.balanceMicros ?? 0n, BigInt(paid) - BigInt(fees))
     }),
-    { numRuns: 25 },
+    { numRuns: runs(25) },
   )
 })
 

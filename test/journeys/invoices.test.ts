@@ -13,6 +13,7 @@ import { one } from '../../src/platform/db.ts'
 import { type Client, refusal } from '../client.ts'
 import { startMarket } from '../market.ts'
 import { settled } from '../paying.ts'
+import { runs } from '../properties.ts'
 import { eventually, tenantOf } from '../world.ts'
 
 const { world, sql, receiver } = await startMarket(0.05)
@@ -531,7 +532,7 @@ test('numbers have no gaps and none comes twice, whoever finalises at once and w
         assert.equal(status, aborts[i] ? 'draft' : 'open')
       })
     }),
-    { numRuns: 5 },
+    { numRuns: runs(5) },
   )
 })
 

@@ -16,6 +16,7 @@ import { findAttempt, findPayment } from '../../src/areas/payments/store.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import { startMarket } from '../market.ts'
 import { settled } from '../paying.ts'
+import { runs } from '../properties.ts'
 import { eventually } from '../world.ts'
 
 const { world, sql } = await startMarket(0.04)
@@ -179,7 +180,7 @@ test('counted together is counted one after the other', async () => {
         assert.equal(told[i]['distinct phone ip_address 86400 '], String(phones.size))
       })
     }),
-    { numRuns: 40 },
+    { numRuns: runs(40) },
   )
 })
 

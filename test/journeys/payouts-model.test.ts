@@ -12,6 +12,7 @@ import { uuidOf } from '../../src/kernel/ids.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { walletsOf } from '../../src/ledger/wallets.ts'
 import type { Tenant } from '../../src/platform/tenant.ts'
+import { runs } from '../properties.ts'
 import { startWorld, tenantOf, type World } from '../world.ts'
 
 let world: World
@@ -91,7 +92,7 @@ test('a payout is what its model says, and so is the wallet', async () => {
         held: count('processing') * (micros + fee),
       })
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   )
   assert.deepEqual((await verifyLedger(app.db)).problems, [])
 })

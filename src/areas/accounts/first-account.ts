@@ -58,7 +58,9 @@ async function newTestKey(app: Means, tx: Tx, row: AccountRow, key?: string): Pr
 }
 
 async function newOperatorKey(app: Means, tx: Tx, row: AccountRow): Promise<string> {
-  return (await storeNewKey(app, tx, { ...ownKey(row), name: 'Operator key', scopes: ['*', 'operator'] })).key
+  return (
+    await storeNewKey(app, tx, { ...ownKey(row), environment: 'live', name: 'Operator key', scopes: ['*', 'operator'] })
+  ).key
 }
 
 function ownKey(row: AccountRow): Omit<KeyToStore, 'name' | 'scopes'> {

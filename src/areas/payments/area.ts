@@ -2,8 +2,8 @@
 // The door of the payments area.
 import type { Area } from '../../platform/area.ts'
 import { bankSandboxRoutes } from './bank/sandbox.ts'
-import { declareTaker, mountCallbacks } from './callbacks/callbacks.ts'
-import { mountChallenges } from './cards/challenge.ts'
+import { callbackHook, declareTaker } from './callbacks/callbacks.ts'
+import { challengeHooks } from './cards/challenge.ts'
 import { cardRoutes } from './cards/routes.ts'
 import { settlementJob } from './cards/settlement.ts'
 import { discrepancyRoutes } from './discrepancies.ts'
@@ -16,7 +16,7 @@ import { blacklistRoutes } from './fraud/entries.ts'
 import { velocityChore } from './fraud/retention.ts'
 import { riskRoutes } from './fraud/risk-check.ts'
 import { ruleRoutes } from './fraud/rules.ts'
-import { mountLogos } from './logos.ts'
+import { logoHooks } from './logos.ts'
 import { spreadJob } from './payouts/bulk.ts'
 import { chunkJob } from './payouts/chunk.ts'
 import { payoutOperatorRoutes } from './payouts/operator.ts'
@@ -26,7 +26,7 @@ import { batchedPayoutJob, payoutJob } from './payouts/submit.ts'
 import { gatewayOf } from './providers/gateway.ts'
 import { operatorRoutes } from './providers/operator.ts'
 import { paymentCharges } from './providers/terms.ts'
-import { mountReceipts } from './receipts/page.ts'
+import { receiptHook } from './receipts/page.ts'
 import { reconciliation } from './reconciliation/reconciliation.ts'
 import { takeRefund } from './refunds/callbacks.ts'
 import { refundOperatorRoutes } from './refunds/operator.ts'
@@ -41,6 +41,27 @@ declareTaker('payout', takeResult)
 
 export const payments: Area = {
   name: 'payments',
+  chapters: {
+    payments: { title: 'Payments', about: 'Collect money by mobile money, card and bank.' },
+    refunds: { title: 'Refunds', about: 'Give a payment back, all of it or in parts.' },
+    disputes: { title: 'Disputes', about: 'Card payments that a payer has contested.' },
+    payouts: {
+      title: 'Payouts',
+      about: 'Send money to phones and bank accounts, one at a time or ten thousand at once.',
+    },
+    fraud: { title: 'Fraud', about: 'Rules, blacklists and checks that decide which payments and payouts go ahead.' },
+  },
+  uses: ['webhooks'],
+  scopes: [
+    scopeArea('payments', { limit: 'payments' }),
+    scopeArea('payouts', { limit: 'payments' }),
+    scopeArea('fraud', { limit: 'payments' }),
+  ],
+  limits: [planLimit('payments')],
+  topics: ['payments'],
+  partitions: [{ table: 'payments.risk_checks', period: 'month', ahead: 2, keepDays: 400 }],
+  settings: paymentSettings,
+  simulators: [paymentProviders],
   routes: [
     ...paymentRoutes,
     ...refundRoutes,
@@ -73,12 +94,7 @@ export const payments: Area = {
   chores: [velocityChore],
   charges: paymentCharges,
   events: [paymentEvents, refundEvents, payoutEvents, fraudEvents].flatMap((group) => Object.values(group)),
-  mount: (http, app) => {
-    mountCallbacks(http, app)
-    mountChallenges(http, app)
-    mountReceipts(http, app)
-    mountLogos(http)
-  },
+  hooks: [callbackHook, ...challengeHooks, receiptHook, ...logoHooks],
   start: async (app) => {
     reconciliation.measure(app)
     return gatewayOf(app).start()
@@ -112,3 +128,8 @@ export {
   open as underWay,
   type PaymentRow,
 } from './store.ts'
+
+import { scopeArea } from '../../platform/auth/scopes.ts'
+import { planLimit } from '../../platform/limits/plan-limits.ts'
+import { paymentProviders } from './providers/simulated.ts'
+import { paymentSettings } from './settings.ts'

@@ -8,6 +8,7 @@ import fc from 'fast-check'
 import pg from 'pg'
 import { balanceOfContra } from '../../../test/contra.ts'
 import { patienceMs } from '../../../test/eventually.ts'
+import { runs } from '../../../test/properties.ts'
 import { type Account, startWorld, type World } from '../../../test/world.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { bucketOf, uuidOf } from '../../kernel/ids.ts'
@@ -78,7 +79,7 @@ test('any history of verdicts ends as the table of states says, step by step', a
       assert.deepEqual(await toldOf(account), model.told)
       await assertMoney(tenant, account, model.status === 'completed', model.suspense)
     }),
-    { ...bounded, numRuns: 60 },
+    { ...bounded, numRuns: runs(60) },
   )
   assert.deepEqual((await verifyLedger(world.app.db)).problems, [])
 })
@@ -96,7 +97,7 @@ test('verdicts that come all at once settle a payment once, and what the provide
       if (wasPaid) assert.ok(body.status === 'completed' || isMismatched, `it is ${body.status}`)
       await assertMoney(tenant, account, body.status === 'completed', isMismatched ? otherAmount : 0n)
     }),
-    { ...bounded, numRuns: 60 },
+    { ...bounded, numRuns: runs(60) },
   )
   assert.deepEqual((await verifyLedger(world.app.db)).problems, [])
 })

@@ -2,10 +2,12 @@
 // The door of the SMS area.
 import type { App } from '../../platform/app.ts'
 import type { Area } from '../../platform/area.ts'
+import { scopeArea } from '../../platform/auth/scopes.ts'
+import { planLimit } from '../../platform/limits/plan-limits.ts'
 import { analyticsRoutes } from './analytics.ts'
 import { batchJob } from './batches/complete.ts'
 import type { Intake } from './carrier.ts'
-import { mountNotices } from './carriers/http-notices.ts'
+import { noticeHooks } from './carriers/http-notices.ts'
 import { optOutRoutes } from './consent/routes.ts'
 import { strayChore } from './delivery/queue.ts'
 import { receiptChores, takeReceipt } from './delivery/receipts.ts'
@@ -14,8 +16,8 @@ import { smsEvents } from './events.ts'
 import { joinJob } from './inbound/join.ts'
 import { takeAnswer } from './inbound/replies.ts'
 import { takeIncoming } from './inbound/take.ts'
-import { mountOptOutPage } from './links/opt-out-links.ts'
-import { mountShortLinks, shortLinkChore } from './links/short-links.ts'
+import { optOutHook } from './links/opt-out-links.ts'
+import { shortLinkChore, shortLinkHook } from './links/short-links.ts'
 import { networkOf } from './network/network.ts'
 import { numberRoutes } from './numbers/routes.ts'
 import { accountRoutes } from './operator/accounts.ts'
@@ -31,10 +33,22 @@ import { textChore } from './retention.ts'
 import { messageRoutes } from './routes.ts'
 import { behaviourRoutes, followBehaviours } from './sandbox/behaviour.ts'
 import { sandboxRoutes } from './sandbox/inbound.ts'
+import { messageCentre } from './sandbox/message-centre.ts'
 import { senderRoutes } from './senders/routes.ts'
 
 export const sms: Area = {
   name: 'sms',
+  chapters: {
+    sms: {
+      title: 'SMS',
+      about: 'Send and receive texts: one or many, now or later, with opt-outs, sender ids and numbers of your own.',
+    },
+  },
+  scopes: [scopeArea('sms', { limit: 'sms' })],
+  limits: [planLimit('sms')],
+  topics: ['sms', 'sms-permissions'],
+  partitions: [{ table: 'sms.messages', period: 'month', ahead: 2, keepDays: null, fill: 50 }],
+  simulators: [messageCentre],
   routes: [
     ...messageRoutes,
     ...analyticsRoutes,
@@ -57,17 +71,14 @@ export const sms: Area = {
   chores: [...receiptChores, strayChore, textChore, shortLinkChore],
   charges: smsCharges,
   spendByCountry,
-  mount: (http, app) => {
-    mountOptOutPage(http, app)
-    mountShortLinks(http, app)
-    mountNotices(http, app, intakeOf(app))
-    followBehaviours(app)
-  },
+  hooks: [optOutHook, shortLinkHook, ...noticeHooks(intakeOf)],
   health: (app) => networkOf(app).health(),
-  start: (app) =>
-    app.config.PAMOJA_ROLES.includes('carriers')
+  start: (app) => {
+    followBehaviours(app)
+    return app.config.PAMOJA_ROLES.includes('carriers')
       ? networkOf(app).start(intakeOf(app), submitJobs)
-      : networkOf(app).follow(),
+      : networkOf(app).follow()
+  },
 }
 
 function intakeOf(app: App): Intake {

@@ -4,13 +4,14 @@
 import { type BlockList, isIP, isIPv6 } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { parseAddress } from '../../kernel/addresses.ts'
-import { AppError } from '../../kernel/errors.ts'
+import { AppError, type ErrorCode } from '../../kernel/errors.ts'
 import { newIdAndUuid } from '../../kernel/ids.ts'
 import type { App } from '../app.ts'
 import { allows } from '../auth/scopes.ts'
 import type { Principal } from '../auth.ts'
 import { isUnavailable } from '../db.ts'
 import { rateHeaders } from '../limits/headers.ts'
+import { limitCode } from '../limits/plan-limits.ts'
 import type { Policy } from '../limits/share.ts'
 import type { Admission } from '../limits.ts'
 import type { Route } from '../route.ts'
@@ -40,12 +41,14 @@ export function enter(
   reply: FastifyReply,
   done: Done,
 ): void {
-  const { compiled = null, allow = null, open } = request.routeOptions.config
+  const { compiled = null, allow = null, open, hook } = request.routeOptions.config
   const exchange = begin(app, trustedProxies, request, reply, compiled)
   exchange.allow = request.is404 ? methods.allowedAt(request.url) : allow
   const correlation = request.headers['x-correlation-id']
   if (typeof correlation === 'string' && /^[\x20-\x7e]{1,128}$/.test(correlation))
     reply.header('x-correlation-id', correlation)
+  // Its own limits are asked next, and by nobody else.
+  if (hook) return done()
   // Which route it is, is not read from the path: that can be written in more ways than one.
   const isApi = compiled !== null || exchange.allow !== null || request.url.startsWith('/v1')
   if (open || !isApi || bringsKeyInForm(request))
@@ -78,7 +81,8 @@ function credentialOf({ headers, raw: { rawHeaders } }: FastifyRequest): string 
 /** Lets in whoever brought the key in a form, by the same rules as everyone else. Other routes take no key there. */
 export async function enterByForm(app: App, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const { body, exchange } = request
-  const given = exchange.compiled?.route.form && typeof body === 'object' && body !== null && 'client_secret' in body
+  const given =
+    exchange.compiled?.route.keyInForm && typeof body === 'object' && body !== null && 'client_secret' in body
   if (!given)
     throw refusalOf(
       app,
@@ -173,7 +177,7 @@ function beginSpan(tracer: Tracer, { method, headers, routeOptions, exchange }: 
 /** OAuth 2 client credentials stand in the body, so the key is looked at once the body is read. */
 function bringsKeyInForm({ exchange, headers }: FastifyRequest): boolean {
   const form = headers['content-type']?.toLowerCase().startsWith('application/x-www-form-urlencoded') ?? false
-  return form && headers.authorization === undefined && exchange.compiled?.route.form === true
+  return form && headers.authorization === undefined && exchange.compiled?.route.keyInForm === true
 }
 
 /** Requests without valid credentials share a small limit per address. */
@@ -228,7 +232,13 @@ function admitKnown(app: App, exchange: Exchange, principal: Principal, reply: F
   function finish(admission: Admission): void {
     reply.headers(rateHeaders(admission, exchange.receivedMs))
     if (admission.refusedBy && app.config.PAMOJA_RATE_LIMITS === 'on')
-      return done(tooMany(app, admission, admission.refusedBy.name === 'key' ? 'RATE_LIMITED' : planCode(route)))
+      return done(
+        tooMany(
+          app,
+          admission,
+          admission.refusedBy.name === 'key' || !route?.limit ? 'RATE_LIMITED' : limitCode(route.limit),
+        ),
+      )
     if (allow !== null) {
       reply.header('allow', allow)
       return done(new AppError('METHOD_NOT_ALLOWED', `this address takes ${allow}`))
@@ -240,20 +250,13 @@ function admitKnown(app: App, exchange: Exchange, principal: Principal, reply: F
 /** Why a credential may not use a route; null when it may. */
 export function scopeRefusal({ scope }: Route, { scopes, facts }: Principal): AppError | null {
   if (facts.suspended && scope !== 'any') return new AppError('ACCOUNT_SUSPENDED', 'the account is suspended')
-  if (scope === 'sandbox:write' || scope === 'sandbox:read') {
-    if (facts.environment !== 'test')
-      return new AppError('FORBIDDEN', 'the sandbox takes test keys only; this is a live one')
-  }
+  if (scope.startsWith('sandbox:') && facts.environment !== 'test')
+    return new AppError('FORBIDDEN', 'the sandbox takes test keys only; this is a live one')
   if (scope === 'any' || (allows(scopes, scope) && (scope !== 'operator' || facts.operator))) return null
   return new AppError('FORBIDDEN', `the scope ${scope} is missing`, { extra: { required_scope: scope } })
 }
 
-function planCode(route: Route | undefined): 'RATE_LIMITED' | 'RATE_LIMIT_EXCEEDED' | '130429' {
-  if (route?.limit === 'email') return 'RATE_LIMIT_EXCEEDED'
-  return route?.limit === 'messenger' ? '130429' : 'RATE_LIMITED'
-}
-
-function tooMany(app: App, { tightest }: Admission, code: 'RATE_LIMITED' | 'RATE_LIMIT_EXCEEDED' | '130429'): AppError {
+export function tooMany(app: App, { tightest }: Admission, code: ErrorCode): AppError {
   app.metrics.refusals.inc({ policy: tightest.name })
   const seconds = Math.max(1, Math.ceil(tightest.resetMs / 1000))
   return new AppError(

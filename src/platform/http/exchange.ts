@@ -4,6 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import { withoutCardNumbers } from '../../kernel/card.ts'
 import type { Id } from '../../kernel/ids.ts'
 import type { Principal } from '../auth.ts'
+import type { Hook } from '../hook.ts'
 import type { Admission } from '../limits.ts'
 import type { Route } from '../route.ts'
 import type { Span } from '../tracing.ts'
@@ -56,6 +57,7 @@ declare module 'fastify' {
     allow?: string
     /** Needs no credentials. */
     open?: boolean
+    hook?: Hook
   }
 }
 
@@ -66,7 +68,7 @@ export function pathOf({ url }: FastifyRequest): string {
 
 /** Whoever puts a key or a card number where an id belongs does not find it in logs and stored replies afterwards. */
 export function withoutKeys(text: string): string {
-  const shown = text.includes('pmj_') ? text.replace(/pmj_(test|live)_\w*/g, 'pmj_$1_[redacted]') : text
+  const shown = text.includes('pmj_') ? text.replace(/pmj_(test|live|operator)_\w*/g, 'pmj_$1_[redacted]') : text
   return withoutCardNumbers(shown)
 }
 

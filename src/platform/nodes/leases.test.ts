@@ -19,7 +19,7 @@ const shortSeconds = 2
 const waitMs = patienceMs()
 const patient = { timeout: 2 * waitMs }
 
-const database = await createTestDatabase(['0001_platform.sql'])
+const database = await createTestDatabase(['platform'])
 await database.sql('create table public.written (by text not null)')
 const write = statement<{ by: string }, object>('test.write', 'insert into public.written (by) values ($by)')
 

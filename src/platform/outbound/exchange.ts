@@ -2,8 +2,10 @@
 // One request that goes out and what came of it: its time, how much of the answer is kept, and whether it may be repeated.
 // Which connection it gets is decided in connections.ts.
 import { performance } from 'node:perf_hooks'
+import { Readable } from 'node:stream'
 import type { Client, Dispatcher } from 'undici'
 import { errorCode } from '../../kernel/error-code.ts'
+import { AnswerStream } from './answer-stream.ts'
 import type { Purpose } from './customer-urls.ts'
 import { type Connection, Failure, failureOf, isLostConnection, type OutboundError, since } from './dial.ts'
 
@@ -13,10 +15,13 @@ export interface OutboundRequest extends Purpose {
   url: string
   /** Follows what the URL has. For what differs from request to request: parsed URLs are remembered. */
   query?: string
-  method: 'GET' | 'POST'
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** Pairs in a flat list (name, value, name, value) are the cheaper form. Not `host`, nothing hop-by-hop. */
   headers: Record<string, string> | string[]
-  body: string | Buffer | null
+  /** A body that comes in pieces is sent once: it is not there to be sent again. */
+  body: string | Buffer | AsyncIterable<Buffer> | null
+  /** The body of an answer with a status from 200 to 299 is handed on as it comes, as `bytes`, and not kept. */
+  isStreamed?: boolean
   /** From the start of the request to the end of the answer's headers; the body has a second of its own. */
   timeoutMs?: number
   /** The time is for all of it instead: waiting for a connection, and the whole answer. */
@@ -49,6 +54,8 @@ export type Outcome =
       /** As much as was asked for, as text that can be stored anywhere: what is not UTF-8 and U+0000 became U+FFFD. */
       body: string
       truncated: boolean
+      /** The body of a streamed answer. It must be read to its end, or destroyed. */
+      bytes: Readable | null
       timing: Timing
       ip: string
     }
@@ -65,6 +72,8 @@ export type Outcome =
 
 const defaultTimeoutMs = 5_000
 const bodyTimeoutMs = 1_000
+/** Between two pieces of a streamed answer. */
+const pieceTimeoutMs = 15_000
 export const usualAnswerBytes = 4 * 1024
 /** 1xx answers before the real one. */
 const maxInformational = 16
@@ -110,6 +119,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #status = 0
   #headers: Record<string, string> = {}
   #body: Buffer | null = null
+  readonly #isStreamed: boolean
+  #stream: AnswerStream | null = null
 
   constructor(
     request: OutboundRequest,
@@ -121,8 +132,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#isTimedWhole = request.isTimedWhole ?? false
     this.#timeoutMs = request.timeoutMs ?? defaultTimeoutMs
     this.#maxAnswerBytes = request.maxAnswerBytes ?? usualAnswerBytes
-    this.#isRestarted = request.once ?? false
-    this.#options = { path, method: request.method, headers: request.headers, body: request.body }
+    this.#isRestarted = request.once ?? isInPieces(request.body)
+    this.#isStreamed = request.isStreamed ?? false
+    this.#options = { path, method: request.method, headers: request.headers, body: bodyOf(request.body) }
     this.#resolve = resolve
     this.#reject = reject
   }
@@ -154,7 +166,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#isAnswering = true
   }
 
-  onHeaders(status: number, headers: Buffer[]): boolean {
+  onHeaders(status: number, headers: Buffer[], resume: () => void): boolean {
     if (this.#isSettled) return false
     if (status < 200) {
       this.#informational += 1
@@ -165,6 +177,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#durationMs = since(this.#startedAt)
     this.#status = status
     this.#headers = headersOf(headers)
+    if (this.#isStreamed && status < 300) return this.#beginStream(resume)
     if (this.#isTimedWhole) return true
     clearTimeout(this.#timer)
     this.#timer = setTimeout(onTimeout, bodyTimeoutMs, this)
@@ -172,6 +185,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onData(chunk: Buffer): boolean {
+    if (this.#stream) return this.#stream.add(chunk)
     if (this.#isSettled) return false
     this.#body = this.#body === null ? chunk : Buffer.concat([this.#body, chunk])
     if (this.#body.length <= this.#maxAnswerBytes) return true
@@ -180,10 +194,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onComplete(): void {
+    if (this.#stream) return this.#stream.complete()
     if (!this.#isSettled) this.#answer(false)
   }
 
   onError(error: Error): void {
+    if (this.#stream) return this.#stream.fail(error)
     if (this.#isSettled) return
     // The status is known: what the body would have been is of no consequence.
     if (this.#status !== 0) return this.#answer(true)
@@ -213,6 +229,26 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#fail('TIMEOUT', `No answer came within ${this.#timeoutMs / 1_000} seconds.`)
   }
 
+  /** Answers now, with a body that is still to come; the connection is given back when that has ended. */
+  #beginStream(resume: () => void): boolean {
+    clearTimeout(this.#timer)
+    const stream = new AnswerStream(pieceTimeoutMs, resume, (isWhole) => this.#settle(isWhole))
+    this.#stream = stream
+    this.#isSettled = true
+    const { timing, ip } = this.#summary()
+    this.#resolve({
+      kind: 'answered',
+      status: this.#status,
+      headers: this.#headers,
+      body: '',
+      truncated: false,
+      bytes: stream,
+      timing,
+      ip: ip ?? '',
+    })
+    return true
+  }
+
   #answer(truncated: boolean): void {
     const { ip, timing } = this.#settle(!truncated)
     const body = this.#body === null ? '' : textOf(this.#body, this.#maxAnswerBytes, truncated)
@@ -222,6 +258,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       headers: this.#headers,
       body,
       truncated,
+      bytes: null,
       timing,
       ip: ip ?? '',
     })
@@ -242,8 +279,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #settle(mayServeAnother: boolean): { ip: string | null; timing: Timing } {
     this.#isSettled = true
     clearTimeout(this.#timer)
-    const lane = this.#lane
-    const connection = lane?.connection ?? null
+    const summary = this.#summary()
+    if (mayServeAnother) this.#lane?.release()
+    else this.#lane?.abandon()
+    return summary
+  }
+
+  #summary(): { ip: string | null; timing: Timing } {
+    const connection = this.#lane?.connection ?? null
     const opened = this.isReused ? null : connection
     const timing = {
       durationMs: this.#durationMs,
@@ -251,10 +294,17 @@ export class Exchange implements Dispatcher.DispatchHandler {
       connectMs: opened?.connectMs ?? null,
       tlsMs: opened?.tlsMs ?? null,
     }
-    if (mayServeAnother) lane?.release()
-    else lane?.abandon()
     return { ip: connection?.ip ?? null, timing }
   }
+}
+
+/** The form in which the client takes it; of what comes in pieces, it wants a stream. */
+function bodyOf(body: OutboundRequest['body']): string | Buffer | Readable | null {
+  return body === null || typeof body === 'string' || Buffer.isBuffer(body) ? body : Readable.from(body)
+}
+
+function isInPieces(body: OutboundRequest['body']): boolean {
+  return body !== null && typeof body === 'object' && !Buffer.isBuffer(body)
 }
 
 function onTimeout(exchange: Exchange): void {

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files at rest: chunks of 64 KiB, each sealed by itself (AES-256-GCM), so that any range can be read without the rest.
+// A key seals one file once; the number of a chunk and whether it is the last are in its nonce, so that chunks can be
+// neither exchanged nor left out.
+import { createCipheriv, createDecipheriv } from 'node:crypto'
+
+const chunkBytes = 64 * 1024
+const tagBytes = 16
+const sealedChunkBytes = chunkBytes + tagBytes
+const algorithm = 'aes-256-gcm'
+
+export interface ByteRange {
+  readonly start: number
+  /** The first byte that is not in it. */
+  readonly end: number
+}
+
+/** Seals what comes, in chunks, and holds no more than one of them. */
+export async function* seal(key: Buffer, bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let index = 0
+  let held: Buffer[] = []
+  let heldBytes = 0
+  for await (const piece of bytes) {
+    held.push(piece)
+    heldBytes += piece.length
+    // A full chunk waits until another byte comes: the last one must be known for it.
+    if (heldBytes <= chunkBytes) continue
+    const gathered = Buffer.concat(held)
+    let at = 0
+    for (; gathered.length - at > chunkBytes; at += chunkBytes)
+      yield sealChunk(key, index++, false, gathered.subarray(at, at + chunkBytes))
+    held = [gathered.subarray(at)]
+    heldBytes = gathered.length - at
+  }
+  yield sealChunk(key, index, true, Buffer.concat(held))
+}
+
+/** Which sealed bytes hold a range of a file of so many bytes. */
+export function sealedRange(fileBytes: number, { start, end }: ByteRange): ByteRange {
+  const first = Math.floor(start / chunkBytes)
+  const last = chunkOf(Math.max(start, end - 1))
+  const isLast = last === lastChunk(fileBytes)
+  return {
+    start: first * sealedChunkBytes,
+    end: isLast ? sealedSize(fileBytes) : (last + 1) * sealedChunkBytes,
+  }
+}
+
+/** Opens a range of a file from the sealed bytes that `sealedRange` names. Throws when they are not what was sealed. */
+export async function* open(
+  key: Buffer,
+  fileBytes: number,
+  range: ByteRange,
+  sealed: AsyncIterable<Buffer>,
+): AsyncGenerator<Buffer> {
+  let index = chunkOf(range.start)
+  const end = chunkOf(Math.max(range.start, range.end - 1))
+  let held: Buffer = Buffer.alloc(0)
+  for await (const piece of sealed) {
+    held = held.length === 0 ? piece : Buffer.concat([held, piece])
+    for (; index <= end; index++) {
+      const wanted = sizeOfChunk(fileBytes, index) + tagBytes
+      if (held.length < wanted) break
+      const chunk = openChunk(key, index, index === lastChunk(fileBytes), held.subarray(0, wanted))
+      held = held.subarray(wanted)
+      const chunkStart = index * chunkBytes
+      const part = chunk.subarray(Math.max(0, range.start - chunkStart), range.end - chunkStart)
+      if (part.length > 0) yield part
+    }
+  }
+  if (index <= end) throw new Error('a file in storage ends before its time')
+}
+
+function chunkOf(at: number): number {
+  return Math.floor(at / chunkBytes)
+}
+
+function lastChunk(fileBytes: number): number {
+  return Math.max(0, Math.ceil(fileBytes / chunkBytes) - 1)
+}
+
+function sizeOfChunk(fileBytes: number, index: number): number {
+  return index === lastChunk(fileBytes) ? fileBytes - index * chunkBytes : chunkBytes
+}
+
+function sealedSize(fileBytes: number): number {
+  return fileBytes + (lastChunk(fileBytes) + 1) * tagBytes
+}
+
+function sealChunk(key: Buffer, index: number, isLast: boolean, chunk: Buffer): Buffer {
+  const cipher = createCipheriv(algorithm, key, nonce(index, isLast), { authTagLength: tagBytes })
+  return Buffer.concat([cipher.update(chunk), cipher.final(), cipher.getAuthTag()])
+}
+
+function openChunk(key: Buffer, index: number, isLast: boolean, sealed: Buffer): Buffer {
+  const decipher = createDecipheriv(algorithm, key, nonce(index, isLast), { authTagLength: tagBytes })
+  const tagAt = sealed.length - tagBytes
+  decipher.setAuthTag(sealed.subarray(tagAt))
+  const chunk = decipher.update(sealed.subarray(0, tagAt))
+  try {
+    return Buffer.concat([chunk, decipher.final()])
+  } catch {
+    throw new Error('a file in storage is not what was put there')
+  }
+}
+
+function nonce(index: number, isLast: boolean): Buffer {
+  const bytes = Buffer.alloc(12)
+  bytes.writeUInt32BE(index, 7)
+  bytes[11] = isLast ? 1 : 0
+  return bytes
+}
