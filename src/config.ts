@@ -12,6 +12,7 @@ import {
   choice,
   database,
   decimal,
+  formed,
   host,
   integer,
   list,

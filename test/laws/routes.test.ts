@@ -7,11 +7,13 @@ import { areas } from '../../src/areas.ts'
 import { errors } from '../../src/kernel/errors.ts'
 import { isScope } from '../../src/platform/auth/scopes.ts'
 import type { Route } from '../../src/platform/route.ts'
-import type { Reply } from '../client.ts'
+import type { Reply, RequestOptions } from '../client.ts'
 import { notes } from '../notes/area.ts'
+import { parts } from '../parts.ts'
 import { eventually, startWorld, type World } from '../world.ts'
 
 const routes = [...areas, notes].flatMap((area) => area.routes)
+const hooks = [...areas, notes].flatMap((area) => area.hooks ?? [])
 let world: World
 
 before(async () => {
@@ -26,7 +28,11 @@ test('every route is declared well', () => {
     if (route.scope !== 'any' && !isScope(route.scope)) says(`unknown scope ${route.scope}`)
     if (!/^[a-zA-Z]+\.[a-zA-Z]+$/.test(route.operation)) says('operation is not area.verb')
     if (!route.path.startsWith('/v1/')) says('path does not start with /v1/')
-    if (route.method === 'GET' && route.kind !== 'read' && route.kind !== 'stream') says('a GET only reads')
+    if (route.method === 'GET' && !['read', 'stream', 'download'].includes(route.kind)) says('a GET only reads')
+    if (route.reply.text && Object(route.reply.schema).type !== 'string') says('a text reply is a string')
+    if (route.reply.status === 204 && route.reply.location) says('what has no body made nothing')
+    for (const name of route.kind === 'multipart' ? [] : Object.keys(route.files ?? {}))
+      if (!isSensitive(route.body, name)) says(`the file ${name} would be kept in the request log: mark it sensitive`)
     for (const code of route.errors ?? []) if (!(code in errors)) says(`unknown error ${code}`)
     for (const [, name] of route.path.matchAll(/:(\w+)/g))
       if (!route.params || !('properties' in route.params) || !(name && name in Object(route.params.properties)))
@@ -39,6 +45,47 @@ test('every route is declared well', () => {
     [],
     'operations are unique',
   )
+})
+
+test('every hook is declared well, and none of them stands where the API is', () => {
+  const problems: string[] = []
+  const taken = new Set<string>()
+  for (const hook of hooks) {
+    const says = (problem: string) => problems.push(`${hook.path}: ${problem}`)
+    if (!/^[a-zA-Z]+\.[a-zA-Z]+$/.test(hook.operation)) says('operation is not area.verb')
+    if (/^\/(api|v1|sandbox|docs)\b/.test(hook.path)) says('this path belongs to the API')
+    if (hook.maxBytes < 1 || hook.maxBytes > 16 * 1024 * 1024) says('a body may have too many bytes')
+    if (hook.limits.length === 0) says('nothing limits how often it is called')
+    for (const { by, perMinute, perSecond } of hook.limits) {
+      if (by !== 'address' && !hook.path.split('/').includes(`:${by}`)) says(`there is no :${by} to count by`)
+      if ((perMinute === undefined) === (perSecond === undefined)) says('a limit is by the minute or by the second')
+    }
+    for (const method of hook.methods) {
+      if (taken.has(`${method} ${hook.path}`)) says(`${method} is declared twice`)
+      taken.add(`${method} ${hook.path}`)
+    }
+  }
+  assert.deepEqual(problems, [])
+})
+
+test('no hook tells anything to somebody who made up the secret in its address', async () => {
+  for (const hook of hooks.filter(({ path }) => path.includes('/:')))
+    for (const method of hook.methods)
+      for (const secret of ['x', 'a'.repeat(64), '%00', '%F0%9F%98%80']) {
+        const { status } = await world.stranger.request(method, filled(hook.path, secret))
+        assert.ok([400, 401, 404].includes(status), `${method} ${filled(hook.path, secret)}: ${status}`)
+      }
+})
+
+test('no hook takes a larger body than it says', async () => {
+  for (const hook of hooks) {
+    const method = hook.methods.find((one) => one === 'POST' || one === 'PUT')
+    if (method === undefined) continue
+    const raw = Buffer.alloc(hook.maxBytes + 1, 'a')
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    const { status } = await world.stranger.request(method, filled(hook.path, 'x'), { raw, headers })
+    assert.equal(status, 413, `${method} ${hook.path}`)
+  }
 })
 
 test('whatever writes in an area that plans limit counts on that limit, and nothing that only reads does', () => {
@@ -107,6 +154,7 @@ test('every example works as it stands, its reply has the declared shape, and wh
         example.body === undefined ? {} : { body: example.body },
       )
       assert.equal(status, route.reply.status, `${route.operation} "${example.name}": ${JSON.stringify(body)}`)
+      if (status === 204 || route.reply.text) continue
       assert.equal(body.success, true)
       assert.equal(headers['pamoja-warning'], undefined, `${route.operation}: ${headers['pamoja-warning']}`)
       if (route.reply.list) assert.ok(Array.isArray(body.data) && typeof body.has_more === 'boolean')
@@ -127,11 +175,11 @@ test('what belongs to one account does not exist for another, nor for the other 
     const ada = await world.account({ balance: 100 })
     const path = await realPath(route, ada.client)
     const eve = await world.account({ balance: 100 })
-    const { status, body } = await eve.client.request(route.method, path, { body: someBody(route) })
+    const { status, body } = await eve.client.request(route.method, path, requestOf(route))
     assert.equal(status, 404, `${route.method} ${path}: ${JSON.stringify(body)}`)
     if (route.scope.startsWith('keys')) continue // a live key manages the keys of both environments
     const { body: live } = await ada.client.post('/v1/api-keys', { name: 'live', environment: 'live' })
-    const other = await world.stranger.as(live.key).request(route.method, path, { body: someBody(route) })
+    const other = await world.stranger.as(live.key).request(route.method, path, requestOf(route))
     const expected = route.scope.startsWith('sandbox') ? 403 : 404 // the sandbox takes test keys only
     assert.equal(other.status, expected, `${route.method} ${path} with a live key`)
   }
@@ -142,11 +190,7 @@ test('an id that is none, or of another kind, is not found', async () => {
   for (const route of routes.filter(({ path }) => path.includes('/:')))
     for (const id of ['x', 'key_', 'acc_00000000000000000000000000', '%00', '..%2f', 'a'.repeat(250), '%F0%9F%98%80']) {
       const who = route.scope === 'operator' ? world.operator : client
-      const { status, body } = await who.request(
-        route.method,
-        filled(route.path, id),
-        route.body ? { body: someBody(route) } : {},
-      )
+      const { status, body } = await who.request(route.method, filled(route.path, id), requestOf(route))
       assert.ok(status === 404, `${route.method} ${filled(route.path, id)}: ${status} ${JSON.stringify(body)}`)
     }
 })
@@ -188,6 +232,14 @@ async function realPath(route: Route, client: typeof world.demo): Promise<string
     const body = { plan_id, customer: { email: 'asha@example.com' }, proration: 'none' }
     const made = await client.post(collection, body)
     return `${collection}/${made.body.subscription_id}${rest}`
+  }
+  if (collection === '/v1/note-files') {
+    const made = await client.request(
+      'POST',
+      collection,
+      parts({ title: 'Mine' }, [{ part: 'file', content: 'Habari' }]),
+    )
+    return `${collection}/${made.body.file_id}${rest}`
   }
   const create = routes.find(({ path, method }) => path === collection && method === 'POST')
   const body = create?.examples?.[0]?.body
@@ -260,24 +312,36 @@ function exampleOf(client: typeof world.demo, operation: string): Promise<Reply>
   return client.request(route?.method ?? 'GET', route?.path ?? '/', { body: route?.examples?.[0]?.body })
 }
 
+function requestOf(route: Route): RequestOptions {
+  return route.body ? { body: someBody(route) } : {}
+}
+
 /** A body that passes validation, so that what is refused is the id. */
 function someBody(route: Route): unknown {
   return (
     route.examples?.[0]?.body ??
     (route.path === '/v1/operator/api-keys/:id'
       ? { rate_limit_per_second: 5 }
-      : route.path === '/v1/operator/plans/:name'
-        ? { limits: {} }
-        : route.path.startsWith('/v1/operator/sms/')
-          ? { reason: 'A reason', countries: null }
-          : route.path.startsWith('/v1/operator/payments/statements/')
-            ? { account_id: 'acc_x', payment_id: 'pay_x' }
-            : route.path.startsWith('/v1/operator/payments/payouts/')
-              ? { outcome: 'paid' }
-              : route.path.startsWith('/v1/sandbox/disputes/')
-                ? { outcome: 'won' }
-                : {})
+      : route.path.startsWith('/v1/note-files/')
+        ? { title: 'Yours' }
+        : route.path === '/v1/operator/plans/:name'
+          ? { limits: {} }
+          : route.path.startsWith('/v1/operator/sms/')
+            ? { reason: 'A reason', countries: null }
+            : route.path.startsWith('/v1/operator/payments/statements/')
+              ? { account_id: 'acc_x', payment_id: 'pay_x' }
+              : route.path.startsWith('/v1/operator/payments/payouts/')
+                ? { outcome: 'paid' }
+                : route.path.startsWith('/v1/sandbox/disputes/')
+                  ? { outcome: 'won' }
+                  : {})
   )
+}
+
+/** Whether the request log leaves a field out, or each of a list. */
+function isSensitive(schema: unknown, name: string): boolean {
+  const property = Object(Object(Object(schema).properties)[name])
+  return property.sensitive === true || Object(property.items).sensitive === true
 }
 
 function requiredOf({ reply }: Route): string[] {
