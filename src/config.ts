@@ -4,6 +4,7 @@
 // An area has its own in its settings.ts, which imports nothing but setting.ts and is joined here.
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { identitySettings } from './areas/identity/settings.ts'
 import { paymentSettings } from './areas/payments/settings.ts'
 import { defaultLeaseSeconds } from './platform/work/lease.ts'
 import {
@@ -123,6 +124,7 @@ export const settings = {
     also: ['SANDBOX_TIME_SCALE'],
   },
   ...paymentSettings,
+  ...identitySettings,
   PAMOJA_CURRENCIES_ON: {
     ...list(dormantCurrencies, 'Currencies to take beside the usual ones: any of ERN, LYD, SDG.'),
     default: [],
@@ -132,15 +134,6 @@ export const settings = {
     90,
     400,
     'Days for which events and deliveries are kept; an account sees as many as its plan or its operator gives it.',
-  ),
-  PAMOJA_ENGINE_PROCESSES: integer(
-    0,
-    0,
-    64,
-    'Processes that look at pictures for identity checks, some 400 MB each when in use; 0 is one less than the processors.',
-  ),
-  PAMOJA_FACE_MODEL: optional(
-    'Face model of your own (ONNX, 112 x 112, input "input", output "output") instead of the bundled one.',
   ),
   PAMOJA_ADMIN_HOST: host('127.0.0.1', 'Address of the admin listener (/metrics).'),
   PAMOJA_ADMIN_PORT: integer(9464, 0, 65535, 'Port of the admin listener; a free one when it is taken.'),
