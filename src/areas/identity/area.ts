@@ -3,10 +3,17 @@
 import type { Area } from '../../platform/area.ts'
 import { scopeArea } from '../../platform/auth/scopes.ts'
 import { planLimit } from '../../platform/limits/plan-limits.ts'
+import { documentRoutes } from './documents/routes.ts'
 import { computeOf } from './engines/engines.ts'
 import { identityEvents } from './events.ts'
+import { faceRoutes } from './faces/routes.ts'
 import { otpRoutes } from './otp/routes.ts'
+import { riskRoutes } from './risk/routes.ts'
 import { identitySettings } from './settings.ts'
+import { identityChores } from './verify/chores.ts'
+import { verifyJob } from './verify/process.ts'
+import { verificationRoutes } from './verify/routes.ts'
+import { waitingFor } from './verify/waiting.ts'
 
 export const identity: Area = {
   name: 'identity',
@@ -14,7 +21,10 @@ export const identity: Area = {
   scopes: [scopeArea('identity', { limit: 'identity' })],
   limits: [planLimit('identity')],
   settings: identitySettings,
-  routes: [...otpRoutes],
+  routes: [...verificationRoutes, ...documentRoutes, ...faceRoutes, ...riskRoutes, ...otpRoutes],
+  jobs: [verifyJob],
+  chores: identityChores,
   events: Object.values(identityEvents),
+  drain: (app) => waitingFor(app).stop(),
   start: async (app) => async () => computeOf(app).stop(),
 }
