@@ -55,7 +55,7 @@ export interface ComputeOptions {
   readonly maxWaitMs: number
   /** Tasks that wait hold their input in memory, so they are counted too. */
   readonly maxWaiting: number
-  readonly log: Logger
+  readonly log: Pick<Logger, 'warn'>
 }
 
 interface Waiting {
