@@ -6,7 +6,6 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { identitySettings } from './areas/identity/settings.ts'
 import { paymentSettings } from './areas/payments/settings.ts'
-import { defaultLeaseSeconds } from './platform/work/lease.ts'
 import {
   addresses,
   boolean,
@@ -58,7 +57,7 @@ export const settings = {
     'How long a connection is waited for before a request is told to come back later.',
   ),
   PAMOJA_JOB_LEASE_SECONDS: integer(
-    defaultLeaseSeconds,
+    10,
     2,
     60,
     'How long the jobs of a node that died wait for another; less than 8 lets a slow webhook be called twice.',

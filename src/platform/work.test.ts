@@ -6,9 +6,10 @@ import { startWorkers } from '../../test/workers.ts'
 import { eventually, startWorld } from '../../test/world.ts'
 import { bucketOf, idOf, newUuid } from '../kernel/ids.ts'
 import { systemClock } from './clock.ts'
+import { Database, statement } from './db.ts'
 import { createLog } from './log.ts'
 import type { Tenant } from './tenant.ts'
-import { defaultLeaseSeconds } from './work/lease.ts'
+import { defaultLeaseSeconds, leaseSetting } from './work/lease.ts'
 import { failedJobs } from './work/queues.ts'
 import { type Job, type NewJob, type Outcome, type Run, Work } from './work.ts'
 
@@ -503,6 +504,27 @@ test('an operator sees what was put aside, runs it again or gives it up', async 
   }
 })
 
+test('the lease is a setting, which SQL and the node that polls go by', async () => {
+  const world = await startWorld({ PAMOJA_JOB_LEASE_SECONDS: 3, PAMOJA_ROLES: ['api'] })
+  try {
+    const { work } = world.app
+    assert.equal(work.leaseSeconds, 3)
+    const asked = { url: world.databaseUrl, poolSize: 1, statementTimeoutMs: 0, applicationName: 'test' }
+    const seconds = async (sessionSettings: Readonly<Record<string, string>>) => {
+      const pool = new Database({ ...asked, sessionSettings }, () => undefined)
+      const [row] = await pool.query(currentLease, {})
+      await pool.close()
+      return row?.seconds
+    }
+    assert.equal(await seconds(leaseSetting(3)), 3)
+    assert.equal(await seconds(leaseSetting(defaultLeaseSeconds)), defaultLeaseSeconds)
+    const [own] = await world.app.db.query(currentLease, {})
+    assert.equal(own?.seconds, 3)
+  } finally {
+    await world.stop()
+  }
+})
+
 test('a job that was revived has all its attempts again', async () => {
   newNode({ started: true })
   handlers.set('revived', async () => ({ kind: 'retry', reason: 'still' }))
@@ -514,6 +536,11 @@ test('a job that was revived has all its attempts again', async () => {
   }, 'the failure')
   assert.equal(row.dead, false)
 })
+
+const currentLease = statement.home<object, { seconds: number }>(
+  'test.current_lease',
+  'select extract(epoch from work.lease())::int as seconds',
+)
 
 function newNode({ started = false, roles = ['dispatch'] }: { started?: boolean; roles?: string[] } = {}): {
   work: Work<Context>

@@ -78,7 +78,7 @@ export interface NewJob {
   readonly trace: Trace | null
 }
 
-const add = statement<
+const add = statement.tenant<
   {
     bucket: number
     id: string
@@ -97,7 +97,7 @@ const add = statement<
                               $owner::uuid, $delayMs::bigint, $payload::jsonb)::work.job_item])`,
 )
 
-const claim = statement<
+const claim = statement.everywhere<
   { node: string; buckets: readonly number[]; lanes: string[]; limits: number[]; leases: number[] },
   Row
 >(
@@ -107,7 +107,7 @@ const claim = statement<
 )
 
 /** The same for one lane that is shared out: some of each account that waits, but for those that have their part. */
-const claimInTurn = statement<
+const claimInTurn = statement.everywhere<
   {
     node: string
     buckets: readonly number[]
@@ -126,7 +126,7 @@ const claimInTurn = statement<
 )
 
 /** Keeps the leases of jobs that are still running, fenced by their attempt. One that was settled meanwhile has no owner. */
-const extend = statement<
+const extend = statement.everywhere<
   { node: string; buckets: readonly number[]; ids: string[]; attempts: number[]; leases: number[] },
   object
 >(
@@ -135,19 +135,19 @@ const extend = statement<
 )
 
 /** Hands back what a stopping node has not finished: due at once, for whoever polls next. */
-const handBack = statement<{ node: string; buckets: readonly number[] }, object>(
+const handBack = statement.everywhere<{ node: string; buckets: readonly number[] }, object>(
   'work.hand_back',
   `update work.jobs set run_at = now(), owner = null where owner = $node and bucket = any($buckets::smallint[])`,
 )
 
 /** The same for some jobs, fenced by their attempt. */
-const handBackSome = statement<{ node: string; buckets: readonly number[]; ids: string[]; attempts: number[] }, object>(
-  'work.hand_back_some',
-  'select work.hand_back($node::uuid, $buckets::smallint[], $ids::uuid[], $attempts::int[])',
-)
+const handBackSome = statement.everywhere<
+  { node: string; buckets: readonly number[]; ids: string[]; attempts: number[] },
+  object
+>('work.hand_back_some', 'select work.hand_back($node::uuid, $buckets::smallint[], $ids::uuid[], $attempts::int[])')
 
 /** Another node has no business with the jobs of a place that this one alone serves: they are due at once. */
-const takeFromOthers = statement<{ node: string; buckets: readonly number[]; lane: string }, object>(
+const takeFromOthers = statement.everywhere<{ node: string; buckets: readonly number[]; lane: string }, object>(
   'work.take_from_others',
   `update work.jobs set run_at = now(), owner = null
     where lane = $lane and lane like '%@%' and owner is not null and owner <> $node::uuid and run_at < 'infinity'
@@ -155,20 +155,20 @@ const takeFromOthers = statement<{ node: string; buckets: readonly number[]; lan
 )
 
 /** A test account's clock moved: what waits for it (not what is being run) falls due that much earlier. */
-const bringForward = statement<Tenant & { ms: number }, object>(
+const bringForward = statement.tenant<Tenant & { ms: number }, object>(
   'work.bring_forward',
   `update work.jobs set run_at = run_at - $ms::bigint * interval '1 millisecond'
     where ${mine} and owner is null
       and run_at < 'infinity'`,
 )
 
-export const settle = operation(
+export const settle = operation.tenant(
   'work.settle',
   { bucket: 'smallint', id: 'uuid', attempt: 'int', delay_ms: 'bigint', error: 'text' },
   { settled: 'boolean' },
 )
 
-const move = operation(
+const move = operation.tenant(
   'work.move',
   {
     bucket: 'smallint',

@@ -424,12 +424,16 @@ function listenerOptions(): ListenerOptions {
   }
 }
 
+/** Times that nobody runs out of on a slow machine; a test that is about one of them names it. */
+const patient = { silenceMs: 120_000, headersMs: 120_000, requestMs: 240_000, lingerMs: 60_000 }
+
 async function listening(
   t: TestContext,
   overrides: Partial<ListenerOptions> = {},
   host = '127.0.0.1',
 ): Promise<{ listener: Listener; port: number }> {
-  const listener = createListener({ ...listenerOptions(), ...overrides })
+  const timeouts = { ...patient, ...overrides.timeouts }
+  const listener = createListener({ ...listenerOptions(), ...overrides, timeouts })
   t.after(async () => {
     listener.destroyAll()
     await listener.close()
