@@ -89,7 +89,9 @@ const commands: readonly Command[] = [
       await withDatabase(config, 'require', async (db) => {
         const { chains, entries, faults } = await verifyAudit(db)
         for (const fault of faults) say(fault)
-        say(`${chains} chains, ${entries} entries: ${faults.length === 0 ? 'every one holds.' : 'NOT every one holds.'}`)
+        say(
+          `${chains} chains, ${entries} entries: ${faults.length === 0 ? 'every one holds.' : 'NOT every one holds.'}`,
+        )
         if (faults.length > 0) process.exitCode = 1
       })
     },

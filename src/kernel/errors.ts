@@ -115,8 +115,14 @@ export const errors = {
     'This kind of document is not known, or not issued there. Use one of supported_types; GET /v1/identity/document-types lists all.',
   ],
   IMAGE_QUALITY_LOW: [422, 'The picture cannot be judged. See problems, and ask for another one.'],
-  IMAGE_TOO_LARGE: [422, 'The picture is larger than is taken: at most 5 MB and 40 million pixels. Send a smaller one.'],
-  NO_FACE_DETECTED: [422, 'No face was found in the picture. Ask for one in which the whole face is seen from the front.'],
+  IMAGE_TOO_LARGE: [
+    422,
+    'The picture is larger than is taken: at most 5 MB and 40 million pixels. Send a smaller one.',
+  ],
+  NO_FACE_DETECTED: [
+    422,
+    'No face was found in the picture. Ask for one in which the whole face is seen from the front.',
+  ],
   MULTIPLE_FACES: [422, 'There is more than one face in the picture. Ask for one that shows one person only.'],
   FACE_MISMATCH: [422, 'The two pictures show different people, as far as the engine can tell.'],
   LIVENESS_FAILED: [422, 'The pictures do not show that a living person was before the camera. Ask for another try.'],

@@ -78,7 +78,10 @@ test('a code past its time is refused, and a new one can be sent', async () => {
 test('the guard stops pumping before anything is sent or paid', async () => {
   const bea = await world.account({ balance: 100 })
   const costly = await bea.client.post('/v1/identity/phone/send-otp', { phone: '+254700000002' })
-  assert.deepEqual([costly.status, costly.body.error.code, costly.body.error.reason], [403, 'OTP_BLOCKED', 'pumping_suspected'])
+  assert.deepEqual(
+    [costly.status, costly.body.error.code, costly.body.error.reason],
+    [403, 'OTP_BLOCKED', 'pumping_suspected'],
+  )
   const phone = '+254711000105'
   for (let i = 0; i < 3; i++) {
     const { status } = await bea.client.post('/v1/identity/phone/send-otp', { phone, purpose: `p${i}` })

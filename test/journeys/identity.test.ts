@@ -82,7 +82,11 @@ test('pictures that cannot be judged are refused at once, and nothing is stored'
     [{ document_front: 'sandbox:passport_blurred' }, 422, 'IMAGE_QUALITY_LOW'],
     [{ selfie: 'sandbox:no_face' }, 422, 'NO_FACE_DETECTED'],
     [{ document_front: Buffer.from('%PDF-1.7 and some more text').toString('base64') }, 422, 'VALIDATION_ERROR'],
-    [{ document_front: `data:image/png;base64,${Buffer.from('GIF89a, not a picture').toString('base64')}` }, 422, 'VALIDATION_ERROR'],
+    [
+      { document_front: `data:image/png;base64,${Buffer.from('GIF89a, not a picture').toString('base64')}` },
+      422,
+      'VALIDATION_ERROR',
+    ],
     [{ document_front: png.toString('base64') }, 422, 'VALIDATION_ERROR'],
     [{ document_front: bomb().toString('base64') }, 422, 'IMAGE_TOO_LARGE'],
     [{ document_front: 'https://example.com/a.jpg' }, 422, 'VALIDATION_ERROR'],
@@ -131,7 +135,9 @@ test('cards are read on both sides, and numbers by the rules of their country', 
   assert.equal(ghana.body.document.mrz.format, 'TD1')
   const southAfrica = await verify({ country: 'ZA', document_type: 'national_id', document_front: 'sandbox:id_za' })
   assert.equal(southAfrica.body.status, 'verified', southAfrica.text)
-  const results = Object.fromEntries(southAfrica.body.checks.map((c: { check: string; result: string }) => [c.check, c.result]))
+  const results = Object.fromEntries(
+    southAfrica.body.checks.map((c: { check: string; result: string }) => [c.check, c.result]),
+  )
   assert.deepEqual([results.number_checksum, results.number_embeds_birth_date_sex], ['pass', 'pass'])
 })
 
@@ -173,7 +179,14 @@ test('an erased record cannot be read again, not even from a raw copy of the dat
   const { rows } = await db.query('select v::text as text from identity.verifications v where erased_at is not null')
   await db.end()
   assert.equal(rows.length, 1)
-  for (const secret of ['WANJIKU', 'Wanjiku', 'AK0123456', 'erase-me', 'erased-ref', Buffer.from('WANJIKU').toString('hex')])
+  for (const secret of [
+    'WANJIKU',
+    'Wanjiku',
+    'AK0123456',
+    'erase-me',
+    'erased-ref',
+    Buffer.from('WANJIKU').toString('hex'),
+  ])
     assert.equal(rows[0].text.includes(secret), false, secret)
   const audit = await ada.client.get(`/v1/identity/audit/${body.verification_id}`)
   assert.equal(audit.body.data.at(-1).action, 'record.erased')
@@ -186,7 +199,10 @@ test('time expires documents and erases pictures', async () => {
   await cleo.client.post('/v1/sandbox/clock', { advance_seconds: 40 * 86_400 })
   await doChores(world.app, identity.chores)
   const audit = await cleo.client.get(`/v1/identity/audit/${body.verification_id}`)
-  assert.ok(audit.body.data.some((entry: { action: string }) => entry.action === 'images.erased'), audit.text)
+  assert.ok(
+    audit.body.data.some((entry: { action: string }) => entry.action === 'images.erased'),
+    audit.text,
+  )
 })
 
 test('a changed audit entry is found out', async () => {

@@ -3,7 +3,7 @@
 // slip in an entry without being found out. Entries hold ids and outcomes, nothing personal, and outlive an erasure.
 import { createHash } from 'node:crypto'
 import { type Static, Type } from 'typebox'
-import { idOf, newUuid, type Kind, uuidOf } from '../../kernel/ids.ts'
+import { idOf, type Kind, newUuid, uuidOf } from '../../kernel/ids.ts'
 import { momentText } from '../../kernel/time.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { maybe, type Queryable, statement, type Tx } from '../../platform/db.ts'
@@ -33,17 +33,17 @@ export interface Link {
 type At = Tenant & { resource: string }
 
 /** Entries of one resource are appended one at a time. */
-const lockChain = statement<{ resource: string }, object>(
+const lockChain = statement.tenant<Tenant & { resource: string }, object>(
   'identity.lock_chain',
-  'select pg_advisory_xact_lock(hashtextextended($resource::text, 24)) as locked',
+  `select pg_advisory_xact_lock(hashtextextended($account::text || $environment::text || $resource::text, $bucket::int)) as locked`,
 )
 
-const lastLink = statement<At, { sequence: number; hash: string }>(
+const lastLink = statement.tenant<At, { sequence: number; hash: string }>(
   'identity.last_link',
   `select sequence, hash from identity.audit where ${mine} and resource = $resource order by sequence desc limit 1`,
 )
 
-const addLink = statement<
+const addLink = statement.tenant<
   At & {
     sequence: number
     id: string
@@ -67,7 +67,7 @@ const addLink = statement<
 /** At most this many entries of one resource are shown and verified at once. */
 const maxLinks = 1_000
 
-const findLinks = statement<At & { limit: number }, Link>(
+const findLinks = statement.tenant<At & { limit: number }, Link>(
   'identity.find_links',
   `select resource, resource_id, sequence, id, at, action, actor, details, previous_hash, hash from identity.audit
     where ${mine} and resource = $resource order by sequence limit $limit::int`,
@@ -87,7 +87,7 @@ export async function appendAudit(tx: Tx, tenant: Tenant, happening: Happening):
   const { resourceId, action, actor, details = {}, receivedMs, nowMs } = happening
   const resource = resourceOf(resourceId)
   if (!resource) throw new Error(`${resourceId} is no check that can be audited`)
-  await tx.query(lockChain, { resource })
+  await tx.query(lockChain, { ...tenant, resource })
   const last = await maybe(tx.query(lastLink, { ...tenant, resource }))
   const id = newUuid(receivedMs)
   const sequence = (last?.sequence ?? 0) + 1
@@ -136,7 +136,9 @@ export function linksOf(queryable: Queryable, tenant: Tenant, resource: string):
 function hashOf(link: Omit<Link, 'resource' | 'resource_id' | 'hash'>): string {
   const { id, sequence, at, action, actor, details, previous_hash } = link
   const entry = { entry_id: idOf('audit', id), sequence, timestamp: momentText(at), action, actor, details }
-  return `sha256:${createHash('sha256').update(`${previous_hash ?? ''}${canonical(entry)}`).digest('hex')}`
+  return `sha256:${createHash('sha256')
+    .update(`${previous_hash ?? ''}${canonical(entry)}`)
+    .digest('hex')}`
 }
 
 function canonical(value: unknown): string {
@@ -174,5 +176,14 @@ export const AuditEntry = Type.Object(
 
 export function entryOf(link: Link): Static<typeof AuditEntry> {
   const { id, sequence, at, action, actor, details, previous_hash, hash } = link
-  return { entry_id: idOf('audit', id), sequence, timestamp: momentText(at), action, actor, details, previous_hash, hash }
+  return {
+    entry_id: idOf('audit', id),
+    sequence,
+    timestamp: momentText(at),
+    action,
+    actor,
+    details,
+    previous_hash,
+    hash,
+  }
 }

@@ -69,7 +69,8 @@ export function specimen(name: string): Promise<Buffer> {
 async function upload(app: App, { tenant }: Caller, field: string, id: string): Promise<Buffer> {
   const uuid = uuidOf('identityMedia', id)
   const opened = uuid && (await app.storage.open(tenant, uuid))
-  if (!opened || opened.file.kind !== mediaFile.name) throw invalid(field, 'names no picture, or one that was kept its 24 hours')
+  if (!opened || opened.file.kind !== mediaFile.name)
+    throw invalid(field, 'names no picture, or one that was kept its 24 hours')
   const parts: Buffer[] = []
   for await (const part of opened.read()) parts.push(part)
   return Buffer.concat(parts)
@@ -126,7 +127,9 @@ export function faceIn(field: string, { faces, quality }: Pick<Examined, 'faces'
   const [face, second] = faces ?? []
   if (!face) throw new AppError('NO_FACE_DETECTED', `${field}: no face was found`, { extra: { image: field } })
   if (second && second.box.width > face.box.width / 2)
-    throw new AppError('MULTIPLE_FACES', `${field}: more than one person is in the picture`, { extra: { image: field } })
+    throw new AppError('MULTIPLE_FACES', `${field}: more than one person is in the picture`, {
+      extra: { image: field },
+    })
   refusePoor(field, [
     ...quality.problems,
     ...(face.eyeDistance < leastEyes ? ['too_small'] : []),

@@ -12,7 +12,9 @@ const days = (most: number, description: string) =>
 export const Policy = Type.Object(
   {
     manual_review: Type.Boolean({ description: 'Doubtful cases wait for a person; otherwise they are rejected' }),
-    registry_on_outage: OneOf(['retry', 'fail'], { description: 'Whether to wait for a registry that does not answer' }),
+    registry_on_outage: OneOf(['retry', 'fail'], {
+      description: 'Whether to wait for a registry that does not answer',
+    }),
     consent_required: Type.Boolean({ description: 'Refuse verifications without `consent`' }),
     four_eyes: Type.Boolean({ description: 'Who asked for a verification may not approve it after it was rejected' }),
     accept_passive_liveness: OneOf(['low_risk', 'never'], { description: 'When a single picture passes as alive' }),
@@ -43,12 +45,12 @@ const usual: Policy = {
   otp_daily_limit: 10_000,
 }
 
-const findPolicy = statement<Tenant, { policy: unknown; version: number }>(
+const findPolicy = statement.tenant<Tenant, { policy: unknown; version: number }>(
   'identity.find_policy',
   `select policy, version from identity.policies where ${mine}`,
 )
 
-const putPolicy = statement<Tenant & { policy: string }, { version: number }>(
+const putPolicy = statement.tenant<Tenant & { policy: string }, { version: number }>(
   'identity.put_policy',
   `insert into identity.policies as p (bucket, account_id, environment, policy, version)
    values ($bucket, $account, $environment, $policy::jsonb, 1)

@@ -14,7 +14,10 @@ interface Position {
 
 const page = 2_000
 
-const nextLinks = statement<{ bucket: number; account: string; environment: string; resource: string; sequence: number; most: number }, Link & Position>(
+const nextLinks = statement.tenant<
+  { bucket: number; account: string; environment: string; resource: string; sequence: number; most: number },
+  Link & Position
+>(
   'identity.next_links',
   `select bucket, account_id, environment, resource, resource_id, sequence, id, at, action, actor, details, previous_hash, hash
      from identity.audit
@@ -23,7 +26,12 @@ const nextLinks = statement<{ bucket: number; account: string; environment: stri
     order by account_id, environment, resource, sequence limit $most::int`,
 )
 
-const start = { account: '00000000-0000-0000-0000-000000000000', environment: '', resource: '00000000-0000-0000-0000-000000000000', sequence: 0 }
+const start = {
+  account: '00000000-0000-0000-0000-000000000000',
+  environment: '',
+  resource: '00000000-0000-0000-0000-000000000000',
+  sequence: 0,
+}
 
 export interface AuditVerdict {
   readonly chains: number
@@ -53,7 +61,12 @@ export async function verifyAudit(db: Database): Promise<AuditVerdict> {
       }
       const last = links.at(-1)
       if (!last || links.length < page) break
-      after = { account: last.account_id, environment: last.environment, resource: last.resource, sequence: last.sequence }
+      after = {
+        account: last.account_id,
+        environment: last.environment,
+        resource: last.resource,
+        sequence: last.sequence,
+      }
     }
     close()
   }

@@ -104,7 +104,8 @@ export const catalogue: readonly DocumentEntry[] = countries.flatMap(([country, 
   [...everywhere, ...more].map((type): DocumentEntry => {
     const isPassport = type === 'passport'
     const isOnBack = zoneOnBack.includes(`${country} ${type}`)
-    const rule = numberRules.find((one) => one.type === type && (one.country === country || one.country === '*')) ?? null
+    const rule =
+      numberRules.find((one) => one.type === type && (one.country === country || one.country === '*')) ?? null
     return {
       country,
       type,

@@ -66,7 +66,8 @@ export function judgeDocument(entry: DocumentEntry, read: ReadDocument, claims: 
 function zoneDigits(entry: DocumentEntry, { mrz }: ReadDocument): Check | null {
   if (!entry.hasMrz && !mrz) return null
   const base = { check: 'mrz_check_digits', weight: 'critical' } as const
-  if (!mrz || mrz.confidence < sureZone) return { ...base, result: entry.hasMrz ? 'unavailable' : 'skipped', detail: 'no zone could be read' }
+  if (!mrz || mrz.confidence < sureZone)
+    return { ...base, result: entry.hasMrz ? 'unavailable' : 'skipped', detail: 'no zone could be read' }
   if (mrz.failing.length === 0) return { ...base, result: 'pass', detail: `${mrz.format}, all digits` }
   return { ...base, result: 'fail', detail: mrz.failing.join(', ') }
 }
@@ -83,7 +84,8 @@ function zoneAgainstPrint(entry: DocumentEntry, zone: DocumentFields | null, { l
   const missing = [zone.date_of_birth, zone.expiry_date].filter((date) => date && !printed.includes(date))
   const name = Math.max(0, ...texts.map((text) => similarity(text, zone.last_name ?? '')))
   if (other) return { ...base, result: 'fail', detail: 'the printed number is another one' }
-  if (printed.length >= 2 && missing.length > 0) return { ...base, result: 'fail', detail: 'a printed date is another one' }
+  if (printed.length >= 2 && missing.length > 0)
+    return { ...base, result: 'fail', detail: 'a printed date is another one' }
   if (!hasNumber || missing.length > 0 || name < sameName)
     return { ...base, result: 'warn', detail: 'not all of the print could be read' }
   return { ...base, result: 'pass', detail: 'number, birth date, expiry, name' }
@@ -111,7 +113,11 @@ function expiry({ expiry_date }: DocumentFields, today: string): Check {
 function ruledNumber({ rule, type }: DocumentEntry, printed: DocumentFields, fields: DocumentFields): string | null {
   const candidates = [printed.document_number, fields.document_number].filter((number) => number !== null)
   const tidy = candidates.map((number) => number.replaceAll(' ', ''))
-  return (type === 'passport' ? fields.document_number : tidy.find((number) => rule?.pattern.test(number))) ?? tidy[0] ?? null
+  return (
+    (type === 'passport' ? fields.document_number : tidy.find((number) => rule?.pattern.test(number))) ??
+    tidy[0] ??
+    null
+  )
 }
 
 function numberFormat(entry: DocumentEntry, printed: DocumentFields, fields: DocumentFields): Check | null {
@@ -153,7 +159,10 @@ function numberDigits(entry: DocumentEntry, printed: DocumentFields, fields: Doc
 
 const maxAge = 120
 
-function dates({ date_of_birth: birth, issue_date: issue, expiry_date: expiryDate }: DocumentFields, today: string): Check {
+function dates(
+  { date_of_birth: birth, issue_date: issue, expiry_date: expiryDate }: DocumentFields,
+  today: string,
+): Check {
   const base = { check: 'dates_plausible', weight: 'major' } as const
   const oldest = `${Number(today.slice(0, 4)) - maxAge}${today.slice(4)}`
   const isWrong =
@@ -162,7 +171,9 @@ function dates({ date_of_birth: birth, issue_date: issue, expiry_date: expiryDat
     (issue && issue > today) ||
     (issue && expiryDate && expiryDate <= issue)
   if (isWrong) return { ...base, result: 'fail', detail: 'the dates contradict each other' }
-  return birth ? { ...base, result: 'pass', detail: 'in order' } : { ...base, result: 'warn', detail: 'no birth date read' }
+  return birth
+    ? { ...base, result: 'pass', detail: 'in order' }
+    : { ...base, result: 'warn', detail: 'no birth date read' }
 }
 
 function portrait({ faces, quality }: ReadDocument): Check {
@@ -217,12 +228,17 @@ function edited({ editor }: ReadDocument): Check {
 function recaptured({ isRecaptured }: ReadDocument): Check {
   const base = { check: 'image_recaptured', weight: 'minor' } as const
   if (isRecaptured === null) return { ...base, result: 'skipped', detail: 'the picture is too small to tell' }
-  return { ...base, result: isRecaptured ? 'warn' : 'pass', detail: isRecaptured ? 'signs of a screen' : 'no signs of a screen' }
+  return {
+    ...base,
+    result: isRecaptured ? 'warn' : 'pass',
+    detail: isRecaptured ? 'signs of a screen' : 'no signs of a screen',
+  }
 }
 
 /** Every critical check passed and no major one failed. */
 export function isAuthentic(checks: readonly Check[]): boolean {
   return checks.every(
-    ({ result, weight }) => result === 'pass' || result === 'skipped' || (weight === 'critical' ? result === 'warn' : result !== 'fail'),
+    ({ result, weight }) =>
+      result === 'pass' || result === 'skipped' || (weight === 'critical' ? result === 'warn' : result !== 'fail'),
   )
 }

@@ -103,8 +103,22 @@ export const numberRules: readonly NumberRule[] = [
       sex: Number(number[12]) % 2 === 1 ? 'M' : 'F',
     }),
   },
-  { country: 'ET', type: 'national_id', name: 'ET Fayda', pattern: /^(\d{12}|\d{16})$/, source: secondary, isVerified: false },
-  { country: 'ZM', type: 'national_id', name: 'ZM NRC', pattern: /^\d{6}\/\d{2}\/\d$/, source: secondary, isVerified: false },
+  {
+    country: 'ET',
+    type: 'national_id',
+    name: 'ET Fayda',
+    pattern: /^(\d{12}|\d{16})$/,
+    source: secondary,
+    isVerified: false,
+  },
+  {
+    country: 'ZM',
+    type: 'national_id',
+    name: 'ZM NRC',
+    pattern: /^\d{6}\/\d{2}\/\d$/,
+    source: secondary,
+    isVerified: false,
+  },
   {
     country: 'ZW',
     type: 'national_id',
@@ -118,7 +132,9 @@ export const numberRules: readonly NumberRule[] = [
 /** Luhn, over all digits. */
 function luhnHolds(number: string): boolean {
   const doubled = [0, 2, 4, 6, 8, 1, 3, 5, 7, 9]
-  const sum = [...number].reverse().reduce((all, digit, i) => all + (i % 2 ? (doubled[Number(digit)] ?? 0) : Number(digit)), 0)
+  const sum = [...number]
+    .reverse()
+    .reduce((all, digit, i) => all + (i % 2 ? (doubled[Number(digit)] ?? 0) : Number(digit)), 0)
   return sum % 10 === 0
 }
 

@@ -111,7 +111,13 @@ const scanDocument = write({
     document_back: { maxBytes: maxPictureBytes, optional: true },
   },
   reply: { status: 200, schema: Scanned },
-  errors: ['INVALID_DOCUMENT_TYPE', 'IMAGE_QUALITY_LOW', 'IMAGE_TOO_LARGE', 'DOCUMENT_UNREADABLE', 'PROVIDER_UNAVAILABLE'],
+  errors: [
+    'INVALID_DOCUMENT_TYPE',
+    'IMAGE_QUALITY_LOW',
+    'IMAGE_TOO_LARGE',
+    'DOCUMENT_UNREADABLE',
+    'PROVIDER_UNAVAILABLE',
+  ],
   examples: [{ name: 'A passport', body: { document_front: 'sandbox:passport_ke' } }],
   prepare: (app, { body }, caller) => scan(app, caller, body),
   handle: async (_app, tx, { body }, caller, { id, read, tookMs }) => {

@@ -13,7 +13,10 @@ type FieldName = keyof DocumentFields
 
 /** Words by which documents call a field, in English, French and Portuguese. */
 const labels: readonly (readonly [FieldName, RegExp])[] = [
-  ['document_number', /passport n|passeport n|document n|identity n|id n(o|um)|personal id|card n|licen[cs]e n|num[eé]ro/i],
+  [
+    'document_number',
+    /passport n|passeport n|document n|identity n|id n(o|um)|personal id|card n|licen[cs]e n|num[eé]ro/i,
+  ],
   ['last_name', /^surname|^last name|^nom$|^apelido/i],
   ['first_name', /given names?|first ?names?|^names$|forenames?|pr[eé]noms?/i],
   ['date_of_birth', /date of birth|birth ?date|naissance|nascimento/i],

@@ -34,8 +34,18 @@ export function fieldsOfZone({ format, lines }: Zone, nowMs: number): DocumentFi
   const [first = '', second = '', third = ''] = lines
   const isCard = format === 'TD1'
   const dates = isCard
-    ? { birth: second.slice(0, 6), sex: second.slice(7, 8), expiry: second.slice(8, 14), nationality: second.slice(15, 18) }
-    : { birth: second.slice(13, 19), sex: second.slice(20, 21), expiry: second.slice(21, 27), nationality: second.slice(10, 13) }
+    ? {
+        birth: second.slice(0, 6),
+        sex: second.slice(7, 8),
+        expiry: second.slice(8, 14),
+        nationality: second.slice(15, 18),
+      }
+    : {
+        birth: second.slice(13, 19),
+        sex: second.slice(20, 21),
+        expiry: second.slice(21, 27),
+        nationality: second.slice(10, 13),
+      }
   const [last = '', given = ''] = (isCard ? third : first.slice(5)).split('<<')
   const thisYear = new Date(nowMs).getUTCFullYear()
   return {

@@ -21,7 +21,10 @@ const rules: Readonly<Record<Step, StepRule>> = {
   turn_left: { made: (f, front) => (front.yaw - f.yaw) / 0.17, measure: ({ yaw }) => ({ yaw }) },
   turn_right: { made: (f, front) => (f.yaw - front.yaw) / 0.17, measure: ({ yaw }) => ({ yaw }) },
   nod: { made: (f, front) => Math.abs(f.pitch - front.pitch) / 0.15, measure: ({ pitch }) => ({ pitch }) },
-  blink: { made: (f, front) => (1 - f.eyeOpen / front.eyeOpen) / 0.12, measure: ({ eyeOpen }) => ({ eye_open: eyeOpen }) },
+  blink: {
+    made: (f, front) => (1 - f.eyeOpen / front.eyeOpen) / 0.12,
+    measure: ({ eyeOpen }) => ({ eye_open: eyeOpen }),
+  },
   smile: {
     made: (f, front) => (f.mouthWidth / front.mouthWidth - 1) / 0.1,
     measure: ({ mouthWidth }) => ({ mouth_width: mouthWidth }),
@@ -71,7 +74,10 @@ const returned = 0.6
 const sameBackground = 60
 
 export function judgeActive(steps: readonly string[], frames: readonly TimedFrame[]): ActiveResult {
-  const frontal = Math.max(0, frames.findIndex(({ step }) => step === 'frontal'))
+  const frontal = Math.max(
+    0,
+    frames.findIndex(({ step }) => step === 'frontal'),
+  )
   const front = frames[frontal]?.frame
   const results = steps.map((step) => judgeStep(step, frames, front))
   const signals = {

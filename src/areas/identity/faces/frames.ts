@@ -34,18 +34,18 @@ export type Frames = Static<typeof Frames>
 
 export const ActiveSubmission = Type.Object({ challenge_id: Type.String({ maxLength: 40 }), frames: Frames })
 
-const addChallenge = statement<One & { steps: readonly string[]; expires: Date }, object>(
+const addChallenge = statement.tenant<One & { steps: readonly string[]; expires: Date }, object>(
   'identity.add_challenge',
   `insert into identity.challenges (bucket, account_id, environment, id, steps, expires_at)
    values ($bucket, $account, $environment, $id, $steps::text[], $expires)`,
 )
 
-const findChallenge = statement<One, { steps: string[]; expires_at: Date; used_at: Date | null }>(
+const findChallenge = statement.tenant<One, { steps: string[]; expires_at: Date; used_at: Date | null }>(
   'identity.find_challenge',
   `select steps, expires_at, used_at from identity.challenges where ${mine} and id = $id`,
 )
 
-const useChallenge = statement<One & { at: Date }, { id: string }>(
+const useChallenge = statement.tenant<One & { at: Date }, { id: string }>(
   'identity.use_challenge',
   `update identity.challenges set used_at = $at where ${mine} and id = $id and used_at is null returning id`,
 )
@@ -139,7 +139,5 @@ async function sandboxFrames(
       { step: 'frontal', file: isLive ? `frame_frontal_${i + 2}` : 'frame_frontal_1' },
     ]),
   ]
-  return Promise.all(
-    shown.map(async ({ step, file }, i) => ({ step, atMs: i * 700, bytes: await specimen(file) })),
-  )
+  return Promise.all(shown.map(async ({ step, file }, i) => ({ step, atMs: i * 700, bytes: await specimen(file) })))
 }

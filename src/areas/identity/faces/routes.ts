@@ -16,7 +16,13 @@ import { judgePassive } from './active-liveness.ts'
 import { answerChallenge, Frames, makeChallenge } from './frames.ts'
 import { likeness, matchThreshold, reviewThreshold } from './match.ts'
 
-const pictureErrors = ['IMAGE_QUALITY_LOW', 'IMAGE_TOO_LARGE', 'NO_FACE_DETECTED', 'MULTIPLE_FACES', 'PROVIDER_UNAVAILABLE'] as const
+const pictureErrors = [
+  'IMAGE_QUALITY_LOW',
+  'IMAGE_TOO_LARGE',
+  'NO_FACE_DETECTED',
+  'MULTIPLE_FACES',
+  'PROVIDER_UNAVAILABLE',
+] as const
 
 const FaceMatch = Type.Object({
   image_a: Type.Optional(Picture('A face; also called source_image')),
@@ -90,7 +96,10 @@ const faceMatch = write({
   limit: 'identity',
   body: FaceMatch,
   bodyLimitBytes: maxRequestBytes,
-  files: { image_a: { maxBytes: maxPictureBytes, optional: true }, image_b: { maxBytes: maxPictureBytes, optional: true } },
+  files: {
+    image_a: { maxBytes: maxPictureBytes, optional: true },
+    image_b: { maxBytes: maxPictureBytes, optional: true },
+  },
   reply: { status: 200, schema: FaceMatched },
   errors: [...pictureErrors, 'FACE_MISMATCH'],
   examples: [{ name: 'Two pictures of one person', body: { image_a: 'sandbox:face_a', image_b: 'sandbox:face_a2' } }],
@@ -100,7 +109,9 @@ const faceMatch = write({
     const { similarity, confidence, threshold, faces } = compared
     const match = similarity >= threshold
     if (!match && body.strict)
-      throw new AppError('FACE_MISMATCH', 'the pictures show different people', { extra: { similarity_score: similarity } })
+      throw new AppError('FACE_MISMATCH', 'the pictures show different people', {
+        extra: { similarity_score: similarity },
+      })
     const face_match_id = idOf('faceMatch', compared.id)
     await appendAudit(tx, tenant, {
       resourceId: face_match_id,
@@ -136,7 +147,11 @@ const LivenessReply = Type.Object(
     steps: Type.Array(
       Type.Union([
         Type.String(),
-        Type.Object({ step: Type.String(), passed: Type.Boolean(), measure: Type.Record(Type.String(), Type.Number()) }),
+        Type.Object({
+          step: Type.String(),
+          passed: Type.Boolean(),
+          measure: Type.Record(Type.String(), Type.Number()),
+        }),
       ]),
     ),
     signals: Type.Optional(Type.Record(Type.String(), Type.Union([Type.Boolean(), Type.String()]))),
@@ -155,7 +170,15 @@ async function judge(app: App, caller: Caller, input: Static<typeof LivenessChec
   if (input.frames === undefined) throw invalid('frames', 'is needed with a challenge_id')
   const { id, result } = await answerChallenge(app, caller, input.challenge_id, input.frames, 'frames')
   const { passed, confidence, steps, signals } = result
-  return { id, liveness_id: idOf('liveness', id), passed, confidence, method: 'active', steps: [...steps], signals: { ...signals } }
+  return {
+    id,
+    liveness_id: idOf('liveness', id),
+    passed,
+    confidence,
+    method: 'active',
+    steps: [...steps],
+    signals: { ...signals },
+  }
 }
 
 async function screen(app: App, caller: Caller, selfie: string | undefined): Promise<Judged> {

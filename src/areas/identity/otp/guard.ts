@@ -28,7 +28,8 @@ export interface Judged {
 /** Throws OTP_BLOCKED with its reason; with the policy `monitor` it lets everything pass. */
 export async function guard(queryable: Queryable, policy: Policy, judged: Judged): Promise<void> {
   const reason = await reasonAgainst(queryable, policy, judged)
-  if (reason && policy.otp_guard === 'block') throw new AppError('OTP_BLOCKED', sentences[reason], { extra: { reason } })
+  if (reason && policy.otp_guard === 'block')
+    throw new AppError('OTP_BLOCKED', sentences[reason], { extra: { reason } })
 }
 
 const sentences = {

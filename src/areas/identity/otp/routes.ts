@@ -33,19 +33,13 @@ const verify = write({
   path: '/v1/identity/phone/verify-otp',
   operation: 'identity.verifyOtp',
   summary: 'Verify a one-time code',
-  description: 'Only the right code answers 200. Give `otp_id`, or the `phone` and the `purpose` the code was sent for.',
+  description:
+    'Only the right code answers 200. Give `otp_id`, or the `phone` and the `purpose` the code was sent for.',
   scope: 'identity:write',
   limit: 'identity',
   body: OtpVerify,
   reply: { status: 200, schema: OtpVerified },
-  errors: [
-    'INVALID_PHONE',
-    'NOT_FOUND',
-    'OTP_INVALID',
-    'OTP_EXPIRED',
-    'OTP_ALREADY_USED',
-    'OTP_ATTEMPTS_EXCEEDED',
-  ],
+  errors: ['INVALID_PHONE', 'NOT_FOUND', 'OTP_INVALID', 'OTP_EXPIRED', 'OTP_ALREADY_USED', 'OTP_ATTEMPTS_EXCEEDED'],
   prepare: (app, { body }, caller) => judgeCode(app, caller, body),
   handle: (app, tx, _, caller, code) => confirmCode(app, tx, caller, code),
 })

@@ -29,7 +29,9 @@ export const OtpSend = Type.Object({
   from: Type.Optional(Type.String({ minLength: 1, maxLength: 16, description: 'Sender of the text' })),
   message: Type.Optional(Type.String({ maxLength: 480, rule: 'must hold {{code}} once', sensitive: true })),
   language: Type.Optional(Type.String({ maxLength: 10 })),
-  app_hash: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9+/]{11}$', rule: 'must be the 11 characters of the app' })),
+  app_hash: Type.Optional(
+    Type.String({ pattern: '^[A-Za-z0-9+/]{11}$', rule: 'must be the 11 characters of the app' }),
+  ),
   web_origin: Type.Optional(Type.String({ maxLength: 200 })),
   purpose: Type.Optional(Type.String({ maxLength: 60 })),
   verification_id: Type.Optional(Type.String({ maxLength: 40 })),
@@ -88,8 +90,10 @@ export async function reserveAndSend(app: App, caller: Caller, input: Static<typ
 function checked({ phone, message, channel, email }: Static<typeof OtpSend>): void {
   if (!hasLengthOfItsCountry(phone))
     throw new AppError('INVALID_PHONE', 'phone does not have as many digits as numbers of its country have')
-  if (message !== undefined && message.split('{{code}}').length !== 2) throw invalid('message', 'must hold {{code}} once')
-  if ([channel].flat().includes('email') && email === undefined) throw invalid('email', 'is needed for the channel email')
+  if (message !== undefined && message.split('{{code}}').length !== 2)
+    throw invalid('message', 'must hold {{code}} once')
+  if ([channel].flat().includes('email') && email === undefined)
+    throw invalid('email', 'is needed for the channel email')
 }
 
 /** Stands for the phone in the database; of one account, and nothing to another. */
@@ -116,12 +120,7 @@ function inCooldown(waitMs: number): AppError {
   })
 }
 
-async function reserveFirst(
-  app: App,
-  caller: Caller,
-  input: Static<typeof OtpSend>,
-  phone: Buffer,
-): Promise<OtpRow> {
+async function reserveFirst(app: App, caller: Caller, input: Static<typeof OtpSend>, phone: Buffer): Promise<OtpRow> {
   const { tenant, nowMs, receivedMs } = caller
   const prefix = app.secrets.fingerprint('identity.prefix', `${tenant.account} ${input.phone.slice(0, -4)}`)
   const ip = input.ip ? app.secrets.fingerprint('identity.ip', `${tenant.account} ${input.ip}`) : null

@@ -23,25 +23,25 @@ const columns = `id, phone_sealed, purpose, channel, code_length, status, attemp
 
 type Phone = Tenant & { phone: Buffer; purpose: string }
 
-export const findOtp = statement<One, OtpRow>(
+export const findOtp = statement.tenant<One, OtpRow>(
   'identity.find_otp',
   `select ${columns} from identity.otps where ${mine} and id = $id`,
 )
 
 /** The latest code for a phone: one that was verified answers too, so that a repeat is told so. */
-export const latestOtp = statement<Phone, OtpRow>(
+export const latestOtp = statement.tenant<Phone, OtpRow>(
   'identity.latest_otp',
   `select ${columns} from identity.otps
     where ${mine} and phone_index = $phone and purpose = $purpose order by created_at desc limit 1`,
 )
 
-export const pendingOtp = statement<Phone, OtpRow>(
+export const pendingOtp = statement.tenant<Phone, OtpRow>(
   'identity.pending_otp',
   `select ${columns} from identity.otps
     where ${mine} and phone_index = $phone and purpose = $purpose and status = 'pending'`,
 )
 
-export const addOtp = statement<
+export const addOtp = statement.tenant<
   One & {
     phone: Buffer
     prefix: Buffer
@@ -66,43 +66,43 @@ export const addOtp = statement<
 )
 
 /** Counts a resend, unless another request did so at the same moment. */
-export const countSend = statement<One & { sends: number; at: Date }, { id: string }>(
+export const countSend = statement.tenant<One & { sends: number; at: Date }, { id: string }>(
   'identity.count_otp_send',
   `update identity.otps set sends = sends + 1, sent_at = $at
     where ${mine} and id = $id and sends = $sends and status = 'pending' returning id`,
 )
 
 /** Takes back what could not be sent: the whole code, or its last resend. */
-export const takeBackSend = statement<One & { before: Date }, object>(
+export const takeBackSend = statement.tenant<One & { before: Date }, object>(
   'identity.take_back_otp_send',
   `update identity.otps set sends = sends - 1, sent_at = $before where ${mine} and id = $id and sends > 1`,
 )
 
-export const removeOtp = statement<One, object>(
+export const removeOtp = statement.tenant<One, object>(
   'identity.remove_otp',
   `delete from identity.otps where ${mine} and id = $id and sends = 1 and status = 'pending'`,
 )
 
-export const setChannel = statement<One & { channel: string }, object>(
+export const setChannel = statement.tenant<One & { channel: string }, object>(
   'identity.set_otp_channel',
   `update identity.otps set channel = $channel where ${mine} and id = $id`,
 )
 
 /** Counts an attempt before it is judged, so that guesses made at once are counted all the same. */
-export const countAttempt = statement<One & { most: number }, { attempts: number }>(
+export const countAttempt = statement.tenant<One & { most: number }, { attempts: number }>(
   'identity.count_otp_attempt',
   `update identity.otps set attempts = attempts + 1
     where ${mine} and id = $id and status = 'pending' and attempts < $most returning attempts`,
 )
 
-export const endOtp = statement<One & { status: string; at: Date | null }, { id: string }>(
+export const endOtp = statement.tenant<One & { status: string; at: Date | null }, { id: string }>(
   'identity.end_otp',
   `update identity.otps set status = $status, verified_at = $at
     where ${mine} and id = $id and status = 'pending' returning id`,
 )
 
 /** Codes of a phone, a prefix, an address and the account, as the guard counts them. */
-export const countOtps = statement<
+export const countOtps = statement.tenant<
   Tenant & { phone: Buffer; prefix: Buffer; ip: Buffer | null; hour: Date; day: Date; most: number },
   { by_hour: number; by_day: number; by_ip: number; by_prefix: number; prefix_verified: number; by_account: number }
 >(
@@ -122,17 +122,17 @@ export const countOtps = statement<
 )
 
 /** How codes for a phone ended lately: failed ones, and whether one was ever verified. */
-export const otpHistory = statement<
-  Tenant & { phone: Buffer; day: Date },
-  { failed: number; verified: number }
->(
+export const otpHistory = statement.tenant<Tenant & { phone: Buffer; day: Date }, { failed: number; verified: number }>(
   'identity.otp_history',
   `select count(*) filter (where status = 'failed' and created_at > $day)::int as failed,
           count(*) filter (where status = 'verified')::int as verified
      from identity.otps where ${mine} and phone_index = $phone`,
 )
 
-export const purgeOtps = statement<{ buckets: readonly number[]; before: Date; most: number }, { gone: number }>(
+export const purgeOtps = statement.everywhere<
+  { buckets: readonly number[]; before: Date; most: number },
+  { gone: number }
+>(
   'identity.purge_otps',
   `with gone as (
      delete from identity.otps

@@ -55,7 +55,7 @@ export async function judgeCode(app: App, caller: Caller, input: Static<typeof O
   const { attempts } = counted
   if (isSameCode(input.code, codeOf(app.secrets, tenant.environment, otp))) return { otp, phone, attempts }
   if (attempts < maxAttempts) {
-    await app.db.tx((tx) => note(tx, caller, otp, 'otp.attempt_failed', attempts))
+    await app.db.tx(tenant, (tx) => note(tx, caller, otp, 'otp.attempt_failed', attempts))
     throw new AppError('OTP_INVALID', 'the code is wrong', { extra: { attempts_remaining: maxAttempts - attempts } })
   }
   await end(app, caller, { otp, phone, attempts }, 'failed', 'OTP_ATTEMPTS_EXCEEDED')
@@ -91,7 +91,7 @@ function exceeded(): AppError {
 
 /** Ends a code that was not verified, with the event that tells of it, once. */
 async function end(app: App, caller: Caller, code: RightCode, status: 'expired' | 'failed', reason: string) {
-  await app.db.tx(async (tx) => {
+  await app.db.tx(caller.tenant, async (tx) => {
     const ended = await maybe(tx.query(endOtp, { ...caller.tenant, id: code.otp.id, status, at: null }))
     if (!ended) return
     const action = status === 'expired' ? 'otp.expired' : 'otp.attempt_failed'
@@ -126,7 +126,14 @@ export async function confirmCode(
 function note(tx: Tx, caller: Caller, otp: OtpRow, action: string, attempts: number): Promise<void> {
   const { tenant, receivedMs, nowMs } = caller
   const resourceId = idOf('otp', otp.id)
-  return appendAudit(tx, tenant, { resourceId, action, actor: actorOf(caller), details: { attempts }, receivedMs, nowMs })
+  return appendAudit(tx, tenant, {
+    resourceId,
+    action,
+    actor: actorOf(caller),
+    details: { attempts },
+    receivedMs,
+    nowMs,
+  })
 }
 
 const Channel = OneOf(['sms', 'voice', 'messenger', 'email'])

@@ -38,7 +38,9 @@ const RiskRequest = Type.Object({
   ),
   verification_id: Type.Optional(Type.String({ maxLength: 40 })),
   event: Type.Optional(OneOf(['signup', 'login', 'payout', 'sim_change', 'custom'])),
-  account_id: Type.Optional(Type.String({ minLength: 1, maxLength: 128, description: 'Your own id of the user, for velocity' })),
+  account_id: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 128, description: 'Your own id of the user, for velocity' }),
+  ),
   amount: Type.Optional(Type.Number()),
   currency: Type.Optional(Type.String({ maxLength: 3 })),
   metadata: Type.Optional(Metadata),
@@ -71,7 +73,8 @@ async function signsOf(app: App, tx: Tx, caller: Caller, input: RiskRequest): Pr
   await ofVelocity(app, tx, caller, input, signs)
   if (input.verification_id !== undefined) {
     const row = await verificationWith(tx, caller.tenant, input.verification_id)
-    for (const flag of outcomeOf(row)?.risk_assessment?.flags ?? []) signs.raised.push({ flag, detail: 'of the verification' })
+    for (const flag of outcomeOf(row)?.risk_assessment?.flags ?? [])
+      signs.raised.push({ flag, detail: 'of the verification' })
   }
   return signs
 }
@@ -109,7 +112,17 @@ const disposable = new Set(
     'sharklasers.com dispostable.com maildrop.cc throwawaymail.com fakeinbox.com mintemail.com mohmal.com emailondeck.com'
   ).split(' '),
 )
-const roles = new Set(['admin', 'info', 'support', 'sales', 'contact', 'noreply', 'no-reply', 'postmaster', 'webmaster'])
+const roles = new Set([
+  'admin',
+  'info',
+  'support',
+  'sales',
+  'contact',
+  'noreply',
+  'no-reply',
+  'postmaster',
+  'webmaster',
+])
 
 function ofEmail(email: string, { raised, unavailable }: Signs): void {
   const [, name, domain] = /^([^@\s]{1,64})@([a-z0-9-]+(?:\.[a-z0-9-]+)+)$/i.exec(email) ?? []
@@ -117,19 +130,21 @@ function ofEmail(email: string, { raised, unavailable }: Signs): void {
     raised.push({ flag: 'email_invalid', detail: 'not written as an address' })
     return
   }
-  if (disposable.has(domain.toLowerCase())) raised.push({ flag: 'email_disposable', detail: 'domain on the disposable list' })
-  if (roles.has(name.toLowerCase())) raised.push({ flag: 'email_role', detail: 'an address of a role, not of a person' })
+  if (disposable.has(domain.toLowerCase()))
+    raised.push({ flag: 'email_disposable', detail: 'domain on the disposable list' })
+  if (roles.has(name.toLowerCase()))
+    raised.push({ flag: 'email_role', detail: 'an address of a role, not of a person' })
   unavailable.push('email_mx')
 }
 
-const see = statement<Tenant & { kind: string; key: Buffer; user: Buffer; at: Date }, object>(
+const see = statement.tenant<Tenant & { kind: string; key: Buffer; user: Buffer; at: Date }, object>(
   'identity.see_user',
   `insert into identity.sightings (bucket, account_id, environment, kind, key_index, user_index, seen_at)
    values ($bucket, $account, $environment, $kind, $key, $user, $at)
    on conflict (bucket, account_id, environment, kind, key_index, user_index) do update set seen_at = excluded.seen_at`,
 )
 
-const countUsers = statement<Tenant & { kind: string; key: Buffer; since: Date }, { users: number }>(
+const countUsers = statement.tenant<Tenant & { kind: string; key: Buffer; since: Date }, { users: number }>(
   'identity.count_users',
   `select count(*)::int as users from (select from identity.sightings
     where ${mine} and kind = $kind and key_index = $key and seen_at > $since limit 1000) seen`,
@@ -166,7 +181,12 @@ const riskScore = write({
   body: RiskRequest,
   reply: { status: 200, schema: RiskScore },
   errors: ['NOT_FOUND'],
-  examples: [{ name: 'A login', body: { phone: '+254711000001', email: 'ada@mailinator.com', event: 'login', account_id: 'u-1' } }],
+  examples: [
+    {
+      name: 'A login',
+      body: { phone: '+254711000001', email: 'ada@mailinator.com', event: 'login', account_id: 'u-1' },
+    },
+  ],
   handle: async (app, tx, { body }, caller) => {
     const { phone, email, ip, device, subject, verification_id } = body
     if ([phone, email, ip, device, subject, verification_id].every((signal) => signal === undefined))

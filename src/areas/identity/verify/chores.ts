@@ -46,7 +46,7 @@ async function end(
   message: string,
   retryable: boolean,
 ): Promise<void> {
-  await app.db.tx(async (tx) => {
+  await app.db.tx(occasion.tenant, async (tx) => {
     const row = await maybe(tx.query(findVerification, { ...occasion.tenant, id }))
     const outcome = row && outcomeOf(row)
     if (!outcome) return
@@ -56,11 +56,11 @@ async function end(
 }
 
 const forgetPictures = each('identity.erase_images', dueImages, (app, occasion, id) =>
-  app.db.tx((tx) => eraseImages(app, tx, occasion, id, system)),
+  app.db.tx(occasion.tenant, (tx) => eraseImages(app, tx, occasion, id, system)),
 )
 
 const forgetRecords = each('identity.erase_records', dueRecords, async (app, occasion, id) => {
-  await app.db.tx((tx) => eraseRecord(app, tx, occasion, id, system, 'retention'))
+  await app.db.tx(occasion.tenant, (tx) => eraseRecord(app, tx, occasion, id, system, 'retention'))
 })
 
 const forgetCodes: Chore = {

@@ -17,8 +17,8 @@ import { answerChallenge } from '../faces/frames.ts'
 import { faceIn, imageFile, pictureOf, refusePoor } from '../pictures.ts'
 import { type Policy, policyOf } from '../policy.ts'
 import { verifyJob } from './process.ts'
-import { RecordKey } from './record-key.ts'
 import { recordOf } from './record.ts'
+import { RecordKey } from './record-key.ts'
 import type { Claims, VerificationRecord, VerifyId } from './schema.ts'
 import { findVerification, insertVerification } from './store.ts'
 import { tell } from './transition.ts'
@@ -85,7 +85,12 @@ async function examineAll(app: App, caller: Caller, input: VerifyId): Promise<Ex
         use: field === 'selfie' ? 'face' : 'document',
       })
   const pictures = fields.map(({ bytes, use }) => ({ bytes, use }))
-  const { pictures: found } = await engine(app, examine, { pictures }, fields.map(({ field }) => field))
+  const { pictures: found } = await engine(
+    app,
+    examine,
+    { pictures },
+    fields.map(({ field }) => field),
+  )
   const examined = new Map<string, { examined: Examined; bytes: Buffer }>()
   for (const [i, { field }] of fields.entries()) {
     const one = found[i]
@@ -206,7 +211,12 @@ export async function create(
 }
 
 /** Stands for a text of an account in the database. */
-export function indexOf(app: App, { tenant }: Pick<Caller, 'tenant'>, use: string, text: string | undefined): Buffer | null {
+export function indexOf(
+  app: App,
+  { tenant }: Pick<Caller, 'tenant'>,
+  use: string,
+  text: string | undefined,
+): Buffer | null {
   return text === undefined ? null : app.secrets.fingerprint(`identity.${use}`, `${tenant.account} ${text}`)
 }
 

@@ -75,7 +75,11 @@ const causes: Readonly<Record<string, Cause>> = {
     message: 'the number is not written as numbers of such documents are',
     retryable: false,
   },
-  claims_match: { code: 'DATA_MISMATCH', message: 'the document says something else than the person', retryable: false },
+  claims_match: {
+    code: 'DATA_MISMATCH',
+    message: 'the document says something else than the person',
+    retryable: false,
+  },
   dates_plausible: { code: 'DOCUMENT_TAMPERED', message: 'the dates contradict each other', retryable: false },
   portrait_present: { code: 'NO_FACE_DETECTED', message: 'there is no portrait on the document', retryable: true },
 }
@@ -89,7 +93,8 @@ const unreadable: Cause = {
 function reasonsAgainst(found: Found, policy: Policy): FailureReason[] {
   const reasons: FailureReason[] = []
   for (const { check, result, weight } of found.checks) {
-    const cause = result === 'unavailable' && weight === 'critical' ? unreadable : result === 'fail' ? causes[check] : null
+    const cause =
+      result === 'unavailable' && weight === 'critical' ? unreadable : result === 'fail' ? causes[check] : null
     if (cause) reasons.push({ ...cause, check })
   }
   const add = (code: string, check: string, message: string, retryable: boolean) =>
@@ -99,7 +104,8 @@ function reasonsAgainst(found: Found, policy: Policy): FailureReason[] {
     add('FACE_MISMATCH', 'face_match', 'the selfie shows somebody else than the document', false)
   if (found.liveness && !found.liveness.passed)
     add('LIVENESS_FAILED', 'liveness_detection', 'the pictures do not show a living person', true)
-  if (found.registry === 'not_found') add('REGISTRY_NOT_FOUND', 'registry', 'the registry does not know the number', false)
+  if (found.registry === 'not_found')
+    add('REGISTRY_NOT_FOUND', 'registry', 'the registry does not know the number', false)
   if (found.registry === 'mismatch') add('REGISTRY_MISMATCH', 'registry', 'the registry has another name', false)
   if (policy.minimum_age > 0 && found.ageYears !== null && found.ageYears < policy.minimum_age)
     add('UNDERAGE', 'minimum_age', `the person is younger than ${policy.minimum_age}`, false)
@@ -108,17 +114,30 @@ function reasonsAgainst(found: Found, policy: Policy): FailureReason[] {
 
 /** Why a person should look at it, although nothing failed; null when there is no doubt. */
 function doubtOf(found: Found, policy: Policy, risk: Assessment): FailureReason | null {
-  const reason = (code: string, check: string, message: string): FailureReason => ({ code, check, message, retryable: true })
+  const reason = (code: string, check: string, message: string): FailureReason => ({
+    code,
+    check,
+    message,
+    retryable: true,
+  })
   if (found.likeness && found.likeness !== 'none' && found.likeness.similarity < matchThreshold)
     return reason('FACE_MISMATCH', 'face_match', 'the faces are neither clearly one person nor clearly two')
   const warned = found.checks.find(({ result, weight }) => result === 'warn' && weight !== 'minor')
   if (warned) return reason('DOCUMENT_UNREADABLE', warned.check, warned.detail)
   if (found.registry === 'review') return reason('REGISTRY_MISMATCH', 'registry', 'the registry wants a person to look')
   if (found.duplicates.length > 0)
-    return reason('DUPLICATE_IDENTITY', 'duplicate_check', `seen before with another person: ${found.duplicates.join(', ')}`)
+    return reason(
+      'DUPLICATE_IDENTITY',
+      'duplicate_check',
+      `seen before with another person: ${found.duplicates.join(', ')}`,
+    )
   const isPassive = found.liveness?.method === 'passive'
   if (isPassive && (policy.accept_passive_liveness === 'never' || risk.risk_level !== 'low'))
-    return reason('LIVENESS_FAILED', 'liveness_detection', 'a single picture is not enough here; use an active challenge')
+    return reason(
+      'LIVENESS_FAILED',
+      'liveness_detection',
+      'a single picture is not enough here; use an active challenge',
+    )
   if (risk.risk_level === 'high' || risk.risk_level === 'very_high')
     return reason('DUPLICATE_IDENTITY', 'risk_score', 'the risk is high')
   return null
@@ -141,8 +160,10 @@ function flagsOf(found: Found, policy: Policy): Raised[] {
     if (flag && !raised.some((one) => one.flag === flag)) raised.push({ flag, detail })
   }
   if (found.likeness && found.likeness !== 'none') {
-    if (found.likeness.similarity < reviewThreshold) raised.push({ flag: 'face_mismatch', detail: 'below the review band' })
-    else if (found.likeness.similarity < matchThreshold) raised.push({ flag: 'face_grey', detail: 'in the review band' })
+    if (found.likeness.similarity < reviewThreshold)
+      raised.push({ flag: 'face_mismatch', detail: 'below the review band' })
+    else if (found.likeness.similarity < matchThreshold)
+      raised.push({ flag: 'face_grey', detail: 'in the review band' })
   }
   if (found.liveness && !found.liveness.passed) raised.push({ flag: 'liveness_failed', detail: found.liveness.method })
   else if (found.liveness?.method === 'passive') raised.push({ flag: 'liveness_passive_only', detail: 'one picture' })

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether somebody else of the same account was verified with this document, device or face. Other accounts are never
 // looked at. Faces are compared one by one: templates are sealed, so that there is nothing else to search.
-import Value from 'typebox/value'
+
 import { Type } from 'typebox'
+import Value from 'typebox/value'
 import type { App } from '../../../platform/app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { folded } from '../documents/visual-zone.ts'

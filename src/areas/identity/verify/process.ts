@@ -63,7 +63,7 @@ async function lookAt(app: App, { tenant, payload, failures }: Run<Static<typeof
 
 async function claim(app: App, occasion: Occasion, id: string): Promise<VerificationRow | null> {
   const { tenant, receivedMs, nowMs } = occasion
-  return app.db.tx(async (tx) => {
+  return app.db.tx(tenant, async (tx) => {
     const row = await maybe(tx.query(claimVerification, { ...tenant, id }))
     if (row)
       await appendAudit(tx, tenant, {
@@ -128,8 +128,10 @@ async function conclude(
     checks: [...found.checks],
   }
   const template =
-    row.checks.includes('duplicate_check') && claims.selfie ? key.seal('template_sealed', claims.selfie.descriptor) : null
-  await app.db.tx((tx) =>
+    row.checks.includes('duplicate_check') && claims.selfie
+      ? key.seal('template_sealed', claims.selfie.descriptor)
+      : null
+  await app.db.tx(tenant, (tx) =>
     move(
       app,
       tx,
@@ -158,7 +160,8 @@ async function conclude(
 
 /** Past its patience, a registry that is down leaves the decision to a person. */
 function withPatience(verdict: Verdict, row: VerificationRow, nowMs: number): Verdict {
-  if (verdict.stage !== 'awaiting_registry' || !row.registry_until || row.registry_until.getTime() > nowMs) return verdict
+  if (verdict.stage !== 'awaiting_registry' || !row.registry_until || row.registry_until.getTime() > nowMs)
+    return verdict
   return { ...verdict, stage: 'awaiting_review' }
 }
 
@@ -216,7 +219,7 @@ const failed = { document_authentic: null, face_match: null, liveness_passed: nu
 /** The engines could not look at it: rejected, and worth another try. */
 async function giveUp(app: App, occasion: Occasion, row: VerificationRow): Promise<void> {
   const { tenant } = occasion
-  await app.db.tx(async (tx) => {
+  await app.db.tx(tenant, async (tx) => {
     const now = await maybe(tx.query(findVerification, { ...tenant, id: row.id }))
     if (!now) return
     const reason = { code: 'PROCESSING_FAILED', check: null, message: 'it could not be looked at', retryable: true }

@@ -59,11 +59,18 @@ async function reviewable(tx: Tx, caller: Caller, row: VerificationRow, decision
     throw new AppError('INVALID_STATE', 'somebody on the blocklist cannot be approved')
   const { four_eyes } = await policyOf(tx, caller.tenant)
   if (isOverride && decision === 'approve' && four_eyes && row.created_by === caller.actor)
-    throw new AppError('FORBIDDEN', 'who asked for a verification may not approve it after it was rejected; see four_eyes')
+    throw new AppError(
+      'FORBIDDEN',
+      'who asked for a verification may not approve it after it was rejected; see four_eyes',
+    )
   return outcome
 }
 
-function withReview(outcome: Outcome, caller: Caller, { decision, reason, code }: Static<typeof ReviewDecision>): Outcome {
+function withReview(
+  outcome: Outcome,
+  caller: Caller,
+  { decision, reason, code }: Static<typeof ReviewDecision>,
+): Outcome {
   const review = { decision, reason, by: caller.actor, at: momentText(new Date(caller.nowMs)) }
   if (decision === 'approve') return { ...outcome, review, failure_reasons: [] }
   const rejected = { code: code ?? 'REVIEW_REJECTED', check: null, message: 'a person decided so', retryable: false }

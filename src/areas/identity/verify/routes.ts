@@ -6,7 +6,7 @@ import { idOf } from '../../../kernel/ids.ts'
 import { pageOf, windowOf } from '../../../platform/page.ts'
 import { IdParam, list, multipart, type Route, read, write } from '../../../platform/route.ts'
 import { At, listQuery, Nullable, OneOf } from '../../../platform/schema.ts'
-import { actorOf, AuditEntry, appendAudit, entryOf, faultOf, linksOf, resourceOf } from '../audit-chain.ts'
+import { AuditEntry, actorOf, appendAudit, entryOf, faultOf, linksOf, resourceOf } from '../audit-chain.ts'
 import { maxPictureBytes, maxRequestBytes, mediaFile } from '../pictures.ts'
 import { changePolicy, Policy, PolicyChange, policyOf } from '../policy.ts'
 import { admit, awaitVerdict, create, indexOf } from './create.ts'
@@ -82,7 +82,7 @@ const getVerification = read({
     const { tenant, receivedMs, nowMs } = caller
     const row = await verificationWith(app.db, tenant, params.id)
     if (row.findings_sealed)
-      await app.db.tx((tx) =>
+      await app.db.tx(tenant, (tx) =>
         appendAudit(tx, tenant, {
           resourceId: idOf('verification', row.id),
           action: 'record.read',
@@ -207,7 +207,10 @@ const eraseSubject = write({
   params: Type.Object({ external_id: Type.String({ maxLength: 128, description: 'As in subject.external_id' }) }),
   reply: {
     status: 200,
-    schema: Type.Object({ external_id: Type.String(), erased: Type.Array(Erasure) }, { title: 'IdentitySubjectErasure' }),
+    schema: Type.Object(
+      { external_id: Type.String(), erased: Type.Array(Erasure) },
+      { title: 'IdentitySubjectErasure' },
+    ),
   },
   errors: ['NOT_FOUND', 'LEGAL_HOLD'],
   handle: async (app, tx, { params }, caller) => {

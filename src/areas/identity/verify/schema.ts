@@ -58,7 +58,12 @@ export const VerifyId = Type.Object({
   metadata: Type.Optional(Metadata),
   callback_url: Type.Optional(Type.String({ maxLength: 2048 })),
   wait: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: 25, rule: 'must be 0 to 25 seconds', description: 'Seconds to wait for the verdict' }),
+    Type.Integer({
+      minimum: 0,
+      maximum: 25,
+      rule: 'must be 0 to 25 seconds',
+      description: 'Seconds to wait for the verdict',
+    }),
   ),
 })
 export type VerifyId = Static<typeof VerifyId>
@@ -69,7 +74,9 @@ export const Claims = Type.Object({
   device: Device,
   document_number: Type.Optional(Type.String()),
   selfie: Nullable(Type.Object({ descriptor: Type.Array(Type.Number()), engine: Type.String() })),
-  liveness: Nullable(Type.Object({ passed: Type.Boolean(), confidence: Type.Number(), method: OneOf(['passive', 'active']) })),
+  liveness: Nullable(
+    Type.Object({ passed: Type.Boolean(), confidence: Type.Number(), method: OneOf(['passive', 'active']) }),
+  ),
 })
 export type Claims = Static<typeof Claims>
 

@@ -39,7 +39,7 @@ const columns = `id, status, stage, document_type, country, checks, reference, p
           metadata, record_key, claims_sealed, findings_sealed, images, outcome, tries, registry_until, is_held, images_until,
           record_until, erased_at, created_at, completed_at`
 
-export const insertVerification = statement<
+export const insertVerification = statement.tenant<
   One & {
     type: string
     country: string
@@ -70,17 +70,17 @@ export const insertVerification = statement<
            $imagesUntil, $recordUntil, $at)`,
 )
 
-export const findVerification = statement<One, VerificationRow>(
+export const findVerification = statement.tenant<One, VerificationRow>(
   'identity.find_verification',
   `select ${columns} from identity.verifications where ${mine} and id = $id`,
 )
 
-export const lockVerification = statement<One, VerificationRow>(
+export const lockVerification = statement.tenant<One, VerificationRow>(
   'identity.lock_verification',
   `select ${columns} from identity.verifications where ${mine} and id = $id for update`,
 )
 
-export const listVerifications = statement<
+export const listVerifications = statement.tenant<
   Tenant &
     Window & {
       status: string | null
@@ -101,7 +101,7 @@ export const listVerifications = statement<
 )
 
 /** Moves a verification on, if it is still where it was read. */
-export const moveVerification = statement<
+export const moveVerification = statement.tenant<
   One & {
     fromStatus: string
     fromStage: string
@@ -129,7 +129,7 @@ export const moveVerification = statement<
    returning ${columns}`,
 )
 
-export const claimVerification = statement<One, VerificationRow>(
+export const claimVerification = statement.tenant<One, VerificationRow>(
   'identity.claim_verification',
   `update identity.verifications set stage = 'processing', tries = tries + 1
     where ${mine} and id = $id and stage in ('queued', 'processing', 'awaiting_registry') and status = 'pending'
@@ -138,13 +138,13 @@ export const claimVerification = statement<One, VerificationRow>(
 )
 
 /** The file ids of the pictures are forgotten with the files themselves. */
-export const forgetImages = statement<One & { at: Date }, object>(
+export const forgetImages = statement.tenant<One & { at: Date }, object>(
   'identity.forget_images',
   `update identity.verifications set images = '{}', images_erased_at = $at where ${mine} and id = $id`,
 )
 
 /** Destroys the key of a record and everything that was sealed under it, searched for, or said of the person. */
-export const shredVerification = statement<One & { at: Date }, object>(
+export const shredVerification = statement.tenant<One & { at: Date }, object>(
   'identity.shred_verification',
   `update identity.verifications
       set record_key = null, claims_sealed = null, findings_sealed = null, template_sealed = null, number_index = null,
@@ -154,7 +154,7 @@ export const shredVerification = statement<One & { at: Date }, object>(
 )
 
 /** Verifications of other people with the same document or device. */
-export const findSame = statement<
+export const findSame = statement.tenant<
   One & { number: Buffer | null; device: Buffer | null; subject: Buffer | null },
   { id: string; is_number: boolean }
 >(
@@ -168,7 +168,7 @@ export const findSame = statement<
 )
 
 /** Templates of the account, newest first, a page at a time. */
-export const findTemplates = statement<
+export const findTemplates = statement.tenant<
   One & { after: string; subject: Buffer | null; limit: number },
   { id: string; record_key: Buffer; template_sealed: Buffer }
 >(
@@ -179,7 +179,7 @@ export const findTemplates = statement<
     order by id desc limit $limit::int`,
 )
 
-export const ofSubject = statement<Tenant & { subject: Buffer }, VerificationRow>(
+export const ofSubject = statement.tenant<Tenant & { subject: Buffer }, VerificationRow>(
   'identity.verifications_of_subject',
   `select ${columns} from identity.verifications where ${mine} and subject_index = $subject order by id limit 1000`,
 )
@@ -202,19 +202,19 @@ const due = (condition: string) =>
 
 type DueParameters = { buckets: readonly number[]; now: Date; most: number }
 
-export const dueExpiries = statement<DueParameters, DueRow>(
+export const dueExpiries = statement.everywhere<DueParameters, DueRow>(
   'identity.due_expiries',
   due(`status = 'verified' and expires_on < (${theirNow})::date`),
 )
-export const dueReviews = statement<DueParameters, DueRow>(
+export const dueReviews = statement.everywhere<DueParameters, DueRow>(
   'identity.due_reviews',
   due(`stage = 'awaiting_review' and review_until < ${theirNow}`),
 )
-export const dueImages = statement<DueParameters, DueRow>(
+export const dueImages = statement.everywhere<DueParameters, DueRow>(
   'identity.due_images',
   due(`images_erased_at is null and images_until < ${theirNow} and not is_held`),
 )
-export const dueRecords = statement<DueParameters, DueRow>(
+export const dueRecords = statement.everywhere<DueParameters, DueRow>(
   'identity.due_records',
   due(`erased_at is null and record_until < ${theirNow} and not is_held`),
 )
