@@ -2,6 +2,7 @@
 -- erasing a record destroys that key. What is searched for (numbers, phones, devices) is a keyed fingerprint.
 create schema if not exists identity;
 
+-- One row is the verification of one person with one document.
 create table identity.verifications (
   bucket          smallint not null,
   account_id      uuid not null,
@@ -44,7 +45,6 @@ create table identity.verifications (
   completed_at    timestamptz,
   primary key (bucket, account_id, environment, id)
 );
-comment on table identity.verifications is 'One row is the verification of one person with one document.';
 create index verifications_number on identity.verifications (bucket, account_id, environment, number_index)
   where number_index is not null;
 create index verifications_subject on identity.verifications (bucket, account_id, environment, subject_index)
@@ -58,6 +58,7 @@ create index verifications_images on identity.verifications (bucket, images_unti
 create index verifications_records on identity.verifications (bucket, record_until) where erased_at is null;
 create index verifications_review on identity.verifications (bucket, review_until) where stage = 'awaiting_review';
 
+-- One row is something that was done to a check, chained to the row before it by a hash.
 create table identity.audit (
   bucket        smallint not null,
   account_id    uuid not null,
@@ -74,8 +75,8 @@ create table identity.audit (
   hash          text not null,
   primary key (bucket, account_id, environment, resource, sequence)
 );
-comment on table identity.audit is 'One row is something that was done to a check, chained to the row before it by a hash.';
 
+-- One row is what a person was asked to do before the camera, once.
 create table identity.challenges (
   bucket      smallint not null,
   account_id  uuid not null,
@@ -86,8 +87,8 @@ create table identity.challenges (
   used_at     timestamptz,
   primary key (bucket, account_id, environment, id)
 );
-comment on table identity.challenges is 'One row is what a person was asked to do before the camera, once.';
 
+-- One row is a one-time code, which is derived from its id and stored nowhere.
 create table identity.otps (
   bucket       smallint not null,
   account_id   uuid not null,
@@ -110,7 +111,6 @@ create table identity.otps (
   verified_at  timestamptz,
   primary key (bucket, account_id, environment, id)
 );
-comment on table identity.otps is 'One row is a one-time code, which is derived from its id and stored nowhere.';
 create unique index otps_pending on identity.otps (bucket, account_id, environment, phone_index, purpose)
   where status = 'pending';
 create index otps_phone on identity.otps (bucket, account_id, environment, phone_index, created_at);
@@ -118,6 +118,7 @@ create index otps_prefix on identity.otps (bucket, account_id, environment, pref
 create index otps_ip on identity.otps (bucket, account_id, environment, ip_index, created_at) where ip_index is not null;
 create index otps_old on identity.otps (bucket, created_at);
 
+-- One row is a phone, device or address with which a user of the account was last seen.
 create table identity.sightings (
   bucket      smallint not null,
   account_id  uuid not null,
@@ -128,9 +129,9 @@ create table identity.sightings (
   seen_at     timestamptz not null,
   primary key (bucket, account_id, environment, kind, key_index, user_index)
 );
-comment on table identity.sightings is 'One row is a phone, device or address with which a user of the account was last seen.';
 create index sightings_old on identity.sightings (bucket, seen_at);
 
+-- One row is how an account wants its identity checks decided, where it differs from the usual.
 create table identity.policies (
   bucket      smallint not null,
   account_id  uuid not null,
@@ -139,4 +140,3 @@ create table identity.policies (
   version     int not null,
   primary key (bucket, account_id, environment)
 );
-comment on table identity.policies is 'One row is how an account wants its identity checks decided, where it differs from the usual.';

@@ -18,6 +18,12 @@ import { waitingFor } from './verify/waiting.ts'
 export const identity: Area = {
   name: 'identity',
   uses: ['sms'],
+  chapters: {
+    identity: {
+      title: 'Identity',
+      about: 'Documents, faces, liveness, risk and one-time codes, all looked at on this installation.',
+    },
+  },
   scopes: [scopeArea('identity', { limit: 'identity' })],
   limits: [planLimit('identity')],
   settings: identitySettings,

@@ -205,7 +205,12 @@ const liveness = write({
   limit: 'identity',
   body: LivenessCheck,
   bodyLimitBytes: maxRequestBytes,
-  reply: { status: 201, schema: LivenessReply, existed: ({ liveness_id }) => liveness_id !== undefined },
+  reply: {
+    status: 201,
+    schema: LivenessReply,
+    existed: ({ liveness_id }) => liveness_id !== undefined,
+    location: ({ challenge_id, liveness_id }) => `/v1/identity/audit/${challenge_id ?? liveness_id}`,
+  },
   errors: [...pictureErrors, 'NOT_FOUND', 'CHALLENGE_USED', 'CHALLENGE_EXPIRED', 'LIVENESS_FAILED'],
   examples: [{ name: 'A challenge', body: { method: 'active' } }],
   prepare: (app, { body }, caller) => judge(app, caller, body),

@@ -68,6 +68,14 @@ const verifyId = write({
   follow: (app, { body }, caller, { verification_id }) => awaitVerdict(app, caller, verification_id, body.wait),
 })
 
+const made = { operation: 'identity.verifyId', id: 'verification_id' } as const
+
+/** One that nobody can decide but a person. */
+const doubtful = {
+  ...made,
+  body: { document_type: 'national_id', country: 'KE', document_front: 'sandbox:id_za', wait: 25 },
+} as const
+
 const getVerification = read({
   method: 'GET',
   path: '/v1/identity/verification/:id',
@@ -76,6 +84,7 @@ const getVerification = read({
   description: 'Each reading of a document is an entry of the audit.',
   scope: 'identity:read',
   params: IdParam,
+  needs: made,
   reply: { status: 200, schema: VerificationRecord },
   errors: ['NOT_FOUND'],
   handle: async (app, { params }, caller) => {
@@ -147,6 +156,7 @@ const getAudit = read({
   description: 'For the id of a verification, scan, face match, liveness check, risk score or one-time code.',
   scope: 'identity:read',
   params: IdParam,
+  needs: { operation: 'identity.scoreRisk', id: 'risk_id' },
   reply: { status: 200, schema: AuditTrail },
   errors: ['NOT_FOUND'],
   handle: async (app, { params }, { tenant }) => {
@@ -164,7 +174,9 @@ const decideReview = write({
   operation: 'identity.review',
   summary: 'Decide a verification as a person',
   scope: 'identity:write',
+  limit: 'identity',
   params: IdParam,
+  needs: doubtful,
   body: ReviewDecision,
   reply: { status: 200, schema: VerificationRecord },
   errors: ['NOT_FOUND', 'INVALID_STATE', 'FORBIDDEN'],
@@ -187,7 +199,9 @@ const erase = write({
   operation: 'identity.erase',
   summary: 'Erase everything personal of a verification',
   scope: 'identity:write',
+  limit: 'identity',
   params: IdParam,
+  needs: made,
   reply: { status: 200, schema: Erasure },
   errors: ['NOT_FOUND', 'LEGAL_HOLD'],
   handle: async (app, tx, { params }, caller) => {
@@ -204,7 +218,20 @@ const eraseSubject = write({
   operation: 'identity.eraseSubject',
   summary: 'Erase everything personal of one person',
   scope: 'identity:write',
-  params: Type.Object({ external_id: Type.String({ maxLength: 128, description: 'As in subject.external_id' }) }),
+  limit: 'identity',
+  params: Type.Object({ external_id: Type.String({ description: 'As in subject.external_id' }) }),
+  needs: {
+    operation: 'identity.verifyId',
+    id: 'reference',
+    body: {
+      document_type: 'passport',
+      country: 'KE',
+      document_front: 'sandbox:passport_ke',
+      subject: { external_id: 'customer-8812' },
+      reference: 'customer-8812',
+      wait: 0,
+    },
+  },
   reply: {
     status: 200,
     schema: Type.Object(
@@ -273,6 +300,7 @@ const patchPolicy = write({
   operation: 'identity.changePolicy',
   summary: 'Change how checks are decided',
   scope: 'identity:write',
+  limit: 'identity',
   body: PolicyChange,
   reply: { status: 200, schema: PolicyRecord },
   examples: [{ name: 'No manual review', body: { manual_review: false } }],

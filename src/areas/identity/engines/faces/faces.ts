@@ -67,7 +67,7 @@ const ownSide = 112
 
 /**
  * An operator's own ArcFace-style model: 112 x 112, (value - 127.5) / 127.5, any number of outputs. Its vectors are
- * brought to length one and halved, so that the distance of two lies between 0 and 1 and is calibrated as any other.
+ * brought to length one and halved, so that the distance of two lies between 0 and 1 and is calibrated like the bundled one's.
  */
 function ownDescriptor(file: string): Descriptor {
   const network: () => Promise<Network> = lazily(async () => openNetwork(file, await readModel(file), 'input'))
