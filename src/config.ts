@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { emailSettings } from './areas/email/settings.ts'
+import { identitySettings } from './areas/identity/settings.ts'
 import { paymentSettings } from './areas/payments/settings.ts'
 import { voiceSettings } from './areas/voice/settings.ts'
 import {
@@ -126,6 +127,7 @@ export const settings = {
   ...paymentSettings,
   ...voiceSettings,
   ...emailSettings,
+  ...identitySettings,
   PAMOJA_CURRENCIES_ON: {
     ...list(dormantCurrencies, 'Currencies to take beside the usual ones: any of ERN, LYD, SDG.'),
     default: [],
