@@ -11,11 +11,11 @@ import {
   describeConfig,
   describeEnvExample,
   describeSettings,
-  isAddressRange,
   loadConfig,
   type SettingName,
   settings,
 } from './config.ts'
+import { isAddressRange } from './setting.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'pamoja-config-'))
 after(() => rmSync(directory, { recursive: true }))

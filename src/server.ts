@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // One node: builds the App value from its parts, opens the doors, starts the workers, and takes it all down again in
 // the right order. Reads like a list; every line leads to the file that does it.
+import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { credentialStore } from './areas/accounts/area.ts'
-import { answersOf } from './areas/webhooks/deliveries/answers.ts'
-import { Dispatcher } from './areas/webhooks/deliveries/dispatcher.ts'
-import { type Config, StartError, settings } from './config.ts'
+import { answersOf, Dispatcher } from './areas/webhooks/area.ts'
+import type { Config } from './config.ts'
 import {
   applicationName,
   inSentences,
@@ -17,10 +17,9 @@ import {
   type StartedDatabase,
   startDatabase,
 } from './database.ts'
-import { errorCode } from './kernel/error-code.ts'
 import { msOfId, newUuid } from './kernel/ids.ts'
 import { PriceBook } from './ledger/prices.ts'
-import { rollUp } from './ledger/rollups.ts'
+import { ledgerPartitions, rollUp } from './ledger/rollups.ts'
 import { verifyLedger } from './ledger/verify.ts'
 import { certificatesIn } from './places.ts'
 import type { App } from './platform/app.ts'
@@ -43,10 +42,17 @@ import { RequestLog } from './platform/http/request-log.ts'
 import { Streams } from './platform/http/streams.ts'
 import { createHttp } from './platform/http.ts'
 import { Limits } from './platform/limits.ts'
+import { type AreaListener, openListener, type Place } from './platform/listeners.ts'
 import { createLog, type Logger } from './platform/log.ts'
 import { atMostEvery, Metrics } from './platform/metrics.ts'
 import { Leases } from './platform/nodes/leases.ts'
-import { type Chore, keepHouse, platformChores } from './platform/nodes/maintenance.ts'
+import {
+  type Chore,
+  keepHouse,
+  type Partitioned,
+  platformChores,
+  platformPartitions,
+} from './platform/nodes/maintenance.ts'
 import { joinNodes } from './platform/nodes/nodes.ts'
 import { Signals } from './platform/nodes/signals.ts'
 import type { OutboundPolicy } from './platform/outbound/customer-urls.ts'
@@ -94,6 +100,10 @@ export interface RunningNode {
   port: number
   caFile: string | null
   adminUrl: string
+  /** What it is made of. */
+  areas: readonly Area[]
+  /** Where else it listens, simulators included: name -> URL. */
+  listeners: Readonly<Record<string, string>>
   stop(): Promise<void>
 }
 
@@ -143,7 +153,7 @@ export async function startNode({
     const ready = new Promise<void>((resolve) => {
       tellReady = resolve
     })
-    const simulators = await simulate({ config, home, clock, log, caFile: identity.caFile, ready, stops })
+    const simulators = await simulate(areas, { config, home, clock, log, caFile: identity.caFile, ready, stops })
     const app = await buildApp({ config, areas, clock, log, db, address, dispatcher, simulators })
     if (app.tracer) stops.push(app.tracer.stop)
     await startWorkers(app, areas, dispatcher, stops)
@@ -160,15 +170,18 @@ export async function startNode({
           (error) => log.error({ error }, 'the new certificate cannot be used; the old one stays'),
         ),
       )
-    const admin = await openAdmin(app)
+    const metrics = await openListener(app, admin, identity)
     // Figures can be read until everything else has stopped.
-    stops.splice(1, 0, admin.close)
+    stops.splice(1, 0, () => metrics.close(0))
+    const opened = await openListeners(app, areas, identity, stops)
     const node = {
       app,
+      areas,
       url: app.publicUrl,
       port,
       caFile: identity.caFile,
-      adminUrl: admin.url,
+      adminUrl: metrics.url,
+      listeners: { ...Object.fromEntries(app.simulators.addresses), ...opened },
       stop: () => stopAll(stops, log),
     }
     await beforeServing?.(node)
@@ -202,7 +215,10 @@ interface Parts {
 async function buildApp({ config, areas, clock, log, db, address, dispatcher, simulators }: Parts): Promise<App> {
   const nodeId = newUuid(clock.nowMs())
   const version = packageVersion()
-  const signals = new Signals(db)
+  const signals = new Signals(
+    db,
+    areas.flatMap((area) => area.topics ?? []),
+  )
   const secrets = new Secrets(db, await rootKeys(config))
   await secrets.start()
   const tokens = new Tokens({ db, secrets, clock, issuer: config.PAMOJA_PUBLIC_URL ?? 'pamoja' })
@@ -289,7 +305,11 @@ async function startWorkers(app: App, areas: readonly Area[], dispatcher: Dispat
   stops.push(await joinNodes(app))
   stops.push(noteKeyUse(app))
   stops.push(careForTokens(app))
-  const chores = [...platformChores, ...ledgerChores(app), ...areas.flatMap((area) => area.chores ?? [])]
+  const chores = [
+    ...platformChores(partitionsOf(areas)),
+    ...ledgerChores(app),
+    ...areas.flatMap((area) => area.chores ?? []),
+  ]
   if (app.config.PAMOJA_ROLES.includes('timers')) stops.push(keepHouse(app, chores))
   stops.push(() => app.outbound.close())
   stops.push(() => app.carrierOutbound.close())
@@ -302,6 +322,11 @@ async function startWorkers(app: App, areas: readonly Area[], dispatcher: Dispat
   dispatcher.start(app)
   stops.push(() => dispatcher.stop())
   watchFigures(app)
+}
+
+/** Every table that is cut by time. */
+export function partitionsOf(areas: readonly Pick<Area, 'partitions'>[]): Partitioned[] {
+  return [...platformPartitions, ...ledgerPartitions, ...areas.flatMap((area) => area.partitions ?? [])]
 }
 
 /** Roll-ups, and every hour a proof of the whole ledger. A problem it finds is the one figure that must wake somebody. */
@@ -464,43 +489,49 @@ async function listen(listener: Listener, http: FastifyInstance, config: Config)
   return listener.listen(config.PAMOJA_PORT, config.PAMOJA_HOST)
 }
 
-/** Prometheus metrics on a listener of their own, which takes a free port when its own is taken. */
-async function openAdmin(app: App): Promise<{ url: string; close(): Promise<void> }> {
-  const { metrics } = app
-  const server = createServer((request, response) => {
-    if (request.url?.split('?')[0] !== '/metrics') return void response.writeHead(404).end()
-    metrics.text().then(
-      (text) => response.writeHead(200, { 'content-type': metrics.contentType }).end(text),
-      () => response.writeHead(500).end(),
-    )
-  })
-  const { PAMOJA_PORT: apiPort, PAMOJA_ADMIN_HOST: host, PAMOJA_ADMIN_PORT: adminPort } = app.config
-  const isChosen = apiPort === settings.PAMOJA_PORT.default || adminPort !== settings.PAMOJA_ADMIN_PORT.default
-  const ownPort = isChosen ? adminPort : 0
-  const bind = (port: number): Promise<void> =>
-    new Promise((done, failed) => {
-      server.once('error', failed)
-      server.listen(port, host, () => {
-        server.off('error', failed)
-        done()
-      })
+/** Prometheus metrics, on a port that customers do not reach. */
+const admin: Pick<AreaListener, 'name' | 'scheme' | 'host' | 'port' | 'open'> = {
+  name: 'admin',
+  scheme: 'http',
+  host: 'PAMOJA_ADMIN_HOST',
+  port: 'PAMOJA_ADMIN_PORT',
+  async open({ metrics }, { host, port }) {
+    const server = createServer((request, response) => {
+      if (request.url?.split('?')[0] !== '/metrics') return void response.writeHead(404).end()
+      metrics.text().then(
+        (text) => response.writeHead(200, { 'content-type': metrics.contentType }).end(text),
+        () => response.writeHead(500).end(),
+      )
     })
-  await bind(ownPort)
-    .catch(() => bind(0))
-    .catch((cause) => {
-      const sentence = `This machine has no address ${host} to show /metrics at (${errorCode(cause)})`
-      throw new StartError(`${sentence}: correct PAMOJA_ADMIN_HOST.`, { cause })
-    })
-  const address = server.address()
-  const port = typeof address === 'object' && address ? address.port : ownPort
-  return {
-    url: `http://${host}:${port}`,
-    close: () =>
-      new Promise((done) => {
-        server.closeAllConnections()
-        server.close(() => done())
-      }),
+    server.listen(port, host)
+    await once(server, 'listening')
+    const address = server.address()
+    return {
+      port: typeof address === 'object' && address ? address.port : port,
+      close: () =>
+        new Promise((done) => {
+          server.closeAllConnections()
+          server.close(() => done())
+        }),
+    }
+  },
+}
+
+/** Opens what areas listen on beside the API, where the node has the role for it. Gives their addresses by name. */
+async function openListeners(
+  app: App,
+  areas: readonly Area[],
+  identity: Place['identity'],
+  stops: Stops,
+): Promise<Record<string, string>> {
+  const addresses: Record<string, string> = {}
+  for (const listener of areas.flatMap((area) => area.listeners ?? [])) {
+    if (!app.config.PAMOJA_ROLES.includes(listener.role)) continue
+    const opened = await openListener(app, listener, identity)
+    stops.push(() => opened.close(finishRequestsMs))
+    addresses[listener.name] = opened.url
   }
+  return addresses
 }
 
 /** Last started, first stopped. One failure does not keep the rest from stopping. */

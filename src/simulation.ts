@@ -1,20 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// The other side of the wire for whoever has none yet: a message centre and payment providers on free ports of this machine.
+// The other side of the wire for an installation that has none yet: every simulator there is, on free ports of this machine.
 // What they remember is kept in the home, so that what was under way when the program ended comes to its end.
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import type { Config } from './config.ts'
-import type { App, SimulatedSmsc } from './platform/app.ts'
+import type { Area } from './platform/area.ts'
 import type { Clock } from './platform/clock.ts'
 import type { Logger } from './platform/log.ts'
-import { type Bookkeeping, simulatePayments } from './simulated-payments.ts'
-import { SmscSimulator } from './simulators/smsc.ts'
+import { Simulators } from './platform/simulators.ts'
+import { simulatedMessageCentre } from './simulation/message-centre.ts'
+import { simulatedPayments } from './simulation/payments.ts'
+import type { Starter } from './simulation/starter.ts'
+
+/** A new simulator is one line here, and is declared by its area. */
+const starters: readonly Starter[] = [simulatedMessageCentre, simulatedPayments]
 
 type Stops = (() => Promise<void> | void)[]
 
-interface Surroundings {
+interface Node {
   config: Config
   home: string
   clock: Clock
@@ -26,24 +32,31 @@ interface Surroundings {
   stops: Stops
 }
 
-export async function simulate(surroundings: Surroundings): Promise<App['simulators']> {
-  const { config, home, clock, log, caFile, ready, stops } = surroundings
-  if (!config.PAMOJA_ROLES.includes('sandbox')) return { smsc: null, payments: {} }
+/** Starts the simulators that the areas declare, where the node has the role for it. */
+export async function simulate(areas: readonly Pick<Area, 'simulators'>[], node: Node): Promise<Simulators> {
+  const { config, home, clock, log, caFile, ready, stops } = node
+  const simulators = new Simulators()
+  if (!config.PAMOJA_ROLES.includes('sandbox')) return simulators
   const dir = join(home, 'simulators')
   const isOurs = await takeAlone(dir, stops)
-  const books: Bookkeeping = {
-    fileOf: (name) => (isOurs ? join(dir, `${name}.journal`) : null),
+  const surroundings = {
+    clock,
+    timeScale: config.PAMOJA_SANDBOX_TIME_SCALE,
+    ca: caFile === null ? undefined : await readFile(caFile, 'utf8'),
     ready,
-    onProblem: (error) =>
+    journalOf: (name: string) => (isOurs ? join(dir, `${name}.journal`) : null),
+    onProblem: (error: unknown) =>
       log.warn(
         { error },
         'a simulator could not do something, or cannot write its books and forgets them when it stops',
       ),
   }
-  return {
-    smsc: await simulateSmsc(clock, books, stops),
-    payments: await simulatePayments(config.PAMOJA_SANDBOX_TIME_SCALE, clock, caFile, stops, books),
+  for (const simulator of areas.flatMap((area) => area.simulators ?? [])) {
+    const starter = starters.find((one) => one.simulator === simulator)
+    if (!starter) throw new Error(`src/simulation.ts does not start the simulator ${simulator.name}`)
+    stops.push(await starter.start(surroundings, simulators))
   }
+  return simulators
 }
 
 /**
@@ -63,28 +76,4 @@ async function takeAlone(dir: string, stops: Stops): Promise<boolean> {
   lock.unref()
   stops.push(() => void lock.close())
   return true
-}
-
-/** A message centre on a free port of this machine, which takes test messages. */
-async function simulateSmsc(clock: Clock, books: Bookkeeping, stops: Stops): Promise<SimulatedSmsc> {
-  const host = '127.0.0.1'
-  // Short, because SMPP allows no more than eight characters.
-  const password = randomBytes(4).toString('hex')
-  const simulator = await SmscSimulator.start({
-    host,
-    accounts: { 'sandbox-1': password, 'sandbox-2': password },
-    now: () => clock.nowMs(),
-    journalFile: books.fileOf('message-centre'),
-    onProblem: books.onProblem,
-  })
-  stops.push(() => simulator.stop())
-  return {
-    host,
-    port: simulator.port,
-    password,
-    inbound: (from, to, text) => simulator.inbound(from, to, text),
-    recover: (account, stillOut) => simulator.recover(account, stillOut),
-    waitsFor: (account) => simulator.waitsFor(account),
-    moveClock: (account, offsetMs) => simulator.moveClock(account, offsetMs),
-  }
 }

@@ -8,6 +8,7 @@ import { cwd, stdout } from 'node:process'
 import { firstAccount } from './areas/accounts/area.ts'
 import { ConfigError, isProduction, settings } from './config.ts'
 import { AppError } from './kernel/errors.ts'
+import { bucketOf, uuidOf } from './kernel/ids.ts'
 import { isWellFormedKey } from './platform/auth.ts'
 import type { RunningNode } from './server.ts'
 
@@ -21,10 +22,10 @@ export interface Credentials {
   api_key: string
   account_id: string
   operator_key: string
-  /** Filled in by the areas that bring them. */
-  console: null
-  smtp: null
-  listeners: { api: string; admin: string; smsc: string | null }
+  /** Null until an area's `demo` gives them. */
+  console: unknown
+  smtp: unknown
+  listeners: Readonly<Record<string, string>>
 }
 
 /** Makes or finds the first account's credentials and writes them down. In production nothing is made up. */
@@ -38,8 +39,8 @@ export async function credentials(node: RunningNode): Promise<Credentials> {
   if (fixedKey !== null && !isWellFormedKey(fixedKey))
     throw new ConfigError('PAMOJA_TEST_API_KEY has a wrong checksum: take the api_key of a credentials.json, whole.')
   const file = fileOf(node)
-  const { smsc } = app.simulators
-  const made = (await stillValid(node, file)) ?? (await firstAccount(app, fixedKey))
+  const before = await lastTime(file)
+  const made = (await stillValid(node, before)) ?? (await firstAccount(app, fixedKey))
   const written: Credentials = {
     base_url: url,
     sandbox_url: `${url}/sandbox`,
@@ -49,7 +50,8 @@ export async function credentials(node: RunningNode): Promise<Credentials> {
     operator_key: made.operatorKey,
     console: null,
     smtp: null,
-    listeners: { api: url, admin: adminUrl, smsc: smsc && `smpp://${smsc.host}:${smsc.port}` },
+    listeners: { api: url, admin: adminUrl, ...node.listeners },
+    ...(await demoOf(node, made.accountId, before)),
   }
   // A name of its own, since nodes that share a home may start together.
   const draft = `${file}.${process.pid}`
@@ -61,9 +63,8 @@ export async function credentials(node: RunningNode): Promise<Credentials> {
 /** The keys of an earlier start, if the database still knows them. */
 async function stillValid(
   { app }: RunningNode,
-  file: string,
+  { api_key, operator_key, account_id }: Partial<Credentials>,
 ): Promise<{ accountId: string; testKey: string; operatorKey: string } | null> {
-  const { api_key, operator_key, account_id } = await lastTime(file)
   if (!api_key || !operator_key || !account_id) return null
   if (app.config.PAMOJA_TEST_API_KEY !== null && app.config.PAMOJA_TEST_API_KEY !== api_key) return null
   try {
@@ -75,6 +76,17 @@ async function stillValid(
     if (error instanceof AppError && error.status < 500) return null
     throw error
   }
+}
+
+/** What areas prepare for the first account, and have to say of it. */
+async function demoOf({ app, areas }: RunningNode, accountId: string, before: object): Promise<object> {
+  const account = uuidOf('account', accountId)
+  if (account === null) throw new Error(`${accountId} is not the id of an account`)
+  const tenant = { bucket: bucketOf(account), account, environment: 'test' } as const
+  const brought = {}
+  for (const area of areas)
+    Object.assign(brought, await area.demo?.(app, { accountId, tenant, written: { ...before } }))
+  return brought
 }
 
 /** What an earlier start wrote; nothing of it if the file is gone or was spoilt. */

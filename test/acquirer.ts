@@ -6,6 +6,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import pg from 'pg'
+import { simulatedAccounts } from '../src/areas/payments/providers/simulated.ts'
 import { uuidOf } from '../src/kernel/ids.ts'
 import type { World } from './world.ts'
 
@@ -31,7 +32,7 @@ export async function charged(world: World): Promise<Record<string, number>> {
 }
 
 async function ask({ app }: World, path: string) {
-  const { base_url = '', secret_key = '' } = app.simulators.payments.acquirer ?? {}
+  const { base_url = '', secret_key = '' } = simulatedAccounts(app).acquirer ?? {}
   const reply = await fetch(`${base_url}${path}`, { headers: { authorization: `Bearer ${secret_key}` } })
   return JSON.parse(await reply.text())
 }
@@ -44,7 +45,7 @@ interface Door {
 
 /** From here on the installation speaks to its acquirer through a door that takes no capture the first few times. */
 export async function busyAtCapture({ app, operator }: World, times: number): Promise<Door> {
-  const { acquirer = {} } = app.simulators.payments
+  const { acquirer = {} } = simulatedAccounts(app)
   const server = createServer(async (request, response) => {
     const { url = '', method = '', headers } = request
     const body = await text(request)

@@ -4,6 +4,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
+import { simulatedAccounts } from '../src/areas/payments/providers/simulated.ts'
 import type { World } from './world.ts'
 
 export interface Door {
@@ -18,7 +19,7 @@ export async function openDoor(
   country: string,
   cuts: (method: string, path: string) => boolean,
 ): Promise<Door> {
-  const { mtn_momo: momo = {} } = app.simulators.payments
+  const { mtn_momo: momo = {} } = simulatedAccounts(app)
   const server = createServer(async (request, response) => {
     const { url = '', method = '', headers } = request
     const body = await text(request)

@@ -58,7 +58,7 @@ test('an address that this machine does not have', async () => {
   for (const host of ['192.0.2.1', 'no-such-host.invalid'])
     await isRefused(
       { ...onServer(), PAMOJA_ADMIN_HOST: host },
-      `This machine has no address ${host} to show /metrics at \\(E\\w+\\): correct PAMOJA_ADMIN_HOST`,
+      `This machine has no address ${host} to open the admin listener at \\(E\\w+\\): correct PAMOJA_ADMIN_HOST`,
     )
 })
 

@@ -6,11 +6,17 @@ import type { Currency } from '../kernel/money.ts'
 import { dayMs, minuteMs, parseDay } from '../kernel/time.ts'
 import type { Clock } from '../platform/clock.ts'
 import { type Database, type Queryable, statement } from '../platform/db.ts'
+import type { Partitioned } from '../platform/nodes/maintenance.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { currencyHeld } from './wallets.ts'
 
 /** Transfers are rolled up when they are so old that no transaction can still be about to commit one with an older id. */
 export const settledMs = 10 * minuteMs
+
+/** Transfers are kept for ever. */
+export const ledgerPartitions: readonly Partitioned[] = [
+  { table: 'ledger.transfers', period: 'month', ahead: 2, keepDays: null },
+]
 
 /** What one revenue account, such as `revenue:sms`, took on one UTC day, less what it gave back. */
 export interface Spent {

@@ -18,6 +18,7 @@ import type { Leases } from './nodes/leases.ts'
 import type { Signals } from './nodes/signals.ts'
 import type { Outbound } from './outbound.ts'
 import type { Secrets } from './secrets.ts'
+import type { Simulators } from './simulators.ts'
 import type { SpendByCountry } from './spending.ts'
 import type { Storage } from './storage.ts'
 import type { Tracer } from './tracing.ts'
@@ -66,27 +67,6 @@ export interface App {
     operation: Operation<Item, Verdict>,
     item: RowOf<Item>,
   ): Promise<RowOf<Verdict>>
-}
-
-/** The other side of the wire, where it is simulated: on nodes with the role `sandbox`. */
-interface Simulators {
-  readonly smsc: SimulatedSmsc | null
-  /** By provider: what an operator would enter for an account with it. */
-  readonly payments: Readonly<Record<string, Readonly<Record<string, string>>>>
-}
-
-/** A message centre that anybody on this machine can bind to, and what a test may make its handsets do. */
-export interface SimulatedSmsc {
-  readonly host: string
-  readonly port: number
-  readonly password: string
-  /** Has a handset send a text; fulfilled when the other side has taken it. Gives the command_status. */
-  inbound(from: string, to: string, text: string): Promise<number>
-  /** Handsets that were out of an account's coverage get what waits for them, but for those that still are. */
-  recover(account: string, stillOut: readonly string[]): void
-  /** Whether a message of an account waits for a moment by its clock, and what it is told when that was moved. */
-  waitsFor(account: string): boolean
-  moveClock(account: string, offsetMs: number): void
 }
 
 /** What a unit of something costs an account now. Kept by the ledger. */

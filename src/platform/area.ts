@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an area brings to the program. areas.ts lists the areas; everything else is found through these lists.
+// What an area brings to the program. areas.ts lists the areas; everything else is found through these lists. Prefixes of ids
+// and codes of errors are in the tables of the kernel, so that the compiler knows them.
 import type { FastifyInstance } from 'fastify'
+import type { settings } from '../config.ts'
 import type { App } from './app.ts'
+import type { ScopeArea } from './auth/scopes.ts'
 import type { EventType } from './events.ts'
-import type { Chore } from './nodes/maintenance.ts'
+import type { PlanLimit } from './limits/plan-limits.ts'
+import type { AreaListener } from './listeners.ts'
+import type { Chore, Partitioned } from './nodes/maintenance.ts'
+import type { Chapter } from './openapi/reference.ts'
 import type { Route } from './route.ts'
+import type { Simulator } from './simulators.ts'
 import type { SpendByCountry } from './spending.ts'
 import type { Tenant } from './tenant.ts'
 import type { Job } from './work.ts'
@@ -33,12 +40,40 @@ export function chargesOf(areas: readonly Pick<Area, 'charges'>[]): ReadonlyMap<
   return new Map(areas.flatMap(({ charges = {} }) => Object.entries(charges)))
 }
 
+/** The first account of an installation that makes things up, for which areas may prepare something. */
+interface DemoAccount {
+  readonly accountId: string
+  /** Its test environment. */
+  readonly tenant: Tenant
+  /** What credentials.json said after an earlier start, such as a password that can be shown only once. */
+  readonly written: Readonly<Record<string, unknown>>
+}
+
 export interface Area {
+  /** Its folder, its schema in the database, and how the log calls it. */
   readonly name: string
   readonly routes: readonly Route[]
+  /** Chapters of the reference: the first word of an operation -> its title, and what is found there. */
+  readonly chapters?: Readonly<Record<string, Chapter>>
+  /** Areas whose doors (`area.ts`) it imports. Everything else crosses as an event. */
+  readonly uses?: readonly string[]
+  /** What credentials may be allowed to do here. */
+  readonly scopes?: readonly ScopeArea[]
+  /** Limits by the minute that plans set. */
+  readonly limits?: readonly PlanLimit[]
   readonly jobs?: readonly Job<App>[]
   readonly events?: readonly EventType[]
   readonly chores?: readonly Chore[]
+  /** What its nodes tell each other of, beside what the platform does: topics of `app.signals`. */
+  readonly topics?: readonly string[]
+  /** Its tables that are cut by time, and how long their rows are kept. */
+  readonly partitions?: readonly Partitioned[]
+  /** Its part of config.ts, which joins it. */
+  readonly settings?: Readonly<Partial<typeof settings>>
+  /** Ports that it listens on. */
+  readonly listeners?: readonly AreaListener[]
+  /** Simulators that it speaks to in the sandbox. */
+  readonly simulators?: readonly Simulator<unknown>[]
   /** Events whose receivers may ask for something in their answer: name -> who does it. */
   readonly answers?: Readonly<Record<string, TakeAnswer>>
   /** What it charges for: the names under which the price list has it, and what they are counted by. */
@@ -53,4 +88,6 @@ export interface Area {
   drain?(app: App): void
   /** Opens what the area keeps open beside requests and jobs, such as connections to carriers. Gives the way to stop. */
   start?(app: App): Promise<() => Promise<void>>
+  /** Prepares what the first account finds here, at every start anew; gives what credentials.json says of it. */
+  demo?(app: App, account: DemoAccount): Promise<Readonly<Record<string, unknown>>>
 }

@@ -6,9 +6,10 @@ import { createHash } from 'node:crypto'
 import { BlockList, isIPv6 } from 'node:net'
 import { AppError } from '../kernel/errors.ts'
 import { type Id, idOf } from '../kernel/ids.ts'
-import { allows, type LimitArea, limitAreas } from './auth/scopes.ts'
+import { allows } from './auth/scopes.ts'
 import type { Tokens } from './auth/tokens.ts'
 import type { Clock } from './clock.ts'
+import { limitNames } from './limits/plan-limits.ts'
 import type { Policy } from './limits/share.ts'
 import type { Signals } from './nodes/signals.ts'
 import { type Environment, type Tenant, tenantOf } from './tenant.ts'
@@ -42,7 +43,7 @@ export interface KeyFacts {
   /** How replies are wrapped, unless a request says otherwise. */
   envelope: Envelope
   plan: string
-  planLimits: Readonly<Partial<Record<LimitArea, number | null>>>
+  planLimits: Readonly<Partial<Record<string, number | null>>>
   /** What the operator gave this account in place of its plan's, by name; areas know theirs. */
   allowances: Allowances
   currency: string
@@ -71,7 +72,7 @@ export interface Principal {
   /** Who did it, for the audit log: the key, or the token's subject. */
   actor: string
   keyPolicy: Policy
-  planPolicies: Readonly<Partial<Record<LimitArea, Policy>>>
+  planPolicies: Readonly<Record<string, Policy>>
   allowedIps: BlockList | null
   expiresAtMs: number
   /** Came as a token made from the key, not as the key itself. */
@@ -284,7 +285,7 @@ function principalOf(
   tokenExpiresAtMs: number,
 ): Principal {
   const keyId = idOf('apiKey', facts.keyUuid)
-  const planPolicies: Partial<Record<LimitArea, Policy>> = {}
+  const planPolicies: Record<string, Policy> = {}
   for (const [area, limit] of planEntries(facts.planLimits))
     planPolicies[area] = {
       name: `plan-${area}`,
@@ -314,8 +315,8 @@ function principalOf(
   }
 }
 
-function* planEntries(limits: KeyFacts['planLimits']): Generator<[LimitArea, number]> {
-  for (const area of limitAreas) {
+function* planEntries(limits: KeyFacts['planLimits']): Generator<[string, number]> {
+  for (const area of limitNames()) {
     const limit = limits[area]
     if (limit !== undefined && limit !== null) yield [area, limit]
   }

@@ -23,6 +23,8 @@ export interface EventType<S extends TSchema = TSchema> {
   readonly within?: string
   readonly summary: string
   readonly head: Head
+  /** Deliveries also carry x-hub-signature-256, by which receivers of another platform's events know theirs. */
+  readonly hubSigned?: boolean
   readonly payload: S
   readonly sample: Static<S>
   body(eventId: Id<'event'>, at: Date, payload: Static<S>): string

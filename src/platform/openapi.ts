@@ -38,7 +38,7 @@ export function openapi({ version, publicUrl }: Pick<App, 'version' | 'publicUrl
       { url: '/api', description: 'Wherever this document was fetched from' },
     ],
     security: [{ bearer: [] }],
-    tags: chaptersOf(routes).map(({ tag, about }) => ({ name: tag, ...(about ? { description: about } : {}) })),
+    tags: chaptersOf(areas).map(({ tag, about }) => ({ name: tag, ...(about ? { description: about } : {}) })),
     paths,
     webhooks,
     components: {

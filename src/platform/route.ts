@@ -11,7 +11,7 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import type { ErrorCode } from '../kernel/errors.ts'
 import type { App } from './app.ts'
-import type { LimitArea, Scope } from './auth/scopes.ts'
+import type { Scope } from './auth/scopes.ts'
 import type { Caller } from './auth.ts'
 import type { Tx } from './db.ts'
 import type { Keyed } from './http/idempotency.ts'
@@ -39,8 +39,8 @@ interface Declaration<P extends TSchema, Q extends TSchema, B extends TSchema, R
   description?: string
   /** What the credential must carry; 'any' takes every valid credential. */
   scope: Scope | 'any'
-  /** The plan limit this request counts against. */
-  limit?: LimitArea
+  /** The plan limit this request counts against, as its area declares it. */
+  limit?: string
   params?: P
   query?: Q
   body?: B

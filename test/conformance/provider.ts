@@ -7,7 +7,7 @@ import { createServer } from 'node:http'
 import { after } from 'node:test'
 import type { Surroundings } from '../../src/areas/payments/providers/kind.ts'
 import { systemClock } from '../../src/platform/clock.ts'
-import { simulatePayments } from '../../src/simulated-payments.ts'
+import { simulatePayments } from '../../src/simulation/payments.ts'
 import { carrierSurroundings } from '../carrier-surroundings.ts'
 
 export type Settings = Readonly<Record<string, string>>
@@ -27,7 +27,16 @@ export async function startSimulators(): Promise<Readonly<Record<string, Setting
     surroundings = null
     for (const stop of stops.splice(0).reverse()) await stop()
   })
-  return simulatePayments(0.01, systemClock, null, stops)
+  const { gives, stop } = await simulatePayments({
+    clock: systemClock,
+    timeScale: 0.01,
+    ca: undefined,
+    ready: Promise.resolve(),
+    journalOf: () => null,
+    onProblem: () => undefined,
+  })
+  stops.push(stop)
+  return gives
 }
 
 /** A carrier of some kind, by what an operator entered. */

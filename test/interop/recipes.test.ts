@@ -79,7 +79,7 @@ function signatureOf(text: string): string {
     eventId: 'evt_01jb2c3d4e5f6g7h8j9kamnpqr',
     timestampSeconds: 0,
     body: Buffer.from(text),
-    isMessenger: false,
+    isHubSigned: false,
     current: signingKeys(secret),
     next: null,
   })

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { callbackUrl } from '../../src/areas/payments/callbacks/address.ts'
+import { simulatedAccounts } from '../../src/areas/payments/providers/simulated.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import { signNotice } from '../../src/protocols/acquirer.ts'
 import { bankSignatureHeader } from '../../src/protocols/bank.ts'
@@ -142,7 +143,7 @@ test('accounts are listed masked, alone and among the transactions, and the bank
   assert.deepEqual((await live.get('/v1/payments/methods?currency=KES&direction=out')).body.data, [])
   assert.equal((await live.post('/v1/payouts', payout('0001'))).body.error.code, 'PROVIDER_UNAVAILABLE')
   const path = '/v1/operator/payments/providers'
-  const { bank = {} } = world.app.simulators.payments
+  const { bank = {} } = simulatedAccounts(world.app)
   const entered = { provider: 'bank', environment: 'live', country: 'KE', ...bank }
   assert.equal((await world.operator.post(path, entered)).status, 201)
   const poor = await eventually(async () => {
@@ -159,7 +160,7 @@ test('only what the bank signed is a reason to ask', async () => {
   const uuid = uuidOf('payout', body.payout_id) ?? ''
   const tenant = tenantOf({ id })
   const { rows } = await sql.query('select token from payments.payouts where id = $1', [uuid])
-  const { webhook_secret = '' } = world.app.simulators.payments.bank ?? {}
+  const { webhook_secret = '' } = simulatedAccounts(world.app).bank ?? {}
   const call = async (topic: number, said: object, secret = webhook_secret, token: Buffer = rows[0].token) => {
     const url = callbackUrl(world.app, tenant, { id: uuid, token }, 'payout', topic)
     const signature = signNotice(secret, JSON.stringify(said), Math.floor(world.app.clock.nowMs() / 1_000))

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { secretNameOf } from '../../src/areas/payments/callbacks/address.ts'
+import { simulatedAccounts } from '../../src/areas/payments/providers/simulated.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import { signNotice } from '../../src/protocols/acquirer.ts'
 import { bankSignatureHeader } from '../../src/protocols/bank.ts'
@@ -130,7 +131,7 @@ test('what the bank did not sign is not heard, and what it signed is a reason to
   )
   const [{ bucket, account_id: account, environment, ...attempt }] = attempts
   const path = `/hooks/p/${secretNameOf({ subject: 'attempt', tenant: { bucket, account, environment }, topic: 0, ...attempt })}`
-  const { webhook_secret: secret = '' } = world.app.simulators.payments.bank ?? {}
+  const { webhook_secret: secret = '' } = simulatedAccounts(world.app).bank ?? {}
   const nowSeconds = Math.floor(world.app.clock.nowMs() / 1_000)
   const notice = (about: string) => JSON.stringify({ id: about, status: 'paid', paid_amount: '100', reference: 'X' })
   const send = (raw: string, signature: string) =>
@@ -208,7 +209,7 @@ test('bank transfers are listed with their banks', async () => {
 })
 
 test('an operator enters a bank for one country, and live payments of its currency go to it', async () => {
-  const { bank = {} } = world.app.simulators.payments
+  const { bank = {} } = simulatedAccounts(world.app)
   const path = '/v1/operator/payments/providers'
   const account = { provider: 'bank', environment: 'live', country: 'KE', ...bank }
   for (const bad of [

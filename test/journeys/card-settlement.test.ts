@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
+import { simulatedAccounts } from '../../src/areas/payments/providers/simulated.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import type { Client } from '../client.ts'
 import { eventually, startWorld, type World } from '../world.ts'
@@ -15,7 +16,7 @@ before(async () => {
   world = await startWorld({ PAMOJA_CARD_SETTLEMENT_DAYS: 2 })
   sql = new pg.Client({ connectionString: world.databaseUrl })
   await sql.connect()
-  const { acquirer = {} } = world.app.simulators.payments
+  const { acquirer = {} } = simulatedAccounts(world.app)
   const entered = await world.operator.post('/v1/operator/payments/providers', {
     provider: 'acquirer',
     environment: 'live',

@@ -9,6 +9,7 @@ import { card } from '../../src/areas/payments/cards/method.ts'
 import { accept } from '../../src/areas/payments/create.ts'
 import { gatewayOf } from '../../src/areas/payments/providers/gateway.ts'
 import type { Verdict } from '../../src/areas/payments/providers/provider.ts'
+import { simulatedAccounts } from '../../src/areas/payments/providers/simulated.ts'
 import { collection } from '../../src/areas/payments/purpose.ts'
 import { settle } from '../../src/areas/payments/settle.ts'
 import { attemptOfPayment, findAttempt, findPayment } from '../../src/areas/payments/store.ts'
@@ -35,7 +36,7 @@ test('a card whose request dies before it is sent is charged by nobody', async (
 test('a card whose request dies after it is sent is asked about, and not sent again', async () => {
   const { client, attempt, payment } = await orphan(world)
   await waited(world, attempt, 'sending')
-  const { base_url, secret_key } = world.app.simulators.payments.acquirer ?? {}
+  const { base_url, secret_key } = simulatedAccounts(world.app).acquirer ?? {}
   const card = { number: visa.number, exp_month: 12, exp_year: 2040, cvc: '123' }
   const headers = { authorization: `Bearer ${secret_key}`, 'idempotency-key': attempt }
   const body = { amount: 100_000, currency: 'kes', metadata: { reference: attempt }, payment_method_data: { card } }

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
 import { callbackUrl } from '../../src/areas/payments/callbacks/address.ts'
+import { simulatedAccounts } from '../../src/areas/payments/providers/simulated.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import { signNotice } from '../../src/protocols/acquirer.ts'
 import { charged, intentOf } from '../acquirer.ts'
@@ -468,7 +469,7 @@ test('a card that was forgotten stays so when the acquirer tells of its payment 
   ])
   const hook = callbackUrl(world.app, tenantOf({ id }), rows[0])
   const text = '{"type":"payment_intent.succeeded"}'
-  const { webhook_secret = '' } = world.app.simulators.payments.acquirer ?? {}
+  const { webhook_secret = '' } = simulatedAccounts(world.app).acquirer ?? {}
   const repeat = async () => {
     const signature = signNotice(webhook_secret, text, Math.floor(Date.now() / 1_000))
     return (await browse('POST', hook, text, { 'acquirer-signature': signature })).status

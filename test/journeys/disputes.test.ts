@@ -7,6 +7,7 @@ import fc from 'fast-check'
 import { callbackUrl } from '../../src/areas/payments/callbacks/address.ts'
 import { disputeJob } from '../../src/areas/payments/disputes/follow.ts'
 import { applyDispute } from '../../src/areas/payments/disputes/settle.ts'
+import { simulatedAccounts } from '../../src/areas/payments/providers/simulated.ts'
 import { type AttemptRow, attemptOfPayment } from '../../src/areas/payments/store.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
@@ -153,7 +154,7 @@ test('a notice that comes again changes nothing, and one that the acquirer did n
   const payment = await pay(client, disputed)
   const { dispute_id } = await opened(client, payment.payment_id)
   const path = await hookOf(account, payment.payment_id)
-  const secret = world.app.simulators.payments.acquirer?.webhook_secret ?? ''
+  const secret = simulatedAccounts(world.app).acquirer?.webhook_secret ?? ''
   const nowSeconds = Math.floor(Date.now() / 1_000)
   const created = JSON.stringify({ type: disputeNotice('created') })
   // What a notice says is not believed: the acquirer is asked, and says that nothing is decided.

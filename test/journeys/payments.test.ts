@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
+import { simulatedAccounts } from '../../src/areas/payments/providers/simulated.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import type { Client } from '../client.ts'
 import { startMarket } from '../market.ts'
@@ -414,7 +415,7 @@ test('what a payment costs and how much may be paid at once is on the operatorâ€
 })
 
 test('an operator enters a provider, and live payments go to it', async () => {
-  const { mpesa = {} } = world.app.simulators.payments
+  const { mpesa = {} } = simulatedAccounts(world.app)
   const { client, id } = await world.account()
   const { body: key } = await client.post('/v1/api-keys', { name: 'live', environment: 'live' })
   const live = world.stranger.as(key.key)
@@ -463,7 +464,7 @@ test('an operator enters a provider, and live payments go to it', async () => {
 })
 
 test('an operator enters MTN MoMo for one country, and live payments of that country go to it', async () => {
-  const { mtn_momo = {} } = world.app.simulators.payments
+  const { mtn_momo = {} } = simulatedAccounts(world.app)
   const path = '/v1/operator/payments/providers'
   const nowhere = { provider: 'mtn_momo', environment: 'live', ...mtn_momo }
   const account = { ...nowhere, country: 'UG' }

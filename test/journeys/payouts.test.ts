@@ -5,6 +5,7 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
 import { callbackUrl } from '../../src/areas/payments/callbacks/address.ts'
+import { simulatedAccounts } from '../../src/areas/payments/providers/simulated.ts'
 import { bucketOf, uuidOf } from '../../src/kernel/ids.ts'
 import type { Client } from '../client.ts'
 import { eventually } from '../eventually.ts'
@@ -328,7 +329,7 @@ test('a provider that takes nothing is given a rest, and a simulated one is not'
   assert.equal(asked.status, 201, asked.text)
   assert.equal((await over(other, asked.body.payout_id)).status, 'completed', 'the number decides')
 
-  const { mtn_momo: momo } = world.app.simulators.payments
+  const { mtn_momo: momo } = simulatedAccounts(world.app)
   const entered = { provider: 'mtn_momo', environment: 'test', country: 'UG', ...momo }
   const provider = await world.operator.post('/v1/operator/payments/providers', entered)
   assert.equal(provider.status, 201, provider.text)
@@ -387,7 +388,7 @@ test('live payouts need a provider that was entered with what it takes to pay, w
   const nobody = await live.post('/v1/payouts', asked)
   assert.deepEqual([nobody.status, nobody.body.error.code], [503, 'PROVIDER_UNAVAILABLE'])
   assert.equal((await live.get('/v1/payments/methods?country=KE&direction=out')).body.data.length, 0)
-  const { mpesa = {} } = world.app.simulators.payments
+  const { mpesa = {} } = simulatedAccounts(world.app)
   const path = '/v1/operator/payments/providers'
   const account = { provider: 'mpesa', environment: 'live', ...mpesa }
   for (const bad of [

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { OutgoingVerdict } from '../../src/areas/payments/providers/provider.ts'
+import { simulatedAccounts } from '../../src/areas/payments/providers/simulated.ts'
 import { settleRefund } from '../../src/areas/payments/refunds/settle.ts'
 import { findRefund } from '../../src/areas/payments/refunds/store.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
@@ -158,7 +159,7 @@ for (const { name, currency, beginning, part, outcomes } of providers)
 
 test('a provider whose operator has entered nothing to pay with gives nothing back', async () => {
   const { payout_api_user, payout_api_key, payout_subscription_key, ...account } =
-    world.app.simulators.payments.mtn_momo ?? {}
+    simulatedAccounts(world.app).mtn_momo ?? {}
   assert.ok(payout_api_user && payout_api_key && payout_subscription_key)
   const entered = { provider: 'mtn_momo', environment: 'test', country: 'UG', ...account }
   assert.equal((await world.operator.post('/v1/operator/payments/providers', entered)).status, 201)

@@ -4,18 +4,25 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { gatewayOf } from '../../src/areas/payments/providers/gateway.ts'
 import { systemClock } from '../../src/platform/clock.ts'
-import { simulatePayments } from '../../src/simulated-payments.ts'
+import { simulatePayments } from '../../src/simulation/payments.ts'
 import { settled } from '../paying.ts'
 import { eventually, startWorld } from '../world.ts'
 
 const timeScale = 0.01
-const stops: (() => unknown)[] = []
-const { mtn_momo } = await simulatePayments(timeScale, systemClock, null, stops)
+const simulated = await simulatePayments({
+  clock: systemClock,
+  timeScale,
+  ca: undefined,
+  ready: Promise.resolve(),
+  journalOf: () => null,
+  onProblem: () => undefined,
+})
+const { mtn_momo } = simulated.gives
 // Without simulators of its own, which test payments would go to in the end.
 const world = await startWorld({ PAMOJA_ROLES: ['api', 'carriers', 'timers'], PAMOJA_SANDBOX_TIME_SCALE: timeScale })
 after(async () => {
   await world.stop()
-  for (const stop of stops) await stop()
+  await simulated.stop()
 })
 const providers = '/v1/operator/payments/providers'
 const isSpokenTo = () => gatewayOf(world.app).speaksTo({ provider: 'mtn_momo', country: 'UG' }, 'test') !== null

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { gatewayOf } from '../../src/areas/payments/providers/gateway.ts'
+import { simulatedAccounts } from '../../src/areas/payments/providers/simulated.ts'
 import { eventually } from '../eventually.ts'
 import { startMarket } from '../market.ts'
 import { openDoor } from '../momo.ts'
@@ -31,7 +32,7 @@ test('a payout and a refund that one account may have taken are not sent again w
   const { body: refund } = await client.post(`/v1/payments/${payment.payment_id}/refund`)
   assert.deepEqual([payout.status, refund.status], ['processing', 'processing'])
 
-  const { base_url } = world.app.simulators.payments.mtn_momo ?? {}
+  const { base_url } = simulatedAccounts(world.app).mtn_momo ?? {}
   const changed = await world.operator.patch(`${providers}/${entered.body.id}`, { base_url })
   assert.equal(changed.status, 200, changed.text)
   await eventually(async () => account() !== first, 'the account to be replaced')
@@ -66,7 +67,7 @@ test('a payer whom one account may have asked is not asked again by another', as
   const order = { amount: 1_000, currency: 'RWF', phone: '+250780000001', expires_in: 600 }
   const asked = await client.post('/v1/payments', order)
   assert.equal(asked.status, 201, asked.text)
-  const { base_url } = world.app.simulators.payments.mtn_momo ?? {}
+  const { base_url } = simulatedAccounts(world.app).mtn_momo ?? {}
   const changed = await world.operator.patch(`${providers}/${entered.body.id}`, { base_url })
   assert.equal(changed.status, 200, changed.text)
   await eventually(async () => used() !== first, 'the account to be replaced')

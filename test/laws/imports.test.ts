@@ -1,29 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// The import law: the table below is the architecture. Imports point down; an area is entered through its door.
+// The import law: the table below is the architecture. Imports point down; an area is entered through its door, by those that
+// declare it.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { test } from 'node:test'
+import { areas } from '../../src/areas.ts'
 import { sourceFiles } from './sources.ts'
 
 /** Folder -> the folders it may import from (its own always). */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   'src/kernel': [],
   'src/protocols': ['src/kernel'],
-  'src/platform': ['src/kernel', 'src/config.ts'],
+  'src/platform': ['src/kernel', 'src/config.ts', 'src/setting.ts'],
   'src/ledger': ['src/platform', 'src/kernel'],
-  'src/areas': ['src/ledger', 'src/platform', 'src/protocols', 'src/kernel', 'src/config.ts'],
+  'src/areas': ['src/ledger', 'src/platform', 'src/protocols', 'src/kernel', 'src/config.ts', 'src/setting.ts'],
   'src/simulators': ['src/protocols', 'src/kernel'],
-  'src/config.ts': [],
+  'src/config.ts': ['src/setting.ts'],
+  'src/setting.ts': [],
 }
 
-/** Area -> the areas whose door (area.ts) it may use. Everything else crosses as an event. */
-const doors: Readonly<Record<string, readonly string[]>> = {
-  billing: ['payments', 'sms'],
-  payments: ['webhooks'],
-  sandbox: ['accounts', 'webhooks'],
-  wallet: ['payments'],
-}
+/** Area -> the areas whose door (area.ts) it may use, as it declares. Everything else crosses as an event. */
+const doors = new Map(areas.map(({ name, uses = [] }) => [name, uses]))
 
 test('imports point down, and areas meet only at their doors', () => {
   const broken: string[] = []
@@ -34,6 +32,22 @@ test('imports point down, and areas meet only at their doors', () => {
     }
   }
   assert.deepEqual(broken, [])
+})
+
+test('an area says that it uses another only where it does', () => {
+  const used = new Set<string>()
+  for (const file of sourceFiles(['src/areas'])) {
+    const [, , here] = file.split('/')
+    for (const target of importsOf(file)) {
+      const [, folder, there] = target.split('/')
+      if (folder === 'areas' && there !== here) used.add(`${here} uses ${there}`)
+    }
+  }
+  const said = [...doors].flatMap(([here, uses]) => uses.map((there) => `${here} uses ${there}`))
+  assert.deepEqual(
+    said.filter((line) => !used.has(line)),
+    [],
+  )
 })
 
 test('no imports run in a circle, those of types included', () => {
@@ -53,21 +67,31 @@ test('the law sees what breaks it', () => {
   assert.deepEqual(inCircles(circle), [])
   assert.match(judge('src/kernel/ids.ts', 'src/platform/db.ts') ?? '', /may import nothing/)
   assert.match(judge('src/platform/http.ts', 'src/areas/accounts/area.ts') ?? '', /src\/platform may import/)
-  assert.match(judge('src/areas/events/area.ts', 'src/areas/accounts/area.ts') ?? '', /no door/)
+  assert.match(judge('src/areas/events/area.ts', 'src/areas/accounts/area.ts') ?? '', /does not say that it uses/)
   assert.match(judge('src/areas/sandbox/area.ts', 'src/areas/accounts/keys.ts') ?? '', /only its area\.ts/)
   assert.match(judge('src/simulators/smsc.ts', 'src/platform/db.ts') ?? '', /src\/simulators may import/)
   assert.equal(judge('src/areas/sandbox/area.ts', 'src/areas/accounts/area.ts'), null)
+  assert.match(judge('src/areas/sms/settings.ts', 'src/kernel/ids.ts') ?? '', /nothing else/)
+  assert.match(judge('src/config.ts', 'src/areas/sms/area.ts') ?? '', /may import src\/setting.ts/)
+  assert.equal(judge('src/config.ts', 'src/areas/sms/settings.ts'), null)
   assert.equal(judge('src/server.ts', 'src/areas/accounts/area.ts'), null)
 })
 
+/** Settings of an area, which config.ts joins before the rest of the program is read. */
+const areaSettings = /^src\/areas\/\w+\/settings\.ts$/
+
 function judge(file: string, target: string): string | null {
+  if (areaSettings.test(file))
+    return target === 'src/setting.ts' ? null : 'the settings of an area may import src/setting.ts and nothing else'
+  if (file === 'src/config.ts' && areaSettings.test(target)) return null
   const from = folderOf(file)
   const to = folderOf(target)
   if (from === null || (from === to && from !== 'src/areas')) return null
   if (from === 'src/areas' && to === 'src/areas') {
     const [here, there] = [file.split('/')[2] ?? '', target.split('/')[2] ?? '']
     if (here === there) return null
-    if (!doors[here]?.includes(there)) return `${here} has no door to ${there}; let it cross as an event`
+    if (!doors.get(here)?.includes(there))
+      return `${here} does not say that it uses ${there}: let it cross as an event, or say so in its area.ts`
     return target.endsWith('/area.ts') ? null : 'only its area.ts may be imported'
   }
   const allowed = mayImport[from] ?? []

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { areas } from '../../src/areas.ts'
 import { errors } from '../../src/kernel/errors.ts'
-import { isScope, type LimitArea } from '../../src/platform/auth/scopes.ts'
+import { isScope } from '../../src/platform/auth/scopes.ts'
 import type { Route } from '../../src/platform/route.ts'
 import type { Reply } from '../client.ts'
 import { notes } from '../notes/area.ts'
@@ -42,22 +42,19 @@ test('every route is declared well', () => {
 })
 
 test('whatever writes in an area that plans limit counts on that limit, and nothing that only reads does', () => {
-  const limitOf: Record<string, LimitArea> = {
-    sms: 'sms',
-    payments: 'payments',
-    payouts: 'payments',
-    fraud: 'payments',
-    wallet: 'payments',
-    billing: 'payments',
-  }
+  const scopes = new Map(areas.flatMap((area) => area.scopes ?? []).map((scope) => [scope.name, scope]))
+  const names = areas.flatMap((area) => area.limits ?? []).map(({ name }) => name)
+  for (const { name, limit } of scopes.values())
+    assert.ok(limit === undefined || names.includes(limit), `${name}: ${limit}`)
   const wrong = areas
     .flatMap((area) => area.routes)
-    .filter(({ scope, limit }) => {
-      const [area = '', verb] = scope.split(':')
-      return limit !== (verb === 'write' ? limitOf[area] : undefined)
+    .filter(({ scope, limit, method }) => {
+      const [area = '', word] = scope.split(':')
+      const counts = word === 'write' || (word !== 'read' && method !== 'GET')
+      return limit !== (counts ? scopes.get(area)?.limit : undefined)
     })
   assert.deepEqual(
-    wrong.map(({ method, path }) => `${method} ${path}`),
+    wrong.map(({ operation, scope, limit }) => `${operation} (${scope}) counts on ${limit ?? 'no limit'}`),
     [],
   )
 })

@@ -4,60 +4,86 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, test } from 'node:test'
-import '../../src/server.ts'
-import '../../src/areas.ts'
+import { areas } from '../../src/areas.ts'
 import { operations } from '../../src/platform/commit.ts'
 import { statements } from '../../src/platform/db.ts'
+import { partitionsOf } from '../../src/server.ts'
 import { createMigratedDatabase } from '../database.ts'
+import { notes } from '../notes/area.ts'
 import { sourceFiles } from './sources.ts'
 
 const database = await createMigratedDatabase()
 const db = database.connect()
 after(() => database.drop())
 
-const schemas = [
-  'platform',
-  'work',
-  'events',
-  'ledger',
-  'accounts',
-  'webhooks',
-  'sandbox',
-  'sms',
-  'payments',
-  'wallet',
-  'billing',
-  'notes',
-]
+/** Schemas below the areas. Every other one is an area's, and has its name. */
+const below: Readonly<Record<string, readonly string[]>> = {
+  'src/platform': ['platform', 'work', 'events'],
+  'src/ledger': ['ledger'],
+}
+
+const schemas = (
+  await database.sql<{ name: string }>(
+    `select nspname as name from pg_namespace
+      where nspname !~ '^pg_' and nspname not in ('information_schema', 'public') order by 1`,
+  )
+).map(({ name }) => name)
+
+interface Table {
+  name: string
+  schema: string
+  /** Of the primary key, in its order. */
+  columns: string[]
+  comment: string | null
+  partitioned: boolean
+}
+
+const tables = await database.sql<Table>(
+  `select c.oid::regclass::text as name, n.nspname as schema, obj_description(c.oid, 'pg_class') as comment,
+          c.relkind = 'p' as partitioned,
+          array(select a.attname::text
+                  from pg_index i cross join unnest(i.indkey::smallint[]) with ordinality as k(attnum, n)
+                  join pg_attribute a on a.attrelid = i.indrelid and a.attnum = k.attnum
+                 where i.indrelid = c.oid and i.indisprimary order by k.n) as columns
+     from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname = any($1) and c.relkind in ('r', 'p') and not c.relispartition`,
+  [schemas],
+)
+
+/** Reference tables: small, read by every node, replicated in a cluster. All others belong to tenants. */
+const reference = new Set(tables.filter(({ comment }) => comment?.startsWith('Reference:')).map(({ name }) => name))
+
 /** Tables named in SQL; a function call, which hides its tables behind its own name, is followed by a parenthesis. */
 const named = new RegExp(
   `\\b(?:from|into|update|join|table|using|only)\\s+(?:only\\s+)?(${schemas.join('|')})\\.([a-z_]+)\\b(?!\\()`,
   'g',
 )
 
-/** Reference tables: small, read by every node, replicated in a cluster. All others belong to tenants. */
-const reference = new Set([
-  'platform.nodes',
-  'platform.leases',
-  'platform.signing_keys',
-  'platform.install_keys',
-  'platform.rate_slots',
-  'ledger.prices',
-  'accounts.plans',
-  'accounts.accounts',
-  'accounts.api_keys',
-  'accounts.sandbox_clocks',
-  'accounts.credits',
-  'sandbox.hook_tokens',
-  'sms.binds',
-  'sms.routes',
-  'sms.carrier_ids',
-  'sms.country_rules',
-  'sms.numbers',
-  'sms.ported_numbers',
-  'payments.providers',
-  'payments.card_keys',
-])
+test('every schema is the platform’s, the ledger’s or an area’s', () => {
+  const rooms = [...Object.values(below).flat(), ...areas.map(({ name }) => name), notes.name]
+  assert.ok(schemas.length > 10)
+  assert.deepEqual(
+    schemas.filter((schema) => !rooms.includes(schema)),
+    [],
+    'give the schema the name of an area in src/areas.ts',
+  )
+})
+
+test('every table that is cut by time is kept by its area, and nothing else is', () => {
+  assert.deepEqual(
+    partitionsOf([...areas, notes])
+      .map(({ table }) => table)
+      .sort(),
+    tables
+      .filter(({ partitioned }) => partitioned)
+      .map(({ name }) => name)
+      .sort(),
+    'list it under `partitions` in the area.ts of its area',
+  )
+  for (const area of [...areas, notes])
+    for (const { table } of area.partitions ?? [])
+      assert.ok(table.startsWith(`${area.name}.`), `${area.name}: ${table}`)
+})
 
 test('a statement that touches a tenant table names its bucket', () => {
   const broken = [...statements.values()].filter(({ text }) => {
@@ -67,6 +93,7 @@ test('a statement that touches a tenant table names its bucket', () => {
   assert.deepEqual(
     broken.map(({ name }) => name),
     [],
+    `ask by bucket, or comment on the table: 'Reference: one row is …' if it belongs to no tenant`,
   )
 })
 
@@ -85,27 +112,16 @@ test('jobs are looked up so that no plan can begin with all of them', async () =
   )
 })
 
-/** Found by what they are about, whose id is made by time and leads the key; the bucket is in it, as a cluster needs it. */
-const keyedByObject = new Map([['ledger.transfers', 'source_id']])
-
-test('every tenant table has the bucket in its primary key, and leads it with the bucket unless it is listed', async () => {
-  const rows = await database.sql<{ name: string; columns: string[] }>(
-    `select c.oid::regclass::text as name,
-            array(select a.attname::text
-                    from pg_index i cross join unnest(i.indkey::smallint[]) with ordinality as k(attnum, n)
-                    join pg_attribute a on a.attrelid = i.indrelid and a.attnum = k.attnum
-                   where i.indrelid = c.oid and i.indisprimary order by k.n) as columns
-       from pg_class c join pg_namespace n on n.oid = c.relnamespace
-      where n.nspname = any($1) and c.relkind in ('r', 'p') and not c.relispartition`,
-    [schemas],
-  )
-  assert.ok(rows.length > 15)
+test('every tenant table has the bucket in its primary key, and leads it with the bucket unless its comment says why', () => {
+  assert.ok(tables.length > 15)
+  const broken = tables.filter(({ name, columns, comment }) => {
+    const leading = /^Keyed by (\w+): /.exec(comment ?? '')?.[1] ?? 'bucket'
+    return !reference.has(name) && (columns[0] !== leading || !columns.includes('bucket'))
+  })
   assert.deepEqual(
-    rows.filter(
-      ({ name, columns }) =>
-        !reference.has(name) && (columns[0] !== (keyedByObject.get(name) ?? 'bucket') || !columns.includes('bucket')),
-    ),
+    broken.map(({ name, columns }) => `${name} (${columns.join(', ')})`),
     [],
+    `begin the key with bucket, or comment on the table: 'Reference: one row is …' if it belongs to no tenant`,
   )
 })
 
@@ -124,25 +140,15 @@ test('every table says what one of its rows is', () => {
 })
 
 test('an area names only its own schema; what is below the areas names only what is below', () => {
-  const rooms: [RegExp, string[]][] = [
-    [/^src\/platform\//, ['platform', 'work', 'events']],
-    [/^src\/ledger\//, ['ledger']],
-    [/^src\/areas\/(\w+)\//, []],
-  ]
   const broken: string[] = []
   for (const file of sourceFiles(['src']).filter((name) => !name.endsWith('.test.ts'))) {
-    const text = readFileSync(file, 'utf8')
-    const [pattern, allowed] = rooms.find(([room]) => room.test(file)) ?? []
-    if (!pattern || !allowed) continue
-    const own = pattern.exec(file)?.[1]
-    for (const [, schema = ''] of text.matchAll(named))
-      if (!allowed.includes(schema) && schema !== own) broken.push(`${file} names ${schema}`)
+    const [, room = '', area] = /^(src\/(?:platform|ledger|areas\/(\w+)))\//.exec(file) ?? []
+    if (room === '') continue
+    const allowed = area === undefined ? below[room] : [area]
+    for (const [, schema = ''] of readFileSync(file, 'utf8').matchAll(named))
+      if (!allowed?.includes(schema)) broken.push(`${file} names ${schema}`)
   }
-  // Housekeeping knows every partitioned table by name.
-  assert.deepEqual(
-    broken.filter((line) => !line.startsWith('src/platform/nodes/maintenance.ts names ledger')),
-    [],
-  )
+  assert.deepEqual(broken, [])
 })
 
 test('PostgreSQL accepts every statement', async () => {

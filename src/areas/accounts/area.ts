@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The door of the accounts area: tenants, their keys, what they see of themselves, and what operators do to them.
 import type { Area } from '../../platform/area.ts'
+import { scopeArea } from '../../platform/auth/scopes.ts'
 import { keyEvents } from './events.ts'
 import { operatorRoutes } from './operator.ts'
 import { operatorKeyRoutes } from './operator-keys.ts'
@@ -9,6 +10,16 @@ import { routes } from './routes.ts'
 
 export const accounts: Area = {
   name: 'accounts',
+  chapters: {
+    auth: { title: 'Credentials', about: 'Who a credential is, and access tokens that live for an hour at most.' },
+    account: { title: 'Account', about: 'Your name, time zone and settings.' },
+    apiKeys: { title: 'API keys', about: 'Keys that may do only what they need to, and how to replace them.' },
+    usage: { title: 'Usage', about: 'What you used and what it cost, day by day.' },
+    limits: { title: 'Limits', about: 'Every rate limit that holds for you, and what is left of it.' },
+    logs: { title: 'Request log', about: 'Your requests and their answers, for when something went wrong.' },
+    auditLog: { title: 'Audit log', about: 'Who changed what, and when.' },
+  },
+  scopes: [scopeArea('account'), scopeArea('keys'), scopeArea('logs'), scopeArea('team')],
   routes: [...routes, ...operatorRoutes, ...operatorKeyRoutes],
   events: Object.values(keyEvents),
   chores: [reminderChore],

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // An API key as its owner sees it: states, scopes, the record. Pure.
-import { isAddressRange } from '../../config.ts'
+
 import { AppError, invalid } from '../../kernel/errors.ts'
 import type { Id } from '../../kernel/ids.ts'
 import { dayMs } from '../../kernel/time.ts'
 import { allows, isScope } from '../../platform/auth/scopes.ts'
 import type { Envelope } from '../../platform/auth.ts'
 import type { Environment } from '../../platform/tenant.ts'
+import { isAddressRange } from '../../setting.ts'
 
 /** A key should be replaced this long after it was made; a reminder, never enforced. */
 export const rotationDueMs = 90 * dayMs

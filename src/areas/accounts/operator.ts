@@ -8,10 +8,10 @@ import { requireFits, requireOverdraft, requireRoom } from '../../ledger/ceiling
 import { post, postedLegs, setOverdraft, type Wallet, walletsOf } from '../../ledger/wallets.ts'
 import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
-import { limitAreas } from '../../platform/auth/scopes.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { currencyTaken } from '../../platform/currencies.ts'
 import { maybe, one, type Queryable, type Tx } from '../../platform/db.ts'
+import { limitNames, PlanLimits } from '../../platform/limits/plan-limits.ts'
 import { pageOf, pageOfWhole, windowOf } from '../../platform/page.ts'
 import { IdParam, list, type Route, read, write } from '../../platform/route.ts'
 import {
@@ -45,26 +45,6 @@ import {
   type PlanRow,
   updatePlanLimits,
 } from './store.ts'
-
-const MinuteLimit = Nullable(
-  Type.Integer({
-    minimum: 0,
-    maximum: 1_000_000,
-    rule: 'must be 0 to 1000000 requests a minute, or null for no limit',
-  }),
-)
-
-const AreaLimits = Type.Object(
-  {
-    sms: Type.Optional(MinuteLimit),
-    email: Type.Optional(MinuteLimit),
-    messenger: Type.Optional(MinuteLimit),
-    voice: Type.Optional(MinuteLimit),
-    payments: Type.Optional(MinuteLimit),
-    identity: Type.Optional(MinuteLimit),
-  },
-  { description: 'Requests a minute by area; null for no limit' },
-)
 
 const allowed = (unit: string, minimum: number, maximum: number) =>
   Type.Optional(
@@ -104,7 +84,7 @@ const OperatorAccount = Type.Object(
     currency: Type.String(),
     timezone: Type.String(),
     plan: Type.String(),
-    limits: AreaLimits,
+    limits: PlanLimits,
     allowances: Allowances,
     status: OneOf(['active', 'suspended']),
     created_at: At(),
@@ -125,7 +105,7 @@ const AccountWithWallets = Type.Object(
   { title: 'OperatorAccountDetail' },
 )
 
-const PlanRecord = Type.Object({ name: Type.String(), limits: AreaLimits, updated_at: At() }, { title: 'Plan' })
+const PlanRecord = Type.Object({ name: Type.String(), limits: PlanLimits, updated_at: At() }, { title: 'Plan' })
 
 const PlanName = Type.String({
   pattern: '^[a-z][a-z0-9_-]{1,39}$',
@@ -223,7 +203,7 @@ const update = write({
   body: Type.Object({
     plan: Type.Optional(Type.String({ maxLength: 40 })),
     limits: Type.Optional(
-      Nullable(AreaLimits, {
+      Nullable(PlanLimits, {
         description:
           'Requests a minute by area, in place of the plan’s; null for no limit. `"limits": null` gives all of the plan’s back',
       }),
@@ -395,7 +375,7 @@ const createPlan = write({
   operation: 'operator.createPlan',
   summary: 'Make a plan',
   scope: 'operator',
-  body: Type.Object({ name: PlanName, limits: AreaLimits }),
+  body: Type.Object({ name: PlanName, limits: PlanLimits }),
   reply: { status: 201, schema: PlanRecord, location: ({ name }) => `/v1/operator/plans/${name}` },
   errors: ['VALIDATION_ERROR', 'CONFLICT'],
   examples: [{ name: 'A plan for charities', body: { name: 'charity', limits: { sms: 200, email: 200 } } }],
@@ -429,7 +409,7 @@ const updatePlan = write({
   summary: 'Change a plan’s limits, for every account on it',
   scope: 'operator',
   params: Type.Object({ name: Type.String({ description: 'Name of the plan' }) }),
-  body: Type.Object({ limits: AreaLimits }),
+  body: Type.Object({ limits: PlanLimits }),
   reply: { status: 200, schema: PlanRecord },
   errors: ['NOT_FOUND', 'VALIDATION_ERROR'],
   handle: async (app, tx, { params, body }, caller) => {
@@ -477,8 +457,12 @@ function planRecord({ name, limits, updated_at }: PlanRow) {
   return { name, limits: knownLimits(limits), updated_at }
 }
 
-function knownLimits(limits: AccountRow['limits']): Static<typeof AreaLimits> {
-  return Object.fromEntries(limitAreas.filter((area) => area in limits).map((area) => [area, limits[area] ?? null]))
+function knownLimits(limits: AccountRow['limits']): Static<typeof PlanLimits> {
+  return Object.fromEntries(
+    limitNames()
+      .filter((area) => area in limits)
+      .map((area) => [area, limits[area] ?? null]),
+  )
 }
 
 /** Null gives an allowance back to the plan. */

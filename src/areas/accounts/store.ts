@@ -2,7 +2,6 @@
 // All SQL of the accounts area. Accounts, plans and keys are small tables that every node reads and a cluster
 // replicates, so they carry no bucket of their own.
 import { type Id, idOf } from '../../kernel/ids.ts'
-import type { LimitArea } from '../../platform/auth/scopes.ts'
 import type { Allowances, Envelope, KeyFacts } from '../../platform/auth.ts'
 import { statement } from '../../platform/db.ts'
 import type { Environment } from '../../platform/tenant.ts'
@@ -168,8 +167,8 @@ export const takeDueForRotation = statement<
 interface FactsRow extends KeyRow {
   bucket: number
   plan: string
-  plan_limits: Partial<Record<LimitArea, number | null>>
-  own_limits: Partial<Record<LimitArea, number | null>>
+  plan_limits: Partial<Record<string, number | null>>
+  own_limits: Partial<Record<string, number | null>>
   allowances: Allowances
   currency: string
   country: string
@@ -201,7 +200,7 @@ export interface AccountRow {
   currency: string
   timezone: string
   plan: string
-  limits: Partial<Record<LimitArea, number | null>>
+  limits: Partial<Record<string, number | null>>
   allowances: Allowances
   status: 'active' | 'suspended'
   operator: boolean
@@ -277,7 +276,7 @@ export const updateAccount = statement<
 
 export interface PlanRow {
   name: string
-  limits: Partial<Record<LimitArea, number | null>>
+  limits: Partial<Record<string, number | null>>
   updated_at: Date
 }
 

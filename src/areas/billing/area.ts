@@ -3,6 +3,7 @@
 // payment, the wallet, the invoice (of several the oldest first), the subscription, what the customer has in hand, the number
 // of the next invoice.
 import type { Area } from '../../platform/area.ts'
+import { scopeArea } from '../../platform/auth/scopes.ts'
 import { customerRoutes } from './customers/routes.ts'
 import { invoiceEvents, subscriptionEvents } from './events.ts'
 import { giveBackJob } from './invoices/give-back.ts'
@@ -17,6 +18,11 @@ import { subscriptionRoutes } from './subscriptions/routes.ts'
 
 export const billing: Area = {
   name: 'billing',
+  chapters: {
+    billing: { title: 'Billing', about: 'Invoices with a page to pay them on, customers, plans and subscriptions.' },
+  },
+  uses: ['payments', 'sms'],
+  scopes: [scopeArea('billing', { limit: 'payments' })],
   routes: [...invoiceRoutes, ...customerRoutes, ...planRoutes, ...subscriptionRoutes],
   jobs: [giveBackJob, renewJob, renewAloneJob, remindJob],
   events: [...Object.values(invoiceEvents), ...Object.values(subscriptionEvents)],

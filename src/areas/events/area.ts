@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { idOf, timeOfUuid, uuidOf } from '../../kernel/ids.ts'
 import type { Area } from '../../platform/area.ts'
+import { scopeArea } from '../../platform/auth/scopes.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { knownEvent } from '../../platform/events/tail.ts'
 import { type DatedEventRow, findEvent, listEvents } from '../../platform/events.ts'
@@ -136,4 +137,11 @@ function eventRecord({ id, type, resource_id, body, request_id, created_at }: Da
   }
 }
 
-export const events: Area = { name: 'events', routes: [eventsList, eventsStream, eventGet, eventsTrigger] }
+export const events: Area = {
+  name: 'events',
+  chapters: {
+    events: { title: 'Events', about: 'Everything that happened, as a list and as a stream.' },
+  },
+  scopes: [scopeArea('events')],
+  routes: [eventsList, eventsStream, eventGet, eventsTrigger],
+}

@@ -177,6 +177,7 @@ const read: Static<typeof StatusValue> = {
 export const messengerEvents = {
   message: eventType({
     name: 'messenger.message',
+    hubSigned: true,
     aliases: ['messenger.inbound'],
     summary: 'A user wrote, pressed a button or sent a file',
     head,
@@ -185,6 +186,7 @@ export const messengerEvents = {
   }),
   status: eventType({
     name: 'messenger.status',
+    hubSigned: true,
     summary: 'A message was sent, delivered, read or failed',
     head,
     payload: Status,
@@ -192,6 +194,7 @@ export const messengerEvents = {
   }),
   templateStatus: eventType({
     name: 'messenger.template_status',
+    hubSigned: true,
     summary: 'A template was approved, rejected, paused or disabled',
     payload: TemplateStatus,
     sample: {

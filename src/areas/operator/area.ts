@@ -9,5 +9,11 @@ import { systemRoutes } from './system.ts'
 
 export const operator: Area = {
   name: 'operator',
+  chapters: {
+    operator: {
+      title: 'Operator',
+      about: 'For whoever runs this installation: accounts, prices, carriers, providers, jobs.',
+    },
+  },
   routes: [...priceRoutes, ...priceFileRoutes, ...jobRoutes, ...systemRoutes],
 }

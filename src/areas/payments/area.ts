@@ -41,6 +41,27 @@ declareTaker('payout', takeResult)
 
 export const payments: Area = {
   name: 'payments',
+  chapters: {
+    payments: { title: 'Payments', about: 'Collect money by mobile money, card and bank.' },
+    refunds: { title: 'Refunds', about: 'Give a payment back, all of it or in parts.' },
+    disputes: { title: 'Disputes', about: 'Card payments that a payer has contested.' },
+    payouts: {
+      title: 'Payouts',
+      about: 'Send money to phones and bank accounts, one at a time or ten thousand at once.',
+    },
+    fraud: { title: 'Fraud', about: 'Rules, blacklists and checks that decide which payments and payouts go ahead.' },
+  },
+  uses: ['webhooks'],
+  scopes: [
+    scopeArea('payments', { limit: 'payments' }),
+    scopeArea('payouts', { limit: 'payments' }),
+    scopeArea('fraud', { limit: 'payments' }),
+  ],
+  limits: [planLimit('payments')],
+  topics: ['payments'],
+  partitions: [{ table: 'payments.risk_checks', period: 'month', ahead: 2, keepDays: 400 }],
+  settings: paymentSettings,
+  simulators: [paymentProviders],
   routes: [
     ...paymentRoutes,
     ...refundRoutes,
@@ -112,3 +133,8 @@ export {
   open as underWay,
   type PaymentRow,
 } from './store.ts'
+
+import { scopeArea } from '../../platform/auth/scopes.ts'
+import { planLimit } from '../../platform/limits/plan-limits.ts'
+import { paymentProviders } from './providers/simulated.ts'
+import { paymentSettings } from './settings.ts'

@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import { invalid } from '../../kernel/errors.ts'
 import type { Area } from '../../platform/area.ts'
 import { record } from '../../platform/audit.ts'
+import { scopeArea } from '../../platform/auth/scopes.ts'
 import { read, write } from '../../platform/route.ts'
 import { At } from '../../platform/schema.ts'
 import { moveClock } from '../accounts/area.ts'
@@ -60,6 +61,14 @@ const advanceClock = write({
 
 export const sandbox: Area = {
   name: 'sandbox',
+  chapters: {
+    sandbox: {
+      title: 'Sandbox',
+      about: 'What only a test key can do: move the clock, catch webhooks, play the other side.',
+    },
+  },
+  uses: ['accounts', 'webhooks'],
+  scopes: [scopeArea('sandbox')],
   routes: [readClock, advanceClock, ...hookRoutes],
   chores: hookChores,
   mount: mountCatcher,

@@ -2,6 +2,8 @@
 // The door of the SMS area.
 import type { App } from '../../platform/app.ts'
 import type { Area } from '../../platform/area.ts'
+import { scopeArea } from '../../platform/auth/scopes.ts'
+import { planLimit } from '../../platform/limits/plan-limits.ts'
 import { analyticsRoutes } from './analytics.ts'
 import { batchJob } from './batches/complete.ts'
 import type { Intake } from './carrier.ts'
@@ -31,10 +33,22 @@ import { textChore } from './retention.ts'
 import { messageRoutes } from './routes.ts'
 import { behaviourRoutes, followBehaviours } from './sandbox/behaviour.ts'
 import { sandboxRoutes } from './sandbox/inbound.ts'
+import { messageCentre } from './sandbox/message-centre.ts'
 import { senderRoutes } from './senders/routes.ts'
 
 export const sms: Area = {
   name: 'sms',
+  chapters: {
+    sms: {
+      title: 'SMS',
+      about: 'Send and receive texts: one or many, now or later, with opt-outs, sender ids and numbers of your own.',
+    },
+  },
+  scopes: [scopeArea('sms', { limit: 'sms' })],
+  limits: [planLimit('sms')],
+  topics: ['sms', 'sms-permissions'],
+  partitions: [{ table: 'sms.messages', period: 'month', ahead: 2, keepDays: null, fill: 50 }],
+  simulators: [messageCentre],
   routes: [
     ...messageRoutes,
     ...analyticsRoutes,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The door of the wallet area.
 import type { Area } from '../../platform/area.ts'
+import { scopeArea } from '../../platform/auth/scopes.ts'
 import { rechargeChore } from './auto-recharge.ts'
 import { walletEvents } from './events.ts'
 import { lowBalanceChore } from './low-balance.ts'
@@ -9,6 +10,11 @@ import { topup } from './topup.ts'
 
 export const wallet: Area = {
   name: 'wallet',
+  chapters: {
+    wallet: { title: 'Wallet', about: 'What you have, what moved it, and how it fills itself.' },
+  },
+  uses: ['payments'],
+  scopes: [scopeArea('wallet', { limit: 'payments' })],
   routes: walletRoutes,
   events: Object.values(walletEvents),
   chores: [lowBalanceChore, rechargeChore(topup)],

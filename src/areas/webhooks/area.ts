@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The door of the webhooks area: endpoints, their deliveries, and the pages and streams beside them.
 import type { Area } from '../../platform/area.ts'
+import { scopeArea } from '../../platform/auth/scopes.ts'
 import { deliver } from './deliveries/due.ts'
 import { webhookChores } from './deliveries/history.ts'
 import { replay, replayWindow } from './deliveries/replays.ts'
@@ -12,6 +13,16 @@ import { mountPortal, openPortal } from './portal.ts'
 
 export const webhooks: Area = {
   name: 'webhooks',
+  chapters: {
+    webhooks: {
+      title: 'Webhooks',
+      about: 'Endpoints that are told of events, what was delivered to them, and how it is signed.',
+    },
+  },
+  // `webhooks:manage` is another word for `webhooks:write`.
+  scopes: [scopeArea('webhooks', { words: { read: ['write', 'manage'], write: ['manage'], manage: ['write'] } })],
+  topics: ['webhooks'],
+  partitions: [{ table: 'webhooks.deliveries', period: 'day', ahead: 3, keepDays: 'PAMOJA_EVENT_DAYS', fill: 20 }],
   routes: [...endpointRoutes, ...deliveryRoutes, replayWindow, listenWebhooks, openPortal],
   jobs: [deliver, replay],
   chores: webhookChores,
@@ -19,5 +30,7 @@ export const webhooks: Area = {
   mount: mountPortal,
 }
 
+export { answersOf } from './deliveries/answers.ts'
+export { Dispatcher } from './deliveries/dispatcher.ts'
 export { callbackSecret, inForce } from './endpoints/secrets.ts'
 export { isSignedBy, secretsFor } from './receiving.ts'

@@ -89,7 +89,7 @@ function requestOf(app: App, { tenant, nowMs, receivedMs }: Caller, target: Targ
     isReplay: false,
     trace: null,
   }
-  const pairs = requestHeaders(target, delivery, bytes, app.clock.nowMs(), null)
+  const pairs = requestHeaders(app, target, delivery, bytes, app.clock.nowMs(), null)
   return JSON.stringify({ headers: paired(pairs), body: bytes.toString() })
 }
 

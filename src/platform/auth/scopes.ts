@@ -1,50 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a credential may be allowed to do. `<area>:read` covers reading, `<area>:write` the rest and reading too; `*` is
-// everything except operating the installation.
+// What a credential may be allowed to do. Areas declare their scopes: `<area>:read` covers reading, `<area>:write` the rest
+// and reading too, and an area may have further words (`identity:review`). `*` is everything except operating the installation.
 
-const scopeAreas = [
-  'account',
-  'billing',
-  'callcenter',
-  'email',
-  'events',
-  'fraud',
-  'identity',
-  'keys',
-  'logs',
-  'messenger',
-  'payments',
-  'payouts',
-  'sandbox',
-  'sms',
-  'team',
-  'ussd',
-  'voice',
-  'wallet',
-  'webhooks',
-] as const
+export type Scope = `${string}:${string}` | 'operator'
 
-type ScopeArea = (typeof scopeAreas)[number]
-export type Scope = `${ScopeArea}:read` | `${ScopeArea}:write` | 'operator'
+/** Word of a scope -> the words of the same scope area that allow the same. */
+type Words = Readonly<Record<string, readonly string[]>>
 
-/** Another word for webhooks:write. */
-const managesWebhooks = 'webhooks:manage'
+export interface ScopeArea {
+  readonly name: string
+  readonly words: Words
+  /** The plan limit that requests with `<name>:write` count against. */
+  readonly limit?: string
+}
 
-/** Areas whose requests a plan limits by the minute. */
-export const limitAreas = ['sms', 'email', 'messenger', 'voice', 'payments', 'identity'] as const
-export type LimitArea = (typeof limitAreas)[number]
+const usualWords: Words = { read: ['write'], write: [] }
+
+const declared = new Map<string, ScopeArea>()
+
+/** Declares `<name>:read`, `<name>:write` and the words given; a word that nothing else allows has an empty list. */
+export function scopeArea(name: string, { words, limit }: { words?: Words; limit?: string } = {}): ScopeArea {
+  if (declared.has(name)) throw new Error(`the scopes of ${name} are declared twice`)
+  const made = { name, words: { ...usualWords, ...words }, ...(limit === undefined ? {} : { limit }) }
+  declared.set(name, made)
+  return made
+}
 
 export function isScope(text: string): boolean {
-  if (text === '*' || text === 'operator' || text === managesWebhooks) return true
-  const [area, verb, ...rest] = text.split(':')
-  return rest.length === 0 && (verb === 'read' || verb === 'write') && scopeAreas.some((known) => known === area)
+  return text === '*' || text === 'operator' || alsoAllowedBy(text) !== undefined
 }
 
 /** Whether these scopes allow what needs `wanted`. */
 export function allows(scopes: ReadonlySet<string>, wanted: string): boolean {
   if (scopes.has(wanted)) return true
   if (wanted === 'operator') return false
-  if (scopes.has('*') || (wanted.endsWith(':read') && scopes.has(wanted.replace(/:read$/, ':write')))) return true
-  if (wanted === managesWebhooks) return scopes.has('webhooks:write')
-  return wanted.startsWith('webhooks:') && scopes.has(managesWebhooks)
+  if (scopes.has('*')) return true
+  const area = wanted.slice(0, wanted.indexOf(':'))
+  return alsoAllowedBy(wanted)?.some((word) => scopes.has(`${area}:${word}`)) ?? false
+}
+
+function alsoAllowedBy(scope: string): readonly string[] | undefined {
+  const [area = '', word = '', ...rest] = scope.split(':')
+  const words = declared.get(area)?.words
+  return rest.length === 0 && words && Object.hasOwn(words, word) ? words[word] : undefined
 }

@@ -10,7 +10,7 @@ import { badge, eventArticle, operationArticle } from './operations.ts'
 export function referencePage({ version, areas, place }: Reference): string {
   const routes = areas.flatMap((area) => area.routes)
   const events = areas.flatMap((area) => area.events ?? [])
-  const chapters = chaptersOf(routes)
+  const chapters = chaptersOf(areas)
   const links = html`
     ${navGroup(
       'Introduction',

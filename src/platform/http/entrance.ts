@@ -4,13 +4,14 @@
 import { type BlockList, isIP, isIPv6 } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { parseAddress } from '../../kernel/addresses.ts'
-import { AppError } from '../../kernel/errors.ts'
+import { AppError, type ErrorCode } from '../../kernel/errors.ts'
 import { newIdAndUuid } from '../../kernel/ids.ts'
 import type { App } from '../app.ts'
 import { allows } from '../auth/scopes.ts'
 import type { Principal } from '../auth.ts'
 import { isUnavailable } from '../db.ts'
 import { rateHeaders } from '../limits/headers.ts'
+import { limitCode } from '../limits/plan-limits.ts'
 import type { Policy } from '../limits/share.ts'
 import type { Admission } from '../limits.ts'
 import type { Route } from '../route.ts'
@@ -228,7 +229,13 @@ function admitKnown(app: App, exchange: Exchange, principal: Principal, reply: F
   function finish(admission: Admission): void {
     reply.headers(rateHeaders(admission, exchange.receivedMs))
     if (admission.refusedBy && app.config.PAMOJA_RATE_LIMITS === 'on')
-      return done(tooMany(app, admission, admission.refusedBy.name === 'key' ? 'RATE_LIMITED' : planCode(route)))
+      return done(
+        tooMany(
+          app,
+          admission,
+          admission.refusedBy.name === 'key' || !route?.limit ? 'RATE_LIMITED' : limitCode(route.limit),
+        ),
+      )
     if (allow !== null) {
       reply.header('allow', allow)
       return done(new AppError('METHOD_NOT_ALLOWED', `this address takes ${allow}`))
@@ -240,20 +247,13 @@ function admitKnown(app: App, exchange: Exchange, principal: Principal, reply: F
 /** Why a credential may not use a route; null when it may. */
 export function scopeRefusal({ scope }: Route, { scopes, facts }: Principal): AppError | null {
   if (facts.suspended && scope !== 'any') return new AppError('ACCOUNT_SUSPENDED', 'the account is suspended')
-  if (scope === 'sandbox:write' || scope === 'sandbox:read') {
-    if (facts.environment !== 'test')
-      return new AppError('FORBIDDEN', 'the sandbox takes test keys only; this is a live one')
-  }
+  if (scope.startsWith('sandbox:') && facts.environment !== 'test')
+    return new AppError('FORBIDDEN', 'the sandbox takes test keys only; this is a live one')
   if (scope === 'any' || (allows(scopes, scope) && (scope !== 'operator' || facts.operator))) return null
   return new AppError('FORBIDDEN', `the scope ${scope} is missing`, { extra: { required_scope: scope } })
 }
 
-function planCode(route: Route | undefined): 'RATE_LIMITED' | 'RATE_LIMIT_EXCEEDED' | '130429' {
-  if (route?.limit === 'email') return 'RATE_LIMIT_EXCEEDED'
-  return route?.limit === 'messenger' ? '130429' : 'RATE_LIMITED'
-}
-
-function tooMany(app: App, { tightest }: Admission, code: 'RATE_LIMITED' | 'RATE_LIMIT_EXCEEDED' | '130429'): AppError {
+function tooMany(app: App, { tightest }: Admission, code: ErrorCode): AppError {
   app.metrics.refusals.inc({ policy: tightest.name })
   const seconds = Math.max(1, Math.ceil(tightest.resetMs / 1000))
   return new AppError(

@@ -3,8 +3,10 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createTestDatabase, type TestDatabase } from '../../../test/database.ts'
 import { doChores, eventually, startWorld, type World } from '../../../test/world.ts'
+import { areas } from '../../areas.ts'
 import { firstUuidAt, newUuid } from '../../kernel/ids.ts'
 import { dayMs, hourMs } from '../../kernel/time.ts'
+import { partitionsOf } from '../../server.ts'
 import type { App } from '../app.ts'
 import { systemClock } from '../clock.ts'
 import { Database } from '../db.ts'
@@ -233,7 +235,7 @@ test('what cannot be removed keeps nothing else from being removed', async (t) =
   t.after(() => sql('drop trigger refuse on platform.idempotency'))
   const [id, account] = [firstUuidAt(nowMs - 8 * dayMs), newUuid(nowMs)]
   await sql(`${insertRequest} values (1, $1, 'test', $2, $1, 'GET', '/', 200, 1, '::1')`, [account, id])
-  const stop = keepHouse(world.app, platformChores)
+  const stop = keepHouse(world.app, chores)
   await eventually(
     async () => (await sql('select from platform.requests where account_id = $1', [account])).length === 0,
     'the request to go',
@@ -298,10 +300,11 @@ test('a chore is done in the round that is nearest to its time', () => {
     assert.equal(isDue({ name: 'some', run: async () => undefined, ...(everyMs && { everyMs }) }, sinceMs), expected)
 })
 
+const chores = platformChores(partitionsOf(areas))
 const insertRequest = `insert into platform.requests (bucket, account_id, environment, id, key_id, method, path, status, duration_us, ip)`
 
 function chore(name: string): Chore {
-  const found = platformChores.find((candidate) => candidate.name === name)
+  const found = chores.find((candidate) => candidate.name === name)
   if (!found) throw new Error(`there is no chore ${name}`)
   return found
 }

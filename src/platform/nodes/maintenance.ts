@@ -62,31 +62,30 @@ const purgeTestRequests = statement<{ buckets: readonly number[]; before: string
    ) select count(*)::int as gone from gone`,
 )
 
-interface Partitioned {
-  table: string
-  period: 'day' | 'month'
-  ahead: number
+/** A table that is cut by the time in its ids. */
+export interface Partitioned {
+  readonly table: string
+  readonly period: 'day' | 'month'
+  readonly ahead: number
   /** How long rows are kept: days, as many as the setting says, or for ever (null). */
-  keepDays: number | 'PAMOJA_EVENT_DAYS' | null
+  readonly keepDays: number | 'PAMOJA_EVENT_DAYS' | null
   /** How full pages are made, for rows that soon change. */
-  fill?: number
+  readonly fill?: number
 }
 
-const partitioned: readonly Partitioned[] = [
+/** Those of the platform; the ledger and the areas declare theirs. */
+export const platformPartitions: readonly Partitioned[] = [
   { table: 'platform.audit', period: 'month', ahead: 2, keepDays: null },
   { table: 'platform.requests', period: 'day', ahead: 3, keepDays: 30 },
   { table: 'events.events', period: 'month', ahead: 2, keepDays: 'PAMOJA_EVENT_DAYS' },
-  { table: 'ledger.transfers', period: 'month', ahead: 2, keepDays: null },
-  { table: 'webhooks.deliveries', period: 'day', ahead: 3, keepDays: 'PAMOJA_EVENT_DAYS', fill: 20 },
-  { table: 'payments.risk_checks', period: 'month', ahead: 2, keepDays: 400 },
-  { table: 'sms.messages', period: 'month', ahead: 2, keepDays: null, fill: 50 },
 ]
 
 const testRequestDays = 7
 const purgedAtOnce = 10_000
 
-export const platformChores: readonly Chore[] = [
-  { name: 'partitions', run: keepPartitions },
+/** The chores of the platform itself; it keeps the partitions of everybody. */
+export const platformChores = (partitioned: readonly Partitioned[]): readonly Chore[] => [
+  { name: 'partitions', run: (app, lease) => keepPartitions(app, lease, partitioned) },
   {
     name: 'retention of idempotency keys',
     run: ({ db }) => inBatches((most) => db.query(purgeKeys, { buckets, most })),
@@ -107,7 +106,11 @@ async function inBatches(purge: (most: number) => Promise<{ gone: number }[]>): 
   while ((await one(purge(purgedAtOnce))).gone === purgedAtOnce);
 }
 
-async function keepPartitions({ db, clock, config }: App, lease: Term): Promise<void> {
+async function keepPartitions(
+  { db, clock, config }: App,
+  lease: Term,
+  partitioned: readonly Partitioned[],
+): Promise<void> {
   for (const { table, period, ahead, keepDays, fill = 100 } of partitioned) {
     await db.tx(async (tx) => {
       await tx.query(waitBriefly, {})

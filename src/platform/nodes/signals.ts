@@ -10,18 +10,22 @@ const reconnectMs = 250
 
 const notify = statement<{ message: string }, object>('platform.notify', `select pg_notify('pamoja', $message)`)
 
-export type Topic = 'accounts' | 'limits' | 'payments' | 'prices' | 'sms' | 'sms-permissions' | 'webhooks'
+/** Topics that are not an area's own: whose credentials changed, shares of limits, prices. */
+const platformTopics: readonly string[] = ['accounts', 'limits', 'prices']
 
 export class Signals {
   readonly #db: Database
-  readonly #listeners: { topic: Topic; heard: (text: string) => void }[] = []
+  readonly #topics: ReadonlySet<string>
+  readonly #listeners: { topic: string; heard: (text: string) => void }[] = []
   readonly #gapListeners: (() => void)[] = []
   #client: pg.Client | null = null
   #timer: NodeJS.Timeout | null = null
   #stopped = false
 
-  constructor(db: Database) {
+  /** `topics` are those that areas declare. */
+  constructor(db: Database, topics: readonly string[] = []) {
     this.#db = db
+    this.#topics = new Set([...platformTopics, ...topics])
   }
 
   /** False while the line is down: caches that live on hints must not be trusted then. */
@@ -29,7 +33,8 @@ export class Signals {
     return this.#client !== null
   }
 
-  on(topic: Topic, heard: (text: string) => void): void {
+  on(topic: string, heard: (text: string) => void): void {
+    this.#requireDeclared(topic)
     this.#listeners.push({ topic, heard })
   }
 
@@ -39,7 +44,8 @@ export class Signals {
   }
 
   /** Says something to every node, this one included. Inside a transaction it is heard after the commit. */
-  async send(queryable: Queryable, topic: Topic, text: string): Promise<void> {
+  async send(queryable: Queryable, topic: string, text: string): Promise<void> {
+    this.#requireDeclared(topic)
     await queryable.query(notify, { message: `${topic} ${text}` })
   }
 
@@ -59,6 +65,11 @@ export class Signals {
     const client = this.#client
     this.#client = null
     await client?.end()
+  }
+
+  /** A misspelt topic would be heard by nobody. */
+  #requireDeclared(topic: string): void {
+    if (!this.#topics.has(topic)) throw new Error(`no area declares the topic ${topic}`)
   }
 
   #heard(payload: string): void {

@@ -2,6 +2,7 @@
 // Which errors a route can answer with: what it declares, what the fields of its body name, and what the platform itself
 // answers to any request.
 import { type ErrorCode, errors } from '../../kernel/errors.ts'
+import { limitCode } from '../limits/plan-limits.ts'
 import type { Route } from '../route.ts'
 import { isJsonSchema } from './json-schema.ts'
 
@@ -18,8 +19,7 @@ export function errorCodesOf(route: Route): ErrorCode[] {
   if (route.scope !== 'any') codes.add('FORBIDDEN').add('ACCOUNT_SUSPENDED')
   if (route.method !== 'GET' && route.kind !== 'upload') {
     codes.add('DUPLICATE_REFERENCE').add('REQUEST_IN_PROGRESS')
-    if (route.limit === 'email') codes.add('RATE_LIMIT_EXCEEDED')
-    if (route.limit === 'messenger') codes.add('130429')
+    if (route.limit) codes.add(limitCode(route.limit))
   }
   if (route.kind === 'stream') codes.add('TOO_MANY_STREAMS')
   if (route.body || route.kind === 'upload')

@@ -15,6 +15,7 @@ import { Amount, AmountIn } from '../../../platform/schema.ts'
 import { mine, type Tenant } from '../../../platform/tenant.ts'
 import { bankPaths } from '../../../protocols/bank.ts'
 import { microsOf } from '../input.ts'
+import { simulatedAccounts } from '../providers/simulated.ts'
 import { bankProvider } from './banks.ts'
 
 const counterMs = 10_000
@@ -58,7 +59,7 @@ async function payIn(app: App, { tenant }: Caller, number: string, given: number
   if (!payment) throw new AppError('NOT_FOUND', 'no payment of this account is paid into that account')
   const currency = currencyOf(payment.currency)
   const micros = microsOf('amount', given, currency)
-  const settings = app.simulators.payments[bankProvider]
+  const settings = simulatedAccounts(app)[bankProvider]
   const client = new ProviderClient(app.carrierOutbound)
   const answer = settings
     ? await client.ask({

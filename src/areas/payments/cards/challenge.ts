@@ -15,6 +15,7 @@ import { givePage, notice, pageHeaders } from '../../../platform/web/shell.ts'
 import { pageTexts } from '../../../platform/web/texts.ts'
 import { attemptNamed, nothingHere } from '../callbacks/address.ts'
 import { gatewayOf } from '../providers/gateway.ts'
+import { simulatedAccounts } from '../providers/simulated.ts'
 import { settle } from '../settle.ts'
 import { type AttemptRow, findPayment, type PaymentRow } from '../store.ts'
 import { challengeTexts } from './challenge-texts.ts'
@@ -143,7 +144,7 @@ function isAwaited(app: App, { tenant, attempt, payment }: Challenge): boolean {
 
 /** Whether the bank is one of the sandbox. */
 function isPlayed(app: App, { challenge_url }: CardRow): boolean {
-  const simulated = app.simulators.payments.acquirer?.base_url
+  const simulated = simulatedAccounts(app).acquirer?.base_url
   return simulated !== undefined && challenge_url?.startsWith(`${simulated}/`) === true
 }
 

@@ -13,6 +13,7 @@ import { type Route, write } from '../../../platform/route.ts'
 import { OneOf } from '../../../platform/schema.ts'
 import { disputeHelperPath } from '../../../protocols/acquirer.ts'
 import { cardProvider } from '../cards/method.ts'
+import { simulatedAccounts } from '../providers/simulated.ts'
 import { disputeUuid, noSuchDispute } from './dispute.ts'
 import { findDispute } from './store.ts'
 
@@ -49,7 +50,7 @@ async function decide(app: App, { tenant }: Caller, id: string, outcome: 'won' |
   if (!dispute) throw noSuchDispute()
   const { status, provider_id } = dispute
   if (status !== 'open') throw new AppError('INVALID_STATE', `the dispute is ${status}`, { extra: { status } })
-  const settings = app.simulators.payments[cardProvider]
+  const settings = simulatedAccounts(app)[cardProvider]
   const client = new ProviderClient(app.carrierOutbound)
   const answer = settings
     ? await client.ask({

@@ -9,6 +9,7 @@ import { Breaker } from './breaker.ts'
 import { identityOf, selectEntered, settingsOf } from './entered.ts'
 import type { Carrier, Surroundings } from './kind.ts'
 import { isAnswered, type OutgoingVerdict, type Verdict } from './provider.ts'
+import { simulatedAccounts } from './simulated.ts'
 
 /** Changes are told; this is for what was not heard. */
 const reloadMs = 30_000
@@ -168,7 +169,7 @@ class Gateway {
 
   /** Connected when somebody first asks, so that a node does not make what it may never need. */
   #simulatedBy(provider: string): Connected | undefined {
-    const settings = this.#app.simulators.payments[provider]
+    const settings = simulatedAccounts(this.#app)[provider]
     const kind = kindOf(provider)
     if (!settings || !kind) return undefined
     const known = this.#simulated.get(provider)

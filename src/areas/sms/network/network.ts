@@ -13,6 +13,7 @@ import { returnStrays } from '../../../platform/work/queues.ts'
 import type { Job } from '../../../platform/work.ts'
 import { type Carrier, type Destination, type Intake, inOrder, type Member, type Route, routeFor } from '../carrier.ts'
 import { carrierKinds } from '../carriers/kinds.ts'
+import { messageCentre } from '../sandbox/message-centre.ts'
 import { type Bind, type BindRow, bindColumns, bindOf } from './bind.ts'
 import { sharedCentres } from './centres.ts'
 import { Ownership } from './ownership.ts'
@@ -102,7 +103,7 @@ class Network {
 
   /** Whether test messages can be sent from here. */
   get hasSandbox(): boolean {
-    return this.#app.simulators.smsc !== null
+    return messageCentre.of(this.#app) !== null
   }
 
   carrier(name: string): Carrier | null {
@@ -383,7 +384,7 @@ class Network {
   }
 
   #sandbox(): { bind: Bind; version: string }[] {
-    const { smsc } = this.#app.simulators
+    const smsc = messageCentre.of(this.#app)
     if (smsc === null) return []
     const { host, port, password } = smsc
     return sandboxBinds.map((name) => ({

@@ -58,7 +58,7 @@ export async function importPortedNumbers(db: Database, file: string, country?: 
           )
     await client.query('commit')
     await client.query('analyze sms.ported_numbers')
-    await new Signals(db).send(db, 'sms', portedTopic)
+    await new Signals(db, ['sms']).send(db, 'sms', portedTopic)
     return `Numbers read: ${counted.lines}. New or moved: ${changed ?? 0}. Back with the network of their range: ${(left ?? 0) + (gone ?? 0)}.`
   } finally {
     await client.end()

@@ -13,6 +13,7 @@ import { type Route, read, write } from '../../../platform/route.ts'
 import { Nullable, OneOf } from '../../../platform/schema.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { Wish } from '../../../protocols/smpp/wish.ts'
+import { messageCentre } from './message-centre.ts'
 
 const mostDelayMs = 600_000
 const maxOutOfCoverage = 100
@@ -158,7 +159,7 @@ const clockOffset = statement<{ account: string }, { ms: bigint }>(
 
 /** What this node's simulator brings late comes earlier when the account has moved its clock. */
 async function followClock(app: App, account: string): Promise<void> {
-  const { smsc } = app.simulators
+  const smsc = messageCentre.of(app)
   if (!smsc?.waitsFor(account)) return
   try {
     smsc.moveClock(account, Number((await one(app.db.query(clockOffset, { account }))).ms))
@@ -169,12 +170,12 @@ async function followClock(app: App, account: string): Promise<void> {
 
 /** Begins to listen, before a message is sent: some may still be under way from before the start. */
 export function followBehaviours(app: App): void {
-  if (app.simulators.smsc !== null) behavioursOf(app)
+  if (messageCentre.of(app) !== null) behavioursOf(app)
 }
 
 /** Handsets of an account that are in reach again get what waits for them in this node's simulator. */
 async function recover(app: App, account: string): Promise<void> {
-  const { smsc } = app.simulators
+  const smsc = messageCentre.of(app)
   if (smsc === null) return
   const known = behavioursOf(app)
   known.behaviours ??= load(app)

@@ -7,6 +7,7 @@ import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { Incoming } from '../carrier.ts'
 import type { Whose } from '../inbound/owner.ts'
+import { messageCentre } from './message-centre.ts'
 
 /** A message that a request of this node has just asked the simulator for. */
 interface Expected {
@@ -26,7 +27,7 @@ export async function bring(
   clockOffsetMs: number,
   message: { from: string; to: string; text: string },
 ): Promise<string> {
-  const { smsc } = app.simulators
+  const smsc = messageCentre.of(app)
   if (smsc === null) throw new Error('there is no simulator on this node')
   let stored: string | null = null
   const wanted: Expected = {

@@ -8,6 +8,7 @@ import { recordOf } from '../record.ts'
 import { MessageRecord, Phone, Text } from '../schema.ts'
 import { findMessage } from '../store.ts'
 import { bring } from './bring.ts'
+import { messageCentre } from './message-centre.ts'
 
 const InboundMessage = Type.Object({
   from: Phone(),
@@ -31,7 +32,7 @@ const inbound = write({
   errors: ['VALIDATION_ERROR', 'INVALID_PHONE', 'PROVIDER_UNAVAILABLE'],
   examples: [{ name: 'Somebody joins', body: { from: '+254711000020', to: '22141', message: 'JOIN' } }],
   async prepare(app, { body }, { tenant, receivedMs, nowMs }) {
-    if (app.simulators.smsc === null)
+    if (messageCentre.of(app) === null)
       throw new AppError('PROVIDER_UNAVAILABLE', 'this node runs no sandbox', { retryAfterSeconds: 1 })
     return bring(app, tenant, nowMs - receivedMs, { from: body.from, to: body.to, text: body.message })
   },

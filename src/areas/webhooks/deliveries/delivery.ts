@@ -123,7 +123,7 @@ export async function send(
     pool: delivery.endpoint ?? tenant.account,
     url: sentTo,
     method: 'POST',
-    headers: requestHeaders(target, delivery, told.bytes, sentMs, trace),
+    headers: requestHeaders(app, target, delivery, told.bytes, sentMs, trace),
     body: told.bytes,
     maxAnswerBytes,
     connections: target.limit,
@@ -139,6 +139,7 @@ type Sent = Pick<Delivery, 'id' | 'told' | 'attempts' | 'clockOffsetMs' | 'isTes
 
 /** Pairs in a flat list. `nowMs` is the real time, by which receivers judge how old a request is. */
 export function requestHeaders(
+  app: Pick<App, 'catalogue'>,
   target: Target,
   { id, told, attempts, clockOffsetMs, isTest, isReplay }: Sent,
   body: Buffer,
@@ -150,7 +151,7 @@ export function requestHeaders(
     eventId: told.id,
     timestampSeconds: Math.floor(nowMs / 1_000),
     body,
-    isMessenger: told.name.startsWith('messenger.'),
+    isHubSigned: app.catalogue.find(told.name)?.hubSigned ?? false,
     current,
     next,
   })

@@ -319,7 +319,7 @@ async function detail(
     isTest: row.test,
     isReplay: row.replay_of !== null,
   }
-  const pairs = target && bytes ? requestHeaders({ ...target, headers: [] }, sent, bytes, sentMs, null) : []
+  const pairs = target && bytes ? requestHeaders(app, { ...target, headers: [] }, sent, bytes, sentMs, null) : []
   const masked = (target?.headers ?? []).map((part, i) => (i % 2 === 0 ? part : mask))
   return {
     request: {

@@ -11,12 +11,12 @@ import { signatureHeaders, signingKeys } from './signature.ts'
 const eventId = 'evt_01jb2c3d4e5f6g7h8j9kamnpqr'
 const [old, coming] = [newSecret(), newSecret()]
 
-function headers(body: string, next: string | null = null, isMessenger = false): Record<string, string> {
+function headers(body: string, next: string | null = null, isHubSigned = false): Record<string, string> {
   const flat = signatureHeaders({
     eventId,
     timestampSeconds: Math.floor(Date.now() / 1_000),
     body: Buffer.from(body),
-    isMessenger,
+    isHubSigned,
     current: signingKeys(old),
     next: next === null ? null : signingKeys(next),
   })

@@ -25,13 +25,13 @@ export interface Signed {
   timestampSeconds: number
   body: Buffer
   /** Adds the header that receivers of messenger events know. */
-  isMessenger: boolean
+  isHubSigned: boolean
   current: SigningKeys
   /** The coming secret, during the overlap. */
   next: SigningKeys | null
 }
 
-export function signatureHeaders({ eventId, timestampSeconds, body, isMessenger, current, next }: Signed): string[] {
+export function signatureHeaders({ eventId, timestampSeconds, body, isHubSigned, current, next }: Signed): string[] {
   const hex = hexOf(current, body)
   const prefix = `${eventId}.${timestampSeconds}.`
   const standard = standardOf(current, prefix, body)
@@ -47,7 +47,7 @@ export function signatureHeaders({ eventId, timestampSeconds, body, isMessenger,
     'webhook-signature',
     next ? `${standard} ${standardOf(next, prefix, body)}` : standard,
   ]
-  if (isMessenger) headers.push('x-hub-signature-256', `sha256=${hex}`)
+  if (isHubSigned) headers.push('x-hub-signature-256', `sha256=${hex}`)
   if (next) headers.push('X-Service-Signature-Next', hexOf(next, body))
   return headers
 }

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// What operators decide about payments once for the whole installation.
+import { choice, integer } from '../../setting.ts'
+
+export const paymentSettings = {
+  PAMOJA_CARD_SETTLEMENT_DAYS: integer(
+    0,
+    0,
+    60,
+    'Days after which the acquirer pays out live card payments; until then they are pending in the wallet.',
+  ),
+  PAMOJA_REFUND_FEES: choice(
+    ['kept', 'proportional'],
+    'What becomes of the fee of a payment that is refunded: proportional gives its part back to the wallet.',
+  ),
+} as const
