@@ -11,6 +11,7 @@ import {
   choice,
   database,
   decimal,
+  formed,
   host,
   integer,
   list,

@@ -22,7 +22,7 @@ export function optional(help: string): Setting<string | null> {
 }
 
 /** Absent unless given, and then of a form that is checked. */
-function formed(help: string, hasForm: (given: string) => boolean, problem: string): Setting<string | null> {
+export function formed(help: string, hasForm: (given: string) => boolean, problem: string): Setting<string | null> {
   return { default: null, help, parse: (given) => (hasForm(given) ? { value: given } : { problem }) }
 }
 

@@ -66,6 +66,7 @@ export const errors = {
   ],
   PAYLOAD_TOO_LARGE: [413, 'The body is larger than this address takes. Send less at once.'],
   UNSUPPORTED_MEDIA_TYPE: [415, 'Send the body as application/json.'],
+  RANGE_NOT_SATISFIABLE: [416, 'There is nothing in this range. See Content-Range for how many bytes there are.'],
   VALIDATION_ERROR: [422, 'A field is missing or breaks a rule. See details for which one, and what it must be.'],
   INVALID_PHONE: [422, 'Phone numbers are E.164: a plus sign, the country code and the number, such as +254711000001.'],
   INVALID_CARD: [422, 'The card details cannot be right. See details, and ask the payer to type them again.'],

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an area brings to the program. areas.ts lists the areas; everything else is found through these lists. Prefixes of ids
 // and codes of errors are in the tables of the kernel, so that the compiler knows them.
-import type { FastifyInstance } from 'fastify'
 import type { settings } from '../config.ts'
 import type { App } from './app.ts'
 import type { ScopeArea } from './auth/scopes.ts'
 import type { EventType } from './events.ts'
+import type { Hook } from './hook.ts'
 import type { PlanLimit } from './limits/plan-limits.ts'
 import type { AreaListener } from './listeners.ts'
 import type { Chore, Partitioned } from './nodes/maintenance.ts'
@@ -80,8 +80,8 @@ export interface Area {
   readonly charges?: Charges
   /** What accounts paid for what it did, by the country it went to; for usage. The ledger has it under `revenue:` and its name. */
   readonly spendByCountry?: SpendByCountry
-  /** Addresses outside /v1, which need no credentials. */
-  mount?(http: FastifyInstance, app: App): void
+  /** Addresses outside /v1, for carriers, providers and people, who have no key. */
+  readonly hooks?: readonly Hook[]
   /** How its ways to the outside are, for /readyz, which anybody may read: `ok`, or what is the matter. */
   health?(app: App): string
   /** The node takes no requests any more: those that wait for something to happen are answered now. */

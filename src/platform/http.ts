@@ -9,14 +9,18 @@ import { Type } from 'typebox'
 import { errorCode } from '../kernel/error-code.ts'
 import { AppError } from '../kernel/errors.ts'
 import type { App } from './app.ts'
+import type { Hook } from './hook.ts'
 import { asAppError, errorBody, maxBodyBytes, send, sendCsv, wantsCsv } from './http/answer.ts'
+import { handleDownload } from './http/downloads.ts'
 import { admitStranger, begin, enter, enterByForm, sandboxMark } from './http/entrance.ts'
 import { asError, type CompiledRoute, type Exchange, printable } from './http/exchange.ts'
 import { execute, executeOnce } from './http/executing.ts'
+import { mountHooks } from './http/hooks.ts'
 import { keyOf } from './http/idempotency.ts'
 import { serialiser } from './http/json.ts'
 import { leave } from './http/leaving.ts'
 import { Methods } from './http/methods.ts'
+import { handleMultipart } from './http/multipart-requests.ts'
 import { callerOf, checked, parseBody } from './http/request-input.ts'
 import { handleStream } from './http/stream-requests.ts'
 import type { Streams } from './http/streams.ts'
@@ -26,6 +30,7 @@ import type { Route } from './route.ts'
 export interface HttpOptions {
   app: App
   routes: readonly Route[]
+  hooks: readonly Hook[]
   streams: Streams
   /** Peers whose X-Forwarded-For is believed. */
   trustedProxies: BlockList
@@ -33,7 +38,14 @@ export interface HttpOptions {
   serverFactory(handler: RequestListener): Server
 }
 
-export function createHttp({ app, routes, streams, trustedProxies, serverFactory }: HttpOptions): FastifyInstance {
+export function createHttp({
+  app,
+  routes,
+  hooks,
+  streams,
+  trustedProxies,
+  serverFactory,
+}: HttpOptions): FastifyInstance {
   const http = Fastify({
     serverFactory: (handler) => serverFactory(handler),
     logger: false,
@@ -57,6 +69,7 @@ export function createHttp({ app, routes, streams, trustedProxies, serverFactory
   })
   http.setErrorHandler((error, request, reply) => refuse(app, request, reply, error))
   mount(http, app, routes, methods, streams)
+  mountHooks(http, app, hooks)
   // A key that was revoked ends its streams. The authenticator hears of it first, and forgets the key.
   app.signals.on('accounts', (account) => streams.recheck(account))
   return http
@@ -88,7 +101,7 @@ function mount(http: FastifyInstance, app: App, routes: readonly Route[], method
     const compiled = compile(route)
     for (const path of [route.path, ...(route.aliases ?? [])]) {
       methods.add(path, route.method)
-      if (route.kind === 'upload') {
+      if (route.kind === 'upload' || route.kind === 'multipart') {
         mountUpload(http, app, compiled, path)
         continue
       }
@@ -97,11 +110,11 @@ function mount(http: FastifyInstance, app: App, routes: readonly Route[], method
         url: path,
         bodyLimit: route.bodyLimitBytes ?? maxBodyBytes,
         config: { compiled },
-        handler: traced(app, (request, reply) =>
-          route.kind === 'stream'
-            ? handleStream(app, streams, compiled, request, reply)
-            : handle(app, compiled, request, reply),
-        ),
+        handler: traced(app, (request, reply) => {
+          if (route.kind === 'stream') return handleStream(app, streams, compiled, request, reply)
+          if (route.kind === 'download') return handleDownload(app, compiled, request, reply)
+          return handle(app, compiled, request, reply)
+        }),
       })
     }
   }
@@ -111,11 +124,12 @@ function mount(http: FastifyInstance, app: App, routes: readonly Route[], method
 
 /** A file is handed on as it comes, so that its route reads bodies in its own way. */
 function mountUpload(http: FastifyInstance, app: App, compiled: CompiledRoute, url: string): void {
-  const { method } = compiled.route
+  const { method, kind } = compiled.route
+  const handleFile = kind === 'multipart' ? handleMultipart : handleUpload
   http.register(async (scope) => {
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', (_request, bytes, done) => done(null, bytes))
-    const handler = traced(app, (request, reply) => handleUpload(app, compiled, request, reply))
+    const handler = traced(app, (request, reply) => handleFile(app, compiled, request, reply))
     scope.route({ method, url, config: { compiled }, handler })
   })
 }

@@ -85,14 +85,11 @@ function operation(parts: Parts, route: Route, path: string, index: number): obj
     tags: [tagOf(route)],
     summary: route.summary,
     ...(route.description ? { description: route.description } : {}),
-    security: [{ bearer: scope === 'any' ? [] : [scope] }, ...(route.form ? [{}] : [])],
+    security: [{ bearer: scope === 'any' ? [] : [scope] }, ...(route.keyInForm ? [{}] : [])],
     ...(scope === 'any' ? {} : { 'x-required-scope': scope }),
     ...(route.limit ? { 'x-rate-area': route.limit } : {}),
     parameters: parameters(parts, route, path),
-    ...(route.body ? { requestBody: requestBody(parts, route, route.body) } : {}),
-    ...(route.kind === 'upload'
-      ? { requestBody: { required: true, content: { [route.file]: { schema: { type: 'string' } } } } }
-      : {}),
+    ...requestBodyOf(parts, route),
     responses: { ...successes(parts, route), ...failures(parts, errorCodesOf(route)) },
   }
 }
@@ -121,10 +118,15 @@ function parameters({ schemas }: Parts, { kind, method, params, query, examples 
       ...(example === undefined ? {} : { example }),
     }
   })
-  const shared =
-    kind === 'stream'
-      ? ['LastEventID', 'PamojaStrict']
-      : ['PamojaEnvelope', 'PamojaStrict', ...(method === 'GET' || kind === 'upload' ? [] : ['IdempotencyKey'])]
+  const shared = {
+    stream: ['LastEventID', 'PamojaStrict'],
+    download: ['Range', 'IfNoneMatch', 'PamojaStrict'],
+    upload: ['PamojaEnvelope', 'PamojaStrict'],
+    read: ['PamojaEnvelope', 'PamojaStrict', ...(method === 'GET' ? [] : ['IdempotencyKey'])],
+    write: ['PamojaEnvelope', 'PamojaStrict', 'IdempotencyKey'],
+    commit: ['PamojaEnvelope', 'PamojaStrict', 'IdempotencyKey'],
+    multipart: ['PamojaEnvelope', 'PamojaStrict', 'IdempotencyKey'],
+  }[kind]
   return [...inPath, ...inQuery, ...shared.map((name) => ({ $ref: `#/components/parameters/${name}` }))]
 }
 
@@ -132,7 +134,33 @@ function plain(schema: JsonSchema): Record<string, unknown> {
   return { ...schema }
 }
 
-function requestBody({ schemas }: Parts, route: Route, body: object): object {
+function requestBodyOf(parts: Parts, route: Route): { requestBody?: object } {
+  if (route.kind === 'upload')
+    return { requestBody: { required: true, content: { [route.file]: { schema: { type: 'string' } } } } }
+  if (route.kind === 'multipart') return { requestBody: { required: true, content: multipartContent(parts, route) } }
+  return route.body ? { requestBody: requestBody(parts, route, route.body) } : {}
+}
+
+/** Files by their names among the fields of the body. */
+function multipartContent({ schemas }: Parts, { files = {}, body }: Route): object {
+  const parts = Object.entries(files).map(([name, { description, most = 1 }]) => {
+    const file = { type: 'string', format: 'binary', ...(description ? { description } : {}) }
+    return [name, most === 1 ? file : { type: 'array', maxItems: most, items: file }]
+  })
+  const typed = Object.entries(files).filter(([, { types }]) => types !== undefined)
+  const encoding = Object.fromEntries(typed.map(([name, { types = [] }]) => [name, { contentType: types.join(', ') }]))
+  const needed = Object.keys(files).filter((name) => !files[name]?.optional)
+  const fields = Object.entries(propertiesOf(body)).map(([name, property]) => [name, schemas.publish(property)])
+  const schema = {
+    type: 'object',
+    required: [...new Set([...needed, ...requiredOf(body)])],
+    properties: Object.fromEntries([...fields, ...parts]),
+  }
+  return { 'multipart/form-data': { schema, ...(typed.length > 0 ? { encoding } : {}) } }
+}
+
+function requestBody(parts: Parts, route: Route, body: object): object {
+  const { schemas } = parts
   const schema = schemas.publish(body)
   const examples = (route.examples ?? []).filter((example) => example.body !== undefined)
   const named = Object.fromEntries(examples.map(({ name, body: value }) => [slug(name), { summary: name, value }]))
@@ -141,6 +169,7 @@ function requestBody({ schemas }: Parts, route: Route, body: object): object {
     content: {
       'application/json': { schema, ...(examples.length > 0 ? { examples: named } : {}) },
       ...(route.form ? { 'application/x-www-form-urlencoded': { schema } } : {}),
+      ...(route.files ? multipartContent(parts, route) : {}),
     },
   }
 }

@@ -326,7 +326,7 @@ test('bytes that are no request get an answer in JSON and harm nobody', async ()
   const close = 'Host: localhost\r\nConnection: close\r\n'
   const rows: [string | Buffer, RegExp][] = [
     ['NONSENSE\r\n\r\n', /^HTTP\/1\.1 400/],
-    [`FOO /v1/account HTTP/1.1\r\n${close}\r\n`, /^HTTP\/1\.1 400.*GET, HEAD, POST, PATCH and DELETE/s],
+    [`FOO /v1/account HTTP/1.1\r\n${close}\r\n`, /^HTTP\/1\.1 400.*GET, HEAD, POST, PUT, PATCH and DELETE/s],
     [`GET /v1/account HTTP/1.1\r\nConnection: close\r\n\r\n`, /^HTTP\/1\.1 400.*Host header/s],
     [`POST /v1/notes HTTP/1.1\r\n${close}Transfer-Encoding: chunked\r\n\r\nzz\r\n`, /^HTTP\/1\.1 40[01]/],
     ['GET / HTTP/9.9\r\n\r\n', /^HTTP\/1\.1 (400|505)/],

@@ -18,6 +18,7 @@ import { commit, IdParam, read } from '../../src/platform/route.ts'
 import { Amount, At, Metadata, Nullable, OneOf } from '../../src/platform/schema.ts'
 import { mine } from '../../src/platform/tenant.ts'
 import type { Job } from '../../src/platform/work.ts'
+import { fileHooks, fileRoutes } from './files.ts'
 
 export const notesMigrations = new URL('test/notes/migrations/', root)
 
@@ -249,7 +250,8 @@ const getNote = read({
 
 export const notes: Area = {
   name: 'notes',
-  routes: [createNote, getNote],
+  routes: [createNote, getNote, ...fileRoutes],
+  hooks: fileHooks,
   jobs: [publish],
   events: [published, shown],
   // Letters and parcels are on the price list, and nobody sends any.

@@ -60,6 +60,7 @@ const createToken = read({
     'Also takes OAuth 2 client credentials as a form: `client_id` is the key id and `client_secret` the key.',
   scope: 'any',
   form: true,
+  keyInForm: true,
   body: TokenRequest,
   reply: { status: 200, schema: TokenReply },
   errors: ['VALIDATION_ERROR'],

@@ -7,7 +7,7 @@ import { scopeArea } from '../../platform/auth/scopes.ts'
 import { customerRoutes } from './customers/routes.ts'
 import { invoiceEvents, subscriptionEvents } from './events.ts'
 import { giveBackJob } from './invoices/give-back.ts'
-import { mountHostedPage } from './invoices/hosted.ts'
+import { invoiceHooks } from './invoices/hosted.ts'
 import { overdueChore } from './invoices/overdue.ts'
 import { invoiceRoutes } from './invoices/routes.ts'
 import { planRoutes } from './plans/routes.ts'
@@ -27,5 +27,5 @@ export const billing: Area = {
   jobs: [giveBackJob, renewJob, renewAloneJob, remindJob],
   events: [...Object.values(invoiceEvents), ...Object.values(subscriptionEvents)],
   chores: [overdueChore],
-  mount: mountHostedPage,
+  hooks: invoiceHooks,
 }

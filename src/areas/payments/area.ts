@@ -2,8 +2,8 @@
 // The door of the payments area.
 import type { Area } from '../../platform/area.ts'
 import { bankSandboxRoutes } from './bank/sandbox.ts'
-import { declareTaker, mountCallbacks } from './callbacks/callbacks.ts'
-import { mountChallenges } from './cards/challenge.ts'
+import { callbackHook, declareTaker } from './callbacks/callbacks.ts'
+import { challengeHooks } from './cards/challenge.ts'
 import { cardRoutes } from './cards/routes.ts'
 import { settlementJob } from './cards/settlement.ts'
 import { discrepancyRoutes } from './discrepancies.ts'
@@ -16,7 +16,7 @@ import { blacklistRoutes } from './fraud/entries.ts'
 import { velocityChore } from './fraud/retention.ts'
 import { riskRoutes } from './fraud/risk-check.ts'
 import { ruleRoutes } from './fraud/rules.ts'
-import { mountLogos } from './logos.ts'
+import { logoHooks } from './logos.ts'
 import { spreadJob } from './payouts/bulk.ts'
 import { chunkJob } from './payouts/chunk.ts'
 import { payoutOperatorRoutes } from './payouts/operator.ts'
@@ -26,7 +26,7 @@ import { batchedPayoutJob, payoutJob } from './payouts/submit.ts'
 import { gatewayOf } from './providers/gateway.ts'
 import { operatorRoutes } from './providers/operator.ts'
 import { paymentCharges } from './providers/terms.ts'
-import { mountReceipts } from './receipts/page.ts'
+import { receiptHook } from './receipts/page.ts'
 import { reconciliation } from './reconciliation/reconciliation.ts'
 import { takeRefund } from './refunds/callbacks.ts'
 import { refundOperatorRoutes } from './refunds/operator.ts'
@@ -94,12 +94,7 @@ export const payments: Area = {
   chores: [velocityChore],
   charges: paymentCharges,
   events: [paymentEvents, refundEvents, payoutEvents, fraudEvents].flatMap((group) => Object.values(group)),
-  mount: (http, app) => {
-    mountCallbacks(http, app)
-    mountChallenges(http, app)
-    mountReceipts(http, app)
-    mountLogos(http)
-  },
+  hooks: [callbackHook, ...challengeHooks, receiptHook, ...logoHooks],
   start: async (app) => {
     reconciliation.measure(app)
     return gatewayOf(app).start()

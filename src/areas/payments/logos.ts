@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A picture for each way to pay, for whoever lists them to a payer: the provider's name on a tile of its own colour. These are
 // ours; the marks of the providers are theirs, and are had from them.
-import type { FastifyInstance } from 'fastify'
-import { serveFile } from '../../platform/web/static-files.ts'
+import { fileHook } from '../../platform/web/static-files.ts'
 
 type Tile = readonly [lines: readonly string[], ground: string, ink: string]
 
@@ -19,15 +18,14 @@ export function logoUrl({ publicUrl }: { publicUrl: string }, provider: string):
   return `${publicUrl}/logos/${provider}.svg`
 }
 
-export function mountLogos(http: FastifyInstance): void {
-  for (const [provider, tile] of Object.entries(tiles))
-    serveFile(http, {
-      path: `/logos/${provider}.svg`,
-      type: 'image/svg+xml',
-      contentSecurityPolicy: "default-src 'none'",
-      make: () => drawn(tile),
-    })
-}
+export const logoHooks = Object.entries(tiles).map(([provider, tile]) =>
+  fileHook('payments.logo', {
+    path: `/logos/${provider}.svg`,
+    type: 'image/svg+xml',
+    contentSecurityPolicy: "default-src 'none'",
+    make: () => drawn(tile),
+  }),
+)
 
 /** Text that fits: each line is as wide as the tile allows, whatever the reader's font. */
 function drawn([lines, ground, ink]: Tile): string {

@@ -8,7 +8,7 @@ import { scopeArea } from '../../platform/auth/scopes.ts'
 import { read, write } from '../../platform/route.ts'
 import { At } from '../../platform/schema.ts'
 import { moveClock } from '../accounts/area.ts'
-import { mountCatcher } from './catcher.ts'
+import { catcherHook } from './catcher.ts'
 import { hookChores, hookRoutes } from './hooks.ts'
 
 const seconds = (description: string) =>
@@ -71,5 +71,5 @@ export const sandbox: Area = {
   scopes: [scopeArea('sandbox')],
   routes: [readClock, advanceClock, ...hookRoutes],
   chores: hookChores,
-  mount: mountCatcher,
+  hooks: [catcherHook],
 }

@@ -2,12 +2,12 @@
 // The address of a hook, /h/<token>: keeps what it is sent and answers as its query says. It is open to everybody, since
 // only its owner and whom the owner tells can know the token; it stores a bounded amount and calls nobody.
 import { setTimeout as pause } from 'node:timers/promises'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { newUuid } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
 import { maybe, one } from '../../platform/db.ts'
+import { type HookAnswer, type HookCall, hook, text } from '../../platform/hook.ts'
 import { queryChecker } from '../../platform/http/validate.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { isSignedBy, secretsFor } from '../webhooks/area.ts'
@@ -15,7 +15,9 @@ import { hookUrl, secretPlace } from './hooks.ts'
 import { countAlike, countCaught, forgetOldest, hookOfToken, insertCaught } from './store.ts'
 
 const maxKept = 1_000
+/** So much of a body is kept of what may be sent. */
 const maxBodyBytes = 64 * 1024
+const maxSentBytes = 1024 * 1024
 const maxDelayMs = 10_000
 /** Answers that are being held back at one time. */
 const maxWaiting = 500
@@ -33,27 +35,30 @@ const Script = Type.Object({
 
 const checkScript = queryChecker(Script)
 
-export function mountCatcher(http: FastifyInstance, app: App): void {
-  const load = { waiting: 0 }
-  // A context of its own: here a body is bytes, whatever its type says.
-  http.register(async (scope) => {
-    scope.removeAllContentTypeParsers()
-    scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
-    scope.all<{ Params: { token: string } }>('/h/:token', { config: { open: true } }, async (request, reply) => {
-      const { token } = request.params
-      const script = checkScript(request.query).value
-      const owner = /^[\w-]{1,64}$/.test(token) ? await maybe(app.db.query(hookOfToken, { token })) : null
-      if (!owner) throw new AppError('NOT_FOUND', 'there is no such hook, or it was deleted')
-      const { id: hook, secret: sealed, ...tenant } = owner
-      const given = request.headers['x-service-signature']
-      const signature = typeof given === 'string' ? given : null
-      const secrets = signature === null ? [] : await secretsOf(app, tenant, hook, token, sealed)
-      const status = await keep(app, { tenant, hook, signature, secrets, script }, request)
-      if (script.delay && load.waiting < maxWaiting) await heldBack(load, Math.min(script.delay, maxDelayMs), reply)
-      return answer(status, script, request, reply)
-    })
-  })
-}
+/** Answers that are being held back, of all hooks of this process. */
+const load = { waiting: 0 }
+
+export const catcherHook = hook({
+  methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
+  path: '/h/:token',
+  operation: 'sandbox.catch',
+  summary: 'Whoever a customer names tries a hook of the sandbox',
+  maxBytes: maxSentBytes,
+  limits: [{ by: 'token', perSecond: 1_000 }],
+  handle: async (app, call) => {
+    const { token } = call.params
+    const script = checkScript(call.query).value
+    const owner = /^[\w-]{1,64}$/.test(token) ? await maybe(app.db.query(hookOfToken, { token })) : null
+    if (!owner) throw new AppError('NOT_FOUND', 'there is no such hook, or it was deleted')
+    const { id, secret: sealed, ...tenant } = owner
+    const given = call.headers['x-service-signature']
+    const signature = typeof given === 'string' ? given : null
+    const secrets = signature === null ? [] : await secretsOf(app, tenant, id, token, sealed)
+    const status = await keep(app, { tenant, hook: id, signature, secrets, script }, call)
+    if (script.delay && load.waiting < maxWaiting) await heldBack(Math.min(script.delay, maxDelayMs), call)
+    return answer(status, script, call)
+  },
+})
 
 interface Catch {
   tenant: Tenant
@@ -79,9 +84,8 @@ async function secretsOf(
 async function keep(
   app: App,
   { tenant, hook, signature, secrets, script }: Catch,
-  { method, url, headers, body: given }: FastifyRequest,
+  { method, url, headers, bytes: body }: Pick<HookCall, 'method' | 'url' | 'headers' | 'bytes'>,
 ): Promise<number | null> {
-  const body = Buffer.isBuffer(given) ? given : Buffer.alloc(0)
   const query = url.split('?').slice(1).join('?')
   return app.db.tx(async (tx) => {
     const counted = await maybe(tx.query(countCaught, { ...tenant, id: hook }))
@@ -110,7 +114,7 @@ function statusOf({ status = 200, fail = 0, redirect }: Static<typeof Script>, b
   return redirect === undefined ? status : redirectedStatus
 }
 
-function headersOf(headers: FastifyRequest['headers']): Record<string, string> {
+function headersOf(headers: HookCall['headers']): Record<string, string> {
   const kept: Record<string, string> = {}
   for (const [name, value] of Object.entries(headers)) if (value !== undefined) kept[name] = String(value)
   return kept
@@ -121,31 +125,21 @@ function textOf(bytes: Buffer): string {
   return bytes.toString().replaceAll('\u0000', '\ufffd')
 }
 
-async function heldBack(load: { waiting: number }, delayMs: number, { raw }: FastifyReply): Promise<void> {
-  const gone = new AbortController()
-  const leave = (): void => gone.abort()
-  raw.once('close', leave)
+async function heldBack(delayMs: number, { gone }: Pick<HookCall, 'gone'>): Promise<void> {
   load.waiting++
-  await pause(delayMs, undefined, { signal: gone.signal }).catch(() => undefined)
+  await pause(delayMs, undefined, { signal: gone() }).catch(() => undefined)
   load.waiting--
-  raw.off('close', leave)
 }
 
 function answer(
   status: number | null,
   { redirect, 'hub.challenge': challenge }: Static<typeof Script>,
-  { headers, raw }: FastifyRequest,
-  reply: FastifyReply,
-): FastifyReply {
-  if (status === null) {
-    reply.hijack()
-    raw.socket.destroy()
-    return reply
-  }
-  reply.headers({ 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' })
+  { headers }: Pick<HookCall, 'headers'>,
+): HookAnswer | 'cut' {
+  if (status === null) return 'cut'
+  const words = status < 300 ? (challenge ?? 'caught\n') : `caught, and answered ${status} as its query says\n`
+  const said = text(words, status)
   // Programs are redirected; a person's browser is not led elsewhere from an address of this installation.
-  if (status === redirectedStatus && redirect !== undefined && headers['sec-fetch-mode'] === undefined)
-    reply.header('location', redirect)
-  if (status < 300) return reply.code(status).send(challenge ?? 'caught\n')
-  return reply.code(status).send(`caught, and answered ${status} as its query says\n`)
+  const leads = status === redirectedStatus && redirect !== undefined && headers['sec-fetch-mode'] === undefined
+  return leads ? { ...said, headers: { ...said.headers, location: redirect } } : said
 }

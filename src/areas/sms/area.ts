@@ -7,7 +7,7 @@ import { planLimit } from '../../platform/limits/plan-limits.ts'
 import { analyticsRoutes } from './analytics.ts'
 import { batchJob } from './batches/complete.ts'
 import type { Intake } from './carrier.ts'
-import { mountNotices } from './carriers/http-notices.ts'
+import { noticeHooks } from './carriers/http-notices.ts'
 import { optOutRoutes } from './consent/routes.ts'
 import { strayChore } from './delivery/queue.ts'
 import { receiptChores, takeReceipt } from './delivery/receipts.ts'
@@ -16,8 +16,8 @@ import { smsEvents } from './events.ts'
 import { joinJob } from './inbound/join.ts'
 import { takeAnswer } from './inbound/replies.ts'
 import { takeIncoming } from './inbound/take.ts'
-import { mountOptOutPage } from './links/opt-out-links.ts'
-import { mountShortLinks, shortLinkChore } from './links/short-links.ts'
+import { optOutHook } from './links/opt-out-links.ts'
+import { shortLinkChore, shortLinkHook } from './links/short-links.ts'
 import { networkOf } from './network/network.ts'
 import { numberRoutes } from './numbers/routes.ts'
 import { accountRoutes } from './operator/accounts.ts'
@@ -71,17 +71,14 @@ export const sms: Area = {
   chores: [...receiptChores, strayChore, textChore, shortLinkChore],
   charges: smsCharges,
   spendByCountry,
-  mount: (http, app) => {
-    mountOptOutPage(http, app)
-    mountShortLinks(http, app)
-    mountNotices(http, app, intakeOf(app))
-    followBehaviours(app)
-  },
+  hooks: [optOutHook, shortLinkHook, ...noticeHooks(intakeOf)],
   health: (app) => networkOf(app).health(),
-  start: (app) =>
-    app.config.PAMOJA_ROLES.includes('carriers')
+  start: (app) => {
+    followBehaviours(app)
+    return app.config.PAMOJA_ROLES.includes('carriers')
       ? networkOf(app).start(intakeOf(app), submitJobs)
-      : networkOf(app).follow(),
+      : networkOf(app).follow()
+  },
 }
 
 function intakeOf(app: App): Intake {

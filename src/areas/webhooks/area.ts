@@ -9,7 +9,7 @@ import { deliveryRoutes } from './deliveries/routes.ts'
 import { endpointRoutes } from './endpoints/routes.ts'
 import { webhookEvents } from './events.ts'
 import { listenWebhooks } from './listen.ts'
-import { mountPortal, openPortal } from './portal.ts'
+import { openPortal, portalHooks } from './portal.ts'
 
 export const webhooks: Area = {
   name: 'webhooks',
@@ -27,7 +27,7 @@ export const webhooks: Area = {
   jobs: [deliver, replay],
   chores: webhookChores,
   events: Object.values(webhookEvents),
-  mount: mountPortal,
+  hooks: portalHooks,
 }
 
 export { answersOf } from './deliveries/answers.ts'

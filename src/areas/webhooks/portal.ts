@@ -2,7 +2,6 @@
 // A page on which the customers of an account look after webhooks themselves: an application makes a session and shows its
 // URL, in a frame or a tab. The URL carries a token for webhooks alone, behind the #, where no server and no log sees it.
 import { readFileSync } from 'node:fs'
-import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { record } from '../../platform/audit.ts'
@@ -12,7 +11,7 @@ import { root } from '../../platform/root.ts'
 import { read } from '../../platform/route.ts'
 import { At } from '../../platform/schema.ts'
 import { webAsset } from '../../platform/web/shell.ts'
-import { serveFile } from '../../platform/web/static-files.ts'
+import { fileHook } from '../../platform/web/static-files.ts'
 import { portalTexts } from './portal-texts.ts'
 
 const path = '/portal/webhooks'
@@ -88,17 +87,18 @@ export function refuseVisitor({ principal }: Caller): void {
     throw new AppError('FORBIDDEN', 'a portal session is for endpoints and their deliveries; this takes an API key')
 }
 
-export function mountPortal(http: FastifyInstance): void {
-  const serve = (at: string, type: string, make: () => string): void =>
-    serveFile(http, { path: at, type, contentSecurityPolicy, make })
-  serve(path, 'text/html', () => asset('portal.html'))
-  serve(`${path}/portal.css`, 'text/css', () => webAsset('colours.css') + asset('portal.css'))
-  serve(
+const file = (at: string, type: string, make: () => string) =>
+  fileHook('webhooks.portal', { path: at, type, contentSecurityPolicy, make })
+
+export const portalHooks = [
+  file(path, 'text/html', () => asset('portal.html')),
+  file(`${path}/portal.css`, 'text/css', () => webAsset('colours.css') + asset('portal.css')),
+  file(
     `${path}/portal.js`,
     'text/javascript',
     () => `const texts = ${JSON.stringify(portalTexts)}\n${asset('portal.js')}`,
-  )
-}
+  ),
+]
 
 function asset(name: string): string {
   return readFileSync(new URL(name, assets), 'utf8')

@@ -68,7 +68,7 @@ export const introduction: readonly Section[] = [
       columns(
         html`
           <h2>${title}</h2>
-          <p>Give a POST, PATCH or DELETE an <code>Idempotency-Key</code>. Repeating the same request with the same key, even after a lost connection, gives the first answer again and does nothing twice. The same key with another request is <a href="/docs/errors#DUPLICATE_REFERENCE">DUPLICATE_REFERENCE</a>. Keys are kept for a day.</p>`,
+          <p>Give a POST, PUT, PATCH or DELETE an <code>Idempotency-Key</code>. Repeating the same request with the same key, even after a lost connection, gives the first answer again and does nothing twice. The same key with another request is <a href="/docs/errors#DUPLICATE_REFERENCE">DUPLICATE_REFERENCE</a>. Keys are kept for a day.</p>`,
         codeBlock(
           'Headers',
           html`Idempotency-Key: <span class="s">order-1001</span>\n\n<span class="c"># on every answer after the first</span>\nIdempotent-Replayed: <span class="s">true</span>`,

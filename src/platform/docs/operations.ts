@@ -71,12 +71,35 @@ function facts({ operation, scope, limit, method }: Route): Html {
     </dl>`
 }
 
-function inputs({ method, path, params, query, body, form }: Route): Html[] {
+function inputs(route: Route): Html[] {
+  const { method, path, params, query, body, files = {} } = route
   const tables: Html[] = []
   if (path.includes(':')) tables.push(section('Path', replyTable(params)))
   if (countFields(query) > 0) tables.push(section('Query', queryTable(query, method === 'GET')))
-  if (countFields(body) > 0) tables.push(section(form ? 'Body, as JSON or as a form' : 'Body', requestTable(body)))
+  if (countFields(body) > 0) tables.push(section(bodyTitle(route), requestTable(body)))
+  if (Object.keys(files).length > 0) tables.push(section('Files', fileList(files)))
   return tables
+}
+
+function bodyTitle({ kind, form, files }: Route): string {
+  if (kind === 'multipart') return 'Body, as multipart/form-data'
+  if (files) return 'Body, as JSON or as multipart/form-data'
+  return form ? 'Body, as JSON or as a form' : 'Body'
+}
+
+function fileList(files: NonNullable<Route['files']>): Html {
+  const rows = Object.entries(files).map(
+    ([name, { maxBytes, types = [], description, most = 1, optional = false }]) => {
+      const bounds = [
+        `at most ${maxBytes} bytes`,
+        ...(most > 1 ? [`${most} of them`] : []),
+        ...(types.length > 0 ? [types.join(', ')] : []),
+        ...(optional ? ['may be left out'] : []),
+      ]
+      return html`<li><code>${name}</code> ${description ? `${description}: ` : ''}${bounds.join('; ')}</li>`
+    },
+  )
+  return html`<ul>${rows}</ul>`
 }
 
 function section(title: string, content: Html): Html {
@@ -84,11 +107,21 @@ function section(title: string, content: Html): Html {
 }
 
 /** Folded: the sample beside it shows the shape, and many operations answer with the same long record. */
-function replyFields({ kind, reply }: Route): Html {
+function replyFields(route: Route): Html {
+  const { kind, reply } = route
+  if (route.kind === 'download')
+    return folded('200', `bytes: ${route.types.join(', ')}; 206 for a Range, 304 for an ETag`)
+  if (reply.status === 204) return folded('204', 'no body')
+  if (reply.text) return folded(String(reply.status), 'text/plain')
   const count = countFields(reply.schema)
   const each = kind === 'stream' ? ' of each message' : reply.list ? ' of each row' : ''
   const what = `${count} ${count === 1 ? 'field' : 'fields'}${each}`
   return html`<details><summary>Reply <b>${reply.status}</b> <span>${what}</span></summary><div class="fold">${replyTable(reply.schema)}</div></details>`
+}
+
+/** A reply of which there is nothing more to say. */
+function folded(status: string, what: string): Html {
+  return html`<details><summary>Reply <b>${status}</b> <span>${what}</span></summary></details>`
 }
 
 function errorLinks(route: Route): Html {
@@ -100,8 +133,10 @@ function errorLinks(route: Route): Html {
   return html`<details><summary>Errors <span>${what}</span></summary><p class="codes fold">${links}</p></details>`
 }
 
-function replySample({ kind, reply }: Route): Html {
+function replySample({ kind, reply }: Route): Html | false {
+  if (kind === 'download' || reply.status === 204) return false
   const row = sampleOf(reply.schema)
+  if (reply.text) return codeBlock(`Reply ${reply.status}`, html`${String(row)}`)
   if (kind === 'stream')
     return codeBlock('One message of the stream', html`id: evt_...\nevent: ...\ndata: ${json(JSON.stringify(row))}`)
   const ownsData = Object.hasOwn(propertiesOf(reply.schema), 'data')
@@ -116,6 +151,7 @@ type ExampleShown = NonNullable<Route['examples']>[number]
 function examplesOf(route: Route): readonly ExampleShown[] {
   const { examples = [], body } = route
   if (examples.length > 0) return examples
+  if (route.kind === 'multipart') return [{ name: 'Request' }]
   return [{ name: 'Request', ...(needsBody(route) ? { body: neededOf(body) } : {}) }]
 }
 
@@ -126,7 +162,8 @@ function neededOf(body: unknown): unknown {
 }
 
 /** The example as a command that works as pasted, given the variables it names. */
-function curl({ method, path, scope }: Route, { params, query, body }: ExampleShown, place: Place): Html {
+function curl(route: Route, { params, query, body }: ExampleShown, place: Place): Html {
+  const { method, path, scope } = route
   const given: Readonly<Record<string, unknown>> = Object(params)
   const address = path.replaceAll(/:(\w+)/g, (_all, name: string) =>
     given[name] === undefined ? `$${name}` : encodeURIComponent(String(given[name])),
@@ -140,7 +177,15 @@ function curl({ method, path, scope }: Route, { params, query, body }: ExampleSh
     address: `${address}${asked && `?${asked}`}`,
     key: scope === 'operator' ? 'PAMOJA_OPERATOR_KEY' : 'PAMOJA_API_KEY',
     body,
+    ...(route.kind === 'multipart' ? { parts: partsOf(route) } : {}),
   })
+}
+
+/** What a request in parts must hold, as curl is told of it. */
+function partsOf({ files = {}, body }: Route): string[] {
+  const needed = Object.keys(files).filter((name) => !files[name]?.optional)
+  const fields = Object.entries(Object(neededOf(body))).map(([name, value]) => `${name}=${String(value)}`)
+  return [...needed.map((name) => `${name}=@${name}`), ...fields]
 }
 
 interface Command {
@@ -150,19 +195,22 @@ interface Command {
   key?: string
   headers?: readonly string[]
   body?: unknown
+  /** Of a multipart body. */
+  parts?: readonly string[]
 }
 
 export function curlCommand(
   { url, caFile }: Place,
-  { method, address, key = 'PAMOJA_API_KEY', headers = [], body }: Command,
+  { method, address, key = 'PAMOJA_API_KEY', headers = [], body, parts = [] }: Command,
 ): Html {
   const target = `${url}/api${address}`
   const quoted = /[$?&]/.test(target) ? `"${target}"` : target
-  const usual = body === undefined ? 'GET' : 'POST'
+  const usual = body === undefined && parts.length === 0 ? 'GET' : 'POST'
   const lines = [
     html`<span class="f">curl</span>${method === usual ? '' : ` -X ${method}`} ${quoted}`,
     ...(caFile ? [html`  --cacert ${caFile}`] : []),
     html`  -H <span class="s">"Authorization: Bearer $${key}"</span>`,
+    ...parts.map((part) => html`  -F <span class="s">"${part}"</span>`),
     ...headers.map((header) => html`  -H <span class="s">"${header}"</span>`),
     ...(body === undefined
       ? []

@@ -28,7 +28,7 @@ export function send(
   const answer = answerOf(compiled, request, result)
   if (compiled.route.reply.list && isPage(result) && result.nextCursor)
     reply.header('link', `<${nextLink(request, result.nextCursor)}>; rel="next"`)
-  return give(reply, answer)
+  return give(reply, compiled.route, answer)
 }
 
 /** The stored answer again. Stored is what a reply says; its envelope is put around it as this request asks. */
@@ -45,13 +45,15 @@ export function replay(
   exchange.replyText = body
   exchange.errorCode = isRefusal ? JSON.parse(stored.body).error.code : null
   reply.header('idempotent-replayed', 'true')
-  return give(reply, { ...stored, body })
+  return give(reply, route, { ...stored, body })
 }
 
-export function give(reply: FastifyReply, { status, location, body }: Answer): FastifyReply {
+export function give(reply: FastifyReply, route: Route, { status, location, body }: Answer): FastifyReply {
   if (location) reply.header('location', location)
   reply.code(status)
-  reply.header('content-type', 'application/json; charset=utf-8')
+  if (status === 204) return reply.send()
+  const isText = route.reply.text === true && status < 400
+  reply.header('content-type', isText ? 'text/plain; charset=utf-8' : 'application/json; charset=utf-8')
   return reply.send(body)
 }
 
@@ -61,7 +63,7 @@ export function answerOf({ route, write }: CompiledRoute, request: FastifyReques
     exchange.resultText = `{"rows":${result.rows.length}}`
     exchange.replyText = listEnvelope(result, write)
   } else {
-    exchange.resultText = write(result)
+    exchange.resultText = route.reply.text ? String(result) : write(result)
     exchange.replyText = envelope(route, exchange.resultText, envelopeOf(request))
   }
   const location = route.reply.location ? `/api${route.reply.location(result)}` : null
@@ -108,6 +110,7 @@ export async function sendCsv(
 
 /** `{success, data: R, ...R}`: R is written once and stands twice, for clients of either shape. */
 function envelope(route: Route, text: string, wanted: Envelope): string {
+  if (route.reply.text) return text
   const fields = text === '{}' ? '' : `,${text.slice(1, -1)}`
   const ownsData = 'properties' in route.reply.schema && Object.hasOwn(Object(route.reply.schema.properties), 'data')
   if (ownsData || wanted === 'flat') return `{"success":true${fields}}`
@@ -145,12 +148,9 @@ export function errorBody(
   })
 }
 
-const frameworkErrors: Readonly<Record<string, (error: Error, compiled: CompiledRoute | null) => AppError>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: (_error, compiled) =>
-    new AppError(
-      'PAYLOAD_TOO_LARGE',
-      `the body has more than the ${compiled?.route.bodyLimitBytes ?? maxBodyBytes} bytes that are taken here`,
-    ),
+const frameworkErrors: Readonly<Record<string, (error: Error, bodyLimit: number) => AppError>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: (_error, bodyLimit) =>
+    new AppError('PAYLOAD_TOO_LARGE', `the body has more than the ${bodyLimit} bytes that are taken here`),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
     new AppError('INVALID_REQUEST', 'the body is not as long as Content-Length says'),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new AppError('UNSUPPORTED_MEDIA_TYPE', 'the content type is not known'),
@@ -159,7 +159,12 @@ const frameworkErrors: Readonly<Record<string, (error: Error, compiled: Compiled
 }
 
 /** Whatever was thrown, as the customer's business: ours by name, the framework's translated, the rest our own fault. */
-export function asAppError(app: App, { id, compiled }: Exchange, thrown: unknown): AppError {
+export function asAppError(
+  app: App,
+  { id, compiled }: Exchange,
+  thrown: unknown,
+  bodyLimit = compiled?.route.bodyLimitBytes ?? maxBodyBytes,
+): AppError {
   if (thrown instanceof AppError) {
     // Whoever hears "try again" should not be the only one who knows.
     if (thrown.status === 503) app.log.warn({ error: thrown, request: id }, 'a request was told to come back later')
@@ -167,7 +172,7 @@ export function asAppError(app: App, { id, compiled }: Exchange, thrown: unknown
   }
   const error = asError(thrown)
   const translate = frameworkErrors[errorCode(error)]
-  if (translate) return translate(error, compiled)
+  if (translate) return translate(error, bodyLimit)
   if (isUnavailable(error)) {
     app.log.warn({ error, request: id }, 'the database is out of reach')
     return new AppError('SERVICE_UNAVAILABLE', 'the database is out of reach', { retryAfterSeconds: 1 })

@@ -41,12 +41,14 @@ export function enter(
   reply: FastifyReply,
   done: Done,
 ): void {
-  const { compiled = null, allow = null, open } = request.routeOptions.config
+  const { compiled = null, allow = null, open, hook } = request.routeOptions.config
   const exchange = begin(app, trustedProxies, request, reply, compiled)
   exchange.allow = request.is404 ? methods.allowedAt(request.url) : allow
   const correlation = request.headers['x-correlation-id']
   if (typeof correlation === 'string' && /^[\x20-\x7e]{1,128}$/.test(correlation))
     reply.header('x-correlation-id', correlation)
+  // Its own limits are asked next, and by nobody else.
+  if (hook) return done()
   // Which route it is, is not read from the path: that can be written in more ways than one.
   const isApi = compiled !== null || exchange.allow !== null || request.url.startsWith('/v1')
   if (open || !isApi || bringsKeyInForm(request))
@@ -79,7 +81,8 @@ function credentialOf({ headers, raw: { rawHeaders } }: FastifyRequest): string 
 /** Lets in whoever brought the key in a form, by the same rules as everyone else. Other routes take no key there. */
 export async function enterByForm(app: App, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const { body, exchange } = request
-  const given = exchange.compiled?.route.form && typeof body === 'object' && body !== null && 'client_secret' in body
+  const given =
+    exchange.compiled?.route.keyInForm && typeof body === 'object' && body !== null && 'client_secret' in body
   if (!given)
     throw refusalOf(
       app,
@@ -174,7 +177,7 @@ function beginSpan(tracer: Tracer, { method, headers, routeOptions, exchange }: 
 /** OAuth 2 client credentials stand in the body, so the key is looked at once the body is read. */
 function bringsKeyInForm({ exchange, headers }: FastifyRequest): boolean {
   const form = headers['content-type']?.toLowerCase().startsWith('application/x-www-form-urlencoded') ?? false
-  return form && headers.authorization === undefined && exchange.compiled?.route.form === true
+  return form && headers.authorization === undefined && exchange.compiled?.route.keyInForm === true
 }
 
 /** Requests without valid credentials share a small limit per address. */
@@ -253,7 +256,7 @@ export function scopeRefusal({ scope }: Route, { scopes, facts }: Principal): Ap
   return new AppError('FORBIDDEN', `the scope ${scope} is missing`, { extra: { required_scope: scope } })
 }
 
-function tooMany(app: App, { tightest }: Admission, code: ErrorCode): AppError {
+export function tooMany(app: App, { tightest }: Admission, code: ErrorCode): AppError {
   app.metrics.refusals.inc({ policy: tightest.name })
   const seconds = Math.max(1, Math.ceil(tightest.resetMs / 1000))
   return new AppError(

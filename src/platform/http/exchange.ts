@@ -4,6 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import { withoutCardNumbers } from '../../kernel/card.ts'
 import type { Id } from '../../kernel/ids.ts'
 import type { Principal } from '../auth.ts'
+import type { Hook } from '../hook.ts'
 import type { Admission } from '../limits.ts'
 import type { Route } from '../route.ts'
 import type { Span } from '../tracing.ts'
@@ -56,6 +57,7 @@ declare module 'fastify' {
     allow?: string
     /** Needs no credentials. */
     open?: boolean
+    hook?: Hook
   }
 }
 

@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../kernel/errors.ts'
 import type { App } from '../app.ts'
 import type { Caller } from '../auth.ts'
-import type { Input } from '../route.ts'
+import type { Conclude, Input, Received } from '../route.ts'
 import { answerOf, errorBody, give, replay, send, storable } from './answer.ts'
 import { asError, type CompiledRoute, type Exchange } from './exchange.ts'
 import { type Answer, AnsweredBefore, type Claim, KeyConflict, keyed } from './idempotency.ts'
@@ -20,6 +20,8 @@ interface Keyed {
   caller: Caller
   key: string
   hash: string
+  /** Its files, if it came in parts. */
+  received?: Received<unknown>
 }
 
 /** Runs a verb whose request carries no idempotency key. */
@@ -28,9 +30,11 @@ export async function execute(
   { route }: CompiledRoute,
   input: Input<never, never, never>,
   caller: Caller,
+  received: Received<unknown> = { files: [], state: 'unused' },
 ): Promise<unknown> {
   if (route.kind === 'read') return route.handle(app, input, caller)
-  if (route.kind === 'stream' || route.kind === 'upload') throw new Error(`${route.operation} is no plain request`)
+  if (route.kind === 'stream' || route.kind === 'upload' || route.kind === 'download')
+    throw new Error(`${route.operation} is no plain request`)
   if (route.kind === 'commit')
     return route.handle(
       app,
@@ -38,8 +42,10 @@ export async function execute(
       caller,
       keyed(null, null, 0, () => ''),
     )
-  const prepared = await route.prepare?.(app, input, caller)
-  const made = await route.transact(app, input, caller, prepared, async () => undefined)
+  const made =
+    route.kind === 'multipart'
+      ? await route.transact(app, input, caller, received, async () => undefined)
+      : await route.transact(app, input, caller, await route.prepare?.(app, input, caller), async () => undefined)
   return route.follow ? route.follow(app, input, caller, made) : made
 }
 
@@ -49,7 +55,7 @@ export function executeOnce(what: Keyed): Promise<unknown> {
 }
 
 /** A keyed request in a plain transaction: the answer is stored by the transaction that makes it true. */
-async function inTransaction({ app, compiled, request, reply, caller, key, hash }: Keyed): Promise<unknown> {
+async function inTransaction({ app, compiled, request, reply, caller, key, hash, received }: Keyed): Promise<unknown> {
   const { route, secretReply } = compiled
   const claim = { ...caller.tenant, key, hash }
   let isCommitted = false
@@ -58,17 +64,21 @@ async function inTransaction({ app, compiled, request, reply, caller, key, hash 
   try {
     const input = checked(compiled, request, reply)
     const prepared = route.kind === 'write' ? await route.prepare?.(app, input, caller) : undefined
-    if (route.kind !== 'write') {
+    if (route.kind !== 'write' && route.kind !== 'multipart') {
       const result = await execute(app, compiled, input, caller)
       await app.idempotency.finish(app.db, claim, storable(compiled, request, result), secretReply)
       return send(compiled, request, reply, result)
     }
     const { follow } = route
-    const made = await route.transact(app, input, caller, prepared, async (tx, written) => {
+    const conclude: Conclude<unknown> = async (tx, written) => {
       const answer = storable(compiled, request, written)
       if (follow) await app.idempotency.finishForNow(tx, claim, answer, secretReply)
       else await app.idempotency.finish(tx, claim, answer, secretReply)
-    })
+    }
+    const made =
+      route.kind === 'multipart'
+        ? await route.transact(app, input, caller, received ?? { files: [], state: 'unused' }, conclude)
+        : await route.transact(app, input, caller, prepared, conclude)
     isCommitted = true
     if (!follow) return send(compiled, request, reply, made)
     const result = await follow(app, input, caller, made)
@@ -96,7 +106,7 @@ async function inGroupCommit({ app, compiled, request, reply, caller, key, hash 
       return request.exchange.resultText ?? ''
     })
     const result = await route.handle(app, input, caller, handleOnce)
-    return give(reply, answer ?? answerOf(compiled, request, result))
+    return give(reply, route, answer ?? answerOf(compiled, request, result))
   } catch (error) {
     // Some rules refuse before the commit that looks at the key.
     const isFirst = !(error instanceof AnsweredBefore) && (await storeRefusal(app, request.exchange, claim, error))

@@ -10,8 +10,8 @@ export function leave(app: App, request: FastifyRequest, reply: FastifyReply): v
   const { exchange, method } = request
   const { principal, compiled } = exchange
   const seconds = (performance.now() - exchange.startedAt) / 1000
-  const operation = compiled?.route.operation ?? null
   const { config, url } = request.routeOptions
+  const operation = compiled?.route.operation ?? config.hook?.operation ?? null
   // What needs no credentials often has one for its address: such a path is kept as it was declared.
   const path = config.open && url !== undefined ? url : pathOf(request)
   app.metrics.request(operation ?? 'none', reply.statusCode, seconds)
@@ -61,5 +61,6 @@ function responseBody(
 ): string | null {
   if (status >= 400 || compiled === null) return replyText
   if (resultText === null || !compiled.secretReply || compiled.route.reply.list) return resultText
+  if (compiled.route.reply.text) return '[redacted]'
   return JSON.stringify(redact(compiled.route.reply.schema, JSON.parse(resultText)))
 }

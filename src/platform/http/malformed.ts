@@ -33,5 +33,5 @@ export function malformed(app: App): ListenerOptions['malformed'] {
 
 const parserWords: Readonly<Record<string, string>> = {
   HPE_INVALID_METHOD:
-    'the request does not begin with a method that is known; those of the API are GET, HEAD, POST, PATCH and DELETE',
+    'the request does not begin with a method that is known; those of the API are GET, HEAD, POST, PUT, PATCH and DELETE',
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a request brings: its body, who makes it, and its fields as the declaration of its route describes them.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { TSchema } from 'typebox'
+import { type TSchema, Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { type Caller, type Envelope, envelopes } from '../auth.ts'
 import type { Input } from '../route.ts'
 import { asError, type CompiledRoute, type Exchange, printable } from './exchange.ts'
 import { parseJson } from './json.ts'
+import { isMultipart, readParts } from './multipart.ts'
 import { refuseStrayCard, takesCard } from './stray-cards.ts'
 import { coerced, shown, strictRefusal } from './validate.ts'
 
@@ -14,10 +15,62 @@ type Parsed = (error: Error | null, body?: unknown) => void
 
 export function parseBody(request: FastifyRequest, bytes: Buffer, done: Parsed): void {
   try {
-    done(null, readBody(request, bytes))
+    const { files } = request.exchange.compiled?.route ?? {}
+    if (files && isMultipart(request.headers['content-type']))
+      readInMemory(request, bytes).then(
+        (body) => done(null, body),
+        (error: unknown) => done(asError(error)),
+      )
+    else done(null, readBody(request, bytes))
   } catch (error) {
     done(asError(error))
   }
+}
+
+/** Parts as the fields of their names: files as base64, everything else as in a form. */
+async function readInMemory({ headers, exchange }: FastifyRequest, bytes: Buffer): Promise<unknown> {
+  const { route } = exchange.compiled ?? {}
+  const files: [string, string][] = []
+  const { fields, digest } = await readParts({
+    bytes: one(bytes),
+    contentType: headers['content-type'] ?? '',
+    maxBytes: bytes.length,
+    files: route?.files ?? {},
+    take: async (file) => {
+      const chunks: Buffer[] = []
+      for await (const chunk of file.bytes) chunks.push(chunk)
+      return Buffer.concat(chunks).toString('base64')
+    },
+    taken: ({ part, kept }) => files.push([part, kept]),
+  })
+  exchange.rawBody = digest
+  return { ...Object(fieldsOfParts(route?.body, fields)), ...gathered(route?.body, files) }
+}
+
+async function* one(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes
+}
+
+/** Several files of one name are a list, where the schema has one. */
+function gathered(schema: TSchema | undefined, files: readonly [string, string][]): Record<string, unknown> {
+  const properties = Object(Object(schema).properties)
+  const values: Record<string, unknown> = {}
+  for (const [name, value] of files)
+    values[name] = properties[name]?.type === 'array' ? [...Object(values[name] ?? []), value] : value
+  return values
+}
+
+/** Fields sent as parts: plain ones by the schema, as in a form, and those of one JSON object in a part named `payload`. */
+export function fieldsOfParts(schema: TSchema | undefined, fields: readonly (readonly [string, string])[]): unknown {
+  const hasPayload = Object.hasOwn(Object(Object(schema).properties), 'payload')
+  const isPayload = ([name]: readonly [string, string]): boolean => name === 'payload' && !hasPayload
+  const plain = new Map<string, string[]>()
+  for (const field of fields) {
+    const [name, value] = field
+    if (value !== '' && !isPayload(field)) plain.set(name, [...(plain.get(name) ?? []), value])
+  }
+  const payload = fields.filter(isPayload).map(([, text]) => Object(parseJson(Buffer.from(text)).value))
+  return Object.assign(coerced(schema ?? Type.Object({}), Object.fromEntries(plain)), ...payload)
 }
 
 function readBody({ headers, exchange }: FastifyRequest, bytes: Buffer): unknown {

@@ -13,6 +13,12 @@ export const sharedParameters = {
       'Makes a retry safe: the same request with the same key is executed once and answered the same each time.',
     schema: { type: 'string', minLength: 1, maxLength: 255 },
   },
+  IfNoneMatch: {
+    name: 'If-None-Match',
+    in: 'header',
+    description: 'The `ETag` of what you have: 304 says that it is still the same.',
+    schema: { type: 'string' },
+  },
   LastEventID: {
     name: 'Last-Event-ID',
     in: 'header',
@@ -31,6 +37,12 @@ export const sharedParameters = {
     description: '`true` refuses fields that are not known instead of ignoring them.',
     schema: { type: 'string', enum: ['true', 'false'], default: 'false' },
   },
+  Range: {
+    name: 'Range',
+    in: 'header',
+    description: 'One range of bytes, such as `bytes=0-1023`, is answered with 206.',
+    schema: { type: 'string' },
+  },
 }
 
 export const headersOfEveryReply = ['X-Request-Id', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset']
@@ -46,6 +58,10 @@ export const sharedHeaders = {
   },
   'Pamoja-Warning': { description: 'Fields that were sent but are not known.', schema: text },
   'Idempotent-Replayed': { description: '`true` when this is the stored answer to an earlier request.', schema: text },
+  ETag: { description: 'Changes with the content.', schema: text },
+  'Content-Disposition': { description: 'How the file is shown, and what it is called.', schema: text },
+  'Content-Range': { description: 'Which bytes these are, and of how many.', schema: text },
+  'Accept-Ranges': { description: '`bytes`, or `none` where the length is not known.', schema: text },
   Location: { description: 'Where the new object can be read.', schema: text },
   Link: { description: 'The next page, as `rel="next"`.', schema: text },
   'Retry-After': { description: 'Seconds to wait before the next attempt.', schema: whole },

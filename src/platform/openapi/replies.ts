@@ -14,6 +14,7 @@ export interface Parts {
 /** What is asked to be made may be there already, which has a status of its own. */
 export function successes(parts: Parts, route: Route): Record<string, object> {
   const { status, existed } = route.reply
+  if (route.kind === 'download') return downloads(route.types)
   const reply = success(parts, route)
   return { ...(existed ? { 200: { ...reply, description: 'There before' } } : {}), [status]: reply }
 }
@@ -28,6 +29,7 @@ function success({ schemas }: Parts, { kind, method, reply }: Route): object {
       content: { 'text/event-stream': { schema: { type: 'string' }, 'x-message-schema': schema } },
     }
   const ownsData = Object.hasOwn(propertiesOf(reply.schema), 'data')
+  const json = { 'application/json': { schema: ownsData ? flatEnvelope(schema) : envelope(schema) } }
   const headers = [
     ...headersOfEveryReply,
     'Pamoja-Environment',
@@ -39,9 +41,23 @@ function success({ schemas }: Parts, { kind, method, reply }: Route): object {
   return {
     description: reply.status === 201 ? 'Made' : 'Done',
     headers: headerRefs(headers),
-    content: reply.list
-      ? { 'application/json': { schema: listEnvelope(schema) }, 'text/csv': { schema: { type: 'string' } } }
-      : { 'application/json': { schema: ownsData ? flatEnvelope(schema) : envelope(schema) } },
+    ...(reply.status === 204 ? {} : { content: content() }),
+  }
+
+  function content(): object {
+    if (reply.text) return { 'text/plain': { schema } }
+    if (!reply.list) return json
+    return { 'application/json': { schema: listEnvelope(schema) }, 'text/csv': { schema: { type: 'string' } } }
+  }
+}
+
+function downloads(types: readonly string[]): Record<string, object> {
+  const names = [...headersOfEveryReply, 'Pamoja-Environment', 'ETag', 'Accept-Ranges', 'Content-Disposition']
+  const content = Object.fromEntries(types.map((type) => [type, { schema: { type: 'string', format: 'binary' } }]))
+  return {
+    200: { description: 'The whole of it', headers: headerRefs(names), content },
+    206: { description: 'The range that was asked for', headers: headerRefs([...names, 'Content-Range']), content },
+    304: { description: 'Still the same', headers: headerRefs([...headersOfEveryReply, 'ETag']) },
   }
 }
 
@@ -93,6 +109,7 @@ function failure(status: number, codes: readonly ErrorCode[]): object {
   const headers = [
     ...headersOfEveryReply,
     ...(status === 401 ? ['WWW-Authenticate'] : []),
+    ...(status === 416 ? ['Content-Range'] : []),
     ...(status === 429 || status === 503 || codes.includes('REQUEST_IN_PROGRESS') ? ['Retry-After'] : []),
   ]
   const code = { type: 'string', enum: codes }

@@ -22,7 +22,8 @@ export function errorCodesOf(route: Route): ErrorCode[] {
     if (route.limit) codes.add(limitCode(route.limit))
   }
   if (route.kind === 'stream') codes.add('TOO_MANY_STREAMS')
-  if (route.body || route.kind === 'upload')
+  if (route.kind === 'download') codes.add('RANGE_NOT_SATISFIABLE')
+  if (route.body || route.kind === 'upload' || route.kind === 'multipart')
     codes.add('PAYLOAD_TOO_LARGE').add('UNSUPPORTED_MEDIA_TYPE').add('VALIDATION_ERROR')
   for (const code of ownErrorCodesOf(route)) codes.add(code)
   return codesInOrder.filter((code) => codes.has(code))

@@ -3,7 +3,7 @@
 // scripts, pictures or cookies. Its style stands in it and is named to the browser by its hash, so that nothing else styles it.
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import type { FastifyReply } from 'fastify'
+import type { HookAnswer } from '../hook.ts'
 import { root } from '../root.ts'
 import { type Html, html } from './html.ts'
 import { directionOf, type Language, languageNames, languages, wordsIn } from './language.ts'
@@ -34,11 +34,11 @@ export interface Page {
 /** Where forms of a page may lead; one that ends on somebody else's site cannot be held to this one. */
 type Forms = 'none' | 'here' | 'anywhere'
 
-export function givePage(reply: FastifyReply, status: number, page: Page, forms: Forms = 'none'): FastifyReply {
-  return reply.code(status).headers(pageHeaders(forms)).send(written(page))
+export function page(status: number, content: Page, forms: Forms = 'none'): HookAnswer {
+  return { status, headers: pageHeaders(forms), body: written(content) }
 }
 
-export function pageHeaders(forms: Forms = 'none'): Readonly<Record<string, string>> {
+function pageHeaders(forms: Forms): Readonly<Record<string, string>> {
   const action = { none: "; form-action 'none'", here: "; form-action 'self'", anywhere: '' }[forms]
   return {
     'content-type': 'text/html; charset=utf-8',

@@ -2,8 +2,14 @@
 // Pages and what they need, served from memory: made when first asked for, zipped once, and told apart by their content.
 // They need no credentials and hold nothing of any account.
 import { createHash } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
 import { gzipSync } from 'node:zlib'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
+import { type Hook, type HookAnswer, hook } from '../hook.ts'
+import { knows } from '../http/ranges.ts'
+
+/** A page fetches a handful of them, and a whole network may share an address. */
+const perSecond = 500
 
 export interface StaticFile {
   readonly path: string
@@ -15,13 +21,38 @@ export interface StaticFile {
   make(): string
 }
 
-export function serveFile(http: FastifyInstance, { path, type, contentSecurityPolicy, make }: StaticFile): void {
-  let file: Stored | undefined
-  http.get(path, { config: { open: true } }, async (request, reply) => {
-    file ??= stored(type, make())
-    reply.header('content-security-policy', contentSecurityPolicy)
-    return give(file, request, reply)
+export function serveFile(http: FastifyInstance, file: StaticFile): void {
+  const answer = answering(file)
+  http.get(file.path, { config: { open: true } }, async (request, reply) => {
+    const { status, headers, body } = answer(request.headers)
+    return reply
+      .code(status)
+      .headers(headers)
+      .send(body ?? undefined)
   })
+}
+
+/** The same as a hook of an area. */
+export function fileHook(operation: string, file: StaticFile): Hook {
+  const answer = answering(file)
+  return hook({
+    methods: ['GET', 'HEAD'],
+    path: file.path,
+    operation,
+    summary: 'A page, or what a page needs',
+    maxBytes: 1,
+    limits: [{ by: 'address', perSecond }],
+    handle: async (_app, { headers }) => answer(headers),
+  })
+}
+
+function answering({ type, contentSecurityPolicy, make }: StaticFile): (asked: IncomingHttpHeaders) => HookAnswer {
+  let file: Stored | undefined
+  return (asked) => {
+    file ??= stored(type, make())
+    const { status, headers, body } = give(file, asked)
+    return { status, headers: { ...headers, 'content-security-policy': contentSecurityPolicy }, body }
+  }
 }
 
 interface Stored {
@@ -36,24 +67,18 @@ function stored(type: string, text: string): Stored {
   return { type: `${type}; charset=utf-8`, tag, plain: Buffer.from(text), zipped: gzipSync(text) }
 }
 
-function give({ type, tag, plain, zipped }: Stored, { headers }: FastifyRequest, reply: FastifyReply): FastifyReply {
-  reply.headers({
+function give({ type, tag, plain, zipped }: Stored, asked: IncomingHttpHeaders): HookAnswer {
+  const headers = {
     'content-type': type,
     'x-content-type-options': 'nosniff',
     'referrer-policy': 'no-referrer',
     'cache-control': 'no-cache',
     etag: tag,
     vary: 'accept-encoding',
-  })
-  if (knows(headers['if-none-match'], tag)) return reply.code(304).send()
-  if (!takesGzip(headers['accept-encoding'])) return reply.send(plain)
-  return reply.header('content-encoding', 'gzip').send(zipped)
-}
-
-/** Whether a client has the content of a tag. A proxy that zips makes a tag a weak one, and there may be several. */
-function knows(header: string | undefined, tag: string): boolean {
-  const known = (header ?? '').split(',').map((one) => one.trim().replace(/^W\//, ''))
-  return known.includes(tag) || known.includes('*')
+  }
+  if (knows(asked['if-none-match'], tag)) return { status: 304, headers, body: null }
+  if (!takesGzip(asked['accept-encoding'])) return { status: 200, headers, body: plain }
+  return { status: 200, headers: { ...headers, 'content-encoding': 'gzip' }, body: zipped }
 }
 
 function takesGzip(header: string | string[] | undefined): boolean {

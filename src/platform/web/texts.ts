@@ -18,4 +18,12 @@ export const pageTexts = {
     sw: 'Ukurasa haupo',
     ar: 'الصفحة غير موجودة',
   },
+  notNow: { en: 'Not just now', fr: 'Pas pour l’instant', pt: 'Agora não', sw: 'Si kwa sasa', ar: 'ليس الآن' },
+  failed: {
+    en: 'Something failed on our side. Try again in a moment.',
+    fr: 'Une erreur s’est produite de notre côté. Réessayez dans un instant.',
+    pt: 'Algo falhou do nosso lado. Tente de novo dentro de momentos.',
+    sw: 'Kuna hitilafu upande wetu. Jaribu tena baada ya muda mfupi.',
+    ar: 'حدث خلل لدينا. حاول مرة أخرى بعد قليل.',
+  },
 } as const satisfies Texts<string>

@@ -4,11 +4,10 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
-import Fastify from 'fastify'
 import { html } from './html.ts'
 import { askedBy, chosen, languages } from './language.ts'
 import { readerOf } from './reader.ts'
-import { givePage, notice, type Page, webAsset } from './shell.ts'
+import { notice, type Page, page as pageAnswer, webAsset } from './shell.ts'
 
 const pairs = [
   ['text', 'ground', 4.5],
@@ -56,11 +55,8 @@ function luminance(colour: string): number {
 }
 
 async function given(page: Page, forms: 'none' | 'here' | 'anywhere' = 'none') {
-  const http = Fastify()
-  http.get('/', async (_request, reply) => givePage(reply, 200, page, forms))
-  const { headers, body } = await http.inject('/')
-  await http.close()
-  return { policy: String(headers['content-security-policy']), body }
+  const { headers, body } = pageAnswer(200, page, forms)
+  return { policy: String(headers['content-security-policy']), body: String(body) }
 }
 
 test('the style of a page is the one that its policy names, and nothing else is allowed', async () => {
@@ -142,18 +138,14 @@ test('days are written as each language writes them, with digits that a phone sh
   assert.deepEqual(days, ['1 Mar 2026', '1 mars 2026', '1 de março de 2026', '1 Mac 2026', '1 مارس 2026'])
 })
 
-test('a page in Arabic runs from right to left, names its language, and links to the others', async () => {
-  const http = Fastify()
+test('a page in Arabic runs from right to left, names its language, and links to the others', () => {
   const page = { title: 'x', isTest: true, content: html`` }
-  http.get('/ar', (_request, reply) => givePage(reply, 200, { ...page, language: 'ar' }))
-  http.get('/plain', (_request, reply) => givePage(reply, 200, page))
-  const { body } = await http.inject('/ar')
+  const body = String(pageAnswer(200, { ...page, language: 'ar' }).body)
   assert.match(body, /<html lang="ar" dir="rtl">/)
   assert.ok(body.includes('هذا اختبار'))
   const linked = languages.filter((one) => body.includes(`href="?lang=${one}"`))
   assert.deepEqual(linked, ['en', 'fr', 'pt', 'sw'])
-  const { body: plain } = await http.inject('/plain')
+  const plain = String(pageAnswer(200, page).body)
   assert.match(plain, /<html lang="en" dir="ltr">/)
   assert.doesNotMatch(plain, /<nav/, 'what is in English only offers nothing else')
-  await http.close()
 })

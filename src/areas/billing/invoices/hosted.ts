@@ -3,17 +3,16 @@
 // nothing to be done in anybody's name, and a form that another site sends does no more than a link. What can be abused is
 // asking phones for money and trying cards, so that is limited: for each invoice, for each address, and how much may be
 // under way at once.
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../../kernel/ids.ts'
-import { minuteMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
-import { isUnavailable, maybe } from '../../../platform/db.ts'
-import type { Policy } from '../../../platform/limits/share.ts'
+import { maybe } from '../../../platform/db.ts'
+import { inMemory } from '../../../platform/download.ts'
+import { formOf, type HookAnswer, type HookCall, hook, redirect } from '../../../platform/hook.ts'
 import { tenantOf } from '../../../platform/tenant.ts'
 import { askedBy, chosen } from '../../../platform/web/language.ts'
 import { type Reader, readerOf } from '../../../platform/web/reader.ts'
-import { givePage, pageHeaders } from '../../../platform/web/shell.ts'
+import { page } from '../../../platform/web/shell.ts'
 import { pageTexts } from '../../../platform/web/texts.ts'
 import { failureTexts, findPayment, isFailureReason } from '../../payments/area.ts'
 import { type Found, nothingHere, payByForm, waysOf } from './hosted-pay.ts'
@@ -33,123 +32,138 @@ const pdfsPerMinute = 30
 const paymentsPerMinute = 6
 const paymentsPerAddress = 60
 
-export function mountHostedPage(http: FastifyInstance, app: App): void {
-  http.register(async (scope) => {
-    scope.removeAllContentTypeParsers()
-    const parseAs = { parseAs: 'buffer', bodyLimit: maxFormBytes } as const
-    scope.addContentTypeParser('application/x-www-form-urlencoded', parseAs, (_request, body, done) => {
-      const form = new URLSearchParams(body.toString())
-      // What may hold a card is not left lying in a buffer that nobody has overwritten yet.
-      if (Buffer.isBuffer(body)) body.fill(0)
-      done(null, form)
-    })
-    scope.setErrorHandler((error, request, reply) => refused(app, error, request, reply))
-    const config = { open: true }
+const byAddress = { by: 'address', perMinute: 6_000 }
+const views = { name: 'invoice-view', by: 'token', perMinute: viewsPerMinute }
 
-    scope.get<Named & { Querystring: { payment_id?: unknown } }>('/pay/:token', { config }, async (request, reply) => {
-      const found = await invoiceAt(app, request, 'view', viewsPerMinute)
-      // Whoever comes back from its bank wants to know how it went.
-      const { payment_id: payment } = request.query
-      if (typeof payment === 'string' && uuidOf('payment', payment) !== null)
-        return reply.code(303).headers(pageHeaders()).header('location', `${found.path}/${payment}${found.lang}`).send()
-      return givePage(reply, 200, invoicePage(found, waysOf(app, found)), 'here')
-    })
+const showPage = hook({
+  methods: ['GET', 'HEAD'],
+  path: '/pay/:token',
+  operation: 'billing.showInvoice',
+  summary: 'A payer looks at an invoice',
+  maxBytes: maxFormBytes,
+  limits: [views, byAddress],
+  handle: async (app, call) => {
+    const found = await invoiceAt(app, call)
+    // Whoever comes back from its bank wants to know how it went.
+    const { payment_id: payment } = call.query
+    if (typeof payment === 'string' && uuidOf('payment', payment) !== null)
+      return redirect(`${found.path}/${payment}${found.lang}`)
+    return page(200, invoicePage(found, waysOf(app, found)), 'here')
+  },
+  refused,
+})
 
-    scope.post<Named>('/pay/:token', { config }, async (request, reply) => {
-      const found = await invoiceAt(app, request, 'pay', paymentsPerMinute)
-      const { ip } = request.exchange
-      await admit(app, { name: 'pay-address', key: `pay-address:${ip}`, limit: paymentsPerAddress })
-      // Paid or withdrawn: the page says so.
-      if (dueOf(found.invoice) === 0n) return reply.code(303).header('location', `${found.path}${found.lang}`).send()
-      const form = request.body instanceof URLSearchParams ? request.body : new URLSearchParams()
-      try {
-        const payment = await payByForm(app, found, form)
-        return reply
-          .code(303)
-          .header('location', `${found.path}/${idOf('payment', payment)}${found.lang}`)
-          .send()
-      } catch (error) {
-        // It was meanwhile.
-        if (error instanceof AppError && error.code === 'INVALID_STATE')
-          return reply.code(303).header('location', `${found.path}${found.lang}`).send()
-        if (!(error instanceof AppError) || error.status === 503) throw error
-        const phone = (form.get('phone') ?? '').slice(0, maxPhoneCharacters)
-        const sentence = sentenceOf(found.reader, error)
-        const problem = { method: form.get('method') ?? 'mobile_money', sentence, phone }
-        return givePage(reply, error.status, invoicePage(found, waysOf(app, found), problem), 'here')
-      }
-    })
+const payByPage = hook({
+  methods: ['POST'],
+  path: '/pay/:token',
+  operation: 'billing.payInvoice',
+  summary: 'A payer pays an invoice',
+  maxBytes: maxFormBytes,
+  limits: [
+    { name: 'invoice-pay', by: 'token', perMinute: paymentsPerMinute },
+    { name: 'pay-address', by: 'address', perMinute: paymentsPerAddress },
+  ],
+  handle: async (app, call) => {
+    const form = formIn(call)
+    const found = await invoiceAt(app, call)
+    const ownPage = redirect(`${found.path}${found.lang}`)
+    // Paid or withdrawn: the page says so.
+    if (dueOf(found.invoice) === 0n) return ownPage
+    try {
+      const payment = await payByForm(app, found, form)
+      return redirect(`${found.path}/${idOf('payment', payment)}${found.lang}`)
+    } catch (error) {
+      // It was meanwhile.
+      if (error instanceof AppError && error.code === 'INVALID_STATE') return ownPage
+      if (!(error instanceof AppError) || error.status === 503) throw error
+      const phone = (form.get('phone') ?? '').slice(0, maxPhoneCharacters)
+      const sentence = sentenceOf(found.reader, error)
+      const problem = { method: form.get('method') ?? 'mobile_money', sentence, phone }
+      return page(error.status, invoicePage(found, waysOf(app, found), problem), 'here')
+    }
+  },
+  refused,
+})
 
-    scope.get<Named & { Params: { payment: string } }>('/pay/:token/:payment', { config }, async (request, reply) => {
-      const found = await invoiceAt(app, request, 'view', viewsPerMinute)
-      const id = uuidOf('payment', request.params.payment)
-      const payment = id && (await maybe(app.db.query(findPayment, { ...found.tenant, id })))
-      if (!payment || payment.invoice_id !== found.invoice.id) throw nothingHere()
-      return givePage(reply, 200, statusPage(found, payment))
-    })
+const followPayment = hook({
+  methods: ['GET', 'HEAD'],
+  path: '/pay/:token/:payment',
+  operation: 'billing.followPayment',
+  summary: 'A payer waits for a payment of an invoice',
+  maxBytes: maxFormBytes,
+  limits: [views, byAddress],
+  handle: async (app, call) => {
+    const found = await invoiceAt(app, call)
+    const id = uuidOf('payment', call.params.payment)
+    const payment = id && (await maybe(app.db.query(findPayment, { ...found.tenant, id })))
+    if (!payment || payment.invoice_id !== found.invoice.id) throw nothingHere()
+    return page(200, statusPage(found, payment))
+  },
+  refused,
+})
 
-    scope.get<Named>('/pay/:token/invoice.pdf', { config }, async (request, reply) => {
-      const { invoice, accountName } = await invoiceAt(app, request, 'pdf', pdfsPerMinute)
-      const pdf = await renderInvoice(app, invoice, accountName)
-      const name = (invoice.number ?? 'invoice').replace(/[^A-Za-z0-9._-]/g, '-')
-      return reply
-        .headers({
-          ...pageHeaders(),
-          'content-type': 'application/pdf',
-          'content-disposition': `inline; filename="${name}.pdf"`,
-        })
-        .send(pdf)
+const invoiceFile = hook({
+  methods: ['GET', 'HEAD'],
+  path: '/pay/:token/invoice.pdf',
+  operation: 'billing.invoiceFile',
+  summary: 'A payer fetches an invoice as PDF',
+  maxBytes: maxFormBytes,
+  limits: [{ name: 'invoice-pdf', by: 'token', perMinute: pdfsPerMinute }, byAddress],
+  handle: async (app, call) => {
+    const { invoice, accountName } = await invoiceAt(app, call)
+    const name = `${invoice.number ?? 'invoice'}.pdf`
+    const pdf = await renderInvoice(app, invoice, accountName)
+    return inMemory(pdf, {
+      type: 'application/pdf',
+      name,
+      disposition: 'inline',
+      headers: { 'x-robots-tag': 'noindex' },
     })
-  })
+  },
+  refused,
+})
+
+export const invoiceHooks = [showPage, payByPage, followPayment, invoiceFile]
+
+/** What may hold a card is not left lying in a buffer that nobody has overwritten yet. */
+function formIn({ bytes, headers }: HookCall<unknown>): URLSearchParams {
+  if (bytes.length > 0 && !/^application\/x-www-form-urlencoded\b/i.test(headers['content-type'] ?? ''))
+    throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'this is no form')
+  const form = formOf({ bytes })
+  bytes.fill(0)
+  return form
 }
 
-interface Named {
-  Params: { token: string }
-}
-
-/** The invoice of an address. Looking is limited too: a page that follows a payment asks again and again. */
-async function invoiceAt(app: App, request: FastifyRequest<Named>, what: string, perMinute: number): Promise<Found> {
-  const { token } = request.params
+async function invoiceAt(app: App, call: HookCall<{ token: string }>): Promise<Found> {
+  const { token } = call.params
   const place = placeOf(token)
   if (!place) throw nothingHere()
-  await admit(app, { name: `invoice-${what}`, key: `invoice-${what}:${token}`, limit: perMinute })
   const row = await maybe(app.db.query(findInvoiceByToken, place))
   if (!row) throw nothingHere()
   const { clock_offset_ms, account_name: accountName, time_zone: timeZone, is_suspended: isSuspended, ...invoice } = row
-  const asked = askedBy(request)
+  const asked = askedBy(call)
   const reader = readerOf(asked, timeZone)
   // What the address asked for goes along; what the browser says it says again.
   const lang = asked.lang === undefined ? '' : `?lang=${chosen(asked).language}`
   const tenant = tenantOf(invoice)
-  const { receivedMs, id: requestId } = request.exchange
+  const { receivedMs, requestId } = call
   const occasion = { tenant, receivedMs, nowMs: receivedMs + Number(clock_offset_ms), requestId }
   return { invoice, accountName, reader, tenant, occasion, isSuspended, path: `/pay/${token}`, lang }
 }
 
-async function admit(app: App, policy: Pick<Policy, 'name' | 'key' | 'limit'>): Promise<void> {
-  if (app.config.PAMOJA_RATE_LIMITS !== 'on') return
-  const { admitted, tightest } = await app.limits.admit([{ ...policy, windowMs: minuteMs, shared: false }])
-  if (admitted) return
-  const retryAfterSeconds = Math.max(1, Math.ceil(tightest.resetMs / 1_000))
-  throw new AppError('RATE_LIMITED', `too often; try again in ${retryAfterSeconds} seconds`, { retryAfterSeconds })
-}
+const unreadable = new Set(['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'INVALID_REQUEST'])
 
-function refused(app: App, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const reader = readerOf(askedBy(request), 'UTC')
+function refused(_app: App, call: HookCall, error: AppError): HookAnswer {
+  const reader = readerOf(askedBy(call), 'UTC')
   const say = reader.words(problemTexts)
-  if (error instanceof AppError && error.status < 500) {
-    const { retryAfterSeconds } = error.extras
-    if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
-    const page = refusalPage(reader, titleOf(reader, error.status), sentenceOf(reader, error))
-    return givePage(reply, error.status, page)
-  }
-  const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
-  if (status >= 400 && status < 500)
-    return givePage(reply, status, refusalPage(reader, say('notTaken'), say('unreadable')))
-  const isAway = isUnavailable(error) || (error instanceof AppError && error.status === 503)
-  if (!isAway) app.log.error({ error, request: request.exchange.id }, 'a page of an invoice failed')
-  reply.header('retry-after', '5')
-  return givePage(reply, isAway ? 503 : 500, refusalPage(reader, say('notNow'), say('failed')))
+  if (unreadable.has(error.code)) return page(error.status, refusalPage(reader, say('notTaken'), say('unreadable')))
+  if (error.status < 500)
+    return page(error.status, refusalPage(reader, titleOf(reader, error.status), sentenceOf(reader, error)))
+  const { headers, ...rest } = page(
+    error.status,
+    refusalPage(reader, reader.words(pageTexts)('notNow'), reader.words(pageTexts)('failed')),
+  )
+  return { ...rest, headers: { 'retry-after': '5', ...headers } }
 }
 
 function titleOf(reader: Reader, status: number): string {

@@ -286,20 +286,12 @@ export const invoiceTexts = {
 export const problemTexts = {
   notTaken: { en: 'Not taken', fr: 'Non accepté', pt: 'Não aceite', sw: 'Haikukubaliwa', ar: 'لم يُقبل' },
   tooOften: { en: 'Too often', fr: 'Trop souvent', pt: 'Demasiadas vezes', sw: 'Mara nyingi mno', ar: 'محاولات كثيرة' },
-  notNow: { en: 'Not just now', fr: 'Pas pour l’instant', pt: 'Agora não', sw: 'Si kwa sasa', ar: 'ليس الآن' },
   unreadable: {
     en: 'This cannot be read. Go back, and fill in the form again.',
     fr: 'Ceci est illisible. Revenez en arrière et remplissez de nouveau le formulaire.',
     pt: 'Não foi possível ler. Volte atrás e preencha o formulário de novo.',
     sw: 'Haisomeki. Rudi nyuma ujaze fomu tena.',
     ar: 'تعذّرت القراءة. ارجع واملأ النموذج من جديد.',
-  },
-  failed: {
-    en: 'Something failed on our side. Try again in a moment.',
-    fr: 'Une erreur s’est produite de notre côté. Réessayez dans un instant.',
-    pt: 'Algo falhou do nosso lado. Tente de novo dentro de momentos.',
-    sw: 'Kuna hitilafu upande wetu. Jaribu tena baada ya muda mfupi.',
-    ar: 'حدث خلل لدينا. حاول مرة أخرى بعد قليل.',
   },
   other: {
     en: 'It cannot be paid like this. Check what you filled in, or pay in another way.',

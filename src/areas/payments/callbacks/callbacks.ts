@@ -2,8 +2,8 @@
 // Where providers call back. The address names what it is about, and whoever looks after that takes what is said there. Of a
 // collection it is a hint: that money came is believed when the provider says so itself, asked by us.
 import { timingSafeEqual } from 'node:crypto'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../../../platform/app.ts'
+import { hook, json, jsonOf } from '../../../platform/hook.ts'
 import { followDisputes } from '../disputes/follow.ts'
 import type { Callback } from '../method.ts'
 import { methodOf } from '../payment-methods.ts'
@@ -14,6 +14,8 @@ import { attemptAndPayment } from '../store.ts'
 import { type Address, addressOf, nothingHere, type Subject } from './address.ts'
 
 const maxBodyBytes = 64 * 1024
+/** About one thing that a provider was asked. */
+const callsPerSecond = 20
 
 /** What somebody says who called an address. Whether it may be believed is for the taker to decide, by the token first. */
 export interface Call extends Address, Callback {}
@@ -27,26 +29,21 @@ export function declareTaker(subject: Subject, taker: Taker): void {
   takers.set(subject, taker)
 }
 
-export function mountCallbacks(http: FastifyInstance, app: App): void {
-  http.register(async (scope) => {
-    scope.removeAllContentTypeParsers()
-    scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: maxBodyBytes }, (_request, body, done) =>
-      done(null, body),
-    )
-    // Some providers call with PUT.
-    const method = ['POST', 'PUT']
-    const url = '/hooks/p/:name'
-    const handler = async (request: FastifyRequest<{ Params: { name: string } }>, reply: FastifyReply) => {
-      const address = addressOf(request.params.name)
-      const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
-      const call = { ...address, bytes, headers: request.headers, body: jsonOf(bytes) }
-      const thanks = await takers.get(address.subject)?.(app, call)
-      if (!thanks) throw nothingHere()
-      return reply.send(thanks)
-    }
-    scope.route<{ Params: { name: string } }>({ method, url, config: { open: true }, handler })
-  })
-}
+export const callbackHook = hook({
+  // Some providers call with PUT.
+  methods: ['POST', 'PUT'],
+  path: '/hooks/p/:name',
+  operation: 'payments.takeCallback',
+  summary: 'A payment provider tells what became of what it was asked',
+  maxBytes: maxBodyBytes,
+  limits: [{ by: 'name', perSecond: callsPerSecond }],
+  handle: async (app, { params, bytes, headers }) => {
+    const address = addressOf(params.name)
+    const thanks = await takers.get(address.subject)?.(app, { ...address, bytes, headers, body: jsonOf({ bytes }) })
+    if (!thanks) throw nothingHere()
+    return json(thanks)
+  },
+})
 
 /** What is said of an attempt to collect. */
 async function takeAttempt(app: App, call: Call): Promise<object | null> {
@@ -62,12 +59,4 @@ async function takeAttempt(app: App, call: Call): Promise<object | null> {
   if (heard.follows === 'dispute' && !(await followDisputes(app, tenant, attempt))) return null
   if (heard.follows === 'refund' && !(await followRefunds(app, tenant, attempt))) return null
   return heard.thanks
-}
-
-function jsonOf(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString())
-  } catch {
-    return null
-  }
 }

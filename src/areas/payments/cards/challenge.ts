@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pages of 3-D Secure. In earnest the payer is sent on to its bank and comes back; in the sandbox this page plays the
 // bank. Either way the acquirer is asked what came of it: what a browser brings along is believed by nobody.
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { AppError } from '../../../kernel/errors.ts'
 import { isCurrency } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one } from '../../../platform/db.ts'
+import { formOf, type Hook, type HookAnswer, type HookCall, hook, redirect } from '../../../platform/hook.ts'
 import { ProviderClient } from '../../../platform/outbound/provider-http.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { html } from '../../../platform/web/html.ts'
 import { askedBy } from '../../../platform/web/language.ts'
 import { type Reader, readerOf } from '../../../platform/web/reader.ts'
-import { givePage, notice, pageHeaders } from '../../../platform/web/shell.ts'
-import { pageTexts } from '../../../platform/web/texts.ts'
+import { refusalPage } from '../../../platform/web/refusal.ts'
+import { notice, page } from '../../../platform/web/shell.ts'
 import { attemptNamed, nothingHere } from '../callbacks/address.ts'
 import { gatewayOf } from '../providers/gateway.ts'
 import { simulatedAccounts } from '../providers/simulated.ts'
@@ -34,57 +33,41 @@ interface Challenge {
   known: CardRow
 }
 
-type Named = { Params: { name: string } }
+type Handle = (app: App, challenge: Challenge, reader: Reader, call: HookCall<{ name: string }>) => Promise<HookAnswer>
 
-/** Whom the answer goes to, and in which language. */
-interface Payer {
-  reader: Reader
-  reply: FastifyReply
-}
-
-type Handle = (challenge: Challenge, payer: Payer, request: FastifyRequest<Named>) => Promise<FastifyReply>
-
-export function mountChallenges(http: FastifyInstance, app: App): void {
-  http.register(async (scope) => {
-    scope.removeAllContentTypeParsers()
-    scope.addContentTypeParser('*', { parseAs: 'string', bodyLimit: maxFormBytes }, (_request, body, done) =>
-      done(null, body),
-    )
-    const page = (method: 'GET' | 'POST', url: string, handle: Handle): void => {
-      scope.route<Named>({
-        method,
-        url,
-        config: { open: true },
-        handler: async (request, reply) => {
-          const payer = { reader: readerOf(askedBy(request), 'UTC'), reply }
-          const challenge = await challengeNamed(app, request.params.name)
-          return challenge ? handle(challenge, payer, request) : nothing(payer)
-        },
-      })
-    }
-    page('GET', '/3ds/:name', (challenge, payer) => show(app, challenge, payer))
-    page('POST', '/3ds/:name', (challenge, payer, { body }) => decide(app, challenge, String(body), payer))
-    page('GET', '/3ds/:name/return', (challenge, payer) => comeBack(app, challenge, payer))
+const challengeHook = (methods: Hook['methods'], path: '/3ds/:name' | '/3ds/:name/return', handle: Handle): Hook =>
+  hook({
+    methods,
+    path,
+    operation: 'payments.challenge',
+    summary: 'A payer proves to the bank that a card is theirs',
+    maxBytes: maxFormBytes,
+    limits: [{ by: 'name', perMinute: 120 }],
+    handle: async (app, call) => {
+      const challenge = await challengeNamed(app, call.params.name)
+      return handle(app, challenge, readerOf(askedBy(call), 'UTC'), call)
+    },
+    refused: (_app, call, error) => refusalPage(call, error, ({ words }) => words(challengeTexts)('noPayment')),
   })
-}
 
-async function challengeNamed(app: App, name: string): Promise<Challenge | null> {
-  const named = await attemptNamed(app, name).catch((error: unknown) => {
-    if (error instanceof AppError && error.code === nothingHere().code) return null
-    throw error
-  })
-  if (!named) return null
-  const { tenant, attempt } = named
+export const challengeHooks = [
+  challengeHook(['GET', 'HEAD'], '/3ds/:name', show),
+  challengeHook(['POST'], '/3ds/:name', decide),
+  challengeHook(['GET', 'HEAD'], '/3ds/:name/return', comeBack),
+]
+
+async function challengeNamed(app: App, name: string): Promise<Challenge> {
+  const { tenant, attempt } = await attemptNamed(app, name)
   const payment = await one(app.db.query(findPayment, { ...tenant, id: attempt.payment_id }))
   const known = await maybe(app.db.query(findCard, { ...tenant, payment: payment.id }))
-  return known && { tenant, attempt, payment, known }
+  if (!known) throw nothingHere()
+  return { tenant, attempt, payment, known }
 }
 
-async function show(app: App, challenge: Challenge, payer: Payer): Promise<FastifyReply> {
+async function show(app: App, challenge: Challenge, reader: Reader): Promise<HookAnswer> {
   const { payment, known } = challenge
-  const { reader, reply } = payer
-  if (!isAwaited(app, challenge) || known.challenge_url === null) return over(payer)
-  if (!isPlayed(app, known)) return reply.redirect(known.challenge_url, 302)
+  if (!isAwaited(app, challenge) || known.challenge_url === null) return over(reader)
+  if (!isPlayed(app, known)) return redirect(known.challenge_url, 302)
   const { amount: micros, currency } = payment
   const say = reader.words(challengeTexts)
   const sum = isCurrency(currency) ? reader.money({ micros, currency }) : currency
@@ -96,42 +79,44 @@ async function show(app: App, challenge: Challenge, payer: Payer): Promise<Fasti
 <h1 class="amount">${sum}</h1>
 <form method="post">${buttons}</form>
 <footer class="soft">${say('standsForBank')}</footer>`
-  const page = { title: say('title'), language: reader.language, from: say('bank'), isTest: true, content }
+  const shown = { title: say('title'), language: reader.language, from: say('bank'), isTest: true, content }
   // The answer to the form may lead to the site that the payer came from.
-  return givePage(reply, 200, page, 'anywhere')
+  return page(200, shown, 'anywhere')
 }
 
-async function decide(app: App, challenge: Challenge, form: string, payer: Payer): Promise<FastifyReply> {
+async function decide(
+  app: App,
+  challenge: Challenge,
+  reader: Reader,
+  call: Pick<HookCall, 'bytes'>,
+): Promise<HookAnswer> {
   const { tenant, payment, known } = challenge
   const { challenge_url: url } = known
-  const given = new URLSearchParams(form).get('decision')
+  const given = formOf(call).get('decision')
   const decision = decisions.find((word) => word === given)
-  if (url === null || !isPlayed(app, known) || !isAwaited(app, challenge)) return over(payer)
-  if (decision === undefined) return end(payer, 400, 'bad', 'notTaken', 'chooseOne')
+  if (url === null || !isPlayed(app, known) || !isAwaited(app, challenge)) return over(reader)
+  if (decision === undefined) return end(reader, 400, 'bad', 'notTaken', 'chooseOne')
   const at = new Date(app.clock.nowMs())
   const isFirst = (await app.db.query(decideChallenge, { ...tenant, payment: payment.id, at })).length > 0
-  if (!isFirst) return over(payer)
+  if (!isFirst) return over(reader)
   const client = new ProviderClient(app.carrierOutbound)
   await client.ask({ method: 'POST', url, headers: {}, body: { decision }, timeoutMs: decisionMs })
-  return comeBack(app, challenge, payer)
+  return comeBack(app, challenge, reader)
 }
 
 /** Asks the acquirer what came of it, and sends the payer where the account wants it. */
-async function comeBack(app: App, challenge: Challenge, payer: Payer): Promise<FastifyReply> {
+async function comeBack(app: App, challenge: Challenge, reader: Reader): Promise<HookAnswer> {
   const { tenant, attempt, payment, known } = challenge
-  const { reply } = payer
   const verdict = await card.query(app, tenant, attempt, payment)
   const after = verdict ? await settle(app, tenant, attempt, verdict) : payment
-  reply.headers(pageHeaders())
   const nowMs = app.clock.nowMs() + Number(attempt.clock_offset_ms)
-  if (known.return_url !== null)
-    return reply.redirect(await landingUrl(app, tenant, after, known.return_url, nowMs), 303)
-  if (after.receipt_url !== null) return reply.redirect(after.receipt_url, 303)
+  if (known.return_url !== null) return redirect(await landingUrl(app, tenant, after, known.return_url, nowMs))
+  if (after.receipt_url !== null) return redirect(after.receipt_url)
   const isDone = after.status === 'completed' || after.status === 'processing'
-  if (isDone) return end(payer, 200, 'good', 'thanks', 'made')
+  if (isDone) return end(reader, 200, 'good', 'thanks', 'made')
   return after.status === 'requires_action'
-    ? end(payer, 200, 'waiting', 'oneMoment', 'lookedInto')
-    : end(payer, 200, 'bad', 'notPaid', 'notMade')
+    ? end(reader, 200, 'waiting', 'oneMoment', 'lookedInto')
+    : end(reader, 200, 'bad', 'notPaid', 'notMade')
 }
 
 /** Whether the payer may still decide. */
@@ -148,24 +133,15 @@ function isPlayed(app: App, { challenge_url }: CardRow): boolean {
   return simulated !== undefined && challenge_url?.startsWith(`${simulated}/`) === true
 }
 
-function over(payer: Payer): FastifyReply {
-  return end(payer, 410, 'bad', 'over', 'beginAgain')
-}
-
-function nothing({ reader, reply }: Payer): FastifyReply {
-  const sentence = reader.words(challengeTexts)('noPayment')
-  return give({ reader, reply }, 404, 'bad', reader.words(pageTexts)('noSuchPage'), sentence)
+function over(reader: Reader): HookAnswer {
+  return end(reader, 410, 'bad', 'over', 'beginAgain')
 }
 
 type Sign = Parameters<typeof notice>[0]
 type Text = keyof typeof challengeTexts
 
-function end(payer: Payer, status: number, sign: Sign, title: Text, sentence: Text): FastifyReply {
-  const say = payer.reader.words(challengeTexts)
-  return give(payer, status, sign, say(title), say(sentence))
-}
-
-function give({ reader, reply }: Payer, status: number, sign: Sign, title: string, sentence: string): FastifyReply {
-  const content = notice(sign, title, html`<p>${sentence}</p>`)
-  return givePage(reply, status, { title, language: reader.language, content })
+function end(reader: Reader, status: number, sign: Sign, title: Text, sentence: Text): HookAnswer {
+  const say = reader.words(challengeTexts)
+  const content = notice(sign, say(title), html`<p>${say(sentence)}</p>`)
+  return page(status, { title: say(title), language: reader.language, content })
 }

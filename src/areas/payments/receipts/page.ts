@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // The receipt of a completed payment, as a page that every phone can show: no script, no picture, no cookie. Whoever has
 // the address sees it, so that it says no more of the payer than the end of the number.
-import type { FastifyInstance } from 'fastify'
+
+import { AppError } from '../../../kernel/errors.ts'
 import { idOf } from '../../../kernel/ids.ts'
 import { least } from '../../../kernel/money.ts'
-import type { App } from '../../../platform/app.ts'
 import { currencyOf } from '../../../platform/currencies.ts'
 import { maybe, one, statement } from '../../../platform/db.ts'
+import { hook } from '../../../platform/hook.ts'
 import { tenantOf } from '../../../platform/tenant.ts'
 import { html } from '../../../platform/web/html.ts'
 import { askedBy } from '../../../platform/web/language.ts'
 import { type Reader, readerOf } from '../../../platform/web/reader.ts'
-import { givePage, notice, type Page } from '../../../platform/web/shell.ts'
-import { pageTexts } from '../../../platform/web/texts.ts'
+import { refusalPage } from '../../../platform/web/refusal.ts'
+import { type Page, page } from '../../../platform/web/shell.ts'
 import { backWithPayer } from '../disputes/store.ts'
 import { nameOfProvider } from '../mobile-money/providers.ts'
 import type { PaymentRow } from '../store.ts'
@@ -46,21 +47,23 @@ const findReceipt = statement<{ bucket: number; token: Buffer }, Found>(
      from payments.payments where bucket = $bucket and receipt_token = $token and status = 'completed'`,
 )
 
-export function mountReceipts(http: FastifyInstance, app: App): void {
-  http.get<{ Params: { name: string } }>('/r/:name', { config: { open: true } }, async (request, reply) => {
-    const named = receiptNamed(request.params.name)
+export const receiptHook = hook({
+  methods: ['GET', 'HEAD'],
+  path: '/r/:name',
+  operation: 'payments.showReceipt',
+  summary: 'A payer looks at a receipt',
+  maxBytes: 1,
+  limits: [{ by: 'address', perSecond: 500 }],
+  handle: async (app, call) => {
+    const named = receiptNamed(call.params.name)
     const payment = named && (await maybe(app.db.query(findReceipt, named)))
-    const reader = readerOf(askedBy(request), payment?.time_zone ?? 'UTC')
-    if (!payment) return givePage(reply, 404, missing(reader))
+    if (!payment) throw new AppError('NOT_FOUND', 'there is no such receipt')
     const back = await one(app.db.query(backWithPayer, { ...tenantOf(payment), payment: payment.id }))
-    return givePage(reply, 200, pageOf({ ...payment, givenBack: least(back.amount, payment.amount) }, reader))
-  })
-}
-
-function missing({ language, words }: Reader): Page {
-  const title = words(pageTexts)('noSuchPage')
-  return { title, language, content: notice('bad', title, html`<p>${words(receiptTexts)('noReceipt')}</p>`) }
-}
+    const reader = readerOf(askedBy(call), payment.time_zone)
+    return page(200, pageOf({ ...payment, givenBack: least(back.amount, payment.amount) }, reader))
+  },
+  refused: (_app, call, error) => refusalPage(call, error, ({ words }) => words(receiptTexts)('noReceipt')),
+})
 
 function pageOf(payment: Shown, reader: Reader): Page {
   const currency = currencyOf(payment.currency)

@@ -3,12 +3,11 @@
 // read as the bind's profile says. The token in the address is all that shows who calls; it stands in the query, which is
 // not logged. Answered 200 when everything is stored, so that whatever was not is brought again.
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe } from '../../../platform/db.ts'
-import { parseJson } from '../../../platform/http/json.ts'
+import { fieldsOf, type Hook, type HookCall, hook, text } from '../../../platform/hook.ts'
 import { bodyChecker } from '../../../platform/http/validate.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import { isGsm } from '../../../protocols/smpp/charset.ts'
@@ -18,6 +17,8 @@ import { Profile } from './http-profile.ts'
 import { messagesOf, receiptsOf } from './http-reading.ts'
 
 const maxBodyBytes = 256 * 1024
+/** Of one bind. Whatever is refused is brought again. */
+const callsPerSecond = 5_000
 /** Changes of binds are told; this is for what was not heard. */
 const rememberMs = 30_000
 const maxRemembered = 1_000
@@ -31,27 +32,25 @@ interface Caller {
   readonly profile: Profile
 }
 
-export function mountNotices(http: FastifyInstance, app: App, intake: Intake): void {
-  // A context of its own: aggregators send what they like as what they like.
-  http.register(async (scope) => {
-    scope.removeAllContentTypeParsers()
-    scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
-    for (const what of ['receipts', 'inbound'] as const)
-      scope.route<{ Params: { bind: string }; Querystring: Record<string, unknown> }>({
-        method: ['GET', 'POST'],
-        url: `/carriers/sms/:bind/${what}`,
-        bodyLimit: maxBodyBytes,
-        exposeHeadRoute: false,
-        config: { open: true },
-        handler: async (request, reply) => {
-          const { name, profile } = await callerOf(app, request.params.bind, tokenOf(request))
-          const value = contentOf(request)
-          if (what === 'receipts') await takeReceipts(app, intake, name, profile, value)
-          else await takeMessages(intake, name, profile, value)
-          return reply.type('text/plain; charset=utf-8').send('OK')
-        },
-      })
-  })
+/** Aggregators send what they like as what they like. */
+export function noticeHooks(intakeOf: (app: App) => Intake): Hook[] {
+  return (['receipts', 'inbound'] as const).map((what) =>
+    hook({
+      methods: ['GET', 'POST'],
+      path: `/carriers/sms/:bind/${what}`,
+      operation: what === 'receipts' ? 'sms.takeReceipts' : 'sms.takeInbound',
+      summary: 'An aggregator tells what became of texts, or brings texts',
+      maxBytes: maxBodyBytes,
+      limits: [{ by: 'bind', perSecond: callsPerSecond }],
+      handle: async (app, call) => {
+        const { name, profile } = await callerOf(app, call.params.bind, tokenOf(call))
+        const value = fieldsOf(call, 'token')
+        if (what === 'receipts') await takeReceipts(app, intakeOf(app), name, profile, value)
+        else await takeMessages(intakeOf(app), name, profile, value)
+        return text('OK')
+      },
+    }),
+  )
 }
 
 async function takeReceipts(app: App, intake: Intake, carrier: string, profile: Profile, value: unknown) {
@@ -84,7 +83,7 @@ function nothingHere(): AppError {
   return new AppError('NOT_FOUND', 'the profile of this bind does not say how such a call is read')
 }
 
-function tokenOf({ query, headers }: FastifyRequest<{ Querystring: Record<string, unknown> }>): string {
+function tokenOf({ query, headers }: Pick<HookCall, 'query' | 'headers'>): string {
   const given = query.token ?? headers[tokenHeader]
   return typeof given === 'string' ? given : ''
 }
@@ -119,24 +118,4 @@ async function knownCaller(app: App, name: string): Promise<Caller | null> {
   if (callers.size >= maxRemembered) callers.clear()
   callers.set(name, { caller, untilMs: performance.now() + rememberMs })
   return caller
-}
-
-/** The body as JSON or as a form, else the query; the fields of both are read like the members of an object. */
-function contentOf({ query, headers, body }: FastifyRequest<{ Querystring: Record<string, unknown> }>): unknown {
-  if (!Buffer.isBuffer(body) || body.length === 0) return lastOfEach(Object.entries(query))
-  const type = headers['content-type'] ?? ''
-  if (/json/i.test(type) || (!/form-urlencoded/i.test(type) && /^\s*[[{]/.test(body.toString('latin1', 0, 64))))
-    return parseJson(body).value
-  return lastOfEach(new URLSearchParams(body.toString()))
-}
-
-function lastOfEach(fields: Iterable<[string, unknown]>): Record<string, unknown> {
-  const content: Record<string, unknown> = Object.create(null)
-  for (const [name, value] of fields) {
-    const last = Array.isArray(value) ? value.at(-1) : value
-    if (typeof last === 'string' && last.includes('\u0000'))
-      throw new AppError('INVALID_REQUEST', 'a field contains the character U+0000')
-    if (name !== 'token') content[name] = last
-  }
-  return content
 }

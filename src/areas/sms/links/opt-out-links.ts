@@ -2,7 +2,6 @@
 // Nobody can answer STOP to a sender that is a name. Where a promotional text says {{optout}}, each recipient gets a short
 // link instead, to a page that asks once and opts them out. The page changes nothing until its button is pressed, because
 // programs look at links in messages before people do.
-import type { FastifyInstance } from 'fastify'
 import { buckets, newUuid } from '../../../kernel/ids.ts'
 import { isE164 } from '../../../kernel/phone.ts'
 import { isSender } from '../../../kernel/sender.ts'
@@ -10,13 +9,14 @@ import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, type Queryable, statement } from '../../../platform/db.ts'
 import { occasionNow } from '../../../platform/events.ts'
+import { hook } from '../../../platform/hook.ts'
 import { type Environment, type Tenant, tenantOf } from '../../../platform/tenant.ts'
 import { html } from '../../../platform/web/html.ts'
-import { givePage, notice, type Page } from '../../../platform/web/shell.ts'
+import { notice, type Page, page } from '../../../platform/web/shell.ts'
 import { insertOptOut } from '../consent/store.ts'
 import { smsEvents } from '../events.ts'
 import { lengthChecked, type MessageType, type Segments } from '../message.ts'
-import { anyToken, isToken, newToken, noSuchLink } from './token.ts'
+import { anyToken, isToken, linkRefused, newToken, noSuchLink } from './token.ts'
 
 const placeholder = '{{optout}}'
 /** The text as long as it will be when it has its link; refuses one that is too long then. */
@@ -100,25 +100,23 @@ const findLink = statement<{ buckets: readonly number[]; token: string }, Link>(
      from sms.opt_out_links where bucket = any($buckets::smallint[]) and token = $token`,
 )
 
-export function mountOptOutPage(http: FastifyInstance, app: App): void {
-  // A context of its own: what a form sends is of no interest, whatever its type.
-  http.register(async (scope) => {
-    scope.removeAllContentTypeParsers()
-    scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _body, done) => done(null, null))
-    scope.route<{ Params: { token: string } }>({
-      method: ['GET', 'POST'],
-      url: '/o/:token',
-      config: { open: true },
-      handler: async (request, reply) => {
-        const link = await linkWith(app, request.params.token)
-        if (!link) return givePage(reply, 404, noSuchLink)
-        const isDone = request.method === 'POST'
-        if (isDone) await optOut(app, link)
-        return givePage(reply, 200, page(link, isDone), 'here')
-      },
-    })
-  })
-}
+export const optOutHook = hook({
+  methods: ['GET', 'HEAD', 'POST'],
+  path: '/o/:token',
+  operation: 'sms.optOutByLink',
+  summary: 'Whoever got a text asks for no more of them',
+  // The button of the page sends an empty form, and some clients a word of their own.
+  maxBytes: 1_024,
+  limits: [{ by: 'address', perSecond: 500 }],
+  handle: async (app, { method, params }) => {
+    const link = await linkWith(app, params.token)
+    if (!link) throw noSuchLink()
+    const isDone = method === 'POST'
+    if (isDone) await optOut(app, link)
+    return page(200, pageOf(link, isDone), 'here')
+  },
+  refused: linkRefused,
+})
 
 async function linkWith(app: App, token: string): Promise<Link | null> {
   return isToken(token) ? maybe(app.db.query(findLink, { buckets, token })) : null
@@ -136,7 +134,7 @@ async function optOut(app: App, link: Link) {
   })
 }
 
-function page({ sender, phone, environment }: Link, isDone: boolean): Page {
+function pageOf({ sender, phone, environment }: Link, isDone: boolean): Page {
   const number = `…${phone.slice(-3)}`
   const content = isDone
     ? notice('good', 'You are off the list', html`<p>${sender} will send no more messages to ${number}.</p>`)

@@ -2,7 +2,6 @@
 // Links made short, for whoever asks for it: each recipient of a text gets links of their own in place of the long ones, so
 // that the record of the message tells how often each was opened. They lead to what was written, for as long as a text may
 // be kept.
-import type { FastifyInstance } from 'fastify'
 import type { Static } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { buckets } from '../../../kernel/ids.ts'
@@ -10,12 +9,12 @@ import { dayMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, type Queryable, statement } from '../../../platform/db.ts'
+import { hook, redirect } from '../../../platform/hook.ts'
 import type { Chore } from '../../../platform/nodes/maintenance.ts'
 import { mine, type Tenant } from '../../../platform/tenant.ts'
-import { givePage } from '../../../platform/web/shell.ts'
 import { lengthChecked, type Segments } from '../message.ts'
 import type { ShortLink } from '../schema.ts'
-import { anyToken, isToken, newToken, noSuchLink, tokenLength } from './token.ts'
+import { anyToken, isToken, linkRefused, newToken, noSuchLink, tokenLength } from './token.ts'
 
 /** Links that one text may have made short. */
 const maxLinks = 10
@@ -151,17 +150,21 @@ export async function linksIn(app: App, { tenant }: Caller, text: string | null)
   )
 }
 
-export function mountShortLinks(http: FastifyInstance, app: App): void {
-  http.get<{ Params: { token: string } }>('/l/:token', { config: { open: true } }, async (request, reply) => {
-    const { token } = request.params
-    const asked = { buckets, token, at: new Date(app.clock.nowMs()), opens: request.method === 'GET' }
+export const shortLinkHook = hook({
+  methods: ['GET', 'HEAD'],
+  path: '/l/:token',
+  operation: 'sms.openShortLink',
+  summary: 'Whoever got a text follows a short link in it',
+  maxBytes: 1,
+  limits: [{ by: 'address', perSecond: 500 }],
+  handle: async (app, { method, params: { token } }) => {
+    const asked = { buckets, token, at: new Date(app.clock.nowMs()), opens: method === 'GET' }
     const found = isToken(token) ? await maybe(app.db.query(openLink, asked)) : null
-    if (!found) return givePage(reply, 404, noSuchLink)
-    reply.headers({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' })
-    // In the form that a header can carry, whatever alphabet it was written in.
-    return reply.redirect(new URL(found.url).href, 302)
-  })
-}
+    if (!found) throw noSuchLink()
+    return redirect(found.url, 302)
+  },
+  refused: linkRefused,
+})
 
 export const shortLinkChore: Chore = {
   name: 'sms short links',

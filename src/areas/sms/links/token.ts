@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the links in texts end with, by which they are found again.
 import { randomBytes } from 'node:crypto'
+import { AppError } from '../../../kernel/errors.ts'
+import type { App } from '../../../platform/app.ts'
+import type { HookAnswer, HookCall } from '../../../platform/hook.ts'
 import { html } from '../../../platform/web/html.ts'
-import { notice, type Page } from '../../../platform/web/shell.ts'
+import { notice, page } from '../../../platform/web/shell.ts'
 
 /** 55 random bits: enough that nobody finds somebody else's, in few characters. */
 export const tokenLength = 11
@@ -20,7 +23,14 @@ export function isToken(text: string): boolean {
   return form.test(text)
 }
 
-export const noSuchLink: Page = {
-  title: 'No such page',
-  content: notice('bad', 'No such page', html`<p>There is no such link. Copy all of it from the message.</p>`),
+export function noSuchLink(): AppError {
+  return new AppError('NOT_FOUND', 'there is no such link')
+}
+
+export function linkRefused(_app: App, _call: HookCall, { status }: AppError): HookAnswer {
+  const [title, sentence] =
+    status === 404
+      ? ['No such page', 'There is no such link. Copy all of it from the message.']
+      : ['Not now', 'This could not be done just now. Open the link again in a moment.']
+  return page(status, { title, content: notice('bad', title, html`<p>${sentence}</p>`) })
 }

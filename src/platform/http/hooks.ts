@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hooks on their way through: limits first, then the body as bytes, the verb, and its answer. Whoever is refused for a
+// secret that is wrong, or an address that names nothing, is counted like everybody without credentials.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { AppError } from '../../kernel/errors.ts'
+import { minuteMs } from '../../kernel/time.ts'
+import type { App } from '../app.ts'
+import type { Hook, HookAnswer, HookCall } from '../hook.ts'
+import { rateHeaders } from '../limits/headers.ts'
+import type { Policy } from '../limits/share.ts'
+import { asAppError, errorBody } from './answer.ts'
+import { giveDownload } from './downloads.ts'
+import { addressPolicy, tooMany } from './entrance.ts'
+import type { Exchange } from './exchange.ts'
+
+export function mountHooks(http: FastifyInstance, app: App, hooks: readonly Hook[]): void {
+  // A context of its own: here a body is bytes, whatever its type says.
+  http.register(async (scope) => {
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+    for (const hook of hooks)
+      scope.route({
+        method: [...hook.methods],
+        url: hook.path,
+        bodyLimit: hook.maxBytes,
+        exposeHeadRoute: false,
+        config: { open: true, hook },
+        onRequest: async (request, reply) => admit(app, hook, request, reply),
+        handler: async (request, reply) => give(request, reply, await hook.handle(app, callOf(request, reply))),
+        errorHandler: (error, request, reply) => refuse(app, hook, request, reply, error),
+      })
+  })
+}
+
+async function admit(app: App, hook: Hook, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const { ip, receivedMs } = request.exchange
+  const admission = await app.limits.admit(hook.limits.map((limit) => policyOf(hook, limit, ip, request.params)))
+  reply.headers(rateHeaders(admission, receivedMs))
+  if (admission.refusedBy && app.config.PAMOJA_RATE_LIMITS === 'on') throw tooMany(app, admission, 'RATE_LIMITED')
+}
+
+function policyOf({ operation }: Hook, limit: Hook['limits'][number], ip: string, params: unknown): Policy {
+  const { name = operation, by, perMinute, perSecond } = limit
+  const value = by === 'address' ? addressPolicy(ip).key : String(Object(params)[by])
+  return {
+    name,
+    key: `hook:${name}:${value}`,
+    limit: perSecond ?? perMinute ?? 0,
+    windowMs: perSecond === undefined ? minuteMs : 1_000,
+    shared: false,
+  }
+}
+
+function callOf(request: FastifyRequest, reply: FastifyReply): HookCall<never> {
+  const { method, url, params, query, headers, body, exchange } = request
+  const { ip, id: requestId, receivedMs } = exchange
+  const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0)
+  const call = { method, url, params, query: Object(query), headers, bytes, ip, requestId, receivedMs }
+  // The router gives each parameter that the path of the declaration names, as a text.
+  return { ...call, gone: () => goneFrom(reply) } as HookCall<never>
+}
+
+function goneFrom({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController()
+  raw.once('close', () => gone.abort())
+  return gone.signal
+}
+
+async function give(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  answer: Awaited<ReturnType<Hook['handle']>>,
+): Promise<FastifyReply> {
+  if (answer === 'cut') {
+    reply.hijack()
+    request.raw.socket.destroy()
+    return reply
+  }
+  return 'open' in answer ? giveDownload(request, reply, answer) : write(reply, answer)
+}
+
+function write(reply: FastifyReply, { status, headers, body }: HookAnswer): FastifyReply {
+  return reply
+    .code(status)
+    .headers(headers)
+    .send(body ?? undefined)
+}
+
+const guesses = new Set([401, 403, 404])
+
+async function refuse(app: App, hook: Hook, request: FastifyRequest, reply: FastifyReply, thrown: unknown) {
+  const { exchange } = request
+  const error = await limited(app, exchange, asAppError(app, exchange, thrown, hook.maxBytes))
+  const { retryAfterSeconds } = error.extras
+  if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
+  exchange.errorCode = error.code
+  if (hook.refused) return write(reply, hook.refused(app, callOf(request, reply), error))
+  reply.code(error.status).header('content-type', 'application/json; charset=utf-8')
+  return reply.send(errorBody(app, exchange, error))
+}
+
+/** The refusal, or that there were too many of them from one address. */
+async function limited(app: App, { ip }: Exchange, error: AppError): Promise<AppError> {
+  if (!guesses.has(error.status) || app.config.PAMOJA_RATE_LIMITS !== 'on') return error
+  const admission = await app.limits.admit([addressPolicy(ip)])
+  return admission.refusedBy ? tooMany(app, admission, 'RATE_LIMITED') : error
+}
