@@ -12,11 +12,12 @@ import type { Clock } from './platform/clock.ts'
 import type { Logger } from './platform/log.ts'
 import { Simulators } from './platform/simulators.ts'
 import { simulatedMessageCentre } from './simulation/message-centre.ts'
+import { simulatedMessenger } from './simulation/messenger.ts'
 import { simulatedPayments } from './simulation/payments.ts'
 import type { Starter } from './simulation/starter.ts'
 
 /** A new simulator is one line here, and is declared by its area. */
-const starters: readonly Starter[] = [simulatedMessageCentre, simulatedPayments]
+const starters: readonly Starter[] = [simulatedMessageCentre, simulatedMessenger, simulatedPayments]
 
 type Stops = (() => Promise<void> | void)[]
 

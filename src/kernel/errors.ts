@@ -43,7 +43,13 @@ export const errors = {
     'Messages to this country are not enabled for you. Ask the operator of this installation.',
   ],
   OPTED_OUT: [403, 'The recipient does not want messages from this sender. Do not write to this number again.'],
+  '131047': [
+    403,
+    'The 24 hours after the user last wrote are over, or the user never wrote. Send a template instead.',
+  ],
+  '131051': [403, 'The user has not opted in, or has opted out. Do not write to this number until it opts in.'],
   NOT_FOUND: [404, 'There is nothing at this address. Check the path and the id.'],
+  MEDIA_EXPIRED: [404, 'The file was kept for 30 days and is gone. Ask for it again, or upload it anew.'],
   DELIVERY_NOT_FOUND: [
     404,
     'There is no delivery with this id, or it is older than your plan keeps. Check the id; it begins with dlv_.',
@@ -82,6 +88,14 @@ export const errors = {
     422,
     'No carrier of this installation delivers to this number. Ask the operator for a route to its country.',
   ],
+  '130472': [422, 'Nobody uses the messenger with this number. Reach the person in another way, such as by SMS.'],
+  '131026': [
+    422,
+    'There is no approved template of this name and language. GET /v1/messenger/templates shows what state it is in.',
+  ],
+  '131052': [422, 'The media at the link cannot be fetched or used. Host it elsewhere, or upload it and send its id.'],
+  '131053': [422, 'The media cannot be used. Check its format and size, then upload it again.'],
+  '133004': [422, 'The message cannot be delivered to this number. Check the number.'],
   INVALID_EMAIL: [422, 'An email address is not valid. Write it as name@example.com.'],
   UNSUPPORTED_CURRENCY: [
     422,

@@ -10,7 +10,7 @@ export const signedFiles = hook({
   path: '/files/:token',
   operation: 'files.read',
   summary: 'Whoever was given the address of a file reads it',
-  maxBytes: 0,
+  maxBytes: 1_024,
   limits: [{ by: 'token', perMinute: 600 }],
   async handle(app, { params }) {
     const opened = await app.storage.openByToken(params.token)
