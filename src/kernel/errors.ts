@@ -43,10 +43,7 @@ export const errors = {
     'Messages to this country are not enabled for you. Ask the operator of this installation.',
   ],
   OPTED_OUT: [403, 'The recipient does not want messages from this sender. Do not write to this number again.'],
-  '131047': [
-    403,
-    'The 24 hours after the user last wrote are over, or the user never wrote. Send a template instead.',
-  ],
+  '131047': [403, 'The 24 hours after the user last wrote are over, or the user never wrote. Send a template instead.'],
   '131051': [403, 'The user has not opted in, or has opted out. Do not write to this number until it opts in.'],
   NOT_FOUND: [404, 'There is nothing at this address. Check the path and the id.'],
   MEDIA_EXPIRED: [404, 'The file was kept for 30 days and is gone. Ask for it again, or upload it anew.'],

@@ -134,7 +134,11 @@ export class MessengerSimulator {
     const [path = ''] = url.split('?')
     const [, version = '', object = '', edge = ''] = path.split('/')
     if (headers.authorization !== `Bearer ${this.#options.token}`)
-      return refuse(response, 401, { code: 190, title: 'Invalid OAuth access token', details: 'the token is not known' })
+      return refuse(response, 401, {
+        code: 190,
+        title: 'Invalid OAuth access token',
+        details: 'the token is not known',
+      })
     if (!/^v\d+\.\d$/.test(version)) return refuse(response, 404, unknownPath)
     if (method === 'POST' && edge === 'media') return this.#takeMedia(request, response)
     const body = method === 'POST' ? await bodyOf(request) : {}
@@ -196,7 +200,9 @@ export class MessengerSimulator {
       this.#later(afterMs, () => void this.#tellStatus(phoneNumberId, { id, to, status, opaque, errors }))
     tell(100, 'sent')
     if (scenario === '02')
-      return tell(1_000, 'failed', [{ code: 131026, title: 'Message undeliverable', details: 'the phone is not reachable' }])
+      return tell(1_000, 'failed', [
+        { code: 131026, title: 'Message undeliverable', details: 'the phone is not reachable' },
+      ])
     if (scenario === '07') {
       tell(1_000, 'read')
       return tell(2_000, 'delivered')
@@ -283,7 +289,11 @@ export class MessengerSimulator {
     })
     const answer = URL.canParse(url) ? await this.#call('GET', `${url}?${query}`, null, {}) : null
     if (answer?.status !== 200 || answer.body !== challenge)
-      return refuse(response, 400, { code: 2200, title: 'Callback verification failed', details: 'no challenge came back' })
+      return refuse(response, 400, {
+        code: 2200,
+        title: 'Callback verification failed',
+        details: 'no challenge came back',
+      })
     remember(this.#subscriptions, businessId, { url })
     say(response, { success: true })
   }

@@ -21,7 +21,10 @@ export const messenger: Area = {
   name: 'messenger',
   uses: ['sms'],
   chapters: {
-    messenger: { title: 'Messenger', about: 'Messages to and from users of a chat messenger, with media and templates.' },
+    messenger: {
+      title: 'Messenger',
+      about: 'Messages to and from users of a chat messenger, with media and templates.',
+    },
   },
   scopes: [scopeArea('messenger', { limit: 'messenger' })],
   limits: [planLimit('messenger', '130429')],

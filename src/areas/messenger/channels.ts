@@ -61,7 +61,10 @@ export async function channelOf(app: App, tenant: Tenant): Promise<Channel> {
   }
   const row = await maybe(app.db.query(findForAccount, { account, environment }))
   if (row === null)
-    throw new AppError('PROVIDER_UNAVAILABLE', 'no number is connected for this account: ask the operator to connect one')
+    throw new AppError(
+      'PROVIDER_UNAVAILABLE',
+      'no number is connected for this account: ask the operator to connect one',
+    )
   return opened(app, row)
 }
 

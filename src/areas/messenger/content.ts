@@ -50,18 +50,31 @@ function checkInteractive({ type, action }: NonNullable<SendInput['interactive']
   if (type === 'button') {
     const { buttons } = action
     if (!buttons) throw invalid('interactive.action.buttons', 'must be given, because interactive.type is button')
-    distinct('interactive.action.buttons', 'ids', buttons.map(({ reply }) => reply.id))
-    distinct('interactive.action.buttons', 'titles', buttons.map(({ reply }) => reply.title))
+    distinct(
+      'interactive.action.buttons',
+      'ids',
+      buttons.map(({ reply }) => reply.id),
+    )
+    distinct(
+      'interactive.action.buttons',
+      'titles',
+      buttons.map(({ reply }) => reply.title),
+    )
     return
   }
   const { button, sections } = action
-  if (button === undefined) throw invalid('interactive.action.button', 'must be given, because interactive.type is list')
+  if (button === undefined)
+    throw invalid('interactive.action.button', 'must be given, because interactive.type is list')
   if (!sections) throw invalid('interactive.action.sections', 'must be given, because interactive.type is list')
   const rows = sections.flatMap((section) => section.rows)
   if (rows.length > mostRows) throw invalid('interactive.action.sections', `must have at most ${mostRows} rows in all`)
   if (sections.length > 1 && sections.some(({ title }) => title === undefined))
     throw invalid('interactive.action.sections', 'must have a title each, when there are several')
-  distinct('interactive.action.sections', 'ids of rows', rows.map(({ id }) => id))
+  distinct(
+    'interactive.action.sections',
+    'ids of rows',
+    rows.map(({ id }) => id),
+  )
 }
 
 const mostRows = 10

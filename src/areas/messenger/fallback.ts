@@ -45,7 +45,11 @@ export const fallbackJob: Job<App, typeof FallbackPayload> = {
     const occasion = occasionNow(app.clock, tenant, message.clock_offset_ms, message.request_id)
     try {
       const key = `messenger fallback ${message.id}`
-      await sendForAccount(app, { ...occasion, actor: 'system', ip: '' }, { to: message.recipient, from, message: text, id, key })
+      await sendForAccount(
+        app,
+        { ...occasion, actor: 'system', ip: '' },
+        { to: message.recipient, from, message: text, id, key },
+      )
     } catch (error) {
       if (!(error instanceof AppError)) throw error
       app.log.info({ messenger: message.id, code: error.code }, 'a message could not go on by SMS')

@@ -51,14 +51,14 @@ const openWindow = statement<
   'messenger.open_window',
   `insert into messenger.contacts as c (bucket, account_id, environment, phone, name, window_expires_at, last_inbound_at,
      opted_in_at, opted_out_at, source, updated_at)
-   values ($bucket, $account, $environment, $phone, $name, $until, $at,
-     case when $command::text = 'start' then $at end, case when $command = 'stop' then $at end, 'inbound', $at)
+   values ($bucket, $account, $environment, $phone, $name, $until::timestamptz, $at::timestamptz,
+     case when $command::text = 'start' then $at::timestamptz end, case when $command = 'stop' then $at::timestamptz end, 'inbound', $at::timestamptz)
    on conflict (bucket, account_id, environment, phone) do update
      set name = coalesce(excluded.name, c.name),
          window_expires_at = greatest(c.window_expires_at, excluded.window_expires_at),
          last_inbound_at = greatest(c.last_inbound_at, excluded.last_inbound_at),
          opted_in_at = coalesce(excluded.opted_in_at, c.opted_in_at),
-         opted_out_at = case $command when 'start' then null when 'stop' then $at else c.opted_out_at end,
+         opted_out_at = case when $command = 'start' then null when $command = 'stop' then $at::timestamptz else c.opted_out_at end,
          updated_at = excluded.updated_at`,
 )
 
@@ -258,7 +258,11 @@ function objectOf(type: KnownType, content: Record<string, unknown>) {
 function choiceOf(content: Record<string, unknown>) {
   const picked = (value: unknown) => {
     const { id, title, description } = membersOf(value)
-    return { id: textOf(id), title: textOf(title), ...(description === undefined ? {} : { description: textOf(description) }) }
+    return {
+      id: textOf(id),
+      title: textOf(title),
+      ...(description === undefined ? {} : { description: textOf(description) }),
+    }
   }
   return content.type === 'list_reply'
     ? { type: 'list_reply' as const, list_reply: picked(content.list_reply) }

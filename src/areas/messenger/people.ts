@@ -147,9 +147,7 @@ const removeOptIn = write({
   reply: noContent,
   errors: ['NOT_FOUND'],
   async handle(_app, tx, { params: { phone } }, caller) {
-    const gone = isE164(phone)
-      ? await tx.query(optOut, { ...caller.tenant, phone, at: new Date(caller.nowMs) })
-      : []
+    const gone = isE164(phone) ? await tx.query(optOut, { ...caller.tenant, phone, at: new Date(caller.nowMs) }) : []
     if (gone.length === 0) throw new AppError('NOT_FOUND', 'nobody with this number opted in')
     await record(tx, caller, 'messenger_opt_in.delete', phone)
     return {}
@@ -185,10 +183,4 @@ function pageByPhone<Out>(rows: readonly ContactRow[], limit: number, shape: (ro
   return { rows: page.map(shape), nextCursor: last ? Buffer.from(last.phone).toString('base64url') : null }
 }
 
-export const peopleRoutes: readonly Route[] = [
-  listConversations,
-  getConversation,
-  listOptIns,
-  addOptIn,
-  removeOptIn,
-]
+export const peopleRoutes: readonly Route[] = [listConversations, getConversation, listOptIns, addOptIn, removeOptIn]

@@ -5,8 +5,8 @@ import { AppError } from '../../kernel/errors.ts'
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { AnsweredBefore, type Keyed } from '../../platform/http/idempotency.ts'
-import { commit, IdParam, list, type Route, read, write } from '../../platform/route.ts'
 import { bodyChecker } from '../../platform/http/validate.ts'
+import { commit, IdParam, list, type Route, read, write } from '../../platform/route.ts'
 import { providerOf } from './carriers/cloud-api.ts'
 import { channelOf } from './channels.ts'
 import { readMessage, readPage, readRecord, recordOf } from './record.ts'
@@ -58,6 +58,16 @@ const TemplateBody = Type.Object({
   fallback: MessageSend.properties.fallback,
 })
 
+/** What sending answers, or what creating does. */
+const SentOrCreated = Type.Object(
+  {
+    ...Type.Partial(SendReply).properties,
+    ...Type.Partial(TemplateRecord).properties,
+    status: Type.String({ description: 'accepted, or the state of the template' }),
+  },
+  { title: 'MessengerTemplateAnswer' },
+)
+
 const templateRoute = commit({
   method: 'POST',
   path: '/v1/messenger/template',
@@ -69,8 +79,8 @@ const templateRoute = commit({
   body: TemplateBody,
   reply: {
     status: 201,
-    schema: Type.Union([SendReply, TemplateRecord]),
-    existed: (reply) => 'message_id' in reply,
+    schema: SentOrCreated,
+    existed: (reply) => reply.message_id !== undefined,
   },
   errors: [...sendErrors, 'CONFLICT'],
   handle: (app, { body }, caller, keyed) =>
@@ -136,14 +146,20 @@ const markRead = write({
   scope: 'messenger:write',
   limit: 'messenger',
   params: IdParam,
-  body: Type.Object({ typing: Type.Optional(Type.Boolean({ description: 'Also show that an answer is being written' })) }),
+  body: Type.Object({
+    typing: Type.Optional(Type.Boolean({ description: 'Also show that an answer is being written' })),
+  }),
   reply: { status: 200, schema: MessageRecord },
   errors: ['NOT_FOUND', 'INVALID_STATE', 'PROVIDER_UNAVAILABLE'],
   async prepare(app, { params, body }, { tenant }) {
     const message = await readMessage(app.db, tenant, params.id)
     if (message.direction !== 'inbound' || message.provider_id === null)
       throw new AppError('INVALID_STATE', 'only a message that a user sent can be marked as read')
-    const isTaken = await providerOf(app).markRead(await channelOf(app, tenant), message.provider_id, body.typing ?? false)
+    const isTaken = await providerOf(app).markRead(
+      await channelOf(app, tenant),
+      message.provider_id,
+      body.typing ?? false,
+    )
     if (!isTaken) throw new AppError('PROVIDER_UNAVAILABLE', 'the provider did not take it', { retryAfterSeconds: 1 })
   },
   handle: async (_app, tx, { params }, { tenant }) => recordOf(await readMessage(tx, tenant, params.id), null),

@@ -72,11 +72,14 @@ const Interactive = Type.Object({
     ),
     button: Type.Optional(text(20)),
     sections: Type.Optional(
-      Type.Array(Type.Object({ title: Type.Optional(text(24)), rows: Type.Array(Row, { minItems: 1, maxItems: 10 }) }), {
-        minItems: 1,
-        maxItems: 10,
-        rule: 'must have 1 to 10 sections of 1 to 10 rows',
-      }),
+      Type.Array(
+        Type.Object({ title: Type.Optional(text(24)), rows: Type.Array(Row, { minItems: 1, maxItems: 10 }) }),
+        {
+          minItems: 1,
+          maxItems: 10,
+          rule: 'must have 1 to 10 sections of 1 to 10 rows',
+        },
+      ),
     ),
   }),
 })
@@ -90,7 +93,8 @@ const Fallback = Type.Object({
       minimum: 10,
       maximum: 86_400,
       rule: 'must be 10 to 86400 seconds',
-      description: 'Seconds after which a message that is not delivered goes on by SMS; without it, only one that failed',
+      description:
+        'Seconds after which a message that is not delivered goes on by SMS; without it, only one that failed',
     }),
   ),
 })

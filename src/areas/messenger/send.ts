@@ -9,7 +9,15 @@ import type { Caller } from '../../platform/auth.ts'
 import { operation } from '../../platform/commit.ts'
 import type { Keyed } from '../../platform/http/idempotency.ts'
 import { type Channel, channelOf } from './channels.ts'
-import { checkParameters, type Content, contentOf, languageOf, notOptedIn, type TemplateInput, windowClosed } from './content.ts'
+import {
+  type Content,
+  checkParameters,
+  contentOf,
+  languageOf,
+  notOptedIn,
+  type TemplateInput,
+  windowClosed,
+} from './content.ts'
 import { fallbackJob } from './fallback.ts'
 import { usableMedia } from './media/media.ts'
 import { type Price, priceOf, type Unit } from './pricing.ts'
@@ -127,7 +135,8 @@ async function templateFor(app: App, { tenant }: Caller, template: TemplateInput
   const language = languageOf(template)
   const found = await findTemplateByName(app.db, tenant, name, language)
   if (found === null) throw new AppError('131026', `there is no template ${name} in ${language}`)
-  if (found.status !== 'APPROVED') throw new AppError('131026', `the template ${name} in ${language} is ${found.status}`)
+  if (found.status !== 'APPROVED')
+    throw new AppError('131026', `the template ${name} in ${language} is ${found.status}`)
   checkParameters(found.components, template.components)
   return { name, language, unit: unitOf(found.category) }
 }

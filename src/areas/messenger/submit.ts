@@ -11,8 +11,8 @@ import { changeMessage } from './change.ts'
 import { type Channel, channelOf } from './channels.ts'
 import { uploadedMedia } from './media/provider-media.ts'
 import type { MessageErrors } from './schema.ts'
-import { findMessage, type MessageRow } from './store.ts'
 import { opaqueOf } from './statuses.ts'
+import { findMessage, type MessageRow } from './store.ts'
 
 const SubmitPayload = Type.Object({ message: Type.String() })
 
@@ -81,7 +81,10 @@ async function contentForProvider(
 }
 
 /** What it answers, in the provider's words; null when that is not known there. */
-async function providerIdOf(app: App, { context_id, bucket, account_id, environment }: MessageRow): Promise<string | null> {
+async function providerIdOf(
+  app: App,
+  { context_id, bucket, account_id, environment }: MessageRow,
+): Promise<string | null> {
   const id = context_id === null ? null : uuidOf('messengerMessage', context_id)
   if (id === null) return null
   const answered = await findMessage(app.db, { bucket, account: account_id, environment }, id)

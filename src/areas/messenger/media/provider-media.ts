@@ -31,7 +31,12 @@ export async function uploadedMedia(app: App, channel: Channel, mediaId: string)
     return { kind: 'rejected', errors: errorsOf(131053, { code: 0, title: '', details: 'the media is gone' }) }
   const { file, read } = opened
   const name = file.name ?? 'file'
-  const outcome = await providerOf(app).upload(channel, { type: file.type, name, bytes: file.bytes, read: () => read() })
+  const outcome = await providerOf(app).upload(channel, {
+    type: file.type,
+    name,
+    bytes: file.bytes,
+    read: () => read(),
+  })
   if ('id' in outcome) {
     const [oldest] = known.size >= maxRemembered ? known.keys() : []
     if (oldest !== undefined) known.delete(oldest)

@@ -62,8 +62,7 @@ const uploadMedia = multipart({
     const declared = plain(body.type ?? received.type)
     checkMedia(declared, file.bytes)
     if ('problem' in found) throw new AppError('131053', `the file ${found.problem}`)
-    if (found.type !== declared)
-      throw new AppError('131053', `type says ${declared}, and the file is ${found.type}`)
+    if (found.type !== declared) throw new AppError('131053', `type says ${declared}, and the file is ${found.type}`)
     await app.storage.keep(tx, file, declared)
     return recordOf({ ...file, kind: mediaFiles.name, type: declared })
   },

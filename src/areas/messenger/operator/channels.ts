@@ -21,7 +21,10 @@ const ChannelCreate = Type.Object(
       maxLength: 200,
       rule: 'must be a URL without a path, such as https://graph.facebook.com',
     }),
-    phone_number_id: Type.String({ pattern: '^[\\w.-]{1,64}$', rule: 'must be the id that the provider gave the number' }),
+    phone_number_id: Type.String({
+      pattern: '^[\\w.-]{1,64}$',
+      rule: 'must be the id that the provider gave the number',
+    }),
     business_id: Type.String({ pattern: '^[\\w.-]{1,64}$', rule: 'must be the id of the business account' }),
     display_number: Type.String({ pattern: '^[1-9]\\d{1,14}$', rule: 'must be the digits of the number' }),
     token: Secret('With which messages are sent'),

@@ -46,7 +46,9 @@ const Inbound = Type.Object({
       list_reply: Type.Optional(Choice),
     }),
   ),
-  button: Type.Optional(Type.Object({ payload: Type.String({ maxLength: 256 }), text: Type.String({ maxLength: 256 }) })),
+  button: Type.Optional(
+    Type.Object({ payload: Type.String({ maxLength: 256 }), text: Type.String({ maxLength: 256 }) }),
+  ),
   location: Type.Optional(
     Type.Object({
       latitude: Type.Number({ minimum: -90, maximum: 90 }),

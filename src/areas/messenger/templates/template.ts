@@ -28,7 +28,10 @@ const Components = Type.Array(Component, { minItems: 1, maxItems: 4, rule: 'must
 
 export const TemplateCreate = Type.Object(
   {
-    name: Type.String({ pattern: '^[a-z0-9_]{1,512}$', rule: 'must be 1 to 512 small letters, digits and underscores' }),
+    name: Type.String({
+      pattern: '^[a-z0-9_]{1,512}$',
+      rule: 'must be 1 to 512 small letters, digits and underscores',
+    }),
     language: Type.String({
       pattern: '^[a-z]{2,3}(_[A-Z]{2})?$',
       rule: 'must be a language such as en, sw or en_US',
@@ -109,7 +112,8 @@ function checkButtons({ buttons }: Component): void {
   if (count('URL') > 2 || count('PHONE_NUMBER') > 1)
     throw invalid('components', 'must have at most 2 buttons with a URL and 1 with a phone number')
   for (const { type, url, phone_number } of buttons) {
-    if (type === 'URL' && !/^https:\/\/./.test(url ?? '')) throw invalid('components', 'must give a URL button an https:// url')
+    if (type === 'URL' && !/^https:\/\/./.test(url ?? ''))
+      throw invalid('components', 'must give a URL button an https:// url')
     if (type === 'PHONE_NUMBER' && !/^\+[1-9]\d{1,14}$/.test(phone_number ?? ''))
       throw invalid('components', 'must give a PHONE_NUMBER button a phone_number')
   }
