@@ -7,7 +7,8 @@ import { migrationsFolder } from '../src/database.ts'
 import { bucketOf, newUuid } from '../src/kernel/ids.ts'
 import { systemClock } from '../src/platform/clock.ts'
 import { Committer } from '../src/platform/commit.ts'
-import { migrate, migrationsIn } from '../src/platform/db/migrate.ts'
+import { migrate } from '../src/platform/db/migrate.ts'
+import { schemaFiles } from '../src/platform/db/schema-files.ts'
 import { Database } from '../src/platform/db.ts'
 import { startPostgres } from '../src/platform/postgres.ts'
 import type { Tenant } from '../src/platform/tenant.ts'
@@ -30,7 +31,7 @@ export async function withEngine<T>(connections: number, work: (engine: Engine) 
   const nodeId = newUuid(systemClock.nowMs())
   const committer = new Committer(db, nodeId, 2)
   try {
-    await migrate(db, migrationsIn(migrationsFolder))
+    await migrate(db, schemaFiles(migrationsFolder))
     return await work({ db, committer, nodeId })
   } finally {
     await committer.stop()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs benchmarks: all of them, or those named, where a first word stands for all that begin with it (`sms`). --short only
 // shows that each runs.
-import { stderr, stdout } from 'node:process'
+import { stdout } from 'node:process'
 import { durableWrite } from './durable-write.ts'
 import { faults } from './faults.ts'
 import { faultsPayments } from './faults-payments.ts'
@@ -48,15 +48,4 @@ const short = words.includes('--short')
 const wanted = words.filter((word) => !word.startsWith('--'))
 for (const [name, run] of Object.entries(benchmarks))
   if (wanted.length === 0 || wanted.some((word) => name === word || name.startsWith(`${word}-`)))
-    stdout.write(report(name, await figures(name, run)))
-
-/** As with tests, with `CI=true` one that was only to show that it runs has a second try, on machines that stand still at times. */
-async function figures(name: string, run: Benchmark): Promise<Figure[]> {
-  try {
-    return await run({ short })
-  } catch (error) {
-    if (!short || process.env.CI !== 'true') throw error
-    stderr.write(`${name} is run once more, because it failed: ${error instanceof Error ? error.stack : error}\n`)
-    return run({ short })
-  }
-}
+    stdout.write(report(name, await run({ short })))

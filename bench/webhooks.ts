@@ -48,13 +48,13 @@ const setUp = `
         from unnest(items) i)));
   end $$;`
 
-const emit = operation(
+const emit = operation.tenant(
   'bench.emit',
   { bucket: 'smallint', account: 'uuid', environment: 'text', ...eventColumns },
   { deliveries: 'text' },
 )
 
-const countUnfinished = statement<{ buckets: number[] }, { unfinished: number }>(
+const countUnfinished = statement.everywhere<{ buckets: number[] }, { unfinished: number }>(
   'bench.count_unfinished',
   `select count(*)::int as unfinished from webhooks.deliveries
     where bucket = any($buckets::smallint[]) and status in ('pending', 'delivering')`,
@@ -229,7 +229,7 @@ async function delaysBeside(home: string, isBad: boolean, short: boolean): Promi
 // Claiming beside many retries ----------------------------------------------------------------------------------------
 
 // Ids are made as real ones are: by the time, those of retries over the day before.
-const addWaiting = statement<{ bucket: number; amount: number; delay: string; age: string }, object>(
+const addWaiting = statement.everywhere<{ bucket: number; amount: number; delay: string; age: string }, object>(
   'bench.add_waiting',
   `insert into work.jobs (bucket, id, lane, run_at, key, attempt, payload)
    select $bucket::smallint + n % 64,
@@ -239,7 +239,7 @@ const addWaiting = statement<{ bucket: number; amount: number; delay: string; ag
      from generate_series(1, $amount::int) n`,
 )
 
-const claimDue = statement<
+const claimDue = statement.everywhere<
   { node: string; buckets: number[]; lanes: string[]; limits: number[]; leases: number[] },
   { bucket: number; id: string; attempt: number }
 >(

@@ -55,6 +55,12 @@ export const settings = {
     600,
     'How long a connection is waited for before a request is told to come back later.',
   ),
+  PAMOJA_JOB_LEASE_SECONDS: integer(
+    10,
+    2,
+    60,
+    'How long the jobs of a node that died wait for another; less than 8 lets a slow webhook be called twice.',
+  ),
   PAMOJA_MIGRATE: boolean(true, 'Apply new migrations at start; false leaves that to `npm start -- migrate`.'),
   PAMOJA_FILES: formed(
     "Where customers' files are kept: nothing for a directory of PAMOJA_HOME, or s3://bucket/prefix.",

@@ -6,7 +6,8 @@ import pg from 'pg'
 import { type Config, isProduction, StartError } from './config.ts'
 import { errorCode } from './kernel/error-code.ts'
 import { makeDirectory } from './places.ts'
-import { migrate, migrationsIn, requireMigrated } from './platform/db/migrate.ts'
+import { migrate, requireMigrated } from './platform/db/migrate.ts'
+import { schemaFiles } from './platform/db/schema-files.ts'
 import { Database } from './platform/db.ts'
 import { type EmbeddedPostgres, startPostgres } from './platform/postgres.ts'
 import { root } from './platform/root.ts'
@@ -85,9 +86,9 @@ export type Schema = 'migrate' | 'require' | 'as it is'
 export const migrationsFolder = new URL('src/migrations/', root)
 
 export async function prepareSchema(db: Database, schema: Schema, extra?: URL): Promise<void> {
-  const migrations = [...migrationsIn(migrationsFolder), ...(extra ? migrationsIn(extra) : [])]
-  if (schema === 'migrate') await migrate(db, migrations)
-  if (schema === 'require') await requireMigrated(db, migrations)
+  const files = schemaFiles(migrationsFolder, ...(extra ? [extra] : []))
+  if (schema === 'migrate') await migrate(db, files)
+  if (schema === 'require') await requireMigrated(db, files)
 }
 
 /** The database alone, for commands that run beside or without a node. */

@@ -63,6 +63,7 @@ import { placesOf } from './platform/storage/places.ts'
 import { signedFiles } from './platform/storage/signed-files.ts'
 import { Storage } from './platform/storage.ts'
 import { startTracer } from './platform/tracing.ts'
+import { leaseSetting } from './platform/work/lease.ts'
 import { queues } from './platform/work/queues.ts'
 import { Work } from './platform/work.ts'
 import { simulate } from './simulation.ts'
@@ -130,6 +131,7 @@ export async function startNode({
         waitMs: config.PAMOJA_DATABASE_WAIT_SECONDS * 1_000,
         statementTimeoutMs,
         applicationName,
+        sessionSettings: leaseSetting(config.PAMOJA_JOB_LEASE_SECONDS),
       },
       (error) => log.warn({ error }, 'an idle database connection was lost'),
     )
@@ -243,7 +245,11 @@ async function buildApp({ config, areas, clock, log, db, address, dispatcher, si
     db,
     signals,
     committer,
-    work: new Work<App>({ db, committer, clock, log, nodeId, jobs, roles: config.PAMOJA_ROLES, tracer }),
+    work: new Work<App>({
+      ...{ db, committer, clock, log, nodeId, jobs, tracer },
+      roles: config.PAMOJA_ROLES,
+      leaseSeconds: config.PAMOJA_JOB_LEASE_SECONDS,
+    }),
     catalogue: catalogueOf(areas),
     spendByCountry: spendersOf(areas),
     outbox,

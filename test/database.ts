@@ -2,16 +2,15 @@
 // A database of its own for each test file: on the server the test run started, on DATABASE_URL's, or on one started here.
 // A test run migrates one database, and those of the files are copies of it.
 import { randomBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { prepareSchema } from '../src/database.ts'
+import { migrationsFolder, prepareSchema } from '../src/database.ts'
+import { migrate } from '../src/platform/db/migrate.ts'
+import { schemaFiles } from '../src/platform/db/schema-files.ts'
 import { Database } from '../src/platform/db.ts'
 import { startPostgres } from '../src/platform/postgres.ts'
-
-const migrations = new URL('../../src/migrations/', import.meta.url)
 
 /** A server for tests alone does not wait for the disk: what it holds may be lost with the machine, not with a process. */
 export const unsynced = { fsync: 'off', full_page_writes: 'off' } as const
@@ -27,10 +26,15 @@ export interface TestDatabase {
   drop(): Promise<void>
 }
 
-/** Makes a database and runs the named migrations in it (none by default). */
-export async function createTestDatabase(files: readonly string[] = []): Promise<TestDatabase> {
+/** Makes a database with the tables and functions of some areas (none by default). */
+export async function createTestDatabase(areas: readonly string[] = []): Promise<TestDatabase> {
   const database = await create(await chooseServer(), 'template1')
-  for (const file of files) await database.sql(readFileSync(new URL(file, migrations), 'utf8'))
+  const { migrations, functions } = schemaFiles(migrationsFolder)
+  const own = {
+    migrations: migrations.filter(({ name }) => areas.some((area) => name.endsWith(`_${area}`))),
+    functions: functions.filter(({ name }) => areas.some((area) => name.startsWith(`${area}.`))),
+  }
+  if (areas.length > 0) await withPool(database.url, (pool) => migrate(pool, own))
   return database
 }
 
@@ -54,8 +58,12 @@ export async function createTemplate(serverUrl: string): Promise<{ name: string;
 async function migrateAll(url: string): Promise<void> {
   // Read here, since the small tests that need a database do not need half of the program.
   const { notesMigrations } = await import('./notes/area.ts')
+  await withPool(url, (pool) => prepareSchema(pool, 'migrate', notesMigrations))
+}
+
+async function withPool(url: string, work: (pool: Database) => Promise<unknown>): Promise<void> {
   const pool = new Database({ url, poolSize: 1, statementTimeoutMs: 0, applicationName: 'test' }, () => undefined)
-  await prepareSchema(pool, 'migrate', notesMigrations)
+  await work(pool)
   await pool.close()
 }
 

@@ -132,14 +132,16 @@ test('a database that may only be read', async () => {
 })
 
 test('a database of another version', async () => {
-  const changed = await withMigration(`update public.pamoja_migrations set checksum = 'x' where name = '0002_ledger'`)
-  assert.match(changed, /^The migration 0002_ledger was changed after it was applied: .*\.$/)
+  const changed = await withMigration(
+    `update public.pamoja_migrations set checksum = 'x' where name = '2026-11-16_04_ledger'`,
+  )
+  assert.match(changed, /^The migration 2026-11-16_04_ledger was changed after it was applied: .*\.$/)
   const newer = await withMigration(`insert into public.pamoja_migrations values ('9999_later', 'x')`)
   assert.match(newer, /^The database was made by a newer version of this program \(it has 9999_later\): .*\.$/)
-  const older = await withMigration(`delete from public.pamoja_migrations where name = '0002_ledger'`, {
+  const older = await withMigration(`delete from public.pamoja_migrations where name = '2026-11-16_04_ledger'`, {
     PAMOJA_MIGRATE: 'false',
   })
-  assert.match(older, /^The database lacks the migrations 0002_ledger: run `npm start -- migrate` first\.$/)
+  assert.match(older, /^The database lacks the migrations 2026-11-16_04_ledger: run `npm start -- migrate` first\.$/)
 })
 
 test('a key that did not seal what is in the database', async () => {

@@ -18,12 +18,7 @@ export interface Workers<Context> {
 }
 
 export async function startWorkers<Context>(): Promise<Workers<Context>> {
-  const database = await createTestDatabase([
-    '0001_platform.sql',
-    '0041_jobs_by_key.sql',
-    '0053_jobs_that_move.sql',
-    '0072_leases.sql',
-  ])
+  const database = await createTestDatabase(['platform', 'work'])
   const db = database.connect()
   const committer = new Committer(db, newUuid(systemClock.nowMs()), 2)
   const nodes: Work<Context>[] = []

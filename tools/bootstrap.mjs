@@ -24,6 +24,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const packageLock = join(root, 'package-lock.json')
 const installStamp = join(root, 'node_modules', '.pamoja-lock')
 const buildStamp = join(root, 'dist', '.stamp')
+const bundleStamp = join(root, 'dist', '.bundle-stamp')
 const lock = join(root, 'dist', '.lock')
 const lockOwner = `${hostname()} ${process.pid}`
 
@@ -39,16 +40,19 @@ const usualPort = 8443
 
 /**
  * Installs and builds what is out of date. Writes nothing when all is up to date, so a prepared checkout may be
- * read-only. Throws an Error whose message is meant for the person at the terminal.
+ * read-only. Throws an Error whose message is meant for the person at the terminal. Without `isBundled` the bundle, which
+ * only those need who start the program as a process, may be missing or stale.
  */
-export async function prepare(command = 'serve') {
+export async function prepare(command = 'serve', { isBundled = true } = {}) {
   checkNode()
-  if (isInstalled() && isBuilt()) return
+  const isReady = () => isBuilt(buildStamp) && (!isBundled || isBuilt(bundleStamp))
+  if (isInstalled() && isReady()) return
   if (command === 'serve') await checkPort()
   const release = await takeLock()
   try {
     if (!isInstalled()) await install()
-    if (!isBuilt()) await build()
+    if (!isBuilt(buildStamp)) await compile()
+    if (isBundled && !isBuilt(bundleStamp)) await bundle()
   } finally {
     release()
   }
@@ -118,8 +122,8 @@ async function install() {
   writeFileSync(installStamp, installFingerprint())
 }
 
-function isBuilt() {
-  return readOr(buildStamp, '') === buildFingerprint()
+function isBuilt(stamp) {
+  return readOr(stamp, '') === buildFingerprint()
 }
 
 /** Over contents rather than times, so that copying or checking out a built tree does not make it stale. */
@@ -145,13 +149,18 @@ export function sourceFiles(directory) {
     .sort()
 }
 
-async function build() {
+async function compile() {
   const fingerprint = buildFingerprint()
   const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
   // Types are checked by `npm run check`. Without that a first build takes one second instead of ten.
   await step('Building', process.execPath, [compiler, '-p', root, '--noCheck'])
-  await step('Bundling', process.execPath, [join(root, 'tools', 'bundle.mjs')])
   writeFileSync(buildStamp, fingerprint)
+}
+
+async function bundle() {
+  const fingerprint = buildFingerprint()
+  await step('Bundling', process.execPath, [join(root, 'tools', 'bundle.mjs')])
+  writeFileSync(bundleStamp, fingerprint)
 }
 
 /** Runs a command and tells how it goes, on one line; what the command itself prints is shown only when it fails. */

@@ -1,34 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// `npm test [file or part of its path ...] [options of node --test]`: makes the checkout ready, starts one PostgreSQL
-// server that all test files share (unless DATABASE_URL names one), and runs the tests.
+// `npm test -- [file or part of its path ...] [--full] [--core] [--durations] [options of node --test]`: makes the checkout
+// ready, starts one PostgreSQL server that all test files share (unless DATABASE_URL names one), and runs the tests, once.
+//   --full       properties are run as often as they say instead of a quarter of it
+//   --core       only what other versions of Node and PostgreSQL have to pass too
+//   --durations  writes test/durations.json, by which files are dealt out to processes
 
 import { spawn } from 'node:child_process'
-import { statSync } from 'node:fs'
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { randomInt } from 'node:crypto'
+import { appendFile, chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
-import { dirname, join, relative } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { prepare, sourceFiles } from './bootstrap.mjs'
+import { prepare } from './bootstrap.mjs'
+import { durationsFile, processesOf, startsPrograms, testFiles } from './test-files.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const say = (line) => process.stderr.write(`${line}\n`)
 
-/** Tests of faults and of timers wait more than they work, so there are more at once than processors; bounded by memory. */
-const processesAtOnce = Math.min(2 * availableParallelism(), 8)
-
-/** So many files share a process at most: beyond it there is little left to save, and a process that ends late makes all wait. */
-const filesTogether = 12
+/** Tests wait more than they work, so there are more processes at once than processors; bounded by memory. */
+const groups = Math.min(3 * availableParallelism(), 12)
+/** Beside them, those with one file each, which kill and watch processes and wait most of all. */
+const processesAtOnce = groups + Math.min(2 * availableParallelism(), 6)
 
 /** Where Node keeps what it has compiled, from version 22 on: every process reads the same program. */
 const compileCache = join(root, 'dist', '.compile-cache')
 
-/**
- * What starts, kills and watches processes has one of its own; it waits a lot, so others work beside it. So has what makes
- * ids at another time than now: within a process ids never go back, and those of the next file would not be of its time.
- */
-const isFault = (source) => source.startsWith('test/faults/')
-const ownProcess = ['src/kernel/ids.test.ts', 'src/platform/nodes/maintenance.test.ts', 'src/platform/postgres.test.ts']
-const isAlone = (source) => isFault(source) || /^test\/(interop\/|[^/]+$)/.test(source) || ownProcess.includes(source)
+const words = process.argv.slice(2)
+const own = ['--full', '--core', '--durations']
+const chosen = words.filter((word) => !word.startsWith('-'))
+const options = words.filter((word) => word.startsWith('-') && !own.includes(word))
+const isFull = words.includes('--full')
 
 /** Ctrl-C reaches the tests by itself; here it only must not end this process before it has cleaned up. */
 let interruptedBy = null
@@ -41,31 +42,27 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
 }
 
 try {
-  await prepare('test')
-  process.exitCode = await runTests()
+  const files = testFiles(chosen, { isCore: words.includes('--core') })
+  await prepare('test', { isBundled: startsPrograms(files) })
+  process.exitCode = await onServer((settings) => testRun(files, settings))
 } catch (problem) {
   say([problem.message, problem.details].filter(Boolean).join('\n'))
   process.exitCode = 1
 }
 
-async function runTests() {
-  const chosen = process.argv.slice(2).filter((argument) => !argument.startsWith('-'))
-  const options = process.argv.slice(2).filter((argument) => argument.startsWith('-'))
-  const files = testFiles(chosen)
-  if (process.env.DATABASE_URL) return testOn(process.env.DATABASE_URL, files, options)
-
+/** Runs the tests on the server of DATABASE_URL or on one that is started for them. */
+async function onServer(run) {
+  if (process.env.DATABASE_URL) return onTemplate(process.env.DATABASE_URL, run)
   const { startPostgres } = await import('../dist/src/platform/postgres.js')
   const { unsynced } = await import('../dist/test/database.js')
   const dir = await mkdtemp(join(tmpdir(), 'pamoja-test-'))
   try {
     // Started by root, PostgreSQL runs as another user, who has to reach its data in here.
     await chmod(dir, 0o755)
-    const postgres = await startPostgres({
-      dir,
-      settings: { ...unsynced, shared_buffers: '128MB', max_connections: '500' },
-    })
+    const settings = { ...unsynced, shared_buffers: '128MB', max_connections: '500' }
+    const postgres = await startPostgres({ dir, settings })
     try {
-      return await testOn(postgres.url, files, options)
+      return await onTemplate(postgres.url, run)
     } finally {
       await postgres.stop()
     }
@@ -74,126 +71,71 @@ async function runTests() {
   }
 }
 
-/** The tables are made once; each file of tests copies them. */
-async function testOn(databaseUrl, files, options) {
+/** The tables are made once; each installation copies them. */
+async function onTemplate(databaseUrl, run) {
   const { createTemplate } = await import('../dist/test/database.js')
   const template = await createTemplate(databaseUrl)
-  const settings = { PAMOJA_TEST_DATABASE_URL: databaseUrl, PAMOJA_TEST_TEMPLATE: template.name }
   try {
-    return await testTwice(files, options, settings)
+    return await run({ PAMOJA_TEST_DATABASE_URL: databaseUrl, PAMOJA_TEST_TEMPLATE: template.name })
   } finally {
     await template.drop()
   }
 }
 
-/** Test files as their sources, so that output of a deleted test is never run. */
-function testFiles(chosen) {
-  const all = [...sourceFiles('src'), ...sourceFiles('test')].filter((file) => file.endsWith('.test.ts'))
-  const missed = chosen.find((part) => !all.some((file) => isMeant(file, part)))
-  if (missed) throw new Error(`No test file matches ${missed}.`)
-  return chosen.length === 0 ? all : all.filter((file) => chosen.some((part) => isMeant(file, part)))
-}
-
-function isMeant(file, part) {
-  return file.includes(
-    part
-      .replace(/^\.\//, '')
-      .replace(/^dist\//, '')
-      .replace(/\.js$/, '.ts'),
-  )
+async function testRun(files, settings) {
+  const scratch = await mkdtemp(join(tmpdir(), 'pamoja-tests-'))
+  const report = join(scratch, 'report.json')
+  const seed = process.env.PAMOJA_TEST_SEED ?? String(randomInt(2 ** 31))
+  say(`Properties begin with PAMOJA_TEST_SEED=${seed}${isFull ? '' : ' and have a quarter of their runs'}.`)
+  // Options may choose tests by their names, which are those of the files only if each file is run by itself.
+  const isSeparate = options.length > 0
+  try {
+    const entries = isSeparate ? files.map(compiledFrom) : await shareProcesses(files, scratch)
+    const code = await runNode(entries, report, {
+      ...settings,
+      PAMOJA_TEST_SEED: seed,
+      PAMOJA_TEST_FULL: String(isFull),
+      PAMOJA_TEST_SEPARATE: String(isSeparate),
+    })
+    const result = JSON.parse(await readFile(report, 'utf8').catch(() => '{}'))
+    if (words.includes('--durations') && code === 0) await writeDurations(result.milliseconds)
+    await tell(files, result, isSeparate)
+    return code
+  } finally {
+    await rm(scratch, { recursive: true, force: true })
+  }
 }
 
 function compiledFrom(source) {
   return join(root, 'dist', source.replace(/\.ts$/, '.js'))
 }
 
-/**
- * With `CI=true`, files in which something failed are run once more, one at a time: what fails twice has failed. Everywhere
- * else the first failure counts.
- */
-async function testTwice(files, options, settings) {
-  const scratch = await mkdtemp(join(tmpdir(), 'pamoja-tests-'))
-  const list = join(scratch, 'failed')
-  try {
-    // Options may choose tests by their names, which are those of the files only if each file is run by itself.
-    const entries = files.length > 1 && options.length === 0 ? await shareProcesses(files, scratch) : separately(files)
-    const code = await testRun([...entries.keys()], options, settings, list)
-    if (code === 0 || interruptedBy) return code
-    const failed = (await readFile(list, 'utf8').catch(() => '')).split('\n')
-    for (const entry of failed.filter((name) => entries.has(name) && name.startsWith(scratch)))
-      say(`${entry} had the tests of ${entries.get(entry).join(', ')}`)
-    if (process.env.CI !== 'true') return code
-    const again = filesOf(failed, entries)
-    if (again.length === 0 || again.length === files.length) return code
-    say(`\nOnce more, because something in them failed: ${again.join(', ')}\n`)
-    return await testRun([...separately(again).keys()], ['--test-concurrency=1', ...options], settings, list)
-  } finally {
-    await rm(scratch, { recursive: true, force: true })
-  }
-}
-
-/** What Node is told to run, and the sources of the tests in it. */
-function separately(files) {
-  return new Map(files.map((source) => [compiledFrom(source), [source]]))
-}
-
-/**
- * Puts files into processes of about the same length, going by how long the sources are. Those that wait and those that
- * work take turns, and the longest waits come first. Node sorts what it is to run by name, so the names are numbers.
- */
+/** Writes what each process is to run. Node sorts what it is given by name, so the names are numbers. */
 async function shareProcesses(files, scratch) {
-  const alone = [...files.filter(isFault), ...files.filter((source) => isAlone(source) && !isFault(source))].map(
-    (source) => [source],
-  )
-  const groups = balanced(files.filter((source) => !isAlone(source)))
-  const entries = new Map()
-  for (let i = 0; i < Math.max(alone.length, groups.length); i++) {
-    for (const sources of [alone[i] ?? [], groups[i] ?? []]) {
-      if (sources.length === 0) continue
-      const entry = join(scratch, `${String(entries.size + 1).padStart(3, '0')}.mjs`)
-      const listed = sources.map((source) => ({ source, compiled: compiledFrom(source) }))
-      const helper = pathToFileURL(join(root, 'dist/test/together.js')).href
-      await writeFile(entry, `import { together } from '${helper}'\nawait together(${JSON.stringify(listed)})\n`)
-      entries.set(entry, sources)
-    }
+  const helper = pathToFileURL(join(root, 'dist/test/together.js')).href
+  const entries = []
+  for (const sources of processesOf(files, groups)) {
+    const entry = join(scratch, `${String(entries.length + 1).padStart(3, '0')}.mjs`)
+    const listed = sources.map((source) => ({ source, compiled: compiledFrom(source) }))
+    await writeFile(entry, `import { together } from '${helper}'\nawait together(${JSON.stringify(listed)})\n`)
+    entries.push(entry)
   }
   return entries
 }
 
-function balanced(files) {
-  const count = Math.max(Math.ceil(files.length / filesTogether), Math.min(files.length, processesAtOnce))
-  const groups = Array.from({ length: count }, () => ({ sources: [], bytes: 0 }))
-  const sized = files.map((source) => ({ source, bytes: statSync(join(root, source)).size }))
-  for (const { source, bytes } of sized.sort((a, b) => b.bytes - a.bytes)) {
-    const shortest = groups.reduce((least, group) => (group.bytes < least.bytes ? group : least))
-    shortest.sources.push(source)
-    shortest.bytes += bytes
-  }
-  return groups.map(({ sources }) => sources)
-}
-
-/** The sources that failures name: as the test that stands for a file, as the file, or as the process that ended too soon. */
-function filesOf(failed, entries) {
-  const named = new Set(failed.flatMap((name) => entries.get(name) ?? [relative(root, name), name]))
-  return [...entries.values()]
-    .flat()
-    .filter((source) => named.has(source) || named.has(relative(root, compiledFrom(source))))
-}
-
-function testRun(files, options, settings, failedFiles) {
+function runNode(entries, report, settings) {
   if (interruptedBy) return 1
+  const isLimited = options.some((option) => option.startsWith('--test-concurrency'))
   const command = [
     '--enable-source-maps',
     '--test',
-    ...(options.some((option) => option.startsWith('--test-concurrency'))
-      ? []
-      : [`--test-concurrency=${processesAtOnce}`]),
+    ...(isLimited ? [] : [`--test-concurrency=${processesAtOnce}`]),
     '--test-reporter=spec',
     '--test-reporter-destination=stdout',
-    `--test-reporter=${join(root, 'tools/failed-files.mjs')}`,
-    `--test-reporter-destination=${failedFiles}`,
+    `--test-reporter=${join(root, 'tools/test-report.mjs')}`,
+    `--test-reporter-destination=${report}`,
     ...options,
-    ...files,
+    ...entries,
   ]
   return new Promise((resolve, reject) => {
     tests = spawn(process.execPath, command, { cwd: root, env: testEnvironment(settings), stdio: 'inherit' })
@@ -209,4 +151,26 @@ function testEnvironment(settings) {
     ([name]) => !outside.includes(name) && (!name.startsWith('PAMOJA_') || name.startsWith('PAMOJA_TEST_')),
   )
   return { ...Object.fromEntries(kept), NODE_ENV: 'test', NODE_COMPILE_CACHE: compileCache, ...settings }
+}
+
+/** Says at the end how many of how many; PAMOJA_TEST_COUNTS names a file for those who add up several runs. */
+async function tell(files, { passed = 0, failed = 0, skipped = 0, milliseconds = {}, failedFiles = [] }, isSeparate) {
+  const broken = [...new Set(failedFiles)]
+  for (const file of broken) say(`failed: ${file}`)
+  const whole = isSeparate ? files.length - broken.length : Object.keys(milliseconds).length - broken.length
+  const all = passed + failed + skipped
+  process.stdout.write(`\n${whole} of ${files.length} files and ${passed} of ${all} tests passed.\n`)
+  const line = `${passed} passed, ${failed} failed, ${skipped} skipped\n`
+  process.stdout.write(line)
+  if (process.env.PAMOJA_TEST_COUNTS) await appendFile(process.env.PAMOJA_TEST_COUNTS, line)
+}
+
+/** Files of this run are measured anew; the others that there still are stay as they were. */
+async function writeDurations(milliseconds) {
+  const known = JSON.parse(await readFile(durationsFile, 'utf8').catch(() => '{}'))
+  const all = testFiles([]).flatMap((file) => {
+    const ms = milliseconds[file] ?? known[file]
+    return ms === undefined ? [] : [[file, ms]]
+  })
+  await writeFile(durationsFile, `${JSON.stringify(Object.fromEntries(all), null, 2)}\n`)
 }

@@ -44,6 +44,12 @@ export function isInRange(address: Address, range: AddressRange): boolean {
   return address.version === range.version && address.bits >> range.freeBits === range.prefix
 }
 
+/** Whether every address of the first range is also one of the second. */
+export function isPartOf(inner: AddressRange, outer: AddressRange): boolean {
+  if (inner.version !== outer.version || inner.freeBits > outer.freeBits) return false
+  return inner.prefix >> (outer.freeBits - inner.freeBits) === outer.prefix
+}
+
 export function classOfAddress(address: Address): AddressClass {
   if (isInAny(address, loopback)) return 'loopback'
   if (isInAny(address, forbidden)) return 'forbidden'

@@ -6,9 +6,14 @@ import { AppError, type ErrorCode, errors } from './errors.ts'
 const catalogue = Object.entries(errors)
 
 test('every message says what to do, in a sentence or two', () => {
-  const whatToDo = /\b(send|see|use|give|ask|top up|repeat|check|read|wait|write|phone numbers are)\b/i
+  const whatToDo =
+    /\b(add|ask|begin|buy|change|check|choose|close|create|delete|give|open|read|remove|repeat|see|send|start|top up|try|upload|use|verify|wait|write|phone numbers are)\b/i
   for (const [code, [, message]] of catalogue) {
-    assert.match(message, whatToDo, code)
+    assert.match(
+      message,
+      whatToDo,
+      `${code} does not say what to do, or says it with a verb that this test does not know`,
+    )
     assert.match(message, /^[A-Z].*\.$/, code)
     assert.ok(message.length <= 140, `${code}: ${message.length} characters`)
   }
@@ -21,7 +26,7 @@ test('no message says anything of the inside', () => {
 
 test('the status of a code is one that HTTP clients understand', () => {
   for (const [code, [status]] of catalogue)
-    assert.ok([400, 401, 402, 403, 404, 405, 409, 413, 415, 422, 429, 500, 503].includes(status), code)
+    assert.ok([400, 401, 402, 403, 404, 405, 409, 410, 413, 415, 416, 422, 429, 500, 503].includes(status), code)
   assert.equal(new Set(catalogue.map(([, [, message]]) => message)).size, catalogue.length, 'no two codes say the same')
 })
 

@@ -9,7 +9,7 @@ import type { Tenant } from '../platform/tenant.ts'
 import { rollUp } from './rollups.ts'
 import { verifyLedger } from './verify.ts'
 
-const database = await createTestDatabase(['0001_platform.sql', '0002_ledger.sql', '0044_charge_costs.sql'])
+const database = await createTestDatabase(['platform', 'ledger'])
 const db = database.connect()
 after(() => database.drop())
 // Part of the damage below is such that PostgreSQL itself would refuse it.

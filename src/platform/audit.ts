@@ -7,7 +7,7 @@ import type { Window } from './page.ts'
 import { mine, type Tenant } from './tenant.ts'
 
 /** Any number of entries, of any accounts. */
-const insert = statement<{ items: string }, object>(
+const insert = statement.tenant<{ buckets: readonly number[]; items: string }, object>(
   'platform.record',
   `select platform.record(array(select i from jsonb_populate_recordset(null::platform.audit_item, $items::jsonb) i))`,
 )
@@ -44,7 +44,9 @@ export async function recordAs(
 
 /** Notes several changes at once, whoever made them. */
 export async function recordAll(tx: Queryable, changes: readonly Change[]): Promise<void> {
-  if (changes.length > 0) await tx.query(insert, { items: JSON.stringify(changes.map(itemOf)) })
+  if (changes.length === 0) return
+  const buckets = changes.map(({ by }) => by.tenant.bucket)
+  await tx.query(insert, { buckets, items: JSON.stringify(changes.map(itemOf)) })
 }
 
 export interface Change {
@@ -72,7 +74,7 @@ export interface AuditEntry {
   request_id: string
 }
 
-const listEntries = statement<
+const listEntries = statement.tenant<
   Tenant &
     Bounds & { action: string | null; target: string | null; after: string | null; descending: boolean; limit: number },
   AuditEntry

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { crc32 } from 'node:zlib'
 import fc from 'fast-check'
+import { runs } from '../../test/properties.ts'
 import { eventually, startWorld, type World } from '../../test/world.ts'
 import { AppError } from '../kernel/errors.ts'
 import {
@@ -53,7 +54,7 @@ test('a key with one changed character is refused without asking anyone', () => 
       assert.notEqual(other, key[at])
       assert.equal(isWellFormedKey(key.slice(0, at) + other + key.slice(at + 1)), false)
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
 })
 
@@ -160,6 +161,9 @@ test('when the line between the nodes was cut nothing is remembered', async () =
       name: 'test.cut',
       text: `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query ilike 'listen%'`,
       parameters: [],
+      where: 'home',
+      changes: false,
+      joinsHome: false,
     },
     {},
   )

@@ -234,14 +234,17 @@ export function hashOf(key: string): Buffer {
 }
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-const keyForm = /^pmj_(?:test|live)_[0-9A-Za-z]{38}$/
+const keyForm = /^pmj_(?:test|live|operator)_[0-9A-Za-z]{38}$/
+
+/** Word in a key that says what it is for: an operator key is a live key with the operator scope. */
+export type KeyWord = Environment | 'operator'
 
 /** A new key: 32 random base62 characters (190 bits) and 6 of checksum, so that a mistyped key never reaches the store. */
-export function newKey(environment: Environment, randomBytes: (size: number) => Buffer): string {
+export function newKey(word: KeyWord, randomBytes: (size: number) => Buffer): string {
   let body = ''
   while (body.length < 32)
     for (const byte of randomBytes(48)) if (byte < 248 && body.length < 32) body += base62[byte % 62]
-  const start = `pmj_${environment}_${body}`
+  const start = `pmj_${word}_${body}`
   return start + checksum(start)
 }
 

@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts'
 import { eventually } from '../../test/eventually.ts'
+import { runs } from '../../test/properties.ts'
 import { AppError } from '../kernel/errors.ts'
 import { newUuid } from '../kernel/ids.ts'
 import { systemClock } from './clock.ts'
@@ -50,7 +51,7 @@ const functions = `
     return query select i.name, pg_backend_pid() from unnest(items) i;
   end $$`
 
-const echo = operation(
+const echo = operation.home(
   'trial.echo',
   {
     a: 'smallint',
@@ -76,7 +77,7 @@ const echo = operation(
     node: 'uuid',
   },
 )
-const write = operation('trial.write', { name: 'text', fault: 'text' }, { name: 'text', pid: 'int' })
+const write = operation.home('trial.write', { name: 'text', fault: 'text' }, { name: 'text', pid: 'int' })
 
 const nothing = { a: null, b: null, c: null, d: null, e: null, f: null, g: null, h: null, i: null }
 
@@ -167,7 +168,7 @@ test('any text, number, moment and bytes come back from a batch, each to its own
         items.map((one) => ({ ...one, node: nodeId })),
       )
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   )
 })
 

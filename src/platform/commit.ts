@@ -13,6 +13,7 @@ export type { Columns, RowOf }
 export interface Operation<Item extends Columns, Verdict extends Columns> {
   readonly name: string
   readonly text: string
+  readonly where: 'tenant' | 'home'
   readonly takes: Item
   readonly gives: Verdict
 }
@@ -20,14 +21,29 @@ export interface Operation<Item extends Columns, Verdict extends Columns> {
 /** Every operation of the program, for the test that asks PostgreSQL to describe each of them. */
 export const operations = new Map<string, Operation<Columns, Columns>>()
 
-/** Declares an operation: the SQL function it calls, the columns of its `_item` type in their order, and of a verdict. */
-export function operation<Item extends Columns, Verdict extends Columns>(
+/**
+ * Declares an operation: the SQL function it calls, the columns of its `_item` type in their order, and of a verdict. Each item
+ * of a tenant's names its bucket (see `Where` in db.ts).
+ */
+export const operation = {
+  tenant: <Item extends Columns & { bucket: 'smallint' }, Verdict extends Columns>(
+    sqlFunction: string,
+    takes: Item,
+    gives: Verdict,
+  ) => declared('tenant', sqlFunction, takes, gives),
+  home: <Item extends Columns, Verdict extends Columns>(sqlFunction: string, takes: Item, gives: Verdict) =>
+    declared('home', sqlFunction, takes, gives),
+}
+
+function declared<Item extends Columns, Verdict extends Columns>(
+  where: 'tenant' | 'home',
   sqlFunction: string,
   takes: Item,
   gives: Verdict,
 ): Operation<Item, Verdict> {
   const made = {
     name: sqlFunction,
+    where,
     text: `select * from ${sqlFunction}($1::uuid, $2::${sqlFunction}_item[])`,
     takes,
     gives,
@@ -53,9 +69,17 @@ export async function commitAllIn<Item extends Columns, Verdict extends Columns>
   operation: Operation<Item, Verdict>,
   items: readonly RowOf<Item>[],
 ): Promise<RowOf<Verdict>[]> {
-  const { name, text } = operation
-  const call: Statement<{ node: string; items: Buffer }, RowOf<Verdict>> = { name, text, parameters: ['node', 'items'] }
-  return tx.query(call, { node, items: encodeItems(operation.takes, items) })
+  const { name, text, where } = operation
+  const buckets = items.map((item) => Number(item.bucket ?? -1))
+  const call: Statement<{ node: string; items: Buffer; buckets: readonly number[] }, RowOf<Verdict>, typeof where> = {
+    name,
+    text,
+    where,
+    changes: true,
+    joinsHome: false,
+    parameters: ['node', 'items'],
+  }
+  return tx.query(call, { node, buckets, items: encodeItems(operation.takes, items) })
 }
 
 /** How many items one commit takes, and how many may wait for it before callers are told to come back later. */

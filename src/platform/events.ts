@@ -174,7 +174,7 @@ export interface DeliveryOfEvent {
   readonly response_status: number | null
 }
 
-const insert = statement<
+const insert = statement.tenant<
   Tenant & {
     id: string
     type: string
@@ -196,13 +196,13 @@ const insert = statement<
 
 const itemColumns = { bucket: 'smallint', account: 'uuid', environment: 'text', ...eventColumns } as const
 
-const insertMany = statement<{ items: Buffer }, { deliveries: (string | null)[] | null }>(
-  'events.emit_many',
-  'select events.emit($items::events.event_item[]) as deliveries',
-)
+const insertMany = statement.tenant<
+  { buckets: readonly number[]; items: Buffer },
+  { deliveries: (string | null)[] | null }
+>('events.emit_many', 'select events.emit($items::events.event_item[]) as deliveries')
 
-const insertTwins = statement<
-  { items: Buffer; types: readonly string[]; heads: readonly string[] },
+const insertTwins = statement.tenant<
+  { buckets: readonly number[]; items: Buffer; types: readonly string[]; heads: readonly string[] },
   { deliveries: (string | null)[] | null }
 >(
   'events.emit_twins',
@@ -257,7 +257,9 @@ export class Outbox {
       itemColumns,
       events.map(({ tenant, columns }) => ({ ...tenant, ...columns })),
     )
-    const { deliveries } = await one(tx.query(insertMany, { items }))
+    const { deliveries } = await one(
+      tx.query(insertMany, { buckets: events.map(({ tenant }) => tenant.bucket), items }),
+    )
     tx.afterCommit(() => events.forEach((event, i) => void this.begin(event, deliveries?.[i] ?? null)))
   }
 
@@ -265,7 +267,10 @@ export class Outbox {
   async emitWithin(tx: Tx, type: EventType, wide: NewEvent): Promise<NewEvent> {
     const narrow = this.prepareWithin(type, wide)
     const items = encodeItems(itemColumns, [{ ...wide.tenant, ...wide.columns }])
-    const { deliveries } = await one(tx.query(insertTwins, { items, types: [type.name], heads: [narrow.head] }))
+    const buckets = [wide.tenant.bucket]
+    const { deliveries } = await one(
+      tx.query(insertTwins, { buckets, items, types: [type.name], heads: [narrow.head] }),
+    )
     tx.afterCommit(() => [wide, narrow].forEach((event, i) => void this.begin(event, deliveries?.[i] ?? null)))
     return narrow
   }
@@ -372,7 +377,7 @@ export interface DatedEventRow extends EventRow {
 }
 
 /** Where no second name is asked for, rows are not searched for one. */
-const list = statement<
+const list = statement.tenant<
   Tenant & {
     from: string
     to: string
@@ -416,7 +421,7 @@ const list = statement<
     limit $limit::int + 1`,
 )
 
-const find = statement<Tenant & { id: string }, DatedEventRow>(
+const find = statement.tenant<Tenant & { id: string }, DatedEventRow>(
   'events.find',
   `select e.id, e.type, e.resource_id, e.body, e.request_id, e.created_at from events.events e
     where e.bucket = $bucket and e.account_id = $account and e.environment = $environment and e.id = $id::uuid

@@ -106,7 +106,9 @@ function mount(http: FastifyInstance, app: App, routes: readonly Route[], method
         continue
       }
       http.route({
-        method: route.method,
+        // Of a download Fastify would say that it has as many bytes as were not sent.
+        method: route.kind === 'download' ? ['GET', 'HEAD'] : route.method,
+        exposeHeadRoute: route.kind !== 'download',
         url: path,
         bodyLimit: route.bodyLimitBytes ?? maxBodyBytes,
         config: { compiled },

@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import type pg from 'pg'
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts'
+import { runs } from '../../test/properties.ts'
 import { encodeItems, type RowOf } from './items.ts'
 
 const columns = {
@@ -71,7 +72,7 @@ test('every column of every row arrives as it was given', async () => {
     fc.asyncProperty(fc.array(item, { maxLength: 20 }), async (items) => {
       assert.deepEqual((await understood(items)).map(comparable), items.map(comparable))
     }),
-    { numRuns: 150 },
+    { numRuns: runs(150) },
   )
 })
 

@@ -3,44 +3,28 @@
 // minute, in which nothing comes free by itself: what is admitted can then be counted exactly, however slow the machine.
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import fs from 'node:fs/promises'
-import os from 'node:os'
-import path from 'node:path'
-import { after, before, type TestContext, test } from 'node:test'
+import { after, type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
-import pg from 'pg'
+import { createTestDatabase } from '../../test/database.ts'
 import { eventually, patienceMs } from '../../test/eventually.ts'
+import { runs } from '../../test/properties.ts'
 import { Database, isUnavailable } from './db.ts'
 import { rateHeaders } from './limits/headers.ts'
 import { Ring } from './limits/ring.ts'
 import type { Policy, PolicyState } from './limits/share.ts'
 import { type Admission, Limits, type LimitsOptions } from './limits.ts'
 import { Signals } from './nodes/signals.ts'
-import { startPostgres } from './postgres.ts'
 
 const minuteMs = 60_000
 /** Far longer than a test: what a node then gets, it got because another gave it. */
 const endlessLeaseMs = 3_600_000
 const patient = { timeout: patienceMs(60_000) }
 
-let url = ''
-let cleanUp: () => Promise<void> = async () => {}
+const database = await createTestDatabase(['platform'])
+const { url } = database
 
-before(async () => {
-  const server = await testServer()
-  const name = `limits_${randomUUID().replaceAll('-', '')}`
-  await asAdministrator(server.url, `create database ${name}`)
-  cleanUp = async () => {
-    await asAdministrator(server.url, `drop database ${name} with (force)`)
-    await server.stop()
-  }
-  url = withDatabase(server.url, name)
-  const migration = await fs.readFile(new URL('../../../src/migrations/0004_limits.sql', import.meta.url), 'utf8')
-  await asAdministrator(url, `create schema platform; ${migration}`)
-})
-
-after(() => cleanUp())
+after(() => database.drop())
 
 test('a window never holds more than the limit, and nothing is refused that the limit allows', () => {
   const arrivals = fc.array(
@@ -71,7 +55,7 @@ test('a window never holds more than the limit, and nothing is refused that the 
         })
       },
     ),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
 })
 
@@ -374,7 +358,7 @@ test('the database never lets nodes hold more than the limit, whatever they ask 
         assert.equal(row.others, held.filter((slots, other) => other !== node && slots > 0).length)
       }
     }),
-    { numRuns: 40 },
+    { numRuns: runs(40) },
   )
 })
 
@@ -498,8 +482,7 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
 
 /** Who holds slots of a key, as the database sees it. */
 async function holders(key: string): Promise<{ node: string; slots: number; call: number }[]> {
-  return asAdministrator(
-    url,
+  return database.sql(
     `select holder.key as node, (holder.value ->> 'slots')::int as slots, (holder.value ->> 'call')::int as call
        from platform.rate_slots as held, jsonb_each(held.holders) as holder where held.key = $1`,
     [key],
@@ -517,39 +500,7 @@ async function lease(
   const keys = policies.map(({ key }) => key)
   const limits = policies.map(({ limit }) => limit)
   const windows = policies.map(({ windowMs }) => windowMs)
-  return asAdministrator(
-    url,
-    'select granted, free, others from platform.lease_slots($1, $2, 600000, $3, $4, $5, $6, $7)',
-    [...[node, call, keys, limits, windows, wanted, used]],
-  )
-}
-
-async function asAdministrator<R extends object>(address: string, sql: string, values?: unknown[]): Promise<R[]> {
-  const client = new pg.Client(address)
-  await client.connect()
-  try {
-    return (await client.query<R>(values ? { text: sql, values } : sql)).rows
-  } finally {
-    await client.end()
-  }
-}
-
-/** The server the suite was given, or one of our own. */
-async function testServer(): Promise<{ url: string; stop: () => Promise<void> }> {
-  const given = process.env.PAMOJA_TEST_DATABASE_URL
-  if (given) return { url: given, stop: async () => {} }
-  const dir = await fs.mkdtemp(path.join(os.tmpdir(), 'pamoja-limits-'))
-  const server = await startPostgres({ dir, settings: { shared_buffers: '16MB', fsync: 'off' } })
-  const stop = async (): Promise<void> => {
-    await server.stop()
-    await fs.rm(dir, { recursive: true, force: true })
-  }
-  return { url: server.url, stop }
-}
-
-/** The same address with another database in it. */
-function withDatabase(address: string, name: string): string {
-  const [, start, rest] = /^([a-z]+:\/\/[^/]*)\/[^?]*(.*)$/.exec(address) ?? []
-  assert.ok(start !== undefined, `not a database address: ${address}`)
-  return `${start}/${name}${rest}`
+  return database.sql('select granted, free, others from platform.lease_slots($1, $2, 600000, $3, $4, $5, $6, $7)', [
+    ...[node, call, keys, limits, windows, wanted, used],
+  ])
 }

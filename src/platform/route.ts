@@ -16,7 +16,7 @@ import { AppError, type ErrorCode } from '../kernel/errors.ts'
 import type { App } from './app.ts'
 import type { Scope } from './auth/scopes.ts'
 import type { Caller } from './auth.ts'
-import type { Tx } from './db.ts'
+import type { AcrossTx, Tx } from './db.ts'
 import type { Download } from './download.ts'
 import type { Keyed } from './http/idempotency.ts'
 import type { Message } from './http/streams.ts'
@@ -62,6 +62,22 @@ interface Declaration<P extends TSchema, Q extends TSchema, B extends TSchema, R
   /** Codes beyond those every route can answer. */
   errors?: readonly ErrorCode[]
   examples?: readonly Example<P, Q, B>[]
+  /**
+   * How something that the path or an example names comes to be; without it, by the first example of the collection's POST.
+   * `nothing`: what the path names is there for everybody.
+   */
+  needs?: Need | 'nothing'
+}
+
+/** A request that is made first, in the same account; the tests make it. */
+export interface Need {
+  readonly operation: string
+  /** Where its reply has the id for the path: `session_id`, `customer.customer_id`, `data.0.id`. */
+  readonly id?: string
+  /** In place of the body of its first example. */
+  readonly body?: object | ((nowMs: number) => object)
+  /** What it needs itself, beside what it says. */
+  readonly after?: Need
 }
 
 /** A file among the parts of a multipart body. */
@@ -264,7 +280,34 @@ export function write<
 ): Route {
   const { handle, ...rest } = declaration
   const transact = (app: App, input: Input<P, Q, B>, caller: Caller, prepared: T, conclude: Conclude<unknown>) =>
-    app.db.tx(async (tx) => {
+    app.db.tx(caller.tenant, async (tx) => {
+      const reply = await handle.call(declaration, app, tx, input, caller, prepared)
+      await conclude(tx, reply)
+      return reply
+    })
+  return { kind: 'write', ...rest, transact }
+}
+
+/**
+ * A write whose transaction also changes what belongs to no tenant, such as keys and prices, or to another one than the
+ * caller: the verbs of operators, and few others.
+ */
+export function writeAcross<
+  R extends TSchema,
+  P extends TSchema = Nothing,
+  Q extends TSchema = Nothing,
+  B extends TSchema = Nothing,
+  T = void,
+>(
+  declaration: Declaration<P, Q, B, R> & {
+    prepare?(app: App, input: Input<P, Q, B>, caller: Caller): Promise<T>
+    handle(app: App, tx: AcrossTx, input: Input<P, Q, B>, caller: Caller, prepared: T): Handled<R, false>
+    follow?(app: App, input: Input<P, Q, B>, caller: Caller, reply: Static<R>): Handled<R, false>
+  },
+): Route {
+  const { handle, ...rest } = declaration
+  const transact = (app: App, input: Input<P, Q, B>, caller: Caller, prepared: T, conclude: Conclude<unknown>) =>
+    app.db.acrossTx(async (tx) => {
       const reply = await handle.call(declaration, app, tx, input, caller, prepared)
       await conclude(tx, reply)
       return reply
@@ -361,7 +404,7 @@ export function multipart<
   ) => {
     received.state = 'unknown'
     try {
-      const made = await app.db.tx(async (tx) => {
+      const made = await app.db.tx(caller.tenant, async (tx) => {
         const reply = await handle.call(declaration, app, tx, input, caller, received.files)
         await conclude(tx, reply)
         return reply

@@ -12,7 +12,7 @@ import { bucketOf } from '../kernel/ids.ts'
 import { loadRootKeys, type RootKeys } from './secrets/root-keys.ts'
 import { type Owner, Secrets, signingKeyPlace } from './secrets.ts'
 
-const database = await createTestDatabase(['0001_platform.sql'])
+const database = await createTestDatabase(['platform'])
 const db = database.connect()
 const temporary = await fs.mkdtemp(path.join(os.tmpdir(), 'pamoja-secrets-'))
 
@@ -196,7 +196,7 @@ test('deleting the data keys of an account destroys its secrets', async () => {
 
 test('a new master key takes over everything, and then the old one can be thrown away', async () => {
   // Re-wrapping walks the whole database, so this test has one of its own.
-  const own = await createTestDatabase(['0001_platform.sql'])
+  const own = await createTestDatabase(['platform'])
   try {
     const [oldKey, freshKey] = [newKey(), newKey()]
     const before = new Secrets(own.connect(), await rootKeys(oldKey))

@@ -6,10 +6,12 @@ import { startWorkers } from '../../test/workers.ts'
 import { eventually, startWorld } from '../../test/world.ts'
 import { bucketOf, idOf, newUuid } from '../kernel/ids.ts'
 import { systemClock } from './clock.ts'
+import { Database, statement } from './db.ts'
 import { createLog } from './log.ts'
 import type { Tenant } from './tenant.ts'
+import { defaultLeaseSeconds, leaseSetting } from './work/lease.ts'
 import { failedJobs } from './work/queues.ts'
-import { type Job, leaseSeconds, type NewJob, type Outcome, type Run, Work } from './work.ts'
+import { type Job, type NewJob, type Outcome, type Run, Work } from './work.ts'
 
 interface Row {
   id: string
@@ -61,7 +63,7 @@ test('a job starts on the node that made it, from memory, as soon as it is writt
   const born = await rowOf(job)
   assert.equal(born?.owner, node)
   assert.equal(born?.attempt, 1)
-  assert.ok(born && born.due_in > 5 && born.due_in <= leaseSeconds, 'leased to the node that made it')
+  assert.ok(born && born.due_in > 5 && born.due_in <= defaultLeaseSeconds, 'leased to the node that made it')
   // Its lease keeps it from being polled: only its own node can start it, from the moment it is complete.
   work.begin(job)
   work.start({ node })
@@ -254,7 +256,7 @@ test('a long run keeps its lease, and nobody else begins it meanwhile', async ()
   })
   const job = await due('long')
   await until(async () => runs === 1, 'the run')
-  assert.ok(((await rowOf(job))?.due_in ?? 0) <= leaseSeconds, 'leased no longer than a new row is')
+  assert.ok(((await rowOf(job))?.due_in ?? 0) <= defaultLeaseSeconds, 'leased no longer than a new row is')
   await database.sql(`update work.jobs set run_at = now() + interval '3 seconds' where id = $1`, [job.id])
   await until(async () => ((await rowOf(job))?.due_in ?? 0) > 4, 'the lease to be extended')
   release.resolve()
@@ -502,6 +504,27 @@ test('an operator sees what was put aside, runs it again or gives it up', async 
   }
 })
 
+test('the lease is a setting, which SQL and the node that polls go by', async () => {
+  const world = await startWorld({ PAMOJA_JOB_LEASE_SECONDS: 3, PAMOJA_ROLES: ['api'] })
+  try {
+    const { work } = world.app
+    assert.equal(work.leaseSeconds, 3)
+    const asked = { url: world.databaseUrl, poolSize: 1, statementTimeoutMs: 0, applicationName: 'test' }
+    const seconds = async (sessionSettings: Readonly<Record<string, string>>) => {
+      const pool = new Database({ ...asked, sessionSettings }, () => undefined)
+      const [row] = await pool.query(currentLease, {})
+      await pool.close()
+      return row?.seconds
+    }
+    assert.equal(await seconds(leaseSetting(3)), 3)
+    assert.equal(await seconds(leaseSetting(defaultLeaseSeconds)), defaultLeaseSeconds)
+    const [own] = await world.app.db.query(currentLease, {})
+    assert.equal(own?.seconds, 3)
+  } finally {
+    await world.stop()
+  }
+})
+
 test('a job that was revived has all its attempts again', async () => {
   newNode({ started: true })
   handlers.set('revived', async () => ({ kind: 'retry', reason: 'still' }))
@@ -513,6 +536,11 @@ test('a job that was revived has all its attempts again', async () => {
   }, 'the failure')
   assert.equal(row.dead, false)
 })
+
+const currentLease = statement.home<object, { seconds: number }>(
+  'test.current_lease',
+  'select extract(epoch from work.lease())::int as seconds',
+)
 
 function newNode({ started = false, roles = ['dispatch'] }: { started?: boolean; roles?: string[] } = {}): {
   work: Work<Context>

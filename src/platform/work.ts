@@ -2,7 +2,7 @@
 // Jobs. A job row is written by the statement that made the need for it and removed by the one that met it. Rows are
 // born leased to the node that made them, which starts them from memory once its commit returns; the table is read only
 // for what is scheduled, failed or orphaned. A lease is `run_at` pushed forward: the jobs of a dead node fall due by
-// themselves, within leaseSeconds, and recovery is the ordinary poll.
+// themselves, within the lease, and recovery is the ordinary poll.
 import type { Static, TSchema } from 'typebox'
 import { backoffMs } from '../kernel/backoff.ts'
 import { bucketCount, buckets, newUuid, nilUuid } from '../kernel/ids.ts'
@@ -13,12 +13,11 @@ import { type Logger, messageOf } from './log.ts'
 import { mine, type Tenant, tenantOf } from './tenant.ts'
 import type { Trace, Tracer } from './tracing.ts'
 import { Lane, laneName, type Row } from './work/lane.ts'
-
-/** How long a job waits for a node that may have died before another takes it; work.lease() is the same in SQL. */
-export const leaseSeconds = 10
+import { defaultLeaseSeconds } from './work/lease.ts'
 
 const pollMs = 250
-const extendMs = 2_000
+/** How often leases are extended while one lasts. */
+const extensionsPerLease = 5
 /** How long a job waits that could not reach the database. */
 const awayMs = 1_000
 const maxClaim = 200
@@ -79,7 +78,7 @@ export interface NewJob {
   readonly trace: Trace | null
 }
 
-const add = statement<
+const add = statement.tenant<
   {
     bucket: number
     id: string
@@ -98,7 +97,7 @@ const add = statement<
                               $owner::uuid, $delayMs::bigint, $payload::jsonb)::work.job_item])`,
 )
 
-const claim = statement<
+const claim = statement.everywhere<
   { node: string; buckets: readonly number[]; lanes: string[]; limits: number[]; leases: number[] },
   Row
 >(
@@ -108,7 +107,7 @@ const claim = statement<
 )
 
 /** The same for one lane that is shared out: some of each account that waits, but for those that have their part. */
-const claimInTurn = statement<
+const claimInTurn = statement.everywhere<
   {
     node: string
     buckets: readonly number[]
@@ -127,7 +126,7 @@ const claimInTurn = statement<
 )
 
 /** Keeps the leases of jobs that are still running, fenced by their attempt. One that was settled meanwhile has no owner. */
-const extend = statement<
+const extend = statement.everywhere<
   { node: string; buckets: readonly number[]; ids: string[]; attempts: number[]; leases: number[] },
   object
 >(
@@ -136,19 +135,19 @@ const extend = statement<
 )
 
 /** Hands back what a stopping node has not finished: due at once, for whoever polls next. */
-const handBack = statement<{ node: string; buckets: readonly number[] }, object>(
+const handBack = statement.everywhere<{ node: string; buckets: readonly number[] }, object>(
   'work.hand_back',
   `update work.jobs set run_at = now(), owner = null where owner = $node and bucket = any($buckets::smallint[])`,
 )
 
 /** The same for some jobs, fenced by their attempt. */
-const handBackSome = statement<{ node: string; buckets: readonly number[]; ids: string[]; attempts: number[] }, object>(
-  'work.hand_back_some',
-  'select work.hand_back($node::uuid, $buckets::smallint[], $ids::uuid[], $attempts::int[])',
-)
+const handBackSome = statement.everywhere<
+  { node: string; buckets: readonly number[]; ids: string[]; attempts: number[] },
+  object
+>('work.hand_back_some', 'select work.hand_back($node::uuid, $buckets::smallint[], $ids::uuid[], $attempts::int[])')
 
 /** Another node has no business with the jobs of a place that this one alone serves: they are due at once. */
-const takeFromOthers = statement<{ node: string; buckets: readonly number[]; lane: string }, object>(
+const takeFromOthers = statement.everywhere<{ node: string; buckets: readonly number[]; lane: string }, object>(
   'work.take_from_others',
   `update work.jobs set run_at = now(), owner = null
     where lane = $lane and lane like '%@%' and owner is not null and owner <> $node::uuid and run_at < 'infinity'
@@ -156,20 +155,20 @@ const takeFromOthers = statement<{ node: string; buckets: readonly number[]; lan
 )
 
 /** A test account's clock moved: what waits for it (not what is being run) falls due that much earlier. */
-const bringForward = statement<Tenant & { ms: number }, object>(
+const bringForward = statement.tenant<Tenant & { ms: number }, object>(
   'work.bring_forward',
   `update work.jobs set run_at = run_at - $ms::bigint * interval '1 millisecond'
     where ${mine} and owner is null
       and run_at < 'infinity'`,
 )
 
-export const settle = operation(
+export const settle = operation.tenant(
   'work.settle',
   { bucket: 'smallint', id: 'uuid', attempt: 'int', delay_ms: 'bigint', error: 'text' },
   { settled: 'boolean' },
 )
 
-const move = operation(
+const move = operation.tenant(
   'work.move',
   {
     bucket: 'smallint',
@@ -193,6 +192,8 @@ export interface WorkOptions<Context> {
   /** Roles this node plays; jobs of other roles are left to other nodes. */
   roles: readonly string[]
   tracer?: Tracer | null
+  /** What work.lease() gives in the sessions of `db` and of the committer; 10 unless told. */
+  leaseSeconds?: number
 }
 
 /** A job in this node's memory. */
@@ -206,6 +207,7 @@ interface Held {
 
 export class Work<Context> {
   readonly #options: WorkOptions<Context>
+  readonly leaseSeconds: number
   readonly #lanes = new Map<string, Lane<Job<Context>>>()
   /** What this node has leased, whether it runs or waits. */
   readonly #held = new Map<string, Held>()
@@ -217,6 +219,7 @@ export class Work<Context> {
 
   constructor(options: WorkOptions<Context>) {
     this.#options = options
+    this.leaseSeconds = options.leaseSeconds ?? defaultLeaseSeconds
     for (const job of options.jobs) this.#open(job, null)
   }
 
@@ -308,6 +311,7 @@ export class Work<Context> {
   start(context: Context): void {
     this.#context = context
     if (this.#lanes.size === 0) return
+    const extendMs = (this.leaseSeconds * 1_000) / extensionsPerLease
     this.#timers = [setInterval(() => this.poke(), pollMs), setInterval(() => void this.#extendHeld(), extendMs)]
     for (const timer of this.#timers) timer.unref()
     for (const lane of this.#lanes.values()) this.#fill(lane)
@@ -381,7 +385,7 @@ export class Work<Context> {
       buckets,
       lanes: room.map(({ lane }) => lane.name),
       limits: room.map(({ most }) => most),
-      leases: room.map(() => leaseSeconds),
+      leases: room.map(() => this.leaseSeconds),
     })
     this.#claimed(rows)
     const full = room.filter(({ lane, most }) => rows.filter((row) => row.lane === lane.name).length === most)
@@ -395,7 +399,7 @@ export class Work<Context> {
       buckets,
       lane: lane.name,
       most,
-      lease: leaseSeconds,
+      lease: this.leaseSeconds,
       since: lane.lastAccount,
       passedOver,
     })
@@ -536,7 +540,7 @@ export class Work<Context> {
       buckets: jobs.map(({ bucket }) => bucket),
       ids: jobs.map(({ id }) => id),
       attempts: jobs.map(({ attempt }) => attempt),
-      leases: jobs.map(() => leaseSeconds),
+      leases: jobs.map(() => this.leaseSeconds),
     })
   }
 

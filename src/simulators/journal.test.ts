@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
+import { runs } from '../../test/properties.ts'
 import { type BookOptions, Journal } from './journal.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'pamoja-journal-'))
@@ -75,7 +76,7 @@ test('wherever a kill cut the file, all whole lines are read, and what is writte
         assert.deepEqual(new Map(open(file).book.entries()), expected.set('next', { amount: -1 }))
       },
     ),
-    { numRuns: 50 },
+    { numRuns: runs(50) },
   )
 })
 

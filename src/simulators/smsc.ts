@@ -78,6 +78,8 @@ export interface SmscSimulatorOptions {
   primary?: string
   /** From the submit to the receipt; a second unless told. */
   delayMs?: number
+  /** How long an answer of the other side is waited for before its session is given up; ten seconds unless told. */
+  responseTimeoutMs?: number
   /** The time of day, for the dates in receipts; without it they are zeros. */
   now?(): number
   /** Where messages under way are kept; in memory only without it. */
@@ -167,7 +169,7 @@ export class SmscSimulator {
       host: options.host ?? '127.0.0.1',
       port: options.port ?? 0,
       systemId: 'SIMULATOR',
-      responseTimeoutMs: 10_000,
+      responseTimeoutMs: options.responseTimeoutMs ?? 10_000,
       authenticate: (systemId, password) => simulator.#authenticate(systemId, password),
       onSubmit: (session, message) => simulator.#submit(session, message),
       onQuery: async (_session, { messageId }) => simulator.#query(messageId),

@@ -10,6 +10,7 @@ import { acquirer as kind } from '../../src/areas/payments/carriers/acquirer.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { disputeHelperPath, signNotice } from '../../src/protocols/acquirer.ts'
 import { eventually } from '../eventually.ts'
+import { runs } from '../properties.ts'
 import { type Answer, connectTo, matches, type Settings, startScripted, startSimulators } from './provider.ts'
 
 const { acquirer: settings = {} } = await startSimulators()
@@ -70,7 +71,7 @@ test('what was set aside is captured or given up, never both, and the books agre
         assert.equal(BigInt(taken), expected === 'paid' ? units * 100n : 0n)
       },
     ),
-    { numRuns: 25 },
+    { numRuns: runs(25) },
   )
 })
 

@@ -23,7 +23,7 @@ after(async () => {
 })
 
 before(async () => {
-  installation = await startInstallation({ nodes: 1 })
+  installation = await startInstallation({ nodes: 1, environment: { PAMOJA_JOB_LEASE_SECONDS: '2' } })
   cleanUp.push(() => installation.stop())
 })
 

@@ -44,7 +44,11 @@ export async function startTrade(): Promise<Trade> {
   const installation = await startInstallation({
     nodes: 1,
     database: 'shared',
-    environment: { PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: String(timeScale) },
+    environment: {
+      PAMOJA_RATE_LIMITS: 'off',
+      PAMOJA_SANDBOX_TIME_SCALE: String(timeScale),
+      PAMOJA_JOB_LEASE_SECONDS: '2',
+    },
   })
   after(() => installation.stop())
   const entered = await installation.operator().post('/v1/operator/payments/providers', {

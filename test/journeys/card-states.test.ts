@@ -18,6 +18,7 @@ import { one } from '../../src/platform/db.ts'
 import { busyAtCapture, intentOf } from '../acquirer.ts'
 import { startMarket } from '../market.ts'
 import { settled } from '../paying.ts'
+import { runs } from '../properties.ts'
 import { eventually, startWorld, tenantOf, type World } from '../world.ts'
 
 const { world, sql } = await startMarket(0.1)
@@ -164,7 +165,7 @@ test('verdicts in any order, twice and late: money comes at most once, and each 
           assert.equal(body.redirect_url !== undefined, status === 'requires_action')
         },
       ),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     )
   } finally {
     await alone.stop()
@@ -190,7 +191,7 @@ async function orphan({ app, account }: World) {
   const tenant = tenantOf({ id })
   const occasion = { tenant, receivedMs: nowMs, nowMs, requestId: null }
   const wish = { input: { ...order, card: visa }, occasion, sendsInline: true, purpose: collection }
-  const { id: payment } = await app.db.tx((tx) => accept(app, tx, wish))
+  const { id: payment } = await app.db.acrossTx((tx) => accept(app, tx, wish))
   const found = await app.db.query(attemptOfPayment, { ...tenant, payment })
   return { client, tenant, attempt: found[0]?.id ?? '', payment: idOf('payment', payment) }
 }

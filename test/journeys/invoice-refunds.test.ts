@@ -7,6 +7,7 @@ import pg from 'pg'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import { advance, becomes, dayS, nairobi, plan, subscriptions, tells, toldTimes } from '../billing.ts'
 import type { Client } from '../client.ts'
+import { runs } from '../properties.ts'
 import { type Account, eventually, startWorld, type World } from '../world.ts'
 
 let world: World
@@ -158,7 +159,7 @@ test('however it is paid and given back, what is due and what was paid add up', 
         )
       }
     }),
-    { numRuns: 5 },
+    { numRuns: runs(5) },
   )
 })
 

@@ -13,6 +13,7 @@ import { one } from '../../src/platform/db.ts'
 import { type Client, refusal } from '../client.ts'
 import { startMarket } from '../market.ts'
 import { settled } from '../paying.ts'
+import { runs } from '../properties.ts'
 import { eventually, tenantOf } from '../world.ts'
 
 const { world, sql, receiver } = await startMarket(0.05)
@@ -505,12 +506,14 @@ test('numbers have no gaps and none comes twice, whoever finalises at once and w
         items: [{ description: 'x', unit_amount: 1 }],
       }
       const drafts = await Promise.all(
-        aborts.map(() => world.app.db.tx((tx) => createInvoice(world.app, tx, occasion, { ...wanted, open: false }))),
+        aborts.map(() =>
+          world.app.db.acrossTx((tx) => createInvoice(world.app, tx, occasion, { ...wanted, open: false })),
+        ),
       )
       await Promise.all(
         drafts.map((draft, i) =>
           world.app.db
-            .tx(async (tx) => {
+            .acrossTx(async (tx) => {
               await openInvoice(world.app, tx, occasion, draft)
               if (aborts[i]) throw new Error('given up')
             })
@@ -531,7 +534,7 @@ test('numbers have no gaps and none comes twice, whoever finalises at once and w
         assert.equal(status, aborts[i] ? 'draft' : 'open')
       })
     }),
-    { numRuns: 5 },
+    { numRuns: runs(5) },
   )
 })
 

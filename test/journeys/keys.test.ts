@@ -116,6 +116,57 @@ test('a key cannot give what it does not have', async () => {
   )
 })
 
+test('a key that ends, or is bound to addresses, makes no key that lives longer or reaches wider', async () => {
+  const { client } = await world.account()
+  const bound = { expires_at: '2099-01-01T00:00:00Z', allowed_ips: ['127.0.0.0/8', '::1'] }
+  const { body: own } = await client.post('/v1/api-keys', { name: 'Contractor', ...bound })
+  const holder = world.stranger.as(own.key)
+  const { body: heir } = await holder.post('/v1/api-keys', { name: 'Heir' })
+  assert.deepEqual([heir.expires_at, heir.allowed_ips], ['2099-01-01T00:00:00.000Z', bound.allowed_ips])
+  const narrower = { expires_at: '2098-01-01T00:00:00Z', allowed_ips: ['127.0.0.1'] }
+  assert.equal((await holder.post('/v1/api-keys', { name: 'Narrower', ...narrower })).status, 201)
+  for (const wider of [
+    { expires_at: '2100-01-01T00:00:00Z' },
+    { allowed_ips: ['0.0.0.0/0'] },
+    { allowed_ips: ['::2'] },
+  ]) {
+    assert.equal((await holder.post('/v1/api-keys', { name: 'Wider', ...wider })).status, 403)
+    assert.equal((await holder.patch(`/v1/api-keys/${own.id}`, wider)).status, 403)
+  }
+  const { body: endless } = await holder.patch(`/v1/api-keys/${own.id}`, { expires_at: null, allowed_ips: [] })
+  assert.deepEqual([endless.expires_at, endless.allowed_ips], [heir.expires_at, heir.allowed_ips])
+  const { body: successor } = await holder.post(`/v1/api-keys/${own.id}/rotate`, {})
+  assert.deepEqual([successor.expires_at, successor.allowed_ips], [heir.expires_at, heir.allowed_ips])
+})
+
+test('a key inherits the rate limit that the operator gave its maker', async () => {
+  const { client } = await world.account()
+  const { body: me } = await client.get('/v1/auth/whoami')
+  await world.operator.patch(`/v1/operator/api-keys/${me.key_id}`, { rate_limit_per_second: 50 })
+  const limited = await eventually(async () => {
+    const { body } = await client.post('/v1/api-keys', { name: 'Next' })
+    return body.rate_limit_per_second === 50
+  }, 'a key with the same limit')
+  assert.ok(limited)
+})
+
+test('a key neither changes nor revokes one that may do more than itself', async () => {
+  const { client } = await world.account()
+  const { body: strong } = await client.post('/v1/api-keys', { name: 'Strong', scopes: ['payouts:write'] })
+  const { body: weak } = await client.post('/v1/api-keys', { name: 'Weak', scopes: ['keys:write'] })
+  const holder = world.stranger.as(weak.key)
+  const changed = await holder.patch(`/v1/api-keys/${strong.id}`, { scopes: ['keys:read'] })
+  assert.deepEqual([changed.status, changed.body.error.required_scope], [403, 'payouts:write'])
+  assert.equal((await holder.delete(`/v1/api-keys/${strong.id}`)).status, 403)
+  assert.equal((await holder.delete(`/v1/api-keys/${weak.id}`)).status, 200, 'but itself')
+})
+
+test('an operator key says so, and belongs to live', async () => {
+  assert.match(world.credentials.operator_key, /^pmj_operator_[0-9A-Za-z]{38}$/)
+  const { body: me } = await world.operator.get('/v1/auth/whoami')
+  assert.equal(me.environment, 'live')
+})
+
 test('a key may be bound to addresses, and to an end', async () => {
   const { client } = await world.account()
   const { body: far } = await client.post('/v1/api-keys', { name: 'Office', allowed_ips: ['203.0.113.0/24'] })

@@ -351,8 +351,9 @@ test('the operator sees nodes, queues and how far the schema is', async () => {
   assert.equal(body.nodes[0].version, body.version)
   assert.ok(Array.isArray(body.queues))
   const { applied, latest, latest_at } = body.migrations
-  assert.ok(applied >= readdirSync('src/migrations').length, 'all that there are')
-  assert.match(latest, /^\d{4}_\w+$/)
+  const files = readdirSync('src/migrations').filter((file) => file.endsWith('.sql'))
+  assert.ok(applied >= files.length, 'all that there are')
+  assert.match(latest, /^\d{4}-\d{2}-\d{2}_\w+$/)
   assert.ok(Date.parse(latest_at) <= Date.now())
 })
 

@@ -16,6 +16,7 @@ import { findAttempt, findPayment } from '../../src/areas/payments/store.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import { startMarket } from '../market.ts'
 import { settled } from '../paying.ts'
+import { runs } from '../properties.ts'
 import { eventually } from '../world.ts'
 
 const { world, sql } = await startMarket(0.04)
@@ -167,7 +168,7 @@ test('counted together is counted one after the other', async () => {
           country: null,
         },
       }))
-      const weighed = await world.app.db.tx((tx) => weighTogether(world.app, tx, weighings))
+      const weighed = await world.app.db.acrossTx((tx) => weighTogether(world.app, tx, weighings))
       const told = weighed.map(({ check }) => JSON.parse(check.inputs).totals)
       all.forEach((each, i) => {
         const before = all.slice(0, i + 1)
@@ -179,7 +180,7 @@ test('counted together is counted one after the other', async () => {
         assert.equal(told[i]['distinct phone ip_address 86400 '], String(phones.size))
       })
     }),
-    { numRuns: 40 },
+    { numRuns: runs(40) },
   )
 })
 

@@ -12,6 +12,7 @@ import { uuidOf } from '../../src/kernel/ids.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { walletsOf } from '../../src/ledger/wallets.ts'
 import type { Tenant } from '../../src/platform/tenant.ts'
+import { runs } from '../properties.ts'
 import { startWorld, tenantOf, type World } from '../world.ts'
 
 let world: World
@@ -71,7 +72,7 @@ test('a payout is what its model says, and so is the wallet', async () => {
       const nowMs = app.clock.nowMs()
       const occasion = { tenant, receivedMs: nowMs, nowMs, requestId: null }
       const input = { amount: 100, currency: 'KES', phone: '+254700000001' }
-      const { id: payout } = await app.db.tx((tx) => accept(app, tx, input, occasion, true))
+      const { id: payout } = await app.db.acrossTx((tx) => accept(app, tx, input, occasion, true))
       const sending = { from: ['planned'], to: 'sending', tries: 0, at: new Date(nowMs) } as const
       await app.db.query(moveState, { ...tenant, id: payout, ...sending })
       let modelled: Modelled = { status: 'processing', sending: true }
@@ -91,7 +92,7 @@ test('a payout is what its model says, and so is the wallet', async () => {
         held: count('processing') * (micros + fee),
       })
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   )
   assert.deepEqual((await verifyLedger(app.db)).problems, [])
 })

@@ -8,6 +8,7 @@ import { uuidOf } from '../../src/kernel/ids.ts'
 import type { Client, Reply } from '../client.ts'
 import { startMarket } from '../market.ts'
 import { over, wallet } from '../paying.ts'
+import { runs } from '../properties.ts'
 import { eventually } from '../world.ts'
 
 const { world, sql } = await startMarket(0.01)
@@ -179,7 +180,7 @@ test('of those who decide at once one is right, whatever they decide, and the mo
       const spent = status === 'completed' ? 502.5 : 0
       assert.deepEqual(await wallet(client), { balance: before.balance - spent, held: 0 })
     }),
-    { numRuns: 12 },
+    { numRuns: runs(12) },
   )
 })
 

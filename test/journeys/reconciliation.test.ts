@@ -8,6 +8,7 @@ import { uuidOf } from '../../src/kernel/ids.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import type { Client } from '../client.ts'
 import { startMarket } from '../market.ts'
+import { runs } from '../properties.ts'
 import { type Account, eventually } from '../world.ts'
 
 const { world, sql } = await startMarket(0.01)
@@ -279,7 +280,7 @@ test('whatever lines come, in whatever files and however often: each is booked o
       )
       assert.deepEqual((await verifyLedger(world.app.db)).problems, [])
     }),
-    { numRuns: 6 },
+    { numRuns: runs(6) },
   )
 })
 

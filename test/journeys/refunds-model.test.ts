@@ -12,9 +12,10 @@ import { attemptOfPayment } from '../../src/areas/payments/store.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { one } from '../../src/platform/db.ts'
+import { runs } from '../properties.ts'
 import { type Account, startWorld, tenantOf, type World } from '../world.ts'
 
-const runs = 25
+const fullRuns = 25
 const paidAmount = 1_000
 const fee = 15
 
@@ -52,7 +53,7 @@ for (const fees of ['kept', 'proportional'] as const)
         fc.asyncProperty(fc.array(step, { maxLength: 16 }), fc.integer({ min: 0, max: 600 }), (steps, balance) =>
           follow(world, new Model(balance + paidAmount - fee, fees === 'proportional'), steps, balance),
         ),
-        { numRuns: runs },
+        { numRuns: runs(fullRuns) },
       )
       assert.deepEqual((await verifyLedger(world.app.db)).problems, [])
     } finally {

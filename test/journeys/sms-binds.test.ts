@@ -193,6 +193,7 @@ async function startCentre(t: TestContext) {
   const smsc = await Smsc.listen({
     host: '127.0.0.1',
     port: 0,
+    bindTimeoutMs: 60_000,
     responseTimeoutMs: 60_000,
     authenticate: (_systemId, _password, mode) => (centre.allows(mode) ? 0 : commandStatus.ESME_RBINDFAIL),
     onSubmit: async (session, pdu) => {

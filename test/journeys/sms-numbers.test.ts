@@ -127,7 +127,7 @@ describe('live', () => {
   let smsc: SmscSimulator
 
   before(async () => {
-    smsc = await SmscSimulator.start({ accounts: { live: 'one' }, delayMs: 20 })
+    smsc = await SmscSimulator.start({ accounts: { live: 'one' }, delayMs: 20, responseTimeoutMs: 60_000 })
     const bind = { name: 'live', host: '127.0.0.1', port: smsc.port, system_id: 'live', password: 'one' }
     await world.operator.post('/v1/operator/sms/binds', { ...bind, response_timeout_seconds: 60 })
     const route = await world.operator.post('/v1/operator/sms/routes', { tiers: [[{ bind: 'live' }]] })

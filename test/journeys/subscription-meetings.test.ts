@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { advance, becomes, dayS, nairobi, payUp, plan, subscriptions, tells, toldTimes } from '../billing.ts'
 import type { Client } from '../client.ts'
+import { runs } from '../properties.ts'
 import { eventually, startWorld, type World } from '../world.ts'
 
 let world: World
@@ -331,7 +332,7 @@ test('however often the number changes within a period, what was billed less wha
       const slack = 0.02 * bills.length + (changes.length * 20 * 4 * 3596) / (spanMs / 1_000)
       assert.ok(Math.abs(owed - inHand - used) < slack, `${owed} - ${inHand} is not ${used}`)
     }),
-    { numRuns: 6 },
+    { numRuns: runs(6) },
   )
 })
 

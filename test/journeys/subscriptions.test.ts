@@ -10,6 +10,7 @@ import { suspendedMs } from '../../src/platform/suspended.ts'
 import { nextMarchMs, payUp } from '../billing.ts'
 import { type Client, refusal } from '../client.ts'
 import { startMarket } from '../market.ts'
+import { runs } from '../properties.ts'
 import { type Account, eventually } from '../world.ts'
 
 const { world, sql } = await startMarket(0.05)
@@ -666,7 +667,7 @@ test('whatever is done to it in whatever order, every period is billed once and 
         assert.ok(i === 0 || starts_at >= rows[i - 1].ends_at, 'periods do not overlap')
       })
     }),
-    { numRuns: 6 },
+    { numRuns: runs(6) },
   )
 })
 

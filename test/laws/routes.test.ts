@@ -7,15 +7,19 @@ import { areas } from '../../src/areas.ts'
 import { errors } from '../../src/kernel/errors.ts'
 import { isScope } from '../../src/platform/auth/scopes.ts'
 import type { Route } from '../../src/platform/route.ts'
-import type { Reply } from '../client.ts'
+import type { Reply, RequestOptions } from '../client.ts'
 import { notes } from '../notes/area.ts'
-import { eventually, startWorld, type World } from '../world.ts'
+import { startWorld, type World } from '../world.ts'
+import { filled, leastOf, Things } from './things.ts'
 
 const routes = [...areas, notes].flatMap((area) => area.routes)
+const hooks = [...areas, notes].flatMap((area) => area.hooks ?? [])
 let world: World
+let things: Things
 
 before(async () => {
   world = await startWorld()
+  things = new Things(routes, () => world.app.clock.nowMs())
 })
 after(() => world.stop())
 
@@ -26,7 +30,11 @@ test('every route is declared well', () => {
     if (route.scope !== 'any' && !isScope(route.scope)) says(`unknown scope ${route.scope}`)
     if (!/^[a-zA-Z]+\.[a-zA-Z]+$/.test(route.operation)) says('operation is not area.verb')
     if (!route.path.startsWith('/v1/')) says('path does not start with /v1/')
-    if (route.method === 'GET' && route.kind !== 'read' && route.kind !== 'stream') says('a GET only reads')
+    if (route.method === 'GET' && !['read', 'stream', 'download'].includes(route.kind)) says('a GET only reads')
+    if (route.reply.text && Object(route.reply.schema).type !== 'string') says('a text reply is a string')
+    if (route.reply.status === 204 && route.reply.location) says('what has no body made nothing')
+    for (const name of route.kind === 'multipart' ? [] : Object.keys(route.files ?? {}))
+      if (!isSensitive(route.body, name)) says(`the file ${name} would be kept in the request log: mark it sensitive`)
     for (const code of route.errors ?? []) if (!(code in errors)) says(`unknown error ${code}`)
     for (const [, name] of route.path.matchAll(/:(\w+)/g))
       if (!route.params || !('properties' in route.params) || !(name && name in Object(route.params.properties)))
@@ -39,6 +47,47 @@ test('every route is declared well', () => {
     [],
     'operations are unique',
   )
+})
+
+test('every hook is declared well, and none of them stands where the API is', () => {
+  const problems: string[] = []
+  const taken = new Set<string>()
+  for (const hook of hooks) {
+    const says = (problem: string) => problems.push(`${hook.path}: ${problem}`)
+    if (!/^[a-zA-Z]+\.[a-zA-Z]+$/.test(hook.operation)) says('operation is not area.verb')
+    if (/^\/(api|v1|sandbox|docs)\b/.test(hook.path)) says('this path belongs to the API')
+    if (hook.maxBytes < 1 || hook.maxBytes > 16 * 1024 * 1024) says('a body may have too many bytes')
+    if (hook.limits.length === 0) says('nothing limits how often it is called')
+    for (const { by, perMinute, perSecond } of hook.limits) {
+      if (by !== 'address' && !hook.path.split('/').includes(`:${by}`)) says(`there is no :${by} to count by`)
+      if ((perMinute === undefined) === (perSecond === undefined)) says('a limit is by the minute or by the second')
+    }
+    for (const method of hook.methods) {
+      if (taken.has(`${method} ${hook.path}`)) says(`${method} is declared twice`)
+      taken.add(`${method} ${hook.path}`)
+    }
+  }
+  assert.deepEqual(problems, [])
+})
+
+test('no hook tells anything to somebody who made up the secret in its address', async () => {
+  for (const hook of hooks.filter(({ path }) => path.includes('/:')))
+    for (const method of hook.methods)
+      for (const secret of ['x', 'a'.repeat(64), '%00', '%F0%9F%98%80']) {
+        const { status } = await world.stranger.request(method, filled(hook.path, secret))
+        assert.ok([400, 401, 404].includes(status), `${method} ${filled(hook.path, secret)}: ${status}`)
+      }
+})
+
+test('no hook takes a larger body than it says', async () => {
+  for (const hook of hooks) {
+    const method = hook.methods.find((one) => one === 'POST' || one === 'PUT')
+    if (method === undefined) continue
+    const raw = Buffer.alloc(hook.maxBytes + 1, 'a')
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    const { status } = await world.stranger.request(method, filled(hook.path, 'x'), { raw, headers })
+    assert.equal(status, 413, `${method} ${hook.path}`)
+  }
 })
 
 test('whatever writes in an area that plans limit counts on that limit, and nothing that only reads does', () => {
@@ -72,7 +121,7 @@ test('every route refuses a request without a key, under both prefixes', async (
 })
 
 test('every route refuses a key without its scope', async () => {
-  const unrelated = (scope: string) => (scope.startsWith('ussd') ? 'email:read' : 'ussd:read')
+  const unrelated = (scope: string) => (scope.startsWith('team:') ? 'logs:read' : 'team:read')
   for (const route of routes.filter(({ scope }) => scope !== 'any')) {
     const { body: key } = await world.demo.post('/v1/api-keys', { name: 'narrow', scopes: [unrelated(route.scope)] })
     const { status, body } = await world.stranger.as(key.key).request(route.method, filled(route.path, 'x'))
@@ -82,11 +131,11 @@ test('every route refuses a key without its scope', async () => {
   }
 })
 
-test('a read scope reads and does not write', async () => {
-  for (const route of routes.filter(({ scope }) => /:write$/.test(scope))) {
+test('a read scope reads and does nothing else', async () => {
+  for (const route of routes.filter(({ scope }) => scope.includes(':') && !scope.endsWith(':read'))) {
     const { body: key } = await world.demo.post('/v1/api-keys', {
       name: 'reader',
-      scopes: [route.scope.replace(':write', ':read')],
+      scopes: [route.scope.replace(/:.*/, ':read')],
     })
     const { status, body } = await world.stranger.as(key.key).request(route.method, filled(route.path, 'x'))
     assert.equal(status, 403, `${route.method} ${route.path} ${JSON.stringify(body)}`)
@@ -98,8 +147,7 @@ test('every example works as it stands, its reply has the declared shape, and wh
   for (const route of routes)
     for (const example of route.examples ?? []) {
       const { client } = await freshAccount(route)
-      if (route.operation === 'billing.createSubscription') await exampleOf(client, 'billing.createPlan')
-      const path = await realPath(route, client)
+      const path = await things.pathOf(route, client)
       const query = example.query ? `?${queryText(example.query)}` : ''
       const { status, body, headers } = await client.request(
         route.method,
@@ -107,14 +155,21 @@ test('every example works as it stands, its reply has the declared shape, and wh
         example.body === undefined ? {} : { body: example.body },
       )
       assert.equal(status, route.reply.status, `${route.operation} "${example.name}": ${JSON.stringify(body)}`)
-      assert.equal(body.success, true)
+      if (status === 204 || route.reply.text) continue
+      assert.equal(body.success, true, route.operation)
       assert.equal(headers['pamoja-warning'], undefined, `${route.operation}: ${headers['pamoja-warning']}`)
-      if (route.reply.list) assert.ok(Array.isArray(body.data) && typeof body.has_more === 'boolean')
-      else
+      if (route.reply.list) assert.ok(Array.isArray(body.data) && typeof body.has_more === 'boolean', route.operation)
+      else {
+        // What has a member `data` of its own stands flat beside `success`.
+        const copies = ownsData(route) ? [body] : [body, body.data]
         for (const name of requiredOf(route))
-          assert.ok(name in body && name in body.data, `${route.operation}: ${name} is missing`)
+          assert.ok(
+            copies.every((copy) => name in copy),
+            `${route.operation}: ${name} is missing`,
+          )
+      }
       if (route.reply.status !== 201) continue
-      assert.match(headers.location ?? '', /^\/api\/v1\//)
+      assert.match(headers.location ?? '', /^\/api\/v1\//, `${route.operation}: give its reply a location`)
       const found = await client.get(headers.location ?? '')
       if (found.status !== 200) astray.push(`${route.operation}: ${headers.location} is ${found.status}`)
     }
@@ -123,15 +178,15 @@ test('every example works as it stands, its reply has the declared shape, and wh
 
 test('what belongs to one account does not exist for another, nor for the other environment', async () => {
   for (const route of routes.filter(({ path, scope }) => path.includes('/:') && scope !== 'operator')) {
-    if (route.operation === 'sms.lookup') continue // what the numbering plans say belongs to nobody
+    if (route.needs === 'nothing') continue
     const ada = await world.account({ balance: 100 })
-    const path = await realPath(route, ada.client)
+    const path = await things.pathOf(route, ada.client)
     const eve = await world.account({ balance: 100 })
-    const { status, body } = await eve.client.request(route.method, path, { body: someBody(route) })
+    const { status, body } = await eve.client.request(route.method, path, requestOf(route))
     assert.equal(status, 404, `${route.method} ${path}: ${JSON.stringify(body)}`)
     if (route.scope.startsWith('keys')) continue // a live key manages the keys of both environments
     const { body: live } = await ada.client.post('/v1/api-keys', { name: 'live', environment: 'live' })
-    const other = await world.stranger.as(live.key).request(route.method, path, { body: someBody(route) })
+    const other = await world.stranger.as(live.key).request(route.method, path, requestOf(route))
     const expected = route.scope.startsWith('sandbox') ? 403 : 404 // the sandbox takes test keys only
     assert.equal(other.status, expected, `${route.method} ${path} with a live key`)
   }
@@ -142,11 +197,7 @@ test('an id that is none, or of another kind, is not found', async () => {
   for (const route of routes.filter(({ path }) => path.includes('/:')))
     for (const id of ['x', 'key_', 'acc_00000000000000000000000000', '%00', '..%2f', 'a'.repeat(250), '%F0%9F%98%80']) {
       const who = route.scope === 'operator' ? world.operator : client
-      const { status, body } = await who.request(
-        route.method,
-        filled(route.path, id),
-        route.body ? { body: someBody(route) } : {},
-      )
+      const { status, body } = await who.request(route.method, filled(route.path, id), requestOf(route))
       assert.ok(status === 404, `${route.method} ${filled(route.path, id)}: ${status} ${JSON.stringify(body)}`)
     }
 })
@@ -168,116 +219,27 @@ function assertErrorShape({ body }: Reply): void {
   assert.equal(body.success, false)
 }
 
-function filled(path: string, value: string): string {
-  return path.replaceAll(/:\w+/g, value)
-}
-
 async function freshAccount(route: Route): Promise<{ client: typeof world.demo }> {
   return route.scope === 'operator' ? { client: world.operator } : world.account({ balance: 100 })
 }
 
-/** A path whose parameters name something that exists: made by the collection's own create, or listed by it. */
-async function realPath(route: Route, client: typeof world.demo): Promise<string> {
-  if (!route.path.includes('/:')) return route.path
-  const [collection = ''] = route.path.split(/\/:\w+/)
-  // What a second parameter names is never reached, since the first belongs to somebody else.
-  const rest = filled(route.path.slice(collection.length).replace(/^\/:\w+/, ''), 'x')
-  if (collection === '/v1/billing/subscriptions') {
-    const { plan_id } = (await exampleOf(client, 'billing.createPlan')).body
-    // Its number can be changed before its bill is paid.
-    const body = { plan_id, customer: { email: 'asha@example.com' }, proration: 'none' }
-    const made = await client.post(collection, body)
-    return `${collection}/${made.body.subscription_id}${rest}`
-  }
-  const create = routes.find(({ path, method }) => path === collection && method === 'POST')
-  const body = create?.examples?.[0]?.body
-  if (create && body) {
-    const made = await client.post(collection, body)
-    const { invoice_id, note_id, rule_id, blacklist_id, plan_id, name, payout_id, batch_id, phone, number } = made.body
-    const id =
-      made.body.id ??
-      invoice_id ??
-      note_id ??
-      rule_id ??
-      blacklist_id ??
-      plan_id ??
-      name ??
-      payout_id ??
-      batch_id ??
-      phone ??
-      number
-    assert.ok(id, `${collection}: ${JSON.stringify(made.body)}`)
-    return `${collection}/${id}${rest}`
-  }
-  if (collection === '/v1/operator/api-keys')
-    return `${collection}/${(await client.get('/v1/auth/whoami')).body.key_id}${rest}`
-  if (collection === '/v1/logs') return `${collection}/${(await client.get('/v1/auth/whoami')).headers['x-request-id']}`
-  if (collection === '/v1/events') {
-    const { body: key } = await client.post('/v1/api-keys', { name: 'short-lived' })
-    await client.delete(`/v1/api-keys/${key.id}`)
-    return `${collection}/${(await client.get('/v1/events')).body.data[0].id}`
-  }
-  if (collection === '/v1/payments/mobile') {
-    const asked = { amount: 5, currency: 'KES', phone_number: '+254700000001' }
-    return `${collection}/${(await client.post(`${collection}/initiate`, asked)).body.payment_id}${rest}`
-  }
-  if (collection === '/v1/payments/cards') {
-    const card = { number: '4242424242424242', exp_month: 12, exp_year: 2040, cvv: '123' }
-    const paid = await client.post('/v1/payments', { amount: 5, currency: 'KES', card, save_card: true })
-    return `${collection}/${paid.body.card_token}${rest}`
-  }
-  if (collection === '/v1/refunds') {
-    const { body: payment } = await client.post('/v1/payments', { amount: 5, currency: 'KES', phone: '+254700000001' })
-    await client.get(`/v1/payments/${payment.payment_id}?wait=30`)
-    return `${collection}/${(await client.post(`/v1/payments/${payment.payment_id}/refund`)).body.refund_id}${rest}`
-  }
-  if (collection === '/v1/payments/disputes' || collection === '/v1/sandbox/disputes') {
-    const card = { number: '4000000000000259', exp_month: 12, exp_year: 2040, cvv: '123' }
-    await client.post('/v1/payments', { amount: 5, currency: 'KES', card })
-    const dispute = await eventually(
-      async () => (await client.get('/v1/payments/disputes')).body.data[0],
-      'the dispute',
-      90_000,
-    )
-    return `${collection}/${dispute.dispute_id}${rest}`
-  }
-  if (collection === '/v1/sms') {
-    const scheduled_at = new Date(world.app.clock.nowMs() + 3_600_000).toISOString()
-    const message = { to: '+254711000001', from: 'PAMOJA', message: 'Habari', scheduled_at }
-    return `${collection}/${(await client.post('/v1/sms/send', message)).body.message_id}${rest}`
-  }
-  if (collection === '/v1/billing/customers') {
-    const invoice = routes.find(({ operation }) => operation === 'billing.createInvoice')?.examples?.[0]?.body
-    const { body: made } = await client.post('/v1/billing/invoices', invoice)
-    return `${collection}/${made.customer.customer_id}${rest}`
-  }
-  throw new Error(`the tests do not know how to make something under ${collection}`)
-}
-
-/** Sends the first example of an operation, for those that need what it makes. */
-function exampleOf(client: typeof world.demo, operation: string): Promise<Reply> {
-  const route = routes.find((one) => one.operation === operation)
-  return client.request(route?.method ?? 'GET', route?.path ?? '/', { body: route?.examples?.[0]?.body })
+function requestOf(route: Route): RequestOptions {
+  return route.body ? { body: someBody(route) } : {}
 }
 
 /** A body that passes validation, so that what is refused is the id. */
-function someBody(route: Route): unknown {
-  return (
-    route.examples?.[0]?.body ??
-    (route.path === '/v1/operator/api-keys/:id'
-      ? { rate_limit_per_second: 5 }
-      : route.path === '/v1/operator/plans/:name'
-        ? { limits: {} }
-        : route.path.startsWith('/v1/operator/sms/')
-          ? { reason: 'A reason', countries: null }
-          : route.path.startsWith('/v1/operator/payments/statements/')
-            ? { account_id: 'acc_x', payment_id: 'pay_x' }
-            : route.path.startsWith('/v1/operator/payments/payouts/')
-              ? { outcome: 'paid' }
-              : route.path.startsWith('/v1/sandbox/disputes/')
-                ? { outcome: 'won' }
-                : {})
-  )
+function someBody({ body, examples }: Route): unknown {
+  return examples?.[0]?.body ?? (body ? leastOf(body) : {})
+}
+
+function ownsData({ reply: { schema } }: Route): boolean {
+  return 'data' in Object(Object(schema).properties)
+}
+
+/** Whether the request log leaves a field out, or each of a list. */
+function isSensitive(schema: unknown, name: string): boolean {
+  const property = Object(Object(Object(schema).properties)[name])
+  return property.sensitive === true || Object(property.items).sensitive === true
 }
 
 function requiredOf({ reply }: Route): string[] {

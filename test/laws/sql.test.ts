@@ -87,13 +87,43 @@ test('every table that is cut by time is kept by its area, and nothing else is',
 
 test('a statement that touches a tenant table names its bucket', () => {
   const broken = [...statements.values()].filter(({ text }) => {
-    const tables = [...text.matchAll(named)].map(([, schema, table]) => `${schema}.${table}`)
-    return tables.some((table) => !reference.has(table)) && !/\bbucket\b/.test(text)
+    return tablesIn(text).some((table) => !reference.has(table)) && !/\bbucket\b/.test(text)
   })
   assert.deepEqual(
     broken.map(({ name }) => name),
     [],
     `ask by bucket, or comment on the table: 'Reference: one row is …' if it belongs to no tenant`,
+  )
+})
+
+function tablesIn(text: string): string[] {
+  return [...text.matchAll(named)].map(([, schema, table]) => `${schema}.${table}`)
+}
+
+test('a statement runs where its tables are: with a tenant’s bucket, at home, or everywhere', () => {
+  const broken: string[] = []
+  for (const { name, text, where, parameters, joinsHome } of statements.values()) {
+    const says = (problem: string): unknown => broken.push(`${name} (${where}): ${problem}`)
+    const touched = tablesIn(text)
+    const home = touched.filter((table) => reference.has(table))
+    const tenants = touched.filter((table) => !reference.has(table))
+    if (where === 'tenant' && touched.length > 0 && !parameters.some((one) => String(one) === 'bucket'))
+      says('name the bucket of the tenant')
+    if (where === 'home' && tenants.length > 0) says(`${tenants.join()} belongs to tenants`)
+    if (where === 'tenant' && home.length > 0 && !joinsHome) says(`${home.join()} belongs to no tenant`)
+    if (where === 'everywhere' && home.length > 0 && tenants.length === 0) says('ask at home')
+    if (where === 'everywhere' && home.length > 0 && tenants.length > 0 && !joinsHome)
+      says(`say joinsHome: ${home.join()} beside ${tenants.join()}`)
+    if (joinsHome && (home.length === 0 || tenants.length === 0)) says('it joins nothing')
+  }
+  assert.deepEqual(broken, [], 'see `Where` in src/platform/db.ts')
+})
+
+test('an operation runs where its items are', () => {
+  const broken = [...operations.values()].filter(({ where, takes }) => (where === 'tenant') !== 'bucket' in takes)
+  assert.deepEqual(
+    broken.map(({ name }) => name),
+    [],
   )
 })
 

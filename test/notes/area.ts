@@ -51,7 +51,7 @@ const NoteRecord = Type.Object(
   { title: 'Note' },
 )
 
-const submit = operation(
+const submit = operation.tenant(
   'notes.submit',
   {
     bucket: 'smallint',
@@ -77,7 +77,7 @@ const submit = operation(
   { seen: 'text', verdict: 'text' },
 )
 
-const finish = operation(
+const finish = operation.tenant(
   'notes.finish',
   {
     bucket: 'smallint',
@@ -91,7 +91,7 @@ const finish = operation(
   { deliveries: 'text' },
 )
 
-const find = statement<
+const find = statement.tenant<
   { bucket: number; account: string; environment: string; id: string },
   { status: 'queued' | 'published'; cost: bigint; currency: string }
 >(
@@ -239,6 +239,7 @@ const getNote = read({
   params: IdParam,
   reply: { status: 200, schema: NoteRecord },
   errors: ['NOT_FOUND'],
+  needs: { operation: 'notes.create', id: 'note_id' },
   handle: async (app, { params }, caller) => {
     const row = /^[0-9a-f-]{36}$/.test(params.id)
       ? await maybe(app.db.query(find, { ...caller.tenant, id: params.id }))

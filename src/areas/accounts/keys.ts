@@ -8,12 +8,11 @@ import { idOf, newUuid, uuidOf } from '../../kernel/ids.ts'
 import { parseMoment } from '../../kernel/time.ts'
 import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
-import { allows } from '../../platform/auth/scopes.ts'
 import { type Caller, type Envelope, hashOf, isWellFormedKey, newKey, requireKey } from '../../platform/auth.ts'
 import { maybe, one, type Queryable, type Tx } from '../../platform/db.ts'
 import type { Environment } from '../../platform/tenant.ts'
 import { keyEvents } from './events.ts'
-import { type ApiKey, checkedRanges, grantable } from './key.ts'
+import { type ApiKey, checkedRanges, endWithin, grantable, rangesWithin, requireCovered } from './key.ts'
 import type { KeyCreate, KeyRotate, KeyUpdate } from './schema.ts'
 import { findKey, insertKey, type KeyRow, keyOf, lockKey, revokeKey, updateKey } from './store.ts'
 
@@ -29,8 +28,9 @@ export async function createKey(app: App, tx: Tx, input: Static<typeof KeyCreate
     name: input.name,
     scopes: grantable(input.scopes, caller.principal.scopes),
     createdBy: caller.actor,
-    expiresAt: futureMoment(input.expires_at, caller.receivedMs),
-    allowedIps: checkedRanges(input.allowed_ips ?? []),
+    expiresAt: endWithin(futureMoment(input.expires_at, caller.receivedMs), caller.principal.facts),
+    allowedIps: rangesWithin(checkedRanges(input.allowed_ips ?? []), caller.principal.facts),
+    rateLimit: caller.principal.facts.rateLimitPerSecond,
     ...mannersOf(input),
   })
   await record(tx, caller, 'apikey.create', made.id, { after: { name: made.name, environment, scopes: made.scopes } })
@@ -52,6 +52,7 @@ export async function changeKey(
 ): Promise<ApiKey> {
   requireKey(caller)
   const row = await existing(tx, id, caller)
+  requireCovered(row.scopes, caller.principal.scopes)
   const before = keyOf(row, caller.receivedMs)
   if (before.status === 'revoked')
     throw new AppError('CONFLICT', 'the key is revoked', { extra: { current_status: 'revoked' } })
@@ -61,8 +62,13 @@ export async function changeKey(
       account: caller.tenant.account,
       name: input.name ?? row.name,
       scopes: input.scopes ? grantable(input.scopes, caller.principal.scopes) : row.scopes,
-      expiresAt: input.expires_at === undefined ? row.expires_at : futureMoment(input.expires_at, caller.receivedMs),
-      allowedIps: input.allowed_ips ? checkedRanges(input.allowed_ips) : row.allowed_ips,
+      expiresAt:
+        input.expires_at === undefined
+          ? row.expires_at
+          : endWithin(futureMoment(input.expires_at, caller.receivedMs), caller.principal.facts),
+      allowedIps: input.allowed_ips
+        ? rangesWithin(checkedRanges(input.allowed_ips), caller.principal.facts)
+        : row.allowed_ips,
       rateLimit: row.rate_limit_per_second,
       strict: input.strict ?? row.strict,
       envelope: input.envelope ?? row.envelope,
@@ -89,11 +95,7 @@ export async function rotateKey(
     throw new AppError('CONFLICT', `the key is ${status}: make a new one instead`, {
       extra: { current_status: status },
     })
-  const missing = old.scopes.filter((scope) => !allows(caller.principal.scopes, scope))
-  if (missing.length > 0)
-    throw new AppError('FORBIDDEN', `a key cannot give scopes it lacks: ${missing.join(', ')}`, {
-      extra: { required_scope: missing[0] ?? '' },
-    })
+  requireCovered(old.scopes, caller.principal.scopes)
   const graceMs = (input.grace_period ?? 86_400) * 1000
   const end = new Date(Math.min(caller.receivedMs + graceMs, old.expires_at?.getTime() ?? Number.POSITIVE_INFINITY))
   await tx.query(updateKey, {
@@ -112,8 +114,8 @@ export async function rotateKey(
     name: old.name,
     scopes: old.scopes,
     createdBy: caller.actor,
-    expiresAt: null,
-    allowedIps: old.allowed_ips,
+    expiresAt: endWithin(null, caller.principal.facts),
+    allowedIps: old.allowed_ips.length > 0 ? old.allowed_ips : rangesWithin([], caller.principal.facts),
     rotatedFrom: old.id,
     rateLimit: old.rate_limit_per_second,
     ...mannersOf(old),
@@ -125,6 +127,7 @@ export async function rotateKey(
 
 export async function deleteKey(app: App, tx: Tx, id: string, caller: Caller): Promise<{ id: string; deleted: true }> {
   const row = await existing(tx, id, caller)
+  requireCovered(row.scopes, caller.principal.scopes)
   const revoked = await maybe(
     tx.query(revokeKey, { id: row.id, account: caller.tenant.account, at: new Date(caller.receivedMs) }),
   )
@@ -164,7 +167,7 @@ export interface KeyToStore {
 /** Stores the hash of a new key and gives the key itself, for the only time. */
 export async function storeNewKey(app: Pick<App, 'clock'>, tx: Tx, wanted: KeyToStore): Promise<NewApiKey> {
   const nowMs = app.clock.nowMs()
-  const key = wanted.key ?? newKey(wanted.environment, randomBytes)
+  const key = wanted.key ?? newKey(wanted.scopes.includes('operator') ? 'operator' : wanted.environment, randomBytes)
   if (!isWellFormedKey(key)) throw new AppError('VALIDATION_ERROR', 'the key does not have the form of an API key')
   const row = await one(
     tx.query(insertKey, {

@@ -98,6 +98,7 @@ const eventGet = read({
   reply: { status: 200, schema: EventDetail },
   errors: ['NOT_FOUND'],
   examples: [{ name: 'An event' }],
+  needs: { operation: 'events.list', id: 'data.0.id', after: { operation: 'apiKeys.revoke' } },
   handle: async ({ db, courier }, { params }, caller) => {
     const uuid = uuidOf('event', params.id)
     const found = uuid && (await findEvent(db, caller.tenant, uuid))

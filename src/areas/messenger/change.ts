@@ -11,7 +11,7 @@ import { messengerEvents } from './events.ts'
 import type { MessageErrors } from './schema.ts'
 import type { MessageRow } from './store.ts'
 
-const change = operation(
+const change = operation.tenant(
   'messenger.change',
   {
     bucket: 'smallint',

@@ -38,12 +38,12 @@ interface ChannelRow {
 
 const columns = `id, bucket, account_id, environment, base_url, phone_number_id, business_id, display_number, sealed`
 
-const findForAccount = statement<{ account: string; environment: string }, ChannelRow>(
+const findForAccount = statement.home<{ account: string; environment: string }, ChannelRow>(
   'messenger.channel_of_account',
   `select ${columns} from messenger.channels where account_id = $account and environment = $environment`,
 )
 
-const findById = statement<{ id: string }, ChannelRow>(
+const findById = statement.home<{ id: string }, ChannelRow>(
   'messenger.channel_by_id',
   `select ${columns} from messenger.channels where id = $id`,
 )
@@ -149,7 +149,7 @@ function accountOfNumber(number: string): string | null {
   if (!/^\d{1,39}$/.test(number)) return null
   const digits = BigInt(number).toString(16).padStart(32, '0')
   const parts = /^(.{8})(.{4})(.{4})(.{4})(.{12})$/.exec(digits)
-  return parts && parts.slice(1).join('-')
+  return parts?.slice(1).join('-') ?? null
 }
 
 /** Tells the provider where to call, once for each business; it asks for the challenge then. */

@@ -15,7 +15,7 @@ import { changeMessage } from './change.ts'
 import { channelOf } from './channels.ts'
 import { findMessage } from './store.ts'
 
-const noteFallback = statement<One & { fallbackId: string }, object>(
+const noteFallback = statement.tenant<One & { fallbackId: string }, object>(
   'messenger.note_fallback',
   `update messenger.messages set fallback_id = $fallbackId where ${mine} and id = $id`,
 )

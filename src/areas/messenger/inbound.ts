@@ -17,13 +17,13 @@ import { mediaIdOf } from './media/media.ts'
 import { copyIn } from './media/provider-media.ts'
 import { findProviderId } from './store.ts'
 
-const claimProviderId = statement<Tenant & { providerId: string; id: string }, { id: string }>(
+const claimProviderId = statement.home<Tenant & { providerId: string; id: string }, { id: string }>(
   'messenger.claim_provider_id',
   `insert into messenger.provider_ids (provider_id, bucket, account_id, environment, id)
    values ($providerId, $bucket, $account, $environment, $id) on conflict do nothing returning id`,
 )
 
-const insertInbound = statement<
+const insertInbound = statement.tenant<
   Tenant & {
     id: string
     type: string
@@ -44,7 +44,7 @@ const insertInbound = statement<
      $contextId, $providerId, $offsetMs::bigint, $at)`,
 )
 
-const openWindow = statement<
+const openWindow = statement.tenant<
   Tenant & { phone: string; name: string | null; at: Date; until: Date; command: string | null },
   object
 >(
@@ -62,7 +62,7 @@ const openWindow = statement<
          updated_at = excluded.updated_at`,
 )
 
-const clockOffset = statement<{ account: string; environment: string }, { ms: bigint }>(
+const clockOffset = statement.home<{ account: string; environment: string }, { ms: bigint }>(
   'messenger.clock_offset',
   'select accounts.clock_offset_ms($account::uuid, $environment::text) as ms',
 )
@@ -91,7 +91,7 @@ export async function takeInbound(app: App, channel: Channel, message: GraphInbo
   const occasion = occasionNow(app.clock, tenant, ms)
   const file = await fileOf(app, channel, message, occasion)
   try {
-    const isNew = await app.db.tx((tx) => store(app, tx, occasion, channel, message, file))
+    const isNew = await app.db.tx(tenant, (tx) => store(app, tx, occasion, channel, message, file))
     if (!isNew && file) await app.storage.discard(file)
   } catch (error) {
     if (file) await app.storage.discard(file)

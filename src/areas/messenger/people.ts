@@ -19,7 +19,7 @@ const byPhoneQuery = Type.Object({
   cursor: Type.Optional(Type.String({ maxLength: 200, description: '`next_cursor` of the page before' })),
 })
 
-const listContacts = statement<Tenant & { optedIn: boolean; after: string; limit: number }, ContactRow>(
+const listContacts = statement.tenant<Tenant & { optedIn: boolean; after: string; limit: number }, ContactRow>(
   'messenger.list_contacts',
   `select ${contactColumns} from messenger.contacts
     where ${mine} and phone > $after::text
@@ -28,7 +28,7 @@ const listContacts = statement<Tenant & { optedIn: boolean; after: string; limit
     order by phone limit $limit::int + 1`,
 )
 
-const optIn = statement<Tenant & { phone: string; source: string | null; at: Date }, ContactRow>(
+const optIn = statement.tenant<Tenant & { phone: string; source: string | null; at: Date }, ContactRow>(
   'messenger.opt_in',
   `insert into messenger.contacts as c (bucket, account_id, environment, phone, opted_in_at, source, updated_at)
    values ($bucket, $account, $environment, $phone, $at, $source, $at)
@@ -37,7 +37,7 @@ const optIn = statement<Tenant & { phone: string; source: string | null; at: Dat
    returning ${contactColumns}`,
 )
 
-const optOut = statement<Tenant & { phone: string; at: Date }, { phone: string }>(
+const optOut = statement.tenant<Tenant & { phone: string; at: Date }, { phone: string }>(
   'messenger.opt_out',
   `update messenger.contacts set opted_in_at = null, opted_out_at = $at, updated_at = $at
     where ${mine} and phone = $phone and opted_out_at is null returning phone`,

@@ -104,7 +104,7 @@ async function createOnce(app: App, body: Static<typeof TemplateBody>, caller: C
   const claim = keyed.request && { ...caller.tenant, ...keyed.request }
   if (claim && (await app.idempotency.begin(claim, false))) throw new AnsweredBefore()
   const registered = await prepareTemplate(app, value, caller)
-  return app.db.tx(async (tx) => {
+  return app.db.tx(caller.tenant, async (tx) => {
     const reply = await createTemplate(app, tx, value, caller, registered)
     const { reply_status: status, reply_body: text } = keyed.columns(reply)
     if (claim && status !== null && text !== null)

@@ -26,7 +26,7 @@ import { findContact } from './store.ts'
 import { submitJob } from './submit.ts'
 import { findTemplateByName } from './templates/store.ts'
 
-const submit = operation(
+const submit = operation.tenant(
   'messenger.submit',
   {
     bucket: 'smallint',

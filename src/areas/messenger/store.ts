@@ -40,7 +40,7 @@ const columns = `bucket, account_id, environment, id, direction, status, type, r
   template, language, metadata, callback_url, fallback, fallback_id, unit, cost, currency, provider_id, errors, request_id,
   clock_offset_ms, created_at, sent_at, delivered_at, read_at, failed_at`
 
-const find = statement<One, MessageRow>(
+const find = statement.tenant<One, MessageRow>(
   'messenger.find_message',
   `select ${columns} from messenger.messages where ${mine} and id = $id`,
 )
@@ -50,7 +50,7 @@ export function findMessage(queryable: Queryable, tenant: Tenant, id: string): P
   return maybe(queryable.query(find, { bucket, account, environment, id }))
 }
 
-export const listMessages = statement<
+export const listMessages = statement.tenant<
   Tenant & {
     direction: string | null
     status: string | null
@@ -80,7 +80,7 @@ export const listMessages = statement<
     limit $limit::int + 1`,
 )
 
-export const findProviderId = statement<
+export const findProviderId = statement.home<
   { providerId: string },
   { bucket: number; account_id: string; environment: Environment; id: string }
 >(
@@ -102,7 +102,7 @@ export interface ContactRow {
 export const contactColumns =
   'phone, name, window_expires_at, last_inbound_at, opted_in_at, opted_out_at, source, updated_at'
 
-const findOneContact = statement<Tenant & { phone: string }, ContactRow>(
+const findOneContact = statement.tenant<Tenant & { phone: string }, ContactRow>(
   'messenger.find_contact',
   `select ${contactColumns} from messenger.contacts where ${mine} and phone = $phone`,
 )

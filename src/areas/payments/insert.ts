@@ -12,7 +12,7 @@ import type { Check } from './fraud/assess.ts'
 import { toldOf } from './payment.ts'
 import type { PaymentRow } from './store.ts'
 
-const accept = operation(
+const accept = operation.tenant(
   'payments.accept',
   {
     bucket: 'smallint',

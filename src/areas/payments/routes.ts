@@ -159,6 +159,7 @@ const getMobile = read({
   query: ReadQuery,
   reply: { status: 200, schema: Payment },
   errors: ['NOT_FOUND', 'TRANSACTION_TIMEOUT'],
+  needs: { operation: 'payments.initiateMobile', id: 'payment_id' },
   handle: async (app, { params, query }, caller) => {
     const { method } = await known(app, caller, params.payment_id)
     if (method !== 'mobile_money') throw noSuchPayment()

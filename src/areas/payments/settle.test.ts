@@ -8,6 +8,7 @@ import fc from 'fast-check'
 import pg from 'pg'
 import { balanceOfContra } from '../../../test/contra.ts'
 import { patienceMs } from '../../../test/eventually.ts'
+import { runs } from '../../../test/properties.ts'
 import { type Account, startWorld, type World } from '../../../test/world.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { bucketOf, uuidOf } from '../../kernel/ids.ts'
@@ -78,7 +79,7 @@ test('any history of verdicts ends as the table of states says, step by step', a
       assert.deepEqual(await toldOf(account), model.told)
       await assertMoney(tenant, account, model.status === 'completed', model.suspense)
     }),
-    { ...bounded, numRuns: 60 },
+    { ...bounded, numRuns: runs(60) },
   )
   assert.deepEqual((await verifyLedger(world.app.db)).problems, [])
 })
@@ -96,7 +97,7 @@ test('verdicts that come all at once settle a payment once, and what the provide
       if (wasPaid) assert.ok(body.status === 'completed' || isMismatched, `it is ${body.status}`)
       await assertMoney(tenant, account, body.status === 'completed', isMismatched ? otherAmount : 0n)
     }),
-    { ...bounded, numRuns: 60 },
+    { ...bounded, numRuns: runs(60) },
   )
   assert.deepEqual((await verifyLedger(world.app.db)).problems, [])
 })
@@ -243,7 +244,7 @@ async function happen(tenant: Tenant, id: string, happening: Happening): Promise
   if (happening.kind === 'expire') await expire(app, tenant, attempt)
   else if (happening.kind === 'cancel')
     await app.db
-      .tx((tx) => cancel(app, tx, tenant, payment))
+      .acrossTx((tx) => cancel(app, tx, tenant, payment))
       .catch((error) => assert.ok(error instanceof AppError && error.code === 'INVALID_STATE'))
   else await settle(app, tenant, attempt, happening)
 }

@@ -33,7 +33,7 @@ import { waitingOf } from './waiting.ts'
 /** Every change takes a payment a step on, and there are few steps: somebody who loses so often is not looking at it. */
 const mostTries = 100
 
-const settleOperation = operation(
+const settleOperation = operation.tenant(
   'payments.settle',
   {
     bucket: 'smallint',
@@ -118,7 +118,7 @@ function whyNot({ status }: PaymentRow): string {
 
 /** The time is over, and nobody has heard of a success. */
 export async function expire(app: App, tenant: Tenant, attempt: AttemptRow): Promise<PaymentRow> {
-  return app.db.tx(async (tx) => {
+  return app.db.tx(tenant, async (tx) => {
     const payment = await one(tx.query(lockPayment, { ...tenant, id: attempt.payment_id }))
     if (attempt.state === 'planned' && !(await withdrawn(app, tx, tenant, attempt))) return payment
     return end(app, tx, payment, attempt, 'expired')
@@ -159,7 +159,7 @@ async function store(
   const { completed, failed } = purposeOf(payment)
   // What follows for others is done in a transaction of its own.
   if (change.after && !open.includes(change.after.status) && (completed || failed || isPending(app, payment, change)))
-    return app.db.tx((tx) => storeIn(app, tx, occasion, payment, attempt, change))
+    return app.db.tx(occasion.tenant, (tx) => storeIn(app, tx, occasion, payment, attempt, change))
   if (!change.after && isAsFar(attempt, change)) return payment
   const { after, event, item } = itemOf(app, occasion, payment, attempt, change)
   const verdict = await app.commit(settleOperation, item)

@@ -60,7 +60,7 @@ export async function acceptTogether(app: App, asking: Asking): Promise<PaymentR
 
 async function acceptAll(app: App, all: readonly Asking[]): Promise<Settled[]> {
   try {
-    const results = await app.db.tx(
+    const results = await app.db.acrossTx(
       async (tx) => {
         const accepted = await acceptMany(app, tx, all)
         const made = all.flatMap((asking, i) => {
@@ -85,7 +85,7 @@ async function acceptAll(app: App, all: readonly Asking[]): Promise<Settled[]> {
 }
 
 function acceptAlone(app: App, asking: Asking): Promise<PaymentRow> {
-  return app.db.tx(async (tx) => {
+  return app.db.tx(asking.occasion.tenant, async (tx) => {
     const payment = await accept(app, tx, asking)
     await note(tx, [{ asking, payment }])
     await asking.conclude(tx, payment)

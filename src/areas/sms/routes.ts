@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What customers ask of messages: sending, reading, changing and cancelling them.
 import { uuidOf } from '../../kernel/ids.ts'
+import { hourMs } from '../../kernel/time.ts'
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
 import type { Tx } from '../../platform/db.ts'
-import { commit, IdParam, list, type Route, read, write } from '../../platform/route.ts'
+import { commit, IdParam, list, type Need, type Route, read, write } from '../../platform/route.ts'
 import { bulkEntries, sendBulk } from './batches/bulk.ts'
 import { type CancelledBatch, cancelBatch, noteCancelled } from './batches/cancel.ts'
 import { cancelBatchRoute, getBatch } from './batches/routes.ts'
@@ -119,6 +120,18 @@ const estimateRoute = read({
   handle: (app, { body }, caller) => estimate(app, body, caller),
 })
 
+/** A text that waits for its time, and can be changed until then. */
+const aWaitingText: Need = {
+  operation: 'sms.send',
+  id: 'message_id',
+  body: (nowMs) => ({
+    to: '+254711000001',
+    from: 'PAMOJA',
+    message: 'Habari',
+    scheduled_at: new Date(nowMs + hourMs).toISOString(),
+  }),
+}
+
 const get = read({
   method: 'GET',
   path: '/v1/sms/:id',
@@ -130,6 +143,7 @@ const get = read({
   reply: { status: 200, schema: Found },
   errors: ['NOT_FOUND'],
   examples: [{ name: 'How far it is' }],
+  needs: aWaitingText,
   handle: (app, { params }, caller) => readFound(app, params.id, caller),
 })
 
@@ -157,6 +171,7 @@ const changeRoute = write({
   reply: { status: 200, schema: MessageRecord },
   errors: ['NOT_FOUND', 'MESSAGE_NOT_CANCELLABLE', 'ENCODING_ERROR', 'INSUFFICIENT_BALANCE'],
   examples: [{ name: 'Another text', body: { message: 'Tutafunga saa tisa.' } }],
+  needs: aWaitingText,
   handle: async (app, tx, { params, body }, caller) =>
     recordOf(await change(app, tx, caller, uuidOf('sms', params.id), body), callersCurrency(caller), caller.nowMs),
 })
@@ -187,12 +202,19 @@ const cancelling = {
       : recordOf(await cancel(app, tx, caller, uuidOf('sms', params.id)), callersCurrency(caller), caller.nowMs),
 } as const
 
-const cancelRoute = write({ method: 'DELETE', path: '/v1/sms/:id', operation: 'sms.cancel', ...cancelling })
+const cancelRoute = write({
+  method: 'DELETE',
+  path: '/v1/sms/:id',
+  operation: 'sms.cancel',
+  needs: aWaitingText,
+  ...cancelling,
+})
 
 const cancelByPost = write({
   method: 'POST',
   path: '/v1/sms/:id/cancel',
   operation: 'sms.cancelByPost',
+  needs: aWaitingText,
   ...cancelling,
 })
 

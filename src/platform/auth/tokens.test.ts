@@ -23,7 +23,7 @@ const startMs = Date.UTC(2026, 0, 1)
 const minuteMs = 60_000
 const dayMs = 86_400_000
 
-const database = await createTestDatabase(['0001_platform.sql'])
+const database = await createTestDatabase(['platform'])
 const db = database.connect()
 const roots = await loadRootKeys({ value: randomBytes(32).toString('hex'), file: '/nowhere', allowCreate: false })
 const clock = {
@@ -185,7 +185,7 @@ test('a well-signed token for another purpose is refused with the reason', async
 
 test('a token of another installation is refused, even if its address is the same', async () => {
   const tokens = await startNode()
-  const other = await createTestDatabase(['0001_platform.sql'])
+  const other = await createTestDatabase(['platform'])
   try {
     const otherDb = other.connect()
     const elsewhere = new Tokens({ db: otherDb, secrets: new Secrets(otherDb, roots), clock, issuer })

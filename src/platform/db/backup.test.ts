@@ -16,7 +16,8 @@ import type { Database } from '../db.ts'
 import { backup, restore } from './backup.ts'
 import { BackupError } from './backup-file.ts'
 import { seal, sealBytes } from './backup-seal.ts'
-import { type Migration, migrate, migrationsIn } from './migrate.ts'
+import { migrate } from './migrate.ts'
+import { type Migration, schemaFiles } from './schema-files.ts'
 
 const patient = { timeout: patienceMs(60_000) }
 
@@ -48,7 +49,8 @@ const later: Migration = {
     create trigger counted after insert on later.eggs for each row execute function later.count();`,
 }
 
-const migrations = [...migrationsIn(new URL('../../../../src/migrations/', import.meta.url)), later]
+const files = schemaFiles(new URL('../../../../src/migrations/', import.meta.url))
+files.migrations.push(later)
 
 interface Installation {
   database: TestDatabase
@@ -62,7 +64,7 @@ let file = ''
 
 before(async () => {
   template = await createTestDatabase()
-  await migrate(template.connect(), migrations)
+  await migrate(template.connect(), files)
   folder = await fs.mkdtemp(path.join(os.tmpdir(), 'pamoja-backup-'))
 })
 

@@ -1,42 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // Forward-only migrations: the SQL files of src/migrations in order of their names, each in a transaction of its own,
-// one node at a time. A file that was applied may never change: its checksum is held against the stored one.
-import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
+// one node at a time; then the functions whose text changed, all in one. A migration that was applied may never change: its
+// checksum is held against the stored one. A function that a migration calls is applied before it.
 import type pg from 'pg'
-import { StartError } from '../../config.ts'
 import { type Database, one, type Queryable, statement } from '../db.ts'
+import { applyFunctions, changedFunctions } from './functions.ts'
+import { calledBy, type Migration, MigrationError, type SchemaFiles, type SqlFunction } from './schema-files.ts'
+import { isHistory, takeOver } from './takeover.ts'
 
 /** Any number will do, as long as every version of the program uses the same. */
 const lockNumber = 7_266_562
 
-export interface Migration {
-  name: string
-  text: string
-  checksum: string
-}
-
-export class MigrationError extends StartError {}
-
-/** Reads the migrations of a folder. */
-export function migrationsIn(folder: URL): Migration[] {
-  return readdirSync(folder)
-    .filter((file) => file.endsWith('.sql'))
-    .sort()
-    .map((file) => {
-      const text = readFileSync(new URL(file, folder), 'utf8')
-      return { name: file.replace(/\.sql$/, ''), text, checksum: createHash('sha256').update(text).digest('hex') }
-    })
-}
-
-/** Applies what is missing. Gives the names of what was applied. */
-export async function migrate(db: Database, migrations: readonly Migration[]): Promise<string[]> {
+/** Applies what is missing or has changed. Gives the names of the migrations that were applied. */
+export async function migrate(db: Database, { migrations, functions }: SchemaFiles): Promise<string[]> {
   const client = await db.connect()
   try {
     await client.query('set statement_timeout = 0')
     await client.query(`select pg_advisory_lock(${lockNumber})`)
-    const missing = await pending(client, migrations)
-    for (const migration of missing) await apply(client, migration)
+    const missing = await pending(client, migrations, takeOver)
+    await changedFunctions(client, functions)
+    for (const migration of missing) await apply(client, migration, functions)
+    await inTransaction(client, () => applyFunctions(client, functions))
     return missing.map(({ name }) => name)
   } finally {
     await client.end()
@@ -44,14 +28,11 @@ export async function migrate(db: Database, migrations: readonly Migration[]): P
 }
 
 /** Throws when the database is not at the version of this program. */
-export async function requireMigrated(db: Database, migrations: readonly Migration[]): Promise<void> {
+export async function requireMigrated(db: Database, { migrations, functions }: SchemaFiles): Promise<void> {
   const client = await db.connect()
   try {
-    const missing = await pending(client, migrations)
-    if (missing.length > 0)
-      throw new MigrationError(
-        `The database lacks the migrations ${missing.map(({ name }) => name).join(', ')}: run \`npm start -- migrate\` first.`,
-      )
+    requireNone('migrations', await pending(client, migrations))
+    requireNone('functions', await changedFunctions(client, functions))
   } finally {
     await client.end()
   }
@@ -63,7 +44,7 @@ export interface AppliedMigrations {
   latest_at: Date
 }
 
-const countApplied = statement<Record<never, never>, AppliedMigrations>(
+const countApplied = statement.home<Record<never, never>, AppliedMigrations>(
   'platform.count_migrations',
   `select count(*)::int as applied, max(name) as latest, max(applied_at) as latest_at from public.pamoja_migrations`,
 )
@@ -73,9 +54,22 @@ export async function appliedMigrations(queryable: Queryable): Promise<AppliedMi
   return one(queryable.query(countApplied, {}))
 }
 
-async function pending(client: pg.Client, migrations: readonly Migration[]): Promise<Migration[]> {
+function requireNone(kind: 'migrations' | 'functions', missing: readonly { name: string }[]): void {
+  if (missing.length > 0)
+    throw new MigrationError(
+      `The database lacks the ${kind} ${missing.map(({ name }) => name).join(', ')}: run \`npm start -- migrate\` first.`,
+    )
+}
+
+/** Migrations that were not applied yet, once `prepare` has looked after those that were. */
+async function pending(
+  client: pg.Client,
+  migrations: readonly Migration[],
+  prepare: (client: pg.Client, migrations: readonly Migration[]) => Promise<void> = async () => undefined,
+): Promise<Migration[]> {
   await client.query(`create table if not exists public.pamoja_migrations
     (name text primary key, checksum text not null, applied_at timestamptz not null default now())`)
+  await prepare(client, migrations)
   const { rows } = await client.query<{ name: string; checksum: string }>(
     'select name, checksum from public.pamoja_migrations',
   )
@@ -85,7 +79,9 @@ async function pending(client: pg.Client, migrations: readonly Migration[]): Pro
       throw new MigrationError(
         `The migration ${name} was changed after it was applied: restore the file, and put the change into a new one.`,
       )
-  const unknown = [...applied.keys()].filter((name) => !migrations.some((migration) => migration.name === name))
+  const unknown = [...applied.keys()].filter(
+    (name) => !isHistory(name, migrations) && !migrations.some((migration) => migration.name === name),
+  )
   if (unknown.length > 0)
     throw new MigrationError(
       `The database was made by a newer version of this program (it has ${unknown.join(', ')}): update the program.`,
@@ -93,16 +89,31 @@ async function pending(client: pg.Client, migrations: readonly Migration[]): Pro
   return migrations.filter(({ name }) => !applied.has(name))
 }
 
-async function apply(client: pg.Client, { name, text, checksum }: Migration): Promise<void> {
+async function apply(
+  client: pg.Client,
+  { name, text, checksum }: Migration,
+  functions: readonly SqlFunction[],
+): Promise<void> {
   try {
-    await client.query('begin')
-    await client.query(text)
-    await client.query('insert into public.pamoja_migrations (name, checksum) values ($1, $2)', [name, checksum])
-    await client.query('commit')
+    await inTransaction(client, async () => {
+      await applyFunctions(client, calledBy(text, functions))
+      await client.query(text)
+      await client.query('insert into public.pamoja_migrations (name, checksum) values ($1, $2)', [name, checksum])
+    })
   } catch (error) {
-    await client.query('rollback')
     throw new MigrationError(`The migration ${name} failed: ${error instanceof Error ? error.message : error}`, {
       cause: error,
     })
+  }
+}
+
+async function inTransaction(client: pg.Client, work: () => Promise<void>): Promise<void> {
+  try {
+    await client.query('begin')
+    await work()
+    await client.query('commit')
+  } catch (error) {
+    await client.query('rollback')
+    throw error
   }
 }

@@ -32,7 +32,7 @@ export async function giveDownload(
   const { size } = download
   const tag = `"${download.tag}"`
   if (knows(headers['if-none-match'], tag)) return reply.code(304).header('etag', tag).send()
-  const range = size === null || method === 'HEAD' ? null : wantedRange(headers, tag, size)
+  const range = size === null || method !== 'GET' ? null : wantedRange(headers, tag, size)
   if (range === 'outside') {
     reply.header('content-range', `bytes */${size}`)
     throw new AppError('RANGE_NOT_SATISFIABLE', `there are ${size} bytes`)

@@ -68,7 +68,7 @@ export function pathOf({ url }: FastifyRequest): string {
 
 /** Whoever puts a key or a card number where an id belongs does not find it in logs and stored replies afterwards. */
 export function withoutKeys(text: string): string {
-  const shown = text.includes('pmj_') ? text.replace(/pmj_(test|live)_\w*/g, 'pmj_$1_[redacted]') : text
+  const shown = text.includes('pmj_') ? text.replace(/pmj_(test|live|operator)_\w*/g, 'pmj_$1_[redacted]') : text
   return withoutCardNumbers(shown)
 }
 

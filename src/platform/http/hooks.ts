@@ -13,6 +13,8 @@ import { giveDownload } from './downloads.ts'
 import { addressPolicy, tooMany } from './entrance.ts'
 import type { Exchange } from './exchange.ts'
 
+const anyBytes = 'application/octet-stream'
+
 export function mountHooks(http: FastifyInstance, app: App, hooks: readonly Hook[]): void {
   // A context of its own: here a body is bytes, whatever its type says.
   http.register(async (scope) => {
@@ -34,6 +36,9 @@ export function mountHooks(http: FastifyInstance, app: App, hooks: readonly Hook
 
 async function admit(app: App, hook: Hook, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const { ip, receivedMs } = request.exchange
+  const { headers } = request.raw
+  // Fastify refuses a type that is none; here it is of no interest.
+  if (!/^[\w.+-]+\/[\w.+-]+\s*(;|$)/.test(headers['content-type'] ?? 'a/b')) headers['content-type'] = anyBytes
   const admission = await app.limits.admit(hook.limits.map((limit) => policyOf(hook, limit, ip, request.params)))
   reply.headers(rateHeaders(admission, receivedMs))
   if (admission.refusedBy && app.config.PAMOJA_RATE_LIMITS === 'on') throw tooMany(app, admission, 'RATE_LIMITED')

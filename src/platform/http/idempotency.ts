@@ -54,7 +54,7 @@ export type Claim = KeyParameters & { readonly hash: string }
 
 type StoredAnswer = Claim & { status: number; location: string | null; body: string; sealed: boolean }
 
-const find = statement<KeyParameters, Row>(
+const find = statement.tenant<KeyParameters, Row>(
   'platform.find_idempotency',
   `select request_hash, status, location, body, sealed, coalesce(running_until > now(), false) as running
      from platform.idempotency
@@ -62,7 +62,7 @@ const find = statement<KeyParameters, Row>(
 )
 
 /** Takes a key that is new, or whose request died half-way. */
-const take = statement<Claim & { seconds: number }, { key: string }>(
+const take = statement.tenant<Claim & { seconds: number }, { key: string }>(
   'platform.claim_idempotency',
   `insert into platform.idempotency as i (bucket, account_id, environment, key, request_hash, running_until)
    values ($bucket, $account, $environment, $key, $hash, now() + $seconds::int * interval '1 second')
@@ -73,7 +73,7 @@ const take = statement<Claim & { seconds: number }, { key: string }>(
 )
 
 /** Stores the answer; a key that another node has meanwhile taken for dead and finished keeps its first answer. */
-const finish = statement<StoredAnswer, { key: string }>(
+const finish = statement.tenant<StoredAnswer, { key: string }>(
   'platform.finish_idempotency',
   `insert into platform.idempotency as i (bucket, account_id, environment, key, request_hash, status, location, body, sealed)
    values ($bucket, $account, $environment, $key, $hash, $status, $location, $body, $sealed)
@@ -85,13 +85,13 @@ const finish = statement<StoredAnswer, { key: string }>(
 )
 
 /** Marks an answer that may yet change: until then, or until the request is taken for dead, it is not given. */
-const keepRunning = statement<KeyParameters & { seconds: number }, object>(
+const keepRunning = statement.tenant<KeyParameters & { seconds: number }, object>(
   'platform.keep_idempotency_running',
   `update platform.idempotency set running_until = now() + $seconds::int * interval '1 second'
     where ${mine} and key = $key`,
 )
 
-const amend = statement<StoredAnswer, object>(
+const amend = statement.tenant<StoredAnswer, object>(
   'platform.amend_idempotency',
   `update platform.idempotency
       set status = $status, location = $location, body = $body, sealed = $sealed, running_until = null
@@ -99,19 +99,19 @@ const amend = statement<StoredAnswer, object>(
       and request_hash = $hash and running_until is not null`,
 )
 
-const settle = statement<KeyParameters, object>(
+const settle = statement.tenant<KeyParameters, object>(
   'platform.settle_idempotency',
   `update platform.idempotency set running_until = null
     where ${mine} and key = $key`,
 )
 
-const release = statement<KeyParameters, object>(
+const release = statement.tenant<KeyParameters, object>(
   'platform.release_idempotency',
   `delete from platform.idempotency
     where ${mine} and key = $key`,
 )
 
-const free = statement<KeyParameters, object>(
+const free = statement.tenant<KeyParameters, object>(
   'platform.free_idempotency',
   `delete from platform.idempotency
     where ${mine} and key = $key and status is null`,

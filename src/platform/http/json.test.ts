@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { type TSchema, Type } from 'typebox'
+import { runs } from '../../../test/properties.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { formatMicros } from '../../kernel/money.ts'
 import { Amount, At, JudgedApart, Metadata, Nullable, OneOf } from '../schema.ts'
@@ -80,7 +81,7 @@ test('whatever a record holds, what is written is JSON and means the same', () =
       )
       assert.deepEqual(JSON.parse(writeRecord(value)), JSON.parse(expected))
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
 })
 
@@ -137,7 +138,7 @@ test('any JSON document is read as JSON.parse reads it', () => {
       const document = JSON.stringify(given, null, indent)
       assert.deepEqual(parseJson(Buffer.from(document)), { text: document, value: JSON.parse(document) })
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
 })
 

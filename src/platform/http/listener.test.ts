@@ -200,6 +200,17 @@ test('a client that never finishes its headers or its body is told so over TLS',
   }
 })
 
+test('a whole request with stray bytes behind it gets its own answer, and the connection ends', async (t) => {
+  const { port } = await listening(t)
+  for (const stray of [' ', '}', 'x', '{"a":1}', '\0\0']) {
+    const socket = await handshake(t, port, {})
+    socket.write(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}${stray}`)
+    const answer = await everything(socket)
+    assert.match(answer, /^HTTP\/1\.1 200 OK\r\n.*over tls: 2 bytes$/s, JSON.stringify(stray))
+    assert.equal(answer.match(/HTTP\/1\.1/g)?.length, 1)
+  }
+})
+
 test('bytes that are no HTTP request are answered in JSON, on both sides', async (t) => {
   const { port } = await listening(t, { allowHttpFromLoopback: true })
   const cases: [string, RegExp][] = [
@@ -413,12 +424,16 @@ function listenerOptions(): ListenerOptions {
   }
 }
 
+/** Times that nobody runs out of on a slow machine; a test that is about one of them names it. */
+const patient = { silenceMs: 120_000, headersMs: 120_000, requestMs: 240_000, lingerMs: 60_000 }
+
 async function listening(
   t: TestContext,
   overrides: Partial<ListenerOptions> = {},
   host = '127.0.0.1',
 ): Promise<{ listener: Listener; port: number }> {
-  const listener = createListener({ ...listenerOptions(), ...overrides })
+  const timeouts = { ...patient, ...overrides.timeouts }
+  const listener = createListener({ ...listenerOptions(), ...overrides, timeouts })
   t.after(async () => {
     listener.destroyAll()
     await listener.close()

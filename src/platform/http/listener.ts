@@ -282,7 +282,12 @@ function answerMalformed(
 ): void {
   const code = error.code ?? ''
   const isHttp = code.startsWith('HPE_') || code.startsWith('ERR_HTTP_')
-  if (!isHttp || socket.destroyed || hasBegunToAnswer(socket)) {
+  const response = responseInProgress(socket)
+  if (isHttp && response?.req.complete && !response.headersSent && !socket.destroyed) {
+    closeAfter(response, socket)
+    return
+  }
+  if (!isHttp || socket.destroyed || response?.headersSent) {
     socket.destroy()
     return
   }
@@ -309,10 +314,19 @@ function jsonHeaders(body: string): Record<string, string> {
   return { 'content-type': 'application/json; charset=utf-8', 'content-length': String(Buffer.byteLength(body)) }
 }
 
-/** A second answer inside a half-sent one would corrupt it. Node keeps the response in progress under this name. */
-function hasBegunToAnswer(socket: Duplex): boolean {
+/** Response that Node is about to write, or is writing, to a socket; Node keeps it under this name. */
+function responseInProgress(socket: Duplex): ServerResponse | null {
   const response: unknown = Reflect.get(socket, '_httpMessage')
-  return response instanceof ServerResponse && response.headersSent
+  return response instanceof ServerResponse ? response : null
+}
+
+/**
+ * Stray bytes behind a whole request: the request is carried out, so its own answer goes out, and the connection ends with it.
+ * A 400 in its place would tell the client that nothing was done.
+ */
+function closeAfter(response: ServerResponse, socket: Duplex): void {
+  response.shouldKeepAlive = false
+  response.once('close', () => socket.destroy())
 }
 
 /** Closes our side, then waits for the peer to close its own, but not for long. */

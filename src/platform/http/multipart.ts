@@ -57,8 +57,18 @@ export async function readParts<T>(reading: Reading<T>): Promise<Parts> {
     await arriving.ended()
     return arriving.parts()
   } catch (error) {
+    void letGo(bytes)
     await arriving.stop(asError(error))
     throw error
+  }
+}
+
+/** What is left of a body that is refused, so that the refusal can be read. */
+async function letGo(bytes: AsyncIterator<Buffer>): Promise<void> {
+  try {
+    while (!(await bytes.next()).done);
+  } catch {
+    // Whoever sent it is gone.
   }
 }
 
@@ -179,7 +189,7 @@ function parserOf(contentType: string): BusboyInstance {
 function nameOf(given: string | undefined): string | null {
   const name = (given ?? '')
     .toWellFormed()
-    .replaceAll(/[\u0000-\u001f\u007f]/g, '')
+    .replaceAll(/\p{Cc}/gu, '')
     .trim()
     .slice(0, 255)
   return name === '' ? null : name

@@ -9,7 +9,7 @@ import { Database, type Statement, type Value } from '../db.ts'
 import { createLog } from '../log.ts'
 import { RequestLog } from './request-log.ts'
 
-const database = await createTestDatabase(['0001_platform.sql'])
+const database = await createTestDatabase(['platform'])
 after(() => database.drop())
 
 /** Takes nothing the first time. */

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { Type } from 'typebox'
+import { runs } from '../../../test/properties.ts'
 import { AppError, type ErrorCode } from '../../kernel/errors.ts'
 import { AmountIn, CountryCode, CurrencyCode, Day, JudgedApart, Metadata, Moment, Nullable, OneOf } from '../schema.ts'
 import { bodyChecker, queryChecker, shown, strictRefusal } from './validate.ts'
@@ -243,7 +244,7 @@ test('no body whatever makes the check itself fail', () => {
         }
       },
     ),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
 })
 

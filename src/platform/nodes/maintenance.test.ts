@@ -130,7 +130,7 @@ test('partitions are dropped when all of their rows are too old, and not a day e
 })
 
 test('partitions begin at midnight UTC, wherever the database stands', async () => {
-  const own = await createTestDatabase(['0001_platform.sql'])
+  const own = await createTestDatabase(['platform', 'work', 'events'])
   try {
     for (const [table, period, ahead] of [
       ['platform.requests', 'day', 370],

@@ -227,13 +227,13 @@ test('a URL that nobody may use is refused when it is given, and never called', 
   }
 })
 
-test('a URL that leads to no public address is refused, except in development', async () => {
+test('a URL that leads to no public address is refused, except to test keys in development', async () => {
   for (const policy of [production, development, { ...development, allowPrivate: false }]) {
     const outbound = new Outbound({ policy, lookup: zoneLookup })
     for (const url of notPublic)
       for (const environment of environments) {
         const found = await problem(outbound, url, 'webhook', environment)
-        if (policy === development) assert.equal(found, null, url)
+        if (policy === development && environment === 'test') assert.equal(found, null, url)
         else {
           assertProblem(found, url)
           await assertBlocked(outbound, url, environment)

@@ -14,7 +14,7 @@ import type { Environment } from '../tenant.ts'
 export interface OutboundPolicy {
   /** Public addresses only, apart from `allowCidrs`, and no certificate that cannot be verified. */
   production: boolean
-  /** Outside production, loopback and private addresses may be reached. */
+  /** Outside production, loopback and private addresses may be reached on behalf of a test key. */
   allowPrivate: boolean
   /** Plain http: anywhere. */
   allowHttp: boolean
@@ -128,12 +128,14 @@ export class UrlRules {
   problemOf(target: Target, purpose: Purpose): string | null {
     if (target.literal !== null) return this.problemOfAddresses(target, purpose, [target.literal])
     if (!target.isTls && !this.#policy.allowHttp && !mayBePlainToLoopback(purpose)) return notSecure
-    return isLocalName(target.hostname) && !this.#mayBeLocal && this.#allowed.length === 0 ? notReachable : null
+    return isLocalName(target.hostname) && !this.#mayBeLocal(purpose) && this.#allowed.length === 0
+      ? notReachable
+      : null
   }
 
   /** The same for the addresses it leads to, all of which have to be allowed; an unreadable one is null. */
   problemOfAddresses(target: Target, purpose: Purpose, addresses: readonly (Address | null)[]): string | null {
-    if (!addresses.every((address) => address !== null && this.#mayReach(address))) return notReachable
+    if (!addresses.every((address) => address !== null && this.#mayReach(address, purpose))) return notReachable
     const isSecure =
       target.isTls || this.#policy.allowHttp || (mayBePlainToLoopback(purpose) && addresses.every(isLoopback))
     return isSecure ? null : notSecure
@@ -149,15 +151,15 @@ export class UrlRules {
     return !this.#policy.production && addresses.every(isLoopback)
   }
 
-  #mayReach(address: Address): boolean {
+  #mayReach(address: Address, purpose: Purpose): boolean {
     if (this.#denied.some((range) => isInRange(address, range))) return false
     if (this.#allowed.some((range) => isInRange(address, range))) return true
     const kind = classOfAddress(address)
-    return kind === 'public' || (kind !== 'forbidden' && this.#mayBeLocal)
+    return kind === 'public' || (kind !== 'forbidden' && this.#mayBeLocal(purpose))
   }
 
-  get #mayBeLocal(): boolean {
-    return !this.#policy.production && this.#policy.allowPrivate
+  #mayBeLocal({ environment }: Purpose): boolean {
+    return environment === 'test' && !this.#policy.production && this.#policy.allowPrivate
   }
 }
 

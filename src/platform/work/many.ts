@@ -17,9 +17,12 @@ const jobColumns = {
   payload: 'jsonb',
 } as const
 
-const addAll = statement<{ jobs: Buffer }, object>('work.add_all', 'select work.add($jobs::work.job_item[])')
+const addAll = statement.tenant<{ buckets: readonly number[]; jobs: Buffer }, object>(
+  'work.add_all',
+  'select work.add($jobs::work.job_item[])',
+)
 
-const settleAll = statement<{ node: string; items: Buffer }, object>(
+const settleAll = statement.tenant<{ buckets: readonly number[]; node: string; items: Buffer }, object>(
   'work.settle_all',
   'select settled from work.settle($node::uuid, $items::work.settle_item[])',
 )
@@ -38,7 +41,7 @@ export async function addJobs(tx: Queryable, jobs: readonly NewJob[]): Promise<v
     const delay_ms = BigInt(Math.round(delayMs))
     return { id, bucket, lane, account_id: account, environment, key, owner, delay_ms, payload }
   })
-  await tx.query(addAll, { jobs: encodeItems(jobColumns, items) })
+  await tx.query(addAll, { buckets: items.map(({ bucket }) => bucket), jobs: encodeItems(jobColumns, items) })
 }
 
 /** Settles jobs in the transaction that did what they wanted; their handlers give `settled`. Fenced as ever by the attempt. */
@@ -49,5 +52,6 @@ export async function settleJobs(tx: Queryable, node: string, settlements: reado
     attempt,
     delay_ms: againMs === null ? null : BigInt(Math.max(0, Math.round(againMs))),
   }))
-  await tx.query(settleAll, { node, items: encodeItems(settle.takes, items) })
+  const buckets = items.map(({ bucket }) => bucket)
+  await tx.query(settleAll, { buckets, node, items: encodeItems(settle.takes, items) })
 }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { SegmentedMessage } from 'sms-segments-calculator'
+import { runs } from '../../../test/properties.ts'
 import {
   decodeGsm7,
   decodeMessage,
@@ -117,7 +118,7 @@ test('another calculator counts the same segments in any text', () => {
       assert.equal(ours.encoding, theirs.encodingName === 'GSM-7' ? 'gsm7' : 'ucs2')
       assert.equal(ours.parts.length, theirs.segmentsCount)
     }),
-    { numRuns: 2000, seed: 160, endOnFailure: true },
+    { numRuns: runs(2000), endOnFailure: true },
   )
 })
 
@@ -142,7 +143,7 @@ test('parts join to the text, and none is too long or cuts a character', () => {
         assert.equal(esmClass, total > 1 && headerOctets[joining] > 0 ? 0x40 : 0)
       }
     }),
-    { numRuns: 500, seed: 153 },
+    { numRuns: runs(500) },
   )
 })
 
@@ -153,7 +154,7 @@ test('both alphabets give back what they were given', () => {
       assert.equal(encodeGsm7(gsm).length, gsmLength(gsm))
       assert.equal(decodeUcs2(encodeUcs2(any)), any)
     }),
-    { numRuns: 300, seed: 7 },
+    { numRuns: runs(300) },
   )
 })
 
@@ -199,7 +200,7 @@ test('what can be brought into the alphabet is in it', () => {
       assert.ok(plain === null || isGsm(plain))
       if (isGsm(text)) assert.equal(plain, text)
     }),
-    { numRuns: 1000, seed: 338 },
+    { numRuns: runs(1000) },
   )
 })
 

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { runs } from '../../../test/properties.ts'
 import { Framer } from './framer.ts'
 import { maxPduBytes } from './octets.ts'
 import { type Command, decode, encode, encodeRefusal, newShortMessage, type Pdu, type PduOf } from './pdu.ts'
@@ -221,7 +222,7 @@ test('whatever is written is read back the same', () => {
       assert.ok(Buffer.isBuffer(written))
       assert.deepEqual(decode(written), pdu)
     }),
-    { numRuns: 1000, seed: 34 },
+    { numRuns: runs(1000) },
   )
 })
 

@@ -34,6 +34,7 @@ const get = read({
   params: Type.Object({ customer_id: Type.String({ description: 'Begins with cus_' }) }),
   reply: { status: 200, schema: CustomerRecord },
   errors: ['NOT_FOUND'],
+  needs: { operation: 'billing.createInvoice', id: 'customer.customer_id' },
   handle: async (app, { params }, { tenant }) => {
     const row = await customerWith(app.db, tenant, params.customer_id)
     const credits = await creditsByCustomer(app.db, tenant, [row])

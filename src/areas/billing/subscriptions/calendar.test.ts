@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { runs } from '../../../../test/properties.ts'
 import {
   boundary,
   type Calendar,
@@ -117,7 +118,7 @@ test('every moment lies in one interval, and intervals follow each other', () =>
       assert.ok(start <= at && at < end)
       assert.deepEqual(intervalAt(given, end).start, end)
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   )
 })
 

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { runs } from '../../../../test/properties.ts'
 import { type Currency, currencies } from '../../../kernel/money.ts'
 import { unusedOf } from './bill.ts'
 import { priceOfPart } from './proration.ts'
@@ -63,6 +64,6 @@ test('however often a plan is changed, a period costs its prices by their time, 
         assert.ok((off < 0n ? -off : off) <= bound, `${billed} is off by ${off} of ${bound}`)
       },
     ),
-    { numRuns: 1_000 },
+    { numRuns: runs(1_000) },
   )
 })

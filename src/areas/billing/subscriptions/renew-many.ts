@@ -76,10 +76,10 @@ const gatheringOf = onePerApp(
  */
 export async function renewMany(app: App, tenant: Tenant, runs: readonly Renewal[]): Promise<void> {
   try {
-    await app.db.tx((tx) => renewTogether(app, tx, tenant, runs))
+    await app.db.tx(tenant, (tx) => renewTogether(app, tx, tenant, runs))
   } catch (error) {
     if (isUnavailable(error)) throw error
-    if (runs.length === 1) return app.db.tx((tx) => handOver(app, tx, tenant, runs))
+    if (runs.length === 1) return app.db.tx(tenant, (tx) => handOver(app, tx, tenant, runs))
     const middle = runs.length >> 1
     await renewMany(app, tenant, runs.slice(0, middle))
     await renewMany(app, tenant, runs.slice(middle))

@@ -7,7 +7,7 @@ import type { Caller } from '../../../platform/auth.ts'
 import type { Tx } from '../../../platform/db.ts'
 import { askedMetadata, metadataQuery } from '../../../platform/metadata-filter.ts'
 import { pageOf, shownBounds, windowOf } from '../../../platform/page.ts'
-import { list, type Route, read, write } from '../../../platform/route.ts'
+import { list, type Need, type Route, read, write } from '../../../platform/route.ts'
 import { dayRangeQuery, listQuery } from '../../../platform/schema.ts'
 import { checkCallback } from '../../payments/area.ts'
 import { Subscription, subscriptionStatus } from '../events.ts'
@@ -61,10 +61,18 @@ const create = write({
       },
     },
   ],
+  needs: { operation: 'billing.createPlan' },
   prepare: (app, { body }, caller) => checkCallback(app, body, caller),
   handle: async (app, tx, { body }, caller) =>
     recorded(tx, caller, 'subscription.create', await subscribe(app, tx, body, caller)),
 })
+
+/** Without a first bill that is under way, so that everything about it can be changed. */
+const aSubscription: Need = {
+  operation: 'billing.createSubscription',
+  id: 'subscription_id',
+  body: { plan_id: 'internet-20', customer: { email: 'asha@example.com' }, proration: 'none' },
+}
 
 const get = read({
   method: 'GET',
@@ -75,6 +83,7 @@ const get = read({
   params: SubscriptionParam,
   reply,
   errors: ['NOT_FOUND'],
+  needs: aSubscription,
   handle: async (app, { params }, { tenant }) =>
     recordOf(await requireSubscription(app.db, tenant, params.subscription_id)),
 })
@@ -127,6 +136,7 @@ const change = write({
   reply,
   errors: [...payable, 'CONFLICT'],
   examples: [{ name: 'Two of them from now on', body: { quantity: 2 } }],
+  needs: aSubscription,
   handle: async (app, tx, { params, body }, caller) =>
     recorded(
       tx,
@@ -158,6 +168,7 @@ const cancel = write({
   body: Type.Object(cancelling),
   reply,
   errors: ['NOT_FOUND', 'VALIDATION_ERROR', 'INVALID_STATE'],
+  needs: aSubscription,
   handle: async (app, tx, { params, query, body }, caller) => {
     const given = { ...query, ...body }
     const row = await cancelSubscription(app, tx, caller, params.subscription_id, {
@@ -179,6 +190,7 @@ const pause = write({
   params: SubscriptionParam,
   reply,
   errors: ['NOT_FOUND', 'INVALID_STATE'],
+  needs: aSubscription,
   handle: async (app, tx, { params }, caller) =>
     recorded(tx, caller, 'subscription.pause', await pauseSubscription(app, tx, caller, params.subscription_id)),
 })
@@ -195,6 +207,7 @@ const resume = write({
   params: SubscriptionParam,
   reply,
   errors: ['NOT_FOUND', 'INVALID_STATE'],
+  needs: aSubscription,
   handle: async (app, tx, { params }, caller) =>
     recorded(tx, caller, 'subscription.resume', await resumeSubscription(app, tx, caller, params.subscription_id)),
 })

@@ -6,7 +6,7 @@ import { bucketOf, idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
 import { record } from '../../../platform/audit.ts'
 import { maybe, statement } from '../../../platform/db.ts'
 import { pageOfWhole } from '../../../platform/page.ts'
-import { IdParam, list, noContent, type Route, write } from '../../../platform/route.ts'
+import { IdParam, list, noContent, type Route, writeAcross } from '../../../platform/route.ts'
 import { At, wholeListQuery } from '../../../platform/schema.ts'
 import { sealPlace } from '../channels.ts'
 
@@ -62,7 +62,7 @@ interface Row {
 
 const columns = 'id, account_id, name, base_url, phone_number_id, business_id, display_number, created_at'
 
-const insert = statement<
+const insert = statement.home<
   {
     id: string
     bucket: number
@@ -84,17 +84,17 @@ const insert = statement<
    on conflict do nothing returning ${columns}`,
 )
 
-const selectAll = statement<Record<never, never>, Row>(
+const selectAll = statement.home<Record<never, never>, Row>(
   'messenger.list_channels',
   `select ${columns} from messenger.channels order by id`,
 )
 
-const deleteOne = statement<{ id: string }, { id: string }>(
+const deleteOne = statement.home<{ id: string }, { id: string }>(
   'messenger.delete_channel',
   `delete from messenger.channels where id = $id returning id`,
 )
 
-const connect = write({
+const connect = writeAcross({
   method: 'POST',
   path: '/v1/operator/messenger/channels',
   operation: 'operator.connectMessengerChannel',
@@ -141,7 +141,7 @@ const listAll = list({
   },
 })
 
-const disconnect = write({
+const disconnect = writeAcross({
   method: 'DELETE',
   path: '/v1/operator/messenger/channels/:id',
   operation: 'operator.disconnectMessengerChannel',

@@ -17,7 +17,7 @@ export async function takeTemplateNotice(app: App, { id, event, reason }: GraphT
   const status = templateStatuses.find((word) => word === event)
   const found = await maybe(app.db.query(findByProviderId, { buckets, providerId: id }))
   if (!found || !status) return app.log.info({}, 'a provider decided on a template that is not known')
-  await app.db.tx((tx) => decide(app, tx, found, status, reason))
+  await app.db.tx(tenantOf(found), (tx) => decide(app, tx, found, status, reason))
 }
 
 /** Stores and tells a decision, if it leads anywhere from where the template is. Gives the template as it is then. */

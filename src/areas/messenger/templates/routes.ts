@@ -8,7 +8,7 @@ import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import { pageOf, windowOf } from '../../../platform/page.ts'
-import { IdParam, list, noContent, type Route, read, write } from '../../../platform/route.ts'
+import { IdParam, list, noContent, type Route, read, write, writeAcross } from '../../../platform/route.ts'
 import { listQuery, OneOf } from '../../../platform/schema.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { providerOf } from '../carriers/cloud-api.ts'
@@ -141,7 +141,7 @@ const get = read({
   params: IdParam,
   reply: { status: 200, schema: TemplateRecord },
   errors: ['NOT_FOUND'],
-  handle: (app, { params }, { tenant }) => app.db.tx(async (tx) => recordOf(await find(tx, tenant, params.id))),
+  handle: (app, { params }, { tenant }) => app.db.tx(tenant, async (tx) => recordOf(await find(tx, tenant, params.id))),
 })
 
 const change = write({
@@ -203,7 +203,7 @@ const Decision = Type.Object({
 })
 
 const decision = (verb: 'approve' | 'reject', status: TemplateStatus, summary: string): Route =>
-  write({
+  writeAcross({
     method: 'POST',
     path: `/v1/messenger/templates/:id/${verb}`,
     operation: `messenger.${verb}Template`,

@@ -24,7 +24,7 @@ export interface TemplateRow {
 const columns = `bucket, account_id, environment, id, name, language, category, status, components, rejected_reason, quality,
   provider_id, created_at, updated_at`
 
-const findByName = statement<Tenant & { name: string; language: string }, TemplateRow>(
+const findByName = statement.tenant<Tenant & { name: string; language: string }, TemplateRow>(
   'messenger.find_template_by_name',
   `select ${columns} from messenger.templates where ${mine} and name = $name and language = $language`,
 )
@@ -38,12 +38,12 @@ export function findTemplateByName(
   return maybe(queryable.query(findByName, { bucket, account, environment, name, language }))
 }
 
-export const findTemplate = statement<One, TemplateRow>(
+export const findTemplate = statement.tenant<One, TemplateRow>(
   'messenger.find_template',
   `select ${columns} from messenger.templates where ${mine} and id = $id for update`,
 )
 
-export const addTemplate = statement<
+export const addTemplate = statement.tenant<
   One & {
     name: string
     language: string
@@ -65,7 +65,7 @@ export const addTemplate = statement<
    returning ${columns}`,
 )
 
-export const changeTemplate = statement<
+export const changeTemplate = statement.tenant<
   One & { status: string; components: string | null; reason: string | null; providerId: string | null; at: Date },
   TemplateRow
 >(
@@ -76,12 +76,12 @@ export const changeTemplate = statement<
     where ${mine} and id = $id returning ${columns}`,
 )
 
-export const deleteTemplate = statement<One, { id: string }>(
+export const deleteTemplate = statement.tenant<One, { id: string }>(
   'messenger.delete_template',
   `delete from messenger.templates where ${mine} and id = $id returning id`,
 )
 
-export const listTemplates = statement<
+export const listTemplates = statement.tenant<
   Tenant & {
     name: string | null
     status: string | null
@@ -102,14 +102,14 @@ export const listTemplates = statement<
 )
 
 /** Providers speak of their own ids. Few templates have one that is asked for, so that no index is worth its keep. */
-export const findByProviderId = statement<{ buckets: readonly number[]; providerId: string }, TemplateRow>(
+export const findByProviderId = statement.everywhere<{ buckets: readonly number[]; providerId: string }, TemplateRow>(
   'messenger.find_template_by_provider_id',
   `select ${columns} from messenger.templates
     where bucket = any($buckets::smallint[]) and provider_id = $providerId limit 2`,
 )
 
 /** Accounts with templates that the provider still decides on, or may pause. */
-export const findFollowed = statement<
+export const findFollowed = statement.everywhere<
   { buckets: readonly number[] },
   { bucket: number; account_id: string; environment: Environment }
 >(

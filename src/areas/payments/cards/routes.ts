@@ -127,6 +127,16 @@ const forgetCard = write({
   params: Type.Object({ card_token: Type.String({ description: 'Begins with tok_' }) }),
   reply: { status: 200, schema: SavedCard },
   errors: ['NOT_FOUND'],
+  needs: {
+    operation: 'payments.create',
+    id: 'card_token',
+    body: {
+      amount: 5,
+      currency: 'KES',
+      card: { number: '4242424242424242', exp_month: 12, exp_year: 2040, cvv: '123' },
+      save_card: true,
+    },
+  },
   handle: async (_app, tx, { params }, caller) => {
     const id = uuidOf('cardToken', params.card_token)
     const row = id === null ? null : await maybe(tx.query(deleteToken, { ...caller.tenant, id }))

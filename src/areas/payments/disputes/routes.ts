@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { nilUuid, uuidOf } from '../../../kernel/ids.ts'
 import { maybe } from '../../../platform/db.ts'
 import { pageOf, shownBounds, windowOf } from '../../../platform/page.ts'
-import { list, type Route, read } from '../../../platform/route.ts'
+import { list, type Need, type Route, read } from '../../../platform/route.ts'
 import { dayRangeQuery, listQuery } from '../../../platform/schema.ts'
 import { Dispute } from '../events.ts'
 import { disputeOf, disputeUuid, noSuchDispute } from './dispute.ts'
@@ -41,6 +41,20 @@ const listAll = list({
   },
 })
 
+/** A dispute, which the sandbox opens some seconds after a payment with this card. */
+export const aDispute: Need = {
+  operation: 'disputes.list',
+  id: 'data.0.dispute_id',
+  after: {
+    operation: 'payments.create',
+    body: {
+      amount: 5,
+      currency: 'KES',
+      card: { number: '4000000000000259', exp_month: 12, exp_year: 2040, cvv: '123' },
+    },
+  },
+}
+
 const get = read({
   method: 'GET',
   path: '/v1/payments/disputes/:dispute_id',
@@ -50,6 +64,7 @@ const get = read({
   params: Type.Object({ dispute_id: Type.String({ description: 'Begins with dsp_' }) }),
   reply: { status: 200, schema: Dispute },
   errors: ['NOT_FOUND'],
+  needs: aDispute,
   handle: async (app, { params }, { tenant }) => {
     const row = await maybe(app.db.query(findDispute, { ...tenant, id: disputeUuid(params.dispute_id) }))
     if (!row) throw noSuchDispute()

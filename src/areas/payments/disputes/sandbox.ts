@@ -15,6 +15,7 @@ import { disputeHelperPath } from '../../../protocols/acquirer.ts'
 import { cardProvider } from '../cards/method.ts'
 import { simulatedAccounts } from '../providers/simulated.ts'
 import { disputeUuid, noSuchDispute } from './dispute.ts'
+import { aDispute } from './routes.ts'
 import { findDispute } from './store.ts'
 
 const decisionMs = 10_000
@@ -38,6 +39,7 @@ const close = write({
     ),
   },
   errors: ['NOT_FOUND', 'VALIDATION_ERROR', 'INVALID_STATE', 'PROVIDER_UNAVAILABLE'],
+  needs: aDispute,
   prepare: (app, { params, body }, caller) => decide(app, caller, params.dispute_id, body.outcome),
   handle: async (_app, tx, { body }, caller, decided) => {
     await record(tx, caller, 'sandbox.close_dispute', decided.dispute_id, { after: { outcome: body.outcome } })

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { runs } from '../../../../test/properties.ts'
 import { AppError } from '../../../kernel/errors.ts'
 import { compile, type Situation } from './condition.ts'
 import { type FieldValue, fieldNames } from './fields.ts'
@@ -213,7 +214,7 @@ test('anything at all is either a rule or refused by name', () => {
         assert.ok(error instanceof AppError && error.extras.fields?.[0]?.field.startsWith('conditions'), String(error))
       }
     }),
-    { numRuns: 2_000 },
+    { numRuns: runs(2_000) },
   )
 })
 

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { runs } from '../../../../test/properties.ts'
 import { compile } from './condition.ts'
 import { type Action, actions, type Case, decide, type Rule } from './decide.ts'
 import type { FieldValue, RiskHint } from './fields.ts'
@@ -103,7 +104,7 @@ test('the same rules decide the same, and the components always add up to the sc
       if (situation.isBlacklisted) assert.equal(decided.decision, 'block')
       if (decided.decision === 'require_3ds') assert.ok(situation.canProve)
     }),
-    { numRuns: 2_000 },
+    { numRuns: runs(2_000) },
   )
 })
 
@@ -121,7 +122,7 @@ test('a rule that does not match, is on trial or is about payouts changes nothin
       const after = decide(rules.toSpliced(at, 0, added), situation)
       assert.deepEqual({ ...after, matched: after.matched.filter(({ id }) => id !== 'new') }, before)
     }),
-    { numRuns: 2_000 },
+    { numRuns: runs(2_000) },
   )
 })
 

@@ -56,7 +56,7 @@ async function settleWaiting(app: App, tenant: Tenant, batch: string, waiting: M
 /** One that cannot be settled with the others must not keep them from it: then each goes alone. */
 async function settleSome(app: App, tenant: Tenant, batch: string, some: readonly Said[]): Promise<void> {
   const after = await app.db
-    .tx((tx) => complete(app, tx, tenant, batch, some))
+    .tx(tenant, (tx) => complete(app, tx, tenant, batch, some))
     .catch((error) => {
       if (some.length > 1) app.log.warn({ error, payouts: some.length }, 'payouts are settled one by one')
       return null

@@ -73,6 +73,7 @@ const get = read({
   params: Type.Object({ refund_id: Type.String({ description: 'Begins with re_' }) }),
   reply: { status: 200, schema: Refund },
   errors: ['NOT_FOUND'],
+  needs: { operation: 'refunds.create', id: 'refund_id' },
   handle: async (app, { params }, { tenant }) => {
     const row = await maybe(app.db.query(findRefund, { ...tenant, id: refundUuid(params.refund_id) }))
     if (!row) throw noSuchRefund()

@@ -26,6 +26,7 @@ export const getBatch = read({
   reply: { status: 200, schema: BatchRecord },
   errors: ['NOT_FOUND'],
   examples: [{ name: 'How far it is' }, { name: 'With its messages', query: { messages: true } }],
+  needs: { operation: 'sms.sendBulk', id: 'batch_id' },
   handle: async (app, { params, query }, caller) => {
     const id = uuidOf('smsBatch', params.id)
     const found = id && (await findBatch(app.db, caller.tenant, id))
@@ -47,6 +48,7 @@ export const cancelBatchRoute = write({
   reply: { status: 200, schema: BatchRecord },
   errors: ['NOT_FOUND'],
   examples: [{ name: 'The rest of a batch' }],
+  needs: { operation: 'sms.sendBulk', id: 'batch_id' },
   prepare: (app, { params }, caller) => cancelBatch(app, caller, uuidOf('smsBatch', params.id)),
   handle: (_, tx, __, caller, batch) => noteCancelled(tx, caller, batch),
 })

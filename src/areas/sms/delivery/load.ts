@@ -62,7 +62,7 @@ export function storedFrom(from: string, more: readonly string[] = []): string {
      from asked m join clocks c on c.account_id = m.account_id and c.environment = m.environment`
 }
 
-const selectMessages = statement<
+const selectMessages = statement.everywhere<
   { buckets: readonly number[]; accounts: readonly string[]; environments: readonly string[]; ids: readonly string[] },
   StoredMessage
 >(

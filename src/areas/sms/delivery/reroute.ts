@@ -13,7 +13,7 @@ import { commitSurely } from './status.ts'
 /** What one operator's network could not do, and another's may. */
 const deliverableElsewhere: ReadonlySet<string | null> = new Set(['UNDELIVERABLE', 'REJECTED'])
 
-const storeRerouted = operation(
+const storeRerouted = operation.tenant(
   'sms.reroute',
   {
     bucket: 'smallint',

@@ -16,7 +16,7 @@ const maxRepeats = 120
 
 const changeColumns = { ...eventColumns, narrow_type: 'text', narrow_head: 'text' } as const
 
-export const storeSent = operation(
+export const storeSent = operation.tenant(
   'sms.accepted',
   {
     bucket: 'smallint',
@@ -33,7 +33,7 @@ export const storeSent = operation(
   { changed: 'boolean', wide: 'text', narrow: 'text', early: 'text' },
 )
 
-export const storeFailed = operation(
+export const storeFailed = operation.tenant(
   'sms.failed',
   {
     bucket: 'smallint',
@@ -53,7 +53,7 @@ export const storeFailed = operation(
   { changed: 'boolean', wide: 'text', narrow: 'text' },
 )
 
-export const storeReceipt = operation(
+export const storeReceipt = operation.tenant(
   'sms.receipt',
   {
     bucket: 'smallint',

@@ -78,6 +78,7 @@ export const lookup = read({
   params: PhoneParam,
   reply: { status: 200, schema: LookupReply },
   errors: ['NOT_FOUND'],
+  needs: 'nothing',
   handle: async (app, { params }, caller) => {
     const { phone } = params
     if (!isE164(phone)) throw new AppError('NOT_FOUND', 'phone is not E.164, such as +254711000001')

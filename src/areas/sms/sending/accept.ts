@@ -21,7 +21,7 @@ export interface Sending extends Occasion {
 }
 
 /** Many messages go the same way as rows of sms.accept. */
-export const acceptOne = operation(
+export const acceptOne = operation.tenant(
   'sms.submit',
   {
     bucket: 'smallint',

@@ -11,7 +11,7 @@ import { one } from '../../../platform/db.ts'
 import type { Courier, DeliveryOfEvent, Due, NewEvent } from '../../../platform/events.ts'
 import type { Admission } from '../../../platform/limits.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import { leaseSeconds, settle } from '../../../platform/work.ts'
+import { settle } from '../../../platform/work.ts'
 import { disableEndpoint } from '../endpoints/disabling.ts'
 import { noteProbe } from '../endpoints/health.ts'
 import { type Answers, sendAndHear } from './answers.ts'
@@ -129,7 +129,7 @@ export class Dispatcher implements Courier {
   begin(event: NewEvent, deliveries: string): void {
     const { tenant, columns } = event
     const told = { id: event.id, name: columns.event_type, body: columns.event_body, bytes: null }
-    const startBy = startByMs()
+    const startBy = startByMs(this.#running())
     for (const begun of deliveries.split(',')) {
       const [id = '', endpoint = '', version = ''] = begun.split('/')
       const isCallback = endpoint === callbackKey
@@ -155,7 +155,7 @@ export class Dispatcher implements Courier {
     // This node has it still, although its lease had run out: it has the lease again.
     if (held) {
       held.jobAttempt = job.attempt
-      held.startByMs = startByMs()
+      held.startByMs = startByMs(this.#running())
       return
     }
     this.#toLoad.push(job)
@@ -168,7 +168,7 @@ export class Dispatcher implements Courier {
     this.#isExtending = true
     const soon = performance.now() + extendEarlyMs
     const waiting = [...this.#held.values()].filter(({ id, startByMs }) => startByMs < soon && !this.#sending.has(id))
-    const startBy = startByMs()
+    const startBy = startByMs(this.#running())
     try {
       await this.#running().work.extend(
         waiting.map(({ tenant, id, jobAttempt }) => ({ bucket: tenant.bucket, id, attempt: jobAttempt })),
@@ -271,7 +271,7 @@ export class Dispatcher implements Courier {
   #begun(job: Due, row: StoredDelivery | undefined): void {
     const { tenant, id, attempt } = job
     if (this.#stopped || this.#held.has(id)) return
-    const delivery = row ? deliveryOf(this.#running(), job, row, startByMs()) : null
+    const delivery = row ? deliveryOf(this.#running(), job, row, startByMs(this.#running())) : null
     if (!row || !delivery) return this.#putBack(tenant, id, attempt, null)
     if (row.behind) {
       const delayMs = behindMs * (1 + Math.random())
@@ -590,7 +590,8 @@ export class Dispatcher implements Courier {
   }
 }
 
-/** Until when a delivery that is leased now may begin. */
-function startByMs(): number {
-  return performance.now() + leaseSeconds * 1_000 - attemptMs
+/** Until when a delivery that is leased now may begin; in the first quarter of a lease that is too short for an attempt. */
+function startByMs({ work }: App): number {
+  const leaseMs = work.leaseSeconds * 1_000
+  return performance.now() + Math.max(leaseMs - attemptMs, leaseMs / 4)
 }

@@ -21,13 +21,7 @@ let first: string
 let second: string
 
 before(async () => {
-  database = await createTestDatabase([
-    '0001_platform.sql',
-    '0002_ledger.sql',
-    '0003_accounts.sql',
-    '0004_limits.sql',
-    '0005_webhooks.sql',
-  ])
+  database = await createTestDatabase(['platform', 'work', 'events', 'webhooks'])
   one = new pg.Client({ connectionString: database.url })
   other = new pg.Client({ connectionString: database.url })
   await one.connect()

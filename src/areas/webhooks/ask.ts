@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// A question to a customer's application while somebody waits for the answer: the next screen of a USSD session, what a call
+// does next. Signed as a delivery to a callback_url is, asked at once and never later; it does not pass through the delivery
+// queue. Where the first URL gives no usable answer and time is left, the fallback URL is asked once.
+import { type Id, newId } from '../../kernel/ids.ts'
+import type { App } from '../../platform/app.ts'
+import { onePerApp } from '../../platform/one-per-app.ts'
+import type { Outcome } from '../../platform/outbound/exchange.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import { signatureHeaders } from './deliveries/signature.ts'
+import { loadCallbackTarget, type Target } from './deliveries/targets.ts'
+import { inForce } from './endpoints/secrets.ts'
+
+export interface Question {
+  readonly tenant: Tenant
+  /** `ussd.response`, `voice.answer`: X-Service-Event of the request, and for the log. */
+  readonly name: string
+  /** Id of the event that subscribers get a copy of, so that a receiver of both can tell; a new one without it. */
+  readonly eventId?: Id<'event'>
+  readonly url: string
+  readonly fallbackUrl?: string | null
+  readonly method?: 'GET' | 'POST'
+  readonly contentType: string
+  readonly body: string
+  /** Time for all of it, the fallback included. */
+  readonly withinMs: number
+  /** How far the account's clock was moved: by it the secret in force is chosen. */
+  readonly clockOffsetMs?: number
+}
+
+export type Answer =
+  | {
+      readonly kind: 'said'
+      readonly status: number
+      readonly contentType: string
+      readonly text: string
+      readonly tookMs: number
+    }
+  | { readonly kind: 'nothing'; readonly why: NoAnswer; readonly reason: string; readonly tookMs: number }
+
+/** Late: the deadline passed. Refused: a status other than 2xx. Unreachable: no connection. Too long: more than is read. */
+export type NoAnswer = 'late' | 'refused' | 'unreachable' | 'too_long'
+
+/** Most bytes of an answer that are read. */
+const maxAnswerBytes = 64 * 1024
+/** A connection that fails is tried once more after this, if there is time. */
+const retryMs = 1_000
+/** Time that is worth asking with. */
+const leastMs = 200
+/** Applications asked at once for one account; further questions wait, and their time runs. */
+const connectionsPerAccount = 64
+const targetForMs = 30_000
+const maxTargets = 10_000
+
+/** Asks a customer's application and waits for what it says. Never throws for what the other side does. */
+export async function ask(app: App, question: Question): Promise<Answer> {
+  const beganMs = performance.now()
+  const leftMs = (): number => question.withinMs - (performance.now() - beganMs)
+  const target = await targetsOf(app).of(question.tenant)
+  let answer = await askOnce(app, target, question, question.url, leftMs())
+  if (answer.kind === 'nothing' && answer.why === 'unreachable' && leftMs() > retryMs + leastMs) {
+    await new Promise((resolve) => setTimeout(resolve, retryMs))
+    answer = await askOnce(app, target, question, question.url, leftMs())
+  }
+  const { fallbackUrl } = question
+  if (answer.kind === 'nothing' && fallbackUrl && leftMs() > leastMs)
+    answer = await askOnce(app, target, question, fallbackUrl, leftMs())
+  const tookMs = performance.now() - beganMs
+  if (answer.kind === 'nothing')
+    app.log.info(
+      { question: question.name, account: question.tenant.account, why: answer.why, reason: answer.reason, tookMs },
+      'a customer application gave no answer in time: its URL must answer 2xx within the deadline',
+    )
+  return { ...answer, tookMs }
+}
+
+async function askOnce(app: App, target: Target, question: Question, url: string, withinMs: number): Promise<Answer> {
+  const { tenant, name, eventId = newId('event', app.clock.nowMs()), method = 'POST', contentType } = question
+  const body = Buffer.from(question.body)
+  const nowMs = app.clock.nowMs()
+  const headers = signatureHeaders({
+    eventId,
+    timestampSeconds: Math.floor(nowMs / 1_000),
+    body: method === 'GET' ? Buffer.alloc(0) : body,
+    isHubSigned: false,
+    ...inForce(target, nowMs + (question.clockOffsetMs ?? 0)),
+  })
+  headers.push('User-Agent', 'Pamoja-Webhooks/1.0', 'X-Service-Event', name, 'X-Service-Event-Id', eventId)
+  if (method === 'POST') headers.push('Content-Type', contentType)
+  const outcome = await app.outbound.send({
+    use: 'callback',
+    environment: tenant.environment,
+    pool: `ask:${tenant.account}`,
+    url,
+    method,
+    headers,
+    body: method === 'GET' ? null : body,
+    timeoutMs: Math.max(1, Math.floor(withinMs)),
+    isTimedWhole: true,
+    maxAnswerBytes,
+    connections: connectionsPerAccount,
+  })
+  return answerOf(outcome)
+}
+
+function answerOf(outcome: Outcome): Answer {
+  const tookMs = outcome.timing.durationMs
+  if (outcome.kind === 'failed') {
+    const why = outcome.error === 'TIMEOUT' ? 'late' : 'unreachable'
+    return { kind: 'nothing', why, reason: outcome.reason, tookMs }
+  }
+  const { status, headers, body, truncated } = outcome
+  if (status < 200 || status > 299)
+    return { kind: 'nothing', why: 'refused', reason: `it answered with the status ${status}`, tookMs }
+  if (truncated)
+    return { kind: 'nothing', why: 'too_long', reason: `it answered with more than ${maxAnswerBytes} bytes`, tookMs }
+  return { kind: 'said', status, contentType: headers['content-type'] ?? '', text: body, tookMs }
+}
+
+/** Signing keys of accounts, cached until a secret is replaced; not trusted while the line between nodes is cut. */
+const targetsOf = onePerApp((app) => new Targets(app))
+
+class Targets {
+  readonly #app: App
+  readonly #known = new Map<string, { readonly target: Promise<Target>; readonly untilMs: number }>()
+
+  constructor(app: App) {
+    this.#app = app
+    app.signals.on('webhooks', (text) => void this.#known.delete(text))
+    app.signals.onGap(() => this.#known.clear())
+  }
+
+  of(tenant: Tenant): Promise<Target> {
+    const key = `callback:${tenant.account}:${tenant.environment}`
+    const found = this.#known.get(key)
+    if (found && found.untilMs > performance.now()) return found.target
+    const target = loadCallbackTarget(this.#app, tenant)
+    if (this.#app.signals.connected) this.#keep(key, target)
+    return target
+  }
+
+  #keep(key: string, target: Promise<Target>): void {
+    this.#known.delete(key)
+    for (const [oldest] of this.#known) {
+      if (this.#known.size < maxTargets) break
+      this.#known.delete(oldest)
+    }
+    this.#known.set(key, { target, untilMs: performance.now() + targetForMs })
+    target.catch(() => this.#known.delete(key))
+  }
+}

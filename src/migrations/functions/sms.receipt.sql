@@ -1,0 +1,95 @@
+-- What the network says of parts: status is delivered or failed. A message is delivered when all its parts are and
+-- failed when one is; what is over stays as it is, so that doubled, late and disordered receipts change nothing.
+-- carrier_id is set when the receipt waited for its message under it; transfer is the one that gives the price back, null
+-- where it stays paid. Gives whether this receipt was the one that changed the message.
+create type sms.receipt_item as (
+  bucket smallint, account uuid, environment text, id uuid, part smallint, parts smallint, carrier text, carrier_id text,
+  status text, error_code text, carrier_code text, at timestamptz,
+  event_id uuid, event_type text, event_resource text, event_body text, event_request text, event_within text,
+  event_callback text, event_at timestamptz, event_owner uuid, narrow_type text, narrow_head text, transfer uuid
+);
+
+-- A part counts only while its carrier has the message. One that could not be delivered goes over another carrier whole and
+-- under a new reference, and no handset joins parts of the first copy with parts of the second; what arrived in one part
+-- arrived, whoever brought it. Of a message that this makes failed the price goes back with the transfer, if its receipt
+-- names one.
+create or replace function sms.receipt(node uuid, items sms.receipt_item[])
+  returns table (changed boolean, wide text, narrow text) language plpgsql
+  set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+declare
+  stale int[] := '{}';
+  fresh int[];
+  gone  ledger.charge_item[];
+  news  sms.receipt_item[] := items;
+  many  int;
+  told  text[];
+begin
+  if exists (select from unnest(items) i where i.parts > 1 and i.status = 'delivered') then
+    -- Locked, so that no message goes to another carrier between this and the next statement.
+    with heard as materialized (
+      select n, m.route is distinct from items[n].carrier as is_stale
+        from generate_subscripts(items, 1) n
+        join sms.messages m on m.bucket = items[n].bucket and m.account_id = items[n].account
+                           and m.environment = items[n].environment and m.id = items[n].id
+       where items[n].parts > 1 and items[n].status = 'delivered'
+       order by m.bucket, m.account_id, m.environment, m.id for no key update of m)
+    select coalesce(array_agg(h.n) filter (where h.is_stale), '{}') into stale from heard h;
+  end if;
+
+  -- One row for each message of the batch: the parts that arrived, and the receipt that speaks for it.
+  with heard as (
+    select h.*, items[h.speaker].status as verdict, items[h.speaker].at as at, items[h.speaker].error_code as error_code,
+           items[h.speaker].carrier_code as carrier_code
+      from (select i.bucket, i.account, i.environment, i.id,
+                   bit_or(case when i.status = 'delivered' then 1::bigint << i.part else 0 end) as mask,
+                   min((1::bigint << i.parts) - 1) as whole,
+                   coalesce(min(i.n) filter (where i.status = 'failed'), max(i.n))::int as speaker
+              from (select u.*, row_number() over () as n from unnest(items) u) i
+             where i.n <> all(stale) group by 1, 2, 3, 4) h
+  ), changed as (
+    update sms.messages m
+       set delivered_parts = m.delivered_parts | h.mask,
+           status = case when h.verdict = 'failed' then 'failed'
+                         when (m.delivered_parts | h.mask) & h.whole = h.whole then 'delivered' else m.status end,
+           delivered_at = case when h.verdict = 'delivered' and (m.delivered_parts | h.mask) & h.whole = h.whole then h.at end,
+           failed_at = case when h.verdict = 'failed' then h.at end,
+           error_code = h.error_code, carrier_code = h.carrier_code
+      from heard h
+     where m.bucket = h.bucket and m.account_id = h.account and m.environment = h.environment and m.id = h.id
+       and m.status = 'sent'
+    returning m.status, h.speaker)
+  select coalesce(array_agg(c.speaker order by c.speaker) filter (where c.status <> 'sent'), '{}') into fresh from changed c;
+  if exists (select from unnest(items) i where i.carrier_id is not null) then
+    update sms.carrier_ids c set early = null from unnest(items) i
+     where c.carrier = i.carrier and c.id = i.carrier_id and c.early is not null;
+  end if;
+
+  if exists (select from unnest(items) i where i.transfer is not null) then
+    gone := array(
+      select row(m.bucket, m.account_id, m.environment, m.currency, m.cost, m.id, sms.charge_step(m.charges),
+                 items[n].transfer, 'revenue:sms')::ledger.charge_item
+        from unnest(fresh) n
+        join sms.messages m on m.bucket = items[n].bucket and m.account_id = items[n].account
+                           and m.environment = items[n].environment and m.id = items[n].id
+       where items[n].transfer is not null and m.status = 'failed');
+    perform ledger.uncharge(gone);
+    update sms.messages m set cost = 0
+      from unnest(gone) g
+     where m.bucket = g.bucket and m.account_id = g.account_id and m.environment = g.environment and m.id = g.source_id;
+  end if;
+
+  many := cardinality(fresh);
+  if many < cardinality(items) then
+    news := array(select items[n] from unnest(fresh) n order by n);
+  end if;
+  if many > 0 then
+    told := events.emit_twins(
+      array(select row(i.bucket, i.account, i.environment, i.event_id, i.event_type, i.event_resource, i.event_body,
+                       i.event_request, i.event_within, i.event_callback, i.event_at, i.event_owner)::events.event_item
+              from unnest(news) i),
+      array(select i.narrow_type from unnest(news) i), array(select i.narrow_head from unnest(news) i));
+  end if;
+  return query
+    select n = any(fresh), told[array_position(fresh, n)], told[many + array_position(fresh, n)]
+      from generate_subscripts(items, 1) n order by n;
+end $$;

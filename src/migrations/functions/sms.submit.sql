@@ -1,0 +1,50 @@
+-- A message that somebody wants to send. refusal is set when it is known already that it will not go out; batch_index
+-- is set when it belongs to a batch, whose refused messages are kept as failed ones.
+create type sms.submit_item as (
+  bucket smallint, account uuid, environment text, id uuid, recipient text, sender text, body text, encoding text,
+  segments smallint, unit_price bigint, cost bigint, currency text, country text, network text, type text, validity int,
+  metadata jsonb, reference text, callback_url text, batch uuid, batch_index smallint, scheduled_at timestamptz,
+  created_at timestamptz, refusal text, transfer uuid, job uuid, lane text, owner uuid, delay_ms bigint, job_payload jsonb,
+  audit uuid, actor text, ip text, request text, key text, request_hash text, reply_status smallint, reply_body text
+);
+
+-- Accepts many messages of many customers in one commit, one verdict each. Where no key was known, the verdicts are those of
+-- the items, in their order: to look up the place of each among the new ones copies the list of places for each, twice.
+create or replace function sms.submit(node uuid, items sms.submit_item[])
+  returns table (seen text, verdict text, existing uuid) language plpgsql
+  set plan_cache_mode = force_generic_plan as $$
+declare
+  keys     platform.idempotency_item[];
+  known    text[];
+  fresh    int[];
+  wanted   sms.submit_item[] := items;
+  verdicts sms.verdict[];
+begin
+  if not exists (select from unnest(items) i where i.key is not null) then
+    return query select null::text, v.verdict, v.existing
+      from unnest(sms.accept(items, true)) with ordinality as v(verdict, existing, n) order by v.n;
+    return;
+  end if;
+  keys := array(select row(i.bucket, i.account, i.environment, i.key, i.request_hash, i.reply_status, i.reply_body)::platform.idempotency_item
+                  from unnest(items) i);
+  known := platform.claim_keys(keys);
+  fresh := array(select n from generate_subscripts(items, 1) n where known[n] is null order by n);
+  if cardinality(fresh) < cardinality(items) then
+    wanted := array(select items[f.n] from unnest(fresh) with ordinality as f(n, ord) order by f.ord);
+    keys := array(select keys[f.n] from unnest(fresh) with ordinality as f(n, ord) order by f.ord);
+  end if;
+  if cardinality(wanted) > 0 then
+    verdicts := sms.accept(wanted, true);
+    if exists (select from unnest(verdicts) v where v.verdict <> 'accepted') then
+      perform platform.free_keys(array(
+        select keys[n] from generate_subscripts(wanted, 1) n where verdicts[n].verdict <> 'accepted' and keys[n].key is not null));
+    end if;
+  end if;
+  if cardinality(fresh) = cardinality(items) then
+    return query select null::text, v.verdict, v.existing
+      from unnest(verdicts) with ordinality as v(verdict, existing, n) order by v.n;
+  else
+    return query select known[n], verdicts[array_position(fresh, n)].verdict, verdicts[array_position(fresh, n)].existing
+      from generate_subscripts(items, 1) n order by n;
+  end if;
+end $$;

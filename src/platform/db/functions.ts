@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// SQL functions are applied again whenever the text of their file changes. One that keeps its arguments, results and types
+// is replaced where it is, so that nodes which run beside this one notice nothing; of another one the old function and its
+// types go first. public.pamoja_functions keeps every text by its checksum: a text that was replaced comes from an older
+// version of the program, which must not take the newer one back.
+import type pg from 'pg'
+import { MigrationError, type SqlFunction, typeNames } from './schema-files.ts'
+
+/** A function as the database knows it: its last text, and the checksums of those before. */
+interface Applied {
+  checksum: string
+  signature: string
+  replaced: Set<string>
+}
+
+/** Functions whose text differs from the one that was applied, or that the database lacks. */
+export async function changedFunctions(client: pg.Client, functions: readonly SqlFunction[]): Promise<SqlFunction[]> {
+  const applied = await appliedFunctions(client)
+  for (const { name, checksum } of functions)
+    if (applied.get(name)?.replaced.has(checksum))
+      throw new MigrationError(
+        `The function ${name} was replaced by a newer version of this program: update the program. (To bring an old text back on purpose, change a word of its comment.)`,
+      )
+  const present = await presentFunctions(client)
+  return functions.filter(({ name, checksum }) => applied.get(name)?.checksum !== checksum || !present.has(name))
+}
+
+/** Brings functions to their text, within the caller's transaction. */
+export async function applyFunctions(client: pg.Client, functions: readonly SqlFunction[]): Promise<void> {
+  const applied = await appliedFunctions(client)
+  // Functions may call those that come after them, and stand in a schema whose migration is about to call them.
+  await client.query('set local check_function_bodies = off')
+  for (const schema of new Set(functions.map(({ name }) => name.split('.')[0])))
+    await client.query(`create schema if not exists ${schema}`)
+  for (const changed of await changedFunctions(client, functions))
+    if (isOther(changed, applied.get(changed.name))) await attempt(changed, () => dropOld(client, changed))
+  // Asked again: with a type go all functions that take it.
+  const changed = await changedFunctions(client, functions)
+  for (const one of changed) if (one.types) await attempt(one, () => makeTypes(client, one))
+  for (const one of changed) await attempt(one, () => client.query(one.text))
+  for (const one of changed) await note(client, one)
+}
+
+/** Of a function from before these files nothing is known; one that has types of its own is made anew with them. */
+function isOther({ signature, types }: SqlFunction, applied: Applied | undefined): boolean {
+  return applied ? applied.signature !== signature : types !== ''
+}
+
+/** Drops a function, its types, and the functions that take these. */
+async function dropOld(client: pg.Client, { name, types }: SqlFunction): Promise<void> {
+  const names = typeNames(types)
+  const { rows } = await client.query<{ signature: string }>(
+    `select p.oid::regprocedure::text as signature from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+      where n.nspname || '.' || p.proname = $1
+         or p.oid in (select d.objid from pg_depend d
+                       where d.classid = 'pg_proc'::regclass and d.refclassid = 'pg_type'::regclass
+                         and d.refobjid in (select t.oid from unnest($2::text[]) m
+                                              join pg_type t on t.oid = to_regtype(m) or t.typelem = to_regtype(m)))`,
+    [name, names],
+  )
+  for (const { signature } of rows) await client.query(`drop function ${signature}`)
+  for (const type of names.reverse()) await client.query(`drop type if exists ${type}`)
+}
+
+/** Types that are there were made with an earlier text that had the same ones. */
+async function makeTypes(client: pg.Client, { types }: SqlFunction): Promise<void> {
+  const { rows } = await client.query<{ there: boolean }>('select to_regtype($1) is not null as there', [
+    typeNames(types)[0],
+  ])
+  if (!rows[0]?.there) await client.query(types)
+}
+
+async function appliedFunctions(client: pg.Client): Promise<Map<string, Applied>> {
+  await client.query(`create table if not exists public.pamoja_functions
+    (name text, checksum text, signature text not null, applied_at timestamptz not null default now(),
+     replaced_at timestamptz, primary key (name, checksum))`)
+  const { rows } = await client.query<{ name: string; checksum: string; signature: string; replaced: boolean }>(
+    'select name, checksum, signature, replaced_at is not null as replaced from public.pamoja_functions',
+  )
+  const applied = new Map<string, Applied>()
+  for (const { name, checksum, signature, replaced } of rows) {
+    const known = applied.get(name) ?? { checksum: '', signature: '', replaced: new Set<string>() }
+    if (replaced) known.replaced.add(checksum)
+    else Object.assign(known, { checksum, signature })
+    applied.set(name, known)
+  }
+  return applied
+}
+
+async function presentFunctions(client: pg.Client): Promise<Set<string>> {
+  const { rows } = await client.query<{ name: string }>(
+    `select n.nspname || '.' || p.proname as name from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+      where n.nspname !~ '^pg_' and n.nspname <> 'information_schema'`,
+  )
+  return new Set(rows.map(({ name }) => name))
+}
+
+async function note(client: pg.Client, { name, checksum, signature }: SqlFunction): Promise<void> {
+  await client.query(
+    `update public.pamoja_functions set replaced_at = now() where name = $1 and checksum <> $2 and replaced_at is null`,
+    [name, checksum],
+  )
+  await client.query(
+    `insert into public.pamoja_functions (name, checksum, signature) values ($1, $2, $3)
+     on conflict (name, checksum) do update set applied_at = now()`,
+    [name, checksum, signature],
+  )
+}
+
+async function attempt({ name }: SqlFunction, run: () => Promise<unknown>): Promise<void> {
+  try {
+    await run()
+  } catch (error) {
+    throw new MigrationError(`The function ${name} failed: ${error instanceof Error ? error.message : error}`, {
+      cause: error,
+    })
+  }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// The schema as it is written down: migrations (`src/migrations/2026-11-17_<area>.sql`) for what rows are stored in, and
+// SQL functions, one file each under their own name (`src/migrations/functions/sms.receipt.sql`). A function's file may
+// begin with the types that only it takes: they are code as the function is.
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { StartError } from '../../config.ts'
+
+export class MigrationError extends StartError {}
+
+export interface Migration {
+  name: string
+  text: string
+  checksum: string
+}
+
+export interface SqlFunction {
+  /** `sms.receipt`, as the file is named and as it is called. */
+  name: string
+  /** SQL of the types in front of it; empty for most. */
+  types: string
+  text: string
+  checksum: string
+  /** Hash of types, arguments and results: while it stays the same, the function is replaced where it is. */
+  signature: string
+}
+
+export interface SchemaFiles {
+  migrations: Migration[]
+  functions: SqlFunction[]
+}
+
+/** Reads the migrations and functions of folders: within a folder in the order of their names. */
+export function schemaFiles(...folders: URL[]): SchemaFiles {
+  return {
+    migrations: folders.flatMap((folder) => textsIn(folder).map(({ name, text }) => migration(name, text))),
+    functions: folders.flatMap((folder) =>
+      textsIn(new URL('functions/', folder)).map(({ name, text }) => sqlFunction(name, text)),
+    ),
+  }
+}
+
+function migration(name: string, text: string): Migration {
+  return { name, text, checksum: hash(text) }
+}
+
+function sqlFunction(name: string, whole: string): SqlFunction {
+  const at = whole.search(/^create or replace function /m)
+  if (!whole.slice(at).startsWith(`create or replace function ${name}(`))
+    throw new MigrationError(`functions/${name}.sql must hold "create or replace function ${name}(": correct it.`)
+  const [types, text] = [whole.slice(0, at), whole.slice(at)]
+  const head = `${types}${text.slice(0, text.search(/\blanguage\b/))}`
+  return {
+    name,
+    types: typeNames(types).length > 0 ? types : '',
+    text,
+    checksum: hash(whole),
+    signature: hash(withoutComments(head).replace(/\s+/g, ' ').trim()),
+  }
+}
+
+/** Names of the types that SQL makes, in their order. */
+export function typeNames(sql: string): string[] {
+  return [...sql.matchAll(/^create type ([\w.]+)/gm)].map(([, name = '']) => name)
+}
+
+/** Functions that a migration calls, and those that they call: it needs them before the others are applied. */
+export function calledBy(text: string, functions: readonly SqlFunction[]): SqlFunction[] {
+  const found = new Set<SqlFunction>()
+  const collect = (sql: string) => {
+    for (const [, name] of withoutComments(sql).matchAll(/\b([a-z_]+\.[a-z_0-9]+)\(/g)) {
+      const called = functions.find((known) => known.name === name)
+      if (!called || found.has(called)) continue
+      found.add(called)
+      collect(called.text)
+    }
+  }
+  collect(text)
+  return [...found]
+}
+
+function textsIn(folder: URL): { name: string; text: string }[] {
+  if (!existsSync(folder)) return []
+  return readdirSync(folder)
+    .filter((file) => file.endsWith('.sql'))
+    .sort()
+    .map((file) => ({ name: file.replace(/\.sql$/, ''), text: readFileSync(new URL(file, folder), 'utf8') }))
+}
+
+function withoutComments(sql: string): string {
+  return sql.replace(/--.*$/gm, '')
+}
+
+function hash(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}

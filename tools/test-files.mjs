@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Test files: which there are, which are meant by a word, which are the core that other versions of Node and PostgreSQL
+// have to pass too, and which processes they share.
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { sourceFiles } from './bootstrap.mjs'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+export const durationsFile = join(root, 'test', 'durations.json')
+
+/** Milliseconds for a file that nobody has measured yet: about the median of the journeys. */
+const unknownMs = 5_000
+
+/** What has to hold on every Node and PostgreSQL: laws, ledger and engine; a journey of each area is added below. */
+const core = [/^test\/laws\//, /^src\/ledger\//, /^src\/platform\/(work|commit|items|db|limits)\.test\.ts$/]
+
+/** The journey that stands for an area is named after it, but for these. */
+const journeys = { accounts: 'account', billing: 'invoices' }
+
+/**
+ * What starts, kills and watches processes has one of its own. So has what makes ids at another time than now: within a
+ * process ids never go back, and those of the next file would not be of its time.
+ */
+const ownProcess = ['src/kernel/ids.test.ts', 'src/platform/nodes/maintenance.test.ts', 'src/platform/postgres.test.ts']
+const isAlone = (source) => /^test\/(faults\/|interop\/|[^/]+$)/.test(source) || ownProcess.includes(source)
+
+/** Test files as their sources, so that output of a deleted test is never run. */
+export function testFiles(chosen, { isCore = false } = {}) {
+  const all = [...sourceFiles('src'), ...sourceFiles('test')].filter((file) => file.endsWith('.test.ts'))
+  const missed = chosen.find((part) => !all.some((file) => isMeant(file, part)))
+  if (missed) throw new Error(`No test file matches ${missed}.`)
+  const meant = chosen.length === 0 ? all : all.filter((file) => chosen.some((part) => isMeant(file, part)))
+  if (!isCore) return meant
+  const ofAreas = journeysOfAreas(all)
+  return meant.filter((file) => core.some((pattern) => pattern.test(file)) || ofAreas.includes(file))
+}
+
+function isMeant(file, part) {
+  return file.includes(
+    part
+      .replace(/^\.\//, '')
+      .replace(/^dist\//, '')
+      .replace(/\.js$/, '.ts'),
+  )
+}
+
+/** One journey for each area; one that has none yet is named, so that a run says what it does not show. */
+function journeysOfAreas(all) {
+  if (!existsSync(join(root, 'src/areas'))) return []
+  const areas = readdirSync(join(root, 'src/areas'), { withFileTypes: true }).filter((entry) => entry.isDirectory())
+  return areas.flatMap(({ name }) => {
+    const named = `test/journeys/${journeys[name] ?? name}`
+    const file = all.includes(`${named}.test.ts`) ? `${named}.test.ts` : all.find((one) => one.startsWith(`${named}-`))
+    if (file !== undefined) return [file]
+    process.stderr.write(`The area ${name} has no journey in the core: add ${named}.test.ts.\n`)
+    return []
+  })
+}
+
+/** Whether a file starts the program as a process, which takes its bundle: then it imports test/program.ts, or what does. */
+export function startsPrograms(files) {
+  const seen = new Set()
+  const waiting = [...files]
+  for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
+    if (seen.has(file) || !existsSync(join(root, file))) continue
+    seen.add(file)
+    const text = readFileSync(join(root, file), 'utf8')
+    if (/\bprogram\/(main|node)\.js'/.test(text)) return true
+    // Only tests and what they share start programs; the product's own files need not be read.
+    if (!file.startsWith('test/') && !file.endsWith('.test.ts')) continue
+    for (const [, path] of text.matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)) waiting.push(join(dirname(file), path))
+  }
+  return false
+}
+
+/**
+ * The processes, as lists of files: `groups` many of about the same length for those that can share one, longest file
+ * first, and one for each of the others, longest first. All groups begin at once, so those that are alone fill the rest.
+ */
+export function processesOf(files, groups) {
+  const measured = readDurations()
+  const lengthOf = (file) => measured[file] ?? unknownMs
+  const byLength = [...files].sort((a, b) => lengthOf(b) - lengthOf(a) || a.localeCompare(b))
+  const shared = byLength.filter((file) => !isAlone(file))
+  const lists = Array.from({ length: Math.min(groups, shared.length) }, () => ({ files: [], ms: 0 }))
+  for (const file of shared) {
+    const shortest = lists.reduce((least, list) => (list.ms < least.ms ? list : least))
+    shortest.files.push(file)
+    shortest.ms += lengthOf(file)
+  }
+  return [...lists.map((list) => list.files), ...byLength.filter(isAlone).map((file) => [file])]
+}
+
+function readDurations() {
+  return existsSync(durationsFile) ? JSON.parse(readFileSync(durationsFile, 'utf8')) : {}
+}
