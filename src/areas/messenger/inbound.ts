@@ -5,7 +5,7 @@ import { usualCommandOf } from '../../kernel/handset-words.ts'
 import { idOf, newUuid } from '../../kernel/ids.ts'
 import { dayMs } from '../../kernel/time.ts'
 import type { App } from '../../platform/app.ts'
-import { maybe, one, statement, type Tx } from '../../platform/db.ts'
+import { one, statement, type Tx } from '../../platform/db.ts'
 import { type Occasion, occasionNow } from '../../platform/events.ts'
 import type { ArrivedFile } from '../../platform/storage.ts'
 import type { Tenant } from '../../platform/tenant.ts'
@@ -15,9 +15,9 @@ import type { Channel } from './channels.ts'
 import { messengerEvents } from './events.ts'
 import { mediaIdOf } from './media/media.ts'
 import { copyIn } from './media/provider-media.ts'
-import { findProviderId } from './store.ts'
+import { findByProviderId } from './store.ts'
 
-const claimProviderId = statement.home<Tenant & { providerId: string; id: string }, { id: string }>(
+const claimProviderId = statement.tenant<Tenant & { providerId: string; id: string }, { id: string }>(
   'messenger.claim_provider_id',
   `insert into messenger.provider_ids (provider_id, bucket, account_id, environment, id)
    values ($providerId, $bucket, $account, $environment, $id) on conflict do nothing returning id`,
@@ -84,8 +84,7 @@ const mediaTypes: ReadonlySet<string> = new Set(['image', 'video', 'audio', 'doc
 
 export async function takeInbound(app: App, channel: Channel, message: GraphInbound): Promise<void> {
   const { tenant } = channel
-  const known = await maybe(app.db.query(findProviderId, { providerId: message.id }))
-  if (known) return
+  if ((await findByProviderId(app.db, tenant, message.id)) !== null) return
   const { account, environment } = tenant
   const { ms } = await one(app.db.query(clockOffset, { account, environment }))
   const occasion = occasionNow(app.clock, tenant, ms)
@@ -176,10 +175,9 @@ function contentOf(type: KnownType, { content }: GraphInbound, file: ArrivedFile
   return type === 'contacts' && Array.isArray(content) ? { contacts: content } : membersOf(content)
 }
 
-async function contextOf(tx: Tx, { account, environment }: Tenant, providerId: string | null): Promise<string | null> {
-  const found = providerId === null ? null : await maybe(tx.query(findProviderId, { providerId }))
-  if (found?.account_id !== account || found.environment !== environment) return null
-  return idOf('messengerMessage', found.id)
+async function contextOf(tx: Tx, tenant: Tenant, providerId: string | null): Promise<string | null> {
+  const found = providerId === null ? null : await findByProviderId(tx, tenant, providerId)
+  return found === null ? null : idOf('messengerMessage', found)
 }
 
 interface StoredInbound {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Statuses that the provider tells: found by what we gave it to tell with them, or by its own id.
 import type { App } from '../../platform/app.ts'
-import { maybe } from '../../platform/db.ts'
 import type { GraphStatus } from '../../protocols/graph.ts'
 import { errorsOfStatus } from './carriers/cloud-errors.ts'
 import { changeMessage } from './change.ts'
 import type { Channel } from './channels.ts'
-import { findMessage, findProviderId, type MessageRow } from './store.ts'
+import { findByProviderId, findMessage, type MessageRow } from './store.ts'
 
 /** Comes back with every status, so that one that arrives before the answer finds its message too. */
 export function opaqueOf({ id }: Pick<MessageRow, 'id'>): string {
@@ -32,9 +31,8 @@ async function messageOf(app: App, { tenant }: Channel, { opaque, id }: GraphSta
     const found = await findMessage(app.db, tenant, opaque)
     if (found) return found
   }
-  const owner = await maybe(app.db.query(findProviderId, { providerId: id }))
-  if (owner?.account_id !== tenant.account || owner.environment !== tenant.environment) return null
-  return findMessage(app.db, tenant, owner.id)
+  const ours = await findByProviderId(app.db, tenant, id)
+  return ours === null ? null : findMessage(app.db, tenant, ours)
 }
 
 function isUuid(text: string): boolean {

@@ -80,13 +80,16 @@ export const listMessages = statement.tenant<
     limit $limit::int + 1`,
 )
 
-export const findProviderId = statement.home<
-  { providerId: string },
-  { bucket: number; account_id: string; environment: Environment; id: string }
->(
+const findOneProviderId = statement.tenant<Tenant & { providerId: string }, { id: string }>(
   'messenger.find_provider_id',
-  `select bucket, account_id, environment, id from messenger.provider_ids where provider_id = $providerId`,
+  `select id from messenger.provider_ids where ${mine} and provider_id = $providerId`,
 )
+
+/** Our id of a message that the provider names by its own. */
+export async function findByProviderId(queryable: Queryable, tenant: Tenant, providerId: string): Promise<string | null> {
+  const { bucket, account, environment } = tenant
+  return (await maybe(queryable.query(findOneProviderId, { bucket, account, environment, providerId })))?.id ?? null
+}
 
 export interface ContactRow {
   phone: string

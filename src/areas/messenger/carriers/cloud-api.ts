@@ -14,7 +14,7 @@ import {
   readGraphError,
 } from '../../../protocols/graph.ts'
 import { membersOf, textOf } from '../../../protocols/json.ts'
-import { type Verdict, verdictOf } from './cloud-errors.ts'
+import { type Outcome, verdictOf } from './cloud-errors.ts'
 
 /** What the adapter needs to know of a channel. */
 export interface Account {
@@ -24,13 +24,6 @@ export interface Account {
   readonly token: string
   readonly verifyToken: string
 }
-
-export type Outcome =
-  | { kind: 'sent'; providerId: string }
-  | ({ kind: 'rejected' } & Verdict)
-  | { kind: 'retry'; reason: string; throttled: boolean }
-  /** Nobody knows whether the provider took it. */
-  | { kind: 'unknown'; reason: string }
 
 export interface FileToUpload {
   readonly type: string

@@ -3,12 +3,15 @@
 // provider's own code is kept beside ours.
 import type { GraphError } from '../../../protocols/graph.ts'
 import type { MessageErrors } from '../schema.ts'
-import type { Outcome } from './cloud-api.ts'
 
-/** A refusal that trying again does not mend. */
-export interface Verdict {
-  readonly errors: MessageErrors
-}
+/** What came of asking the provider to send something. */
+export type Outcome =
+  | { kind: 'sent'; providerId: string }
+  /** Trying again does not mend it. */
+  | { kind: 'rejected'; errors: MessageErrors }
+  | { kind: 'retry'; reason: string; throttled: boolean }
+  /** Nobody knows whether the provider took it. */
+  | { kind: 'unknown'; reason: string }
 
 const titles = {
   131053: 'Media upload error',

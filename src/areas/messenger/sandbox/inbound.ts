@@ -5,14 +5,13 @@ import { Type } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
-import { maybe } from '../../../platform/db.ts'
 import { type Route, write } from '../../../platform/route.ts'
 import { OneOf } from '../../../platform/schema.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { channelOf } from '../channels.ts'
 import { openMedia } from '../media/media.ts'
 import { Phone } from '../schema.ts'
-import { findMessage, findProviderId } from '../store.ts'
+import { findByProviderId, findMessage } from '../store.ts'
 import { simulatedMessenger } from './provider.ts'
 
 const Choice = Type.Object({
@@ -94,9 +93,9 @@ const inbound = write({
       content,
       context: await providerIdOf(app, tenant, body.context?.message_id),
     })
-    const stored = providerId && (await maybe(app.db.query(findProviderId, { providerId })))
+    const stored = providerId && (await findByProviderId(app.db, tenant, providerId))
     if (!stored) throw new AppError('PROVIDER_UNAVAILABLE', 'the message did not come in', { retryAfterSeconds: 1 })
-    return idOf('messengerMessage', stored.id)
+    return idOf('messengerMessage', stored)
   },
   handle: async (_app, _tx, _input, _caller, message_id) => ({ message_id }),
 })

@@ -5,7 +5,7 @@ import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import { occasionNow } from '../../../platform/events.ts'
 import type { Chore } from '../../../platform/nodes/maintenance.ts'
-import { tenantOf } from '../../../platform/tenant.ts'
+import { type Tenant, tenantOf } from '../../../platform/tenant.ts'
 import type { GraphTemplateNotice } from '../../../protocols/graph.ts'
 import { providerOf } from '../carriers/cloud-api.ts'
 import { channelOf } from '../channels.ts'
@@ -13,9 +13,13 @@ import { messengerEvents } from '../events.ts'
 import { changeTemplate, findByProviderId, findFollowed, findTemplate, type TemplateRow } from './store.ts'
 import { canBecome, type TemplateStatus, templateStatuses } from './template.ts'
 
-export async function takeTemplateNotice(app: App, { id, event, reason }: GraphTemplateNotice): Promise<void> {
+export async function takeTemplateNotice(
+  app: App,
+  { bucket, account, environment }: Tenant,
+  { id, event, reason }: GraphTemplateNotice,
+): Promise<void> {
   const status = templateStatuses.find((word) => word === event)
-  const found = await maybe(app.db.query(findByProviderId, { buckets, providerId: id }))
+  const found = await maybe(app.db.query(findByProviderId, { bucket, account, environment, providerId: id }))
   if (!found || !status) return app.log.info({}, 'a provider decided on a template that is not known')
   await app.db.tx(tenantOf(found), (tx) => decide(app, tx, found, status, reason))
 }
@@ -62,7 +66,7 @@ export const templateChore: Chore = {
       const channel = await channelOf(app, tenantOf(row)).catch(() => null)
       if (!channel) continue
       for (const { id, status, reason } of await providerOf(app).listTemplates(channel))
-        await takeTemplateNotice(app, { kind: 'template', id, event: status, reason })
+        await takeTemplateNotice(app, channel.tenant, { kind: 'template', id, event: status, reason })
     }
   },
 }

@@ -101,11 +101,10 @@ export const listTemplates = statement.tenant<
     limit $limit::int + 1`,
 )
 
-/** Providers speak of their own ids. Few templates have one that is asked for, so that no index is worth its keep. */
-export const findByProviderId = statement.everywhere<{ buckets: readonly number[]; providerId: string }, TemplateRow>(
+/** Providers speak of their own ids. An account has few templates, so that no index is worth its keep. */
+export const findByProviderId = statement.tenant<Tenant & { providerId: string }, TemplateRow>(
   'messenger.find_template_by_provider_id',
-  `select ${columns} from messenger.templates
-    where bucket = any($buckets::smallint[]) and provider_id = $providerId limit 2`,
+  `select ${columns} from messenger.templates where ${mine} and provider_id = $providerId`,
 )
 
 /** Accounts with templates that the provider still decides on, or may pause. */
