@@ -13,6 +13,7 @@ import type { Logger } from './platform/log.ts'
 import { Simulators } from './platform/simulators.ts'
 import { simulatedMail } from './simulation/mail.ts'
 import { simulatedMessageCentre } from './simulation/message-centre.ts'
+import { simulatedMessenger } from './simulation/messenger.ts'
 import { simulatedPayments } from './simulation/payments.ts'
 import type { Starter } from './simulation/starter.ts'
 import { simulatedTelephones } from './simulation/telephones.ts'
@@ -23,6 +24,7 @@ const starters: readonly Starter[] = [
   simulatedPayments,
   simulatedTelephones,
   simulatedMail,
+  simulatedMessenger,
 ]
 
 type Stops = (() => Promise<void> | void)[]
