@@ -4,7 +4,7 @@ create type email.submit_item as (
   metadata text, track_opens boolean, track_clicks boolean, callback_url text, reference text, request text, recipients jsonb,
   size int, unit_price bigint, cost bigint, currency text, reason text, scheduled_at timestamptz, expires_at timestamptz,
   created_at timestamptz, transfer uuid, lane text, owner uuid, delay_ms bigint, audit uuid, actor text, ip text, events jsonb,
-  key text, request_hash text, reply_status smallint, reply_body text
+  key platform.idempotency_item
 );
 
 -- Accepts messages: key, reference, charge, content, message, recipients and a job for each, events and audit in one commit. A
@@ -25,10 +25,7 @@ declare
   audits   platform.audit_item[] := '{}';
   told     text[];
 begin
-  foreach item in array items loop
-    keys := keys || row(item.bucket, item.account, item.environment, item.key, item.request_hash, item.reply_status,
-                        item.reply_body)::platform.idempotency_item;
-  end loop;
+  keys := array(select i.key from unnest(items) i);
   known := platform.claim_keys(keys);
   for n in 1 .. cardinality(items) loop
     continue when known[n] is not null;
@@ -99,7 +96,7 @@ begin
       select r.message_id into existing from email.references r
        where r.bucket = item.bucket and r.account_id = item.account and r.environment = item.environment and r.reference = item.reference;
     elsif verdict = 'accepted' and jsonb_array_length(item.events) > 0 then
-      told := events.emit(email.events_of(item.bucket, item.account, item.environment, item.events));
+      told := events.emit(email.events_of(item.events));
       deliveries := array_to_string(told, '|', '');
     end if;
     return next;

@@ -7,7 +7,7 @@ import { formatMicros, formatMoney } from '../../../kernel/money.ts'
 import { walletsOf } from '../../../ledger/wallets.ts'
 import type { App } from '../../../platform/app.ts'
 import { operation } from '../../../platform/commit.ts'
-import type { Keyed } from '../../../platform/http/idempotency.ts'
+import { type Keyed, keyRow } from '../../../platform/http/idempotency.ts'
 import type { NewJob } from '../../../platform/work.ts'
 import { contentColumns } from '../contents.ts'
 import { bulkJob, sendJob } from '../delivery/deliver.ts'
@@ -61,10 +61,7 @@ export const submit = operation.tenant(
     actor: 'text',
     ip: 'text',
     events: 'jsonb',
-    key: 'text',
-    request_hash: 'text',
-    reply_status: 'smallint',
-    reply_body: 'text',
+    key: keyRow,
   },
   { seen: 'text', verdict: 'text', existing: 'uuid', deliveries: 'text' },
 )
@@ -150,7 +147,7 @@ export async function accept(app: App, draft: Draft, sending: Sending, keyed: Ke
     actor: sending.actor,
     ip: sending.ip,
     events: eventsColumn(events),
-    ...keyed.columns(reply),
+    key: keyed.row(reply),
   })
   keyed.settle(seen)
   if (verdict === 'insufficient') throw await beyondWallet(app, sending, reply.cost)
