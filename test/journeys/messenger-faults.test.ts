@@ -33,7 +33,12 @@ test('a call that is not signed with the secret, or changed on the way, changes 
   const id = await accepted(ada, text('+254711000006'))
   const { provider_id } = await becomes(ada, id, 'delivered')
   const body = statusBody(ada, provider_id, 'read')
-  for (const signature of ['', 'sha256=', graphSignature('guess', body), graphSignature(secretsOf().appSecret, `${body} `)])
+  for (const signature of [
+    '',
+    'sha256=',
+    graphSignature('guess', body),
+    graphSignature(secretsOf().appSecret, `${body} `),
+  ])
     assert.equal((await call(body, signature)).status, 401)
   assert.equal((await recordOf(ada, id)).status, 'delivered')
   assert.equal((await call('[]', graphSignature(secretsOf().appSecret, '[]'))).status, 400)
@@ -62,7 +67,9 @@ test('a message that the provider tells of twice is one message', async () => {
   const value = {
     metadata: metadataOf(ada),
     contacts: [{ profile: { name: 'Amina' }, wa_id: '254711000021' }],
-    messages: [{ from: '254711000021', id: 'wamid.twice', timestamp: '1772356530', type: 'text', text: { body: 'Once' } }],
+    messages: [
+      { from: '254711000021', id: 'wamid.twice', timestamp: '1772356530', type: 'text', text: { body: 'Once' } },
+    ],
   }
   const body = graphNoticeBody('business', 'messages', value)
   const answers = await Promise.all([call(body), call(body), call(body)])

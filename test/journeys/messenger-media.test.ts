@@ -3,8 +3,8 @@
 // is gone after 30 days. Where an object store is set, it is there.
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
-import { connect } from 'node:tls'
 import { after, before, test } from 'node:test'
+import { connect } from 'node:tls'
 import pg from 'pg'
 import { refusal } from '../client.ts'
 import { accepted, becomes, png, upload, writes } from '../messaging.ts'
@@ -49,12 +49,18 @@ test('media comes back as it was, whole and in ranges, and its id is sent', asyn
   const part = await ada.client.get(`/v1/messenger/media/${media_id}`, { headers: { range: 'bytes=65530-65545' } })
   assert.deepEqual([part.status, part.text], [206, pdf.toString('latin1', 65_530, 65_546)])
   assert.equal(part.headers['content-range'], `bytes 65530-65545/${pdf.length}`)
-  const same = await ada.client.get(`/v1/messenger/media/${media_id}`, { headers: { 'if-none-match': headers.etag ?? '' } })
+  const same = await ada.client.get(`/v1/messenger/media/${media_id}`, {
+    headers: { 'if-none-match': headers.etag ?? '' },
+  })
   assert.equal(same.status, 304)
   const info = await ada.client.get(`/v1/messenger/media/${media_id}/info`)
   assert.equal(info.body.data.file_size, pdf.length)
   await writes(ada, '+254711000001')
-  const id = await accepted(ada, { to: '+254711000001', type: 'document', document: { id: media_id, filename: 'b.pdf' } })
+  const id = await accepted(ada, {
+    to: '+254711000001',
+    type: 'document',
+    document: { id: media_id, filename: 'b.pdf' },
+  })
   await becomes(ada, id, 'read')
 })
 
@@ -112,7 +118,7 @@ const zip = (...names: string[]): Buffer => {
     entry.writeUInt16LE(name.length, 28)
     return Buffer.concat([entry, Buffer.from(name)])
   })
-  const start = Buffer.from('504b0304' + '00'.repeat(30), 'hex')
+  const start = Buffer.from(`504b0304${'00'.repeat(30)}`, 'hex')
   const directory = Buffer.concat(entries)
   const end = Buffer.alloc(22)
   end.writeUInt32LE(0x06054b50)

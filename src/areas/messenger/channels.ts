@@ -49,7 +49,7 @@ const findById = statement.home<{ id: string }, ChannelRow>(
 )
 
 /** All test accounts share the address at which the simulator calls. */
-export const sandboxChannelId = 'sandbox'
+const sandboxChannelId = 'sandbox'
 
 /** The number that an account writes from. */
 export async function channelOf(app: App, tenant: Tenant): Promise<Channel> {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A message that failed, or was not delivered in time, goes on by SMS when its sender asked for that. Its own price is given
-// back unless it was sent; the text is charged as any other.
+// back unless it was sent; the text is charged like every other.
 import { Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { idOf, twinOf } from '../../kernel/ids.ts'

@@ -94,6 +94,7 @@ const getConversation = read({
   params: PhoneParam,
   reply: { status: 200, schema: Conversation },
   errors: ['NOT_FOUND'],
+  needs: { operation: 'sandbox.messengerInbound', id: 'from' },
   async handle(app, { params }, caller) {
     const row = await findContact(app.db, caller.tenant, params.phone)
     if (!row) throw new AppError('NOT_FOUND', 'this user has never written to you')
@@ -122,11 +123,16 @@ const addOptIn = write({
   operation: 'messenger.optIn',
   summary: 'Note that a user wants your messages',
   scope: 'messenger:write',
+  limit: 'messenger',
   body: Type.Object({
     phone: Phone(),
     source: Type.Optional(Type.String({ maxLength: 200, description: 'Where they said so' })),
   }),
-  reply: { status: 201, schema: OptIn },
+  reply: {
+    status: 201,
+    schema: OptIn,
+    location: ({ phone }) => `/v1/messenger/opt-ins/${encodeURIComponent(phone)}`,
+  },
   errors: ['INVALID_PHONE'],
   examples: [{ name: 'At the counter', body: { phone: '+254711000001', source: 'counter' } }],
   async handle(_app, tx, { body: { phone, source = null } }, caller) {
@@ -137,12 +143,31 @@ const addOptIn = write({
   },
 })
 
+const getOptIn = read({
+  method: 'GET',
+  path: '/v1/messenger/opt-ins/:phone',
+  operation: 'messenger.getOptIn',
+  summary: 'Read whether a user opted in or out',
+  scope: 'messenger:read',
+  params: PhoneParam,
+  reply: { status: 200, schema: OptIn },
+  errors: ['NOT_FOUND'],
+  needs: { operation: 'messenger.optIn', id: 'phone' },
+  async handle(app, { params }, { tenant }) {
+    const row = await findContact(app.db, tenant, params.phone)
+    if (!row || (row.opted_in_at === null && row.opted_out_at === null))
+      throw new AppError('NOT_FOUND', 'nobody with this number opted in or out')
+    return optInOf(row)
+  },
+})
+
 const removeOptIn = write({
   method: 'DELETE',
   path: '/v1/messenger/opt-ins/:phone',
   operation: 'messenger.optOut',
   summary: 'Note that a user wants no messages',
   scope: 'messenger:write',
+  limit: 'messenger',
   params: PhoneParam,
   reply: noContent,
   errors: ['NOT_FOUND'],
@@ -183,4 +208,11 @@ function pageByPhone<Out>(rows: readonly ContactRow[], limit: number, shape: (ro
   return { rows: page.map(shape), nextCursor: last ? Buffer.from(last.phone).toString('base64url') : null }
 }
 
-export const peopleRoutes: readonly Route[] = [listConversations, getConversation, listOptIns, addOptIn, removeOptIn]
+export const peopleRoutes: readonly Route[] = [
+  listConversations,
+  getConversation,
+  listOptIns,
+  addOptIn,
+  getOptIn,
+  removeOptIn,
+]

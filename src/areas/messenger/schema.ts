@@ -7,7 +7,7 @@ import { Amount, At, listQuery, Metadata, Nullable, OneOf } from '../../platform
 export const Phone = (description?: string) =>
   Type.String({ pattern: e164, rule: e164Rule, errorCode: 'INVALID_PHONE', ...(description ? { description } : {}) })
 
-export const messageTypes = ['template', 'text', 'image', 'video', 'audio', 'document', 'interactive'] as const
+const messageTypes = ['template', 'text', 'image', 'video', 'audio', 'document', 'interactive'] as const
 export type MessageType = (typeof messageTypes)[number]
 
 const text = (most: number, least = 1) =>
@@ -140,7 +140,7 @@ export const SendReply = Type.Object(
   { title: 'MessengerAccepted' },
 )
 
-export const MessageError = Type.Object({
+const MessageError = Type.Object({
   code: Type.Integer(),
   title: Type.String(),
   message: Type.String(),

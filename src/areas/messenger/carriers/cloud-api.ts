@@ -17,7 +17,7 @@ import { membersOf, textOf } from '../../../protocols/json.ts'
 import { type Outcome, verdictOf } from './cloud-errors.ts'
 
 /** What the adapter needs to know of a channel. */
-export interface Account {
+interface Account {
   readonly baseUrl: string
   readonly phoneNumberId: string
   readonly businessId: string
@@ -25,19 +25,19 @@ export interface Account {
   readonly verifyToken: string
 }
 
-export interface FileToUpload {
+interface FileToUpload {
   readonly type: string
   readonly name: string
   readonly bytes: number
   read(): AsyncIterable<Buffer>
 }
 
-export interface FoundMedia {
+interface FoundMedia {
   readonly type: string
   readonly bytes: AsyncIterable<Buffer>
 }
 
-export interface ProviderTemplate {
+interface ProviderTemplate {
   readonly id: string
   readonly status: string
   readonly reason: string | null
@@ -49,7 +49,7 @@ const bytesPerMs = 50
 
 export const providerOf = onePerApp((app) => new CloudApi(app))
 
-export class CloudApi {
+class CloudApi {
   readonly #app: App
   readonly #client: ProviderClient
 

@@ -57,7 +57,7 @@ export function errorsOfStatus([error]: readonly GraphError[]): MessageErrors {
   return errorsOf(throttled.has(error.code) ? 130429 : ourCode(error), error)
 }
 
-export function ourCode({ code, details }: GraphError): OurCode {
+function ourCode({ code, details }: GraphError): OurCode {
   if (code === 131026) return /no account|not a (\w+ )?user|not on/i.test(details) ? 130472 : 133004
   if (code === 131009) return /link|url|download/i.test(details) ? 131052 : 131053
   return ours[code] ?? 133004

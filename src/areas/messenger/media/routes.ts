@@ -97,6 +97,7 @@ const deleteMedia = write({
   operation: 'messenger.deleteMedia',
   summary: 'Delete media now',
   scope: 'messenger:write',
+  limit: 'messenger',
   params: IdParam,
   reply: noContent,
   errors: ['NOT_FOUND', 'MEDIA_EXPIRED'],

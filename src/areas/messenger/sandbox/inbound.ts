@@ -73,7 +73,7 @@ const inbound = write({
   description: 'It is stored, opens the window for 24 hours and is told of as messenger.message. STOP works.',
   scope: 'sandbox:write',
   body: Inbound,
-  reply: { status: 201, schema: Type.Object({ message_id: Type.String() }) },
+  reply: { status: 201, schema: Type.Object({ message_id: Type.String(), from: Type.String() }), location: ({ message_id }) => `/v1/messenger/${message_id}` },
   errors: ['INVALID_PHONE', 'NOT_FOUND', 'MEDIA_EXPIRED', 'PROVIDER_UNAVAILABLE'],
   examples: [{ name: 'A text', body: { from: '+254711000020', type: 'text', text: { body: 'Habari' } } }],
   async prepare(app, { body }, { tenant, nowMs }) {
@@ -97,7 +97,7 @@ const inbound = write({
     if (!stored) throw new AppError('PROVIDER_UNAVAILABLE', 'the message did not come in', { retryAfterSeconds: 1 })
     return idOf('messengerMessage', stored)
   },
-  handle: async (_app, _tx, _input, _caller, message_id) => ({ message_id }),
+  handle: async (_app, _tx, { body }, _caller, message_id) => ({ message_id, from: body.from }),
 })
 
 /** The file as the provider speaks of it: by an id of its own, with the bytes at an address of ours. */

@@ -150,10 +150,15 @@ const change = write({
   operation: 'messenger.changeTemplate',
   summary: 'Change a template, which is then approved anew',
   scope: 'messenger:write',
+  limit: 'messenger',
   params: IdParam,
   body: TemplateChange,
   reply: { status: 200, schema: TemplateRecord },
   errors: ['NOT_FOUND', 'INVALID_STATE'],
+  needs: { operation: 'messenger.createTemplate', id: 'id' },
+  examples: [
+    { name: 'Another text', body: { components: [{ type: 'BODY', text: 'Hello {{1}}, your order {{2}} has left.' }] } },
+  ],
   async handle(app, tx, { params, body }, caller) {
     const { tenant, nowMs } = caller
     checkComponents(body.components)
@@ -185,6 +190,7 @@ const remove = write({
   operation: 'messenger.deleteTemplate',
   summary: 'Delete a template',
   scope: 'messenger:write',
+  limit: 'messenger',
   params: IdParam,
   reply: noContent,
   errors: ['NOT_FOUND'],
