@@ -73,7 +73,11 @@ const inbound = write({
   description: 'It is stored, opens the window for 24 hours and is told of as messenger.message. STOP works.',
   scope: 'sandbox:write',
   body: Inbound,
-  reply: { status: 201, schema: Type.Object({ message_id: Type.String(), from: Type.String() }), location: ({ message_id }) => `/v1/messenger/${message_id}` },
+  reply: {
+    status: 201,
+    schema: Type.Object({ message_id: Type.String(), from: Type.String() }),
+    location: ({ message_id }) => `/v1/messenger/${message_id}`,
+  },
   errors: ['INVALID_PHONE', 'NOT_FOUND', 'MEDIA_EXPIRED', 'PROVIDER_UNAVAILABLE'],
   examples: [{ name: 'A text', body: { from: '+254711000020', type: 'text', text: { body: 'Habari' } } }],
   async prepare(app, { body }, { tenant, nowMs }) {
