@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { identitySettings } from './areas/identity/settings.ts'
 import { paymentSettings } from './areas/payments/settings.ts'
+import { voiceSettings } from './areas/voice/settings.ts'
 import {
   addresses,
   boolean,
@@ -124,6 +125,7 @@ export const settings = {
   },
   ...paymentSettings,
   ...identitySettings,
+  ...voiceSettings,
   PAMOJA_CURRENCIES_ON: {
     ...list(dormantCurrencies, 'Currencies to take beside the usual ones: any of ERN, LYD, SDG.'),
     default: [],

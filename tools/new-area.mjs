@@ -58,14 +58,14 @@ export interface ThingRow {
   name: string
 }
 
-export const insertThing = statement<One & { name: string }, ThingRow>(
+export const insertThing = statement.tenant<One & { name: string }, ThingRow>(
   '${name}.insert_thing',
   \`insert into ${name}.things (bucket, account_id, environment, id, name)
    values ($bucket, $account, $environment, $id, $name)
    returning id, name\`,
 )
 
-export const findThing = statement<One, ThingRow>(
+export const findThing = statement.tenant<One, ThingRow>(
   '${name}.find_thing',
   \`select id, name from ${name}.things where \${mine} and id = $id\`,
 )

@@ -44,6 +44,8 @@ export const errors = {
   ],
   OPTED_OUT: [403, 'The recipient does not want messages from this sender. Do not write to this number again.'],
   OTP_BLOCKED: [403, 'No code was sent to this number. See reason; do not repeat it unchanged.'],
+  NUMBER_NOT_OWNED: [403, 'The number belongs to another account. Call from a number that is yours.'],
+  DESTINATION_NOT_ALLOWED: [403, 'Calls to this destination are blocked here. Ask the operator to allow it.'],
   NOT_FOUND: [404, 'There is nothing at this address. Check the path and the id.'],
   DELIVERY_NOT_FOUND: [
     404,
@@ -68,11 +70,17 @@ export const errors = {
   OTP_ALREADY_USED: [409, 'This code was verified before. Send a new one if you need to check again.'],
   CHALLENGE_USED: [409, 'This liveness challenge was submitted before. Ask for a new one.'],
   LEGAL_HOLD: [409, 'This record is under legal hold and cannot be erased. Ask the operator of this installation.'],
+  CALL_NOT_ACTIVE: [409, 'The call is not answered, or is over already. Read it to see its status.'],
   PAYLOAD_TOO_LARGE: [413, 'The body is larger than this address takes. Send less at once.'],
   UNSUPPORTED_MEDIA_TYPE: [415, 'Send the body as application/json.'],
   RANGE_NOT_SATISFIABLE: [416, 'There is nothing in this range. See Content-Range for how many bytes there are.'],
   VALIDATION_ERROR: [422, 'A field is missing or breaks a rule. See details for which one, and what it must be.'],
   INVALID_PHONE: [422, 'Phone numbers are E.164: a plus sign, the country code and the number, such as +254711000001.'],
+  INVALID_CALL_FLOW: [
+    422,
+    'An action of the flow cannot be carried out. See details for which one, and what it must be.',
+  ],
+  UNSUPPORTED_LANGUAGE: [422, 'This language is not spoken here. Use one that GET /v1/voice/tts/voices lists.'],
   INVALID_CARD: [422, 'The card details cannot be right. See details, and ask the payer to type them again.'],
   MESSAGE_TOO_LONG: [
     422,
@@ -137,6 +145,7 @@ export const errors = {
   RATE_LIMITED: [429, 'Too many requests. Wait for the time in Retry-After, then send more slowly.'],
   RATE_LIMIT_EXCEEDED: [429, 'Too many emails for your plan. Wait for the time in Retry-After, then send more slowly.'],
   '130429': [429, 'Too many messages for your plan. Wait for the time in Retry-After, then send more slowly.'],
+  CONCURRENCY_LIMIT: [429, 'Too many calls of this account are under way. Wait until one of them has ended.'],
   TOO_MANY_STREAMS: [
     429,
     'Too many streams of this account are open. Close one that you no longer read, then try again.',

@@ -149,3 +149,28 @@ async function openAtLast(db: Database): Promise<void> {
     if (found) return
   }
 }
+
+test('a transaction of a tenant runs what is kept with it, reads what is kept at home, and refuses the rest', async (t) => {
+  const db = database.connect()
+  t.after(() => db.close())
+  const own = statement.tenant<{ bucket: number }, { bucket: number }>('test.own', 'select $bucket::int as bucket')
+  const items = statement.tenant<{ buckets: readonly number[] }, object>('test.items', 'select 1 as one')
+  const lock = statement.home<object, object>('test.lock', 'select 1 as one from (values (1)) v(n) for update')
+  await db.tx({ bucket: 7 }, async (tx) => {
+    assert.deepEqual(await tx.query(own, { bucket: 7 }), [{ bucket: 7 }])
+    assert.equal((await tx.query(items, { buckets: [7, 7] })).length, 1)
+    assert.equal((await tx.query(look, {})).length, 1)
+    await assert.rejects(tx.query(own, { bucket: 8 }), /buckets 8, and this is a transaction of 7/)
+    await assert.rejects(tx.query(items, { buckets: [7, 8] }), /buckets 7,8/)
+    await assert.rejects(tx.query(lock, {}), /test\.lock runs home/)
+  })
+  await db.homeTx(async (tx) => {
+    assert.equal((await tx.query(look, {})).length, 1)
+    await assert.rejects(tx.query(own, { bucket: 7 }), /this is a transaction of home/)
+  })
+  const everywhere = statement.everywhere<object, object>('test.everywhere', 'select 1 as one')
+  await db.acrossTx(async (tx) => {
+    for (const bucket of [7, 8]) assert.deepEqual(await tx.query(own, { bucket }), [{ bucket }])
+    assert.equal((await tx.query(everywhere, {})).length, 1)
+  })
+})
