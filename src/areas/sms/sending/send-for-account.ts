@@ -15,6 +15,8 @@ export interface AccountText {
   readonly to: string
   readonly from: string
   readonly message: string
+  /** The UUID that it gets, for an area that wants to name it afterwards. */
+  readonly id?: string
   /** With a space in it, which no key of a request has. */
   readonly key?: string
 }
@@ -32,10 +34,10 @@ export async function sendForAccount(app: App, sending: Sending, text: AccountTe
   return idOf('sms', draft.uuid)
 }
 
-async function permittedDraft(app: App, sending: Sending, { to, from, message }: AccountText): Promise<Draft> {
+async function permittedDraft(app: App, sending: Sending, { to, from, message, id }: AccountText): Promise<Draft> {
   const { tenant, receivedMs } = sending
   const text = textOf(lengthChecked(message))
-  const draft = await plainDraft(app, app.db, sending, { uuid: newUuid(receivedMs), to, from, text })
+  const draft = await plainDraft(app, app.db, sending, { uuid: id ?? newUuid(receivedMs), to, from, text })
   if (draft instanceof AppError) throw draft
   const problem =
     (await permissionOf(app, tenant)).problem(from, draft.place.country) ??
