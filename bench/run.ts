@@ -7,6 +7,7 @@ import { faults } from './faults.ts'
 import { faultsPayments } from './faults-payments.ts'
 import { faultsSms } from './faults-sms.ts'
 import { fraud } from './fraud.ts'
+import { identity } from './identity.ts'
 import { ledger } from './ledger.ts'
 import { payments } from './payments.ts'
 import { payouts } from './payouts.ts'
@@ -37,6 +38,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   'sms-end-to-end': smsEndToEnd,
   'sms-urgent': smsUrgent,
   fraud,
+  identity,
   renewals,
   faults,
   'faults-payments': faultsPayments,
