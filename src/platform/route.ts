@@ -154,6 +154,8 @@ export type Route = Declaration<TSchema, TSchema, TSchema, TSchema> &
     | { kind: 'read'; handle(app: App, input: Input<TSchema, TSchema, TSchema>, caller: Caller): Promise<unknown> }
     | {
         kind: 'write'
+        /** Its transaction is not only about the caller's tenant. */
+        isAcross?: boolean
         prepare?(app: App, input: Input<TSchema, TSchema, TSchema>, caller: Caller): Promise<unknown>
         transact(
           app: App,
@@ -312,7 +314,7 @@ export function writeAcross<
       await conclude(tx, reply)
       return reply
     })
-  return { kind: 'write', ...rest, transact }
+  return { kind: 'write', isAcross: true, ...rest, transact }
 }
 
 /** A write whose transaction may be one that it shares with others: it concludes in that one, and is answered after it. */

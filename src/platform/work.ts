@@ -9,6 +9,7 @@ import { bucketCount, buckets, newUuid, nilUuid } from '../kernel/ids.ts'
 import type { Clock } from './clock.ts'
 import { type Committer, operation } from './commit.ts'
 import { type Database, isUnavailable, type Queryable, statement } from './db.ts'
+import { encodeItems, type RowIn, rowType } from './items.ts'
 import { type Logger, messageOf } from './log.ts'
 import { mine, type Tenant, tenantOf } from './tenant.ts'
 import type { Trace, Tracer } from './tracing.ts'
@@ -63,38 +64,32 @@ export interface Job<Context, P extends TSchema = TSchema> {
   handle(context: Context, run: Run<Static<P>>): Promise<Outcome>
 }
 
-/** A job about to be written. `owner` set: this node starts it right after the commit. */
-export interface NewJob {
+/** A job as work.add takes it; `job: jobRow` is the column of a group commit that has something done. */
+export const jobRow = rowType('work.job_item', {
+  bucket: 'smallint',
+  id: 'uuid',
+  lane: 'text',
+  account_id: 'uuid',
+  environment: 'text',
+  key: 'text',
+  owner: 'uuid',
+  delay_ms: 'bigint',
+  payload: 'jsonb',
+})
+
+/** A job about to be written: its cell in the item of a group commit. `owner` set: this node starts it after the commit. */
+export interface NewJob extends RowIn<typeof jobRow> {
   readonly id: string
   readonly bucket: number
   readonly lane: string
-  readonly account: string | null
-  readonly environment: string | null
-  readonly key: string | null
-  readonly owner: string | null
-  readonly delayMs: number
   readonly payload: string
   /** The trace that asked for it. Known to this node only: a job that another one takes begins a trace of its own. */
   readonly trace: Trace | null
 }
 
-const add = statement.tenant<
-  {
-    bucket: number
-    id: string
-    lane: string
-    account: string | null
-    environment: string | null
-    key: string | null
-    owner: string | null
-    delayMs: number
-    payload: string
-  },
-  object
->(
+export const addAll = statement.tenant<{ buckets: readonly number[]; jobs: Buffer }, object>(
   'work.add',
-  `select work.add(array[row($bucket::smallint, $id::uuid, $lane::text, $account::uuid, $environment::text, $key::text,
-                              $owner::uuid, $delayMs::bigint, $payload::jsonb)::work.job_item])`,
+  'select work.add($jobs::work.job_item[])',
 )
 
 const claim = statement.everywhere<
@@ -275,19 +270,19 @@ export class Work<Context> {
       id,
       bucket: tenant?.bucket ?? Number.parseInt(id.slice(-2), 16) % bucketCount,
       lane: name,
-      account: tenant?.account ?? null,
+      account_id: tenant?.account ?? null,
       environment: tenant?.environment ?? null,
       key,
       owner: here ? this.#options.nodeId : null,
-      delayMs,
+      delay_ms: BigInt(Math.round(delayMs)),
       payload: JSON.stringify(payload),
       trace: this.#options.tracer?.current() ?? null,
     }
   }
 
   /** Writes a prepared job inside a plain transaction. */
-  async add(tx: Queryable, { trace: _, ...job }: NewJob): Promise<void> {
-    await tx.query(add, job)
+  async add(tx: Queryable, job: NewJob): Promise<void> {
+    await tx.query(addAll, { buckets: [job.bucket], jobs: encodeItems(jobRow.columns, [job]) })
   }
 
   /** Starts a born-leased job whose commit is durable. */
@@ -298,7 +293,7 @@ export class Work<Context> {
       bucket: job.bucket,
       id: job.id,
       lane: job.lane,
-      account_id: job.account,
+      account_id: job.account_id,
       environment: job.environment === 'live' ? 'live' : job.environment === 'test' ? 'test' : null,
       key: job.key,
       attempt: 1,

@@ -5,8 +5,9 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, test } from 'node:test'
 import { areas } from '../../src/areas.ts'
-import { operations } from '../../src/platform/commit.ts'
+import { type Columns, operations } from '../../src/platform/commit.ts'
 import { statements } from '../../src/platform/db.ts'
+import { rowTypes } from '../../src/platform/items.ts'
 import { partitionsOf } from '../../src/server.ts'
 import { createMigratedDatabase } from '../database.ts'
 import { notes } from '../notes/area.ts'
@@ -205,20 +206,37 @@ test('every operation takes and gives what its SQL function does', async () => {
          from pg_proc p where p.oid = $1::regproc`,
       [name],
     )
-    const columns = await database.sql<{ column: string }>(
-      `select a.attname || ' ' || format_type(a.atttypid, a.atttypmod) as column
-         from pg_attribute a where a.attrelid = ($1 || '_item')::regclass and a.attnum > 0 and not a.attisdropped order by a.attnum`,
-      [name],
-    )
-    const described = (shape: object) => Object.entries(shape).map(([column, type]) => `${column} ${sqlName(type)}`)
     if (row?.args !== `node uuid, items ${name}_item[]`)
       broken.push(`${name}(${row?.args}) is not (node uuid, items ${name}_item[])`)
     if (`TABLE(${described(gives).join(', ')})` !== row?.result) broken.push(`${name} gives ${row?.result}`)
-    if (described(takes).join() !== columns.map(({ column }) => column).join())
+    if (described(takes).join() !== (await columnsOf(`${name}_item`)).join())
       broken.push(`${name} takes other columns than ${name}_item`)
   }
   assert.deepEqual(broken, [])
 })
+
+test('every row that a column may hold is that of its type', async () => {
+  const broken: string[] = []
+  for (const { name, columns } of rowTypes.values())
+    if (described(columns).join() !== (await columnsOf(name)).join()) broken.push(name)
+  assert.deepEqual(broken, [])
+  assert.ok(rowTypes.size >= 5)
+})
+
+async function columnsOf(type: string): Promise<string[]> {
+  const rows = await database.sql<{ column: string }>(
+    `select a.attname || ' ' || format_type(a.atttypid, a.atttypmod) as column
+       from pg_attribute a where a.attrelid = $1::regclass and a.attnum > 0 and not a.attisdropped order by a.attnum`,
+    [type],
+  )
+  return rows.map(({ column }) => column)
+}
+
+function described(shape: Columns): string[] {
+  return Object.entries(shape).map(
+    ([column, type]) => `${column} ${typeof type === 'string' ? sqlName(type) : type.name}`,
+  )
+}
 
 function sqlName(type: string): string {
   return type === 'int' ? 'integer' : type === 'timestamptz' ? 'timestamp with time zone' : type

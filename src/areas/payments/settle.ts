@@ -7,8 +7,8 @@ import { idOf, newUuid } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
 import { commitIn, operation, type RowOf } from '../../platform/commit.ts'
 import { maybe, one, type Tx } from '../../platform/db.ts'
-import { type EventType, eventColumns, type NewEvent, type Occasion, occasionNow } from '../../platform/events.ts'
-import { type Tenant, tenantOf } from '../../platform/tenant.ts'
+import { type EventType, eventRow, type NewEvent, type Occasion, occasionNow } from '../../platform/events.ts'
+import { type Tenant, tenantColumns, tenantOf } from '../../platform/tenant.ts'
 import { notePending, pendingAccount, settlementMs } from './cards/settlement.ts'
 import { type Change, changeOf, ended } from './change.ts'
 import { noteDiscrepancy, otherAmount } from './discrepancies.ts'
@@ -36,9 +36,7 @@ const mostTries = 100
 const settleOperation = operation.tenant(
   'payments.settle',
   {
-    bucket: 'smallint',
-    account: 'uuid',
-    environment: 'text',
+    ...tenantColumns,
     payment: 'uuid',
     attempt: 'uuid',
     attempt_state: 'text',
@@ -65,7 +63,7 @@ const settleOperation = operation.tenant(
     fee: 'bigint',
     fee_transfer: 'uuid',
     currency: 'text',
-    ...eventColumns,
+    event: eventRow,
   },
   { stored: 'boolean', version: 'text', deliveries: 'text' },
 )
@@ -184,9 +182,9 @@ async function storeIn(
   if (!verdict.stored) return null
   tx.afterCommit(() => told(app, after, event, verdict))
   if (isPending(app, payment, change)) await notePending(app, tx, occasion, after)
-  if (event?.columns.event_type === paymentEvents.completed.name) await completed?.(app, tx, occasion, after)
+  if (event?.row.type === paymentEvents.completed.name) await completed?.(app, tx, occasion, after)
   // One that was given up has failed before, for whoever asked for it.
-  if (event?.columns.event_type === paymentEvents.failed.name && open.includes(payment.status))
+  if (event?.row.type === paymentEvents.failed.name && open.includes(payment.status))
     await failed?.(app, tx, occasion, after)
   return after
 }
@@ -261,20 +259,9 @@ function itemOf(app: App, occasion: Occasion, payment: PaymentRow, attempt: Atte
     fee: posting?.fee ?? null,
     fee_transfer: posting && newUuid(receivedMs),
     currency: payment.currency,
+    event: event?.row ?? null,
   }
-  return { after, event, item: Object.assign(item, event?.columns ?? noEvent) }
-}
-
-const noEvent = {
-  event_id: null,
-  event_type: null,
-  event_resource: null,
-  event_body: null,
-  event_request: null,
-  event_within: null,
-  event_callback: null,
-  event_at: null,
-  event_owner: null,
+  return { after, event, item }
 }
 
 /** What is told of a payment that has come to a state. */

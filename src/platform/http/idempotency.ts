@@ -4,6 +4,7 @@
 import { hash } from 'node:crypto'
 import { AppError } from '../../kernel/errors.ts'
 import { type Database, maybe, type Queryable, statement } from '../db.ts'
+import { type RowIn, rowType } from '../items.ts'
 import type { Secrets } from '../secrets.ts'
 import { mine, type Tenant } from '../tenant.ts'
 
@@ -16,17 +17,28 @@ export interface Answer {
   body: string
 }
 
+/** A key as platform.claim_keys takes it, with the answer that is stored under it. */
+export const keyRow = rowType('platform.idempotency_item', {
+  bucket: 'smallint',
+  account_id: 'uuid',
+  environment: 'text',
+  key: 'text',
+  request_hash: 'text',
+  status: 'smallint',
+  body: 'text',
+})
+
+interface KeyItem extends RowIn<typeof keyRow> {
+  status: number
+  body: string
+}
+
 /** What a group commit stores with its effects: the key, and the answer that becomes true with the commit. */
 export interface Keyed {
   /** For a verb that decides in a plain transaction after all; null when the caller sent none. */
   readonly request: { readonly key: string; readonly hash: string } | null
-  /** Columns for `platform.claim_keys`; all null when the caller sent no key. */
-  columns(reply: unknown): {
-    key: string | null
-    request_hash: string | null
-    reply_status: number | null
-    reply_body: string | null
-  }
+  /** The cell for `platform.claim_keys`: `key: keyRow`. Null when the caller sent no key. */
+  row(reply: unknown): KeyItem | null
 
   /** Call with what claim_keys said: a key used before ends the request here, with the first answer or a refusal. */
   settle(seen: string | null): void
@@ -208,20 +220,14 @@ export class Idempotency {
 }
 
 /** A group commit's view of the key of its request. */
-export function keyed(
-  key: string | null,
-  hash: string | null,
-  status: number,
-  body: (reply: unknown) => string,
-): Keyed {
+export function keyed(claim: Claim | null, status: number, body: (reply: unknown) => string): Keyed {
   return {
-    request: key === null || hash === null ? null : { key, hash },
-    columns: (reply) => ({
-      key,
-      request_hash: hash,
-      reply_status: key === null ? null : status,
-      reply_body: key === null ? null : body(reply),
-    }),
+    request: claim && { key: claim.key, hash: claim.hash },
+    row(reply) {
+      if (claim === null) return null
+      const { bucket, account, environment, key, hash } = claim
+      return { bucket, account_id: account, environment, key, request_hash: hash, status, body: body(reply) }
+    },
     settle(seen) {
       if (seen !== null) throw new AnsweredBefore()
     },

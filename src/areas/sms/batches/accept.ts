@@ -125,7 +125,12 @@ async function decide(
       job: jobOfMany(app, draft, caller, afterMs(app, caller, start + i)),
     }))
     const items = chunk.map(({ index, draft, job }) =>
-      Object.assign(itemOf(draft, job, caller), { batch, batch_index: index, refusal: forcedRefusal(draft, caller) }),
+      Object.assign(itemOf(draft, job, caller), {
+        batch,
+        batch_index: index,
+        refusal: forcedRefusal(draft, caller),
+        charge: null,
+      }),
     )
     const rows = await tx.query(accept, { bucket: caller.tenant.bucket, items: encodeItems(acceptOne.takes, items) })
     for (const [i, { index, job }] of chunk.entries()) {

@@ -4,7 +4,7 @@
 import type { Static } from 'typebox'
 import type { App } from '../../../platform/app.ts'
 import { maybe, type Queryable, statement, type Tx } from '../../../platform/db.ts'
-import { gathered } from '../../../platform/gathered.ts'
+import { gathered } from '../../../platform/gather.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { Window } from '../../../platform/page.ts'
 import { mine, type Tenant } from '../../../platform/tenant.ts'

@@ -4,7 +4,7 @@
 import type { App } from '../../../platform/app.ts'
 import { operation } from '../../../platform/commit.ts'
 import { statement } from '../../../platform/db.ts'
-import { gathered } from '../../../platform/gathered.ts'
+import { gathered } from '../../../platform/gather.ts'
 import type { Chore } from '../../../platform/nodes/maintenance.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import { mine, type Tenant, tenantOf } from '../../../platform/tenant.ts'

@@ -2,7 +2,8 @@
 // Another way for a message that was sent and could not be delivered, where its route says so.
 import type { App } from '../../../platform/app.ts'
 import { operation } from '../../../platform/commit.ts'
-import { tenantOf } from '../../../platform/tenant.ts'
+import { tenantColumns, tenantOf } from '../../../platform/tenant.ts'
+import { jobRow } from '../../../platform/work.ts'
 import { type Receipt, tiersUpTo } from '../carrier.ts'
 import { priorityOf } from '../message.ts'
 import { networkOf } from '../network/network.ts'
@@ -16,16 +17,11 @@ const deliverableElsewhere: ReadonlySet<string | null> = new Set(['UNDELIVERABLE
 const storeRerouted = operation.tenant(
   'sms.reroute',
   {
-    bucket: 'smallint',
-    account: 'uuid',
-    environment: 'text',
+    ...tenantColumns,
     id: 'uuid',
     carrier: 'text',
     carrier_id: 'text',
-    job: 'uuid',
-    lane: 'text',
-    owner: 'uuid',
-    payload: 'jsonb',
+    job: jobRow,
   },
   { rerouted: 'boolean' },
 )
@@ -48,10 +44,7 @@ export async function reroute(app: App, { message, part, holder }: NamedPart, re
     id: message.id,
     carrier,
     carrier_id: carrierId,
-    job: job.id,
-    lane: job.lane,
-    owner: job.owner,
-    payload: job.payload,
+    job,
   })
   if (rerouted) app.work.begin(job)
   return true

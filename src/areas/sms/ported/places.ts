@@ -5,7 +5,7 @@
 import { factsOf, isE164, type Place, placeOf } from '../../../kernel/phone.ts'
 import type { App } from '../../../platform/app.ts'
 import { one, statement } from '../../../platform/db.ts'
-import { gathered } from '../../../platform/gathered.ts'
+import { gathered } from '../../../platform/gather.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 
 /** Numbers whose whereabouts are remembered, ported or not. More than one request can name. */
