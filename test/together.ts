@@ -16,7 +16,16 @@ export async function together(files: readonly TestFile[]): Promise<void> {
   for (const { source, compiled } of files)
     await test(source, async () => {
       const found = surroundings()
-      await import(pathToFileURL(compiled).href)
+      let isRead: (value?: unknown) => void = () => undefined
+      const read = new Promise((resolve) => {
+        isRead = resolve
+      })
+      // Tests begin when they are declared if nothing is before them: they would not find what stands below them in their file.
+      const gate = test('the file is read', async () => {
+        await read
+      })
+      await import(pathToFileURL(compiled).href).finally(isRead)
+      await gate
       // Tests run in the order in which they are declared, so this one also waits for those of the file.
       await test('the process is as the file found it', () => {
         const left = surroundings()

@@ -46,15 +46,16 @@ function isMeant(file, part) {
   )
 }
 
-/** One journey for each folder of src/areas. */
+/** One journey for each area; one that has none yet is named, so that a run says what it does not show. */
 function journeysOfAreas(all) {
   if (!existsSync(join(root, 'src/areas'))) return []
   const areas = readdirSync(join(root, 'src/areas'), { withFileTypes: true }).filter((entry) => entry.isDirectory())
-  return areas.map(({ name }) => {
+  return areas.flatMap(({ name }) => {
     const named = `test/journeys/${journeys[name] ?? name}`
     const file = all.includes(`${named}.test.ts`) ? `${named}.test.ts` : all.find((one) => one.startsWith(`${named}-`))
-    if (file === undefined) throw new Error(`The area ${name} has no journey: add ${named}.test.ts.`)
-    return file
+    if (file !== undefined) return [file]
+    process.stderr.write(`The area ${name} has no journey in the core: add ${named}.test.ts.\n`)
+    return []
   })
 }
 

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict'
 import type { Need, Route } from '../../src/platform/route.ts'
 import type { Client, Reply, RequestOptions } from '../client.ts'
 import { eventually } from '../eventually.ts'
+import { parts } from '../parts.ts'
 
 /** A dispute, for one, comes some seconds after its payment. */
 const patienceMs = 90_000
@@ -74,21 +75,10 @@ function creating(route: Route): RequestOptions | null {
   const body = route.examples?.[0]?.body
   if (body !== undefined) return { body }
   if (route.kind !== 'multipart') return null
-  const boundary = 'between-the-parts'
-  const part = (head: string, content: string) =>
-    `--${boundary}\r\ncontent-disposition: form-data; ${head}\r\n\r\n${content}\r\n`
-  const fields = Object.entries(Object(leastOf(route.body))).map(([name, value]) =>
-    part(`name="${name}"`, String(value)),
-  )
   const files = Object.entries(route.files)
     .filter(([, { optional = false }]) => !optional)
-    .map(([name, { types: [type = 'text/plain'] = [] }]) =>
-      part(`name="${name}"; filename="${name}"\r\ncontent-type: ${type}`, 'Habari'),
-    )
-  return {
-    raw: `${[...fields, ...files].join('')}--${boundary}--\r\n`,
-    headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
-  }
+    .map(([part]) => ({ part, content: 'Habari' }))
+  return parts(Object(leastOf(route.body)), files)
 }
 
 /** The least that a schema takes. A field that has a form of its own needs an example in its route. */
