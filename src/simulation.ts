@@ -14,9 +14,10 @@ import { Simulators } from './platform/simulators.ts'
 import { simulatedMessageCentre } from './simulation/message-centre.ts'
 import { simulatedPayments } from './simulation/payments.ts'
 import type { Starter } from './simulation/starter.ts'
+import { simulatedUssdNetwork } from './simulation/ussd-network.ts'
 
 /** A new simulator is one line here, and is declared by its area. */
-const starters: readonly Starter[] = [simulatedMessageCentre, simulatedPayments]
+const starters: readonly Starter[] = [simulatedMessageCentre, simulatedPayments, simulatedUssdNetwork]
 
 type Stops = (() => Promise<void> | void)[]
 

@@ -14,6 +14,8 @@ export interface Answer {
   status: number
   location: string | null
   body: string
+  /** A text, though others of its route may be JSON. */
+  isText?: boolean
 }
 
 /** What a group commit stores with its effects: the key, and the answer that becomes true with the commit. */
