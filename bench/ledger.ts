@@ -39,50 +39,50 @@ const setUp = `
     return true;
   end $$;`
 
-const charge = operation(
+const charge = operation.tenant(
   'bench.charge',
   { bucket: 'smallint', account: 'uuid', environment: 'text', amount: 'bigint', source: 'uuid', transfer: 'uuid' },
   { verdict: 'text' },
 )
 
-const lockWallet = statement<Tenant, { balance: bigint }>(
+const lockWallet = statement.tenant<Tenant, { balance: bigint }>(
   'bench.lock_wallet',
   `select balance from ledger.wallets
     where ${mine} and currency = 'KES' for update`,
 )
-const takeMoney = statement<Tenant & { amount: bigint }, object>(
+const takeMoney = statement.tenant<Tenant & { amount: bigint }, object>(
   'bench.take_money',
   `update ledger.wallets set balance = balance - $amount
     where ${mine} and currency = 'KES'`,
 )
-const writeTransfer = statement<Tenant & { amount: bigint; source: string; id: string }, object>(
+const writeTransfer = statement.tenant<Tenant & { amount: bigint; source: string; id: string }, object>(
   'bench.write_transfer',
   `insert into ledger.transfers (bucket, account_id, environment, source_id, step, leg, id, debit, credit, amount, currency)
    values ($bucket, $account, $environment, $source, 'charge', 0, $id, 'wallet', 'revenue:bench', $amount, 'KES')`,
 )
 
-const openAccounts = statement<{ ids: readonly string[]; balance: bigint }, object>(
+const openAccounts = statement.home<{ ids: readonly string[]; balance: bigint }, object>(
   'bench.open_accounts',
   'insert into bench.accounts (id, balance) select a, $balance::bigint from unnest($ids::uuid[]) a',
 )
-const lockAccount = statement<{ id: string }, { balance: bigint }>(
+const lockAccount = statement.home<{ id: string }, { balance: bigint }>(
   'bench.lock_account',
   'select balance from bench.accounts where id = $id for update',
 )
-const addTo = statement<{ id: string; amount: bigint }, object>(
+const addTo = statement.home<{ id: string; amount: bigint }, object>(
   'bench.add_to',
   'update bench.accounts set balance = balance + $amount where id = $id',
 )
 type Move = { id: string; debit: string; credit: string; amount: bigint }
-const writeEntry = statement<Move, object>(
+const writeEntry = statement.home<Move, object>(
   'bench.write_entry',
   'insert into bench.entries (id, debit, credit, amount) values ($id, $debit, $credit, $amount)',
 )
-const move = statement<Move, { moved: boolean }>(
+const move = statement.home<Move, { moved: boolean }>(
   'bench.move',
   'select bench.move($id::uuid, $debit::uuid, $credit::uuid, $amount::bigint) as moved',
 )
-const accountsOff = statement<{ opened: bigint; house: string }, { off: number }>(
+const accountsOff = statement.home<{ opened: bigint; house: string }, { off: number }>(
   'bench.accounts_off',
   `select count(*)::int as off
      from bench.accounts a
@@ -137,7 +137,7 @@ export function ledger({ short }: { short: boolean }): Promise<Figure[]> {
 async function funded({ db }: Engine): Promise<Tenant> {
   const tenant = newTenant()
   const nowMs = systemClock.nowMs()
-  await db.tx(async (tx) => {
+  await db.acrossTx(async (tx) => {
     await openWallet(tx, tenant, 'KES')
     await post(
       tx,
@@ -165,7 +165,7 @@ async function grouped({ committer }: Engine, { bucket, account, environment }: 
 
 async function alone({ db }: Engine, { bucket, account, environment }: Tenant): Promise<void> {
   const nowMs = systemClock.nowMs()
-  await db.tx(async (tx) => {
+  await db.acrossTx(async (tx) => {
     const { balance } = await one(tx.query(lockWallet, { bucket, account, environment }))
     if (balance < micros) throw new Error('the wallet is empty')
     await tx.query(takeMoney, { bucket, account, environment, amount: micros })
@@ -182,7 +182,7 @@ async function rowLocked({ db }: Engine, { account }: Tenant, house: string): Pr
 
 async function rowLockedInSteps({ db }: Engine, { account }: Tenant, house: string): Promise<void> {
   const id = newUuid(systemClock.nowMs())
-  await db.tx(async (tx) => {
+  await db.acrossTx(async (tx) => {
     const { balance } = await one(tx.query(lockAccount, { id: account }))
     if (balance < micros) throw new Error('the wallet is empty')
     await tx.query(lockAccount, { id: house })

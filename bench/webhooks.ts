@@ -16,7 +16,7 @@ import { bucketOf, idOf, newUuid, uuidOf } from '../src/kernel/ids.ts'
 import { systemClock } from '../src/platform/clock.ts'
 import { operation } from '../src/platform/commit.ts'
 import { statement } from '../src/platform/db.ts'
-import { eventColumns } from '../src/platform/events.ts'
+import { eventRow } from '../src/platform/events.ts'
 import type { Tenant } from '../src/platform/tenant.ts'
 import { settle } from '../src/platform/work.ts'
 import { type RunningNode, startNode } from '../src/server.ts'
@@ -37,24 +37,15 @@ const claimingPairs = 9
 
 const setUp = `
   create schema if not exists bench;
-  create type bench.emit_item as (bucket smallint, account uuid, environment text, event_id uuid, event_type text,
-    event_resource text, event_body text, event_request text, event_within text, event_callback text,
-    event_at timestamptz, event_owner uuid);
+  create type bench.emit_item as (bucket smallint, event events.event_item);
   create function bench.emit(node uuid, items bench.emit_item[]) returns table (deliveries text) language plpgsql as $$
   begin
-    return query select unnest(events.emit(array(
-      select row(i.bucket, i.account, i.environment, i.event_id, i.event_type, i.event_resource, i.event_body,
-                 i.event_request, i.event_within, i.event_callback, i.event_at, i.event_owner)::events.event_item
-        from unnest(items) i)));
+    return query select unnest(events.emit(array(select i.event from unnest(items) i)));
   end $$;`
 
-const emit = operation(
-  'bench.emit',
-  { bucket: 'smallint', account: 'uuid', environment: 'text', ...eventColumns },
-  { deliveries: 'text' },
-)
+const emit = operation.tenant('bench.emit', { bucket: 'smallint', event: eventRow }, { deliveries: 'text' })
 
-const countUnfinished = statement<{ buckets: number[] }, { unfinished: number }>(
+const countUnfinished = statement.everywhere<{ buckets: number[] }, { unfinished: number }>(
   'bench.count_unfinished',
   `select count(*)::int as unfinished from webhooks.deliveries
     where bucket = any($buckets::smallint[]) and status in ('pending', 'delivering')`,
@@ -115,8 +106,8 @@ async function preload(node: RunningNode, tenants: readonly Tenant[], events: nu
     await Promise.all(
       Array.from({ length: Math.min(1_000, events - done) }, async (_, i) => {
         const event = newEvent(node, tenants[i % tenants.length] ?? newTenant())
-        sample = event.columns.event_body
-        await node.app.commit(emit, { ...event.tenant, ...event.columns, event_owner: null })
+        sample = event.row.body
+        await node.app.commit(emit, { bucket: event.tenant.bucket, event: { ...event.row, owner: null } })
       }),
     )
   return sample
@@ -229,7 +220,7 @@ async function delaysBeside(home: string, isBad: boolean, short: boolean): Promi
 // Claiming beside many retries ----------------------------------------------------------------------------------------
 
 // Ids are made as real ones are: by the time, those of retries over the day before.
-const addWaiting = statement<{ bucket: number; amount: number; delay: string; age: string }, object>(
+const addWaiting = statement.everywhere<{ bucket: number; amount: number; delay: string; age: string }, object>(
   'bench.add_waiting',
   `insert into work.jobs (bucket, id, lane, run_at, key, attempt, payload)
    select $bucket::smallint + n % 64,
@@ -239,7 +230,7 @@ const addWaiting = statement<{ bucket: number; amount: number; delay: string; ag
      from generate_series(1, $amount::int) n`,
 )
 
-const claimDue = statement<
+const claimDue = statement.everywhere<
   { node: string; buckets: number[]; lanes: string[]; limits: number[]; leases: number[] },
   { bucket: number; id: string; attempt: number }
 >(
@@ -425,7 +416,7 @@ async function tell(
 
   async function tellOne(tenant: Tenant): Promise<void> {
     const event = newEvent(node, tenant)
-    const { deliveries } = await node.app.commit(emit, { ...tenant, ...event.columns })
+    const { deliveries } = await node.app.commit(emit, { bucket: tenant.bucket, event: event.row })
     const atMs = performance.timeOrigin + performance.now()
     for (const begun of deliveries?.split(',') ?? []) committed.set(idOf('delivery', begun.slice(0, 36)), atMs)
     node.app.outbox.begin(event, deliveries)

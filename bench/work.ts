@@ -7,13 +7,13 @@ import { settle } from '../src/platform/work.ts'
 import { type Engine, newTenant, rate, withEngine } from './engine.ts'
 import type { Figure } from './report.ts'
 
-const addMany = statement<{ buckets: number[]; ids: string[]; account: string }, object>(
+const addMany = statement.everywhere<{ buckets: number[]; ids: string[]; account: string }, object>(
   'bench.add_jobs',
   `select work.add(array(select row(j.bucket, j.id, 'bench', $account::uuid, 'test', null, null, 0, '{"note":"x"}')::work.job_item
                            from unnest($buckets::smallint[], $ids::uuid[]) as j(bucket, id)))`,
 )
 
-const claimMany = statement<
+const claimMany = statement.everywhere<
   { node: string; buckets: number[]; most: number },
   { bucket: number; id: string; attempt: number }
 >(

@@ -380,10 +380,10 @@ function noteKeyUse(app: App): () => Promise<void> {
 
 function watchFigures({ metrics, db, committer, work, requestLog, outbox }: App): void {
   // What happens in every channel is told by events, so that they are its figures too.
-  outbox.onCommitted((_tenant, { columns, status, nowMs, clockOffsetMs }) => {
-    const madeMs = msOfId(columns.event_resource)
+  outbox.onCommitted((_tenant, { row, status, nowMs, clockOffsetMs }) => {
+    const madeMs = msOfId(row.resource_id)
     const ageMs = madeMs === null ? 0 : Math.max(0, nowMs - clockOffsetMs - madeMs)
-    metrics.event(columns.event_type, status, ageMs / 1000)
+    metrics.event(row.type, status, ageMs / 1000)
   })
   metrics.gauge('pamoja_db_pool_connections', 'Connections of the pool.', () => db.stats().total)
   metrics.gauge('pamoja_db_pool_waiting', 'Callers waiting for a connection.', () => db.stats().waiting)

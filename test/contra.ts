@@ -5,7 +5,7 @@ import { mark } from '../src/ledger/rollups.ts'
 import { one, type Queryable, statement } from '../src/platform/db.ts'
 import type { Tenant } from '../src/platform/tenant.ts'
 
-const sumContra = statement<Tenant & { name: string; currency: string }, { micros: bigint }>(
+const sumContra = statement.tenant<Tenant & { name: string; currency: string }, { micros: bigint }>(
   'ledger.balance_of_contra',
   `select coalesce(sum(case when s.credit = $name then s.amount else -s.amount end), 0)::bigint as micros
      from (select r.debit, r.credit, r.amount

@@ -26,7 +26,7 @@ test('no message says anything of the inside', () => {
 
 test('the status of a code is one that HTTP clients understand', () => {
   for (const [code, [status]] of catalogue)
-    assert.ok([400, 401, 402, 403, 404, 405, 409, 413, 415, 422, 429, 500, 503].includes(status), code)
+    assert.ok([400, 401, 402, 403, 404, 405, 409, 410, 413, 415, 416, 422, 429, 500, 503].includes(status), code)
   assert.equal(new Set(catalogue.map(([, [, message]]) => message)).size, catalogue.length, 'no two codes say the same')
 })
 

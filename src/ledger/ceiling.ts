@@ -10,7 +10,7 @@ import { openWallet } from './wallets.ts'
 const mostBalanceMicros = 9_000_000_000_000_000_000n
 const mostOverdraftMicros = 100_000_000_000_000_000n
 
-const lockBalance = statement<Tenant & { currency: string }, { balance: bigint }>(
+const lockBalance = statement.tenant<Tenant & { currency: string }, { balance: bigint }>(
   'ledger.lock_balance',
   `select balance from ledger.wallets
     where ${mine} and currency = $currency

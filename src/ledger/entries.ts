@@ -117,7 +117,7 @@ function pageStatement(name: string, direction: 'asc' | 'desc') {
   const effect = (alias: string) =>
     `case when ${alias}.credit = 'wallet' then ${alias}.amount else -${alias}.amount end`
   const type = Object.entries(kinds).map(([kind, holds]) => `when ${holds} then '${kind}'`)
-  return statement<Parameters, EntryRow>(
+  return statement.tenant<Parameters, EntryRow>(
     name,
     `with known as (select ${mark} as mark),
           opening as (select coalesce($opening::bigint, (
@@ -179,7 +179,7 @@ export async function entriesOf(
   }
 }
 
-const movementOf = statement<Tenant & { source: string; step: string }, { id: string }>(
+const movementOf = statement.tenant<Tenant & { source: string; step: string }, { id: string }>(
   'ledger.movement_of',
   `select id from ledger.transfers
     where ${mine} and source_id = $source and step = $step

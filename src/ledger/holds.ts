@@ -45,7 +45,7 @@ const newestFirst = pageStatement('ledger.holds_newest_first', 'desc')
 const oldestFirst = pageStatement('ledger.holds_oldest_first', 'asc')
 
 function pageStatement(name: string, direction: 'asc' | 'desc') {
-  return statement<{ [K in keyof Parameters]: Parameters[K] }, HoldRow>(
+  return statement.tenant<{ [K in keyof Parameters]: Parameters[K] }, HoldRow>(
     name,
     `select h.source_id, h.step, h.amount, h.captured, h.released, h.open, h.currency = $currency as shown,
             h.place = $scan::int as is_last

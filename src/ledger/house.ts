@@ -21,7 +21,7 @@ export interface ContraMove {
   reverses: string | null
 }
 
-const insertMoves = statement<
+const insertMoves = statement.tenant<
   {
     bucket: number
     account: string
@@ -47,7 +47,7 @@ const insertMoves = statement<
 )
 
 /** What a contra account of all tenants together was debited, less what it was credited. */
-const sumAll = statement<{ environment: string; name: string; currency: string }, { micros: bigint }>(
+const sumAll = statement.everywhere<{ environment: string; name: string; currency: string }, { micros: bigint }>(
   'ledger.debited_in_all',
   `select coalesce(sum(case when s.debit = $name then s.amount else -s.amount end), 0)::bigint as micros
      from (select r.debit, r.credit, r.amount

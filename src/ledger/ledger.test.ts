@@ -51,7 +51,7 @@ interface Item {
   id?: string
 }
 
-const chargeItems = statement<
+const chargeItems = statement.tenant<
   {
     buckets: number[]
     accounts: string[]
@@ -73,7 +73,7 @@ const chargeItems = statement<
       order by i.ord)) as verdicts`,
 )
 
-const rollUpBucket = statement<{ bucket: number; upto: string }, object>(
+const rollUpBucket = statement.tenant<{ bucket: number; upto: string }, object>(
   'test.roll_up',
   'select ledger.roll_up($bucket::smallint, $upto::uuid)',
 )
@@ -87,7 +87,7 @@ test('any history of charges, postings, reversals, holds and overdrafts ends as 
         const model = newModel()
         for (const operation of operations) {
           const expected = judge(model, operation)
-          const found = await db.tx((tx) => perform(tx, world, operation)).catch(refusal)
+          const found = await db.acrossTx((tx) => perform(tx, world, operation)).catch(refusal)
           assert.deepEqual(found, expected, JSON.stringify(operation, bigintText))
         }
         assert.deepEqual(await storedWallets(world), model.wallets)
@@ -109,7 +109,7 @@ test('whatever happens at the same moment, every step counts once, nothing ackno
         for (const tenant of world.tenants.keys())
           for (const currency of currencies)
             await db
-              .tx((tx) => perform(tx, world, topUp(tenant, currency, 60n)))
+              .acrossTx((tx) => perform(tx, world, topUp(tenant, currency, 60n)))
               .then(() => acknowledged.push({ operation: topUp(tenant, currency, 60n), verdicts: ['posted'] }))
         await Promise.all(
           workers.map(async (transactions) => {
@@ -165,8 +165,8 @@ test('of many who want the last money at the same moment, one gets it and the ot
     const about = (): { sourceId: string; step: string } => ({ sourceId: newUuid(atMs), step: 'last' })
     const legs: Leg[] = [{ debit: 'wallet', credit: 'float', micros: 60n, currency: 'KES' }]
     const verdicts = await Promise.all([
-      ...[1, 2, 3].map(() => db.tx((tx) => post(tx, tenant, about(), legs, atMs))),
-      ...[1, 2, 3].map(() => db.tx((tx) => hold(tx, tenant, about(), 60n, 'KES'))),
+      ...[1, 2, 3].map(() => db.acrossTx((tx) => post(tx, tenant, about(), legs, atMs))),
+      ...[1, 2, 3].map(() => db.acrossTx((tx) => hold(tx, tenant, about(), 60n, 'KES'))),
       ...[1, 2, 3].map(async () => (await charge([{ tenant, ...about(), currency: 'KES', micros: 60n }]))[0]),
     ])
     assert.equal(verdicts.filter((verdict) => verdict === 'insufficient').length, 8, verdicts.join())
@@ -177,11 +177,13 @@ test('the same step posted by two nodes at once moves money once, also between a
   const tenant = newTenant()
   const step = { sourceId: newUuid(atMs), step: 'unmatched' }
   const legs: Leg[] = [{ debit: 'float:mpesa', credit: 'suspense:mpesa', micros: 5n, currency: 'KES' }]
-  const verdicts = await Promise.all(Array.from({ length: 6 }, () => db.tx((tx) => post(tx, tenant, step, legs, atMs))))
+  const verdicts = await Promise.all(
+    Array.from({ length: 6 }, () => db.acrossTx((tx) => post(tx, tenant, step, legs, atMs))),
+  )
   assert.deepEqual(verdicts.sort(), ['posted', ...Array(5).fill('replayed')])
   assert.equal(await balanceOfContra(db, tenant, 'suspense:mpesa', 'KES'), 5n)
   await assert.rejects(
-    db.tx((tx) => post(tx, tenant, step, [...legs, ...legs], atMs)),
+    db.acrossTx((tx) => post(tx, tenant, step, [...legs, ...legs], atMs)),
     (error) => sqlState(error) === 'LB001',
   )
 })
@@ -189,12 +191,12 @@ test('the same step posted by two nodes at once moves money once, also between a
 test('a node that posts and then captures waits for one that captures, and neither is thrown out', async () => {
   const tenant = await tenantWith(100n)
   const held = { sourceId: newUuid(atMs), step: 'hold' }
-  await db.tx((tx) => hold(tx, tenant, held, 50n, 'KES'))
+  await db.acrossTx((tx) => hold(tx, tenant, held, 50n, 'KES'))
   const fee: Leg[] = [{ debit: 'wallet', credit: 'revenue:fees', micros: 1n, currency: 'KES' }]
   let other: Promise<string> | undefined
-  const first = await db.tx(async (tx) => {
+  const first = await db.acrossTx(async (tx) => {
     await post(tx, tenant, { sourceId: held.sourceId, step: 'fee' }, fee, atMs)
-    other = db.tx((theirs) => capture(theirs, tenant, held, 'second', 20n, 'float:mpesa', atMs))
+    other = db.acrossTx((theirs) => capture(theirs, tenant, held, 'second', 20n, 'float:mpesa', atMs))
     await somebodyWaits()
     return capture(tx, tenant, held, 'first', 20n, 'float:mpesa', atMs)
   })
@@ -222,7 +224,7 @@ test('sums of a day are exact at any moment, however transfers and roll-ups alte
   await fc.assert(
     fc.asyncProperty(history, async (events) => {
       const tenant = newTenant()
-      await db.tx((tx) => setOverdraft(tx, tenant, 'KES', 1_000_000n))
+      await db.acrossTx((tx) => setOverdraft(tx, tenant, 'KES', 1_000_000n))
       const spent = new Map<string, bigint>()
       const reversible: { sourceId: string; micros: bigint }[] = []
       let revenue = 0n
@@ -266,7 +268,7 @@ test('sums of a day are exact at any moment, however transfers and roll-ups alte
 
 test('what was spent is told by day, account and currency, for the days that were asked for', async () => {
   const tenant = newTenant()
-  for (const currency of currencies) await db.tx((tx) => setOverdraft(tx, tenant, currency, 1_000n))
+  for (const currency of currencies) await db.acrossTx((tx) => setOverdraft(tx, tenant, currency, 1_000n))
   const at = (time: string, micros: bigint, currency: Currency): Item => ({
     tenant,
     sourceId: newUuid(atMs),
@@ -302,13 +304,13 @@ test('what was spent is told by day, account and currency, for the days that wer
 
 test('two nodes that roll up at the same moment count every transfer once', async () => {
   const tenant = newTenant()
-  await db.tx((tx) => setOverdraft(tx, tenant, 'KES', 1_000n))
+  await db.acrossTx((tx) => setOverdraft(tx, tenant, 'KES', 1_000n))
   for (const hours of [1, 2]) {
     const id = uuidAt(atMs + hours * hourMs)
     await charge([{ tenant, sourceId: newUuid(atMs), step: 'send', currency: 'KES', micros: 5n, id }])
     const parameters = { bucket: tenant.bucket, upto: firstUuidAt(atMs + (hours + 1) * hourMs) }
     let other: Promise<object[]> | undefined
-    await db.tx(async (tx) => {
+    await db.acrossTx(async (tx) => {
       await tx.query(rollUpBucket, parameters)
       other = db.query(rollUpBucket, parameters)
       await somebodyWaits()
@@ -341,7 +343,7 @@ function newTenant(environment: Environment = 'live'): Tenant {
 async function tenantWith(micros: bigint): Promise<Tenant> {
   const tenant = newTenant()
   const legs: Leg[] = [{ debit: 'float', credit: 'wallet', micros, currency: 'KES' }]
-  await db.tx((tx) => post(tx, tenant, { sourceId: newUuid(atMs), step: 'topup' }, legs, atMs))
+  await db.acrossTx((tx) => post(tx, tenant, { sourceId: newUuid(atMs), step: 'topup' }, legs, atMs))
   return tenant
 }
 
@@ -372,7 +374,7 @@ async function perform(tx: Tx, world: World, operation: Operation): Promise<stri
 }
 
 async function charge(items: readonly Item[]): Promise<string[]> {
-  return db.tx((tx) => chargeIn(tx, items))
+  return db.acrossTx((tx) => chargeIn(tx, items))
 }
 
 async function chargeIn(tx: Tx, items: readonly Item[]): Promise<string[]> {
@@ -460,7 +462,7 @@ function topUp(tenant: number, currency: Currency, micros: bigint): Operation {
 async function inOneTransaction(world: World, operations: readonly Operation[]): Promise<Acknowledged[]> {
   const done: Acknowledged[] = []
   const refused = await db
-    .tx(async (tx) => {
+    .acrossTx(async (tx) => {
       for (const operation of operations) done.push({ operation, verdicts: await perform(tx, world, operation) })
     })
     .catch(refusal)

@@ -79,7 +79,7 @@ test('the most exact price in force wins, and of equally exact ones the latest',
       async (made, queries) => {
         await database.sql('truncate ledger.prices')
         const prices = new Map<string, NewPrice>()
-        await db.tx(async (tx) => {
+        await db.acrossTx(async (tx) => {
           for (const [i, { area, unit, account, place, currency, fromHour }] of made.entries()) {
             const effectiveFrom = new Date(atMs + fromHour * 3_600_000)
             const price = { area, unit, account, ...place, money: { micros: BigInt(i), currency }, effectiveFrom }
@@ -102,18 +102,18 @@ test('the most exact price in force wins, and of equally exact ones the latest',
 test('a price set twice for the same moment has the second amount and keeps its id', async () => {
   await database.sql('truncate ledger.prices')
   const forAda = { ...segment, account: ada, country: 'KE', network: '63902' }
-  const first = await db.tx((tx) => setPrice(tx, forAda, atMs))
-  const second = await db.tx((tx) => setPrice(tx, { ...forAda, money: { micros: 0n, currency: 'KES' } }, atMs))
-  const everybody = await db.tx((tx) => setPrice(tx, { ...forAda, account: null }, atMs))
+  const first = await db.acrossTx((tx) => setPrice(tx, forAda, atMs))
+  const second = await db.acrossTx((tx) => setPrice(tx, { ...forAda, money: { micros: 0n, currency: 'KES' } }, atMs))
+  const everybody = await db.acrossTx((tx) => setPrice(tx, { ...forAda, account: null }, atMs))
   assert.deepEqual(second, { ...first, money: { micros: 0n, currency: 'KES' } })
   assert.notEqual(everybody.id, first.id)
-  assert.deepEqual(await db.tx((tx) => removePrice(tx, first.id)), second)
-  assert.equal(await db.tx((tx) => removePrice(tx, first.id)), null)
+  assert.deepEqual(await db.acrossTx((tx) => removePrice(tx, first.id)), second)
+  assert.equal(await db.acrossTx((tx) => removePrice(tx, first.id)), null)
   assert.deepEqual(await listPrices(db, { limit: 10, order: 'asc' }), [everybody])
 })
 
 test('a price of a network without its country is refused, because nothing would ever find it', async () => {
-  const lost = db.tx((tx) => setPrice(tx, { ...segment, network: '63902' }, atMs))
+  const lost = db.acrossTx((tx) => setPrice(tx, { ...segment, network: '63902' }, atMs))
   await assert.rejects(lost, (error) => error instanceof AppError && error.code === 'VALIDATION_ERROR')
 })
 
@@ -123,8 +123,11 @@ test('an operator pages through the list in both directions and by area and coun
   for (const country of ['KE', 'UG', 'KE', 'TZ', 'KE'])
     for (const area of ['sms', 'voice'])
       made.push(
-        (await db.tx((tx) => setPrice(tx, { ...segment, area, country, effectiveFrom: new Date(made.length) }, atMs)))
-          .id,
+        (
+          await db.acrossTx((tx) =>
+            setPrice(tx, { ...segment, area, country, effectiveFrom: new Date(made.length) }, atMs),
+          )
+        ).id,
       )
   const pages = async (order: 'asc' | 'desc', wanted: { area?: string; country?: string }): Promise<string[]> => {
     const seen: string[] = []
@@ -143,13 +146,13 @@ test('an operator pages through the list in both directions and by area and coun
 test('a price change is known on another node as soon as it is announced', patient, async (t) => {
   const { book } = await startedBook(t)
   assert.equal(book.quote(asked), null)
-  const { id } = await db.tx(async (tx) => {
+  const { id } = await db.acrossTx(async (tx) => {
     const price = await setPrice(tx, segment, atMs)
     await announcePrices(tx, new Signals(db))
     return price
   })
   await until(() => book.quote(asked)?.micros === 1_000_000n)
-  await db.tx(async (tx) => {
+  await db.acrossTx(async (tx) => {
     await removePrice(tx, id)
     await announcePrices(tx, new Signals(db))
   })
@@ -158,7 +161,7 @@ test('a price change is known on another node as soon as it is announced', patie
 
 test('a price change that was announced while the line was cut is known once it is back', patient, async (t) => {
   const { book } = await startedBook(t)
-  await db.tx((tx) => setPrice(tx, segment, atMs))
+  await db.acrossTx((tx) => setPrice(tx, segment, atMs))
   await database.sql(
     `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query = 'listen pamoja'`,
   )
@@ -167,13 +170,13 @@ test('a price change that was announced while the line was cut is known once it 
 
 test('a price change that nobody announced is known after the next regular reading', patient, async (t) => {
   const { book } = await startedBook(t, 20)
-  await db.tx((tx) => setPrice(tx, segment, atMs))
+  await db.acrossTx((tx) => setPrice(tx, segment, atMs))
   await until(() => book.quote(asked)?.micros === 1_000_000n)
 })
 
 test('while the list cannot be read the prices in memory stay in force', patient, async (t) => {
   const { book, warnings } = await startedBook(t, 20)
-  await db.tx((tx) => setPrice(tx, segment, atMs))
+  await db.acrossTx((tx) => setPrice(tx, segment, atMs))
   await book.refresh()
   await database.sql('alter table ledger.prices rename to prices_away')
   try {
@@ -189,7 +192,7 @@ test('while the list cannot be read the prices in memory stay in force', patient
 test('a refresh asked for during another one sees what was committed before it was asked for', async (t) => {
   const { book } = await startedBook(t)
   const early = book.refresh()
-  await db.tx((tx) => setPrice(tx, segment, atMs))
+  await db.acrossTx((tx) => setPrice(tx, segment, atMs))
   await Promise.all([book.refresh(), book.refresh()])
   assert.equal(book.quote(asked)?.micros, 1_000_000n)
   await early

@@ -46,18 +46,18 @@ interface PriceRow {
 
 const columns = 'id, area, unit, country, network, account_id, currency, amount, effective_from, created_at'
 
-const selectAll = statement<object, PriceRow>(
+const selectAll = statement.home<object, PriceRow>(
   'ledger.all_prices',
   `select ${columns} from ledger.prices order by effective_from desc`,
 )
 
 type PageParameters = { area: string | null; country: string | null; after: string | null; limit: number }
 
-const selectNewestFirst = statement<PageParameters, PriceRow>('ledger.prices_newest_first', page('<', 'desc'))
+const selectNewestFirst = statement.home<PageParameters, PriceRow>('ledger.prices_newest_first', page('<', 'desc'))
 
-const selectOldestFirst = statement<PageParameters, PriceRow>('ledger.prices_oldest_first', page('>', 'asc'))
+const selectOldestFirst = statement.home<PageParameters, PriceRow>('ledger.prices_oldest_first', page('>', 'asc'))
 
-const upsertPrice = statement<
+const upsertPrice = statement.home<
   {
     id: string
     area: string
@@ -80,12 +80,12 @@ const upsertPrice = statement<
    returning ${columns}`,
 )
 
-const selectPrice = statement<{ id: string }, PriceRow>(
+const selectPrice = statement.home<{ id: string }, PriceRow>(
   'ledger.find_price',
   `select ${columns} from ledger.prices where id = $id`,
 )
 
-const selectInForce = statement<
+const selectInForce = statement.home<
   {
     area: string
     unit: string
@@ -104,7 +104,7 @@ const selectInForce = statement<
     order by account_id is null, network = '', country = '', effective_from desc limit 1`,
 )
 
-const deletePrice = statement<{ id: string }, PriceRow>(
+const deletePrice = statement.home<{ id: string }, PriceRow>(
   'ledger.remove_price',
   `delete from ledger.prices where id = $id returning ${columns}`,
 )

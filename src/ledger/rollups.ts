@@ -29,7 +29,7 @@ export interface Spent {
   entries: number
 }
 
-const rollUpBucket = statement<{ bucket: number; upto: string }, { sums: number }>(
+const rollUpBucket = statement.tenant<{ bucket: number; upto: string }, { sums: number }>(
   'ledger.roll_up',
   'select ledger.roll_up($bucket::smallint, $upto::uuid) as sums',
 )
@@ -38,7 +38,7 @@ const rollUpBucket = statement<{ bucket: number; upto: string }, { sums: number 
 export const mark = `coalesce((select m.upto from ledger.rollup_marks m
     where m.bucket = $bucket and m.account_id = $account and m.environment = $environment), '00000000-0000-0000-0000-000000000000')`
 
-const sumSpent = statement<
+const sumSpent = statement.tenant<
   Tenant & { from: string; to: string; firstId: string; endId: string },
   { day: string; name: string; currency: string; micros: bigint; entries: number }
 >(

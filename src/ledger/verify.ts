@@ -75,13 +75,13 @@ interface RollupRow extends TenantRow {
   transfers: number
 }
 
-const countRows = statement<Buckets, { wallets: number; transfers: number }>(
+const countRows = statement.everywhere<Buckets, { wallets: number; transfers: number }>(
   'ledger.verify_counts',
   `select (select count(*) from ledger.wallets w where w.bucket = any($buckets::smallint[]))::int as wallets,
           (select count(*) from ledger.transfers t where t.bucket = any($buckets::smallint[]))::int as transfers`,
 )
 
-const wrongWallets = statement<Buckets, WalletRow>(
+const wrongWallets = statement.everywhere<Buckets, WalletRow>(
   'ledger.verify_wallets',
   `with wallets as (
      select * from ledger.wallets where bucket = any($buckets::smallint[])
@@ -106,7 +106,7 @@ const wrongWallets = statement<Buckets, WalletRow>(
     order by account_id, environment, currency limit ${mostProblems}`,
 )
 
-const wrongHolds = statement<Buckets, HoldRow>(
+const wrongHolds = statement.everywhere<Buckets, HoldRow>(
   'ledger.verify_holds',
   `with holds as (
      select * from ledger.holds where bucket = any($buckets::smallint[])
@@ -125,7 +125,7 @@ const wrongHolds = statement<Buckets, HoldRow>(
     order by account_id, environment, source_id, step, currency limit ${mostProblems}`,
 )
 
-const wrongReversals = statement<Buckets, ReversalRow>(
+const wrongReversals = statement.everywhere<Buckets, ReversalRow>(
   'ledger.verify_reversals',
   `with legs as (
      select * from ledger.transfers where bucket = any($buckets::smallint[]) and reverses is not null
@@ -155,7 +155,7 @@ const wrongReversals = statement<Buckets, ReversalRow>(
 
 // The legs of a posting are numbered from 0. Only the fee of a payment, which is number 1, may stand alone, where it took all
 // that was paid; where it did not, the wallet and the roll-ups miss what leg 0 brought.
-const wrongPostings = statement<Buckets, PostingRow>(
+const wrongPostings = statement.everywhere<Buckets, PostingRow>(
   'ledger.verify_postings',
   `select account_id, environment, source_id, step, count(*)::int as legs, max(leg) + 1 as expected_legs
      from ledger.transfers
@@ -165,7 +165,7 @@ const wrongPostings = statement<Buckets, PostingRow>(
     order by account_id, environment, source_id, step limit ${mostProblems}`,
 )
 
-const wrongRollups = statement<Buckets, RollupRow>(
+const wrongRollups = statement.everywhere<Buckets, RollupRow>(
   'ledger.verify_rollups',
   `with rollups as (
      select * from ledger.rollups where bucket = any($buckets::smallint[])

@@ -41,13 +41,13 @@ interface WalletRow {
 
 type StepParameters = Tenant & { source: string; step: string }
 
-const selectWallets = statement<Tenant, WalletRow>(
+const selectWallets = statement.tenant<Tenant, WalletRow>(
   'ledger.wallets_of',
   `select currency, balance, held, overdraft, updated_at from ledger.wallets
     where ${mine} order by currency`,
 )
 
-const selectMany = statement<
+const selectMany = statement.everywhere<
   { buckets: number[]; accounts: string[] },
   WalletRow & { account_id: string; bucket: number; environment: Environment }
 >(
@@ -56,7 +56,7 @@ const selectMany = statement<
     where bucket = any($buckets::smallint[]) and account_id = any($accounts::uuid[])`,
 )
 
-const postLegs = statement<
+const postLegs = statement.tenant<
   StepParameters & {
     ids: string[]
     debits: string[]
@@ -76,7 +76,7 @@ const postLegs = statement<
       $reverses::text, $description::text) as verdict`,
 )
 
-const legsOf = statement<
+const legsOf = statement.tenant<
   StepParameters,
   { id: string; debit: string; credit: string; amount: bigint; currency: string }
 >(
@@ -86,13 +86,13 @@ const legsOf = statement<
     order by leg`,
 )
 
-const holdMoney = statement<StepParameters & { currency: string; amount: bigint }, { verdict: string }>(
+const holdMoney = statement.tenant<StepParameters & { currency: string; amount: bigint }, { verdict: string }>(
   'ledger.hold',
   `select ledger.hold($bucket::smallint, $account::uuid, $environment::text, $source::uuid, $step::text, $currency::text,
                       $amount::bigint) as verdict`,
 )
 
-const captureHold = statement<
+const captureHold = statement.tenant<
   StepParameters & { capture: string; amount: bigint; credit: string; id: string },
   { verdict: string }
 >(
@@ -101,31 +101,31 @@ const captureHold = statement<
                          $capture::text, $amount::bigint, $credit::text, $id::uuid) as verdict`,
 )
 
-const releaseHold = statement<StepParameters, { verdict: string }>(
+const releaseHold = statement.tenant<StepParameters, { verdict: string }>(
   'ledger.release',
   `select ledger.release($bucket::smallint, $account::uuid, $environment::text, $source::uuid, $step::text) as verdict`,
 )
 
-const releasePart = statement<StepParameters & { amount: bigint }, { verdict: string }>(
+const releasePart = statement.tenant<StepParameters & { amount: bigint }, { verdict: string }>(
   'ledger.release_part',
   `select ledger.release_part($bucket::smallint, $account::uuid, $environment::text, $source::uuid, $step::text,
                               $amount::bigint) as verdict`,
 )
 
-const lockWallet = statement<Tenant & { currency: string }, { available: bigint }>(
+const lockWallet = statement.tenant<Tenant & { currency: string }, { available: bigint }>(
   'ledger.lock_wallet',
   `select balance - held + overdraft as available from ledger.wallets
     where ${mine} and currency = $currency
     for update`,
 )
 
-const makeWallet = statement<Tenant & { currency: string }, object>(
+const makeWallet = statement.tenant<Tenant & { currency: string }, object>(
   'ledger.make_wallet',
   `insert into ledger.wallets (bucket, account_id, environment, currency)
    values ($bucket, $account, $environment, $currency) on conflict do nothing`,
 )
 
-const updateOverdraft = statement<Tenant & { currency: string; amount: bigint }, WalletRow>(
+const updateOverdraft = statement.tenant<Tenant & { currency: string; amount: bigint }, WalletRow>(
   'ledger.set_overdraft',
   `update ledger.wallets set overdraft = $amount, updated_at = now()
     where ${mine} and currency = $currency

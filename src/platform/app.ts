@@ -5,7 +5,7 @@ import type { Currency, Money } from '../kernel/money.ts'
 import type { Tokens } from './auth/tokens.ts'
 import type { Authenticator } from './auth.ts'
 import type { Clock } from './clock.ts'
-import type { Columns, Committer, Operation, RowOf } from './commit.ts'
+import type { Columns, Committer, Operation, PlainColumns, RowOf } from './commit.ts'
 import type { Database } from './db.ts'
 import type { Catalogue } from './events/catalogue.ts'
 import type { Courier, Outbox } from './events.ts'
@@ -63,7 +63,7 @@ export interface App {
   readonly charges: ReadonlyMap<string, readonly string[]>
   readonly simulators: Simulators
   /** Group commit: one durable write, shared with whoever writes at the same moment. */
-  commit<Item extends Columns, Verdict extends Columns>(
+  commit<Item extends Columns, Verdict extends PlainColumns>(
     operation: Operation<Item, Verdict>,
     item: RowOf<Item>,
   ): Promise<RowOf<Verdict>>

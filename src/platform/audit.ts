@@ -3,13 +3,29 @@
 import { newUuid } from '../kernel/ids.ts'
 import type { Caller } from './auth.ts'
 import { type Queryable, statement } from './db.ts'
+import { encodeItems, type RowIn, rowType } from './items.ts'
 import type { Window } from './page.ts'
 import { mine, type Tenant } from './tenant.ts'
 
+/** An entry as platform.record takes it; `audit: auditRow` is the column of a group commit that changes something. */
+export const auditRow = rowType('platform.audit_item', {
+  bucket: 'smallint',
+  account_id: 'uuid',
+  environment: 'text',
+  id: 'uuid',
+  actor: 'text',
+  action: 'text',
+  target: 'text',
+  before: 'jsonb',
+  after: 'jsonb',
+  ip: 'text',
+  request_id: 'text',
+})
+
 /** Any number of entries, of any accounts. */
-const insert = statement<{ items: string }, object>(
+const insert = statement.tenant<{ buckets: readonly number[]; items: Buffer }, object>(
   'platform.record',
-  `select platform.record(array(select i from jsonb_populate_recordset(null::platform.audit_item, $items::jsonb) i))`,
+  'select platform.record($items::platform.audit_item[])',
 )
 
 export interface AuditAs {
@@ -44,7 +60,9 @@ export async function recordAs(
 
 /** Notes several changes at once, whoever made them. */
 export async function recordAll(tx: Queryable, changes: readonly Change[]): Promise<void> {
-  if (changes.length > 0) await tx.query(insert, { items: JSON.stringify(changes.map(itemOf)) })
+  if (changes.length === 0) return
+  const buckets = changes.map(({ by }) => by.tenant.bucket)
+  await tx.query(insert, { buckets, items: encodeItems(auditRow.columns, changes.map(audited)) })
 }
 
 export interface Change {
@@ -55,10 +73,23 @@ export interface Change {
   after?: object
 }
 
-function itemOf({ by, action, target, before, after }: Change): object {
+/** The cell of a change in the item of a group commit. */
+export function audited({ by, action, target, before, after }: Change): RowIn<typeof auditRow> {
   const { bucket, account, environment } = by.tenant
-  const { id, actor, ip, requestId: request_id } = by
-  return { bucket, account_id: account, environment, id, actor, action, target, before, after, ip, request_id }
+  const { id, actor, ip, requestId } = by
+  return {
+    bucket,
+    account_id: account,
+    environment,
+    id,
+    actor,
+    action,
+    target,
+    before: before === undefined ? null : JSON.stringify(before),
+    after: after === undefined ? null : JSON.stringify(after),
+    ip,
+    request_id: requestId,
+  }
 }
 
 export interface AuditEntry {
@@ -72,7 +103,7 @@ export interface AuditEntry {
   request_id: string
 }
 
-const listEntries = statement<
+const listEntries = statement.tenant<
   Tenant &
     Bounds & { action: string | null; target: string | null; after: string | null; descending: boolean; limit: number },
   AuditEntry

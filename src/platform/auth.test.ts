@@ -161,6 +161,9 @@ test('when the line between the nodes was cut nothing is remembered', async () =
       name: 'test.cut',
       text: `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query ilike 'listen%'`,
       parameters: [],
+      where: 'home',
+      changes: false,
+      joinsHome: false,
     },
     {},
   )

@@ -51,7 +51,7 @@ const functions = `
     return query select i.name, pg_backend_pid() from unnest(items) i;
   end $$`
 
-const echo = operation(
+const echo = operation.home(
   'trial.echo',
   {
     a: 'smallint',
@@ -77,7 +77,7 @@ const echo = operation(
     node: 'uuid',
   },
 )
-const write = operation('trial.write', { name: 'text', fault: 'text' }, { name: 'text', pid: 'int' })
+const write = operation.home('trial.write', { name: 'text', fault: 'text' }, { name: 'text', pid: 'int' })
 
 const nothing = { a: null, b: null, c: null, d: null, e: null, f: null, g: null, h: null, i: null }
 

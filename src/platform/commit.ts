@@ -5,29 +5,46 @@
 import type pg from 'pg'
 import { AppError } from '../kernel/errors.ts'
 import { type Database, isUnavailable, one, type Statement, sqlState, type Tx, within } from './db.ts'
-import { type Columns, encodeItems, type RowOf } from './items.ts'
+import { type Columns, encodeItems, type PlainColumns, type RowOf } from './items.ts'
 
-export type { Columns, RowOf }
+export type { Columns, PlainColumns, RowOf }
 
 /** A SQL function that decides many items in one commit: `fn(node uuid, items fn_item[])`, one result row per item. */
-export interface Operation<Item extends Columns, Verdict extends Columns> {
+export interface Operation<Item extends Columns, Verdict extends PlainColumns> {
   readonly name: string
   readonly text: string
+  readonly where: 'tenant' | 'home'
   readonly takes: Item
   readonly gives: Verdict
 }
 
 /** Every operation of the program, for the test that asks PostgreSQL to describe each of them. */
-export const operations = new Map<string, Operation<Columns, Columns>>()
+export const operations = new Map<string, Operation<Columns, PlainColumns>>()
 
-/** Declares an operation: the SQL function it calls, the columns of its `_item` type in their order, and of a verdict. */
-export function operation<Item extends Columns, Verdict extends Columns>(
+/**
+ * Declares an operation: the SQL function it calls, the columns of its `_item` type in their order, and of a verdict. A column
+ * may hold a whole row of another type, such as `event: eventRow`; then its cell is what `app.outbox.prepare` gives, or null.
+ * Each item of a tenant's names its bucket (see `Where` in db.ts).
+ */
+export const operation = {
+  tenant: <Item extends Columns & { bucket: 'smallint' }, Verdict extends PlainColumns>(
+    sqlFunction: string,
+    takes: Item,
+    gives: Verdict,
+  ) => declared('tenant', sqlFunction, takes, gives),
+  home: <Item extends Columns, Verdict extends PlainColumns>(sqlFunction: string, takes: Item, gives: Verdict) =>
+    declared('home', sqlFunction, takes, gives),
+}
+
+function declared<Item extends Columns, Verdict extends PlainColumns>(
+  where: 'tenant' | 'home',
   sqlFunction: string,
   takes: Item,
   gives: Verdict,
 ): Operation<Item, Verdict> {
   const made = {
     name: sqlFunction,
+    where,
     text: `select * from ${sqlFunction}($1::uuid, $2::${sqlFunction}_item[])`,
     takes,
     gives,
@@ -37,7 +54,7 @@ export function operation<Item extends Columns, Verdict extends Columns>(
 }
 
 /** The same inside a transaction, for a verb that has more to do in it than the function does. */
-export function commitIn<Item extends Columns, Verdict extends Columns>(
+export function commitIn<Item extends Columns, Verdict extends PlainColumns>(
   tx: Tx,
   node: string,
   operation: Operation<Item, Verdict>,
@@ -47,15 +64,23 @@ export function commitIn<Item extends Columns, Verdict extends Columns>(
 }
 
 /** Of several items, one verdict each. */
-export async function commitAllIn<Item extends Columns, Verdict extends Columns>(
+export async function commitAllIn<Item extends Columns, Verdict extends PlainColumns>(
   tx: Tx,
   node: string,
   operation: Operation<Item, Verdict>,
   items: readonly RowOf<Item>[],
 ): Promise<RowOf<Verdict>[]> {
-  const { name, text } = operation
-  const call: Statement<{ node: string; items: Buffer }, RowOf<Verdict>> = { name, text, parameters: ['node', 'items'] }
-  return tx.query(call, { node, items: encodeItems(operation.takes, items) })
+  const { name, text, where } = operation
+  const buckets = items.map((item) => Number(item.bucket ?? -1))
+  const call: Statement<{ node: string; items: Buffer; buckets: readonly number[] }, RowOf<Verdict>, typeof where> = {
+    name,
+    text,
+    where,
+    changes: true,
+    joinsHome: false,
+    parameters: ['node', 'items'],
+  }
+  return tx.query(call, { node, buckets, items: encodeItems(operation.takes, items) })
 }
 
 /** How many items one commit takes, and how many may wait for it before callers are told to come back later. */
@@ -80,7 +105,7 @@ interface Waiting {
 }
 
 interface Queue {
-  operation: Operation<Columns, Columns>
+  operation: Operation<Columns, PlainColumns>
   waiting: Waiting[]
   inFlight: number
 }
@@ -107,7 +132,7 @@ export class Committer {
   }
 
   /** Hands an item to the next commit of its operation; resolves with its own verdict once that commit is durable. */
-  commit<Item extends Columns, Verdict extends Columns>(
+  commit<Item extends Columns, Verdict extends PlainColumns>(
     operation: Operation<Item, Verdict>,
     item: RowOf<Item>,
   ): Promise<RowOf<Verdict>> {
@@ -136,7 +161,7 @@ export class Committer {
     return total
   }
 
-  #queue(operation: Operation<Columns, Columns>): Queue {
+  #queue(operation: Operation<Columns, PlainColumns>): Queue {
     let queue = this.#queues.get(operation.name)
     if (!queue) {
       queue = { operation, waiting: [], inFlight: 0 }
@@ -178,7 +203,7 @@ export class Committer {
     }
   }
 
-  async #send(lane: Lane, operation: Operation<Columns, Columns>, batch: Waiting[]): Promise<void> {
+  async #send(lane: Lane, operation: Operation<Columns, PlainColumns>, batch: Waiting[]): Promise<void> {
     try {
       const rows = await lane.query(operation, [
         this.#nodeId,
@@ -202,7 +227,12 @@ export class Committer {
    * or serialisation failure did nothing: the batch is sent again. Anything else is one bad item: it is found by halving,
    * so that its neighbours do not fail with it.
    */
-  async #failed(lane: Lane, operation: Operation<Columns, Columns>, batch: Waiting[], error: unknown): Promise<void> {
+  async #failed(
+    lane: Lane,
+    operation: Operation<Columns, PlainColumns>,
+    batch: Waiting[],
+    error: unknown,
+  ): Promise<void> {
     const repeatable =
       ['40001', '40P01'].includes(sqlState(error)) && batch.every((waiting) => ++waiting.tries < maxTries)
     if (repeatable) return this.#send(lane, operation, batch)
@@ -232,7 +262,7 @@ class Lane {
     this.#db = db
   }
 
-  async query({ name, text }: Operation<Columns, Columns>, values: (string | Buffer)[]): Promise<object[]> {
+  async query({ name, text }: Operation<Columns, PlainColumns>, values: (string | Buffer)[]): Promise<object[]> {
     const client = await this.#connected()
     try {
       const { rows } = await client.query<object>(within(this.#db.answerMs, { name, text, values }))

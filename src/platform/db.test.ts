@@ -11,16 +11,16 @@ import { Database, isUnavailable, statement } from './db.ts'
 const database = await createTestDatabase()
 after(() => database.drop())
 
-const look = statement<object, { one: number }>('test.look', 'select 1 as one')
+const look = statement.home<object, { one: number }>('test.look', 'select 1 as one')
 
 test('a connection is waited for as long as was said, and then the database is out of reach', async (t) => {
   const [hasty, patient] = [pool(50), pool(60_000)]
   t.after(() => Promise.all([hasty.close(), patient.close()]))
   await Promise.all([openAtLast(hasty), openAtLast(patient)])
   let waiting: Promise<object[]> = Promise.resolve([])
-  await patient.tx(async () => {
+  await patient.acrossTx(async () => {
     waiting = patient.query(look, {})
-    await hasty.tx(() => assert.rejects(hasty.query(look, {}), isUnavailable))
+    await hasty.acrossTx(() => assert.rejects(hasty.query(look, {}), isUnavailable))
   })
   assert.deepEqual(await waiting, [{ one: 1 }])
 })
@@ -29,7 +29,7 @@ test('what is looked up beside a transaction does not wait for the transactions,
   const db = pool(1_000)
   t.after(() => db.close())
   await openAtLast(db)
-  const looked = await db.tx(() => Promise.all(Array.from({ length: 5 }, () => db.queryBeside(look, {}))))
+  const looked = await db.acrossTx(() => Promise.all(Array.from({ length: 5 }, () => db.queryBeside(look, {}))))
   assert.deepEqual(looked.flat(), Array(5).fill({ one: 1 }))
 })
 
@@ -41,13 +41,13 @@ test('a database whose host is gone without a word is out of reach, and is used 
     () => undefined,
   )
   t.after(() => db.close())
-  await Promise.all([openAtLast(db), db.tx((tx) => tx.query(look, {}))])
-  const begun = db.tx(async (tx) => {
+  await Promise.all([openAtLast(db), db.acrossTx((tx) => tx.query(look, {}))])
+  const begun = db.acrossTx(async (tx) => {
     road.stand()
     await Promise.all([
       assert.rejects(db.query(look, {}), isUnavailable),
       assert.rejects(
-        db.tx(() => Promise.resolve()),
+        db.acrossTx(() => Promise.resolve()),
         isUnavailable,
       ),
       tx.query(look, {}),
@@ -80,11 +80,11 @@ test('rows that are copied in are given up when the host is gone before they are
 
 test('a transaction may allow itself more time for its statements', async () => {
   const db = database.connect()
-  const limited = statement<object, { limit: string }>(
+  const limited = statement.home<object, { limit: string }>(
     'test.limit',
     `select current_setting('statement_timeout') as limit`,
   )
-  await db.tx(async (tx) => assert.deepEqual(await tx.query(limited, {}), [{ limit: '10min' }]), {
+  await db.acrossTx(async (tx) => assert.deepEqual(await tx.query(limited, {}), [{ limit: '10min' }]), {
     statementTimeoutMs: 600_000,
   })
 })
@@ -149,3 +149,28 @@ async function openAtLast(db: Database): Promise<void> {
     if (found) return
   }
 }
+
+test('a transaction of a tenant runs what is kept with it, reads what is kept at home, and refuses the rest', async (t) => {
+  const db = database.connect()
+  t.after(() => db.close())
+  const own = statement.tenant<{ bucket: number }, { bucket: number }>('test.own', 'select $bucket::int as bucket')
+  const items = statement.tenant<{ buckets: readonly number[] }, object>('test.items', 'select 1 as one')
+  const lock = statement.home<object, object>('test.lock', 'select 1 as one from (values (1)) v(n) for update')
+  await db.tx({ bucket: 7 }, async (tx) => {
+    assert.deepEqual(await tx.query(own, { bucket: 7 }), [{ bucket: 7 }])
+    assert.equal((await tx.query(items, { buckets: [7, 7] })).length, 1)
+    assert.equal((await tx.query(look, {})).length, 1)
+    await assert.rejects(tx.query(own, { bucket: 8 }), /buckets 8, and this is a transaction of 7/)
+    await assert.rejects(tx.query(items, { buckets: [7, 8] }), /buckets 7,8/)
+    await assert.rejects(tx.query(lock, {}), /test\.lock runs home/)
+  })
+  await db.homeTx(async (tx) => {
+    assert.equal((await tx.query(look, {})).length, 1)
+    await assert.rejects(tx.query(own, { bucket: 7 }), /this is a transaction of home/)
+  })
+  const everywhere = statement.everywhere<object, object>('test.everywhere', 'select 1 as one')
+  await db.acrossTx(async (tx) => {
+    for (const bucket of [7, 8]) assert.deepEqual(await tx.query(own, { bucket }), [{ bucket }])
+    assert.equal((await tx.query(everywhere, {})).length, 1)
+  })
+})

@@ -8,10 +8,23 @@ import { errorCode } from '../kernel/error-code.ts'
 
 export type Value = string | number | bigint | boolean | Date | Buffer | null | readonly string[] | readonly number[]
 
+/**
+ * Where a statement runs, once an installation has several databases ("cells") and each bucket lives in one of them:
+ *   tenant      where the bucket lives that its parameters name;
+ *   home        where the installation keeps what belongs to no tenant: accounts, keys, prices, binds;
+ *   everywhere  in every cell: what operators list, chores do, and workers claim.
+ */
+export type Where = 'tenant' | 'home' | 'everywhere'
+
 /** A named, prepared statement. `P` is what it takes, `R` is one row of what it gives. */
-export interface Statement<P extends object, R extends object> {
+export interface Statement<P extends object, R extends object, W extends Where = Where> {
   readonly name: string
   readonly text: string
+  readonly where: W
+  /** Changes rows, or locks them. */
+  readonly changes: boolean
+  /** Joins tenants' rows with those of no tenant, which nobody can do between cells. */
+  readonly joinsHome: boolean
   readonly parameters: readonly (keyof P & string)[]
   /** Types only; never set. */
   readonly row?: R
@@ -20,15 +33,45 @@ export interface Statement<P extends object, R extends object> {
 /** Every statement of the program, for the test that asks PostgreSQL to describe each of them. */
 export const statements = new Map<string, Statement<never, object>>()
 
+/** Whose rows a tenant's statement is about: those of one bucket, or of each item. They need not stand in its text. */
+type OfTenant = { readonly bucket: number } | { readonly buckets: readonly number[] }
+
+interface Joins {
+  readonly joinsHome?: boolean
+}
+
 /** Declares a statement. `$name` in the text is the parameter `name`; the same name may stand several times. */
-export function statement<P extends object, R extends object>(name: string, text: string): Statement<P, R> {
+export const statement = {
+  tenant: <P extends OfTenant, R extends object>(name: string, text: string, joins?: Joins) =>
+    declared<P, R, 'tenant'>('tenant', name, text, joins),
+  home: <P extends object, R extends object>(name: string, text: string) => declared<P, R, 'home'>('home', name, text),
+  everywhere: <P extends object, R extends object>(name: string, text: string, joins?: Joins) =>
+    declared<P, R, 'everywhere'>('everywhere', name, text, joins),
+}
+
+const changing = /\b(insert into|update|delete from|merge into|lock table)\b|\bfor (no key )?(update|share)\b|^lock\b/
+
+function declared<P extends object, R extends object, W extends Where>(
+  where: W,
+  name: string,
+  text: string,
+  { joinsHome = false }: Joins = {},
+): Statement<P, R, W> {
   if (statements.has(name)) throw new Error(`two statements are named ${name}`)
   const parameters: (keyof P & string)[] = []
   const numbered = text.replace(/\$([a-z][a-zA-Z0-9]*)/g, (_, parameter: keyof P & string) => {
     if (!parameters.includes(parameter)) parameters.push(parameter)
     return `$${parameters.indexOf(parameter) + 1}`
   })
-  const made: Statement<P, R> = { name, text: numbered.trim(), parameters }
+  const written = numbered.trim()
+  const made: Statement<P, R, W> = {
+    name,
+    text: written,
+    where,
+    changes: changing.test(written),
+    joinsHome,
+    parameters,
+  }
   statements.set(name, made)
   return made
 }
@@ -40,12 +83,27 @@ export interface Queryable {
 
 declare const insideTransaction: unique symbol
 
-/** A transaction in progress. A function that takes one cannot be called without it, and cannot open its own. */
+/**
+ * A transaction in progress. A function that takes one cannot be called without it, and cannot open its own. One of a tenant
+ * runs the statements of that tenant, and reads what is kept at home, of which every cell would have a copy.
+ */
 export interface Tx extends Queryable {
   readonly [insideTransaction]: true
+  query<P extends { [K in keyof P]: Value }, R extends object>(
+    statement: Statement<P, R, 'tenant' | 'home'>,
+    parameters: P,
+  ): Promise<R[]>
   /** Runs something once the transaction is durable; never when it is not. */
   afterCommit(run: () => void): void
 }
+
+/** A transaction over several tenants, or over a tenant and the installation. */
+export interface AcrossTx extends Tx {
+  query<P extends { [K in keyof P]: Value }, R extends object>(statement: Statement<P, R>, parameters: P): Promise<R[]>
+}
+
+/** Where a transaction runs: in a bucket's cell, at home, or over both. */
+type Place = number | 'home' | 'across'
 
 const defaultWaitMs = 5_000
 /** Enough for what is kept in memory once it was looked up. */
@@ -111,10 +169,31 @@ export class Database implements Queryable {
   }
 
   /**
-   * Runs `work` in one transaction: committed when it returns, rolled back when it throws. With a time for locks, a statement
-   * that has to wait longer for somebody else fails. A time for statements stands in place of the usual one.
+   * Runs `work` in one transaction of a tenant: committed when it returns, rolled back when it throws. With a time for locks, a
+   * statement that has to wait longer for somebody else fails. A time for statements stands in place of the usual one.
    */
-  async tx<T>(work: (tx: Tx) => Promise<T>, { lockTimeoutMs, statementTimeoutMs }: TxOptions = {}): Promise<T> {
+  tx<T>({ bucket }: { readonly bucket: number }, work: (tx: Tx) => Promise<T>, options?: TxOptions): Promise<T> {
+    return this.#tx(bucket, work, options)
+  }
+
+  /** A transaction over what belongs to no tenant. */
+  homeTx<T>(work: (tx: Tx) => Promise<T>, options?: TxOptions): Promise<T> {
+    return this.#tx('home', work, options)
+  }
+
+  /**
+   * A transaction over rows of several tenants, or of a tenant and the installation. Only one database can do that: whoever
+   * cuts this one into cells has to find another way for each of these.
+   */
+  acrossTx<T>(work: (tx: AcrossTx) => Promise<T>, options?: TxOptions): Promise<T> {
+    return this.#tx('across', work, options)
+  }
+
+  async #tx<T>(
+    place: Place,
+    work: (tx: AcrossTx) => Promise<T>,
+    { lockTimeoutMs, statementTimeoutMs }: TxOptions = {},
+  ): Promise<T> {
     const answerMs = statementTimeoutMs === undefined ? this.answerMs : answerWithin(statementTimeoutMs)
     const begin = [
       'begin',
@@ -128,7 +207,7 @@ export class Database implements Queryable {
     const afterwards: (() => void)[] = []
     try {
       await client.query(within(answerMs, { text: begin }))
-      const result = await work(transaction(client, answerMs, afterwards))
+      const result = await work(transaction(client, answerMs, afterwards, place))
       await client.query(within(answerMs, { text: 'commit' }))
       for (const run of afterwards) run()
       return result
@@ -275,12 +354,32 @@ async function run<P extends { [K in keyof P]: Value }, R extends object>(
   return result.rows
 }
 
-function transaction(client: pg.ClientBase, answerMs: number, afterwards: (() => void)[]): Tx {
-  const own: Omit<Tx, typeof insideTransaction> = {
-    query: (statement, parameters) => run(client, answerMs, statement, parameters),
+function transaction(client: pg.ClientBase, answerMs: number, afterwards: (() => void)[], place: Place): AcrossTx {
+  const own: Omit<AcrossTx, typeof insideTransaction> = {
+    query: async (statement, parameters) => {
+      requirePlace(place, statement, parameters)
+      return run(client, answerMs, statement, parameters)
+    },
     afterCommit: (later) => void afterwards.push(later),
   }
   return Object.assign(own, mark)
+}
+
+/** Between cells a row that is written where it does not live is lost without a word, so this fails while there is one. */
+function requirePlace(place: Place, { name, where, changes }: Statement<never, object>, parameters: object): void {
+  if (place === 'across') return
+  if (where === 'tenant') return requireBuckets(place, name, bucketsIn(parameters))
+  const isHere = where === 'home' && (place === 'home' || !changes)
+  if (!isHere) throw new Error(`${name} runs ${where}, and not in this transaction: see acrossTx in db.ts`)
+}
+
+function requireBuckets(place: Place, what: string, buckets: readonly number[]): void {
+  if (place === 'across' || buckets.every((bucket) => bucket === place)) return
+  throw new Error(`${what} is about buckets ${buckets.join()}, and this is a transaction of ${place}`)
+}
+
+function bucketsIn(parameters: { readonly bucket?: number; readonly buckets?: readonly number[] }): readonly number[] {
+  return parameters.buckets ?? [parameters.bucket ?? -1]
 }
 
 /** The mark exists for the compiler only; nothing reads it. */

@@ -8,7 +8,7 @@ import type { Caller } from './auth.ts'
 import type { Clock } from './clock.ts'
 import { maybe, one, type Queryable, statement, type Tx } from './db.ts'
 import { serialiser } from './http/json.ts'
-import { encodeItems } from './items.ts'
+import { encodeItems, type RowIn, rowType } from './items.ts'
 import type { ShownBounds, Window } from './page.ts'
 import type { Tenant } from './tenant.ts'
 import { RememberedTraces, type Trace, type Tracer } from './tracing.ts'
@@ -98,32 +98,32 @@ export interface NewEvent {
   readonly status: string | null
   /** The trace that caused it. Known to this node only. */
   readonly trace: Trace | null
-  readonly columns: EventColumns
+  /** Its cell in the item of a group commit. */
+  readonly row: EventItem
 }
 
-/** The columns that an event adds to the item of a group commit, in this order: they make an events.event_item. */
-export const eventColumns = {
-  event_id: 'uuid',
-  event_type: 'text',
-  event_resource: 'text',
-  event_body: 'text',
-  event_request: 'text',
-  event_within: 'text',
-  event_callback: 'text',
-  event_at: 'timestamptz',
-  event_owner: 'uuid',
-} as const
+/** An event as events.emit takes it; `event: eventRow` is the column of a group commit that tells of something. */
+export const eventRow = rowType('events.event_item', {
+  bucket: 'smallint',
+  account_id: 'uuid',
+  environment: 'text',
+  id: 'uuid',
+  type: 'text',
+  resource_id: 'text',
+  body: 'text',
+  request_id: 'text',
+  within: 'text',
+  callback_url: 'text',
+  created_at: 'timestamptz',
+  owner: 'uuid',
+})
 
-interface EventColumns {
-  event_id: string
-  event_type: string
-  event_resource: string
-  event_body: string
-  event_request: string | null
-  event_within: string | null
-  event_callback: string | null
-  event_at: Date
-  event_owner: string | null
+interface EventItem extends RowIn<typeof eventRow> {
+  id: string
+  type: string
+  resource_id: string
+  body: string
+  created_at: Date
 }
 
 /** The job of a delivery that fell due; its key names the address, and what it needs of a callback is with it. */
@@ -174,35 +174,13 @@ export interface DeliveryOfEvent {
   readonly response_status: number | null
 }
 
-const insert = statement<
-  Tenant & {
-    id: string
-    type: string
-    resource: string
-    body: string
-    request: string | null
-    within: string | null
-    callback: string | null
-    at: Date
-    owner: string | null
-  },
-  { deliveries: string | null }
->(
-  'events.emit',
-  `select (events.emit(array[row($bucket::smallint, $account::uuid, $environment::text, $id::uuid, $type::text,
-            $resource::text, $body::text, $request::text, $within::text, $callback::text, $at::timestamptz,
-            $owner::uuid)::events.event_item]))[1] as deliveries`,
-)
+const insertMany = statement.tenant<
+  { buckets: readonly number[]; items: Buffer },
+  { deliveries: (string | null)[] | null }
+>('events.emit_many', 'select events.emit($items::events.event_item[]) as deliveries')
 
-const itemColumns = { bucket: 'smallint', account: 'uuid', environment: 'text', ...eventColumns } as const
-
-const insertMany = statement<{ items: Buffer }, { deliveries: (string | null)[] | null }>(
-  'events.emit_many',
-  'select events.emit($items::events.event_item[]) as deliveries',
-)
-
-const insertTwins = statement<
-  { items: Buffer; types: readonly string[]; heads: readonly string[] },
+const insertTwins = statement.tenant<
+  { buckets: readonly number[]; items: Buffer; types: readonly string[]; heads: readonly string[] },
   { deliveries: (string | null)[] | null }
 >(
   'events.emit_twins',
@@ -231,22 +209,7 @@ export class Outbox {
     options: EmitOptions = {},
   ): Promise<NewEvent> {
     const event = this.prepare(type, occasion, resourceId, payload, options)
-    const { columns } = event
-    const { deliveries } = await one(
-      tx.query(insert, {
-        ...event.tenant,
-        id: columns.event_id,
-        type: columns.event_type,
-        resource: columns.event_resource,
-        body: columns.event_body,
-        request: columns.event_request,
-        within: columns.event_within,
-        callback: columns.event_callback,
-        at: columns.event_at,
-        owner: columns.event_owner,
-      }),
-    )
-    tx.afterCommit(() => this.begin(event, deliveries))
+    await this.emitAll(tx, [event])
     return event
   }
 
@@ -254,18 +217,23 @@ export class Outbox {
   async emitAll(tx: Tx, events: readonly NewEvent[]): Promise<void> {
     if (events.length === 0) return
     const items = encodeItems(
-      itemColumns,
-      events.map(({ tenant, columns }) => ({ ...tenant, ...columns })),
+      eventRow.columns,
+      events.map(({ row }) => row),
     )
-    const { deliveries } = await one(tx.query(insertMany, { items }))
+    const { deliveries } = await one(
+      tx.query(insertMany, { buckets: events.map(({ tenant }) => tenant.bucket), items }),
+    )
     tx.afterCommit(() => events.forEach((event, i) => void this.begin(event, deliveries?.[i] ?? null)))
   }
 
   /** Tells of a change under both of its names: that of the prepared `wide` event, and the narrower one, which it gives. */
   async emitWithin(tx: Tx, type: EventType, wide: NewEvent): Promise<NewEvent> {
     const narrow = this.prepareWithin(type, wide)
-    const items = encodeItems(itemColumns, [{ ...wide.tenant, ...wide.columns }])
-    const { deliveries } = await one(tx.query(insertTwins, { items, types: [type.name], heads: [narrow.head] }))
+    const items = encodeItems(eventRow.columns, [wide.row])
+    const buckets = [wide.tenant.bucket]
+    const { deliveries } = await one(
+      tx.query(insertTwins, { buckets, items, types: [type.name], heads: [narrow.head] }),
+    )
     tx.afterCommit(() => [wide, narrow].forEach((event, i) => void this.begin(event, deliveries?.[i] ?? null)))
     return narrow
   }
@@ -287,16 +255,19 @@ export class Outbox {
       clockOffsetMs: nowMs - receivedMs,
       status: statusOf(payload),
       trace: this.#tracer?.current() ?? this.traces.of(requestId),
-      columns: {
-        event_id: uuid,
-        event_type: type.name,
-        event_resource: resourceId,
-        event_body: type.body(id, at, payload),
-        event_request: requestId,
-        event_within: type.within ?? null,
-        event_callback: callbackUrl,
-        event_at: at,
-        event_owner: this.#courier.owner(),
+      row: {
+        bucket: tenant.bucket,
+        account_id: tenant.account,
+        environment: tenant.environment,
+        id: uuid,
+        type: type.name,
+        resource_id: resourceId,
+        body: type.body(id, at, payload),
+        request_id: requestId,
+        within: type.within ?? null,
+        callback_url: callbackUrl,
+        created_at: at,
+        owner: this.#courier.owner(),
       },
     }
   }
@@ -307,8 +278,8 @@ export class Outbox {
    * are the same.
    */
   prepareWithin(type: EventType, wide: NewEvent): NewEvent & { readonly head: string } {
-    const { columns } = wide
-    const uuid = twinOf(columns.event_id)
+    const { row } = wide
+    const uuid = twinOf(row.id)
     const id = idOf('event', uuid)
     const head = `{"event":"${type.name}","event_id":"${id}"`
     const { tenant, nowMs, clockOffsetMs, status, trace } = wide
@@ -320,19 +291,22 @@ export class Outbox {
       status,
       trace,
       head,
-      columns: {
-        event_id: uuid,
-        event_type: type.name,
-        event_resource: columns.event_resource,
+      row: {
+        bucket: row.bucket,
+        account_id: row.account_id,
+        environment: row.environment,
+        id: uuid,
+        type: type.name,
+        resource_id: row.resource_id,
         // Nearly always nobody wants to hear it in this name.
-        get event_body() {
-          return head + columns.event_body.slice(columns.event_body.indexOf(',"timestamp":'))
+        get body() {
+          return head + row.body.slice(row.body.indexOf(',"timestamp":'))
         },
-        event_request: columns.event_request,
-        event_within: columns.event_type,
-        event_callback: null,
-        event_at: columns.event_at,
-        event_owner: columns.event_owner,
+        request_id: row.request_id,
+        within: row.type,
+        callback_url: null,
+        created_at: row.created_at,
+        owner: row.owner,
       },
     }
   }
@@ -343,7 +317,7 @@ export class Outbox {
     if (deliveries === null) return
     // Whoever does not take it at once hears of it again.
     if (event.trace) this.traces.note(event.id, event.trace)
-    if (event.columns.event_owner !== null) this.#courier.begin(event, deliveries)
+    if (event.row.owner !== null) this.#courier.begin(event, deliveries)
   }
 
   /** Hears whose events this node committed. Other nodes' are not heard of. Gives the way to stop. */
@@ -372,7 +346,7 @@ export interface DatedEventRow extends EventRow {
 }
 
 /** Where no second name is asked for, rows are not searched for one. */
-const list = statement<
+const list = statement.tenant<
   Tenant & {
     from: string
     to: string
@@ -416,7 +390,7 @@ const list = statement<
     limit $limit::int + 1`,
 )
 
-const find = statement<Tenant & { id: string }, DatedEventRow>(
+const find = statement.tenant<Tenant & { id: string }, DatedEventRow>(
   'events.find',
   `select e.id, e.type, e.resource_id, e.body, e.request_id, e.created_at from events.events e
     where e.bucket = $bucket and e.account_id = $account and e.environment = $environment and e.id = $id::uuid

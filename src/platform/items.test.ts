@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import type pg from 'pg'
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts'
 import { runs } from '../../test/properties.ts'
-import { encodeItems, type RowOf } from './items.ts'
+import { encodeItems, type RowOf, rowType } from './items.ts'
 
 const columns = {
   a: 'smallint',
@@ -74,6 +74,42 @@ test('every column of every row arrives as it was given', async () => {
     }),
     { numRuns: runs(150) },
   )
+})
+
+test('a column may hold a whole row, and none', async () => {
+  const inner = rowType('trial.row', columns)
+  const whole: Row = {
+    a: 1,
+    b: -2,
+    c: 3n,
+    d: true,
+    e: '0195510a-7b80-7000-8000-000000000001',
+    f: 'Habari \u{1F600}'.repeat(20),
+    g: '{"a":1}',
+    h: Buffer.from('bytes'),
+    i: new Date('2026-11-17T00:00:00Z'),
+  }
+  await database.sql('create type trial.outer as (id int, held trial.row, said text)')
+  const given = [
+    { id: 1, held: whole, said: 'x' },
+    { id: 2, held: null, said: null },
+    { id: 3, held: { ...whole, f: null, a: 7 }, said: 'y' },
+  ]
+  const { rows } = await client.query<{ id: number; none: boolean; held: Row; said: string | null }>(
+    `select id, held is null as none, to_json(held) as held, (held).c, said from unnest($1::trial.outer[])`,
+    [encodeItems({ id: 'int', held: inner, said: 'text' }, given)],
+  )
+  assert.deepEqual(
+    rows.map(({ id, none, said }) => [id, none, said]),
+    [
+      [1, false, 'x'],
+      [2, true, null],
+      [3, false, 'y'],
+    ],
+  )
+  assert.deepEqual([rows[0]?.held.f, rows[0]?.held.b, rows[0]?.held.e], [whole.f, whole.b, whole.e])
+  assert.equal(rows[2]?.held.a, 7)
+  assert.throws(() => encodeItems({ held: inner }, [{ held: { ...whole, a: 70_000 } }]), /a is not a smallint/)
 })
 
 test('the ends of what a type holds arrive', async () => {

@@ -16,13 +16,36 @@ interface Cells {
   bytea: Buffer
   timestamptz: Date
 }
-type ColumnType = keyof Cells
-type Cell = Cells[ColumnType] | null
-export type Columns = { readonly [column: string]: ColumnType }
-export type RowOf<C extends Columns> = { [K in keyof C]: Cells[C[K]] | null }
+type PlainType = keyof Cells
+export type PlainColumns = { readonly [column: string]: PlainType }
+type PlainRow<C extends PlainColumns> = { [K in keyof C]: Cells[C[K]] | null }
+
+/** A composite type of the database that a cell may hold, such as events.event_item. */
+export interface RowType<C extends PlainColumns = PlainColumns> {
+  readonly name: string
+  readonly columns: C
+}
+
+export type Columns = { readonly [column: string]: PlainType | RowType }
+type CellOf<T> = T extends PlainType ? Cells[T] : T extends RowType<infer C> ? PlainRow<C> : never
+export type RowOf<C extends Columns> = { [K in keyof C]: CellOf<C[K]> | null }
+/** What one of a row type is, such as `RowIn<typeof eventRow>`. */
+export type RowIn<T extends RowType> = PlainRow<T['columns']>
+
+/** Every row type of the program, for the test that holds them against the database. */
+export const rowTypes = new Map<string, RowType>()
+
+/** Declares a composite type of the database: its columns in their order. */
+export function rowType<C extends PlainColumns>(name: string, columns: C): RowType<C> {
+  const made = { name, columns }
+  rowTypes.set(name, made)
+  return made
+}
+
+type Cell = Cells[PlainType] | PlainRow<PlainColumns>
 
 /** The oids of the types, which are the same in every PostgreSQL. */
-const oids: Readonly<Record<ColumnType, number>> = {
+const oids: Readonly<Record<PlainType, number>> = {
   smallint: 21,
   int: 23,
   bigint: 20,
@@ -54,7 +77,7 @@ const shortText = 32
 
 interface Layout {
   readonly names: readonly string[]
-  readonly types: readonly ColumnType[]
+  readonly types: readonly (PlainType | Layout)[]
 }
 
 const layouts = new WeakMap<Columns, Layout>()
@@ -64,7 +87,7 @@ let scratch = Buffer.allocUnsafeSlow(64 * 1024)
 
 /** Items as an operation takes them: the value of one parameter, an array of rows. What an item does not have is null. */
 export function encodeItems<Item extends Columns>(takes: Item, items: readonly Partial<RowOf<Item>>[]): Buffer {
-  const { names, types } = layoutOf(takes)
+  const layout = layoutOf(takes)
   try {
     let at = writeInt(scratch, 0, items.length === 0 ? 0 : 1)
     at = writeInt(scratch, at, 0)
@@ -74,8 +97,8 @@ export function encodeItems<Item extends Columns>(takes: Item, items: readonly P
       at = writeInt(scratch, at, 1)
     }
     for (const item of items) {
-      reserve(at, roomFor(names, item))
-      at = writeRow(scratch, at, names, types, item)
+      reserve(at, roomFor(layout, item))
+      at = writeRow(scratch, at, layout, item)
     }
     return Buffer.from(scratch.subarray(0, at))
   } finally {
@@ -86,21 +109,30 @@ export function encodeItems<Item extends Columns>(takes: Item, items: readonly P
 function layoutOf(takes: Columns): Layout {
   let layout = layouts.get(takes)
   if (!layout) {
-    layout = { names: Object.keys(takes), types: Object.values(takes) }
+    const types = Object.values(takes).map((type) => (typeof type === 'string' ? type : layoutOf(type.columns)))
+    layout = { names: Object.keys(takes), types }
     layouts.set(takes, layout)
   }
   return layout
 }
 
 /** How many bytes a row takes at most: a character of a string is up to three, and one of four is two of them. */
-function roomFor(names: readonly string[], item: Partial<RowOf<Columns>>): number {
+function roomFor({ names, types }: Layout, item: Partial<RowOf<Columns>>): number {
   let bytes = 8 + names.length * cellBytes
   for (let i = 0; i < names.length; i++) {
     const cell = item[names[i] ?? '']
     if (typeof cell === 'string') bytes += cell.length * 3
     else if (cell instanceof Uint8Array) bytes += cell.length
+    else if (typeof cell === 'object' && cell !== null && isRow(cell)) {
+      const type = types[i]
+      if (typeof type === 'object') bytes += roomFor(type, cell)
+    }
   }
   return bytes
+}
+
+function isRow(cell: Cell): cell is PlainRow<PlainColumns> {
+  return typeof cell === 'object' && !(cell instanceof Date) && !(cell instanceof Uint8Array)
 }
 
 /** Makes room in the buffer after what is in it. */
@@ -112,28 +144,29 @@ function reserve(at: number, bytes: number): void {
   scratch = larger
 }
 
-function writeRow(
-  out: Buffer,
-  start: number,
-  names: readonly string[],
-  types: readonly ColumnType[],
-  item: Partial<RowOf<Columns>>,
-): number {
+/** Length, number of columns, and of each its type, length and content. A row in a cell has the same form. */
+function writeRow(out: Buffer, start: number, { names, types }: Layout, item: Partial<RowOf<Columns>>): number {
   let at = writeInt(out, start + 4, names.length)
   for (let i = 0; i < names.length; i++) {
     const name = names[i] ?? ''
     const type = types[i] ?? 'text'
     const cell = item[name] ?? null
-    at = writeInt(out, at, oids[type])
-    at = cell === null ? writeInt(out, at, -1) : writeCell(out, at, type, cell)
-    if (at === -1) throw new RangeError(`${name} is not a ${type}, or none that PostgreSQL holds`)
+    at = writeInt(out, at, typeof type === 'string' ? oids[type] : recordOid)
+    if (cell === null) at = writeInt(out, at, -1)
+    else if (typeof type === 'string') at = isRow(cell) ? -1 : writeCell(out, at, type, cell)
+    else at = isRow(cell) ? writeRow(out, at, type, cell) : -1
+    if (at === -1) throw new RangeError(`${name} is not a ${nameOf(type)}, or none that PostgreSQL holds`)
   }
   writeInt(out, start, at - start - 4)
   return at
 }
 
+function nameOf(type: PlainType | Layout): string {
+  return typeof type === 'string' ? type : `row (${type.names.join(', ')})`
+}
+
 /** Writes length and content and gives where they end; -1 when the value is none of its type. */
-function writeCell(out: Buffer, at: number, type: ColumnType, cell: NonNullable<Cell>): number {
+function writeCell(out: Buffer, at: number, type: PlainType, cell: Cells[PlainType]): number {
   switch (type) {
     case 'text':
       return typeof cell === 'string' ? writeText(out, at, 4, cell) : -1

@@ -42,7 +42,7 @@ const maxRestMs = 1_000
 const maxHintLength = 7_000
 const purgeEveryMs = 3_600_000
 
-const leaseSlots = statement<
+const leaseSlots = statement.home<
   {
     node: string
     call: number
@@ -62,7 +62,7 @@ const leaseSlots = statement<
 )
 
 /** Rows that nobody has used for an hour: keys come and go. Rows in use are skipped, so this never waits. */
-const purgeSlots = statement<object, object>(
+const purgeSlots = statement.home<object, object>(
   'platform.purge_slots',
   `delete from platform.rate_slots
     where key in (select key from platform.rate_slots where held_until < now() - interval '1 hour'

@@ -16,7 +16,7 @@ import { AppError, type ErrorCode } from '../kernel/errors.ts'
 import type { App } from './app.ts'
 import type { Scope } from './auth/scopes.ts'
 import type { Caller } from './auth.ts'
-import type { Tx } from './db.ts'
+import type { AcrossTx, Tx } from './db.ts'
 import type { Download } from './download.ts'
 import type { Keyed } from './http/idempotency.ts'
 import type { Message } from './http/streams.ts'
@@ -157,6 +157,8 @@ export type Route = Declaration<TSchema, TSchema, TSchema, TSchema> &
     | { kind: 'read'; handle(app: App, input: Input<TSchema, TSchema, TSchema>, caller: Caller): Promise<unknown> }
     | {
         kind: 'write'
+        /** Its transaction is not only about the caller's tenant. */
+        isAcross?: boolean
         prepare?(app: App, input: Input<TSchema, TSchema, TSchema>, caller: Caller): Promise<unknown>
         transact(
           app: App,
@@ -283,12 +285,39 @@ export function write<
 ): Route {
   const { handle, ...rest } = declaration
   const transact = (app: App, input: Input<P, Q, B>, caller: Caller, prepared: T, conclude: Conclude<unknown>) =>
-    app.db.tx(async (tx) => {
+    app.db.tx(caller.tenant, async (tx) => {
       const reply = await handle.call(declaration, app, tx, input, caller, prepared)
       await conclude(tx, reply)
       return reply
     })
   return { kind: 'write', ...rest, transact }
+}
+
+/**
+ * A write whose transaction also changes what belongs to no tenant, such as keys and prices, or to another one than the
+ * caller: the verbs of operators, and few others.
+ */
+export function writeAcross<
+  R extends TSchema,
+  P extends TSchema = Nothing,
+  Q extends TSchema = Nothing,
+  B extends TSchema = Nothing,
+  T = void,
+>(
+  declaration: Declaration<P, Q, B, R> & {
+    prepare?(app: App, input: Input<P, Q, B>, caller: Caller): Promise<T>
+    handle(app: App, tx: AcrossTx, input: Input<P, Q, B>, caller: Caller, prepared: T): Handled<R, false>
+    follow?(app: App, input: Input<P, Q, B>, caller: Caller, reply: Static<R>): Handled<R, false>
+  },
+): Route {
+  const { handle, ...rest } = declaration
+  const transact = (app: App, input: Input<P, Q, B>, caller: Caller, prepared: T, conclude: Conclude<unknown>) =>
+    app.db.acrossTx(async (tx) => {
+      const reply = await handle.call(declaration, app, tx, input, caller, prepared)
+      await conclude(tx, reply)
+      return reply
+    })
+  return { kind: 'write', isAcross: true, ...rest, transact }
 }
 
 /** A write whose transaction may be one that it shares with others: it concludes in that one, and is answered after it. */
@@ -380,7 +409,7 @@ export function multipart<
   ) => {
     received.state = 'unknown'
     try {
-      const made = await app.db.tx(async (tx) => {
+      const made = await app.db.tx(caller.tenant, async (tx) => {
         const reply = await handle.call(declaration, app, tx, input, caller, received.files)
         await conclude(tx, reply)
         return reply

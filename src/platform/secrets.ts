@@ -37,20 +37,20 @@ const rememberedForMs = 300_000
 const maxDataKeyId = 32_767
 const rewrapPage = 500
 
-const findDataKeys = statement<Owner, { id: number; wrapped: Buffer }>(
+const findDataKeys = statement.tenant<Owner, { id: number; wrapped: Buffer }>(
   'platform.find_data_keys',
   `select id, wrapped from platform.data_keys where bucket = $bucket and account_id = $account`,
 )
 
 /** Where two nodes make the same key at once, the first one's stays. */
-const addDataKey = statement<Owner & { id: number; rootKey: string; wrapped: Buffer }, object>(
+const addDataKey = statement.tenant<Owner & { id: number; rootKey: string; wrapped: Buffer }, object>(
   'platform.add_data_key',
   `insert into platform.data_keys (bucket, account_id, id, root_key, wrapped)
    values ($bucket, $account, $id, $rootKey, $wrapped)
    on conflict (bucket, account_id, id) do nothing`,
 )
 
-const findDataKeysToRewrap = statement<
+const findDataKeysToRewrap = statement.tenant<
   { buckets: readonly number[]; rootKey: string; bucket: number; account: string; id: number; limit: number },
   { bucket: number; account_id: string; id: number; wrapped: Buffer }
 >(
@@ -61,7 +61,7 @@ const findDataKeysToRewrap = statement<
     order by bucket, account_id, id limit $limit::int`,
 )
 
-const rewrapDataKey = statement<
+const rewrapDataKey = statement.tenant<
   Owner & { id: number; rootKey: string; before: Buffer; wrapped: Buffer },
   { id: number }
 >(
@@ -71,27 +71,27 @@ const rewrapDataKey = statement<
    returning id`,
 )
 
-const findSealedSigningKeys = statement<Record<never, never>, { id: string; sealed: Buffer }>(
+const findSealedSigningKeys = statement.home<Record<never, never>, { id: string; sealed: Buffer }>(
   'platform.find_sealed_signing_keys',
   `select id, sealed from platform.signing_keys`,
 )
 
-const resealSigningKey = statement<{ id: string; before: Buffer; sealed: Buffer }, { id: string }>(
+const resealSigningKey = statement.home<{ id: string; before: Buffer; sealed: Buffer }, { id: string }>(
   'platform.reseal_signing_key',
   `update platform.signing_keys set sealed = $sealed where id = $id and sealed = $before returning id`,
 )
 
-const findInstallKey = statement<{ name: string }, { sealed: Buffer }>(
+const findInstallKey = statement.home<{ name: string }, { sealed: Buffer }>(
   'platform.find_install_key',
   `select sealed from platform.install_keys where name = $name`,
 )
 
-const addInstallKey = statement<{ name: string; sealed: Buffer }, object>(
+const addInstallKey = statement.home<{ name: string; sealed: Buffer }, object>(
   'platform.add_install_key',
   `insert into platform.install_keys (name, sealed) values ($name, $sealed) on conflict do nothing`,
 )
 
-const resealInstallKey = statement<{ name: string; before: Buffer; sealed: Buffer }, object>(
+const resealInstallKey = statement.home<{ name: string; before: Buffer; sealed: Buffer }, object>(
   'platform.reseal_install_key',
   `update platform.install_keys set sealed = $sealed where name = $name and sealed = $before`,
 )

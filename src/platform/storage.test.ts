@@ -169,7 +169,7 @@ for (const [where, storage, directory] of [
       [],
     )
     await assert.rejects(
-      db.tx((tx) => storage.keep(tx, file)),
+      db.acrossTx((tx) => storage.keep(tx, file)),
       /had been removed/,
     )
     clock.ms = startMs
@@ -196,7 +196,7 @@ for (const [where, storage, directory] of [
   test(`a file that is dropped cannot be read from the same commit on, and soon leaves ${where}`, async () => {
     const tenant = newTenant()
     const { id } = await kept(storage, tenant, Buffer.from('kwaheri'))
-    await db.tx((tx) => storage.drop(tx, tenant, [id]))
+    await db.acrossTx((tx) => storage.drop(tx, tenant, [id]))
     assert.equal(await storage.open(tenant, id), null)
     await storage.tidy()
     assert.deepEqual(
@@ -226,7 +226,7 @@ for (const [where, storage, directory] of [
       }
     }
     const file = await storage.put(kind, { tenant, type: 'video/mp4', name: null, bytes: many(), nowMs: startMs })
-    await db.tx((tx) => storage.keep(tx, file))
+    await db.acrossTx((tx) => storage.keep(tx, file))
     const opened = await storage.open(tenant, file.id)
     assert.ok(opened)
     let read = 0
@@ -310,7 +310,7 @@ async function put(storage: Storage, tenant: Tenant, content: Buffer): Promise<A
 
 async function kept(storage: Storage, tenant: Tenant, content: Buffer): Promise<ArrivedFile> {
   const file = await put(storage, tenant, content)
-  await db.tx((tx) => storage.keep(tx, file))
+  await db.acrossTx((tx) => storage.keep(tx, file))
   return file
 }
 

@@ -537,7 +537,7 @@ test('a job that was revived has all its attempts again', async () => {
   assert.equal(row.dead, false)
 })
 
-const currentLease = statement<object, { seconds: number }>(
+const currentLease = statement.home<object, { seconds: number }>(
   'test.current_lease',
   'select extract(epoch from work.lease())::int as seconds',
 )

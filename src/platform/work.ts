@@ -9,6 +9,7 @@ import { bucketCount, buckets, newUuid, nilUuid } from '../kernel/ids.ts'
 import type { Clock } from './clock.ts'
 import { type Committer, operation } from './commit.ts'
 import { type Database, isUnavailable, type Queryable, statement } from './db.ts'
+import { encodeItems, type RowIn, rowType } from './items.ts'
 import { type Logger, messageOf } from './log.ts'
 import { mine, type Tenant, tenantOf } from './tenant.ts'
 import type { Trace, Tracer } from './tracing.ts'
@@ -63,41 +64,35 @@ export interface Job<Context, P extends TSchema = TSchema> {
   handle(context: Context, run: Run<Static<P>>): Promise<Outcome>
 }
 
-/** A job about to be written. `owner` set: this node starts it right after the commit. */
-export interface NewJob {
+/** A job as work.add takes it; `job: jobRow` is the column of a group commit that has something done. */
+export const jobRow = rowType('work.job_item', {
+  bucket: 'smallint',
+  id: 'uuid',
+  lane: 'text',
+  account_id: 'uuid',
+  environment: 'text',
+  key: 'text',
+  owner: 'uuid',
+  delay_ms: 'bigint',
+  payload: 'jsonb',
+})
+
+/** A job about to be written: its cell in the item of a group commit. `owner` set: this node starts it after the commit. */
+export interface NewJob extends RowIn<typeof jobRow> {
   readonly id: string
   readonly bucket: number
   readonly lane: string
-  readonly account: string | null
-  readonly environment: string | null
-  readonly key: string | null
-  readonly owner: string | null
-  readonly delayMs: number
   readonly payload: string
   /** The trace that asked for it. Known to this node only: a job that another one takes begins a trace of its own. */
   readonly trace: Trace | null
 }
 
-const add = statement<
-  {
-    bucket: number
-    id: string
-    lane: string
-    account: string | null
-    environment: string | null
-    key: string | null
-    owner: string | null
-    delayMs: number
-    payload: string
-  },
-  object
->(
+export const addAll = statement.tenant<{ buckets: readonly number[]; jobs: Buffer }, object>(
   'work.add',
-  `select work.add(array[row($bucket::smallint, $id::uuid, $lane::text, $account::uuid, $environment::text, $key::text,
-                              $owner::uuid, $delayMs::bigint, $payload::jsonb)::work.job_item])`,
+  'select work.add($jobs::work.job_item[])',
 )
 
-const claim = statement<
+const claim = statement.everywhere<
   { node: string; buckets: readonly number[]; lanes: string[]; limits: number[]; leases: number[] },
   Row
 >(
@@ -107,7 +102,7 @@ const claim = statement<
 )
 
 /** The same for one lane that is shared out: some of each account that waits, but for those that have their part. */
-const claimInTurn = statement<
+const claimInTurn = statement.everywhere<
   {
     node: string
     buckets: readonly number[]
@@ -126,7 +121,7 @@ const claimInTurn = statement<
 )
 
 /** Keeps the leases of jobs that are still running, fenced by their attempt. One that was settled meanwhile has no owner. */
-const extend = statement<
+const extend = statement.everywhere<
   { node: string; buckets: readonly number[]; ids: string[]; attempts: number[]; leases: number[] },
   object
 >(
@@ -135,19 +130,19 @@ const extend = statement<
 )
 
 /** Hands back what a stopping node has not finished: due at once, for whoever polls next. */
-const handBack = statement<{ node: string; buckets: readonly number[] }, object>(
+const handBack = statement.everywhere<{ node: string; buckets: readonly number[] }, object>(
   'work.hand_back',
   `update work.jobs set run_at = now(), owner = null where owner = $node and bucket = any($buckets::smallint[])`,
 )
 
 /** The same for some jobs, fenced by their attempt. */
-const handBackSome = statement<{ node: string; buckets: readonly number[]; ids: string[]; attempts: number[] }, object>(
-  'work.hand_back_some',
-  'select work.hand_back($node::uuid, $buckets::smallint[], $ids::uuid[], $attempts::int[])',
-)
+const handBackSome = statement.everywhere<
+  { node: string; buckets: readonly number[]; ids: string[]; attempts: number[] },
+  object
+>('work.hand_back_some', 'select work.hand_back($node::uuid, $buckets::smallint[], $ids::uuid[], $attempts::int[])')
 
 /** Another node has no business with the jobs of a place that this one alone serves: they are due at once. */
-const takeFromOthers = statement<{ node: string; buckets: readonly number[]; lane: string }, object>(
+const takeFromOthers = statement.everywhere<{ node: string; buckets: readonly number[]; lane: string }, object>(
   'work.take_from_others',
   `update work.jobs set run_at = now(), owner = null
     where lane = $lane and lane like '%@%' and owner is not null and owner <> $node::uuid and run_at < 'infinity'
@@ -155,20 +150,20 @@ const takeFromOthers = statement<{ node: string; buckets: readonly number[]; lan
 )
 
 /** A test account's clock moved: what waits for it (not what is being run) falls due that much earlier. */
-const bringForward = statement<Tenant & { ms: number }, object>(
+const bringForward = statement.tenant<Tenant & { ms: number }, object>(
   'work.bring_forward',
   `update work.jobs set run_at = run_at - $ms::bigint * interval '1 millisecond'
     where ${mine} and owner is null
       and run_at < 'infinity'`,
 )
 
-export const settle = operation(
+export const settle = operation.tenant(
   'work.settle',
   { bucket: 'smallint', id: 'uuid', attempt: 'int', delay_ms: 'bigint', error: 'text' },
   { settled: 'boolean' },
 )
 
-const move = operation(
+const move = operation.tenant(
   'work.move',
   {
     bucket: 'smallint',
@@ -275,19 +270,19 @@ export class Work<Context> {
       id,
       bucket: tenant?.bucket ?? Number.parseInt(id.slice(-2), 16) % bucketCount,
       lane: name,
-      account: tenant?.account ?? null,
+      account_id: tenant?.account ?? null,
       environment: tenant?.environment ?? null,
       key,
       owner: here ? this.#options.nodeId : null,
-      delayMs,
+      delay_ms: BigInt(Math.round(delayMs)),
       payload: JSON.stringify(payload),
       trace: this.#options.tracer?.current() ?? null,
     }
   }
 
   /** Writes a prepared job inside a plain transaction. */
-  async add(tx: Queryable, { trace: _, ...job }: NewJob): Promise<void> {
-    await tx.query(add, job)
+  async add(tx: Queryable, job: NewJob): Promise<void> {
+    await tx.query(addAll, { buckets: [job.bucket], jobs: encodeItems(jobRow.columns, [job]) })
   }
 
   /** Starts a born-leased job whose commit is durable. */
@@ -298,7 +293,7 @@ export class Work<Context> {
       bucket: job.bucket,
       id: job.id,
       lane: job.lane,
-      account_id: job.account,
+      account_id: job.account_id,
       environment: job.environment === 'live' ? 'live' : job.environment === 'test' ? 'test' : null,
       key: job.key,
       attempt: 1,

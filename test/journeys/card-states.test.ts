@@ -191,7 +191,7 @@ async function orphan({ app, account }: World) {
   const tenant = tenantOf({ id })
   const occasion = { tenant, receivedMs: nowMs, nowMs, requestId: null }
   const wish = { input: { ...order, card: visa }, occasion, sendsInline: true, purpose: collection }
-  const { id: payment } = await app.db.tx((tx) => accept(app, tx, wish))
+  const { id: payment } = await app.db.acrossTx((tx) => accept(app, tx, wish))
   const found = await app.db.query(attemptOfPayment, { ...tenant, payment })
   return { client, tenant, attempt: found[0]?.id ?? '', payment: idOf('payment', payment) }
 }

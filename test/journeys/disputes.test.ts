@@ -137,7 +137,7 @@ test('an invoice says what a lost dispute took of its money, and no more than wa
     ['dp_small', 'lost', 100_000_000n],
     ['dp_all', 'lost', 1_000_000_000n],
   ] as const)
-    await world.app.db.tx((tx) =>
+    await world.app.db.acrossTx((tx) =>
       applyDispute(world.app, tx, tenantOf(account), attempt, { id, status: outcome, micros, reason: 'other' }),
     )
   const shown = await invoice()
@@ -245,7 +245,7 @@ test('a dispute of a payment that was never made is not believed', async () => {
   })
   const never = await attemptOf(account, declined.body.error.payment_id)
   const told = { id: 'dp_never', status: 'lost', micros: 1_000_000n, reason: 'other' } as const
-  assert.equal(await world.app.db.tx((tx) => applyDispute(world.app, tx, tenantOf(account), never, told)), null)
+  assert.equal(await world.app.db.acrossTx((tx) => applyDispute(world.app, tx, tenantOf(account), never, told)), null)
   assert.deepEqual((await account.client.get('/v1/payments/disputes')).body.data, [])
   assert.deepEqual(await wallet(account.client), { balance: 0, held: 0 })
 })
@@ -257,7 +257,7 @@ test('a dispute of more than was paid takes what was paid, and the rest is on th
   const attempt = await attemptOf(account, payment_id)
   const apply = (status: 'open' | 'lost') => {
     const told = { id: 'dp_more', status, micros: 1_050_000_000n, reason: 'other' } as const
-    return world.app.db.tx((tx) => applyDispute(world.app, tx, tenantOf(account), attempt, told))
+    return world.app.db.acrossTx((tx) => applyDispute(world.app, tx, tenantOf(account), attempt, told))
   }
   await apply('open')
   assert.deepEqual(await wallet(client), { balance: 1_471, held: 1_000 })
@@ -281,7 +281,7 @@ test('a dispute takes no more than refunds have left, and what is taken beyond i
   const attempt = await attemptOf(account, payment_id)
   const told = { id: 'dp_twice', micros: 900_000_000n, reason: 'other' } as const
   const apply = (status: 'open' | 'lost') =>
-    world.app.db.tx((tx) => applyDispute(world.app, tx, tenantOf(account), attempt, { ...told, status }))
+    world.app.db.acrossTx((tx) => applyDispute(world.app, tx, tenantOf(account), attempt, { ...told, status }))
   await apply('open')
   assert.deepEqual(await wallet(client), { balance: 1_171, held: 700 })
   await apply('lost')
@@ -300,7 +300,7 @@ test('two disputes of a payment set aside and take what was paid once, and the r
   const attempt = await attemptOf(account, payment_id)
   const apply = (id: string, micros: bigint, status: 'open' | 'won' | 'lost') => {
     const told = { id, status, micros, reason: 'other' } as const
-    return world.app.db.tx((tx) => applyDispute(world.app, tx, tenantOf(account), attempt, told))
+    return world.app.db.acrossTx((tx) => applyDispute(world.app, tx, tenantOf(account), attempt, told))
   }
   await apply('dp_first', 700_000_000n, 'open')
   await apply('dp_second', 500_000_000n, 'open')
@@ -337,7 +337,7 @@ test('what a dispute that was won leaves free is for the next one', async () => 
     ['dp_again', 'open'],
   ] as const) {
     const told = { id, status, micros: 1_000_000_000n, reason: 'other' } as const
-    await world.app.db.tx((tx) => applyDispute(world.app, tx, tenantOf(account), attempt, told))
+    await world.app.db.acrossTx((tx) => applyDispute(world.app, tx, tenantOf(account), attempt, told))
   }
   assert.deepEqual(await wallet(client), { balance: 2_971, held: 1_000 })
 })
@@ -349,7 +349,7 @@ test('a refund that fails while a dispute is open leaves its part to the dispute
   const attempt = await attemptOf(account, payment_id)
   const told = { id: 'dp_left', micros: 1_000_000_000n, reason: 'other' } as const
   const apply = (status: 'open' | 'lost') =>
-    world.app.db.tx((tx) => applyDispute(world.app, tx, tenantOf(account), attempt, { ...told, status }))
+    world.app.db.acrossTx((tx) => applyDispute(world.app, tx, tenantOf(account), attempt, { ...told, status }))
   // As a refund does that the acquirer was asked for and has not taken yet.
   const refund = async (by: number) => {
     const id = uuidOf('payment', payment_id)
@@ -392,7 +392,7 @@ test('whatever is told of disputes, in any order: the first decision stands, and
         const expected = new Map<string, (typeof words)[number]>()
         for (const { dispute, status } of tellings) {
           const told = { id: `dp_${dispute}`, status, micros, reason: 'other' } as const
-          await world.app.db.tx((tx) => applyDispute(world.app, tx, tenantOf(account), attempt, told))
+          await world.app.db.acrossTx((tx) => applyDispute(world.app, tx, tenantOf(account), attempt, told))
           if ((expected.get(dispute) ?? 'open') === 'open') expected.set(dispute, status)
         }
         const { data } = (await client.get('/v1/payments/disputes')).body

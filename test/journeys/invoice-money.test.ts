@@ -93,7 +93,7 @@ async function take(occasion: Occasion, wanted: Step, invoices: string[]): Promi
   if (wanted.kind === 'bill') return void invoices.push(await bill(occasion, wanted.amount))
   const id = invoices[wanted.which % invoices.length] ?? ''
   if (wanted.kind === 'pay') return pay(occasion, id, wanted)
-  await world.app.db.tx(async (tx) => {
+  await world.app.db.acrossTx(async (tx) => {
     const row = await one(tx.query(lockInvoice, { ...occasion.tenant, id }))
     await voidInvoice(world.app, tx, occasion, row, null)
   })
@@ -106,7 +106,7 @@ async function bill(occasion: Occasion, amount: number): Promise<string> {
     items: [{ description: 'x', unit_amount: amount }],
     open: true,
   }
-  return (await world.app.db.tx((tx) => createInvoice(world.app, tx, occasion, wanted))).id
+  return (await world.app.db.acrossTx((tx) => createInvoice(world.app, tx, occasion, wanted))).id
 }
 
 /** Asks for some of what is due, and then tells what came of it, also twice. */
@@ -116,7 +116,7 @@ async function pay(
   { part, isPaid, isTwice }: Extract<Step, { kind: 'pay' }>,
 ): Promise<void> {
   const { tenant } = occasion
-  const payment = await world.app.db.tx(async (tx) => {
+  const payment = await world.app.db.acrossTx(async (tx) => {
     const row = await one(tx.query(lockInvoice, { ...tenant, id }))
     const due = (row.total - row.amount_paid) / 1_000_000n
     const amount = Number(due > BigInt(part) ? BigInt(part) : due)

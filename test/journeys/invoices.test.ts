@@ -506,12 +506,14 @@ test('numbers have no gaps and none comes twice, whoever finalises at once and w
         items: [{ description: 'x', unit_amount: 1 }],
       }
       const drafts = await Promise.all(
-        aborts.map(() => world.app.db.tx((tx) => createInvoice(world.app, tx, occasion, { ...wanted, open: false }))),
+        aborts.map(() =>
+          world.app.db.acrossTx((tx) => createInvoice(world.app, tx, occasion, { ...wanted, open: false })),
+        ),
       )
       await Promise.all(
         drafts.map((draft, i) =>
           world.app.db
-            .tx(async (tx) => {
+            .acrossTx(async (tx) => {
               await openInvoice(world.app, tx, occasion, draft)
               if (aborts[i]) throw new Error('given up')
             })

@@ -174,7 +174,7 @@ async function sendBack(account: Account, invoiceId: string, paymentId: string):
   const payment = await one(app.db.query(findPayment, { ...tenant, id: uuidOf('payment', paymentId) ?? '' }))
   const nowMs = app.clock.nowMs()
   const occasion = { tenant, receivedMs: nowMs, nowMs, requestId: null }
-  await app.db.tx((tx) => giveBack(app, tx, occasion, row, payment))
+  await app.db.acrossTx((tx) => giveBack(app, tx, occasion, row, payment))
 }
 
 /** Both payments when they are completed; the one whose money was not needed any more comes second. */

@@ -62,6 +62,9 @@ test('a payment that another node saw to its end is found too', async () => {
       name: 'test.complete_elsewhere',
       text: `update payments.payments set status = 'failed' where status = 'processing' and bucket = any($1::smallint[])`,
       parameters: ['buckets'],
+      where: 'everywhere',
+      changes: true,
+      joinsHome: false,
     },
     { buckets: Array.from({ length: 256 }, (_, i) => i) },
   )

@@ -168,7 +168,7 @@ test('counted together is counted one after the other', async () => {
           country: null,
         },
       }))
-      const weighed = await world.app.db.tx((tx) => weighTogether(world.app, tx, weighings))
+      const weighed = await world.app.db.acrossTx((tx) => weighTogether(world.app, tx, weighings))
       const told = weighed.map(({ check }) => JSON.parse(check.inputs).totals)
       all.forEach((each, i) => {
         const before = all.slice(0, i + 1)

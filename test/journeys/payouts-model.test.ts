@@ -72,7 +72,7 @@ test('a payout is what its model says, and so is the wallet', async () => {
       const nowMs = app.clock.nowMs()
       const occasion = { tenant, receivedMs: nowMs, nowMs, requestId: null }
       const input = { amount: 100, currency: 'KES', phone: '+254700000001' }
-      const { id: payout } = await app.db.tx((tx) => accept(app, tx, input, occasion, true))
+      const { id: payout } = await app.db.acrossTx((tx) => accept(app, tx, input, occasion, true))
       const sending = { from: ['planned'], to: 'sending', tries: 0, at: new Date(nowMs) } as const
       await app.db.query(moveState, { ...tenant, id: payout, ...sending })
       let modelled: Modelled = { status: 'processing', sending: true }

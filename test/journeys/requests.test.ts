@@ -366,6 +366,9 @@ test('a request can be looked up afterwards, without its secrets', async () => {
       name: 'test.dump',
       text: 'select coalesce(request_body, $1) as body from platform.requests where bucket >= 0',
       parameters: ['id'],
+      where: 'everywhere',
+      changes: false,
+      joinsHome: false,
     },
     { id },
   )

@@ -977,7 +977,7 @@ test('a node that does not deliver leaves it to one that does', async () => {
     const [published] = notes.events ?? []
     if (!published) throw new Error('notes tell of nothing')
     const nowMs = app.clock.nowMs()
-    await app.db.tx((tx) =>
+    await app.db.acrossTx((tx) =>
       app.outbox.emit(tx, published, { tenant, receivedMs: nowMs, nowMs, requestId: null }, 'x', published.sample),
     )
     assert.equal(JSON.parse((await receiver.next('/two')).body).text, 'Habari')

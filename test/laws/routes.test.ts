@@ -35,6 +35,8 @@ test('every route is declared well', () => {
     if (route.reply.status === 204 && route.reply.location) says('what has no body made nothing')
     for (const name of route.kind === 'multipart' ? [] : Object.keys(route.files ?? {}))
       if (!isSensitive(route.body, name)) says(`the file ${name} would be kept in the request log: mark it sensitive`)
+    if (route.kind === 'write' && route.scope === 'operator' && !route.isAcross)
+      says('what operators change belongs to others: use writeAcross')
     for (const code of route.errors ?? []) if (!(code in errors)) says(`unknown error ${code}`)
     for (const [, name] of route.path.matchAll(/:(\w+)/g))
       if (!route.params || !('properties' in route.params) || !(name && name in Object(route.params.properties)))

@@ -5,8 +5,9 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, test } from 'node:test'
 import { areas } from '../../src/areas.ts'
-import { operations } from '../../src/platform/commit.ts'
+import { type Columns, operations } from '../../src/platform/commit.ts'
 import { statements } from '../../src/platform/db.ts'
+import { rowTypes } from '../../src/platform/items.ts'
 import { partitionsOf } from '../../src/server.ts'
 import { createMigratedDatabase } from '../database.ts'
 import { notes } from '../notes/area.ts'
@@ -87,13 +88,43 @@ test('every table that is cut by time is kept by its area, and nothing else is',
 
 test('a statement that touches a tenant table names its bucket', () => {
   const broken = [...statements.values()].filter(({ text }) => {
-    const tables = [...text.matchAll(named)].map(([, schema, table]) => `${schema}.${table}`)
-    return tables.some((table) => !reference.has(table)) && !/\bbucket\b/.test(text)
+    return tablesIn(text).some((table) => !reference.has(table)) && !/\bbucket\b/.test(text)
   })
   assert.deepEqual(
     broken.map(({ name }) => name),
     [],
     `ask by bucket, or comment on the table: 'Reference: one row is …' if it belongs to no tenant`,
+  )
+})
+
+function tablesIn(text: string): string[] {
+  return [...text.matchAll(named)].map(([, schema, table]) => `${schema}.${table}`)
+}
+
+test('a statement runs where its tables are: with a tenant’s bucket, at home, or everywhere', () => {
+  const broken: string[] = []
+  for (const { name, text, where, parameters, joinsHome } of statements.values()) {
+    const says = (problem: string): unknown => broken.push(`${name} (${where}): ${problem}`)
+    const touched = tablesIn(text)
+    const home = touched.filter((table) => reference.has(table))
+    const tenants = touched.filter((table) => !reference.has(table))
+    if (where === 'tenant' && touched.length > 0 && !parameters.some((one) => String(one) === 'bucket'))
+      says('name the bucket of the tenant')
+    if (where === 'home' && tenants.length > 0) says(`${tenants.join()} belongs to tenants`)
+    if (where === 'tenant' && home.length > 0 && !joinsHome) says(`${home.join()} belongs to no tenant`)
+    if (where === 'everywhere' && home.length > 0 && tenants.length === 0) says('ask at home')
+    if (where === 'everywhere' && home.length > 0 && tenants.length > 0 && !joinsHome)
+      says(`say joinsHome: ${home.join()} beside ${tenants.join()}`)
+    if (joinsHome && (home.length === 0 || tenants.length === 0)) says('it joins nothing')
+  }
+  assert.deepEqual(broken, [], 'see `Where` in src/platform/db.ts')
+})
+
+test('an operation runs where its items are', () => {
+  const broken = [...operations.values()].filter(({ where, takes }) => (where === 'tenant') !== 'bucket' in takes)
+  assert.deepEqual(
+    broken.map(({ name }) => name),
+    [],
   )
 })
 
@@ -175,20 +206,37 @@ test('every operation takes and gives what its SQL function does', async () => {
          from pg_proc p where p.oid = $1::regproc`,
       [name],
     )
-    const columns = await database.sql<{ column: string }>(
-      `select a.attname || ' ' || format_type(a.atttypid, a.atttypmod) as column
-         from pg_attribute a where a.attrelid = ($1 || '_item')::regclass and a.attnum > 0 and not a.attisdropped order by a.attnum`,
-      [name],
-    )
-    const described = (shape: object) => Object.entries(shape).map(([column, type]) => `${column} ${sqlName(type)}`)
     if (row?.args !== `node uuid, items ${name}_item[]`)
       broken.push(`${name}(${row?.args}) is not (node uuid, items ${name}_item[])`)
     if (`TABLE(${described(gives).join(', ')})` !== row?.result) broken.push(`${name} gives ${row?.result}`)
-    if (described(takes).join() !== columns.map(({ column }) => column).join())
+    if (described(takes).join() !== (await columnsOf(`${name}_item`)).join())
       broken.push(`${name} takes other columns than ${name}_item`)
   }
   assert.deepEqual(broken, [])
 })
+
+test('every row that a column may hold is that of its type', async () => {
+  const broken: string[] = []
+  for (const { name, columns } of rowTypes.values())
+    if (described(columns).join() !== (await columnsOf(name)).join()) broken.push(name)
+  assert.deepEqual(broken, [])
+  assert.ok(rowTypes.size >= 5)
+})
+
+async function columnsOf(type: string): Promise<string[]> {
+  const rows = await database.sql<{ column: string }>(
+    `select a.attname || ' ' || format_type(a.atttypid, a.atttypmod) as column
+       from pg_attribute a where a.attrelid = $1::regclass and a.attnum > 0 and not a.attisdropped order by a.attnum`,
+    [type],
+  )
+  return rows.map(({ column }) => column)
+}
+
+function described(shape: Columns): string[] {
+  return Object.entries(shape).map(
+    ([column, type]) => `${column} ${typeof type === 'string' ? sqlName(type) : type.name}`,
+  )
+}
 
 function sqlName(type: string): string {
   return type === 'int' ? 'integer' : type === 'timestamptz' ? 'timestamp with time zone' : type

@@ -6,18 +6,20 @@ import { type Static, Type } from 'typebox'
 import { AppError } from '../../src/kernel/errors.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { isCurrency } from '../../src/kernel/money.ts'
+import { chargeOf, chargeRow } from '../../src/ledger/charges.ts'
 import type { App } from '../../src/platform/app.ts'
 import type { Area } from '../../src/platform/area.ts'
+import { audited, auditRow } from '../../src/platform/audit.ts'
 import type { Caller } from '../../src/platform/auth.ts'
 import { operation } from '../../src/platform/commit.ts'
 import { maybe, statement } from '../../src/platform/db.ts'
-import { eventColumns, eventType } from '../../src/platform/events.ts'
-import type { Keyed } from '../../src/platform/http/idempotency.ts'
+import { eventRow, eventType } from '../../src/platform/events.ts'
+import { type Keyed, keyRow } from '../../src/platform/http/idempotency.ts'
 import { root } from '../../src/platform/root.ts'
 import { commit, IdParam, read } from '../../src/platform/route.ts'
 import { Amount, At, Metadata, Nullable, OneOf } from '../../src/platform/schema.ts'
 import { mine } from '../../src/platform/tenant.ts'
-import type { Job } from '../../src/platform/work.ts'
+import { type Job, jobRow } from '../../src/platform/work.ts'
 import { fileHooks, fileRoutes } from './files.ts'
 
 export const notesMigrations = new URL('test/notes/migrations/', root)
@@ -37,6 +39,7 @@ export const NoteCreate = Type.Object({
   topic: Type.Optional(Type.String({ maxLength: 100 })),
   event: Type.Optional(OneOf(['note.published', 'note.shown'])),
   callback_url: Type.Optional(Type.String({ maxLength: 2048 })),
+  reference: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
   metadata: Type.Optional(Metadata),
 })
 
@@ -51,7 +54,7 @@ const NoteRecord = Type.Object(
   { title: 'Note' },
 )
 
-const submit = operation(
+const submit = operation.tenant(
   'notes.submit',
   {
     bucket: 'smallint',
@@ -61,23 +64,16 @@ const submit = operation(
     text: 'text',
     cost: 'bigint',
     currency: 'text',
-    transfer: 'uuid',
-    job: 'uuid',
-    owner: 'uuid',
-    job_payload: 'jsonb',
-    audit: 'uuid',
-    actor: 'text',
-    ip: 'text',
-    request: 'text',
-    key: 'text',
-    request_hash: 'text',
-    reply_status: 'smallint',
-    reply_body: 'text',
+    reference: 'text',
+    charge: chargeRow,
+    job: jobRow,
+    audit: auditRow,
+    key: keyRow,
   },
-  { seen: 'text', verdict: 'text' },
+  { seen: 'text', verdict: 'text', existing: 'uuid' },
 )
 
-const finish = operation(
+const finish = operation.tenant(
   'notes.finish',
   {
     bucket: 'smallint',
@@ -86,12 +82,12 @@ const finish = operation(
     id: 'uuid',
     job: 'uuid',
     attempt: 'int',
-    ...eventColumns,
+    event: eventRow,
   },
   { deliveries: 'text' },
 )
 
-const find = statement<
+const find = statement.tenant<
   { bucket: number; account: string; environment: string; id: string },
   { status: 'queued' | 'published'; cost: bigint; currency: string }
 >(
@@ -162,7 +158,7 @@ const publish: Job<App, typeof PublishPayload> = {
       { note_id: note, topic, text, metadata },
       { callbackUrl },
     )
-    const { deliveries } = await app.commit(finish, { ...tenant, id: note, job: id, attempt, ...event.columns })
+    const { deliveries } = await app.commit(finish, { ...tenant, id: note, job: id, attempt, event: event.row })
     app.outbox.begin(event, deliveries)
     return { kind: 'settled' }
   },
@@ -187,31 +183,24 @@ async function create(app: App, input: Static<typeof NoteCreate>, caller: Caller
     ...(input.metadata === undefined ? {} : { metadata: input.metadata }),
   })
   const reply = { note_id: id, status: 'queued' as const, cost, currency, timestamp: new Date(caller.nowMs) }
-  const { key, request_hash, reply_status, reply_body } = keyed.columns(reply)
-  const { seen, verdict } = await app.commit(submit, {
-    bucket: tenant.bucket,
-    account: tenant.account,
-    environment: tenant.environment,
+  const by = { ...caller, id: newUuid(receivedMs) }
+  const { seen, verdict, existing } = await app.commit(submit, {
+    ...tenant,
     id,
     text: input.text,
     cost,
     currency,
-    transfer: newUuid(receivedMs),
-    job: job.id,
-    owner: job.owner,
-    job_payload: job.payload,
-    audit: newUuid(receivedMs),
-    actor: caller.actor,
-    ip: caller.ip,
-    request: caller.requestId,
-    key,
-    request_hash,
-    reply_status,
-    reply_body,
+    reference: input.reference ?? null,
+    charge: chargeOf(tenant, { currency, micros: cost, sourceId: id, credit: 'revenue:notes' }, receivedMs),
+    job,
+    audit: audited({ by, action: 'note.create', target: `note:${id}` }),
+    key: keyed.row(reply),
   })
   keyed.settle(seen)
   if (verdict === 'insufficient')
     throw new AppError('INSUFFICIENT_BALANCE', `the note costs more than the ${currency} wallet holds`)
+  if (verdict === 'duplicate')
+    throw new AppError('DUPLICATE_REFERENCE', 'another note has this reference', { extra: { existing_id: existing } })
   app.work.begin(job)
   return reply
 }
@@ -225,7 +214,7 @@ const createNote = commit({
   limit: 'sms',
   body: NoteCreate,
   reply: { status: 200, schema: NoteRecord },
-  errors: ['INVALID_PHONE', 'INSUFFICIENT_BALANCE'],
+  errors: ['INVALID_PHONE', 'INSUFFICIENT_BALANCE', 'DUPLICATE_REFERENCE'],
   examples: [{ name: 'A note', body: { text: 'Habari' } }],
   handle: (app, { body }, caller, keyed) => create(app, body, caller, keyed),
 })

@@ -41,24 +41,24 @@ interface FileRow {
   sha256: string
 }
 
-const insertFile = statement<Tenant & FileRow, object>(
+const insertFile = statement.tenant<Tenant & FileRow, object>(
   'notes.insert_file',
   `insert into notes.files (bucket, account_id, environment, id, name, type, title, size, sha256)
    values ($bucket, $account, $environment, $id, $name, $type, $title, $size, $sha256)`,
 )
 
-const findFile = statement<Tenant & { id: string }, FileRow>(
+const findFile = statement.tenant<Tenant & { id: string }, FileRow>(
   'notes.find_file',
   `select id, name, type, title, size::int as size, sha256 from notes.files where ${mine} and id = $id`,
 )
 
-const renameFile = statement<Tenant & { id: string; title: string }, FileRow>(
+const renameFile = statement.tenant<Tenant & { id: string; title: string }, FileRow>(
   'notes.rename_file',
   `update notes.files set title = $title where ${mine} and id = $id
    returning id, name, type, title, size::int as size, sha256`,
 )
 
-const deleteFile = statement<Tenant & { id: string }, { id: string }>(
+const deleteFile = statement.tenant<Tenant & { id: string }, { id: string }>(
   'notes.delete_file',
   `delete from notes.files where ${mine} and id = $id returning id`,
 )

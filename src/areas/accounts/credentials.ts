@@ -34,7 +34,7 @@ export function credentialStore(
       // An operator key opens every account, so in production it is revoked whatever the setting says.
       const opensAll = config.NODE_ENV === 'production' && key.scopes.includes('operator')
       const revoke = config.PAMOJA_REVOKE_EXPOSED_KEYS || opensAll
-      await db.tx(async (tx) => {
+      await db.acrossTx(async (tx) => {
         const exposed = await maybe(tx.query(exposeKey, { id: key.keyUuid, revoke, at: new Date(clock.nowMs()) }))
         // Whoever sends a key in the clear does so with every request: it is told once.
         if (!exposed) return

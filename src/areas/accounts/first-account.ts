@@ -21,7 +21,7 @@ export interface FirstAccount {
 
 /** Finds or makes the first account, and makes a pair of keys for it: a key can only be shown when it is made. */
 export async function firstAccount(app: Means, fixedTestKey: string | null): Promise<FirstAccount> {
-  return app.db.tx(async (tx) => {
+  return app.db.acrossTx(async (tx) => {
     const row = await operatorAccount(app, tx, 'Demo')
     const testKey = fixedTestKey ? await keepKey(app, tx, row, fixedTestKey) : await newTestKey(app, tx, row)
     await givePlayMoney(app, tx, row, 'KES')
@@ -31,7 +31,7 @@ export async function firstAccount(app: Means, fixedTestKey: string | null): Pro
 
 /** An operator key alone, for installations that make nothing up. */
 export async function operatorKey(app: Means): Promise<{ accountId: string; key: string }> {
-  return app.db.tx(async (tx) => {
+  return app.db.acrossTx(async (tx) => {
     const row = await operatorAccount(app, tx, 'Operator')
     return { accountId: idOf('account', row.id), key: await newOperatorKey(app, tx, row) }
   })

@@ -6,7 +6,7 @@ import { AppError } from '../../kernel/errors.ts'
 import { uuidOf } from '../../kernel/ids.ts'
 import { record } from '../../platform/audit.ts'
 import { maybe, one, type Queryable } from '../../platform/db.ts'
-import { IdParam, type Route, read, write } from '../../platform/route.ts'
+import { IdParam, type Route, read, writeAcross } from '../../platform/route.ts'
 import { EnvironmentName, Nullable } from '../../platform/schema.ts'
 import { accountUuid, noSuchAccount } from './account.ts'
 import { checkedRanges, grantable } from './key.ts'
@@ -17,7 +17,7 @@ import { findAccount, findAnyKey, type KeyRow, keyOf, lockAnyKey, updateKey } fr
 /** The operator gives what the customer may do, and nothing of the operator's. */
 const everything: ReadonlySet<string> = new Set(['*'])
 
-const createKeyFor = write({
+const createKeyFor = writeAcross({
   method: 'POST',
   path: '/v1/operator/accounts/:id/api-keys',
   operation: 'operator.createApiKey',
@@ -60,7 +60,7 @@ const getKeyOfAny = read({
   handle: async ({ db }, { params }, caller) => keyOf(await keyRow(db, findAnyKey, params.id), caller.receivedMs),
 })
 
-const limitKey = write({
+const limitKey = writeAcross({
   method: 'PATCH',
   path: '/v1/operator/api-keys/:id',
   operation: 'operator.updateApiKey',

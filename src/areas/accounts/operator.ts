@@ -13,7 +13,7 @@ import { currencyTaken } from '../../platform/currencies.ts'
 import { maybe, one, type Queryable, type Tx } from '../../platform/db.ts'
 import { limitNames, PlanLimits } from '../../platform/limits/plan-limits.ts'
 import { pageOf, pageOfWhole, windowOf } from '../../platform/page.ts'
-import { IdParam, list, type Route, read, write } from '../../platform/route.ts'
+import { IdParam, list, type Route, read, writeAcross } from '../../platform/route.ts'
 import {
   Amount,
   AmountIn,
@@ -131,7 +131,7 @@ const listAll = list({
   },
 })
 
-const create = write({
+const create = writeAcross({
   method: 'POST',
   path: '/v1/operator/accounts',
   operation: 'operator.createAccount',
@@ -193,7 +193,7 @@ const get = read({
   },
 })
 
-const update = write({
+const update = writeAcross({
   method: 'PATCH',
   path: '/v1/operator/accounts/:id',
   operation: 'operator.updateAccount',
@@ -256,7 +256,7 @@ const CreditReply = Type.Object(
   { title: 'Credit' },
 )
 
-const credit = write({
+const credit = writeAcross({
   method: 'POST',
   path: '/v1/operator/accounts/:id/credit',
   operation: 'operator.creditAccount',
@@ -328,7 +328,7 @@ async function creditAccount(
   return { account_id, environment, reference, amount: micros, currency, balance: wallet?.balanceMicros ?? 0n }
 }
 
-const overdraft = write({
+const overdraft = writeAcross({
   method: 'POST',
   path: '/v1/operator/accounts/:id/overdraft',
   operation: 'operator.setOverdraft',
@@ -369,7 +369,7 @@ const listAllPlans = list({
     pageOfWhole(query, (await db.query(listPlans, {})).map(planRecord), ({ name }) => name),
 })
 
-const createPlan = write({
+const createPlan = writeAcross({
   method: 'POST',
   path: '/v1/operator/plans',
   operation: 'operator.createPlan',
@@ -402,7 +402,7 @@ const getPlan = read({
   },
 })
 
-const updatePlan = write({
+const updatePlan = writeAcross({
   method: 'PATCH',
   path: '/v1/operator/plans/:name',
   operation: 'operator.updatePlan',

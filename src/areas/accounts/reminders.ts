@@ -19,7 +19,8 @@ export const reminderChore: Chore = {
   name: 'keys to be replaced',
   everyMs: hourMs,
   run: async (app) => {
-    for (let round = 0; round < maxRounds; round++) if ((await app.db.tx((tx) => remind(app, tx))) < perRound) return
+    for (let round = 0; round < maxRounds; round++)
+      if ((await app.db.acrossTx((tx) => remind(app, tx))) < perRound) return
   },
 }
 

@@ -6,7 +6,7 @@ import { idOf, nilUuid, timeOfUuid, uuidOf } from '../../kernel/ids.ts'
 import { auditEntries } from '../../platform/audit.ts'
 import { findRequest, type LoggedRequest, listRequests } from '../../platform/http/logged-requests.ts'
 import { idBounds, pageOf, windowOf } from '../../platform/page.ts'
-import { IdParam, list, type Route, read, write } from '../../platform/route.ts'
+import { IdParam, list, type Route, read, writeAcross } from '../../platform/route.ts'
 import { Deleted, EnvironmentName, listQuery } from '../../platform/schema.ts'
 import { changeAccount, currentAccount } from './account.ts'
 import { changeKey, createKey, deleteKey, getKey, rotateKey } from './keys.ts'
@@ -81,7 +81,7 @@ const getAccount = read({
   handle: (app, _input, caller) => currentAccount(app.db, caller),
 })
 
-const updateAccount = write({
+const updateAccount = writeAcross({
   method: 'PATCH',
   path: '/v1/account',
   operation: 'account.update',
@@ -120,7 +120,7 @@ const listApiKeys = list({
   },
 })
 
-const createApiKey = write({
+const createApiKey = writeAcross({
   method: 'POST',
   path: '/v1/api-keys',
   operation: 'apiKeys.create',
@@ -149,7 +149,7 @@ const getApiKey = read({
   handle: (app, { params }, caller) => getKey(app.db, params.id, caller),
 })
 
-const updateApiKey = write({
+const updateApiKey = writeAcross({
   method: 'PATCH',
   path: '/v1/api-keys/:id',
   operation: 'apiKeys.update',
@@ -163,7 +163,7 @@ const updateApiKey = write({
   handle: (app, tx, { params, body }, caller) => changeKey(app, tx, params.id, body, caller),
 })
 
-const deleteApiKey = write({
+const deleteApiKey = writeAcross({
   method: 'DELETE',
   path: '/v1/api-keys/:id',
   operation: 'apiKeys.revoke',
@@ -175,7 +175,7 @@ const deleteApiKey = write({
   handle: (app, tx, { params }, caller) => deleteKey(app, tx, params.id, caller),
 })
 
-const rotateApiKey = write({
+const rotateApiKey = writeAcross({
   method: 'POST',
   path: '/v1/api-keys/:id/rotate',
   operation: 'apiKeys.rotate',

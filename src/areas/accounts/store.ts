@@ -33,7 +33,7 @@ export interface KeyRow {
 const keyColumns = `id, account_id, environment, name, prefix, last4, scopes, created_at, created_by, last_used_at,
   last_used_ip, expires_at, revoked_at, rotated_from, allowed_ips, rate_limit_per_second, exposed_at, strict, envelope`
 
-export const insertKey = statement<
+export const insertKey = statement.home<
   {
     hash: Buffer
     id: string
@@ -61,18 +61,18 @@ export const insertKey = statement<
    returning ${keyColumns}`,
 )
 
-export const findKey = statement<{ id: string; account: string }, KeyRow>(
+export const findKey = statement.home<{ id: string; account: string }, KeyRow>(
   'accounts.find_key',
   `select ${keyColumns} from accounts.api_keys where id = $id and account_id = $account`,
 )
 
-export const lockKey = statement<{ id: string; account: string }, KeyRow>(
+export const lockKey = statement.home<{ id: string; account: string }, KeyRow>(
   'accounts.lock_key',
   `select ${keyColumns} from accounts.api_keys where id = $id and account_id = $account for update`,
 )
 
 /** Newest first or oldest first, after a cursor. Index: api_keys_of_account. */
-export const listKeys = statement<
+export const listKeys = statement.home<
   { account: string; environment: string | null; after: string | null; descending: boolean; limit: number },
   KeyRow
 >(
@@ -84,7 +84,7 @@ export const listKeys = statement<
     limit $limit::int + 1`,
 )
 
-export const updateKey = statement<
+export const updateKey = statement.home<
   {
     id: string
     account: string
@@ -105,14 +105,14 @@ export const updateKey = statement<
    returning ${keyColumns}`,
 )
 
-export const revokeKey = statement<{ id: string; account: string; at: Date }, KeyRow>(
+export const revokeKey = statement.home<{ id: string; account: string; at: Date }, KeyRow>(
   'accounts.revoke_key',
   `update accounts.api_keys set revoked_at = $at where id = $id and account_id = $account and revoked_at is null
    returning ${keyColumns}`,
 )
 
 /** `revoked`: it is now, and was not before. Gives no row when all of it was known already. */
-export const exposeKey = statement<
+export const exposeKey = statement.home<
   { id: string; revoke: boolean; at: Date },
   { name: string; prefix: string; last4: string; revoked: boolean }
 >(
@@ -128,7 +128,7 @@ export const exposeKey = statement<
 )
 
 /** At most once a minute per key: a busy key is not a busy row. */
-export const touchKeys = statement<{ ids: string[]; ips: string[] }, object>(
+export const touchKeys = statement.home<{ ids: string[]; ips: string[] }, object>(
   'accounts.touch_keys',
   `update accounts.api_keys k set last_used_at = now(), last_used_ip = u.ip
      from unnest($ids::uuid[], $ips::text[]) as u(id, ip)
@@ -139,7 +139,7 @@ export const touchKeys = statement<{ ids: string[]; ips: string[] }, object>(
  * Marks keys as told of that were made before some moment, still work and have no successor, and gives them: whoever marks
  * one tells of it. Index: api_keys_untold.
  */
-export const takeDueForRotation = statement<
+export const takeDueForRotation = statement.home<
   { at: Date; before: Date; limit: number },
   {
     id: string
@@ -186,11 +186,11 @@ const facts = `select k.id, k.account_id, k.environment, k.name, k.prefix, k.las
   join accounts.plans p on p.name = a.plan
   left join accounts.sandbox_clocks c on c.account_id = a.id`
 
-export const factsByHash = statement<{ hash: Buffer }, FactsRow>(
+export const factsByHash = statement.home<{ hash: Buffer }, FactsRow>(
   'accounts.facts_by_hash',
   `${facts} where k.hash = $hash`,
 )
-export const factsById = statement<{ id: string }, FactsRow>('accounts.facts_by_id', `${facts} where k.id = $id`)
+export const factsById = statement.home<{ id: string }, FactsRow>('accounts.facts_by_id', `${facts} where k.id = $id`)
 
 export interface AccountRow {
   id: string
@@ -211,7 +211,7 @@ export interface AccountRow {
 const accountColumns =
   'id, bucket, name, country, currency, timezone, plan, limits, allowances, status, operator, settings, created_at'
 
-export const insertAccount = statement<
+export const insertAccount = statement.home<
   { id: string; bucket: number; name: string; country: string; currency: string; plan: string; operator: boolean },
   AccountRow
 >(
@@ -221,28 +221,28 @@ export const insertAccount = statement<
    returning ${accountColumns}`,
 )
 
-export const findAccount = statement<{ id: string }, AccountRow>(
+export const findAccount = statement.home<{ id: string }, AccountRow>(
   'accounts.find_account',
   `select ${accountColumns} from accounts.accounts where id = $id`,
 )
 
-export const lockAccount = statement<{ id: string }, AccountRow>(
+export const lockAccount = statement.home<{ id: string }, AccountRow>(
   'accounts.lock_account',
   `select ${accountColumns} from accounts.accounts where id = $id for update`,
 )
 
-export const firstOperator = statement<Record<never, never>, AccountRow>(
+export const firstOperator = statement.home<Record<never, never>, AccountRow>(
   'accounts.first_operator',
   `select ${accountColumns} from accounts.accounts where operator order by id limit 1`,
 )
 
 /** One first start at a time; nobody else writes accounts while it looks. */
-export const lockAccounts = statement<Record<never, never>, object>(
+export const lockAccounts = statement.home<Record<never, never>, object>(
   'accounts.lock_accounts',
   'lock table accounts.accounts in share row exclusive mode',
 )
 
-export const listAccounts = statement<
+export const listAccounts = statement.home<
   { status: string | null; plan: string | null; after: string | null; descending: boolean; limit: number },
   AccountRow
 >(
@@ -254,7 +254,7 @@ export const listAccounts = statement<
     limit $limit::int + 1`,
 )
 
-export const updateAccount = statement<
+export const updateAccount = statement.home<
   {
     id: string
     name: string
@@ -280,53 +280,53 @@ export interface PlanRow {
   updated_at: Date
 }
 
-export const listPlans = statement<Record<never, never>, PlanRow>(
+export const listPlans = statement.home<Record<never, never>, PlanRow>(
   'accounts.list_plans',
   'select name, limits, updated_at from accounts.plans order by name',
 )
 
-export const findPlan = statement<{ name: string }, PlanRow>(
+export const findPlan = statement.home<{ name: string }, PlanRow>(
   'accounts.find_plan',
   'select name, limits, updated_at from accounts.plans where name = $name',
 )
 
 /** Accounts that are opened on it meanwhile do not wait. */
-export const lockPlan = statement<{ name: string }, PlanRow>(
+export const lockPlan = statement.home<{ name: string }, PlanRow>(
   'accounts.lock_plan',
   'select name, limits, updated_at from accounts.plans where name = $name for no key update',
 )
 
-export const insertPlan = statement<{ name: string; limits: string }, PlanRow>(
+export const insertPlan = statement.home<{ name: string; limits: string }, PlanRow>(
   'accounts.insert_plan',
   `insert into accounts.plans (name, limits) values ($name, $limits::jsonb)
    on conflict do nothing
    returning name, limits, updated_at`,
 )
 
-export const updatePlanLimits = statement<{ name: string; limits: string }, PlanRow>(
+export const updatePlanLimits = statement.home<{ name: string; limits: string }, PlanRow>(
   'accounts.update_plan_limits',
   `update accounts.plans set limits = $limits::jsonb, updated_at = now() where name = $name
    returning name, limits, updated_at`,
 )
 
-export const accountsOnPlan = statement<{ plan: string }, { id: string }>(
+export const accountsOnPlan = statement.home<{ plan: string }, { id: string }>(
   'accounts.accounts_on_plan',
   'select id from accounts.accounts where plan = $plan',
 )
 
 /** Of whichever account. */
-export const findAnyKey = statement<{ id: string }, KeyRow>(
+export const findAnyKey = statement.home<{ id: string }, KeyRow>(
   'accounts.find_any_key',
   `select ${keyColumns} from accounts.api_keys where id = $id`,
 )
 
-export const lockAnyKey = statement<{ id: string }, KeyRow>(
+export const lockAnyKey = statement.home<{ id: string }, KeyRow>(
   'accounts.lock_any_key',
   `select ${keyColumns} from accounts.api_keys where id = $id for update`,
 )
 
 /** Takes a reference for a credit, once; nothing comes back when it was used before. */
-export const creditReference = statement<
+export const creditReference = statement.home<
   { account: string; environment: string; reference: string; source: string },
   { source_id: string }
 >(
@@ -335,13 +335,16 @@ export const creditReference = statement<
    on conflict do nothing returning source_id`,
 )
 
-export const findCredit = statement<{ account: string; environment: string; reference: string }, { source_id: string }>(
+export const findCredit = statement.home<
+  { account: string; environment: string; reference: string },
+  { source_id: string }
+>(
   'accounts.find_credit',
   `select source_id from accounts.credits where account_id = $account and environment = $environment and reference = $reference`,
 )
 
 /** Moves a test account's clock forward and gives its whole distance. */
-export const advanceClock = statement<{ account: string; ms: number }, { offset_ms: bigint }>(
+export const advanceClock = statement.home<{ account: string; ms: number }, { offset_ms: bigint }>(
   'accounts.advance_clock',
   `insert into accounts.sandbox_clocks as c (account_id, offset_ms) values ($account, $ms::bigint)
    on conflict (account_id) do update set offset_ms = c.offset_ms + excluded.offset_ms

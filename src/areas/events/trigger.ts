@@ -54,11 +54,11 @@ export const eventsTrigger = write({
     const resource = resourceOf(payload)
     // What has a second name is told in both, as it is when it happens.
     const wide = type.within === undefined ? undefined : app.catalogue.find(type.within)
-    const { id, columns } = wide
+    const { id, row } = wide
       ? await app.outbox.emitWithin(tx, type, app.outbox.prepare(marked(wide), caller, resource, payload))
       : await app.outbox.emit(tx, marked(type), caller, resource, payload)
     await record(tx, caller, 'events.trigger', id, { after: { event: type.name } })
-    return { id, event: type.name, created_at: columns.event_at, payload: JSON.parse(columns.event_body) }
+    return { id, event: type.name, created_at: row.created_at, payload: JSON.parse(row.body) }
   },
 })
 

@@ -5,7 +5,7 @@ import { AppError } from '../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../kernel/ids.ts'
 import { record } from '../../platform/audit.ts'
 import { pageOf, windowOf } from '../../platform/page.ts'
-import { IdParam, list, type Route, write } from '../../platform/route.ts'
+import { IdParam, list, type Route, writeAcross } from '../../platform/route.ts'
 import { At, listQuery, Nullable, OneOf } from '../../platform/schema.ts'
 import { discardFailed, failedJobs, retryFailed } from '../../platform/work/queues.ts'
 
@@ -43,7 +43,7 @@ const listFailed = list({
   },
 })
 
-const retry = write({
+const retry = writeAcross({
   method: 'POST',
   path: '/v1/operator/jobs/:id/retry',
   operation: 'operator.retryJob',
@@ -59,7 +59,7 @@ const retry = write({
   },
 })
 
-const discard = write({
+const discard = writeAcross({
   method: 'DELETE',
   path: '/v1/operator/jobs/:id',
   operation: 'operator.discardJob',

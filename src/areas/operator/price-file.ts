@@ -46,7 +46,7 @@ const importFile = upload({
   errors: ['VALIDATION_ERROR', 'PAYLOAD_TOO_LARGE'],
   handle: async (app, _input, caller, file) => {
     const prices = await pricesIn(app, file, caller.receivedMs)
-    await app.db.tx(async (tx) => {
+    await app.db.acrossTx(async (tx) => {
       for (const { price } of prices) await store(app, tx, price, caller)
       for (const { price, line } of prices) {
         const problem = await boundsProblem(tx, price)

@@ -22,7 +22,7 @@ import type { Caller } from '../../platform/auth.ts'
 import { currencyTaken } from '../../platform/currencies.ts'
 import { type Queryable, statement, type Tx } from '../../platform/db.ts'
 import { pageOf, windowOf } from '../../platform/page.ts'
-import { IdParam, list, type Route, read, write } from '../../platform/route.ts'
+import { IdParam, list, type Route, read, writeAcross } from '../../platform/route.ts'
 import {
   Amount,
   AmountIn,
@@ -71,7 +71,7 @@ export const PriceSet = Type.Object({
   effective_from: Type.Optional(Moment({ description: 'From now on, unless given' })),
 })
 
-const strangers = statement<{ accounts: readonly string[] }, { account: string }>(
+const strangers = statement.home<{ accounts: readonly string[] }, { account: string }>(
   'operator.accounts_that_are_none',
   'select a.id as account from unnest($accounts::uuid[]) a(id) where accounts.plan_of(a.id) is null',
 )
@@ -103,7 +103,7 @@ const listAll = list({
   },
 })
 
-const set = write({
+const set = writeAcross({
   method: 'POST',
   path: '/v1/operator/prices',
   operation: 'operator.setPrice',
@@ -146,7 +146,7 @@ const get = read({
   },
 })
 
-const importAll = write({
+const importAll = writeAcross({
   method: 'POST',
   path: '/v1/operator/prices/import',
   operation: 'operator.importPrices',
@@ -188,7 +188,7 @@ const importAll = write({
   follow: answerKnowing,
 })
 
-const remove = write({
+const remove = writeAcross({
   method: 'DELETE',
   path: '/v1/operator/prices/:id',
   operation: 'operator.removePrice',

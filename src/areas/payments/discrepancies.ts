@@ -11,7 +11,7 @@ import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
 import { maybe, statement, type Tx } from '../../platform/db.ts'
 import { pageOf, windowOf } from '../../platform/page.ts'
-import { list, type Route, write } from '../../platform/route.ts'
+import { list, type Route, writeAcross } from '../../platform/route.ts'
 import { Amount, At, EnvironmentName, listQuery, Nullable, OneOf } from '../../platform/schema.ts'
 import { type Tenant, tenantOf } from '../../platform/tenant.ts'
 import { Payment } from './events.ts'
@@ -56,24 +56,30 @@ const insert = `insert into payments.discrepancies as d (bucket, account_id, env
      asked_amount, told_amount, receipt, found_at)
    values ($bucket, $account, $environment, $payment, $provider, $currency, $asked, $told, $receipt, $at)`
 
-const insertDiscrepancy = statement<Found, object>('payments.insert_discrepancy', `${insert} on conflict do nothing`)
+const insertDiscrepancy = statement.tenant<Found, object>(
+  'payments.insert_discrepancy',
+  `${insert} on conflict do nothing`,
+)
 
 /** A second dispute is news, whatever was said of the first. */
-const replaceDiscrepancy = statement<Found, object>(
+const replaceDiscrepancy = statement.tenant<Found, object>(
   'payments.replace_discrepancy',
   `${insert} on conflict (bucket, account_id, environment, payment_id) do update
       set told_amount = excluded.told_amount, receipt = excluded.receipt, found_at = excluded.found_at,
           resolved_at = null, note = null`,
 )
 
-const listOpen = statement<{ buckets: readonly number[]; after: string | null; limit: number }, DiscrepancyRow>(
+const listOpen = statement.everywhere<
+  { buckets: readonly number[]; after: string | null; limit: number },
+  DiscrepancyRow
+>(
   'payments.list_discrepancies',
   `select ${columns} from payments.discrepancies d join payments.payments p on ${ofPayment}
     where ${every} and d.resolved_at is null and ($after::uuid is null or d.payment_id > $after)
     order by d.payment_id limit $limit::int + 1`,
 )
 
-const resolveOne = statement<
+const resolveOne = statement.everywhere<
   { buckets: readonly number[]; payment: string; note: string | null; at: Date },
   DiscrepancyRow
 >(
@@ -162,7 +168,7 @@ const Resolved = Type.Object(
   { title: 'PaymentDiscrepancyResolved' },
 )
 
-const resolveRoute = write({
+const resolveRoute = writeAcross({
   method: 'POST',
   path: '/v1/operator/payments/discrepancies/:payment_id/resolve',
   operation: 'operator.resolvePaymentDiscrepancy',

@@ -5,14 +5,14 @@ import { idOf } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
 import { commitAllIn, operation, type RowOf } from '../../platform/commit.ts'
 import type { Tx } from '../../platform/db.ts'
-import { eventColumns, type NewEvent, type Occasion } from '../../platform/events.ts'
-import type { NewJob } from '../../platform/work.ts'
+import { eventRow, type NewEvent, type Occasion } from '../../platform/events.ts'
+import { jobRow, type NewJob } from '../../platform/work.ts'
 import { paymentEvents } from './events.ts'
 import type { Check } from './fraud/assess.ts'
 import { toldOf } from './payment.ts'
 import type { PaymentRow } from './store.ts'
 
-const accept = operation(
+const accept = operation.tenant(
   'payments.accept',
   {
     bucket: 'smallint',
@@ -48,12 +48,8 @@ const accept = operation(
     attempt: 'uuid',
     country: 'text',
     token: 'bytea',
-    job: 'uuid',
-    lane: 'text',
-    owner: 'uuid',
-    delay_ms: 'bigint',
-    job_payload: 'jsonb',
-    ...eventColumns,
+    job: jobRow,
+    event: eventRow,
   },
   { version: 'text', deliveries: 'text' },
 )
@@ -135,11 +131,8 @@ export function prepare(app: App, { occasion, payment, check, asked }: NewPaymen
     attempt: asked?.attempt ?? null,
     country: asked?.country ?? null,
     token: asked?.token ?? null,
-    job: asked?.job.id ?? null,
-    lane: asked?.job.lane ?? null,
-    owner: asked?.job.owner ?? null,
-    delay_ms: asked && BigInt(Math.round(asked.job.delayMs)),
-    job_payload: asked?.job.payload ?? null,
+    job: asked?.job ?? null,
+    event: event.row,
   }
-  return { payment, event, item: Object.assign(item, event.columns) }
+  return { payment, event, item }
 }

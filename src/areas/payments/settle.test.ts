@@ -244,7 +244,7 @@ async function happen(tenant: Tenant, id: string, happening: Happening): Promise
   if (happening.kind === 'expire') await expire(app, tenant, attempt)
   else if (happening.kind === 'cancel')
     await app.db
-      .tx((tx) => cancel(app, tx, tenant, payment))
+      .acrossTx((tx) => cancel(app, tx, tenant, payment))
       .catch((error) => assert.ok(error instanceof AppError && error.code === 'INVALID_STATE'))
   else await settle(app, tenant, attempt, happening)
 }

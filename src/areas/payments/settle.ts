@@ -7,7 +7,7 @@ import { idOf, newUuid } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
 import { commitIn, operation, type RowOf } from '../../platform/commit.ts'
 import { maybe, one, type Tx } from '../../platform/db.ts'
-import { type EventType, eventColumns, type NewEvent, type Occasion, occasionNow } from '../../platform/events.ts'
+import { type EventType, eventRow, type NewEvent, type Occasion, occasionNow } from '../../platform/events.ts'
 import { type Tenant, tenantOf } from '../../platform/tenant.ts'
 import { notePending, pendingAccount, settlementMs } from './cards/settlement.ts'
 import { type Change, changeOf, ended } from './change.ts'
@@ -33,7 +33,7 @@ import { waitingOf } from './waiting.ts'
 /** Every change takes a payment a step on, and there are few steps: somebody who loses so often is not looking at it. */
 const mostTries = 100
 
-const settleOperation = operation(
+const settleOperation = operation.tenant(
   'payments.settle',
   {
     bucket: 'smallint',
@@ -65,7 +65,7 @@ const settleOperation = operation(
     fee: 'bigint',
     fee_transfer: 'uuid',
     currency: 'text',
-    ...eventColumns,
+    event: eventRow,
   },
   { stored: 'boolean', version: 'text', deliveries: 'text' },
 )
@@ -118,7 +118,7 @@ function whyNot({ status }: PaymentRow): string {
 
 /** The time is over, and nobody has heard of a success. */
 export async function expire(app: App, tenant: Tenant, attempt: AttemptRow): Promise<PaymentRow> {
-  return app.db.tx(async (tx) => {
+  return app.db.tx(tenant, async (tx) => {
     const payment = await one(tx.query(lockPayment, { ...tenant, id: attempt.payment_id }))
     if (attempt.state === 'planned' && !(await withdrawn(app, tx, tenant, attempt))) return payment
     return end(app, tx, payment, attempt, 'expired')
@@ -159,7 +159,7 @@ async function store(
   const { completed, failed } = purposeOf(payment)
   // What follows for others is done in a transaction of its own.
   if (change.after && !open.includes(change.after.status) && (completed || failed || isPending(app, payment, change)))
-    return app.db.tx((tx) => storeIn(app, tx, occasion, payment, attempt, change))
+    return app.db.tx(occasion.tenant, (tx) => storeIn(app, tx, occasion, payment, attempt, change))
   if (!change.after && isAsFar(attempt, change)) return payment
   const { after, event, item } = itemOf(app, occasion, payment, attempt, change)
   const verdict = await app.commit(settleOperation, item)
@@ -184,9 +184,9 @@ async function storeIn(
   if (!verdict.stored) return null
   tx.afterCommit(() => told(app, after, event, verdict))
   if (isPending(app, payment, change)) await notePending(app, tx, occasion, after)
-  if (event?.columns.event_type === paymentEvents.completed.name) await completed?.(app, tx, occasion, after)
+  if (event?.row.type === paymentEvents.completed.name) await completed?.(app, tx, occasion, after)
   // One that was given up has failed before, for whoever asked for it.
-  if (event?.columns.event_type === paymentEvents.failed.name && open.includes(payment.status))
+  if (event?.row.type === paymentEvents.failed.name && open.includes(payment.status))
     await failed?.(app, tx, occasion, after)
   return after
 }
@@ -261,20 +261,9 @@ function itemOf(app: App, occasion: Occasion, payment: PaymentRow, attempt: Atte
     fee: posting?.fee ?? null,
     fee_transfer: posting && newUuid(receivedMs),
     currency: payment.currency,
+    event: event?.row ?? null,
   }
-  return { after, event, item: Object.assign(item, event?.columns ?? noEvent) }
-}
-
-const noEvent = {
-  event_id: null,
-  event_type: null,
-  event_resource: null,
-  event_body: null,
-  event_request: null,
-  event_within: null,
-  event_callback: null,
-  event_at: null,
-  event_owner: null,
+  return { after, event, item }
 }
 
 /** What is told of a payment that has come to a state. */

@@ -89,18 +89,18 @@ const columns = `bucket, account_id, environment, id, purpose, status, method, p
   refunded, dispute_status, receipt_url, sequence, request_id, expires_at, completed_at, created_at, updated_at,
   payments.xmin::text as version`
 
-export const findPayment = statement<One, PaymentRow>(
+export const findPayment = statement.tenant<One, PaymentRow>(
   'payments.find',
   `select ${columns} from payments.payments where ${mine} and id = $id`,
 )
 
 /** The payment, which nobody else changes until this transaction ends. */
-export const lockPayment = statement<One, PaymentRow>(
+export const lockPayment = statement.tenant<One, PaymentRow>(
   'payments.lock',
   `select ${columns} from payments.payments where ${mine} and id = $id for update`,
 )
 
-export const findPayments = statement<
+export const findPayments = statement.tenant<
   Tenant & { ids: readonly string[] },
   Pick<PaymentRow, 'id' | 'reference' | 'description' | 'metadata'>
 >(
@@ -108,13 +108,13 @@ export const findPayments = statement<
   `select id, reference, description, metadata from payments.payments where ${mine} and id = any($ids::uuid[])`,
 )
 
-export const findReference = statement<Tenant & { reference: string }, { id: string; status: Status }>(
+export const findReference = statement.tenant<Tenant & { reference: string }, { id: string; status: Status }>(
   'payments.find_reference',
   `select id, status from payments.payments where ${mine} and reference = $reference`,
 )
 
 /** How often an invoice was tried to be paid: those that can still go either way, and those since a moment. */
-export const countOfInvoice = statement<
+export const countOfInvoice = statement.tenant<
   Tenant & { invoice: string; since: string },
   { under_way: number; recent: number }
 >(
@@ -125,7 +125,7 @@ export const countOfInvoice = statement<
 )
 
 /** The payment that asks the same phone for the same invoice and can still go either way. */
-export const findUnderWay = statement<Tenant & { invoice: string; phone: string }, { id: string }>(
+export const findUnderWay = statement.tenant<Tenant & { invoice: string; phone: string }, { id: string }>(
   'payments.find_under_way',
   `select id from payments.payments
     where ${mine} and invoice_id = $invoice and phone = $phone and status in ('pending', 'processing', 'requires_action')
@@ -133,7 +133,7 @@ export const findUnderWay = statement<Tenant & { invoice: string; phone: string 
 )
 
 /** The newest payment of an invoice by a method, if it is in one of these states. */
-export const findUnderWayBy = statement<
+export const findUnderWayBy = statement.tenant<
   Tenant & { invoice: string; method: PaymentRow['method']; in: readonly Status[] },
   { id: string }
 >(
@@ -155,7 +155,7 @@ export interface PaymentFilter extends ShownBounds {
   purposes: readonly PaymentRow['purpose'][] | null
 }
 
-export const listPayments = statement<
+export const listPayments = statement.tenant<
   Tenant & PaymentFilter & { after: string | null; descending: boolean; limit: number },
   PaymentRow
 >(
@@ -174,7 +174,7 @@ export const listPayments = statement<
 )
 
 /** Fails a payment that was stored a moment ago, and tells so. */
-export const blockPayment = statement<One & { reason: string | null; at: Date }, PaymentRow>(
+export const blockPayment = statement.tenant<One & { reason: string | null; at: Date }, PaymentRow>(
   'payments.block',
   `update payments.payments set status = 'failed', failure_reason = $reason, sequence = sequence + 1, updated_at = $at
     where ${mine} and id = $id and status = 'pending'
@@ -182,7 +182,7 @@ export const blockPayment = statement<One & { reason: string | null; at: Date },
 )
 
 /** Counts a refund in, or one that failed out again. None when more would be refunded than was paid. */
-export const changeRefunded = statement<One & { by: bigint; told: number; at: Date }, PaymentRow>(
+export const changeRefunded = statement.tenant<One & { by: bigint; told: number; at: Date }, PaymentRow>(
   'payments.change_refunded',
   `update payments.payments
       set refunded = refunded + $by::bigint, sequence = sequence + $told::int, updated_at = $at
@@ -191,7 +191,7 @@ export const changeRefunded = statement<One & { by: bigint; told: number; at: Da
 )
 
 /** Says how a dispute of a payment stands. */
-export const noteDispute = statement<One & { status: string; at: Date }, PaymentRow>(
+export const noteDispute = statement.tenant<One & { status: string; at: Date }, PaymentRow>(
   'payments.note_dispute',
   `update payments.payments set dispute_status = $status, sequence = sequence + 1, updated_at = $at
     where ${mine} and id = $id
@@ -202,9 +202,9 @@ const selectAttempt = `select id, payment_id, provider, country, currency, state
   said_paid_at, called_amount, called_receipt, accounts.clock_offset_ms(account_id, environment) as clock_offset_ms
   from payments.attempts where ${mine}`
 
-export const findAttempt = statement<One, AttemptRow>('payments.find_attempt', `${selectAttempt} and id = $id`)
+export const findAttempt = statement.tenant<One, AttemptRow>('payments.find_attempt', `${selectAttempt} and id = $id`)
 
-export const attemptOfPayment = statement<Tenant & { payment: string }, AttemptRow>(
+export const attemptOfPayment = statement.tenant<Tenant & { payment: string }, AttemptRow>(
   'payments.attempt_of_payment',
   `${selectAttempt} and payment_id = $payment order by id desc limit 1`,
 )
@@ -213,7 +213,7 @@ export const attemptOfPayment = statement<Tenant & { payment: string }, AttemptR
  * The attempt together with its payment: what is needed to go on with either. The limit keeps it two looks into an index: as
  * a plain join, all payments of the account may be walked through instead.
  */
-const findBoth = statement<One, PaymentRow & Aliased>(
+const findBoth = statement.tenant<One, PaymentRow & Aliased>(
   'payments.find_attempt_and_payment',
   `select p.*, a.id as attempt_id, a.provider as attempt_provider, a.country, a.currency as attempt_currency, a.state,
           a.sent_by, a.provider_id, a.token, a.created_at as attempt_created_at, a.updated_at as attempt_updated_at,
@@ -271,33 +271,33 @@ export async function attemptAndPayment(
 }
 
 /** Whoever gets it back has taken an attempt that nobody sent away from whoever would. */
-export const withdrawAttempt = statement<One & { at: Date }, { id: string }>(
+export const withdrawAttempt = statement.tenant<One & { at: Date }, { id: string }>(
   'payments.withdraw_attempt',
   `update payments.attempts set state = 'final', updated_at = $at where ${mine} and id = $id and state = 'planned'
    returning id`,
 )
 
 /** Nobody moves the account's clock before this transaction ends. */
-export const holdClock = statement<Pick<Tenant, 'account' | 'environment'>, object>(
+export const holdClock = statement.home<Pick<Tenant, 'account' | 'environment'>, object>(
   'payments.hold_clock',
   'select accounts.hold_clock($account::uuid, $environment::text)',
 )
 
 /** The provider, asked, said that it was paid. */
-export const noteSaidPaid = statement<One & { at: Date }, object>(
+export const noteSaidPaid = statement.tenant<One & { at: Date }, object>(
   'payments.note_said_paid',
   `update payments.attempts set said_paid_at = coalesce(said_paid_at, $at) where ${mine} and id = $id`,
 )
 
 /** What a callback said of a success that could not be confirmed. The first one stands. */
-export const noteCalled = statement<One & { amount: bigint; receipt: string | null }, object>(
+export const noteCalled = statement.tenant<One & { amount: bigint; receipt: string | null }, object>(
   'payments.note_called',
   `update payments.attempts set called_amount = $amount, called_receipt = $receipt
     where ${mine} and id = $id and called_amount is null`,
 )
 
 /** The provider is asked again, or for something else: when to look is counted from then. */
-export const restartLooks = statement<Tenant & { payment: string; at: Date }, object>(
+export const restartLooks = statement.tenant<Tenant & { payment: string; at: Date }, object>(
   'payments.restart_looks',
   `update payments.attempts set updated_at = $at where ${mine} and payment_id = $payment`,
 )

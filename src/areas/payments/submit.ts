@@ -39,7 +39,7 @@ const callbackMs = 10_000
 const unheard: Verdict = { kind: 'unknown', reason: 'nobody here speaks to the provider' }
 
 /** Only one may send an attempt. */
-const beginSending = operation(
+const beginSending = operation.tenant(
   'payments.begin_sending',
   {
     bucket: 'smallint',

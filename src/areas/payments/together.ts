@@ -10,16 +10,14 @@ import type { App } from '../../platform/app.ts'
 import { recordAll } from '../../platform/audit.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { isUnavailable, type Tx } from '../../platform/db.ts'
+import { Gatherer } from '../../platform/gather.ts'
 import { onePerApp } from '../../platform/one-per-app.ts'
-import { Gathering } from '../../platform/work/gathering.ts'
 import { accept, acceptMany, type Wish } from './create.ts'
 import { methodFor } from './payment-methods.ts'
 import type { PaymentRow } from './store.ts'
 
 /** So many are accepted by one transaction. */
 const mostTogether = 64
-/** So many requests may wait for it before others are told to come back later. */
-const mostWaiting = 10_000
 /** How long all of them wait for what one of them needs and somebody else has, such as a count that all share. */
 const lockTimeoutMs = 250
 
@@ -34,9 +32,9 @@ interface Settled {
   readonly payment: Promise<PaymentRow>
 }
 
-const lineOf = onePerApp((app) => {
+const gathererOf = onePerApp((app) => {
   const run = (all: readonly Asking[]) => acceptAll(app, all)
-  return { waiting: 0, gathering: new Gathering<Asking, Settled>({ most: mostTogether, atOnce: 1, run }) }
+  return new Gatherer<Asking, Settled>({ most: mostTogether, atOnce: 1, run })
 })
 
 /**
@@ -45,22 +43,14 @@ const lineOf = onePerApp((app) => {
  */
 export async function acceptTogether(app: App, asking: Asking): Promise<PaymentRow> {
   if (!methodFor(asking.input).isQueued) return acceptAlone(app, asking)
-  const line = lineOf(app)
-  if (line.waiting >= mostWaiting)
-    throw new AppError('SERVICE_UNAVAILABLE', 'too many payments are waiting', { retryAfterSeconds: 1 })
-  line.waiting++
-  try {
-    // What is done for it on behalf of all is still part of its own trace.
-    const within = app.tracer ? AsyncLocalStorage.snapshot() : undefined
-    return await (await line.gathering.join('', within ? { ...asking, within } : asking)).payment
-  } finally {
-    line.waiting--
-  }
+  // What is done for it on behalf of all is still part of its own trace.
+  const within = app.tracer ? AsyncLocalStorage.snapshot() : undefined
+  return (await gathererOf(app).join(within ? { ...asking, within } : asking)).payment
 }
 
 async function acceptAll(app: App, all: readonly Asking[]): Promise<Settled[]> {
   try {
-    const results = await app.db.tx(
+    const results = await app.db.acrossTx(
       async (tx) => {
         const accepted = await acceptMany(app, tx, all)
         const made = all.flatMap((asking, i) => {
@@ -85,7 +75,7 @@ async function acceptAll(app: App, all: readonly Asking[]): Promise<Settled[]> {
 }
 
 function acceptAlone(app: App, asking: Asking): Promise<PaymentRow> {
-  return app.db.tx(async (tx) => {
+  return app.db.tx(asking.occasion.tenant, async (tx) => {
     const payment = await accept(app, tx, asking)
     await note(tx, [{ asking, payment }])
     await asking.conclude(tx, payment)

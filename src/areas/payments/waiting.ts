@@ -11,7 +11,7 @@ const lookMs = 1_000
 /** So many requests wait on one node; beyond, a request is answered at once. */
 const maxWaiting = 1_000
 
-const overAmong = statement<
+const overAmong = statement.everywhere<
   { buckets: readonly number[]; accounts: readonly string[]; ids: readonly string[]; open: readonly string[] },
   { id: string }
 >(

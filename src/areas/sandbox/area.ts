@@ -5,7 +5,7 @@ import { invalid } from '../../kernel/errors.ts'
 import type { Area } from '../../platform/area.ts'
 import { record } from '../../platform/audit.ts'
 import { scopeArea } from '../../platform/auth/scopes.ts'
-import { read, write } from '../../platform/route.ts'
+import { read, writeAcross } from '../../platform/route.ts'
 import { At } from '../../platform/schema.ts'
 import { moveClock } from '../accounts/area.ts'
 import { catcherHook } from './catcher.ts'
@@ -35,7 +35,7 @@ const readClock = read({
   }),
 })
 
-const advanceClock = write({
+const advanceClock = writeAcross({
   method: 'POST',
   path: '/v1/sandbox/clock',
   aliases: ['/v1/sandbox/time/advance'],

@@ -87,7 +87,7 @@ async function keep(
   { method, url, headers, bytes: body }: Pick<HookCall, 'method' | 'url' | 'headers' | 'bytes'>,
 ): Promise<number | null> {
   const query = url.split('?').slice(1).join('?')
-  return app.db.tx(async (tx) => {
+  return app.db.tx(tenant, async (tx) => {
     const counted = await maybe(tx.query(countCaught, { ...tenant, id: hook }))
     if (!counted) throw new AppError('NOT_FOUND', 'the hook was deleted')
     const { count } = await one(tx.query(countAlike, { ...tenant, hook, query }))

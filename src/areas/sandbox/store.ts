@@ -20,12 +20,12 @@ export interface CaughtRow {
   response_status: number | null
 }
 
-export const countHooks = statement<Tenant, { count: number }>(
+export const countHooks = statement.tenant<Tenant, { count: number }>(
   'sandbox.count_hooks',
   `select count(*)::int as count from sandbox.hooks where ${mine}`,
 )
 
-export const insertHook = statement<One & { token: string; secret: Buffer | null }, object>(
+export const insertHook = statement.tenant<One & { token: string; secret: Buffer | null }, object>(
   'sandbox.insert_hook',
   `with made as (
      insert into sandbox.hooks (bucket, account_id, environment, id, token, secret)
@@ -33,14 +33,18 @@ export const insertHook = statement<One & { token: string; secret: Buffer | null
    )
    insert into sandbox.hook_tokens (token, bucket, account_id, environment, hook_id)
    values ($token, $bucket, $account, $environment, $id)`,
+  { joinsHome: true },
 )
 
-export const findHook = statement<One, HookRow>(
+export const findHook = statement.tenant<One, HookRow>(
   'sandbox.find_hook',
   `select id, token, caught from sandbox.hooks where ${mine} and id = $id`,
 )
 
-export const listHooks = statement<Tenant & { after: string | null; descending: boolean; limit: number }, HookRow>(
+export const listHooks = statement.tenant<
+  Tenant & { after: string | null; descending: boolean; limit: number },
+  HookRow
+>(
   'sandbox.list_hooks',
   `select id, token, caught from sandbox.hooks
     where ${mine} and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
@@ -48,7 +52,7 @@ export const listHooks = statement<Tenant & { after: string | null; descending: 
     limit $limit::int + 1`,
 )
 
-export const deleteHook = statement<One, { id: string }>(
+export const deleteHook = statement.tenant<One, { id: string }>(
   'sandbox.delete_hook',
   `with requests as (
      delete from sandbox.hook_requests where ${mine} and hook_id = $id
@@ -58,9 +62,10 @@ export const deleteHook = statement<One, { id: string }>(
      delete from sandbox.hook_tokens t using gone where t.token = gone.token
    )
    select id from gone`,
+  { joinsHome: true },
 )
 
-export const hookOfToken = statement<
+export const hookOfToken = statement.everywhere<
   { token: string },
   { bucket: number; account: string; environment: Environment; id: string; secret: Buffer | null }
 >(
@@ -70,21 +75,22 @@ export const hookOfToken = statement<
      join sandbox.hooks h on h.bucket = t.bucket and h.account_id = t.account_id and h.environment = t.environment
                          and h.id = t.hook_id
     where t.token = $token`,
+  { joinsHome: true },
 )
 
 /** Counts a request. Whoever catches the next one waits until this one is stored, so that each knows its number. */
-export const countCaught = statement<One, { caught: number }>(
+export const countCaught = statement.tenant<One, { caught: number }>(
   'sandbox.count_caught',
   `update sandbox.hooks set caught = caught + 1 where ${mine} and id = $id returning caught`,
 )
 
 /** How many requests with the same script were caught before. */
-export const countAlike = statement<Tenant & { hook: string; query: string }, { count: number }>(
+export const countAlike = statement.tenant<Tenant & { hook: string; query: string }, { count: number }>(
   'sandbox.count_alike',
   `select count(*)::int as count from sandbox.hook_requests where ${mine} and hook_id = $hook and query = $query`,
 )
 
-export const insertCaught = statement<
+export const insertCaught = statement.tenant<
   Tenant & {
     hook: string
     id: string
@@ -105,14 +111,14 @@ export const insertCaught = statement<
      $signatureValid, $status)`,
 )
 
-export const forgetOldest = statement<Tenant & { hook: string; keep: number }, object>(
+export const forgetOldest = statement.tenant<Tenant & { hook: string; keep: number }, object>(
   'sandbox.forget_oldest',
   `delete from sandbox.hook_requests
     where ${mine} and hook_id = $hook and id <= (
       select id from sandbox.hook_requests where ${mine} and hook_id = $hook order by id desc offset $keep::int limit 1)`,
 )
 
-export const listCaught = statement<
+export const listCaught = statement.tenant<
   Tenant & { hook: string; after: string | null; descending: boolean; limit: number },
   CaughtRow
 >(
@@ -124,7 +130,7 @@ export const listCaught = statement<
     limit $limit::int + 1`,
 )
 
-export const purgeCaught = statement<{ buckets: readonly number[]; before: string }, object>(
+export const purgeCaught = statement.everywhere<{ buckets: readonly number[]; before: string }, object>(
   'sandbox.purge_caught',
   'delete from sandbox.hook_requests where bucket = any($buckets::smallint[]) and id < $before::uuid',
 )

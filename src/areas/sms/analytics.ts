@@ -72,7 +72,7 @@ const chosen = `${mine} and id >= $from::uuid and id < $to::uuid
       and ($country::text is null or country = $country)`
 
 /** What failed before it was sent was given back. */
-const groups = statement<Parameters, Group>(
+const groups = statement.tenant<Parameters, Group>(
   'sms.analytics',
   `select country, status, error_code, count(*)::int as messages, sum(segments)::int as segments,
           coalesce(sum(cost) filter (where status <> 'failed' or sent_at is not null), 0)::bigint as cost
@@ -80,7 +80,7 @@ const groups = statement<Parameters, Group>(
     group by country, status, error_code`,
 )
 
-const latency = statement<Parameters, { p50: number | null; p95: number | null; p99: number | null }>(
+const latency = statement.tenant<Parameters, { p50: number | null; p95: number | null; p99: number | null }>(
   'sms.analytics_latency',
   `select percentile_cont(0.5) within group (order by l.seconds) as p50,
           percentile_cont(0.95) within group (order by l.seconds) as p95,

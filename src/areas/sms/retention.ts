@@ -18,7 +18,7 @@ const settledDays = 3
 /** A scheduled message may still wait with a text that is older. */
 const isOver = `body is not null and status <> 'queued' and (status <> 'sent' or sent_at < $settled::timestamptz)`
 
-const forget = statement<
+const forget = statement.everywhere<
   { buckets: readonly number[]; from: string; to: string; settled: Date; except: readonly string[] },
   object
 >(
@@ -28,7 +28,7 @@ const forget = statement<
       and not account_id = any($except::uuid[])`,
 )
 
-const forgetOwn = statement<
+const forgetOwn = statement.tenant<
   { bucket: number; account: string; environments: readonly string[]; from: string; to: string; settled: Date },
   object
 >(
@@ -38,7 +38,7 @@ const forgetOwn = statement<
       and id < $to::uuid and ${isOver}`,
 )
 
-const ownDays = statement<Record<never, never>, { account_id: string; days: number }>(
+const ownDays = statement.home<Record<never, never>, { account_id: string; days: number }>(
   'sms.text_days',
   `select account_id, (value #>> '{}')::int as days from accounts.with_setting('sms_text_days')`,
 )

@@ -49,7 +49,7 @@ export const messageColumns = `id, direction, status, recipient, sender, body, e
        network, type, validity, metadata, reference, callback_url, batch_id, batch_index, scheduled_at, created_at, sent_at, delivered_at,
        failed_at, late_at, error_code, carrier_code, attempts, route, request_id`
 
-const find = statement<Tenant & { id: string }, MessageRow>(
+const find = statement.tenant<Tenant & { id: string }, MessageRow>(
   'sms.find_message',
   `select ${messageColumns} from sms.messages
     where ${mine} and id = $id`,
@@ -77,7 +77,7 @@ export interface MessageFilter {
   metadata: string | null
 }
 
-const list = statement<
+const list = statement.tenant<
   Tenant & MessageFilter & { after: string | null; descending: boolean; limit: number },
   MessageRow
 >(
@@ -103,7 +103,7 @@ const list = statement<
     limit $limit::int + 1`,
 )
 
-const referenced = statement<Tenant & { reference: string }, { message_id: string }>(
+const referenced = statement.tenant<Tenant & { reference: string }, { message_id: string }>(
   'sms.message_named',
   `select message_id from sms.references
     where ${mine} and reference = $reference`,
@@ -115,21 +115,21 @@ export interface TakenBack extends MessageRow {
   wanted_encoding: MessageRow['encoding'] | null
 }
 
-const takeBack = statement<Tenant & { id: string }, TakenBack>(
+const takeBack = statement.tenant<Tenant & { id: string }, TakenBack>(
   'sms.take_back',
   `select ${messageColumns}, waits_ms, wanted_encoding
      from sms.take_back($bucket::smallint, $account::uuid, $environment::text, $id::uuid) t
     cross join lateral (select (t.message).*) m`,
 )
 
-const cancel = statement<Tenant & { id: string; at: Date }, MessageRow>(
+const cancel = statement.tenant<Tenant & { id: string; at: Date }, MessageRow>(
   'sms.cancel_message',
   `update sms.messages set status = 'failed', failed_at = $at, error_code = 'CANCELLED'
     where ${mine} and id = $id
    returning ${messageColumns}`,
 )
 
-const change = statement<
+const change = statement.tenant<
   Tenant & {
     id: string
     body: string | null

@@ -256,7 +256,7 @@ async function rechargeSome(app: App, ready: readonly ReadyRecharge[], topup: Pu
 /** Asks for the money, if nobody else does and the day allows it. */
 async function recharge(app: App, tenant: Tenant, currency: string, topup: Purpose): Promise<void> {
   const { account, environment } = tenant
-  await app.db.tx(async (tx) => {
+  await app.db.tx(tenant, async (tx) => {
     const { offset_ms } = await one(tx.query(clockOffset, { account, environment }))
     const occasion = occasionNow(app.clock, tenant, offset_ms)
     const at = new Date(occasion.nowMs)

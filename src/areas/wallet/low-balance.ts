@@ -48,7 +48,7 @@ async function forgetFall(app: App, tenant: Tenant, { currency }: Wallet): Promi
 /** Looks again in the transaction that tells: by now the wallet may be filled, or somebody else may have told. */
 async function tellFall(app: App, tenant: Tenant, currency: Currency): Promise<void> {
   const { account, environment } = tenant
-  await app.db.tx(async (tx) => {
+  await app.db.tx(tenant, async (tx) => {
     const receivedMs = app.clock.nowMs()
     const current = await currentWallet(tx, tenant, currency, receivedMs)
     if (!isLow(current.wallet, current.threshold)) return

@@ -18,24 +18,24 @@ const thresholds = `select account_id, accounts.currency_of(account_id) as curre
      from accounts.with_setting('low_balance_threshold') where value <> 'null'`
 
 /** Page by page, in the order of the accounts. */
-export const nextThresholds = statement<{ after: string; most: number }, Threshold>(
+export const nextThresholds = statement.home<{ after: string; most: number }, Threshold>(
   'wallet.thresholds',
   `${thresholds} and account_id > $after order by account_id limit $most`,
 )
 
-export const thresholdOfAccount = statement<{ account: string }, Threshold>(
+export const thresholdOfAccount = statement.home<{ account: string }, Threshold>(
   'wallet.threshold_of',
   `${thresholds} and account_id = $account`,
 )
 
 /** The account's sandbox clock, as the distance from the real one. */
-export const clockOffset = statement<{ account: string; environment: string }, { offset_ms: bigint }>(
+export const clockOffset = statement.home<{ account: string; environment: string }, { offset_ms: bigint }>(
   'wallet.clock_offset',
   'select accounts.clock_offset_ms($account::uuid, $environment::text) as offset_ms',
 )
 
 /** Wallets that an account was told are low. */
-export const toldLow = statement<
+export const toldLow = statement.everywhere<
   { buckets: readonly number[]; accounts: string[] },
   { account_id: string; environment: string; currency: string }
 >(
@@ -45,7 +45,7 @@ export const toldLow = statement<
 )
 
 /** None when it was told already. */
-export const noteLow = statement<OfWallet, { sequence: number }>(
+export const noteLow = statement.tenant<OfWallet, { sequence: number }>(
   'wallet.note_low',
   `insert into wallet.told as t (bucket, account_id, environment, currency, low, sequence)
    values ($bucket, $account, $environment, $currency, true, 1)
@@ -54,14 +54,14 @@ export const noteLow = statement<OfWallet, { sequence: number }>(
    returning sequence`,
 )
 
-export const noteRisen = statement<OfWallet, object>(
+export const noteRisen = statement.tenant<OfWallet, object>(
   'wallet.note_risen',
   `update wallet.told set low = false
     where ${mine} and currency = $currency and low`,
 )
 
 /** A wallet that is still low after a top-up stays told. */
-export const noteTopup = statement<OfWallet & { low: boolean }, { sequence: number }>(
+export const noteTopup = statement.tenant<OfWallet & { low: boolean }, { sequence: number }>(
   'wallet.note_topup',
   `insert into wallet.told as t (bucket, account_id, environment, currency, low, sequence)
    values ($bucket, $account, $environment, $currency, false, 1)
@@ -92,24 +92,24 @@ const rechargeColumns = `currency, enabled, paused, threshold, amount, phone, ca
   daily_limit, failures,
   last_recharge_at, created_at, updated_at`
 
-export const findRecharge = statement<OfWallet, RechargeRow>(
+export const findRecharge = statement.tenant<OfWallet, RechargeRow>(
   'wallet.find_recharge',
   `select ${rechargeColumns} from wallet.auto_recharges where ${mine} and currency = $currency`,
 )
 
 /** The same, which nobody else changes until this transaction ends. */
-export const lockRecharge = statement<OfWallet, RechargeRow>(
+export const lockRecharge = statement.tenant<OfWallet, RechargeRow>(
   'wallet.lock_recharge',
   `select ${rechargeColumns} from wallet.auto_recharges where ${mine} and currency = $currency for update`,
 )
 
 /** At most one for each currency there is. */
-export const listRecharges = statement<Omit<OfWallet, 'currency'>, RechargeRow>(
+export const listRecharges = statement.tenant<Omit<OfWallet, 'currency'>, RechargeRow>(
   'wallet.list_recharges',
   `select ${rechargeColumns} from wallet.auto_recharges where ${mine} order by currency`,
 )
 
-export const saveRecharge = statement<
+export const saveRecharge = statement.tenant<
   OfWallet & {
     threshold: bigint
     amount: bigint
@@ -134,7 +134,7 @@ export const saveRecharge = statement<
    returning ${rechargeColumns}`,
 )
 
-export const stopRecharge = statement<OfWallet & { at: Date }, RechargeRow>(
+export const stopRecharge = statement.tenant<OfWallet & { at: Date }, RechargeRow>(
   'wallet.stop_recharge',
   `update wallet.auto_recharges set enabled = false, updated_at = $at where ${mine} and currency = $currency
    returning ${rechargeColumns}`,
@@ -148,7 +148,7 @@ export interface ReadyRecharge {
 }
 
 /** Those of every account that may begin now, but for what the day allows; page by page. */
-export const nextReadyRecharges = statement<
+export const nextReadyRecharges = statement.everywhere<
   { buckets: readonly number[]; account: string; environment: string; currency: string; most: number },
   ReadyRecharge
 >(
@@ -161,7 +161,7 @@ export const nextReadyRecharges = statement<
 )
 
 /** None when one is under way, or the day has had enough. The row is locked until its payment is named. */
-export const beginRecharge = statement<OfWallet & { at: Date; day: string }, RechargeRow>(
+export const beginRecharge = statement.tenant<OfWallet & { at: Date; day: string }, RechargeRow>(
   'wallet.begin_recharge',
   `update wallet.auto_recharges
       set last_recharge_at = $at, day = $day::date,
@@ -173,14 +173,14 @@ export const beginRecharge = statement<OfWallet & { at: Date; day: string }, Rec
    returning ${rechargeColumns}`,
 )
 
-export const nameRecharge = statement<OfWallet & { payment: string }, object>(
+export const nameRecharge = statement.tenant<OfWallet & { payment: string }, object>(
   'wallet.name_recharge',
   `update wallet.auto_recharges set payment_id = $payment, asked_of = coalesce(phone, card_token::text)
     where ${mine} and currency = $currency`,
 )
 
 /** One that could not even be asked for. */
-export const failRecharge = statement<OfWallet & { most: number }, RechargeRow>(
+export const failRecharge = statement.tenant<OfWallet & { most: number }, RechargeRow>(
   'wallet.fail_recharge',
   `update wallet.auto_recharges
       set failures = failures + 1, failed = array_append(failed, null), paused = failures + 1 >= $most::int
@@ -191,7 +191,7 @@ export const failRecharge = statement<OfWallet & { most: number }, RechargeRow>(
 /** The phone or the card that was asked has been replaced meanwhile: its failure says nothing of the new one. */
 const isReplaced = `(asked_of is not null and asked_of <> coalesce(phone, card_token::text))`
 
-export const endRecharge = statement<OfWallet & { payment: string; paid: boolean; most: number }, RechargeRow>(
+export const endRecharge = statement.tenant<OfWallet & { payment: string; paid: boolean; most: number }, RechargeRow>(
   'wallet.end_recharge',
   `update wallet.auto_recharges
       set payment_id = null,
@@ -203,7 +203,7 @@ export const endRecharge = statement<OfWallet & { payment: string; paid: boolean
 )
 
 /** One that had failed was paid after all: what is left are the failures since then, fewer than pause it. */
-export const rechargePaidLate = statement<OfWallet & { payment: string }, object>(
+export const rechargePaidLate = statement.tenant<OfWallet & { payment: string }, object>(
   'wallet.recharge_paid_late',
   `update wallet.auto_recharges
       set failures = cardinality(failed) - array_position(failed, $payment::uuid), paused = false,

@@ -41,17 +41,20 @@ const columns = `id, version, url, events, description, enabled, disabled_reason
   secret, next_secret, activates_at, created_at, updated_at`
 
 /** One registration at a time in an environment, so that two at once cannot both take the last place. */
-export const lockRegistrations = statement<{ account: string; environment: string }, object>(
+export const lockRegistrations = statement.tenant<Tenant, object>(
   'webhooks.lock_registrations',
   `select pg_advisory_xact_lock(hashtextextended('webhooks.endpoints ' || $account::text || $environment::text, 0))`,
 )
 
-export const countEndpoints = statement<Tenant, { count: number }>(
+export const countEndpoints = statement.tenant<Tenant, { count: number }>(
   'webhooks.count_endpoints',
   `select count(*)::int as count from webhooks.endpoints where ${mine}`,
 )
 
-export const insertEndpoint = statement<Tenant & Settings & { id: string; secret: Buffer; at: Date }, EndpointRow>(
+export const insertEndpoint = statement.tenant<
+  Tenant & Settings & { id: string; secret: Buffer; at: Date },
+  EndpointRow
+>(
   'webhooks.insert_endpoint',
   `insert into webhooks.endpoints (bucket, account_id, environment, id, url, events, description, enabled,
      disabled_reason, headers, ordered, rate_limit, filters, secret, created_at, updated_at)
@@ -60,18 +63,18 @@ export const insertEndpoint = statement<Tenant & Settings & { id: string; secret
    returning ${columns}`,
 )
 
-export const findEndpoint = statement<One, EndpointRow>(
+export const findEndpoint = statement.tenant<One, EndpointRow>(
   'webhooks.find_endpoint',
   `select ${columns} from webhooks.endpoints where ${mine} and id = $id`,
 )
 
-export const lockEndpoint = statement<One, EndpointRow>(
+export const lockEndpoint = statement.tenant<One, EndpointRow>(
   'webhooks.lock_endpoint',
   `select ${columns} from webhooks.endpoints where ${mine} and id = $id for update`,
 )
 
 /** `words`: any of these in the subscription, or null for whatever it takes. */
-export const listEndpoints = statement<
+export const listEndpoints = statement.tenant<
   Tenant & {
     enabled: boolean | null
     words: readonly string[] | null
@@ -90,7 +93,7 @@ export const listEndpoints = statement<
 )
 
 /** The endpoints that lead to a URL, whatever their query. */
-export const secretsOfUrl = statement<
+export const secretsOfUrl = statement.tenant<
   Tenant & { url: string },
   Pick<EndpointRow, 'id' | 'secret' | 'next_secret' | 'activates_at'>
 >(
@@ -99,7 +102,7 @@ export const secretsOfUrl = statement<
     where ${mine} and (url = $url::text or starts_with(url, $url || '?'))`,
 )
 
-export const updateEndpoint = statement<Tenant & Settings & { id: string; at: Date }, EndpointRow>(
+export const updateEndpoint = statement.tenant<Tenant & Settings & { id: string; at: Date }, EndpointRow>(
   'webhooks.update_endpoint',
   `update webhooks.endpoints
       set version = version + 1, url = $url, events = $events::text[], description = $description, enabled = $enabled,
@@ -109,7 +112,7 @@ export const updateEndpoint = statement<Tenant & Settings & { id: string; at: Da
    returning ${columns}`,
 )
 
-export const updateSecrets = statement<
+export const updateSecrets = statement.tenant<
   One & { secret: Buffer; next: Buffer | null; activatesAt: Date | null; at: Date },
   EndpointRow
 >(
@@ -120,7 +123,7 @@ export const updateSecrets = statement<
    returning ${columns}`,
 )
 
-export const deleteEndpoint = statement<One, { id: string }>(
+export const deleteEndpoint = statement.tenant<One, { id: string }>(
   'webhooks.delete_endpoint',
   `with gone as (
      delete from webhooks.endpoints where ${mine} and id = $id returning bucket, account_id, environment, id
@@ -135,7 +138,7 @@ export const deleteEndpoint = statement<One, { id: string }>(
 )
 
 /** The deliveries whose jobs were withdrawn. `from` and `to` spare the partitions that have none of them. */
-export const cancelDeliveries = statement<
+export const cancelDeliveries = statement.tenant<
   Tenant & { ids: readonly string[]; from: string; to: string },
   { id: string }
 >(
@@ -146,7 +149,7 @@ export const cancelDeliveries = statement<
 )
 
 /** What waits for its next attempt has it now. What is being stored at this moment is left to itself. */
-export const resumeDeliveries = statement<Tenant & { endpoint: string; since: string; at: Date }, object>(
+export const resumeDeliveries = statement.tenant<Tenant & { endpoint: string; since: string; at: Date }, object>(
   'webhooks.resume_deliveries',
   `update webhooks.deliveries set next_attempt_at = $at
     where ${mine} and id >= $since and id in (
@@ -164,25 +167,25 @@ export interface CallbackSecretRow {
 
 const callbackColumns = 'version, secret, next_secret, activates_at'
 
-export const findCallbackSecret = statement<Tenant, CallbackSecretRow>(
+export const findCallbackSecret = statement.tenant<Tenant, CallbackSecretRow>(
   'webhooks.find_callback_secret',
   `select ${callbackColumns} from webhooks.callback_secrets where ${mine}`,
 )
 
-export const lockCallbackSecret = statement<Tenant, CallbackSecretRow>(
+export const lockCallbackSecret = statement.tenant<Tenant, CallbackSecretRow>(
   'webhooks.lock_callback_secret',
   `select ${callbackColumns} from webhooks.callback_secrets where ${mine} for update`,
 )
 
 /** Where two make the first one at once, one of them stays. */
-export const insertCallbackSecret = statement<Tenant & { secret: Buffer }, object>(
+export const insertCallbackSecret = statement.tenant<Tenant & { secret: Buffer }, object>(
   'webhooks.insert_callback_secret',
   `insert into webhooks.callback_secrets (bucket, account_id, environment, secret)
    values ($bucket, $account, $environment, $secret)
    on conflict (bucket, account_id, environment) do nothing`,
 )
 
-export const updateCallbackSecret = statement<
+export const updateCallbackSecret = statement.tenant<
   Tenant & { secret: Buffer; next: Buffer | null; activatesAt: Date | null },
   CallbackSecretRow
 >(

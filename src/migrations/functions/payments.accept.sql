@@ -6,9 +6,7 @@ create type payments.accept_item as (
   callback_url text, details jsonb, invoice uuid, risk jsonb, sequence int, request text, expires_at timestamptz,
   at timestamptz, real_at timestamptz,
   score smallint, decision text, inputs jsonb, matched jsonb, payer uuid, watched jsonb,
-  attempt uuid, country text, token bytea, job uuid, lane text, owner uuid, delay_ms bigint, job_payload jsonb,
-  event_id uuid, event_type text, event_resource text, event_body text, event_request text, event_within text,
-  event_callback text, event_at timestamptz, event_owner uuid
+  attempt uuid, country text, token bytea, job work.job_item, event events.event_item
 );
 
 -- Stores payments that nobody was asked for yet. version is null for one whose reference was used before, be it by another
@@ -46,15 +44,10 @@ begin
     insert into payments.attempts (bucket, account_id, environment, id, payment_id, provider, country, currency, state,
            token, job, created_at, updated_at)
     select k.bucket, k.account, k.environment, k.attempt, k.id, k.provider, k.country, k.currency, 'planned', k.token,
-           k.job, k.at, k.real_at
+           (k.job).id, k.at, k.real_at
       from unnest(kept) k where k.attempt is not null;
-    perform work.add(array(
-      select row(k.bucket, k.job, k.lane, k.account, k.environment, null, k.owner, k.delay_ms, k.job_payload)::work.job_item
-        from unnest(kept) k where k.attempt is not null));
-    told := events.emit(array(
-      select row(k.bucket, k.account, k.environment, k.event_id, k.event_type, k.event_resource, k.event_body,
-                 k.event_request, k.event_within, k.event_callback, k.event_at, k.event_owner)::events.event_item
-        from unnest(kept) k));
+    perform work.add(array(select k.job from unnest(kept) k where k.attempt is not null));
+    told := events.emit(array(select k.event from unnest(kept) k));
   end if;
   return query
     select now_is[array_position(stored, items[n].id)],

@@ -1,13 +1,13 @@
 -- What a verdict does: where the attempt comes to, the payment as it is then, what is posted and what is told. version says
--- which row of the payment that was made of; null: the payment stays as it is. step null: nothing is posted.
+-- which row of the payment that was made of; null: the payment stays as it is. step null: nothing is posted;
+-- event null: nothing is told.
 create type payments.settle_item as (
   bucket smallint, account uuid, environment text, payment uuid, attempt uuid, attempt_state text, provider_id text,
   real_at timestamptz,
   version text, status text, failure_reason text, late boolean, sequence int, reference text, provider_reference text,
   details jsonb, expires_at timestamptz, completed_at timestamptz, receipt_token bytea, receipt_url text, at timestamptz,
   step text, debit text, credit text, amount bigint, transfer uuid, fee bigint, fee_transfer uuid, currency text,
-  event_id uuid, event_type text, event_resource text, event_body text, event_request text, event_within text,
-  event_callback text, event_at timestamptz, event_owner uuid
+  event events.event_item
 );
 
 -- Stores what verdicts do to payments. One whose payment was changed since it was read is not stored at all: whoever asked
@@ -67,15 +67,13 @@ begin
       incomes := incomes || row(item.bucket, item.account, item.environment, item.payment, item.step, 1, item.fee_transfer,
                                 item.debit, 'revenue:payment_fees', item.fee, item.currency)::ledger.income_item;
     end if;
-    if item.event_id is not null then
+    if (item.event).id is not null then
       if item.status in ('completed', 'failed', 'cancelled', 'expired') then
         fates := fates || row(item.bucket, item.account, item.environment, item.payment, item.status, item.at,
                               item.real_at)::payments.fate;
       end if;
       spoken := spoken || n;
-      speeches := speeches || row(item.bucket, item.account, item.environment, item.event_id, item.event_type,
-                                  item.event_resource, item.event_body, item.event_request, item.event_within,
-                                  item.event_callback, item.event_at, item.event_owner)::events.event_item;
+      speeches := speeches || item.event;
     end if;
   end loop;
   if incomes is not null then perform ledger.receive(incomes); end if;

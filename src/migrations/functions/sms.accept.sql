@@ -20,7 +20,7 @@ begin
               where o.bucket = i.bucket and o.account_id = i.account and o.environment = i.environment
                 and o.phone = i.recipient and o.sender_form in ('*', sms.sender_form(i.sender))) then 'opted_out' end
       from unnest(items) i);
-  select bool_or(i.reference is not null), bool_or(i.audit is not null) into referred, audited from unnest(items) i;
+  select bool_or(i.reference is not null), bool_or((i.audit).id is not null) into referred, audited from unnest(items) i;
   if referred then
     with made as (
       insert into sms.references (bucket, account_id, environment, reference, message_id)
@@ -42,9 +42,7 @@ begin
 
   if array_remove(verdicts, null) = '{}' then
     if p_charge then
-      charged := ledger.charge(array(
-        select row(i.bucket, i.account, i.environment, i.currency, i.cost, i.id, 'charge', i.transfer,
-                   'revenue:sms')::ledger.charge_item from unnest(items) i));
+      charged := ledger.charge(array(select i.charge from unnest(items) i));
       verdicts := array(select case c.verdict when 'insufficient' then 'insufficient' else 'accepted' end
                           from unnest(charged) with ordinality as c(verdict, n) order by c.n);
     else
@@ -54,9 +52,7 @@ begin
     paying := array(select n from generate_subscripts(items, 1) n where verdicts[n] is null order by n);
     if p_charge and cardinality(paying) > 0 then
       charged := ledger.charge(array(
-        select row(items[n].bucket, items[n].account, items[n].environment, items[n].currency, items[n].cost, items[n].id,
-                   'charge', items[n].transfer, 'revenue:sms')::ledger.charge_item
-          from unnest(paying) with ordinality as p(n, ord) order by p.ord));
+        select items[p.n].charge from unnest(paying) with ordinality as p(n, ord) order by p.ord));
     end if;
     verdicts := array(select coalesce(v.verdict, case charged[array_position(paying, v.n::int)]
                                                    when 'insufficient' then 'insufficient' else 'accepted' end)
@@ -90,16 +86,11 @@ begin
     select i.bucket, i.account, i.environment, i.id, 'outbound', 'queued', i.recipient, i.sender, i.body, i.encoding,
            i.segments, i.unit_price, i.cost, i.currency, i.country, i.network, i.type, i.validity,
            coalesce(i.metadata, '{}'), i.reference, i.callback_url, i.batch, i.batch_index, i.scheduled_at, i.created_at,
-           i.request, i.job
+           i.request, (i.job).id
       from unnest(taken) i;
-    perform work.add(array(
-      select row(i.bucket, i.job, i.lane, i.account, i.environment, null, i.owner, i.delay_ms, i.job_payload)::work.job_item
-        from unnest(taken) i));
+    perform work.add(array(select i.job from unnest(taken) i));
     if audited then
-      perform platform.record(array(
-        select row(i.bucket, i.account, i.environment, i.audit, i.actor, 'sms.send', 'sms:' || i.id, null, null, i.ip,
-                   i.request)::platform.audit_item
-          from unnest(taken) i where i.audit is not null));
+      perform platform.record(array(select i.audit from unnest(taken) i where (i.audit).id is not null));
     end if;
   end if;
   return array(select row(verdicts[n], existing[n])::sms.verdict from generate_subscripts(items, 1) n order by n);

@@ -1,11 +1,11 @@
 -- The carrier took every part of a message; carrier_ids is a JSON array, one id for each part. Whoever says so, it counts:
 -- the message is out. One that is no longer queued keeps its state, but receipts for this copy find it. Gives the ids
--- whose receipt came before (a JSON array), for the caller to apply.
+-- whose receipt came before (a JSON array), for the caller to apply. A change of status is told twice: by event, which goes to
+-- the callback too, and under a narrower name that says the same from its time on (events.emit_twins).
 create type sms.accepted_item as (
   bucket smallint, account uuid, environment text, id uuid, job uuid, carrier text, carrier_ids jsonb, attempts smallint,
   at timestamptz,
-  event_id uuid, event_type text, event_resource text, event_body text, event_request text, event_within text,
-  event_callback text, event_at timestamptz, event_owner uuid, narrow_type text, narrow_head text
+  event events.event_item, narrow_type text, narrow_head text
 );
 
 create or replace function sms.accepted(node uuid, items sms.accepted_item[])
@@ -56,10 +56,8 @@ begin
 
   if many > 0 then
     told := events.emit_twins(
-      array(select row(i.bucket, i.account, i.environment, i.event_id, i.event_type, i.event_resource, i.event_body,
-                       i.event_request, i.event_within, i.event_callback, i.event_at, i.event_owner)::events.event_item
-              from unnest(news) i),
-      array(select i.narrow_type from unnest(news) i), array(select i.narrow_head from unnest(news) i));
+      array(select i.event from unnest(news) i), array(select i.narrow_type from unnest(news) i),
+      array(select i.narrow_head from unnest(news) i));
   end if;
   if fresh is null then
     return query select true, told[n], told[many + n], held ->> items[n].id::text

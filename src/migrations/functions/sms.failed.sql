@@ -3,8 +3,7 @@
 create type sms.failed_item as (
   bucket smallint, account uuid, environment text, id uuid, job uuid, attempt int, error_code text, carrier_code text,
   carrier text, attempts smallint, at timestamptz, transfer uuid,
-  event_id uuid, event_type text, event_resource text, event_body text, event_request text, event_within text,
-  event_callback text, event_at timestamptz, event_owner uuid, narrow_type text, narrow_head text
+  event events.event_item, narrow_type text, narrow_head text
 );
 
 -- The jobs are locked, and not only looked at, in the order in which others lock them: otherwise a node that is just taking
@@ -16,7 +15,9 @@ declare
   running uuid[];
   charges ledger.charge_item[];
   fresh   int[];
-  told    record;
+  news    sms.failed_item[];
+  many    int;
+  told    text[];
 begin
   running := array(select j.id from unnest(items) i join work.jobs j on j.bucket = any(array[i.bucket]) and j.id = i.job
                     where j.attempt = i.attempt order by j.bucket, j.id for update of j);
@@ -40,13 +41,14 @@ begin
     perform ledger.uncharge(charges);
   end if;
 
-  told := sms.tell(array(
-    select row(items[n].bucket, items[n].account, items[n].environment, items[n].event_id, items[n].event_type,
-               items[n].event_resource, items[n].event_body, items[n].event_request, items[n].event_within,
-               items[n].event_callback, items[n].event_at, items[n].event_owner, items[n].narrow_type,
-               items[n].narrow_head)::sms.change
-      from unnest(fresh) n order by n));
+  many := cardinality(fresh);
+  if many > 0 then
+    news := array(select items[n] from unnest(fresh) n order by n);
+    told := events.emit_twins(
+      array(select i.event from unnest(news) i), array(select i.narrow_type from unnest(news) i),
+      array(select i.narrow_head from unnest(news) i));
+  end if;
   return query
-    select n = any(fresh), told.wide[array_position(fresh, n)], told.narrow[array_position(fresh, n)]
+    select n = any(fresh), told[array_position(fresh, n)], told[many + array_position(fresh, n)]
       from generate_subscripts(items, 1) n order by n;
 end $$;

@@ -5,8 +5,7 @@
 create type sms.receipt_item as (
   bucket smallint, account uuid, environment text, id uuid, part smallint, parts smallint, carrier text, carrier_id text,
   status text, error_code text, carrier_code text, at timestamptz,
-  event_id uuid, event_type text, event_resource text, event_body text, event_request text, event_within text,
-  event_callback text, event_at timestamptz, event_owner uuid, narrow_type text, narrow_head text, transfer uuid
+  event events.event_item, narrow_type text, narrow_head text, transfer uuid
 );
 
 -- A part counts only while its carrier has the message. One that could not be delivered goes over another carrier whole and
@@ -84,10 +83,8 @@ begin
   end if;
   if many > 0 then
     told := events.emit_twins(
-      array(select row(i.bucket, i.account, i.environment, i.event_id, i.event_type, i.event_resource, i.event_body,
-                       i.event_request, i.event_within, i.event_callback, i.event_at, i.event_owner)::events.event_item
-              from unnest(news) i),
-      array(select i.narrow_type from unnest(news) i), array(select i.narrow_head from unnest(news) i));
+      array(select i.event from unnest(news) i), array(select i.narrow_type from unnest(news) i),
+      array(select i.narrow_head from unnest(news) i));
   end if;
   return query
     select n = any(fresh), told[array_position(fresh, n)], told[many + array_position(fresh, n)]

@@ -1,11 +1,12 @@
 -- A message that somebody wants to send. refusal is set when it is known already that it will not go out; batch_index
--- is set when it belongs to a batch, whose refused messages are kept as failed ones.
+-- is set when it belongs to a batch, whose refused messages are kept as failed ones. charge is null where a transaction pays
+-- for many last, audit where nobody asked, key where the request has none.
 create type sms.submit_item as (
   bucket smallint, account uuid, environment text, id uuid, recipient text, sender text, body text, encoding text,
   segments smallint, unit_price bigint, cost bigint, currency text, country text, network text, type text, validity int,
   metadata jsonb, reference text, callback_url text, batch uuid, batch_index smallint, scheduled_at timestamptz,
-  created_at timestamptz, refusal text, transfer uuid, job uuid, lane text, owner uuid, delay_ms bigint, job_payload jsonb,
-  audit uuid, actor text, ip text, request text, key text, request_hash text, reply_status smallint, reply_body text
+  created_at timestamptz, refusal text, request text,
+  charge ledger.charge_item, job work.job_item, audit platform.audit_item, key platform.idempotency_item
 );
 
 -- Accepts many messages of many customers in one commit, one verdict each. Where no key was known, the verdicts are those of
@@ -20,13 +21,12 @@ declare
   wanted   sms.submit_item[] := items;
   verdicts sms.verdict[];
 begin
-  if not exists (select from unnest(items) i where i.key is not null) then
+  if not exists (select from unnest(items) i where (i.key).key is not null) then
     return query select null::text, v.verdict, v.existing
       from unnest(sms.accept(items, true)) with ordinality as v(verdict, existing, n) order by v.n;
     return;
   end if;
-  keys := array(select row(i.bucket, i.account, i.environment, i.key, i.request_hash, i.reply_status, i.reply_body)::platform.idempotency_item
-                  from unnest(items) i);
+  keys := array(select i.key from unnest(items) i);
   known := platform.claim_keys(keys);
   fresh := array(select n from generate_subscripts(items, 1) n where known[n] is null order by n);
   if cardinality(fresh) < cardinality(items) then

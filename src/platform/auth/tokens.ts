@@ -70,13 +70,13 @@ interface Row {
   created_at: Date
 }
 
-const findKeys = statement<Record<never, never>, Row>(
+const findKeys = statement.home<Record<never, never>, Row>(
   'platform.find_signing_keys',
   `select id, public_key, sealed, created_at from platform.signing_keys order by created_at desc, id`,
 )
 
 /** Makes nothing when another node was faster. Two at the very same moment make one each, which does no harm. */
-const addKey = statement<{ id: string; publicKey: string; sealed: Buffer; now: Date; newerThan: Date }, object>(
+const addKey = statement.home<{ id: string; publicKey: string; sealed: Buffer; now: Date; newerThan: Date }, object>(
   'platform.add_signing_key',
   `insert into platform.signing_keys (id, public_key, sealed, created_at)
    select $id, $publicKey::jsonb, $sealed, $now
@@ -84,7 +84,7 @@ const addKey = statement<{ id: string; publicKey: string; sealed: Buffer; now: D
 )
 
 /** Counted from when it was replaced, not from when it was made: rotation may have stood still for long. */
-const removeKeys = statement<{ replacedBefore: Date }, object>(
+const removeKeys = statement.home<{ replacedBefore: Date }, object>(
   'platform.remove_signing_keys',
   `delete from platform.signing_keys k
     where exists (select from platform.signing_keys newer

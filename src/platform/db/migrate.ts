@@ -44,7 +44,7 @@ export interface AppliedMigrations {
   latest_at: Date
 }
 
-const countApplied = statement<Record<never, never>, AppliedMigrations>(
+const countApplied = statement.home<Record<never, never>, AppliedMigrations>(
   'platform.count_migrations',
   `select count(*)::int as applied, max(name) as latest, max(applied_at) as latest_at from public.pamoja_migrations`,
 )

@@ -54,7 +54,7 @@ type TailParameters = {
 }
 
 /** A row that is told under a second name too is found by its own id: that of the twin differs in the last bit only. */
-const look = statement<TailParameters, EventRow>(
+const look = statement.tenant<TailParameters, EventRow>(
   'events.tail',
   `select id, type, resource_id, body, request_id
      from ((select e.id, e.type, e.resource_id, e.body, e.request_id from events.events e
@@ -77,7 +77,7 @@ const look = statement<TailParameters, EventRow>(
     limit $limit`,
 )
 
-const skim = statement<Omit<TailParameters, 'told'>, { id: string }>(
+const skim = statement.tenant<Omit<TailParameters, 'told'>, { id: string }>(
   'events.skim',
   `select id
      from ((select e.id from events.events e

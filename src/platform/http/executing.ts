@@ -40,7 +40,7 @@ export async function execute(
       app,
       input,
       caller,
-      keyed(null, null, 0, () => ''),
+      keyed(null, 0, () => ''),
     )
   const made =
     route.kind === 'multipart'
@@ -101,7 +101,7 @@ async function inGroupCommit({ app, compiled, request, reply, caller, key, hash 
     const input = checked(compiled, request, reply)
     // The answer is written before the commit that makes it true, and given as it was written.
     let answer: Answer | null = null
-    const handleOnce = keyed(key, hash, route.reply.status, (made) => {
+    const handleOnce = keyed(claim, route.reply.status, (made) => {
       answer = answerOf(compiled, request, made)
       return request.exchange.resultText ?? ''
     })

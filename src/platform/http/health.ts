@@ -10,7 +10,7 @@ const skewSeconds = 5
 const lowDiskPart = 0.02
 const answerWithinMs = 2_000
 
-const probe = statement<Record<never, never>, { now: Date; oldest_seconds: number }>(
+const probe = statement.everywhere<Record<never, never>, { now: Date; oldest_seconds: number }>(
   'platform.probe',
   `select clock_timestamp() as now,
           coalesce(extract(epoch from now() - (select min(run_at) from work.jobs where bucket >= 0 and run_at <= now())), 0)::float8

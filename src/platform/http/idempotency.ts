@@ -4,6 +4,7 @@
 import { hash } from 'node:crypto'
 import { AppError } from '../../kernel/errors.ts'
 import { type Database, maybe, type Queryable, statement } from '../db.ts'
+import { type RowIn, rowType } from '../items.ts'
 import type { Secrets } from '../secrets.ts'
 import { mine, type Tenant } from '../tenant.ts'
 
@@ -18,17 +19,28 @@ export interface Answer {
   isText?: boolean
 }
 
+/** A key as platform.claim_keys takes it, with the answer that is stored under it. */
+export const keyRow = rowType('platform.idempotency_item', {
+  bucket: 'smallint',
+  account_id: 'uuid',
+  environment: 'text',
+  key: 'text',
+  request_hash: 'text',
+  status: 'smallint',
+  body: 'text',
+})
+
+interface KeyItem extends RowIn<typeof keyRow> {
+  status: number
+  body: string
+}
+
 /** What a group commit stores with its effects: the key, and the answer that becomes true with the commit. */
 export interface Keyed {
   /** For a verb that decides in a plain transaction after all; null when the caller sent none. */
   readonly request: { readonly key: string; readonly hash: string } | null
-  /** Columns for `platform.claim_keys`; all null when the caller sent no key. */
-  columns(reply: unknown): {
-    key: string | null
-    request_hash: string | null
-    reply_status: number | null
-    reply_body: string | null
-  }
+  /** The cell for `platform.claim_keys`: `key: keyRow`. Null when the caller sent no key. */
+  row(reply: unknown): KeyItem | null
 
   /** Call with what claim_keys said: a key used before ends the request here, with the first answer or a refusal. */
   settle(seen: string | null): void
@@ -56,7 +68,7 @@ export type Claim = KeyParameters & { readonly hash: string }
 
 type StoredAnswer = Claim & { status: number; location: string | null; body: string; sealed: boolean }
 
-const find = statement<KeyParameters, Row>(
+const find = statement.tenant<KeyParameters, Row>(
   'platform.find_idempotency',
   `select request_hash, status, location, body, sealed, coalesce(running_until > now(), false) as running
      from platform.idempotency
@@ -64,7 +76,7 @@ const find = statement<KeyParameters, Row>(
 )
 
 /** Takes a key that is new, or whose request died half-way. */
-const take = statement<Claim & { seconds: number }, { key: string }>(
+const take = statement.tenant<Claim & { seconds: number }, { key: string }>(
   'platform.claim_idempotency',
   `insert into platform.idempotency as i (bucket, account_id, environment, key, request_hash, running_until)
    values ($bucket, $account, $environment, $key, $hash, now() + $seconds::int * interval '1 second')
@@ -75,7 +87,7 @@ const take = statement<Claim & { seconds: number }, { key: string }>(
 )
 
 /** Stores the answer; a key that another node has meanwhile taken for dead and finished keeps its first answer. */
-const finish = statement<StoredAnswer, { key: string }>(
+const finish = statement.tenant<StoredAnswer, { key: string }>(
   'platform.finish_idempotency',
   `insert into platform.idempotency as i (bucket, account_id, environment, key, request_hash, status, location, body, sealed)
    values ($bucket, $account, $environment, $key, $hash, $status, $location, $body, $sealed)
@@ -87,13 +99,13 @@ const finish = statement<StoredAnswer, { key: string }>(
 )
 
 /** Marks an answer that may yet change: until then, or until the request is taken for dead, it is not given. */
-const keepRunning = statement<KeyParameters & { seconds: number }, object>(
+const keepRunning = statement.tenant<KeyParameters & { seconds: number }, object>(
   'platform.keep_idempotency_running',
   `update platform.idempotency set running_until = now() + $seconds::int * interval '1 second'
     where ${mine} and key = $key`,
 )
 
-const amend = statement<StoredAnswer, object>(
+const amend = statement.tenant<StoredAnswer, object>(
   'platform.amend_idempotency',
   `update platform.idempotency
       set status = $status, location = $location, body = $body, sealed = $sealed, running_until = null
@@ -101,19 +113,19 @@ const amend = statement<StoredAnswer, object>(
       and request_hash = $hash and running_until is not null`,
 )
 
-const settle = statement<KeyParameters, object>(
+const settle = statement.tenant<KeyParameters, object>(
   'platform.settle_idempotency',
   `update platform.idempotency set running_until = null
     where ${mine} and key = $key`,
 )
 
-const release = statement<KeyParameters, object>(
+const release = statement.tenant<KeyParameters, object>(
   'platform.release_idempotency',
   `delete from platform.idempotency
     where ${mine} and key = $key`,
 )
 
-const free = statement<KeyParameters, object>(
+const free = statement.tenant<KeyParameters, object>(
   'platform.free_idempotency',
   `delete from platform.idempotency
     where ${mine} and key = $key and status is null`,
@@ -210,20 +222,14 @@ export class Idempotency {
 }
 
 /** A group commit's view of the key of its request. */
-export function keyed(
-  key: string | null,
-  hash: string | null,
-  status: number,
-  body: (reply: unknown) => string,
-): Keyed {
+export function keyed(claim: Claim | null, status: number, body: (reply: unknown) => string): Keyed {
   return {
-    request: key === null || hash === null ? null : { key, hash },
-    columns: (reply) => ({
-      key,
-      request_hash: hash,
-      reply_status: key === null ? null : status,
-      reply_body: key === null ? null : body(reply),
-    }),
+    request: claim && { key: claim.key, hash: claim.hash },
+    row(reply) {
+      if (claim === null) return null
+      const { bucket, account, environment, key, hash } = claim
+      return { bucket, account_id: account, environment, key, request_hash: hash, status, body: body(reply) }
+    },
     settle(seen) {
       if (seen !== null) throw new AnsweredBefore()
     },

@@ -30,7 +30,7 @@ export interface RequestFilter {
   key: string | null
 }
 
-const list = statement<
+const list = statement.tenant<
   Tenant & RequestFilter & { after: string | null; descending: boolean; limit: number },
   LoggedRequest
 >(
@@ -44,13 +44,13 @@ const list = statement<
     limit $limit::int + 1`,
 )
 
-const find = statement<Tenant & { id: string }, LoggedRequest>(
+const find = statement.tenant<Tenant & { id: string }, LoggedRequest>(
   'platform.find_request',
   `select ${shown} from platform.requests
     where ${mine} and id = $id`,
 )
 
-const sumUsage = statement<
+const sumUsage = statement.tenant<
   Tenant & { from: string; to: string; byDay: boolean; byArea: boolean; byOperation: boolean },
   { day: string | null; area: string | null; operation: string | null; requests: number; errors: number }
 >(

@@ -33,7 +33,7 @@ const columns = [
   'response_body',
 ] as const
 
-const count = statement<{ buckets: number[]; rows: string }, object>(
+const count = statement.everywhere<{ buckets: number[]; rows: string }, object>(
   'platform.count_usage',
   `insert into platform.usage as u (bucket, account_id, environment, day, area, operation, requests, errors)
    select r.bucket, r.account_id, r.environment, r.day, r.area, r.operation, r.requests, r.errors

@@ -21,7 +21,7 @@ const patient = { timeout: 2 * waitMs }
 
 const database = await createTestDatabase(['platform'])
 await database.sql('create table public.written (by text not null)')
-const write = statement<{ by: string }, object>('test.write', 'insert into public.written (by) values ($by)')
+const write = statement.home<{ by: string }, object>('test.write', 'insert into public.written (by) values ($by)')
 
 interface Node {
   id: string
@@ -180,7 +180,7 @@ test('a lease that never was guards nothing', patient, async () => {
 test('a new owner waits for a write inside the fence, and renewals do not', patient, async () => {
   const [here, there] = [startNode(), startNode()]
   const lease = await acquired(here)
-  const { lateOwner } = await here.db.tx(async (tx) => {
+  const { lateOwner } = await here.db.acrossTx(async (tx) => {
     await fence(tx, lease)
     // The same kind of change as a renewal: it passes.
     await expire()
@@ -247,7 +247,7 @@ async function acquiredInTime({ leases }: Node): Promise<Lease> {
 }
 
 async function guardedWrite({ db }: Node, lease: Term, by: string): Promise<void> {
-  await db.tx(async (tx) => {
+  await db.acrossTx(async (tx) => {
     await fence(tx, lease)
     await tx.query(write, { by })
   })

@@ -42,7 +42,7 @@ interface Named {
   owner: string
 }
 
-const create = statement<Named & { ttlSeconds: number }, { epoch: bigint }>(
+const create = statement.home<Named & { ttlSeconds: number }, { epoch: bigint }>(
   'platform.create_lease',
   `insert into platform.leases (name, owner, epoch, expires_at)
    values ($name, $owner, 1, now() + $ttlSeconds::float8 * interval '1 second')
@@ -51,7 +51,7 @@ const create = statement<Named & { ttlSeconds: number }, { epoch: bigint }>(
 )
 
 /** FOR UPDATE waits for transactions inside the fence; an update alone would not (see `fence`). */
-const takeOver = statement<Named & { ttlSeconds: number }, { epoch: bigint }>(
+const takeOver = statement.home<Named & { ttlSeconds: number }, { epoch: bigint }>(
   'platform.take_over_lease',
   `with free as (select name from platform.leases where name = $name and expires_at <= now() for update)
    update platform.leases l
@@ -61,7 +61,7 @@ const takeOver = statement<Named & { ttlSeconds: number }, { epoch: bigint }>(
 )
 
 /** What has run out or was given up stays so, even if a late renewal arrives. */
-const renew = statement<Named & { epoch: bigint; ttlSeconds: number }, { name: string }>(
+const renew = statement.home<Named & { epoch: bigint; ttlSeconds: number }, { name: string }>(
   'platform.renew_lease',
   `update platform.leases set expires_at = now() + $ttlSeconds::float8 * interval '1 second'
     where name = $name and owner = $owner and epoch = $epoch and expires_at > now()
@@ -69,18 +69,18 @@ const renew = statement<Named & { epoch: bigint; ttlSeconds: number }, { name: s
 )
 
 /** The row stays, for its epoch. */
-const giveBack = statement<Named & { epoch: bigint }, object>(
+const giveBack = statement.home<Named & { epoch: bigint }, object>(
   'platform.give_back_lease',
   `update platform.leases set expires_at = '-infinity' where name = $name and owner = $owner and epoch = $epoch`,
 )
 
-const selectOwners = statement<{ names: readonly string[] }, Named>(
+const selectOwners = statement.home<{ names: readonly string[] }, Named>(
   'platform.lease_owners',
   `select name, owner from platform.leases where name = any($names::text[]) and expires_at > now()`,
 )
 
 /** KEY SHARE keeps new owners out until the transaction ends, and lets renewals pass. */
-const guard = statement<{ name: string; epoch: bigint }, { name: string }>(
+const guard = statement.home<{ name: string; epoch: bigint }, { name: string }>(
   'platform.guard_lease',
   `select name from platform.leases where name = $name and epoch = $epoch for key share`,
 )

@@ -25,19 +25,22 @@ export interface Chore {
 }
 
 /** Whoever waits for a table's lock makes everybody behind it wait too; the next round tries again. */
-const waitBriefly = statement<Record<never, never>, object>('platform.wait_briefly', `set local lock_timeout = '2s'`)
+const waitBriefly = statement.home<Record<never, never>, object>(
+  'platform.wait_briefly',
+  `set local lock_timeout = '2s'`,
+)
 
-const ensurePartitions = statement<{ parent: string; period: string; ahead: number; fill: number }, object>(
+const ensurePartitions = statement.everywhere<{ parent: string; period: string; ahead: number; fill: number }, object>(
   'platform.ensure_partitions',
   'select platform.ensure_partitions($parent::text, $period::text, $ahead::int, $fill::int)',
 )
 
-const dropPartitions = statement<{ parent: string; before: Date }, { dropped: number }>(
+const dropPartitions = statement.everywhere<{ parent: string; before: Date }, { dropped: number }>(
   'platform.drop_partitions',
   'select platform.drop_partitions($parent::text, $before::timestamptz) as dropped',
 )
 
-const purgeKeys = statement<{ buckets: readonly number[]; most: number }, { gone: number }>(
+const purgeKeys = statement.everywhere<{ buckets: readonly number[]; most: number }, { gone: number }>(
   'platform.purge_idempotency',
   `with gone as (
      delete from platform.idempotency
@@ -49,7 +52,10 @@ const purgeKeys = statement<{ buckets: readonly number[]; most: number }, { gone
    ) select count(*)::int as gone from gone`,
 )
 
-const purgeTestRequests = statement<{ buckets: readonly number[]; before: string; most: number }, { gone: number }>(
+const purgeTestRequests = statement.everywhere<
+  { buckets: readonly number[]; before: string; most: number },
+  { gone: number }
+>(
   'platform.purge_test_requests',
   `with gone as (
      delete from platform.requests r
@@ -112,7 +118,7 @@ async function keepPartitions(
   partitioned: readonly Partitioned[],
 ): Promise<void> {
   for (const { table, period, ahead, keepDays, fill = 100 } of partitioned) {
-    await db.tx(async (tx) => {
+    await db.acrossTx(async (tx) => {
       await tx.query(waitBriefly, {})
       await fence(tx, lease)
       await tx.query(ensurePartitions, { parent: table, period, ahead, fill })

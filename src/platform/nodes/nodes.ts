@@ -15,21 +15,21 @@ export interface NodeRow {
   seen_at: Date
 }
 
-const beat = statement<{ id: string; host: string; version: string; roles: string[] }, object>(
+const beat = statement.home<{ id: string; host: string; version: string; roles: string[] }, object>(
   'platform.beat',
   `insert into platform.nodes (id, host, version, roles) values ($id, $host, $version, $roles)
    on conflict (id) do update set seen_at = now()`,
 )
 
-const leave = statement<{ id: string }, object>('platform.leave', 'delete from platform.nodes where id = $id')
+const leave = statement.home<{ id: string }, object>('platform.leave', 'delete from platform.nodes where id = $id')
 
-const live = statement<Record<never, never>, NodeRow>(
+const live = statement.home<Record<never, never>, NodeRow>(
   'platform.live_nodes',
   `select id, host, version, roles, started_at, seen_at from platform.nodes
     where seen_at > now() - interval '30 seconds' order by started_at`,
 )
 
-const forgetDead = statement<Record<never, never>, object>(
+const forgetDead = statement.home<Record<never, never>, object>(
   'platform.forget_dead_nodes',
   `delete from platform.nodes where seen_at < now() - interval '1 day'`,
 )

@@ -8,7 +8,7 @@ import { type Database, type Queryable, statement } from '../db.ts'
 const channel = 'pamoja'
 const reconnectMs = 250
 
-const notify = statement<{ message: string }, object>('platform.notify', `select pg_notify('pamoja', $message)`)
+const notify = statement.home<{ message: string }, object>('platform.notify', `select pg_notify('pamoja', $message)`)
 
 /** Topics that are not an area's own: whose credentials changed, shares of limits, prices. */
 const platformTopics: readonly string[] = ['accounts', 'limits', 'prices']

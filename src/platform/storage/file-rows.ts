@@ -18,7 +18,7 @@ export interface FileRow {
 }
 
 /** Before the first byte is stored, so that no bytes are without a row. */
-export const addArriving = statement<
+export const addArriving = statement.tenant<
   One & { kind: string; place: string; key: Buffer; name: string | null; type: string; at: Date; expires: Date | null },
   object
 >(
@@ -28,31 +28,34 @@ export const addArriving = statement<
    values ($bucket, $account, $environment, $id, $kind, 'arriving', $place, $key, $name, $type, $at, $expires)`,
 )
 
-export const keepFile = statement<One & { bytes: bigint; sha256: Buffer }, { id: string }>(
+export const keepFile = statement.tenant<One & { bytes: bigint; sha256: Buffer }, { id: string }>(
   'platform.keep_file',
   `update platform.files set state = 'kept', bytes = $bytes, sha256 = $sha256
     where ${mine} and id = $id and state = 'arriving' returning id`,
 )
 
-export const findFile = statement<One, FileRow>(
+export const findFile = statement.tenant<One, FileRow>(
   'platform.find_file',
   `select id, kind, state, place, key, name, type, bytes, sha256, created_at, expires_at
      from platform.files where ${mine} and id = $id`,
 )
 
 /** Without its key a file is gone, whatever becomes of its bytes. */
-export const dropFiles = statement<Tenant & { ids: readonly string[] }, { id: string; place: string }>(
+export const dropFiles = statement.tenant<Tenant & { ids: readonly string[] }, { id: string; place: string }>(
   'platform.drop_files',
   `update platform.files set state = 'dropped', key = null, dropped_at = now()
     where ${mine} and id = any($ids::uuid[]) and state <> 'dropped' returning id, place`,
 )
 
-export const noteRemoved = statement<One, object>(
+export const noteRemoved = statement.tenant<One, object>(
   'platform.note_removed_file',
   `update platform.files set removed_at = now() where ${mine} and id = $id and state = 'dropped'`,
 )
 
-export const dropExpired = statement<{ buckets: readonly number[]; now: Date; most: number }, { gone: number }>(
+export const dropExpired = statement.everywhere<
+  { buckets: readonly number[]; now: Date; most: number },
+  { gone: number }
+>(
   'platform.drop_expired_files',
   `with old as (
      select bucket, account_id, environment, id from platform.files
@@ -65,7 +68,10 @@ export const dropExpired = statement<{ buckets: readonly number[]; now: Date; mo
 )
 
 /** Files that never came to their end, or that nobody kept. */
-export const dropOrphans = statement<{ buckets: readonly number[]; before: string; most: number }, { gone: number }>(
+export const dropOrphans = statement.everywhere<
+  { buckets: readonly number[]; before: string; most: number },
+  { gone: number }
+>(
   'platform.drop_orphaned_files',
   `with old as (
      select bucket, account_id, environment, id from platform.files
@@ -77,7 +83,7 @@ export const dropOrphans = statement<{ buckets: readonly number[]; before: strin
    ) select count(*)::int as gone from gone`,
 )
 
-export const findToRemove = statement<
+export const findToRemove = statement.everywhere<
   { buckets: readonly number[]; after: string; most: number },
   { bucket: number; account_id: string; environment: 'test' | 'live'; id: string; place: string }
 >(
@@ -87,7 +93,10 @@ export const findToRemove = statement<
     order by id limit $most`,
 )
 
-export const forgetRemoved = statement<{ buckets: readonly number[]; before: Date; most: number }, { gone: number }>(
+export const forgetRemoved = statement.everywhere<
+  { buckets: readonly number[]; before: Date; most: number },
+  { gone: number }
+>(
   'platform.forget_removed_files',
   `with gone as (
      delete from platform.files

@@ -3,23 +3,9 @@
 // written with one statement each.
 import { type Queryable, statement } from '../db.ts'
 import { encodeItems } from '../items.ts'
-import { type NewJob, type Run, settle } from '../work.ts'
+import { addAll, jobRow, type NewJob, type Run, settle } from '../work.ts'
 
-const jobColumns = {
-  bucket: 'smallint',
-  id: 'uuid',
-  lane: 'text',
-  account_id: 'uuid',
-  environment: 'text',
-  key: 'text',
-  owner: 'uuid',
-  delay_ms: 'bigint',
-  payload: 'jsonb',
-} as const
-
-const addAll = statement<{ jobs: Buffer }, object>('work.add_all', 'select work.add($jobs::work.job_item[])')
-
-const settleAll = statement<{ node: string; items: Buffer }, object>(
+const settleAll = statement.tenant<{ buckets: readonly number[]; node: string; items: Buffer }, object>(
   'work.settle_all',
   'select settled from work.settle($node::uuid, $items::work.settle_item[])',
 )
@@ -34,11 +20,8 @@ export interface Settlement {
 /** Writes prepared jobs; begin each of them once the transaction is durable. */
 export async function addJobs(tx: Queryable, jobs: readonly NewJob[]): Promise<void> {
   if (jobs.length === 0) return
-  const items = jobs.map(({ id, bucket, lane, account, environment, key, owner, delayMs, payload }) => {
-    const delay_ms = BigInt(Math.round(delayMs))
-    return { id, bucket, lane, account_id: account, environment, key, owner, delay_ms, payload }
-  })
-  await tx.query(addAll, { jobs: encodeItems(jobColumns, items) })
+  const buckets = jobs.map(({ bucket }) => bucket)
+  await tx.query(addAll, { buckets, jobs: encodeItems(jobRow.columns, jobs) })
 }
 
 /** Settles jobs in the transaction that did what they wanted; their handlers give `settled`. Fenced as ever by the attempt. */
@@ -49,5 +32,6 @@ export async function settleJobs(tx: Queryable, node: string, settlements: reado
     attempt,
     delay_ms: againMs === null ? null : BigInt(Math.max(0, Math.round(againMs))),
   }))
-  await tx.query(settleAll, { node, items: encodeItems(settle.takes, items) })
+  const buckets = items.map(({ bucket }) => bucket)
+  await tx.query(settleAll, { buckets, node, items: encodeItems(settle.takes, items) })
 }

@@ -14,7 +14,7 @@ export interface QueueState {
   oldest_seconds: number
 }
 
-const countQueues = statement<{ buckets: readonly number[] }, QueueState>(
+const countQueues = statement.everywhere<{ buckets: readonly number[] }, QueueState>(
   'work.count_queues',
   `select lane, count(*) filter (where run_at <= now())::int as due,
           count(*) filter (where owner is not null and run_at > now())::int as running,
@@ -34,7 +34,7 @@ export interface FailedJob {
   created_at: Date
 }
 
-const listFailed = statement<
+const listFailed = statement.everywhere<
   { buckets: readonly number[]; lane: string | null; after: string | null; descending: boolean; limit: number },
   FailedJob
 >(
@@ -46,13 +46,13 @@ const listFailed = statement<
     limit $limit::int + 1`,
 )
 
-const reviveFailed = statement<{ buckets: readonly number[]; id: string }, { id: string }>(
+const reviveFailed = statement.everywhere<{ buckets: readonly number[]; id: string }, { id: string }>(
   'work.retry_failed',
   `update work.jobs set run_at = now(), failures = 0
     where bucket = any($buckets::smallint[]) and id = $id and run_at = 'infinity' returning id`,
 )
 
-const removeFailed = statement<{ buckets: readonly number[]; id: string }, { id: string }>(
+const removeFailed = statement.everywhere<{ buckets: readonly number[]; id: string }, { id: string }>(
   'work.discard_failed',
   `delete from work.jobs where bucket = any($buckets::smallint[]) and id = $id and run_at = 'infinity' returning id`,
 )
@@ -73,7 +73,7 @@ export async function discardFailed(tx: Queryable, id: string): Promise<boolean>
   return (await tx.query(removeFailed, { buckets, id })).length > 0
 }
 
-const returnStray = statement<
+const returnStray = statement.everywhere<
   { buckets: readonly number[]; lanes: readonly string[]; places: readonly string[] },
   object
 >(

@@ -12,7 +12,7 @@ interface Waiting {
 }
 
 /** Those that a node has are found by when their leases end: no more than the nodes have in hand lie there. */
-const countWaiting = statement<
+const countWaiting = statement.tenant<
   Waiting & { keys: readonly string[]; underWay: readonly string[] },
   { key: string; waiting: number }
 >(
@@ -27,14 +27,14 @@ const countWaiting = statement<
     group by key`,
 )
 
-const hastenWaiting = statement<Waiting & { key: string }, object>(
+const hastenWaiting = statement.tenant<Waiting & { key: string }, object>(
   'work.hasten_waiting',
   `update work.jobs set run_at = now()
     where ${mine} and owner is null
       and lane = $lane and key = $key and run_at > now() and run_at < 'infinity'`,
 )
 
-const withdrawWaiting = statement<Waiting & { key: string; most: number }, { id: string }>(
+const withdrawWaiting = statement.tenant<Waiting & { key: string; most: number }, { id: string }>(
   'work.withdraw_waiting',
   `delete from work.jobs
     where bucket = $bucket and id in (

@@ -14,5 +14,8 @@ create table notes.notes (
   status      notes.status not null,
   cost        bigint not null,
   currency    text not null,
+  reference   text,
   primary key (bucket, account_id, environment, id)
 );
+-- A customer's own name for a note is used once.
+create unique index notes_reference on notes.notes (bucket, account_id, environment, reference) where reference is not null;

@@ -15,7 +15,7 @@ export interface CustomerRow {
 const columns = 'id, name, email, phone, created_at, updated_at'
 
 /** Makes a customer, or brings up to date the one with the same contact. */
-export const saveCustomer = statement<
+export const saveCustomer = statement.tenant<
   Tenant & {
     id: string
     contact: string | null
@@ -34,17 +34,17 @@ export const saveCustomer = statement<
    returning ${columns}`,
 )
 
-export const findCustomer = statement<Tenant & { id: string }, CustomerRow>(
+export const findCustomer = statement.tenant<Tenant & { id: string }, CustomerRow>(
   'billing.find_customer',
   `select ${columns} from billing.customers where ${mine} and id = $id`,
 )
 
-export const findCustomers = statement<Tenant & { ids: readonly string[] }, CustomerRow>(
+export const findCustomers = statement.tenant<Tenant & { ids: readonly string[] }, CustomerRow>(
   'billing.find_customers',
   `select ${columns} from billing.customers where ${mine} and id = any($ids::uuid[])`,
 )
 
-export const listCustomers = statement<
+export const listCustomers = statement.tenant<
   Tenant & { contact: string | null; after: string | null; descending: boolean; limit: number },
   CustomerRow
 >(
@@ -56,7 +56,7 @@ export const listCustomers = statement<
     limit $limit::int + 1`,
 )
 
-export const creditsOf = statement<
+export const creditsOf = statement.tenant<
   Tenant & { customers: readonly string[] },
   { customer_id: string; currency: string; balance: bigint }
 >(
@@ -66,13 +66,13 @@ export const creditsOf = statement<
 )
 
 /** What a customer has in hand, which nobody else changes until this transaction ends. */
-export const lockCredit = statement<Tenant & { customer: string; currency: string }, { balance: bigint }>(
+export const lockCredit = statement.tenant<Tenant & { customer: string; currency: string }, { balance: bigint }>(
   'billing.lock_credit',
   `select balance from billing.credits where ${mine} and customer_id = $customer and currency = $currency for update`,
 )
 
 /** None when the step was taken before. */
-export const insertCreditEntry = statement<
+export const insertCreditEntry = statement.tenant<
   Tenant & { source: string; step: string; customer: string; currency: string; amount: bigint; at: Date },
   { step: string }
 >(
@@ -84,7 +84,7 @@ export const insertCreditEntry = statement<
 )
 
 /** `given_back`: how much of it the customer has had as money since. */
-export const findCreditEntry = statement<
+export const findCreditEntry = statement.tenant<
   Tenant & { source: string; step: string },
   { amount: bigint; given_back: bigint }
 >(
@@ -92,13 +92,13 @@ export const findCreditEntry = statement<
   `select amount, given_back from billing.credit_entries where ${mine} and source_id = $source and step = $step`,
 )
 
-export const noteGivenBack = statement<Tenant & { source: string; step: string; amount: bigint }, object>(
+export const noteGivenBack = statement.tenant<Tenant & { source: string; step: string; amount: bigint }, object>(
   'billing.note_given_back',
   `update billing.credit_entries set given_back = given_back + $amount::bigint
     where ${mine} and source_id = $source and step = $step`,
 )
 
-export const moveCredit = statement<Tenant & { customer: string; currency: string; amount: bigint }, object>(
+export const moveCredit = statement.tenant<Tenant & { customer: string; currency: string; amount: bigint }, object>(
   'billing.move_credit',
   `insert into billing.credits as c (bucket, account_id, environment, customer_id, currency, balance)
    values ($bucket, $account, $environment, $customer, $currency, greatest($amount::bigint, 0))

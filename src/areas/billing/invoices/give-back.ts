@@ -60,7 +60,7 @@ export const giveBackJob: Job<App, typeof givingBack.payload> = {
     const { offset_ms } = await one(app.db.query(overpaymentOf, { account, environment }))
     const occasion = occasionNow(app.clock, tenant, offset_ms)
     try {
-      await app.db.tx((tx) => refundExcess(app, tx, occasion, invoice, payload.payment))
+      await app.db.tx(tenant, (tx) => refundExcess(app, tx, occasion, invoice, payload.payment))
     } catch (error) {
       if (!(error instanceof AppError)) throw error
       if (error.code === 'CONFLICT') return { kind: 'again', afterMs: 0 }

@@ -103,7 +103,7 @@ async function begin(
   how: InvoicePayment,
   before: (tx: Tx) => Promise<{ id: string } | null>,
 ): Promise<{ id: string; isNew: boolean }> {
-  return app.db.tx(async (tx) => {
+  return app.db.tx(tenant, async (tx) => {
     const locked = await maybe(tx.query(lockInvoice, { ...tenant, id: invoice.id }))
     if (!locked) throw nothingHere()
     const waiting = await before(tx)

@@ -26,7 +26,7 @@ export async function tellOverdue(app: App): Promise<void> {
 /** Looks again in the transaction that tells: by now it may be paid, or somebody else may have told. */
 async function tellOne(app: App, tenant: Tenant, id: string): Promise<void> {
   const { account, environment } = tenant
-  await app.db.tx(async (tx) => {
+  await app.db.tx(tenant, async (tx) => {
     const { offset_ms } = await one(tx.query(clockOffset, { account, environment }))
     const occasion = occasionNow(app.clock, tenant, offset_ms)
     const row = await maybe(tx.query(noteOverdue, { ...tenant, id, today: dayOf(new Date(occasion.nowMs)) }))

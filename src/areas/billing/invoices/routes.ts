@@ -10,7 +10,7 @@ import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import { askedMetadata, metadataQuery } from '../../../platform/metadata-filter.ts'
 import { pageOf, shownBounds, windowOf } from '../../../platform/page.ts'
-import { list, type Route, read, write } from '../../../platform/route.ts'
+import { list, type Route, read, write, writeAcross } from '../../../platform/route.ts'
 import { AmountIn, dayRangeQuery, listQuery } from '../../../platform/schema.ts'
 import {
   accepting,
@@ -269,7 +269,7 @@ const pay = write({
     query.wait === 0 ? passed(payment) : paymentRecordOf(await sendNow(app, caller, paymentUuid(payment.payment_id))),
 })
 
-const writeOffOne = write({
+const writeOffOne = writeAcross({
   method: 'POST',
   path: '/v1/operator/accounts/:account_id/invoices/:invoice_id/write-off',
   operation: 'operator.writeOffInvoice',

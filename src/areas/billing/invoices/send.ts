@@ -38,7 +38,7 @@ export async function deliverAndTell(
   const invoice = await one(app.db.query(findInvoice, { ...caller.tenant, id: invoiceUuid(id) }))
   if (dueOf(invoice) === 0n) return invoiceOf(app, invoice, caller.nowMs)
   await deliverInvoice(app, caller, invoice, to)
-  const sent = await app.db.tx((tx) => noteInvoiceSent(app, tx, caller, invoice))
+  const sent = await app.db.tx(caller.tenant, (tx) => noteInvoiceSent(app, tx, caller, invoice))
   return invoiceOf(app, sent, caller.nowMs)
 }
 

@@ -67,7 +67,7 @@ const columns = `bucket, account_id, environment, id, status, number, customer_i
   sent_at, paid_at, voided_at, created_at, updated_at`
 
 /** None when the reference was used before. */
-export const insertInvoice = statement<
+export const insertInvoice = statement.tenant<
   One & {
     customerId: string
     customer: string
@@ -101,32 +101,32 @@ export const insertInvoice = statement<
    returning ${columns}`,
 )
 
-export const findInvoice = statement<One, InvoiceRow>(
+export const findInvoice = statement.tenant<One, InvoiceRow>(
   'billing.find_invoice',
   `select ${columns} from billing.invoices where ${mine} and id = $id`,
 )
 
 /** The invoice, which nobody else changes until this transaction ends. */
-export const lockInvoice = statement<One, InvoiceRow>(
+export const lockInvoice = statement.tenant<One, InvoiceRow>(
   'billing.lock_invoice',
   `select ${columns} from billing.invoices where ${mine} and id = $id for update`,
 )
 
 /** An invoice and those that its customer's credit has paid for. The oldest is locked first, so that no two wait for each other. */
-export const lockInvoiceAndPaidByCredit = statement<One & { customer: string; currency: string }, InvoiceRow>(
+export const lockInvoiceAndPaidByCredit = statement.tenant<One & { customer: string; currency: string }, InvoiceRow>(
   'billing.lock_invoice_and_paid_by_credit',
   `select ${columns} from billing.invoices
     where ${mine} and customer_id = $customer and (id = $id or (currency = $currency and credit_applied > credit_refunded))
     order by id for update`,
 )
 
-export const findInvoiceReference = statement<Tenant & { reference: string }, { id: string; status: InvoiceStatus }>(
-  'billing.find_invoice_reference',
-  `select id, status from billing.invoices where ${mine} and reference = $reference`,
-)
+export const findInvoiceReference = statement.tenant<
+  Tenant & { reference: string },
+  { id: string; status: InvoiceStatus }
+>('billing.find_invoice_reference', `select id, status from billing.invoices where ${mine} and reference = $reference`)
 
 /** By the address that it can be paid at. */
-export const findInvoiceByToken = statement<
+export const findInvoiceByToken = statement.tenant<
   { bucket: number; token: Buffer },
   InvoiceRow & { clock_offset_ms: bigint; account_name: string; time_zone: string; is_suspended: boolean }
 >(
@@ -138,7 +138,7 @@ export const findInvoiceByToken = statement<
 )
 
 /** What the account said of what is paid too much, null where it said nothing; and its clock. */
-export const overpaymentOf = statement<
+export const overpaymentOf = statement.home<
   { account: string; environment: string },
   { wish: string | null; offset_ms: bigint }
 >(
@@ -158,7 +158,7 @@ export interface InvoiceFilter extends ShownBounds {
   overdueOn: string | null
 }
 
-export const listInvoices = statement<
+export const listInvoices = statement.tenant<
   Tenant & InvoiceFilter & { after: string | null; descending: boolean; limit: number },
   InvoiceRow
 >(
@@ -177,7 +177,7 @@ export const listInvoices = statement<
 )
 
 /** The next numbers of an account; gives the last of them. Whoever asks after this waits until this transaction ends. */
-export const nextNumbers = statement<Tenant & { count: number }, { last: bigint; pattern: string | null }>(
+export const nextNumbers = statement.tenant<Tenant & { count: number }, { last: bigint; pattern: string | null }>(
   'billing.next_numbers',
   `insert into billing.counters as c (bucket, account_id, environment, last)
    values ($bucket, $account, $environment, $count::int)
@@ -187,7 +187,10 @@ export const nextNumbers = statement<Tenant & { count: number }, { last: bigint;
 )
 
 /** Invoices that are open from the start, of one moment. `sequence` says whether they are told of as sent. */
-export const insertOpenInvoices = statement<Tenant & { invoices: string; dueDate: string; at: Date }, InvoiceRow>(
+export const insertOpenInvoices = statement.tenant<
+  Tenant & { invoices: string; dueDate: string; at: Date },
+  InvoiceRow
+>(
   'billing.insert_open_invoices',
   `insert into billing.invoices (bucket, account_id, environment, id, status, number, customer_id, customer, currency, items,
      tax_inclusive, subtotal, discount_total, tax_total, total, due_date, subscription_id, callback_url, metadata, token,
@@ -202,7 +205,7 @@ export const insertOpenInvoices = statement<Tenant & { invoices: string; dueDate
    returning ${columns}`,
 )
 
-export const openDraft = statement<One & { number: string; credit: bigint; at: Date }, InvoiceRow>(
+export const openDraft = statement.tenant<One & { number: string; credit: bigint; at: Date }, InvoiceRow>(
   'billing.open_draft',
   `update billing.invoices
       set status = 'open', number = $number, opened_at = $at, updated_at = $at, amount_paid = $credit::bigint,
@@ -212,7 +215,7 @@ export const openDraft = statement<One & { number: string; credit: bigint; at: D
 )
 
 /** Takes credit off an invoice that is open already; `closePaid` changes the status. */
-export const applyCredit = statement<One & { credit: bigint; at: Date }, InvoiceRow>(
+export const applyCredit = statement.tenant<One & { credit: bigint; at: Date }, InvoiceRow>(
   'billing.apply_credit',
   `update billing.invoices
       set amount_paid = amount_paid + $credit::bigint, credit_applied = credit_applied + $credit, updated_at = $at
@@ -221,7 +224,7 @@ export const applyCredit = statement<One & { credit: bigint; at: Date }, Invoice
 )
 
 /** Notes a payment and what of it counts towards the invoice, once; the status stays, and `closePaid` changes it. */
-export const addPayment = statement<
+export const addPayment = statement.tenant<
   One & { payment: string; applied: bigint; from: readonly InvoiceStatus[]; at: Date },
   InvoiceRow
 >(
@@ -233,7 +236,7 @@ export const addPayment = statement<
 )
 
 /** Money that was given back, and how much of it was credit: unless all of the invoice was paid, it is due again. */
-export const addRefund = statement<One & { amount: bigint; credit: bigint; at: Date }, InvoiceRow>(
+export const addRefund = statement.tenant<One & { amount: bigint; credit: bigint; at: Date }, InvoiceRow>(
   'billing.add_refund',
   `update billing.invoices
       set amount_refunded = amount_refunded + case when status = 'paid' then $amount::bigint else 0 end,
@@ -245,7 +248,7 @@ export const addRefund = statement<One & { amount: bigint; credit: bigint; at: D
 )
 
 /** None unless all of it is paid. */
-export const closePaid = statement<One & { at: Date }, InvoiceRow>(
+export const closePaid = statement.tenant<One & { at: Date }, InvoiceRow>(
   'billing.close_paid',
   `update billing.invoices set status = 'paid', paid_at = $at, updated_at = $at
     where ${mine} and id = $id and status in ('open', 'uncollectible') and amount_paid = total
@@ -253,7 +256,7 @@ export const closePaid = statement<One & { at: Date }, InvoiceRow>(
 )
 
 /** Credit that was applied is given back by whoever wins this. */
-export const voidUnpaid = statement<One & { reason: string | null; at: Date }, InvoiceRow>(
+export const voidUnpaid = statement.tenant<One & { reason: string | null; at: Date }, InvoiceRow>(
   'billing.void_unpaid',
   `update billing.invoices
       set status = 'void', voided_at = $at, updated_at = $at, void_reason = $reason, amount_paid = 0, credit_applied = 0
@@ -261,42 +264,45 @@ export const voidUnpaid = statement<One & { reason: string | null; at: Date }, I
    returning ${columns}`,
 )
 
-export const writeOff = statement<One & { at: Date }, InvoiceRow>(
+export const writeOff = statement.tenant<One & { at: Date }, InvoiceRow>(
   'billing.write_off',
   `update billing.invoices set status = 'uncollectible', updated_at = $at where ${mine} and id = $id and status = 'open'
    returning ${columns}`,
 )
 
-export const noteSent = statement<One & { at: Date }, InvoiceRow>(
+export const noteSent = statement.tenant<One & { at: Date }, InvoiceRow>(
   'billing.note_sent',
   `update billing.invoices set sent_at = $at, updated_at = $at where ${mine} and id = $id returning ${columns}`,
 )
 
 /** One more event is told of an invoice. */
-export const countTold = statement<One, { sequence: number }>(
+export const countTold = statement.tenant<One, { sequence: number }>(
   'billing.count_told',
   `update billing.invoices set sequence = sequence + 1 where ${mine} and id = $id returning sequence`,
 )
 
 /** The account's sandbox clock, as the distance from the real one. */
-export const clockOffset = statement<{ account: string; environment: Environment }, { offset_ms: bigint }>(
+export const clockOffset = statement.home<{ account: string; environment: Environment }, { offset_ms: bigint }>(
   'billing.clock_offset',
   'select accounts.clock_offset_ms($account::uuid, $environment::text) as offset_ms',
 )
 
 /** Whose name a text bears when a request names nobody. */
-export const defaultSender = statement<{ account: string }, { sender: string }>(
+export const defaultSender = statement.home<{ account: string }, { sender: string }>(
   'billing.default_sender',
   `select value #>> '{}' as sender from accounts.with_setting('default_sender') where account_id = $account`,
 )
 
-export const accountName = statement<{ account: string }, { name: string }>(
+export const accountName = statement.home<{ account: string }, { name: string }>(
   'billing.account_name',
   'select accounts.name_of($account::uuid) as name',
 )
 
 /** In which environment an account has an invoice. */
-export const environmentOf = statement<{ bucket: number; account: string; id: string }, { environment: Environment }>(
+export const environmentOf = statement.tenant<
+  { bucket: number; account: string; id: string },
+  { environment: Environment }
+>(
   'billing.environment_of_invoice',
   `select environment from billing.invoices
     where bucket = $bucket and account_id = $account and environment in ('test', 'live') and id = $id`,
@@ -306,7 +312,7 @@ export const environmentOf = statement<{ bucket: number; account: string; id: st
  * Invoices whose day is over and of which nobody was told, by the clock of their account. Beyond the real day only test
  * accounts may be, whose clocks can be moved.
  */
-export const newlyOverdue = statement<
+export const newlyOverdue = statement.everywhere<
   { buckets: readonly number[]; now: Date; limit: number },
   { bucket: number; account_id: string; environment: Environment; id: string }
 >(
@@ -320,7 +326,7 @@ export const newlyOverdue = statement<
 )
 
 /** None when it was told of, or paid, meanwhile. */
-export const noteOverdue = statement<One & { today: string }, InvoiceRow>(
+export const noteOverdue = statement.tenant<One & { today: string }, InvoiceRow>(
   'billing.note_overdue',
   `update billing.invoices set overdue_told = true
     where ${mine} and id = $id and status = 'open' and not overdue_told and due_date < $today::date

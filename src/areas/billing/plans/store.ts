@@ -26,7 +26,7 @@ const columns = `id, code, name, description, amount, currency, interval, interv
   setup_fee, active, metadata, created_at`
 
 /** None when the code was used before. */
-export const insertPlan = statement<
+export const insertPlan = statement.tenant<
   One & {
     code: string | null
     name: string
@@ -54,28 +54,28 @@ export const insertPlan = statement<
    returning ${columns}`,
 )
 
-export const findPlan = statement<One, PlanRow>(
+export const findPlan = statement.tenant<One, PlanRow>(
   'billing.find_plan',
   `select ${columns} from billing.plans where ${mine} and id = $id`,
 )
 
-export const findPlans = statement<Tenant & { ids: readonly string[] }, PlanRow>(
+export const findPlans = statement.tenant<Tenant & { ids: readonly string[] }, PlanRow>(
   'billing.find_plans',
   `select ${columns} from billing.plans where ${mine} and id = any($ids::uuid[])`,
 )
 
-export const findCode = statement<Tenant & { code: string }, { id: string; active: boolean }>(
+export const findCode = statement.tenant<Tenant & { code: string }, { id: string; active: boolean }>(
   'billing.find_plan_code',
   `select id, active from billing.plans where ${mine} and code = $code`,
 )
 
 /** The plan, which nobody else changes until this transaction ends. */
-export const lockPlan = statement<One, PlanRow>(
+export const lockPlan = statement.tenant<One, PlanRow>(
   'billing.lock_plan',
   `select ${columns} from billing.plans where ${mine} and id = $id for update`,
 )
 
-export const updatePlan = statement<
+export const updatePlan = statement.tenant<
   One & { name: string; description: string | null; active: boolean; metadata: string },
   PlanRow
 >(
@@ -85,7 +85,7 @@ export const updatePlan = statement<
    returning ${columns}`,
 )
 
-export const listPlans = statement<
+export const listPlans = statement.tenant<
   Tenant & {
     active: boolean | null
     currency: string | null

@@ -7,10 +7,10 @@ import type { App } from '../../../platform/app.ts'
 import { currencyOf } from '../../../platform/currencies.ts'
 import { isUnavailable, one, type Tx } from '../../../platform/db.ts'
 import { type Occasion, occasionNow } from '../../../platform/events.ts'
+import { Gatherer } from '../../../platform/gather.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import { suspendedMs } from '../../../platform/suspended.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import { Gathering } from '../../../platform/work/gathering.ts'
 import { addJobs, type Settlement, settleJobs } from '../../../platform/work/many.ts'
 import type { Job, NewJob, Outcome, Run } from '../../../platform/work.ts'
 import { type CustomerRow, creditsOf, findCustomers } from '../customers/store.ts'
@@ -52,13 +52,13 @@ export const renewJob: Job<App, typeof renewal.payload> = {
   async handle(app, run) {
     const { tenant } = run
     if (!tenant) throw new Error('a subscription belongs to an account')
-    return gatheringOf(app).join(`${tenant.account} ${tenant.environment}`, { tenant, run })
+    return gatheringOf(app).join({ tenant, run }, `${tenant.account} ${tenant.environment}`)
   },
 }
 
 const gatheringOf = onePerApp(
   (app) =>
-    new Gathering<Asked, Outcome>({
+    new Gatherer<Asked, Outcome>({
       most: mostAtOnce,
       atOnce: accountsAtOnce,
       run: async (asked) => {
@@ -76,10 +76,10 @@ const gatheringOf = onePerApp(
  */
 export async function renewMany(app: App, tenant: Tenant, runs: readonly Renewal[]): Promise<void> {
   try {
-    await app.db.tx((tx) => renewTogether(app, tx, tenant, runs))
+    await app.db.tx(tenant, (tx) => renewTogether(app, tx, tenant, runs))
   } catch (error) {
     if (isUnavailable(error)) throw error
-    if (runs.length === 1) return app.db.tx((tx) => handOver(app, tx, tenant, runs))
+    if (runs.length === 1) return app.db.tx(tenant, (tx) => handOver(app, tx, tenant, runs))
     const middle = runs.length >> 1
     await renewMany(app, tenant, runs.slice(0, middle))
     await renewMany(app, tenant, runs.slice(middle))

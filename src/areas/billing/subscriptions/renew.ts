@@ -51,7 +51,7 @@ export const renewAloneJob: Job<App, typeof renewalAlone.payload> = {
 
 /** Does one thing that is due. Gives in how many milliseconds to come back, or null when another job does. */
 export async function step(app: App, tenant: Tenant, id: string, at: number): Promise<number | null> {
-  return app.db.tx(async (tx) => {
+  return app.db.tx(tenant, async (tx) => {
     const { account, environment } = tenant
     const { offset_ms, is_suspended } = await one(tx.query(holdClock, { account, environment }))
     // A suspended account bills nobody; what fell due meanwhile is done when it is not suspended any more.

@@ -68,7 +68,7 @@ const columns = `id, status, plan_id, customer_id, customer, quantity, amount, c
   metadata, created_at`
 
 /** None when the reference was used before. */
-export const insertSubscription = statement<
+export const insertSubscription = statement.tenant<
   One & {
     status: SubscriptionStatus
     plan: string
@@ -111,24 +111,24 @@ export const insertSubscription = statement<
    returning ${columns}`,
 )
 
-export const findSubscription = statement<One, SubscriptionRow>(
+export const findSubscription = statement.tenant<One, SubscriptionRow>(
   'billing.find_subscription',
   `select ${columns} from billing.subscriptions where ${mine} and id = $id`,
 )
 
 /** The subscription, which nobody else changes until this transaction ends. */
-export const lockSubscription = statement<One, SubscriptionRow>(
+export const lockSubscription = statement.tenant<One, SubscriptionRow>(
   'billing.lock_subscription',
   `select ${columns} from billing.subscriptions where ${mine} and id = $id for update`,
 )
 
 /** Those of them that nobody else is busy with, which nobody else changes until this transaction ends. */
-export const lockSubscriptions = statement<Tenant & { ids: readonly string[] }, SubscriptionRow>(
+export const lockSubscriptions = statement.tenant<Tenant & { ids: readonly string[] }, SubscriptionRow>(
   'billing.lock_subscriptions',
   `select ${columns} from billing.subscriptions where ${mine} and id = any($ids::uuid[]) order by id for update skip locked`,
 )
 
-export const findSubscriptionReference = statement<
+export const findSubscriptionReference = statement.tenant<
   Tenant & { reference: string },
   { id: string; status: SubscriptionStatus }
 >(
@@ -136,7 +136,7 @@ export const findSubscriptionReference = statement<
   `select id, status from billing.subscriptions where ${mine} and reference = $reference`,
 )
 
-export const listSubscriptions = statement<
+export const listSubscriptions = statement.tenant<
   Tenant &
     ShownBounds & {
       status: string | null
@@ -163,7 +163,7 @@ export const listSubscriptions = statement<
 )
 
 /** Moves a subscription on from the status it was found in. */
-export const saveSubscription = statement<
+export const saveSubscription = statement.tenant<
   One & {
     from: SubscriptionStatus
     status: SubscriptionStatus
@@ -207,20 +207,23 @@ export const saveSubscription = statement<
 )
 
 /** The account's own notes on it, which nothing depends on. */
-export const noteSubscription = statement<One & { metadata: string; at: Date }, SubscriptionRow>(
+export const noteSubscription = statement.tenant<One & { metadata: string; at: Date }, SubscriptionRow>(
   'billing.note_subscription',
   `update billing.subscriptions set metadata = $metadata::jsonb, updated_at = $at where ${mine} and id = $id
    returning ${columns}`,
 )
 
 /** One more event is told of a subscription. */
-export const countToldOfSubscription = statement<One, { sequence: number }>(
+export const countToldOfSubscription = statement.tenant<One, { sequence: number }>(
   'billing.count_told_of_subscription',
   `update billing.subscriptions set sequence = sequence + 1 where ${mine} and id = $id returning sequence`,
 )
 
 /** None when somebody began the period before. */
-export const insertPeriod = statement<Tenant & { subscription: string; cycle: number; start: Date; end: Date }, object>(
+export const insertPeriod = statement.tenant<
+  Tenant & { subscription: string; cycle: number; start: Date; end: Date },
+  object
+>(
   'billing.insert_period',
   `insert into billing.periods (bucket, account_id, environment, subscription_id, cycle, starts_at, ends_at)
    values ($bucket, $account, $environment, $subscription, $cycle, $start, $end)
@@ -228,7 +231,7 @@ export const insertPeriod = statement<Tenant & { subscription: string; cycle: nu
 )
 
 /** Those of which nobody began the period before. */
-export const insertPeriods = statement<Tenant & { periods: string }, { subscription_id: string }>(
+export const insertPeriods = statement.tenant<Tenant & { periods: string }, { subscription_id: string }>(
   'billing.insert_periods',
   `insert into billing.periods (bucket, account_id, environment, subscription_id, cycle, starts_at, ends_at)
    select $bucket, $account, $environment, n.subscription_id, n.cycle, n.starts_at, n.ends_at
@@ -238,7 +241,7 @@ export const insertPeriods = statement<Tenant & { periods: string }, { subscript
 )
 
 /** Moves active subscriptions, whose rows are locked, into their next period. */
-export const advanceSubscriptions = statement<Tenant & { periods: string; at: Date }, { id: string }>(
+export const advanceSubscriptions = statement.tenant<Tenant & { periods: string; at: Date }, { id: string }>(
   'billing.advance_subscriptions',
   `update billing.subscriptions s
       set cycle = n.cycle, period_start = n.starts_at, period_end = n.ends_at, paid_from = n.starts_at,
@@ -252,7 +255,7 @@ export const advanceSubscriptions = statement<Tenant & { periods: string; at: Da
 
 const collectionColumns = 'invoice_id, renews, payment_id, failures, failed_at, try_at'
 
-export const insertCollection = statement<
+export const insertCollection = statement.tenant<
   Collecting & { renews: boolean; payment: string | null; tryAt: Date | null },
   object
 >(
@@ -261,7 +264,7 @@ export const insertCollection = statement<
    values ($bucket, $account, $environment, $subscription, $invoice, $renews, $payment, $tryAt)`,
 )
 
-export const insertCollections = statement<Tenant & { collections: string }, object>(
+export const insertCollections = statement.tenant<Tenant & { collections: string }, object>(
   'billing.insert_collections',
   `insert into billing.collections (bucket, account_id, environment, subscription_id, invoice_id, renews, try_at)
    select $bucket, $account, $environment, n.subscription_id, n.invoice_id, true, n.try_at
@@ -269,33 +272,33 @@ export const insertCollections = statement<Tenant & { collections: string }, obj
 )
 
 /** Which subscriptions have a bill that is to be asked for, sooner or later. */
-export const withCollections = statement<Tenant & { ids: readonly string[] }, { subscription_id: string }>(
+export const withCollections = statement.tenant<Tenant & { ids: readonly string[] }, { subscription_id: string }>(
   'billing.with_collections',
   `select distinct subscription_id from billing.collections
     where ${mine} and subscription_id = any($ids::uuid[]) and try_at is not null`,
 )
 
 /** What is tried next; nothing else of it can be due before. */
-export const nextCollection = statement<Tenant & { subscription: string }, CollectionRow>(
+export const nextCollection = statement.tenant<Tenant & { subscription: string }, CollectionRow>(
   'billing.next_collection',
   `select ${collectionColumns} from billing.collections
     where ${mine} and subscription_id = $subscription and try_at is not null order by try_at, invoice_id limit 1`,
 )
 
 /** The first bill of a subscription that is not complete before it is paid. */
-export const firstCollection = statement<Tenant & { subscription: string }, CollectionRow>(
+export const firstCollection = statement.tenant<Tenant & { subscription: string }, CollectionRow>(
   'billing.first_collection',
   `select ${collectionColumns} from billing.collections
     where ${mine} and subscription_id = $subscription order by invoice_id limit 1`,
 )
 
-export const findCollection = statement<Collecting, CollectionRow>(
+export const findCollection = statement.tenant<Collecting, CollectionRow>(
   'billing.find_collection',
   `select ${collectionColumns} from billing.collections
     where ${mine} and subscription_id = $subscription and invoice_id = $invoice`,
 )
 
-export const saveCollection = statement<
+export const saveCollection = statement.tenant<
   Collecting & { payment: string | null; failures: number; failedAt: Date | null; tryAt: Date | null },
   object
 >(
@@ -305,14 +308,14 @@ export const saveCollection = statement<
 )
 
 /** What is not being paid at this moment is tried as soon as it may be. */
-export const tryAgain = statement<Tenant & { subscription: string; at: Date }, object>(
+export const tryAgain = statement.tenant<Tenant & { subscription: string; at: Date }, object>(
   'billing.try_again',
   `update billing.collections set try_at = $at
     where ${mine} and subscription_id = $subscription and payment_id is null`,
 )
 
 /** The open bills of a subscription that are not being paid at this moment, which nobody else changes until this transaction ends. */
-export const lockBills = statement<Tenant & { subscription: string }, { id: string }>(
+export const lockBills = statement.tenant<Tenant & { subscription: string }, { id: string }>(
   'billing.lock_bills',
   `select id from billing.invoices
     where ${mine} and status = 'open'
@@ -322,7 +325,7 @@ export const lockBills = statement<Tenant & { subscription: string }, { id: stri
 )
 
 /** Those of them that nobody is being asked for lie with the customer from now on. */
-export const leaveBills = statement<
+export const leaveBills = statement.tenant<
   Tenant & { subscription: string; invoices: readonly string[] },
   { invoice_id: string }
 >(
@@ -332,25 +335,25 @@ export const leaveBills = statement<
    returning invoice_id`,
 )
 
-export const endCollection = statement<Collecting, CollectionRow>(
+export const endCollection = statement.tenant<Collecting, CollectionRow>(
   'billing.end_collection',
   `delete from billing.collections where ${mine} and subscription_id = $subscription and invoice_id = $invoice
    returning ${collectionColumns}`,
 )
 
-export const endCollections = statement<Tenant & { subscription: string }, { invoice_id: string }>(
+export const endCollections = statement.tenant<Tenant & { subscription: string }, { invoice_id: string }>(
   'billing.end_collections',
   `delete from billing.collections where ${mine} and subscription_id = $subscription returning invoice_id`,
 )
 
-export const countUnpaid = statement<Tenant & { subscription: string }, { unpaid: number; failed: number }>(
+export const countUnpaid = statement.tenant<Tenant & { subscription: string }, { unpaid: number; failed: number }>(
   'billing.count_unpaid',
   `select count(*)::int as unpaid, (count(*) filter (where failures > 0))::int as failed
      from billing.collections where ${mine} and subscription_id = $subscription`,
 )
 
 /** How far the account's clock was moved; nobody moves it before this transaction ends. */
-export const holdClock = statement<
+export const holdClock = statement.home<
   { account: string; environment: string },
   { offset_ms: bigint; is_suspended: boolean }
 >(
@@ -359,13 +362,13 @@ export const holdClock = statement<
           accounts.is_suspended($account) as is_suspended`,
 )
 
-export const timeZoneOf = statement<{ account: string }, { time_zone: string }>(
+export const timeZoneOf = statement.home<{ account: string }, { time_zone: string }>(
   'billing.time_zone_of',
   'select accounts.timezone_of($account::uuid) as time_zone',
 )
 
 /** What the account said of charges that fail; null where it said nothing. */
-export const dunningOf = statement<{ account: string }, { days: number[] | null; end: string | null }>(
+export const dunningOf = statement.home<{ account: string }, { days: number[] | null; end: string | null }>(
   'billing.dunning_of',
   `select (select s.value from accounts.with_setting('dunning_days') s where s.account_id = $account) as days,
           (select s.value #>> '{}' from accounts.with_setting('dunning_end') s where s.account_id = $account) as end`,

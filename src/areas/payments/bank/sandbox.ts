@@ -20,7 +20,7 @@ import { bankProvider } from './banks.ts'
 
 const counterMs = 10_000
 
-const findPaidInto = statement<Tenant & { number: string }, { id: string; currency: string }>(
+const findPaidInto = statement.tenant<Tenant & { number: string }, { id: string; currency: string }>(
   'payments.find_paid_into',
   `select id, currency from payments.payments
     where ${mine} and method = 'bank_transfer'

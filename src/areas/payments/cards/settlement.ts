@@ -16,7 +16,7 @@ import type { PaymentRow } from '../store.ts'
 /** Where it stands in the ledger meanwhile. */
 export const pendingAccount = 'pending'
 
-const insertSettlement = statement<
+const insertSettlement = statement.tenant<
   Tenant & { payment: string; purpose: string; amount: bigint; currency: string; dueAt: Date },
   object
 >(
@@ -25,14 +25,17 @@ const insertSettlement = statement<
    values ($bucket, $account, $environment, $payment, $purpose, $amount, $currency, $dueAt)`,
 )
 
-const takeSettlement = statement<Tenant & { payment: string }, { purpose: string; amount: bigint; currency: string }>(
+const takeSettlement = statement.tenant<
+  Tenant & { payment: string },
+  { purpose: string; amount: bigint; currency: string }
+>(
   'payments.take_settlement',
   `delete from payments.settlements
     where ${mine} and payment_id = $payment
    returning purpose, amount, currency`,
 )
 
-const sumSettlements = statement<Tenant, { currency: string; amount: bigint }>(
+const sumSettlements = statement.tenant<Tenant, { currency: string; amount: bigint }>(
   'payments.sum_settlements',
   `select currency, sum(amount)::bigint as amount from payments.settlements
     where ${mine} group by currency`,
@@ -68,7 +71,7 @@ export const settlementJob: Job<App, typeof Payload> = {
   retrySeconds: [1, 5, 30, 60, 300],
   async handle(app, { tenant, payload: { payment } }) {
     if (!tenant) throw new Error('a payment belongs to an account')
-    await app.db.tx(async (tx) => {
+    await app.db.tx(tenant, async (tx) => {
       const pending = await maybe(tx.query(takeSettlement, { ...tenant, payment }))
       if (!pending) return
       const { purpose, amount: micros } = pending

@@ -35,7 +35,7 @@ export interface TokenRow extends Kept {
 
 const kept = 'brand, last4, bin, exp_month, exp_year, fingerprint'
 
-export const insertCard = statement<
+export const insertCard = statement.tenant<
   OfPayment & {
     brand: string
     last4: string
@@ -58,26 +58,26 @@ export const insertCard = statement<
      $require3ds, $returnUrl, $chargedToken, $savedToken)`,
 )
 
-export const findCard = statement<OfPayment, CardRow>(
+export const findCard = statement.tenant<OfPayment, CardRow>(
   'payments.find_card',
   `select ${kept}, captures, require_3ds, return_url, charged_token, saved_token, challenge_url, capture_asked_at
      from payments.cards where ${mine} and payment_id = $payment`,
 )
 
-export const noteChallenge = statement<OfPayment & { url: string }, object>(
+export const noteChallenge = statement.tenant<OfPayment & { url: string }, object>(
   'payments.note_challenge',
   `update payments.cards set challenge_url = $url where ${mine} and payment_id = $payment`,
 )
 
 /** Whoever comes first decides; none for everybody else. */
-export const decideChallenge = statement<OfPayment & { at: Date }, { payment_id: string }>(
+export const decideChallenge = statement.tenant<OfPayment & { at: Date }, { payment_id: string }>(
   'payments.decide_challenge',
   `update payments.cards set decided_at = $at where ${mine} and payment_id = $payment and decided_at is null
    returning payment_id`,
 )
 
 /** Asks for a capture once; none for everybody else. */
-export const askCapture = statement<OfPayment & { at: Date }, { payment_id: string }>(
+export const askCapture = statement.tenant<OfPayment & { at: Date }, { payment_id: string }>(
   'payments.ask_capture',
   `update payments.cards set capture_asked_at = $at
     where ${mine} and payment_id = $payment and not captures and capture_asked_at is null
@@ -85,7 +85,7 @@ export const askCapture = statement<OfPayment & { at: Date }, { payment_id: stri
 )
 
 /** What is to be paid is what is captured of it. */
-export const amendAmount = statement<
+export const amendAmount = statement.tenant<
   OfPayment & { amount: bigint; fee: bigint; details: string; at: Date },
   { id: string }
 >(
@@ -96,7 +96,7 @@ export const amendAmount = statement<
 )
 
 /** Saves the card of a payment, if that was asked for and is not done. */
-export const saveCard = statement<OfPayment & { acquirerToken: string; at: Date }, object>(
+export const saveCard = statement.tenant<OfPayment & { acquirerToken: string; at: Date }, object>(
   'payments.save_card',
   `insert into payments.card_tokens (bucket, account_id, environment, id, acquirer_token, ${kept}, customer, created_at)
    select c.bucket, c.account_id, c.environment, c.saved_token, $acquirerToken, c.brand, c.last4, c.bin, c.exp_month,
@@ -111,12 +111,12 @@ export const saveCard = statement<OfPayment & { acquirerToken: string; at: Date 
 
 const tokenColumns = `id, acquirer_token, ${kept}, customer, created_at`
 
-export const findToken = statement<Tenant & { id: string }, TokenRow>(
+export const findToken = statement.tenant<Tenant & { id: string }, TokenRow>(
   'payments.find_card_token',
   `select ${tokenColumns} from payments.card_tokens where ${mine} and id = $id`,
 )
 
-export const listTokens = statement<
+export const listTokens = statement.tenant<
   Tenant & { customer: string | null; after: string | null; descending: boolean; limit: number },
   TokenRow
 >(
@@ -129,7 +129,7 @@ export const listTokens = statement<
 )
 
 /** Its payment does not save it again, whatever is heard of that later. */
-export const deleteToken = statement<Tenant & { id: string }, TokenRow>(
+export const deleteToken = statement.tenant<Tenant & { id: string }, TokenRow>(
   'payments.delete_card_token',
   `with unsaved as (update payments.cards set saved_token = null where ${mine} and saved_token = $id)
    delete from payments.card_tokens where ${mine} and id = $id returning ${tokenColumns}`,

@@ -40,7 +40,7 @@ export async function followDisputes(app: App, tenant: Tenant, attempt: AttemptR
   const found = await carrier?.disputes(attempt.id, marketOf(attempt).currency)
   if (found?.kind !== 'found') return false
   for (const told of found.disputes)
-    await app.db.tx(async (tx) => {
+    await app.db.tx(tenant, async (tx) => {
       const dispute = await applyDispute(app, tx, tenant, attempt, told)
       if (!dispute) return
       const delayMs = waitMs(app, tenant)

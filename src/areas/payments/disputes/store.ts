@@ -27,7 +27,7 @@ export interface DisputeRow {
 const columns = `id, payment_id, attempt_id, provider_id, status, amount, held, owed, currency, reason, polls, created_at,
   closed_at`
 
-export const insertDispute = statement<
+export const insertDispute = statement.tenant<
   One & {
     payment: string
     attempt: string
@@ -49,26 +49,29 @@ export const insertDispute = statement<
    returning ${columns}`,
 )
 
-export const findDispute = statement<One, DisputeRow>(
+export const findDispute = statement.tenant<One, DisputeRow>(
   'payments.find_dispute',
   `select ${columns} from payments.disputes where ${mine} and id = $id`,
 )
 
 /** By the name that the acquirer has for it. */
-export const findProvidersDispute = statement<Tenant & { payment: string; providerId: string }, DisputeRow>(
+export const findProvidersDispute = statement.tenant<Tenant & { payment: string; providerId: string }, DisputeRow>(
   'payments.find_providers_dispute',
   `select ${columns} from payments.disputes where ${mine} and payment_id = $payment and provider_id = $providerId`,
 )
 
 /** Of all disputes of a payment: one that is open counts before one that was lost, and that before one that was won. */
-export const statusOfDisputes = statement<Tenant & { payment: string }, { status: CardDispute['status'] }>(
+export const statusOfDisputes = statement.tenant<Tenant & { payment: string }, { status: CardDispute['status'] }>(
   'payments.status_of_disputes',
   `select status from payments.disputes where ${mine} and payment_id = $payment
     order by array_position(array['open', 'lost', 'won'], status) limit 1`,
 )
 
 /** What other disputes of a payment want, as long as they are open, and what those took that were lost. */
-export const claimedByOthers = statement<Tenant & { payment: string; id: string }, { open: bigint; lost: bigint }>(
+export const claimedByOthers = statement.tenant<
+  Tenant & { payment: string; id: string },
+  { open: bigint; lost: bigint }
+>(
   'payments.claimed_by_others',
   `select coalesce(sum(amount) filter (where status = 'open'), 0)::bigint as open,
           coalesce(sum(amount) filter (where status = 'lost'), 0)::bigint as lost
@@ -76,7 +79,7 @@ export const claimedByOthers = statement<Tenant & { payment: string; id: string 
 )
 
 /** What the payer has back of a payment: what was given back, and what was lost in disputes. */
-export const backWithPayer = statement<Tenant & { payment: string }, { amount: bigint }>(
+export const backWithPayer = statement.tenant<Tenant & { payment: string }, { amount: bigint }>(
   'payments.back_with_payer',
   `select coalesce(sum(amount), 0)::bigint as amount
      from (select amount from payments.refunds where ${mine} and payment_id = $payment and status = 'completed'
@@ -84,7 +87,7 @@ export const backWithPayer = statement<Tenant & { payment: string }, { amount: b
            select amount from payments.disputes where ${mine} and payment_id = $payment and status = 'lost') as parts`,
 )
 
-export const listDisputes = statement<
+export const listDisputes = statement.tenant<
   Tenant &
     ShownBounds & {
       status: string | null
@@ -107,14 +110,14 @@ export const listDisputes = statement<
 )
 
 /** None when somebody else has closed it. */
-export const closeDispute = statement<One & { status: string; owed: bigint; at: Date }, DisputeRow>(
+export const closeDispute = statement.tenant<One & { status: string; owed: bigint; at: Date }, DisputeRow>(
   'payments.close_dispute',
   `update payments.disputes set status = $status, owed = $owed, closed_at = $at, updated_at = $at
     where ${mine} and id = $id and status = 'open'
    returning ${columns}`,
 )
 
-export const countDisputePoll = statement<One, object>(
+export const countDisputePoll = statement.tenant<One, object>(
   'payments.count_dispute_poll',
   `update payments.disputes set polls = least(polls, 9999) + 1 where ${mine} and id = $id`,
 )

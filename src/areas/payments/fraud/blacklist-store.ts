@@ -30,7 +30,7 @@ type EntryArrays = {
 }
 
 /** Adds entries; those that are there already stay as they are, unless their time is over. Empty texts stand for nothing. */
-export const insertEntries = statement<Tenant & EntryArrays, { id: string }>(
+export const insertEntries = statement.tenant<Tenant & EntryArrays, { id: string }>(
   'payments.insert_blacklist',
   `insert into payments.blacklist as b (bucket, account_id, environment, ${entryColumns}, value)
    select $bucket, $account, $environment, e.id, e.type, e.shown, nullif(e.reason, ''), string_to_array(e.applies_to, ','),
@@ -44,7 +44,7 @@ export const insertEntries = statement<Tenant & EntryArrays, { id: string }>(
 )
 
 /** In the order in which they are asked for. */
-export const findEntries = statement<Tenant & { types: readonly string[]; values: readonly string[] }, EntryRow>(
+export const findEntries = statement.tenant<Tenant & { types: readonly string[]; values: readonly string[] }, EntryRow>(
   'payments.find_blacklist',
   `select ${entryColumns.replace(/(^|, )/g, '$1b.')}
      from unnest($types::text[], $values::text[]) with ordinality as c(type, value, n)
@@ -52,17 +52,17 @@ export const findEntries = statement<Tenant & { types: readonly string[]; values
     order by c.n`,
 )
 
-export const findEntry = statement<One, EntryRow>(
+export const findEntry = statement.tenant<One, EntryRow>(
   'payments.find_blacklist_entry',
   `select ${entryColumns} from payments.blacklist where ${mine} and id = $id`,
 )
 
-export const deleteEntry = statement<One, { id: string; type: string }>(
+export const deleteEntry = statement.tenant<One, { id: string; type: string }>(
   'payments.delete_blacklist_entry',
   `delete from payments.blacklist where ${mine} and id = $id returning id, type`,
 )
 
-export const listEntries = statement<
+export const listEntries = statement.tenant<
   Tenant & { type: string | null; after: string | null; descending: boolean; limit: number },
   EntryRow
 >(

@@ -121,6 +121,7 @@ function* inTurns(views: readonly View[]): Iterable<readonly View[]> {
 
 function lookAt(tx: Tx, views: readonly View[]): Promise<Looked[]> {
   return tx.query(look, {
+    buckets: views.map(({ looking }) => looking.tenant.bucket),
     items: encodeItems(
       lookColumns,
       views.map(({ looking }) => itemOf(looking)),
@@ -142,6 +143,7 @@ function lookAt(tx: Tx, views: readonly View[]): Promise<Looked[]> {
 export async function takeBack(tx: Tx, { looking, tallies }: Counted): Promise<void> {
   if (tallies.length === 0) return
   await tx.query(uncount, {
+    buckets: [looking.tenant.bucket],
     items: encodeItems(lookColumns, [itemOf(looking)]),
     tallies: encodeItems(
       tallyColumns,

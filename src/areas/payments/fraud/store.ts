@@ -10,7 +10,7 @@ import type { Action } from './decide.ts'
 import type { Direction } from './fields.ts'
 
 /** Makes the version of an account's rules grow, and keeps everybody else who changes them waiting. */
-export const touchPolicy = statement<
+export const touchPolicy = statement.tenant<
   Tenant & { rules: number; entries: number },
   { version: number; rules: number; entries: number }
 >(
@@ -23,7 +23,7 @@ export const touchPolicy = statement<
 )
 
 /** As many rows as there were: `version` 0 is an account that has never set anything. */
-export const readPolicy = statement<Tenant, { version: number; entries: number }>(
+export const readPolicy = statement.tenant<Tenant, { version: number; entries: number }>(
   'payments.read_fraud_policy',
   `select version, entries from payments.fraud_policies where ${mine}`,
 )
@@ -47,7 +47,7 @@ export interface RuleRow {
 const ruleColumns = `id, name, description, action, match, conditions, applies_to, score, priority, enabled, dry_run, created_at,
   updated_at`
 
-export const rulesInForce = statement<Tenant, RuleRow>(
+export const rulesInForce = statement.tenant<Tenant, RuleRow>(
   'payments.fraud_rules_in_force',
   `select ${ruleColumns} from payments.fraud_rules where ${mine} and enabled order by priority, id`,
 )
@@ -66,7 +66,7 @@ type RuleParameters = One & {
   at: Date
 }
 
-export const insertRule = statement<RuleParameters, RuleRow>(
+export const insertRule = statement.tenant<RuleParameters, RuleRow>(
   'payments.insert_fraud_rule',
   `insert into payments.fraud_rules (bucket, account_id, environment, ${ruleColumns})
    values ($bucket, $account, $environment, $id, $name, $description, $action, $match, $conditions::jsonb, $appliesTo::text[],
@@ -74,7 +74,7 @@ export const insertRule = statement<RuleParameters, RuleRow>(
    returning ${ruleColumns}`,
 )
 
-export const updateRule = statement<RuleParameters, RuleRow>(
+export const updateRule = statement.tenant<RuleParameters, RuleRow>(
   'payments.update_fraud_rule',
   `update payments.fraud_rules
       set name = $name, description = $description, action = $action, match = $match, conditions = $conditions::jsonb,
@@ -84,22 +84,25 @@ export const updateRule = statement<RuleParameters, RuleRow>(
    returning ${ruleColumns}`,
 )
 
-export const findRule = statement<One, RuleRow>(
+export const findRule = statement.tenant<One, RuleRow>(
   'payments.find_fraud_rule',
   `select ${ruleColumns} from payments.fraud_rules where ${mine} and id = $id`,
 )
 
-export const lockRule = statement<One, RuleRow>(
+export const lockRule = statement.tenant<One, RuleRow>(
   'payments.lock_fraud_rule',
   `select ${ruleColumns} from payments.fraud_rules where ${mine} and id = $id for update`,
 )
 
-export const deleteRule = statement<One, { id: string }>(
+export const deleteRule = statement.tenant<One, { id: string }>(
   'payments.delete_fraud_rule',
   `delete from payments.fraud_rules where ${mine} and id = $id returning id`,
 )
 
-export const listRules = statement<Tenant & { after: string | null; descending: boolean; limit: number }, RuleRow>(
+export const listRules = statement.tenant<
+  Tenant & { after: string | null; descending: boolean; limit: number },
+  RuleRow
+>(
   'payments.list_fraud_rules',
   `select ${ruleColumns} from payments.fraud_rules
     where ${mine} and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
@@ -108,7 +111,7 @@ export const listRules = statement<Tenant & { after: string | null; descending: 
 )
 
 /** How often rules matched since: of the latest checks, as many as are looked at. Questions in advance are no hits. */
-export const countHits = statement<
+export const countHits = statement.tenant<
   Tenant & { rules: readonly string[]; from: string; since: Date; most: number },
   { rule: string; hits: number }
 >(
@@ -162,7 +165,10 @@ export const tallyColumns = {
 export const placeColumns = { n: 'int', type: 'text', value: 'text' } as const
 
 /** Counts what is to be counted now and reads the rest, of each one row. */
-export const look = statement<{ items: Buffer; tallies: Buffer; places: Buffer }, Looked>(
+export const look = statement.tenant<
+  { buckets: readonly number[]; items: Buffer; tallies: Buffer; places: Buffer },
+  Looked
+>(
   'payments.look_for_fraud',
   `select version, first_at, totals, hits
      from payments.look_for_fraud_together($items::payments.look_item[], $tallies::payments.look_tally[],
@@ -170,13 +176,13 @@ export const look = statement<{ items: Buffer; tallies: Buffer; places: Buffer }
 )
 
 /** Takes back what was counted in this transaction. */
-export const uncount = statement<{ items: Buffer; tallies: Buffer }, object>(
+export const uncount = statement.tenant<{ buckets: readonly number[]; items: Buffer; tallies: Buffer }, object>(
   'payments.uncount',
   'select payments.uncount($items::payments.look_item[], $tallies::payments.look_tally[])',
 )
 
 /** What 95 of 100 of the latest amounts stayed below, where there are enough to say so. */
-export const usualAmounts = statement<
+export const usualAmounts = statement.tenant<
   Tenant & { most: number; least: number },
   { direction: Direction; currency: string; amount: bigint }
 >(
@@ -203,7 +209,7 @@ interface Inputs {
   listed: string[]
 }
 
-export const insertCheck = statement<
+export const insertCheck = statement.tenant<
   One & {
     direction: string
     enforced: boolean
@@ -226,13 +232,13 @@ export const insertCheck = statement<
      $inputs::jsonb, $matched::uuid[], $payer, $watched::jsonb, $at)`,
 )
 
-export const findCheck = statement<One, CheckRow>(
+export const findCheck = statement.tenant<One, CheckRow>(
   'payments.find_risk_check',
   `select id, direction, decision, inputs from payments.risk_checks where ${mine} and id = $id`,
 )
 
 /** Checks of a time, a page of them, oldest first. */
-export const checksBetween = statement<
+export const checksBetween = statement.tenant<
   Tenant & ShownBounds & { after: string; directions: readonly string[]; limit: number },
   CheckRow
 >(
@@ -244,7 +250,7 @@ export const checksBetween = statement<
 )
 
 /** Counts what became of payments or payouts, as their checks say it should be. */
-export const countFates = statement<
+export const countFates = statement.tenant<
   Tenant & { ids: readonly string[]; status: string; at: Date; realAt: Date },
   object
 >(
@@ -256,7 +262,10 @@ export const countFates = statement<
 )
 
 /** Forgets what no window reaches any more, a part at a time. */
-export const forgetVelocity = statement<{ buckets: readonly number[]; before: Date; most: number }, { gone: number }>(
+export const forgetVelocity = statement.everywhere<
+  { buckets: readonly number[]; before: Date; most: number },
+  { gone: number }
+>(
   'payments.forget_velocity',
   `with old as (
      select bucket, account_id, environment, tally, step, start, item from payments.velocity

@@ -29,7 +29,7 @@ const batchColumns = `id, status, currency, total_count, accepted_count, complet
   open_count, total_amount, total_fee, reference, description, metadata, callback_url, sequence, request_id, created_at`
 
 /** None when the reference was used before. One of which nothing was accepted is over at once. */
-export const insertBatch = statement<
+export const insertBatch = statement.tenant<
   One & {
     currency: string
     total: number
@@ -57,17 +57,20 @@ export const insertBatch = statement<
    returning ${batchColumns}`,
 )
 
-export const findBatch = statement<One, BatchRow>(
+export const findBatch = statement.tenant<One, BatchRow>(
   'payments.find_payout_batch',
   `select ${batchColumns} from payments.payout_batches where ${mine} and id = $id`,
 )
 
-export const findBatchReference = statement<Tenant & { reference: string }, { id: string; status: BatchRow['status'] }>(
+export const findBatchReference = statement.tenant<
+  Tenant & { reference: string },
+  { id: string; status: BatchRow['status'] }
+>(
   'payments.find_payout_batch_reference',
   `select id, status from payments.payout_batches where ${mine} and reference = $reference`,
 )
 
-export const insertRefusals = statement<
+export const insertRefusals = statement.tenant<
   Tenant & { batch: string; indexes: readonly number[]; codes: readonly string[]; details: readonly string[] },
   object
 >(
@@ -78,7 +81,7 @@ export const insertRefusals = statement<
 )
 
 /** One of a batch is over, or was taken back after it; gives the batch as it is then. */
-export const countInBatch = statement<
+export const countInBatch = statement.tenant<
   One & { completed: number; failed: number; cancelled: number; at: Date },
   BatchRow
 >(
@@ -109,7 +112,7 @@ export interface BatchItem {
 }
 
 /** The items of a batch in their order, accepted or not. */
-export const listItems = statement<One & { after: number; limit: number }, BatchItem>(
+export const listItems = statement.tenant<One & { after: number; limit: number }, BatchItem>(
   'payments.list_payout_items',
   `select * from (
      (select batch_index as index, id, status, amount, reference, failure_reason, null::text as code, null::text as details
@@ -126,7 +129,10 @@ export const listItems = statement<One & { after: number; limit: number }, Batch
  * Takes the next payouts of a batch that no job looks after; whoever took them makes the jobs in the same transaction. One
  * that is locked is waited for: the last who takes some must leave none behind.
  */
-export const takeUnqueued = statement<Tenant & { batch: string; limit: number }, Pick<PayoutRow, 'id' | 'status'>>(
+export const takeUnqueued = statement.tenant<
+  Tenant & { batch: string; limit: number },
+  Pick<PayoutRow, 'id' | 'status'>
+>(
   'payments.take_unqueued_payouts',
   `with next as materialized (
      select n.id from payments.payouts n
@@ -138,7 +144,7 @@ export const takeUnqueued = statement<Tenant & { batch: string; limit: number },
 )
 
 /** Withdraws some of a batch that wait for their time or for a person; gives which, and what was held for them. */
-export const cancelOfBatch = statement<
+export const cancelOfBatch = statement.tenant<
   One & { at: Date; realAt: Date; limit: number },
   { ids: string[]; held: bigint }
 >(

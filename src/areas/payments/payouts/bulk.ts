@@ -234,7 +234,7 @@ export const spreadJob: Job<App, typeof Spread> = {
   retrySeconds: [1, 5, 30, 60, 300],
   async handle(app, { tenant, payload: { batch } }) {
     if (!tenant) throw new Error('a batch belongs to an account')
-    const taken = await app.db.tx(async (tx) => {
+    const taken = await app.db.tx(tenant, async (tx) => {
       const rows = await tx.query(takeUnqueued, { ...tenant, batch, limit: chunkSize })
       const isDue = ({ status }: (typeof rows)[number]): boolean => status === 'processing'
       const due = rows.filter(isDue).map(({ id }) => id)

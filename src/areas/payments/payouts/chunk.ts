@@ -98,7 +98,7 @@ async function handOver(app: App, tenant: Tenant, rows: readonly PayoutRow[], de
   const jobs = rows.map(({ id }) =>
     app.work.prepare(batchedPayoutJob, tenant, { payout: id, inline: false }, { delayMs }),
   )
-  await app.db.tx(async (tx) => {
+  await app.db.tx(tenant, async (tx) => {
     await addJobs(tx, jobs)
     if (delayMs === 0) for (const job of jobs) tx.afterCommit(() => app.work.begin(job))
   })

@@ -92,13 +92,13 @@ function itemOf({ assessment, check }: Weighed) {
 
 /** Judges one of a batch, once; gives it as it is then. */
 export async function judgeOfBatch(app: App, tenant: Tenant, id: string): Promise<PayoutRow> {
-  return one(app.db.tx((tx) => judgeLocked(app, tx, tenant, [id])))
+  return one(app.db.tx(tenant, (tx) => judgeLocked(app, tx, tenant, [id])))
 }
 
 /** The same for some of a batch. Where they fail together, or have to wait for somebody, each is judged by itself. */
 export async function judgeTogether(app: App, tenant: Tenant, ids: readonly string[]): Promise<readonly PayoutRow[]> {
   try {
-    return await app.db.tx((tx) => judgeLocked(app, tx, tenant, ids), { lockTimeoutMs })
+    return await app.db.tx(tenant, (tx) => judgeLocked(app, tx, tenant, ids), { lockTimeoutMs })
   } catch (error) {
     app.log.warn({ error, payouts: ids.length }, 'payouts are judged one by one')
     const judged: PayoutRow[] = []

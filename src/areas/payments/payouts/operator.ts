@@ -7,7 +7,7 @@ import { buckets, idOf, uuidOf } from '../../../kernel/ids.ts'
 import { record } from '../../../platform/audit.ts'
 import { maybe } from '../../../platform/db.ts'
 import { pageOf, windowOf } from '../../../platform/page.ts'
-import { list, type Route, write } from '../../../platform/route.ts'
+import { list, type Route, writeAcross } from '../../../platform/route.ts'
 import { listQuery, OneOf } from '../../../platform/schema.ts'
 import { tenantOf } from '../../../platform/tenant.ts'
 import { payoutStatus } from '../events.ts'
@@ -35,7 +35,7 @@ const listRoute = list({
   },
 })
 
-const settleRoute = write({
+const settleRoute = writeAcross({
   method: 'POST',
   path: '/v1/operator/payments/payouts/:payout_id/settle',
   operation: 'operator.settlePayout',

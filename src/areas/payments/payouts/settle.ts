@@ -34,7 +34,7 @@ const mostAtOnce = 1_000
 
 /** Applies what the provider says of a payout; gives it as it is then. */
 export function settle(app: App, tenant: Tenant, id: string, verdict: OutgoingVerdict): Promise<PayoutRow> {
-  return app.db.tx((tx) => settleIn(app, tx, tenant, id, verdict))
+  return app.db.tx(tenant, (tx) => settleIn(app, tx, tenant, id, verdict))
 }
 
 async function settleIn(app: App, tx: Tx, tenant: Tenant, id: string, verdict: OutgoingVerdict): Promise<PayoutRow> {
@@ -151,7 +151,7 @@ export async function cancelMany(app: App, tx: Tx, occasion: Occasion, batch: st
 
 /** Lets a payout go whose time has come. */
 export async function begin(app: App, tenant: Tenant, id: string): Promise<PayoutRow> {
-  return app.db.tx(async (tx) => {
+  return app.db.tx(tenant, async (tx) => {
     const payout = await one(tx.query(lockPayout, { ...tenant, id }))
     return payout.in_review ? payout : moved(app, tx, payout, { from: ['pending'], to: 'processing' })
   })

@@ -91,7 +91,7 @@ export interface NewPayout {
 }
 
 /** Stores payouts in one currency; those whose reference was used before are left out. */
-export const insertPayouts = statement<
+export const insertPayouts = statement.tenant<
   Tenant & { batch: string | null; currency: string; items: string; requestId: string | null; at: Date; realAt: Date },
   PayoutRow
 >(
@@ -109,18 +109,18 @@ export const insertPayouts = statement<
    returning ${columns}`,
 )
 
-export const findPayout = statement<One, PayoutRow>(
+export const findPayout = statement.tenant<One, PayoutRow>(
   'payments.find_payout',
   `select ${columns} from payments.payouts where ${mine} and id = $id`,
 )
 
 /** The payout, which nobody else changes until this transaction ends. */
-export const lockPayout = statement<One, PayoutRow>(
+export const lockPayout = statement.tenant<One, PayoutRow>(
   'payments.lock_payout',
   `select ${columns} from payments.payouts where ${mine} and id = $id for update`,
 )
 
-export const findPayouts = statement<
+export const findPayouts = statement.tenant<
   Tenant & { ids: readonly string[] },
   Pick<PayoutRow, 'id' | 'reference' | 'description' | 'metadata'>
 >(
@@ -129,7 +129,7 @@ export const findPayouts = statement<
 )
 
 /** Which of the references were used before, and for what. */
-export const findPayoutReferences = statement<
+export const findPayoutReferences = statement.tenant<
   Tenant & { references: readonly string[] },
   { id: string; status: PayoutStatus; reference: string }
 >(
@@ -157,13 +157,16 @@ const listing = (only: string) => `select ${columns} from payments.payouts
     order by case when $descending then id end desc, id
     limit $limit::int + 1`
 
-export const listPayouts = statement<Listed, PayoutRow>('payments.list_payouts', listing(''))
+export const listPayouts = statement.tenant<Listed, PayoutRow>('payments.list_payouts', listing(''))
 
 /** A statement of its own, so that the few that wait are found by their own index. */
-export const listInReview = statement<Listed, PayoutRow>('payments.list_payouts_in_review', listing('and in_review'))
+export const listInReview = statement.tenant<Listed, PayoutRow>(
+  'payments.list_payouts_in_review',
+  listing('and in_review'),
+)
 
 /** Moves a payout on, if it is in one of the states it may leave. */
-export const movePayout = statement<
+export const movePayout = statement.tenant<
   One & {
     from: readonly PayoutStatus[]
     to: PayoutStatus
@@ -190,7 +193,7 @@ export const movePayout = statement<
 )
 
 /** Takes what was paid and the fee, if there is one, out of the hold. */
-export const captureShare = statement<
+export const captureShare = statement.tenant<
   Tenant & {
     source: string
     step: string
@@ -213,7 +216,7 @@ export const captureShare = statement<
 )
 
 /** Whoever gets it back sends a payout that nobody sent yet, with this account. */
-export const beginSending = statement<One & { sentBy: string | null; at: Date }, PayoutRow>(
+export const beginSending = statement.tenant<One & { sentBy: string | null; at: Date }, PayoutRow>(
   'payments.begin_payout',
   `update payments.payouts set state = 'sending', sent_by = $sentBy, touched_at = $at, missed_at = null, lost = false
     where ${mine} and id = $id and status = 'processing' and state = 'planned'
@@ -221,7 +224,7 @@ export const beginSending = statement<One & { sentBy: string | null; at: Date },
 )
 
 /** Moves the request for a payout on; none when somebody else did. */
-export const moveState = statement<
+export const moveState = statement.tenant<
   One & { from: readonly AttemptState[]; to: AttemptState; tries: number; at: Date },
   PayoutRow
 >(
@@ -234,20 +237,20 @@ export const moveState = statement<
 )
 
 /** The provider has never heard of it; lost it is when that was so a while before. */
-export const noteMissing = statement<One & { before: Date; at: Date }, object>(
+export const noteMissing = statement.tenant<One & { before: Date; at: Date }, object>(
   'payments.note_missing_payout',
   `update payments.payouts set lost = lost or coalesce(missed_at <= $before, false), missed_at = coalesce(missed_at, $at)
     where ${mine} and id = $id and state = 'unknown'`,
 )
 
 /** What a call said that is not confirmed yet. */
-export const noteRefusal = statement<One & { reason: string }, object>(
+export const noteRefusal = statement.tenant<One & { reason: string }, object>(
   'payments.note_payout_refusal',
   `update payments.payouts set refusal = $reason where ${mine} and id = $id and status = 'processing'`,
 )
 
 /** Nobody will be asked any more: a person has to find out. */
-export const markOverdue = statement<One & { at: Date }, { id: string }>(
+export const markOverdue = statement.tenant<One & { at: Date }, { id: string }>(
   'payments.mark_payout_overdue',
   `update payments.payouts set overdue_at = $at
     where ${mine} and id = $id and status = 'processing' and overdue_at is null
@@ -255,13 +258,13 @@ export const markOverdue = statement<One & { at: Date }, { id: string }>(
 )
 
 /** The provider contradicts itself, or us: a person has to find out, whatever the payout is. */
-export const markDoubtful = statement<One & { at: Date }, object>(
+export const markDoubtful = statement.tenant<One & { at: Date }, object>(
   'payments.mark_payout_doubtful',
   `update payments.payouts set overdue_at = coalesce(overdue_at, $at) where ${mine} and id = $id`,
 )
 
 /** A person has looked at it, and the books are right. */
-export const clearOverdue = statement<One, PayoutRow>(
+export const clearOverdue = statement.tenant<One, PayoutRow>(
   'payments.clear_payout_overdue',
   `update payments.payouts set overdue_at = null where ${mine} and id = $id returning ${columns}`,
 )
@@ -269,7 +272,7 @@ export const clearOverdue = statement<One, PayoutRow>(
 const every = 'bucket = any($buckets::smallint[])'
 
 /** Those that a person has to find out about, of every account, oldest first. */
-export const listOverdue = statement<
+export const listOverdue = statement.everywhere<
   { buckets: readonly number[]; after: string | null; limit: number },
   PayoutRow & { overdue_at: Date }
 >(
@@ -279,13 +282,13 @@ export const listOverdue = statement<
     order by id limit $limit::int + 1`,
 )
 
-export const findOverdue = statement<{ buckets: readonly number[]; id: string }, PayoutRow>(
+export const findOverdue = statement.everywhere<{ buckets: readonly number[]; id: string }, PayoutRow>(
   'payments.find_overdue_payout',
   `select ${columns} from payments.payouts where ${every} and id = $id and overdue_at is not null`,
 )
 
 /** Lets a payout go that waited for a person; none when it did not. One whose time has not come waits for that. */
-export const endReview = statement<One & { at: Date; realAt: Date }, PayoutRow>(
+export const endReview = statement.tenant<One & { at: Date; realAt: Date }, PayoutRow>(
   'payments.end_payout_review',
   `update payments.payouts
       set in_review = false, status = case when due_at <= $at then 'processing' else status end, updated_at = $at,

@@ -8,18 +8,18 @@ import { columns, type PayoutRow } from './store.ts'
 
 type Many = Tenant & { ids: readonly string[] }
 
-export const findMany = statement<Many, PayoutRow>(
+export const findMany = statement.tenant<Many, PayoutRow>(
   'payments.find_payouts_together',
   `select ${columns} from payments.payouts where ${mine} and id = any($ids::uuid[]) order by id`,
 )
 
-export const lockMany = statement<Many, PayoutRow>(
+export const lockMany = statement.tenant<Many, PayoutRow>(
   'payments.lock_payouts_together',
   `select ${columns} from payments.payouts where ${mine} and id = any($ids::uuid[]) order by id for update`,
 )
 
 /** Moves the requests for payouts on; gives those that nobody else moved before. `sentBy`: of each that is to be sent. */
-export const moveStates = statement<
+export const moveStates = statement.tenant<
   Many & { from: AttemptState; to: AttemptState; sentBy: readonly string[]; at: Date },
   PayoutRow
 >(
@@ -38,7 +38,7 @@ export const moveStates = statement<
 )
 
 /** Completes payouts that are locked; gives those that were still under way. */
-export const completeMany = statement<Many & { receipts: readonly string[]; at: Date; realAt: Date }, PayoutRow>(
+export const completeMany = statement.tenant<Many & { receipts: readonly string[]; at: Date; realAt: Date }, PayoutRow>(
   'payments.complete_payouts',
   `update payments.payouts
       set status = 'completed', failure_reason = null, sequence = sequence + 1, updated_at = $at, completed_at = $at,
@@ -50,7 +50,7 @@ export const completeMany = statement<Many & { receipts: readonly string[]; at: 
 )
 
 /** Takes what was paid, and the fees, out of the hold that they share. */
-export const captureShares = statement<
+export const captureShares = statement.tenant<
   Tenant & {
     source: string
     step: string
@@ -84,7 +84,7 @@ export const judgedColumns = {
 } as const
 
 /** Stores what was found when payouts that are locked were judged, and what it rests on; those to be looked at wait. */
-export const noteRisks = statement<Tenant & { items: Buffer; at: Date; realAt: Date }, PayoutRow>(
+export const noteRisks = statement.tenant<Tenant & { items: Buffer; at: Date; realAt: Date }, PayoutRow>(
   'payments.note_payout_risks',
   `with judged as materialized (select * from unnest($items::payments.judged_item[])),
    checked as (

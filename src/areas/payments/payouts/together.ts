@@ -4,6 +4,7 @@
 import { idOf, newUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { one, type Tx } from '../../../platform/db.ts'
+import { Gatherer } from '../../../platform/gather.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { payoutEvents } from '../events.ts'
@@ -16,66 +17,66 @@ import { captureShares, completeMany, lockMany } from './together-store.ts'
 
 /** So many are settled by one transaction. */
 const mostTogether = 128
+/** So many batches of payouts are settled side by side, each by one transaction. */
+const batchesAtOnce = 16
 
 type Paid = OutgoingVerdict & { kind: 'paid' }
 
 interface Said {
-  payout: PayoutRow
-  verdict: Paid
-  resolve(after: PayoutRow): void
-  reject(error: unknown): void
+  readonly tenant: Tenant
+  readonly batch: string
+  readonly payout: PayoutRow
+  readonly verdict: Paid
 }
 
-/** Of each batch that is being settled: what was said meanwhile. */
-const waitingOf = onePerApp(() => new Map<string, Said[]>())
+/** Not awaited by the others: one that cannot be settled fails by itself. */
+interface Settled {
+  readonly after: Promise<PayoutRow>
+}
+
+/** Each batch in its own order; what is said of it while a transaction runs goes into the next one. */
+const gathererOf = onePerApp((app) => {
+  const run = (some: readonly Said[]) => settleSome(app, some)
+  return new Gatherer<Said, Settled>({ most: mostTogether, atOnce: batchesAtOnce, run })
+})
 
 /** Applies what the provider says of a payout; gives it as it is then. */
-export function settleOne(app: App, tenant: Tenant, payout: PayoutRow, verdict: OutgoingVerdict): Promise<PayoutRow> {
+export async function settleOne(
+  app: App,
+  tenant: Tenant,
+  payout: PayoutRow,
+  verdict: OutgoingVerdict,
+): Promise<PayoutRow> {
   const { id, batch_id: batch, amount } = payout
   const isSimple = verdict.kind === 'paid' && (verdict.micros === null || verdict.micros === amount)
   if (batch === null || !isSimple) return settle(app, tenant, id, verdict)
-  return new Promise((resolve, reject) => {
-    const waiting = waitingOf(app)
-    const said = { payout, verdict, resolve, reject }
-    const others = waiting.get(batch)
-    if (others) return void others.push(said)
-    waiting.set(batch, [said])
-    void settleWaiting(app, tenant, batch, waiting)
-  })
-}
-
-async function settleWaiting(app: App, tenant: Tenant, batch: string, waiting: Map<string, Said[]>): Promise<void> {
-  for (;;) {
-    const all = waiting.get(batch) ?? []
-    const some = all.splice(0, mostTogether)
-    if (some.length === 0) return void waiting.delete(batch)
-    await settleSome(app, tenant, batch, some)
-  }
+  return (await gathererOf(app).join({ tenant, batch, payout, verdict }, batch)).after
 }
 
 /** One that cannot be settled with the others must not keep them from it: then each goes alone. */
-async function settleSome(app: App, tenant: Tenant, batch: string, some: readonly Said[]): Promise<void> {
+async function settleSome(app: App, some: readonly Said[]): Promise<Settled[]> {
   const after = await app.db
-    .tx((tx) => complete(app, tx, tenant, batch, some))
+    .tx(some[0]?.tenant ?? { bucket: -1 }, (tx) => complete(app, tx, some))
     .catch((error) => {
       if (some.length > 1) app.log.warn({ error, payouts: some.length }, 'payouts are settled one by one')
       return null
     })
-  for (const { payout, verdict, resolve, reject } of some) {
+  const settled: Settled[] = []
+  for (const { tenant, payout, verdict } of some) {
     const completed = after?.get(payout.id)
-    if (completed) resolve(completed)
-    else await settle(app, tenant, payout.id, verdict).then(resolve, reject)
+    const result = completed ? Promise.resolve(completed) : settle(app, tenant, payout.id, verdict)
+    // Whoever asked hears of it; the next one does not begin before it is over.
+    await result.catch(() => undefined)
+    settled.push({ after: result })
   }
+  return settled
 }
 
 /** Completes those that are under way; gives them by their ids. */
-async function complete(
-  app: App,
-  tx: Tx,
-  tenant: Tenant,
-  batch: string,
-  some: readonly Said[],
-): Promise<ReadonlyMap<string, PayoutRow>> {
+async function complete(app: App, tx: Tx, some: readonly Said[]): Promise<ReadonlyMap<string, PayoutRow>> {
+  const [said] = some
+  if (!said) return new Map()
+  const { tenant, batch } = said
   const receipts = new Map(some.map(({ payout, verdict }) => [payout.id, verdict.receipt ?? '']))
   const ids = [...receipts.keys()]
   const locked = await tx.query(lockMany, { ...tenant, ids })

@@ -25,7 +25,7 @@ export type Settings = Readonly<Record<string, string>>
 export const enteredColumns = `environment, provider, country, settings, secret, sealed_bucket, sealed_account, enabled, created_at,
   updated_at`
 
-export const selectEntered = statement<Record<never, never>, EnteredRow>(
+export const selectEntered = statement.home<Record<never, never>, EnteredRow>(
   'payments.list_providers',
   `select ${enteredColumns} from payments.providers order by environment, provider, country`,
 )

@@ -6,7 +6,7 @@ import type { App } from '../../../platform/app.ts'
 import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one, statement, type Tx } from '../../../platform/db.ts'
-import { IdParam, list, type Route, read, write } from '../../../platform/route.ts'
+import { IdParam, list, type Route, read, writeAcross } from '../../../platform/route.ts'
 import { At, CountryOrAll, Deleted, EnvironmentName, Nullable, OneOf } from '../../../platform/schema.ts'
 import type { Environment } from '../../../platform/tenant.ts'
 import { bankCountries } from '../bank/banks.ts'
@@ -67,20 +67,20 @@ type Parameters = {
 }
 type Named = Pick<Parameters, 'environment' | 'provider' | 'country'>
 
-const insertProvider = statement<Parameters, EnteredRow>(
+const insertProvider = statement.home<Parameters, EnteredRow>(
   'payments.insert_provider',
   `insert into payments.providers (${enteredColumns})
    values ($environment, $provider, $country, $settings::jsonb, $secret, $sealedBucket, $sealedAccount, $enabled, $at, $at)
    on conflict do nothing returning ${enteredColumns}`,
 )
 
-const lockProvider = statement<Named, EnteredRow>(
+const lockProvider = statement.home<Named, EnteredRow>(
   'payments.lock_provider',
   `select ${enteredColumns} from payments.providers
     where environment = $environment and provider = $provider and country = $country for update`,
 )
 
-const updateProvider = statement<Parameters, EnteredRow>(
+const updateProvider = statement.home<Parameters, EnteredRow>(
   'payments.update_provider',
   `update payments.providers
       set settings = $settings::jsonb, secret = $secret, sealed_bucket = $sealedBucket, sealed_account = $sealedAccount,
@@ -89,7 +89,7 @@ const updateProvider = statement<Parameters, EnteredRow>(
    returning ${enteredColumns}`,
 )
 
-const deleteProvider = statement<Named, { provider: string }>(
+const deleteProvider = statement.home<Named, { provider: string }>(
   'payments.delete_provider',
   `delete from payments.providers where environment = $environment and provider = $provider and country = $country
    returning provider`,
@@ -145,7 +145,7 @@ const momoExample = {
   api_key: 'key',
 }
 
-const createProvider = write({
+const createProvider = writeAcross({
   method: 'POST',
   path: '/v1/operator/payments/providers',
   operation: 'operator.createPaymentProvider',
@@ -180,7 +180,7 @@ const createProvider = write({
   },
 })
 
-const changeProvider = write({
+const changeProvider = writeAcross({
   method: 'PATCH',
   path: '/v1/operator/payments/providers/:id',
   operation: 'operator.changePaymentProvider',
@@ -218,7 +218,7 @@ const changeProvider = write({
   },
 })
 
-const removeProvider = write({
+const removeProvider = writeAcross({
   method: 'DELETE',
   path: '/v1/operator/payments/providers/:id',
   operation: 'operator.removePaymentProvider',

@@ -40,7 +40,7 @@ type Found = Pick<
 /** With what the payer has back: what is only on its way may still fail. */
 type Shown = Found & { givenBack: bigint }
 
-const findReceipt = statement<{ bucket: number; token: Buffer }, Found>(
+const findReceipt = statement.tenant<{ bucket: number; token: Buffer }, Found>(
   'payments.find_receipt',
   `select bucket, account_id, environment, id, method, provider, amount, currency, phone, description, reference,
           provider_reference, completed_at, accounts.name_of(account_id) as account_name, accounts.timezone_of(account_id) as time_zone

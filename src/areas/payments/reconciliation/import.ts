@@ -27,7 +27,7 @@ export async function importFile(
   file: AsyncIterable<Buffer>,
 ): Promise<StatementRow> {
   const job = app.work.prepare(matchJob, houseOf(statement.environment), { statement: statement.id })
-  return app.db.tx(async (tx) => {
+  return app.db.acrossTx(async (tx) => {
     const counted = new Tally()
     let waiting: Line[] = []
     for await (const lines of linesOf(file, statement, counted)) {

@@ -43,7 +43,7 @@ async function match(app: App, statement: StatementRow): Promise<void> {
   const account = accountOf(statement)
   const { environment, provider, country, currency, id } = statement
   const house = houseOf(environment)
-  await app.db.tx(async (tx) => {
+  await app.db.acrossTx(async (tx) => {
     await tx.query(store.planForMany, {})
     await tx.query(store.lockAccount, { account: account.name })
     await tx.query(store.matchReceipts, { ...house, provider, country })
@@ -54,7 +54,7 @@ async function match(app: App, statement: StatementRow): Promise<void> {
     await book(app, tx, account)
   }, ample)
   await settleLines(app, account)
-  await app.db.tx(async (tx) => {
+  await app.db.acrossTx(async (tx) => {
     await tx.query(store.planForMany, {})
     await tx.query(store.lockAccount, { account: account.name })
     await book(app, tx, account)

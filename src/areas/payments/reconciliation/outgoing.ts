@@ -3,7 +3,7 @@
 // One that nobody knew the end of is settled by its line, as if the provider had told of it, and so is one that was completed
 // and whose money came back. A payout that failed here is never taken for paid by a guess: its line is put before somebody.
 import type { App } from '../../../platform/app.ts'
-import { maybe, statement, type Tx } from '../../../platform/db.ts'
+import { type AcrossTx, maybe, statement } from '../../../platform/db.ts'
 import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
 import { settle } from '../payouts/settle.ts'
 import { settleRefund } from '../refunds/settle.ts'
@@ -19,7 +19,7 @@ const found = (object: 'payout' | 'refund') => `matched_by = 'receipt', object =
           class = case when p.amount = l.amount then 'matched' else 'amount_differs' end`
 
 /** Money that came back for what the provider took back has the receipt of that, too. */
-const matchPayouts = statement<Account, object>(
+const matchPayouts = statement.everywhere<Account, object>(
   'payments.match_payout_receipts',
   `update payments.statement_lines l set ${found('payout')}
      from payments.payouts p
@@ -27,7 +27,7 @@ const matchPayouts = statement<Account, object>(
       and (l.kind = 'other' or (l.kind = 'collection' and p.status = 'reversed'))`,
 )
 
-const matchRefunds = statement<Account, object>(
+const matchRefunds = statement.everywhere<Account, object>(
   'payments.match_refund_receipts',
   `update payments.statement_lines l set ${found('refund')}
      from payments.refunds p
@@ -40,7 +40,7 @@ const matchRefunds = statement<Account, object>(
  * minus before what was paid out.
  */
 const matchTakenBack = (object: 'payout' | 'refund') =>
-  statement<Account, object>(
+  statement.everywhere<Account, object>(
     `payments.match_taken_back_${object}s`,
     `update payments.statement_lines l
         set class = 'matched', matched_by = 'receipt', object = '${object}', payment_bucket = p.bucket,
@@ -57,7 +57,7 @@ const matchPayoutsTakenBack = matchTakenBack('payout')
 const matchRefundsTakenBack = matchTakenBack('refund')
 
 /** The one payout or refund of that amount to that number at that time, when neither has another that fits. */
-const matchPayees = statement<Account, object>(
+const matchPayees = statement.everywhere<Account, object>(
   'payments.match_payees',
   `with outgoing as (
      select 'payout' as object, o.bucket, o.account_id, o.environment, o.id, o.provider, o.currency, o.amount, o.phone,
@@ -90,7 +90,7 @@ const matchPayees = statement<Account, object>(
 )
 
 /** Finds the payouts and refunds of lines. */
-export async function matchOutgoing(tx: Tx, account: Account): Promise<void> {
+export async function matchOutgoing(tx: AcrossTx, account: Account): Promise<void> {
   await tx.query(matchPayouts, account)
   await tx.query(matchRefunds, account)
   await tx.query(matchPayees, account)
@@ -102,12 +102,12 @@ type Named = One & { receipt: string }
 
 /** One that was completed without a receipt has it now. */
 const nameReceipt = {
-  payout: statement<Named, { id: string }>(
+  payout: statement.tenant<Named, { id: string }>(
     'payments.name_payout_receipt',
     `update payments.payouts set provider_reference = $receipt
       where ${mine} and id = $id and status = 'completed' and provider_reference is null returning id`,
   ),
-  refund: statement<Named, { id: string }>(
+  refund: statement.tenant<Named, { id: string }>(
     'payments.name_refund_receipt',
     `update payments.refunds set provider_reference = $receipt
       where ${mine} and id = $id and status = 'completed' and provider_reference is null returning id`,

@@ -10,7 +10,7 @@ import { houseOf } from '../../../ledger/house.ts'
 import { record } from '../../../platform/audit.ts'
 import { maybe, one, type Queryable } from '../../../platform/db.ts'
 import { pageOf, windowOf } from '../../../platform/page.ts'
-import { IdParam, list, type Route, read, upload, write } from '../../../platform/route.ts'
+import { IdParam, list, type Route, read, upload, writeAcross } from '../../../platform/route.ts'
 import {
   Amount,
   AmountIn,
@@ -140,7 +140,7 @@ const LineRecord = Type.Object(
 
 const house = houseKey(houseOf('live'))
 
-const create = write({
+const create = writeAcross({
   method: 'POST',
   path: '/v1/operator/payments/statements',
   operation: 'operator.createPaymentStatement',
@@ -262,7 +262,7 @@ const lines = list({
   },
 })
 
-const assignPayment = write({
+const assignPayment = writeAcross({
   method: 'POST',
   path: '/v1/operator/payments/statements/:id/lines/:line/assign',
   operation: 'operator.assignPaymentStatementLine',

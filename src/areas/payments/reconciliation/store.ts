@@ -70,7 +70,7 @@ const columns = `id, environment, provider, country, currency, columns, utc_offs
 const lineColumns = `id, environment, statement_id, provider, country, currency, receipt, kind, occurred_at, amount, phone,
   details, class, matched_by, object, payment_bucket, payment_account, payment_id, is_settled, booking, turn`
 
-export const insertStatement = statement<
+export const insertStatement = statement.tenant<
   Account & {
     id: string
     currency: string
@@ -92,13 +92,13 @@ export const insertStatement = statement<
 )
 
 /** In whichever environment it is. */
-export const findStatement = statement<{ bucket: number; account: string; id: string }, StatementRow>(
+export const findStatement = statement.tenant<{ bucket: number; account: string; id: string }, StatementRow>(
   'payments.find_statement',
   `select ${columns} from payments.statements
     where bucket = $bucket and account_id = $account and environment in ('test', 'live') and id = $id`,
 )
 
-export const listStatements = statement<
+export const listStatements = statement.tenant<
   {
     bucket: number
     account: string
@@ -120,7 +120,7 @@ export const listStatements = statement<
 )
 
 /** None of a receipt that is known already. */
-export const insertLines = statement<
+export const insertLines = statement.tenant<
   Account & {
     statementId: string
     currency: string
@@ -148,7 +148,7 @@ export const insertLines = statement<
 )
 
 /** What a file brought; several files may make one statement. */
-export const noteImport = statement<
+export const noteImport = statement.tenant<
   One & {
     added: number
     known: number
@@ -173,13 +173,13 @@ export const noteImport = statement<
 )
 
 /** One run at a time for a provider's account. */
-export const lockAccount = statement<{ account: string }, object>(
+export const lockAccount = statement.everywhere<{ account: string }, object>(
   'payments.lock_statements',
   `select pg_advisory_xact_lock(hashtextextended('payments.statements ' || $account::text, 0))`,
 )
 
 /** A file brings more lines than the planner has ever seen: it takes them for a handful, and each for a look at all others. */
-export const planForMany = statement<Record<never, never>, object>(
+export const planForMany = statement.home<Record<never, never>, object>(
   'payments.plan_for_many',
   'set local enable_nestloop = off',
 )
@@ -188,7 +188,7 @@ const unmatched = `${ours} and l.provider = $provider and l.country = $country a
   and (l.class is null or l.class = 'theirs_only')`
 
 /** Lines whose receipt a payment has. One that another amount was paid for is somebody's to look at. */
-export const matchReceipts = statement<Account, { id: string }>(
+export const matchReceipts = statement.everywhere<Account, { id: string }>(
   'payments.match_receipts',
   `update payments.statement_lines l
       set class = case when p.amount = l.amount then 'matched' else 'amount_differs' end, matched_by = 'receipt',
@@ -204,7 +204,7 @@ export const matchReceipts = statement<Account, { id: string }>(
  * Lines without a known receipt: the one payment of that amount from that number at that time, when it has no other line
  * and the line no other payment. The last digits are compared first, since they can be looked up.
  */
-export const matchPayers = statement<Account, { id: string }>(
+export const matchPayers = statement.everywhere<Account, { id: string }>(
   'payments.match_payers',
   `with pairs as (
      select l.id, p.bucket as payment_bucket, p.account_id as payment_account, p.id as payment_id, p.status,
@@ -227,7 +227,7 @@ export const matchPayers = statement<Account, { id: string }>(
 )
 
 /** Whatever was looked for and not found is the provider's alone; charges and transfers to the bank are our own. */
-export const classifyRest = statement<Account, object>(
+export const classifyRest = statement.tenant<Account, object>(
   'payments.classify_lines',
   `update payments.statement_lines l
       set class = case when l.kind in ('fee', 'settlement') then 'booked' else 'theirs_only' end
@@ -243,7 +243,7 @@ const booked = `select l.id, l.kind, l.amount, l.turn, s.covers
        on s.bucket = l.bucket and s.account_id = l.account_id and s.environment = l.environment and s.id = l.statement_id`
 
 /** Lines that the ledger does not have yet. Money that went out for a reason we do not know is left to somebody. */
-export const unbooked = statement<Account & { limit: number }, Booked>(
+export const unbooked = statement.tenant<Account & { limit: number }, Booked>(
   'payments.unbooked_lines',
   `${booked}
     where ${ours} and l.provider = $provider and l.country = $country and l.booking is null
@@ -251,7 +251,7 @@ export const unbooked = statement<Account & { limit: number }, Booked>(
     order by l.id limit $limit`,
 )
 
-export const noteBooked = statement<Tenant & { ids: readonly string[] }, object>(
+export const noteBooked = statement.tenant<Tenant & { ids: readonly string[] }, object>(
   'payments.note_booked',
   `update payments.statement_lines
       set booking = case kind when 'fee' then 'fee' when 'settlement' then 'bank' else 'suspense' end
@@ -259,7 +259,7 @@ export const noteBooked = statement<Tenant & { ids: readonly string[] }, object>
 )
 
 /** Lines that found their payment after they were put into suspense. */
-export const inSuspense = statement<Account & { limit: number }, Booked>(
+export const inSuspense = statement.tenant<Account & { limit: number }, Booked>(
   'payments.matched_in_suspense',
   `${booked}
     where ${ours} and l.provider = $provider and l.country = $country and l.booking = 'suspense'
@@ -267,13 +267,13 @@ export const inSuspense = statement<Account & { limit: number }, Booked>(
     order by l.id limit $limit`,
 )
 
-export const noteReleased = statement<Tenant & { ids: readonly string[] }, object>(
+export const noteReleased = statement.tenant<Tenant & { ids: readonly string[] }, object>(
   'payments.note_released',
   `update payments.statement_lines set booking = null, turn = turn + 1 where ${mine} and id = any($ids::uuid[])`,
 )
 
 /** Payments that were completed without a receipt have it now: nothing else is to be settled of them. */
-export const noteReceipts = statement<Account, object>(
+export const noteReceipts = statement.everywhere<Account, object>(
   'payments.note_receipts',
   `with noted as (
      update payments.payments p set provider_reference = l.receipt
@@ -287,7 +287,7 @@ export const noteReceipts = statement<Account, object>(
     where ${ours} and l.payment_id = n.id and not l.is_settled`,
 )
 
-export const unsettled = statement<Account & { after: string; limit: number }, LineRow>(
+export const unsettled = statement.tenant<Account & { after: string; limit: number }, LineRow>(
   'payments.unsettled_lines',
   `select ${lineColumns} from payments.statement_lines
     where ${mine} and provider = $provider and country = $country and not is_settled and id > $after::uuid
@@ -295,7 +295,7 @@ export const unsettled = statement<Account & { after: string; limit: number }, L
 )
 
 /** What became of a line whose payment was settled by it. */
-export const noteSettled = statement<One & { class: string; keeps: boolean }, object>(
+export const noteSettled = statement.tenant<One & { class: string; keeps: boolean }, object>(
   'payments.note_settled',
   `update payments.statement_lines
       set is_settled = true, class = $class, matched_by = case when $keeps::boolean then matched_by end,
@@ -323,7 +323,7 @@ const completed = `(
        from payments.refunds r where r.status = 'completed')`
 
 /** What was completed while the statement ran, and that no line is known of. */
-export const insertGaps = statement<Account & { id: string; currency: string }, { payment_id: string }>(
+export const insertGaps = statement.tenant<Account & { id: string; currency: string }, { payment_id: string }>(
   'payments.insert_gaps',
   `insert into payments.statement_gaps (bucket, account_id, environment, statement_id, payment_id, payment_bucket,
      payment_account, object)
@@ -340,7 +340,7 @@ export const insertGaps = statement<Account & { id: string; currency: string }, 
 )
 
 /** The sum of the last closing balances of a provider's accounts in one currency. */
-export const closingBalances = statement<
+export const closingBalances = statement.tenant<
   Tenant & { provider: string; currency: string; covers: string },
   { micros: bigint | null; closing_at: Date | null }
 >(
@@ -353,7 +353,7 @@ export const closingBalances = statement<
 )
 
 /** What moved the float after the statement, and is not on it. */
-export const movedSince = statement<
+export const movedSince = statement.tenant<
   Tenant & { names: readonly string[]; currency: string; since: string },
   { micros: bigint }
 >(
@@ -365,7 +365,7 @@ export const movedSince = statement<
                        where l.payment_id = m.object_id and (l.kind = 'collection') = (m.amount > 0))`,
 )
 
-export const finishStatement = statement<
+export const finishStatement = statement.tenant<
   One & { floatBalance: bigint; difference: bigint | null; at: Date },
   StatementRow
 >(
@@ -377,7 +377,7 @@ export const finishStatement = statement<
 )
 
 /** The last known difference of every account with a provider. */
-export const latestDifferences = statement<
+export const latestDifferences = statement.tenant<
   { bucket: number; account: string },
   { environment: string; provider: string; currency: string; covers: string; difference: bigint }
 >(
@@ -389,7 +389,7 @@ export const latestDifferences = statement<
 )
 
 /** How many lines of a statement are of each class. */
-export const countClasses = statement<
+export const countClasses = statement.tenant<
   Tenant & { id: string },
   { class: (typeof classes)[number]; lines: number; micros: bigint; net: bigint }
 >(
@@ -410,7 +410,7 @@ export const countClasses = statement<
       and not exists (select from payments.statement_lines l where l.payment_id = g.payment_id)`,
 )
 
-export const listLines = statement<
+export const listLines = statement.tenant<
   Tenant & { id: string; class: string | null; after: string | null; descending: boolean; limit: number },
   LineRow
 >(
@@ -433,7 +433,7 @@ export interface GapRow {
   phone: string | null
 }
 
-export const listGaps = statement<
+export const listGaps = statement.tenant<
   Tenant & { id: string; after: string | null; descending: boolean; limit: number },
   GapRow
 >(
@@ -450,13 +450,13 @@ export const listGaps = statement<
     limit $limit::int + 1`,
 )
 
-export const lockLine = statement<{ bucket: number; account: string; id: string }, LineRow>(
+export const lockLine = statement.tenant<{ bucket: number; account: string; id: string }, LineRow>(
   'payments.lock_statement_line',
   `select ${lineColumns} from payments.statement_lines
     where bucket = $bucket and account_id = $account and environment in ('test', 'live') and id = $id for update`,
 )
 
-export const assignLine = statement<
+export const assignLine = statement.tenant<
   One & { paymentBucket: number; paymentAccount: string; paymentId: string },
   LineRow
 >(
@@ -468,7 +468,7 @@ export const assignLine = statement<
    returning ${lineColumns}`,
 )
 
-export const lineOfPayment = statement<Tenant & { payment: string }, { receipt: string }>(
+export const lineOfPayment = statement.tenant<Tenant & { payment: string }, { receipt: string }>(
   'payments.line_of_payment',
   `select receipt from payments.statement_lines where ${mine} and payment_id = $payment limit 1`,
 )

@@ -9,7 +9,7 @@ import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import { pageOf, windowOf } from '../../../platform/page.ts'
-import { list, type Route, write } from '../../../platform/route.ts'
+import { list, type Route, writeAcross } from '../../../platform/route.ts'
 import { listQuery } from '../../../platform/schema.ts'
 import { type Environment, tenantOf } from '../../../platform/tenant.ts'
 import { Refund } from '../events.ts'
@@ -62,7 +62,7 @@ const common = {
   reply: { status: 200, schema: Refund },
 } as const
 
-const complete = write({
+const complete = writeAcross({
   ...common,
   path: '/v1/operator/accounts/:id/refunds/:refund_id/complete',
   operation: 'operator.completeRefund',
@@ -81,7 +81,7 @@ const complete = write({
   },
 })
 
-const fail = write({
+const fail = writeAcross({
   ...common,
   path: '/v1/operator/accounts/:id/refunds/:refund_id/fail',
   operation: 'operator.failRefund',

@@ -52,7 +52,7 @@ const mostTries = 5
 export async function settleRefund(app: App, refund: RefundRow, verdict: OutgoingVerdict): Promise<void> {
   for (let tries = 1; ; tries++)
     try {
-      return await app.db.tx((tx) => applyVerdict(app, tx, refund, verdict))
+      return await app.db.tx(refund, (tx) => applyVerdict(app, tx, refund, verdict))
     } catch (error) {
       const isMet = error instanceof AppError && error.code === 'CONFLICT'
       if (!isMet || tries === mostTries) throw error
@@ -98,7 +98,7 @@ export async function applyVerdict(app: App, tx: Tx, refund: RefundRow, verdict:
 /** Gives up a refund that nobody was ever asked for. */
 export async function giveUp(app: App, refund: RefundRow, reason: FailureReason): Promise<void> {
   const tenant = tenantOf(refund)
-  await app.db.tx(async (tx) => {
+  await app.db.tx(tenant, async (tx) => {
     const payment = await one(tx.query(lockPayment, { ...tenant, id: refund.payment_id }))
     const moving = { ...tenant, id: refund.id, from: ['planned'] as const, to: 'final' as const, providerId: null }
     const isMine = (await tx.query(moveRefundState, { ...moving, at: new Date(app.clock.nowMs()) })).length > 0

@@ -54,7 +54,7 @@ const columns = `r.bucket, r.account_id, r.environment, r.id, r.payment_id, r.st
 const mine = 'r.bucket = $bucket and r.account_id = $account and r.environment = $environment'
 
 /** None when the reference was used before. */
-export const insertRefund = statement<
+export const insertRefund = statement.tenant<
   One & {
     payment: string
     amount: bigint
@@ -97,19 +97,22 @@ const withPayment = `select ${columns}, p.amount as payment_amount, p.refunded a
       and p.id = r.payment_id
     where ${mine}`
 
-export const findRefund = statement<One, RefundOfPayment>('payments.find_refund', `${withPayment} and r.id = $id`)
+export const findRefund = statement.tenant<One, RefundOfPayment>(
+  'payments.find_refund',
+  `${withPayment} and r.id = $id`,
+)
 
-export const findRefundReference = statement<Tenant & { reference: string }, Pick<RefundRow, 'id' | 'status'>>(
+export const findRefundReference = statement.tenant<Tenant & { reference: string }, Pick<RefundRow, 'id' | 'status'>>(
   'payments.find_refund_reference',
   `select r.id, r.status from payments.refunds r where ${mine} and r.reference = $reference`,
 )
 
-export const newestRefunds = statement<Tenant & { payment: string; limit: number }, RefundRow>(
+export const newestRefunds = statement.tenant<Tenant & { payment: string; limit: number }, RefundRow>(
   'payments.newest_refunds',
   `select ${columns} from payments.refunds r where ${mine} and r.payment_id = $payment order by r.id desc limit $limit`,
 )
 
-export const listRefunds = statement<
+export const listRefunds = statement.tenant<
   Tenant &
     ShownBounds & {
       payment: string | null
@@ -139,14 +142,14 @@ export const listRefunds = statement<
 )
 
 /** What of a payment's fee is back with all its refunds. One that failed has none of it. */
-export const returnedFees = statement<Tenant & { payment: string }, { fees: bigint }>(
+export const returnedFees = statement.tenant<Tenant & { payment: string }, { fees: bigint }>(
   'payments.returned_fees',
   `select coalesce(sum(r.fee_returned), 0)::bigint as fees
      from payments.refunds r where ${mine} and r.payment_id = $payment`,
 )
 
 /** Moves a refund on, if it is in one of the states it may leave. */
-export const moveRefund = statement<
+export const moveRefund = statement.tenant<
   One & {
     from: readonly RefundStatus[]
     to: RefundStatus
@@ -168,7 +171,7 @@ export const moveRefund = statement<
 )
 
 /** Whoever gets it back asks for a refund that nobody asked for yet, with this account. */
-export const beginRefund = statement<One & { sentBy: string | null; at: Date }, RefundRow>(
+export const beginRefund = statement.tenant<One & { sentBy: string | null; at: Date }, RefundRow>(
   'payments.begin_refund',
   `update payments.refunds r set state = 'sending', sent_by = $sentBy, state_at = $at
     where ${mine} and r.id = $id and r.state = 'planned'
@@ -176,7 +179,7 @@ export const beginRefund = statement<One & { sentBy: string | null; at: Date }, 
 )
 
 /** Moves the asking on; none when somebody else did. */
-export const moveRefundState = statement<
+export const moveRefundState = statement.tenant<
   One & { from: readonly AttemptState[]; to: AttemptState; providerId: string | null; at: Date },
   { id: string }
 >(
@@ -187,25 +190,25 @@ export const moveRefundState = statement<
    returning r.id`,
 )
 
-export const countRefundPoll = statement<One, object>(
+export const countRefundPoll = statement.tenant<One, object>(
   'payments.count_refund_poll',
   `update payments.refunds r set polls = least(polls, 9999) + 1 where ${mine} and r.id = $id`,
 )
 
 /** A person has to find out; none when one was asked to already. */
-export const markRefundOverdue = statement<One & { at: Date }, { id: string }>(
+export const markRefundOverdue = statement.tenant<One & { at: Date }, { id: string }>(
   'payments.mark_refund_overdue',
   `update payments.refunds r set overdue_at = $at where ${mine} and r.id = $id and r.overdue_at is null returning r.id`,
 )
 
 /** A person has looked at it, and the books are right. */
-export const clearRefundOverdue = statement<One, object>(
+export const clearRefundOverdue = statement.tenant<One, object>(
   'payments.clear_refund_overdue',
   `update payments.refunds r set overdue_at = null where ${mine} and r.id = $id`,
 )
 
 /** Those that a person has to find out about, of every account, oldest first. */
-export const listOverdueRefunds = statement<
+export const listOverdueRefunds = statement.everywhere<
   { buckets: readonly number[]; after: string | null; limit: number },
   RefundRow
 >(

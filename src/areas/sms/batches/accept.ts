@@ -26,7 +26,7 @@ import { insertBatch, type Rejection } from './store.ts'
 const chunkSize = 500
 
 /** What `acceptOne` does for one, except that the transaction pays for all of them last. */
-const accept = statement<{ items: Buffer }, { verdict: string; existing: string | null }>(
+const accept = statement.tenant<{ bucket: number; items: Buffer }, { verdict: string; existing: string | null }>(
   'sms.accept',
   `select v.verdict, v.existing
      from unnest(sms.accept($items::sms.submit_item[], false))
@@ -34,7 +34,7 @@ const accept = statement<{ items: Buffer }, { verdict: string; existing: string 
     order by v.n`,
 )
 
-const charge = statement<
+const charge = statement.tenant<
   Tenant & {
     currency: string
     ids: readonly string[]
@@ -125,9 +125,14 @@ async function decide(
       job: jobOfMany(app, draft, caller, afterMs(app, caller, start + i)),
     }))
     const items = chunk.map(({ index, draft, job }) =>
-      Object.assign(itemOf(draft, job, caller), { batch, batch_index: index, refusal: forcedRefusal(draft, caller) }),
+      Object.assign(itemOf(draft, job, caller), {
+        batch,
+        batch_index: index,
+        refusal: forcedRefusal(draft, caller),
+        charge: null,
+      }),
     )
-    const rows = await tx.query(accept, { items: encodeItems(acceptOne.takes, items) })
+    const rows = await tx.query(accept, { bucket: caller.tenant.bucket, items: encodeItems(acceptOne.takes, items) })
     for (const [i, { index, job }] of chunk.entries()) {
       const row = rows[i]
       if (!row) throw new Error('a message was given no verdict')

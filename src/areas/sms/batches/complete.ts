@@ -48,7 +48,7 @@ export const batchJob: Job<App, typeof Payload> = {
  */
 async function tellCompleted(app: App, tenant: Tenant, id: string, clockOffsetMs: number): Promise<void> {
   const occasion = occasionNow(app.clock, tenant, clockOffsetMs)
-  await app.db.tx(async (tx) => {
+  await app.db.tx(tenant, async (tx) => {
     const found = await findBatch(tx, tenant, id)
     if (!found) return
     const { timestamp, ...record } = found.record

@@ -30,7 +30,7 @@ interface BatchRow {
   completed_at: Date | null
 }
 
-const addBatch = statement<
+const addBatch = statement.tenant<
   Tenant &
     Omit<BatchRow, 'metadata' | 'rejections' | 'created_at' | 'completed_at'> & {
       metadata: string
@@ -46,14 +46,14 @@ const addBatch = statement<
            $metadata::jsonb, $rejections::jsonb, $createdAt)`,
 )
 
-const selectBatch = statement<Tenant & { id: string }, BatchRow>(
+const selectBatch = statement.tenant<Tenant & { id: string }, BatchRow>(
   'sms.find_batch',
   `select id, total, accepted, rejected, segments, cost, currency, metadata, rejections, created_at, completed_at
      from sms.batches
     where ${mine} and id = $id`,
 )
 
-const countBatch = statement<
+const countBatch = statement.tenant<
   Tenant & { id: string },
   { status: MessageRow['status']; messages: number; cancelled: number; cost: bigint; last: Date | null }
 >(
@@ -66,7 +66,7 @@ const countBatch = statement<
     group by status`,
 )
 
-const messagesOfBatch = statement<Tenant & { id: string; after: number; limit: number }, MessageRow>(
+const messagesOfBatch = statement.tenant<Tenant & { id: string; after: number; limit: number }, MessageRow>(
   'sms.messages_of_batch',
   `select ${messageColumns} from sms.messages
     where ${mine} and batch_id = $id
@@ -81,7 +81,7 @@ export interface Waiting {
   attempt: number
 }
 
-const cancellable = statement<Tenant & { id: string }, Waiting>(
+const cancellable = statement.tenant<Tenant & { id: string }, Waiting>(
   'sms.cancellable',
   `select id, job, attempt from sms.cancellable($bucket::smallint, $account::uuid, $environment::text, $id::uuid)`,
 )
@@ -92,7 +92,7 @@ export async function cancellableOf(queryable: Queryable, tenant: Tenant, id: st
 }
 
 /** Marks a batch as complete; gives nothing when it was marked before. */
-const complete = statement<Tenant & { id: string; at: Date }, { id: string }>(
+const complete = statement.tenant<Tenant & { id: string; at: Date }, { id: string }>(
   'sms.complete_batch',
   `update sms.batches set completed_at = $at
     where ${mine} and id = $id and completed_at is null
@@ -100,7 +100,7 @@ const complete = statement<Tenant & { id: string; at: Date }, { id: string }>(
 )
 
 /** By the account's own clock. A message that was sent so long ago is no longer waited for. */
-const lookAtBatch = statement<Tenant & { id: string; waitSeconds: number }, BatchState>(
+const lookAtBatch = statement.tenant<Tenant & { id: string; waitSeconds: number }, BatchState>(
   'sms.look_at_batch',
   `select count(*) filter (where m.status = 'queued'
                               or (m.status = 'sent' and m.sent_at > c.now - $waitSeconds::int * interval '1 second'))::int as open,

@@ -67,11 +67,13 @@ export async function sendToMany(
 async function once<Reply>(app: App, caller: Caller, keyed: Keyed, work: (tx: Tx) => Promise<Reply>): Promise<Reply> {
   const claim = keyed.request && { ...caller.tenant, ...keyed.request }
   if (claim && (await app.idempotency.begin(claim, false))) throw new AnsweredBefore()
-  return app.db.tx(async (tx) => {
+  return app.db.tx(caller.tenant, async (tx) => {
     const reply = await work(tx)
-    const { reply_status: status, reply_body: body } = keyed.columns(reply)
-    if (claim && status !== null && body !== null)
+    const answer = keyed.row(reply)
+    if (claim && answer) {
+      const { status, body } = answer
       await app.idempotency.finish(tx, claim, { status, location: null, body }, false)
+    }
     return reply
   })
 }

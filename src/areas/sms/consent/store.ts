@@ -4,7 +4,7 @@
 import type { Static } from 'typebox'
 import type { App } from '../../../platform/app.ts'
 import { maybe, type Queryable, statement, type Tx } from '../../../platform/db.ts'
-import { gathered } from '../../../platform/gathered.ts'
+import { gathered } from '../../../platform/gather.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { Window } from '../../../platform/page.ts'
 import { mine, type Tenant } from '../../../platform/tenant.ts'
@@ -26,7 +26,7 @@ interface OptOutRow {
 const optOutColumns = 'id, phone, sender, reason, source, created_at'
 
 /** Gives nothing when the number had opted out of the sender before. A number has no plus where it sends. */
-const addOptOut = statement<Tenant & Omit<OptOutRow, 'created_at'> & { createdAt: Date }, OptOutRow>(
+const addOptOut = statement.tenant<Tenant & Omit<OptOutRow, 'created_at'> & { createdAt: Date }, OptOutRow>(
   'sms.add_opt_out',
   `insert into sms.opt_outs (bucket, account_id, environment, phone, sender, id, reason, source, created_at)
    values ($bucket, $account, $environment, $phone, ltrim($sender, '+'), $id, $reason, $source, $createdAt)
@@ -34,14 +34,14 @@ const addOptOut = statement<Tenant & Omit<OptOutRow, 'created_at'> & { createdAt
    returning ${optOutColumns}`,
 )
 
-const optOutsOfPhone = statement<Tenant & { phone: string }, OptOutRow>(
+const optOutsOfPhone = statement.tenant<Tenant & { phone: string }, OptOutRow>(
   'sms.opt_outs_of_phone',
   `select ${optOutColumns} from sms.opt_outs
     where ${mine} and phone = $phone order by sender`,
 )
 
 /** Those that stand in the way of a sender. */
-const optOutsOfSender = statement<Tenant & { phone: string; sender: string }, OptOutRow>(
+const optOutsOfSender = statement.tenant<Tenant & { phone: string; sender: string }, OptOutRow>(
   'sms.opt_outs_of_sender',
   `select ${optOutColumns} from sms.opt_outs
     where ${mine} and phone = $phone
@@ -49,7 +49,7 @@ const optOutsOfSender = statement<Tenant & { phone: string; sender: string }, Op
 )
 
 /** Of many numbers and senders at once: at which places those stand, from 1, where one stands in the way. */
-const findOptedOut = statement<
+const findOptedOut = statement.everywhere<
   {
     buckets: readonly number[]
     accounts: readonly string[]
@@ -68,7 +68,7 @@ const findOptedOut = statement<
                      and o.phone = w.phone and o.sender_form in ('${everySender}', sms.sender_form(w.sender)))`,
 )
 
-const selectOptOuts = statement<
+const selectOptOuts = statement.tenant<
   Tenant & { phone: string | null; after: string | null; descending: boolean; limit: number },
   OptOutRow
 >(
@@ -81,7 +81,7 @@ const selectOptOuts = statement<
     limit $limit::int + 1`,
 )
 
-const deleteOptOuts = statement<Tenant & { phone: string; senders: readonly string[] | null }, OptOutRow>(
+const deleteOptOuts = statement.tenant<Tenant & { phone: string; senders: readonly string[] | null }, OptOutRow>(
   'sms.remove_opt_outs',
   `delete from sms.opt_outs
     where ${mine} and phone = $phone
@@ -89,7 +89,7 @@ const deleteOptOuts = statement<Tenant & { phone: string; senders: readonly stri
    returning ${optOutColumns}`,
 )
 
-const selectOwnWords = statement<{ account: string }, { words: OwnWords }>(
+const selectOwnWords = statement.home<{ account: string }, { words: OwnWords }>(
   'sms.own_words',
   `select value as words from accounts.with_setting('sms_words') where account_id = $account::uuid`,
 )

@@ -2,7 +2,7 @@
 // Messages as those need them who submit them and tell what became of them.
 import type { App } from '../../../platform/app.ts'
 import { type Queryable, statement } from '../../../platform/db.ts'
-import { gathered } from '../../../platform/gathered.ts'
+import { gathered } from '../../../platform/gather.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { Environment, Tenant } from '../../../platform/tenant.ts'
 import type { MessageType } from '../message.ts'
@@ -62,7 +62,7 @@ export function storedFrom(from: string, more: readonly string[] = []): string {
      from asked m join clocks c on c.account_id = m.account_id and c.environment = m.environment`
 }
 
-const selectMessages = statement<
+const selectMessages = statement.everywhere<
   { buckets: readonly number[]; accounts: readonly string[]; environments: readonly string[]; ids: readonly string[] },
   StoredMessage
 >(

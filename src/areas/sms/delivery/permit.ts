@@ -8,7 +8,7 @@ import type { SubmitRun } from './queue.ts'
 import { commitSurely } from './status.ts'
 
 /** A carrier: it is about to be asked. Null: it did not take the message. */
-const markUnderWay = operation(
+const markUnderWay = operation.tenant(
   'sms.mark',
   {
     bucket: 'smallint',

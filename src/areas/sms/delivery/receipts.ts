@@ -4,7 +4,7 @@
 import type { App } from '../../../platform/app.ts'
 import { operation } from '../../../platform/commit.ts'
 import { statement } from '../../../platform/db.ts'
-import { gathered } from '../../../platform/gathered.ts'
+import { gathered } from '../../../platform/gather.ts'
 import type { Chore } from '../../../platform/nodes/maintenance.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import { mine, type Tenant, tenantOf } from '../../../platform/tenant.ts'
@@ -21,7 +21,7 @@ const keepIdsDays = 4
 const sweepMs = 10_000
 const sweepRows = 500
 
-const holdReceipt = operation(
+const holdReceipt = operation.home(
   'sms.hold_receipt',
   { carrier: 'text', id: 'text', receipt: 'jsonb' },
   { known: 'boolean' },
@@ -41,7 +41,7 @@ interface Named extends StoredMessage {
   parts: number
 }
 
-const findNamed = statement<{ carriers: readonly string[]; ids: readonly string[] }, Named>(
+const findNamed = statement.everywhere<{ carriers: readonly string[]; ids: readonly string[] }, Named>(
   'sms.find_by_carrier_ids',
   storedFrom('sms.messages_named($carriers::text[], $ids::text[]) n cross join lateral (select (n.message).*) m', [
     'carrier',
@@ -72,20 +72,20 @@ interface EarlyRow {
   early: { status: 'delivered' | 'failed'; errorCode: string | null; carrierCode: string | null }
 }
 
-const findEarly = statement<{ carrier: string; ids: readonly string[] }, EarlyRow>(
+const findEarly = statement.home<{ carrier: string; ids: readonly string[] }, EarlyRow>(
   'sms.find_early_receipts',
   `select carrier, id, early from sms.carrier_ids
     where carrier = $carrier and id = any($ids::text[]) and early is not null and bucket is not null`,
 )
 
 /** What waited for an answer at other binds of its centre waits no longer. */
-const forgetCopies = statement<{ carriers: readonly string[]; id: string }, object>(
+const forgetCopies = statement.home<{ carriers: readonly string[]; id: string }, object>(
   'sms.forget_early_copies',
   'delete from sms.carrier_ids where carrier = any($carriers::text[]) and id = $id and message_id is null',
 )
 
 /** Those whose message is known and whose caller did not live to apply them. */
-const findForgotten = statement<{ most: number }, EarlyRow>(
+const findForgotten = statement.home<{ most: number }, EarlyRow>(
   'sms.find_forgotten_receipts',
   `select carrier, id, early from sms.carrier_ids
     where early is not null and bucket is not null and created_at < now() - interval '10 seconds'
@@ -96,7 +96,10 @@ const findForgotten = statement<{ most: number }, EarlyRow>(
  * Nothing is told and nothing is charged: only the record says so. A part counts if its carrier had the message in the end,
  * as with sms.receipt; one that nobody took may be out all the same, when a node died.
  */
-const noteLate = statement<Tenant & { id: string; carrier: string; part: number; parts: number; at: Date }, object>(
+const noteLate = statement.tenant<
+  Tenant & { id: string; carrier: string; part: number; parts: number; at: Date },
+  object
+>(
   'sms.note_late',
   `update sms.messages
       set delivered_parts = delivered_parts | (1::bigint << $part::int),
@@ -107,7 +110,7 @@ const noteLate = statement<Tenant & { id: string; carrier: string; part: number;
       and ($parts::int = 1 or coalesce(route, $carrier) = $carrier)`,
 )
 
-const purgeIds = statement<{ days: number }, object>(
+const purgeIds = statement.home<{ days: number }, object>(
   'sms.purge_carrier_ids',
   `delete from sms.carrier_ids where created_at < now() - $days::int * interval '1 day'`,
 )

@@ -3,6 +3,7 @@
 import type { App } from '../../../platform/app.ts'
 import { operation } from '../../../platform/commit.ts'
 import { tenantOf } from '../../../platform/tenant.ts'
+import { jobRow } from '../../../platform/work.ts'
 import { type Receipt, tiersUpTo } from '../carrier.ts'
 import { priorityOf } from '../message.ts'
 import { networkOf } from '../network/network.ts'
@@ -13,7 +14,7 @@ import { commitSurely } from './status.ts'
 /** What one operator's network could not do, and another's may. */
 const deliverableElsewhere: ReadonlySet<string | null> = new Set(['UNDELIVERABLE', 'REJECTED'])
 
-const storeRerouted = operation(
+const storeRerouted = operation.tenant(
   'sms.reroute',
   {
     bucket: 'smallint',
@@ -22,10 +23,7 @@ const storeRerouted = operation(
     id: 'uuid',
     carrier: 'text',
     carrier_id: 'text',
-    job: 'uuid',
-    lane: 'text',
-    owner: 'uuid',
-    payload: 'jsonb',
+    job: jobRow,
   },
   { rerouted: 'boolean' },
 )
@@ -48,10 +46,7 @@ export async function reroute(app: App, { message, part, holder }: NamedPart, re
     id: message.id,
     carrier,
     carrier_id: carrierId,
-    job: job.id,
-    lane: job.lane,
-    owner: job.owner,
-    payload: job.payload,
+    job,
   })
   if (rerouted) app.work.begin(job)
   return true

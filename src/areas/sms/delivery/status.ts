@@ -3,9 +3,9 @@
 // What the network said must not be forgotten because the database was away for a moment, so these commits are repeated.
 import { idOf, newUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
-import { type Columns, type Operation, operation, type RowOf } from '../../../platform/commit.ts'
+import { type Columns, type Operation, operation, type PlainColumns, type RowOf } from '../../../platform/commit.ts'
 import { isUnavailable } from '../../../platform/db.ts'
-import { eventColumns, type NewEvent, occasionNow } from '../../../platform/events.ts'
+import { eventRow, type NewEvent, occasionNow } from '../../../platform/events.ts'
 import { tenantOf } from '../../../platform/tenant.ts'
 import { smsEvents } from '../events.ts'
 import type { StoredMessage } from './load.ts'
@@ -14,9 +14,9 @@ import type { StoredMessage } from './load.ts'
 const repeatMs = 500
 const maxRepeats = 120
 
-const changeColumns = { ...eventColumns, narrow_type: 'text', narrow_head: 'text' } as const
+const changeColumns = { event: eventRow, narrow_type: 'text', narrow_head: 'text' } as const
 
-export const storeSent = operation(
+export const storeSent = operation.tenant(
   'sms.accepted',
   {
     bucket: 'smallint',
@@ -33,7 +33,7 @@ export const storeSent = operation(
   { changed: 'boolean', wide: 'text', narrow: 'text', early: 'text' },
 )
 
-export const storeFailed = operation(
+export const storeFailed = operation.tenant(
   'sms.failed',
   {
     bucket: 'smallint',
@@ -53,7 +53,7 @@ export const storeFailed = operation(
   { changed: 'boolean', wide: 'text', narrow: 'text' },
 )
 
-export const storeReceipt = operation(
+export const storeReceipt = operation.tenant(
   'sms.receipt',
   {
     bucket: 'smallint',
@@ -119,9 +119,9 @@ export function changeOf(
     narrow,
     at: new Date(occasion.nowMs),
     columns: {
-      narrow_type: narrow.columns.event_type,
+      event: wide.row,
+      narrow_type: narrow.row.type,
       narrow_head: narrow.head,
-      ...wide.columns,
     },
   }
 }
@@ -143,7 +143,7 @@ export function transferId(app: App): string {
 }
 
 /** Commits, and does so again as long as the database is away: these operations change nothing the second time. */
-export async function commitSurely<Item extends Columns, Verdict extends Columns>(
+export async function commitSurely<Item extends Columns, Verdict extends PlainColumns>(
   app: App,
   what: Operation<Item, Verdict>,
   item: RowOf<Item>,

@@ -25,7 +25,7 @@ interface PartKey {
   total: number
 }
 
-const insertPart = statement<PartKey & { part: number; body: string }, object>(
+const insertPart = statement.tenant<PartKey & { part: number; body: string }, object>(
   'sms.insert_part',
   `insert into sms.inbound_parts (bucket, account_id, environment, sender, recipient, reference, total, part, body)
    values ($bucket, $account, $environment, $sender, $recipient, $reference, $total, $part, $body)
@@ -33,12 +33,12 @@ const insertPart = statement<PartKey & { part: number; body: string }, object>(
 )
 
 /** Whoever brings a part waits for whoever is bringing another: one of them sees them all. */
-const lockParts = statement<{ key: string; bucket: number }, object>(
+const lockParts = statement.tenant<{ key: string; bucket: number }, object>(
   'sms.lock_parts',
   `select pg_advisory_xact_lock($bucket::int, hashtext($key))`,
 )
 
-const partsSoFar = statement<PartKey, { part: number; body: string }>(
+const partsSoFar = statement.tenant<PartKey, { part: number; body: string }>(
   'sms.parts_so_far',
   `select part, body from sms.inbound_parts
     where ${mine} and sender = $sender
@@ -46,14 +46,14 @@ const partsSoFar = statement<PartKey, { part: number; body: string }>(
     order by part`,
 )
 
-const removeParts = statement<PartKey, object>(
+const removeParts = statement.tenant<PartKey, object>(
   'sms.remove_parts',
   `delete from sms.inbound_parts
     where ${mine} and sender = $sender
       and recipient = $recipient and reference = $reference and total = $total`,
 )
 
-const offsetOf = statement<{ account: string; environment: string }, { ms: bigint }>(
+const offsetOf = statement.home<{ account: string; environment: string }, { ms: bigint }>(
   'sms.clock_offset',
   'select accounts.clock_offset_ms($account::uuid, $environment::text) as ms',
 )
@@ -84,7 +84,7 @@ export const joinJob: Job<App, typeof Late> = {
     const claims = await claimsTo(app, { from, to, isTest, expectedBy })
     // Here, because within the transaction it would wait for a second connection.
     await findPlaces(app, [from])
-    await app.db.tx(async (tx) => {
+    await app.db.acrossTx(async (tx) => {
       const key = { ...tenant, ...payload }
       await lock(tx, tenant, payload)
       const rows = await tx.query(partsSoFar, key)

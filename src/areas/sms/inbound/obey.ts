@@ -24,7 +24,7 @@ export interface Received {
   readonly number: string
 }
 
-const insertAnswer = statement<
+const insertAnswer = statement.tenant<
   Tenant & {
     id: string
     recipient: string

@@ -32,7 +32,7 @@ export interface Claims {
   ownerOf(text: string): Owner | null
 }
 
-const findLast = statement<
+const findLast = statement.everywhere<
   { buckets: readonly number[]; handset: string; sender: string; environment: Environment | null; since: string },
   { bucket: number; account_id: string; environment: Environment; id: string; clock_offset_ms: bigint }
 >(
@@ -55,7 +55,7 @@ interface NumberRow {
   clock_offset_ms: bigint
 }
 
-const findNumbers = statement<
+const findNumbers = statement.home<
   { environment: Environment; forms: readonly string[]; account: string | null },
   NumberRow
 >(
@@ -67,7 +67,7 @@ const findNumbers = statement<
     order by account_id`,
 )
 
-const findHomes = statement<{ forms: readonly string[] }, { country: string }>(
+const findHomes = statement.home<{ forms: readonly string[] }, { country: string }>(
   'sms.find_homes',
   `select distinct accounts.country_of(account_id) as country
      from sms.numbers where environment = 'live' and number = any($forms::text[])`,

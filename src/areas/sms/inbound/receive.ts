@@ -23,7 +23,7 @@ export interface Whole {
   readonly isPartial: boolean
 }
 
-const insertInbound = statement<
+const insertInbound = statement.tenant<
   Tenant & {
     id: string
     recipient: string

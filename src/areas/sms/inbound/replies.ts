@@ -22,19 +22,22 @@ import { findMessage } from '../store.ts'
 /** Answers that one handset is sent from one number within a minute: more than people can ask for. */
 const mostAMinute = 10
 
-const accept = statement<{ items: Buffer }, { verdict: string }>(
+const accept = statement.tenant<{ bucket: number; items: Buffer }, { verdict: string }>(
   'sms.accept_reply',
   `select v.verdict from unnest(sms.accept($items::sms.submit_item[], true)) v`,
 )
 
-const nameAnswered = statement<Tenant & { id: string; inReplyTo: string }, object>(
+const nameAnswered = statement.tenant<Tenant & { id: string; inReplyTo: string }, object>(
   'sms.name_answered',
   `update sms.messages set in_reply_to = $inReplyTo
     where ${mine} and id = $id`,
 )
 
 /** Whether a message that came in is the text that it answers, come back, and how many answers its handset has had lately. */
-const answersTo = statement<Tenant & { id: string; since: string }, { is_echo: boolean | null; answers: number }>(
+const answersTo = statement.tenant<
+  Tenant & { id: string; since: string },
+  { is_echo: boolean | null; answers: number }
+>(
   'sms.answers_to',
   `select (select l.body = m.body from sms.messages l
             where l.bucket = $bucket and l.account_id = $account and l.environment = $environment and l.id = m.in_reply_to) as is_echo,
@@ -47,7 +50,7 @@ const answersTo = statement<Tenant & { id: string; since: string }, { is_echo: b
 )
 
 /** Gives the message when nobody has answered it yet. */
-const claimReply = statement<Tenant & { id: string; reply: string }, { recipient: string; sender: string }>(
+const claimReply = statement.tenant<Tenant & { id: string; reply: string }, { recipient: string; sender: string }>(
   'sms.claim_reply',
   `update sms.messages set reply_id = $reply
     where ${mine} and id = $id
@@ -79,7 +82,7 @@ export async function sendReply(
   const sending = { ...occasion, actor: '', ip: '' }
   const job = jobOf(app, draft, sending)
   const items = encodeItems(acceptOne.takes, [itemOf(draft, job, sending)])
-  const { verdict } = await one(tx.query(accept, { items }))
+  const { verdict } = await one(tx.query(accept, { bucket: occasion.tenant.bucket, items }))
   if (verdict === 'insufficient') return beyondWallet(tx, occasion.tenant, draft.currency, draft.cost)
   if (verdict === 'opted_out') return optedOut(draft)
   await tx.query(nameAnswered, { ...occasion.tenant, id: reply, inReplyTo: id })
@@ -110,7 +113,7 @@ export async function takeAnswer(app: App, answer: EventAnswer): Promise<string 
     if (received) await findPlaces(app, [received.sender])
     const occasion = occasionNow(app.clock, tenant, clockOffsetMs)
     const reply = newUuid(occasion.receivedMs)
-    await app.db.tx(async (tx) => {
+    await app.db.tx(tenant, async (tx) => {
       const claimed = await maybe(tx.query(claimReply, { ...tenant, id, reply }))
       if (!claimed) return
       const answered = { id, handset: claimed.sender, number: claimed.recipient, reply }

@@ -25,7 +25,7 @@ export async function takeIncoming(app: App, brought: Incoming): Promise<void> {
   await findPlaces(app, [from])
   const id =
     keeper &&
-    (await app.db.tx(async (tx) => {
+    (await app.db.acrossTx(async (tx) => {
       const whole = await join(app, tx, keeper, message)
       const owner = whole && claims.ownerOf(whole.text)
       if (whole && !owner) forNobody(app, message)

@@ -31,7 +31,7 @@ interface Addressed {
   readonly message: string
 }
 
-const makeLinks = statement<
+const makeLinks = statement.tenant<
   Tenant & {
     phones: readonly string[]
     senders: readonly string[]
@@ -94,7 +94,7 @@ interface Link {
   clock_offset_ms: bigint
 }
 
-const findLink = statement<{ buckets: readonly number[]; token: string }, Link>(
+const findLink = statement.everywhere<{ buckets: readonly number[]; token: string }, Link>(
   'sms.find_opt_out_link',
   `select bucket, account_id, environment, phone, sender, accounts.clock_offset_ms(account_id, environment) as clock_offset_ms
      from sms.opt_out_links where bucket = any($buckets::smallint[]) and token = $token`,
@@ -127,7 +127,7 @@ async function optOut(app: App, link: Link) {
   const tenant = tenantOf(link)
   const occasion = occasionNow(app.clock, tenant, clock_offset_ms)
   const told = { phone, reason: 'link', source: 'keyword' as const, created_at: new Date(occasion.nowMs) }
-  await app.db.tx(async (tx) => {
+  await app.db.tx(tenant, async (tx) => {
     const { isNew } = await insertOptOut(tx, tenant, { id: newUuid(occasion.receivedMs), sender, ...told })
     if (isNew)
       await app.outbox.emit(tx, smsEvents.optedOut, occasion, phone, { ...told, from: sender, message_id: null })

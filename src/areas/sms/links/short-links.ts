@@ -30,7 +30,7 @@ const brackets: readonly (readonly [opening: string, closing: string])[] = [
 ]
 const tokensInText = new RegExp(`/l/([0-9a-z]{${tokenLength}})`, 'g')
 
-const insertLinks = statement<
+const insertLinks = statement.tenant<
   Tenant & {
     tokens: readonly string[]
     urls: readonly string[]
@@ -52,14 +52,17 @@ interface LinkRow {
   last_clicked_at: Date | null
 }
 
-const findLinks = statement<Tenant & { tokens: readonly string[] }, LinkRow>(
+const findLinks = statement.tenant<Tenant & { tokens: readonly string[] }, LinkRow>(
   'sms.find_short_links',
   `select token, url, clicks, first_clicked_at, last_clicked_at from sms.short_links
     where ${mine} and token = any($tokens::text[])`,
 )
 
 /** By the account's own clock; whoever only looks where it leads opens nothing. */
-const openLink = statement<{ buckets: readonly number[]; token: string; at: Date; opens: boolean }, { url: string }>(
+const openLink = statement.everywhere<
+  { buckets: readonly number[]; token: string; at: Date; opens: boolean },
+  { url: string }
+>(
   'sms.open_short_link',
   `update sms.short_links l
       set clicks = case when $opens::boolean then least(l.clicks, 2147483646) + 1 else l.clicks end,
@@ -73,7 +76,7 @@ const openLink = statement<{ buckets: readonly number[]; token: string; at: Date
    returning l.url`,
 )
 
-const purgeLinks = statement<{ buckets: readonly number[]; before: Date }, object>(
+const purgeLinks = statement.everywhere<{ buckets: readonly number[]; before: Date }, object>(
   'sms.purge_short_links',
   'delete from sms.short_links where bucket = any($buckets::smallint[]) and created_at < $before',
 )

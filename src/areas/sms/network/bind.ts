@@ -106,7 +106,7 @@ export interface BindRow {
 export const bindColumns = `name, kind, settings, secret, sealed_bucket, sealed_account, window_size, rate,
   response_timeout_seconds, enabled, created_at, updated_at`
 
-export const findBind = statement<{ name: string }, BindRow>(
+export const findBind = statement.home<{ name: string }, BindRow>(
   'sms.find_bind',
   `select ${bindColumns} from sms.binds where name = $name`,
 )

@@ -44,12 +44,12 @@ export interface RouteRow {
   updated_at: Date
 }
 
-const loadBinds = statement<Record<never, never>, BindRow & { is_up: boolean; last_error: string | null }>(
+const loadBinds = statement.home<Record<never, never>, BindRow & { is_up: boolean; last_error: string | null }>(
   'sms.load_binds',
   `select ${bindColumns}, is_up, last_error from sms.binds order by name`,
 )
 
-const noteHealth = statement<{ name: string; isUp: boolean; lastError: string | null }, { name: string }>(
+const noteHealth = statement.home<{ name: string; isUp: boolean; lastError: string | null }, { name: string }>(
   'sms.note_health',
   `update sms.binds set is_up = $isUp, last_error = $lastError
     where name = $name and (is_up <> $isUp or last_error is distinct from $lastError)
@@ -57,7 +57,7 @@ const noteHealth = statement<{ name: string; isUp: boolean; lastError: string | 
 )
 const maxErrorLength = 500
 
-const loadRoutes = statement<Record<never, never>, RouteRow>(
+const loadRoutes = statement.home<Record<never, never>, RouteRow>(
   'sms.load_routes',
   `select id, environment, account_id, country, network, tiers, on_unknown, reroute_on_undelivered, refund_undelivered,
           when_down, created_at, updated_at

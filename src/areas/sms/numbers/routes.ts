@@ -7,7 +7,7 @@ import type { App } from '../../../platform/app.ts'
 import { record } from '../../../platform/audit.ts'
 import { maybe, one, statement } from '../../../platform/db.ts'
 import { pageOf, windowOf } from '../../../platform/page.ts'
-import { list, type Route, read, write } from '../../../platform/route.ts'
+import { list, type Route, read, writeAcross } from '../../../platform/route.ts'
 import { listQuery } from '../../../platform/schema.ts'
 import type { Environment, Tenant } from '../../../platform/tenant.ts'
 import { commandIn, type OwnWords, ownCommandIn } from '../consent/commands.ts'
@@ -29,7 +29,7 @@ import {
   selectNumbers,
 } from './store.ts'
 
-const updateNumber = statement<
+const updateNumber = statement.home<
   { environment: Environment; number: string; account: string; keywords: string; url: string | null; at: Date },
   NumberRow
 >(
@@ -53,7 +53,7 @@ const listOwn = list({
   },
 })
 
-const take = write({
+const take = writeAcross({
   method: 'POST',
   path: '/v1/sms/numbers',
   operation: 'sms.takeNumber',
@@ -119,7 +119,7 @@ const get = read({
   },
 })
 
-const change = write({
+const change = writeAcross({
   method: 'PATCH',
   path: '/v1/sms/numbers/:number',
   operation: 'sms.changeNumber',
@@ -159,7 +159,7 @@ const change = write({
   },
 })
 
-const giveUp = write({
+const giveUp = writeAcross({
   method: 'DELETE',
   path: '/v1/sms/numbers/:number',
   operation: 'sms.giveUpNumber',

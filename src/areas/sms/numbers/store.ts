@@ -32,12 +32,12 @@ export const numberColumns =
   'environment, number, account_id, id, shared, keywords, default_webhook_url, created_at, updated_at'
 
 /** Whoever gives out a number or a keyword waits for whoever is doing so: two of them would not see each other. */
-export const lockNumbers = statement<Record<never, never>, object>(
+export const lockNumbers = statement.home<Record<never, never>, object>(
   'sms.lock_numbers',
   'lock table sms.numbers in share row exclusive mode',
 )
 
-export const selectNumbers = statement<
+export const selectNumbers = statement.home<
   { environment: Environment; account: string | null; after: string | null; descending: boolean; limit: number },
   NumberRow
 >(
@@ -49,13 +49,13 @@ export const selectNumbers = statement<
     limit $limit::int + 1`,
 )
 
-export const ownersOf = statement<{ environment: Environment; number: string }, NumberRow>(
+export const ownersOf = statement.home<{ environment: Environment; number: string }, NumberRow>(
   'sms.owners_of_number',
   `select ${numberColumns} from sms.numbers where environment = $environment and number = $number order by account_id`,
 )
 
 /** Gives nothing when the account has the number already, or has too many. */
-export const insertNumber = statement<
+export const insertNumber = statement.home<
   {
     environment: Environment
     number: string
@@ -79,7 +79,7 @@ export const insertNumber = statement<
    returning ${numberColumns}`,
 )
 
-const deleteNumber = statement<{ environment: Environment; number: string; account: string | null }, NumberRow>(
+const deleteNumber = statement.home<{ environment: Environment; number: string; account: string | null }, NumberRow>(
   'sms.delete_number',
   `delete from sms.numbers
     where environment = $environment and number = $number and ($account::uuid is null or account_id = $account)

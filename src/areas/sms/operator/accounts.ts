@@ -5,7 +5,7 @@ import { AppError } from '../../../kernel/errors.ts'
 import { bucketOf, uuidOf } from '../../../kernel/ids.ts'
 import { record } from '../../../platform/audit.ts'
 import { maybe, one, type Queryable, statement } from '../../../platform/db.ts'
-import { IdParam, type Route, read, write } from '../../../platform/route.ts'
+import { IdParam, type Route, read, writeAcross } from '../../../platform/route.ts'
 import { At, Nullable } from '../../../platform/schema.ts'
 import { announcePermission } from '../senders/permissions.ts'
 import { CountryList } from '../senders/schema.ts'
@@ -29,7 +29,7 @@ interface LimitRow {
 }
 
 /** A row without countries for an account that is not limited; none when there is no such account. */
-const findLimit = statement<{ bucket: number; account: string }, LimitRow>(
+const findLimit = statement.tenant<{ bucket: number; account: string }, LimitRow>(
   'sms.find_account_countries',
   `select c.countries, c.updated_at
      from (select accounts.plan_of($account::uuid) as plan) a
@@ -37,14 +37,17 @@ const findLimit = statement<{ bucket: number; account: string }, LimitRow>(
     where a.plan is not null`,
 )
 
-const setLimit = statement<{ bucket: number; account: string; countries: readonly string[]; at: Date }, LimitRow>(
+const setLimit = statement.tenant<
+  { bucket: number; account: string; countries: readonly string[]; at: Date },
+  LimitRow
+>(
   'sms.set_account_countries',
   `insert into sms.account_countries (bucket, account_id, countries, updated_at) values ($bucket, $account, $countries, $at)
    on conflict (bucket, account_id) do update set countries = excluded.countries, updated_at = excluded.updated_at
    returning countries, updated_at`,
 )
 
-const removeLimit = statement<{ bucket: number; account: string }, object>(
+const removeLimit = statement.tenant<{ bucket: number; account: string }, object>(
   'sms.remove_account_countries',
   'delete from sms.account_countries where bucket = $bucket and account_id = $account',
 )
@@ -61,7 +64,7 @@ const getAccount = read({
   handle: async (app, { params }) => ({ account_id: params.id, ...(await limitOf(app.db, accountUuid(params.id))) }),
 })
 
-const changeAccount = write({
+const changeAccount = writeAcross({
   method: 'PATCH',
   path: '/v1/operator/sms/accounts/:id',
   operation: 'operator.changeSmsAccount',

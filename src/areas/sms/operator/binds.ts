@@ -9,7 +9,7 @@ import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one, statement, type Tx } from '../../../platform/db.ts'
 import { redact } from '../../../platform/http/json.ts'
-import { IdParam, list, type Route, read, write } from '../../../platform/route.ts'
+import { IdParam, list, type Route, read, writeAcross } from '../../../platform/route.ts'
 import { At, Deleted, Nullable, OneOf } from '../../../platform/schema.ts'
 import { carrierKinds } from '../carriers/kinds.ts'
 import {
@@ -107,12 +107,12 @@ function withKinds<P extends TProperties>(own: P, fields: TProperties, title?: s
 type SeenRow = BindRow & { is_up: boolean; last_error: string | null }
 const seenColumns = `${bindColumns}, is_up, last_error`
 
-const selectBinds = statement<Record<never, never>, SeenRow>(
+const selectBinds = statement.home<Record<never, never>, SeenRow>(
   'sms.list_binds',
   `select ${seenColumns} from sms.binds order by name`,
 )
 
-const lockBind = statement<{ name: string }, BindRow>(
+const lockBind = statement.home<{ name: string }, BindRow>(
   'sms.lock_bind',
   `select ${bindColumns} from sms.binds where name = $name for update`,
 )
@@ -130,7 +130,7 @@ interface BindParameters {
   at: Date
 }
 
-const insertBind = statement<BindParameters & { kind: string }, SeenRow>(
+const insertBind = statement.home<BindParameters & { kind: string }, SeenRow>(
   'sms.insert_bind',
   `insert into sms.binds (${bindColumns})
    values ($name, $kind, $settings::jsonb, $secret, $sealedBucket, $sealedAccount, $window, $rate,
@@ -139,7 +139,7 @@ const insertBind = statement<BindParameters & { kind: string }, SeenRow>(
    returning ${seenColumns}`,
 )
 
-const updateBind = statement<BindParameters, SeenRow>(
+const updateBind = statement.home<BindParameters, SeenRow>(
   'sms.update_bind',
   `update sms.binds
       set settings = $settings::jsonb, secret = $secret, sealed_bucket = $sealedBucket,
@@ -149,12 +149,12 @@ const updateBind = statement<BindParameters, SeenRow>(
    returning ${seenColumns}`,
 )
 
-const deleteBind = statement<{ name: string }, { name: string }>(
+const deleteBind = statement.home<{ name: string }, { name: string }>(
   'sms.delete_bind',
   'delete from sms.binds where name = $name returning name',
 )
 
-const routesOver = statement<{ name: string }, { id: string }>(
+const routesOver = statement.home<{ name: string }, { id: string }>(
   'sms.routes_over',
   `select r.id from sms.routes r
     where exists (select from jsonb_array_elements(r.tiers) t, jsonb_array_elements(t) m where m ->> 'bind' = $name)
@@ -190,7 +190,7 @@ const getBind = read({
   },
 })
 
-const createBind = write({
+const createBind = writeAcross({
   method: 'POST',
   path: '/v1/operator/sms/binds',
   operation: 'operator.createSmsBind',
@@ -230,7 +230,7 @@ const createBind = write({
   },
 })
 
-const changeBind = write({
+const changeBind = writeAcross({
   method: 'PATCH',
   path: '/v1/operator/sms/binds/:id',
   operation: 'operator.changeSmsBind',
@@ -261,7 +261,7 @@ const changeBind = write({
   },
 })
 
-const removeBind = write({
+const removeBind = writeAcross({
   method: 'DELETE',
   path: '/v1/operator/sms/binds/:id',
   operation: 'operator.removeSmsBind',

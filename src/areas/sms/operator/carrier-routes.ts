@@ -8,7 +8,7 @@ import type { App } from '../../../platform/app.ts'
 import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, type Queryable, statement, type Tx } from '../../../platform/db.ts'
-import { IdParam, list, type Route, read, write } from '../../../platform/route.ts'
+import { IdParam, list, type Route, read, writeAcross } from '../../../platform/route.ts'
 import { At, CountryCode, Deleted, EnvironmentName, Nullable, OneOf } from '../../../platform/schema.ts'
 import { networkOf, type RouteRow } from '../network/network.ts'
 import { BindName } from './binds.ts'
@@ -92,17 +92,17 @@ const routeColumns = `id, environment, account_id, country, network, tiers, on_u
   refund_undelivered, when_down, created_at, updated_at`
 
 /** Nobody removes them before the transaction ends. */
-const keepBinds = statement<{ names: readonly string[] }, { name: string }>(
+const keepBinds = statement.home<{ names: readonly string[] }, { name: string }>(
   'sms.keep_binds',
   'select name from sms.binds where name = any($names::text[]) order by name for key share',
 )
 
-const selectRoutes = statement<Record<never, never>, RouteRow>(
+const selectRoutes = statement.home<Record<never, never>, RouteRow>(
   'sms.list_routes',
   `select ${routeColumns} from sms.routes order by id`,
 )
 
-const insertRoute = statement<
+const insertRoute = statement.home<
   {
     id: string
     environment: string
@@ -126,7 +126,7 @@ const insertRoute = statement<
    returning ${routeColumns}`,
 )
 
-const updateRoute = statement<
+const updateRoute = statement.home<
   {
     id: string
     tiers: string | null
@@ -148,7 +148,7 @@ const updateRoute = statement<
    returning ${routeColumns}`,
 )
 
-const deleteRoute = statement<{ id: string }, RouteRow>(
+const deleteRoute = statement.home<{ id: string }, RouteRow>(
   'sms.delete_route',
   `delete from sms.routes where id = $id returning ${routeColumns}`,
 )
@@ -183,7 +183,7 @@ const getRoute = read({
   },
 })
 
-const createRoute = write({
+const createRoute = writeAcross({
   method: 'POST',
   path: '/v1/operator/sms/routes',
   operation: 'operator.createSmsRoute',
@@ -217,7 +217,7 @@ const createRoute = write({
   },
 })
 
-const changeRoute = write({
+const changeRoute = writeAcross({
   method: 'PATCH',
   path: '/v1/operator/sms/routes/:id',
   operation: 'operator.changeSmsRoute',
@@ -246,7 +246,7 @@ const changeRoute = write({
   },
 })
 
-const removeRoute = write({
+const removeRoute = writeAcross({
   method: 'DELETE',
   path: '/v1/operator/sms/routes/:id',
   operation: 'operator.removeSmsRoute',

@@ -5,7 +5,7 @@ import { AppError } from '../../../kernel/errors.ts'
 import { networks } from '../../../kernel/phone.ts'
 import { record } from '../../../platform/audit.ts'
 import { maybe, one, statement } from '../../../platform/db.ts'
-import { list, type Route, write } from '../../../platform/route.ts'
+import { list, type Route, writeAcross } from '../../../platform/route.ts'
 import { Nullable, OneOf } from '../../../platform/schema.ts'
 import { isCountry, usualRegistration } from '../senders/countries.ts'
 import { announcePermission } from '../senders/permissions.ts'
@@ -42,17 +42,17 @@ interface CountryRow {
   sender_registration: (typeof registrations)[number] | null
 }
 
-const selectCountries = statement<Record<never, never>, CountryRow>(
+const selectCountries = statement.home<Record<never, never>, CountryRow>(
   'sms.list_countries',
   'select country, enabled, sender_registration from sms.country_rules order by country',
 )
 
-const findCountry = statement<{ country: string }, CountryRow>(
+const findCountry = statement.home<{ country: string }, CountryRow>(
   'sms.find_country',
   'select country, enabled, sender_registration from sms.country_rules where country = $country for update',
 )
 
-const upsertCountry = statement<
+const upsertCountry = statement.home<
   { country: string; enabled: boolean | null; registration: string | null; at: Date },
   CountryRow
 >(
@@ -78,7 +78,7 @@ const listCountries = list({
   },
 })
 
-const changeCountry = write({
+const changeCountry = writeAcross({
   method: 'PATCH',
   path: '/v1/operator/sms/countries/:country',
   operation: 'operator.changeSmsCountry',

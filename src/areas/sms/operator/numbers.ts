@@ -6,7 +6,7 @@ import { bucketOf, idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
 import { record } from '../../../platform/audit.ts'
 import { maybe, one, type Queryable, statement } from '../../../platform/db.ts'
 import { pageOf, windowOf } from '../../../platform/page.ts'
-import { list, type Route, write } from '../../../platform/route.ts'
+import { list, type Route, writeAcross } from '../../../platform/route.ts'
 import { listQuery } from '../../../platform/schema.ts'
 import { InboundNumber, NumberDeleted, NumberParam, NumberRecord } from '../numbers/schema.ts'
 import {
@@ -38,7 +38,7 @@ const AssignedNumber = Type.Object(
   { title: 'OperatorSmsNumber' },
 )
 
-const planOf = statement<{ account: string }, { plan: string | null }>(
+const planOf = statement.home<{ account: string }, { plan: string | null }>(
   'sms.plan_of',
   'select accounts.plan_of($account::uuid) as plan',
 )
@@ -68,7 +68,7 @@ const listAssigned = list({
   },
 })
 
-const assign = write({
+const assign = writeAcross({
   method: 'POST',
   path: '/v1/operator/sms/numbers',
   operation: 'operator.assignSmsNumber',
@@ -108,7 +108,7 @@ const assign = write({
   },
 })
 
-const takeBack = write({
+const takeBack = writeAcross({
   method: 'DELETE',
   path: '/v1/operator/sms/numbers/:number',
   operation: 'operator.takeBackSmsNumber',

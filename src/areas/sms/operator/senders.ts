@@ -6,9 +6,9 @@ import { buckets, idOf, uuidOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
-import { maybe, one, statement, type Tx } from '../../../platform/db.ts'
+import { type AcrossTx, maybe, one, statement } from '../../../platform/db.ts'
 import { pageOf, windowOf } from '../../../platform/page.ts'
-import { IdParam, list, type Route, write } from '../../../platform/route.ts'
+import { IdParam, list, type Route, writeAcross } from '../../../platform/route.ts'
 import { listQuery, OneOf } from '../../../platform/schema.ts'
 import { announcePermission } from '../senders/permissions.ts'
 import { SenderRecord, senderStatuses } from '../senders/schema.ts'
@@ -28,7 +28,7 @@ const Rejection = Type.Object({
   }),
 })
 
-const selectAll = statement<
+const selectAll = statement.everywhere<
   {
     buckets: readonly number[]
     status: string | null
@@ -48,12 +48,15 @@ const selectAll = statement<
     limit $limit::int + 1`,
 )
 
-const find = statement<{ buckets: readonly number[]; id: string }, SenderRow>(
+const find = statement.everywhere<{ buckets: readonly number[]; id: string }, SenderRow>(
   'sms.find_any_sender',
   `select ${senderColumns} from sms.sender_ids where bucket = any($buckets::smallint[]) and id = $id for update`,
 )
 
-const decide = statement<{ bucket: number; id: string; status: string; reason: string | null; at: Date }, SenderRow>(
+const decide = statement.tenant<
+  { bucket: number; id: string; status: string; reason: string | null; at: Date },
+  SenderRow
+>(
   'sms.decide_sender',
   `update sms.sender_ids set status = $status, reason = $reason, decided_at = $at where bucket = $bucket and id = $id
    returning ${senderColumns}`,
@@ -80,7 +83,7 @@ const listSenders = list({
   },
 })
 
-const approve = write({
+const approve = writeAcross({
   method: 'POST',
   path: '/v1/operator/sms/sender-ids/:id/approve',
   operation: 'operator.approveSmsSenderId',
@@ -92,7 +95,7 @@ const approve = write({
   handle: (app, tx, { params }, caller) => decideSender(app, tx, caller, params.id, 'approved', null),
 })
 
-const reject = write({
+const reject = writeAcross({
   method: 'POST',
   path: '/v1/operator/sms/sender-ids/:id/reject',
   operation: 'operator.rejectSmsSenderId',
@@ -108,7 +111,7 @@ const reject = write({
 /** A rejected one stays rejected: the customer asks again, with what was wrong put right. */
 async function decideSender(
   app: App,
-  tx: Tx,
+  tx: AcrossTx,
   caller: Caller,
   id: string,
   status: 'approved' | 'rejected',

@@ -5,7 +5,7 @@
 import { factsOf, isE164, type Place, placeOf } from '../../../kernel/phone.ts'
 import type { App } from '../../../platform/app.ts'
 import { one, statement } from '../../../platform/db.ts'
-import { gathered } from '../../../platform/gathered.ts'
+import { gathered } from '../../../platform/gather.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 
 /** Numbers whose whereabouts are remembered, ported or not. More than one request can name. */
@@ -22,17 +22,17 @@ export interface PortedRow {
 
 type Whereabouts = Pick<PortedRow, 'network' | 'mcc_mnc'>
 
-const anyPorted = statement<Record<never, never>, { found: boolean }>(
+const anyPorted = statement.home<Record<never, never>, { found: boolean }>(
   'sms.any_ported',
   'select exists (select from sms.ported_numbers) as found',
 )
 
-export const findPorted = statement<{ phones: readonly string[] }, PortedRow>(
+export const findPorted = statement.home<{ phones: readonly string[] }, PortedRow>(
   'sms.find_ported',
   'select phone, network, mcc_mnc, updated_at from sms.ported_numbers where phone = any($phones::text[])',
 )
 
-const anyPortedBetween = statement<{ first: string; end: string }, { found: boolean }>(
+const anyPortedBetween = statement.home<{ first: string; end: string }, { found: boolean }>(
   'sms.any_ported_between',
   'select exists (select from sms.ported_numbers where phone >= $first and phone < $end) as found',
 )

@@ -5,12 +5,12 @@ import { AppError } from '../../../kernel/errors.ts'
 import { placeOf, resolveNetwork } from '../../../kernel/phone.ts'
 import { record } from '../../../platform/audit.ts'
 import { maybe, one, statement } from '../../../platform/db.ts'
-import { type Route, read, write } from '../../../platform/route.ts'
+import { type Route, read, writeAcross } from '../../../platform/route.ts'
 import { At, Nullable } from '../../../platform/schema.ts'
 import { Phone, PhoneParam } from '../schema.ts'
 import { findPorted, type PortedRow, portedTopic } from './places.ts'
 
-const putPorted = statement<{ phone: string; network: string; mccMnc: string | null; at: Date }, PortedRow>(
+const putPorted = statement.home<{ phone: string; network: string; mccMnc: string | null; at: Date }, PortedRow>(
   'sms.put_ported',
   `insert into sms.ported_numbers (phone, network, mcc_mnc, updated_at) values ($phone, $network, $mccMnc, $at)
    on conflict (phone) do update
@@ -18,7 +18,7 @@ const putPorted = statement<{ phone: string; network: string; mccMnc: string | n
    returning phone, network, mcc_mnc, updated_at`,
 )
 
-const removePorted = statement<{ phone: string }, PortedRow>(
+const removePorted = statement.home<{ phone: string }, PortedRow>(
   'sms.remove_ported',
   'delete from sms.ported_numbers where phone = $phone returning phone, network, mcc_mnc, updated_at',
 )
@@ -44,7 +44,7 @@ const PortedRecord = Type.Object(
   { title: 'SmsPortedNumber' },
 )
 
-const put = write({
+const put = writeAcross({
   method: 'POST',
   path: '/v1/operator/sms/ported-numbers',
   operation: 'operator.portSmsNumber',
@@ -85,7 +85,7 @@ const get = read({
   },
 })
 
-const remove = write({
+const remove = writeAcross({
   method: 'DELETE',
   path: '/v1/operator/sms/ported-numbers/:phone',
   operation: 'operator.unportSmsNumber',

@@ -8,7 +8,7 @@ import type { CountrySpend, SpendByCountry } from '../../../platform/spending.ts
 import { mine, type Tenant } from '../../../platform/tenant.ts'
 
 /** What failed before it was sent was given back. */
-const spent = statement<
+const spent = statement.tenant<
   Tenant & { from: string; to: string },
   { day: string; country: string | null; currency: string | null; micros: bigint; count: number }
 >(

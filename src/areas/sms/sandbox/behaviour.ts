@@ -78,17 +78,17 @@ interface BehaviourRow {
 
 const columns = 'account_id, delay_ms, error, out_of_coverage'
 
-const loadAll = statement<{ buckets: readonly number[]; most: number }, BehaviourRow>(
+const loadAll = statement.everywhere<{ buckets: readonly number[]; most: number }, BehaviourRow>(
   'sms.load_behaviours',
   `select ${columns} from sms.sandbox_behaviours where bucket = any($buckets::smallint[]) limit $most::int`,
 )
 
-const find = statement<{ bucket: number; account: string }, BehaviourRow>(
+const find = statement.tenant<{ bucket: number; account: string }, BehaviourRow>(
   'sms.find_behaviour',
   `select ${columns} from sms.sandbox_behaviours where bucket = $bucket and account_id = $account`,
 )
 
-const put = statement<
+const put = statement.tenant<
   { bucket: number; account: string; delayMs: number | null; error: string | null; outOfCoverage: readonly string[] },
   BehaviourRow
 >(
@@ -152,7 +152,7 @@ export async function wishFor(
   }
 }
 
-const clockOffset = statement<{ account: string }, { ms: bigint }>(
+const clockOffset = statement.home<{ account: string }, { ms: bigint }>(
   'sms.test_clock_offset',
   `select accounts.clock_offset_ms($account::uuid, 'test') as ms`,
 )

@@ -21,7 +21,7 @@ interface Facts {
   suspended: boolean
 }
 
-const load = statement<Tenant, Facts>(
+const load = statement.tenant<Tenant, Facts>(
   'sms.load_permission',
   `select (select coalesce(jsonb_object_agg(r.country, jsonb_build_object('enabled', r.enabled,
                                                                           'registration', r.sender_registration)), '{}')
@@ -35,6 +35,7 @@ const load = statement<Tenant, Facts>(
             where n.account_id = $account and n.environment = $environment) as numbers,
           coalesce((accounts.allowances_of($account) ->> 'sms_weight')::int, 1) as weight,
           accounts.is_suspended($account) as suspended`,
+  { joinsHome: true },
 )
 
 /** What an account may do. */

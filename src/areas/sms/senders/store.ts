@@ -27,7 +27,7 @@ export const senderColumns = `bucket, account_id, environment, id, sender, count
   created_at, decided_at`
 
 /** Gives nothing when the account has it already, or has too many. */
-export const insertSender = statement<
+export const insertSender = statement.tenant<
   Tenant & {
     id: string
     sender: string
@@ -51,7 +51,7 @@ export const insertSender = statement<
    returning ${senderColumns}`,
 )
 
-export const selectSenders = statement<
+export const selectSenders = statement.tenant<
   Tenant & { status: string | null; after: string | null; descending: boolean; limit: number },
   SenderRow
 >(
@@ -63,13 +63,13 @@ export const selectSenders = statement<
     limit $limit::int + 1`,
 )
 
-export const findSender = statement<Tenant & { id: string }, SenderRow>(
+export const findSender = statement.tenant<Tenant & { id: string }, SenderRow>(
   'sms.find_sender',
   `select ${senderColumns} from sms.sender_ids
     where ${mine} and id = $id`,
 )
 
-export const deleteSender = statement<Tenant & { id: string }, SenderRow>(
+export const deleteSender = statement.tenant<Tenant & { id: string }, SenderRow>(
   'sms.delete_sender',
   `delete from sms.sender_ids
     where ${mine} and id = $id

@@ -2,11 +2,14 @@
 // Accepting a message, through a group commit: it is there exactly when it was paid for, and its job is there exactly when
 // it is.
 import { newUuid } from '../../../kernel/ids.ts'
+import { chargeOf, chargeRow } from '../../../ledger/charges.ts'
 import type { App } from '../../../platform/app.ts'
+import { audited, auditRow } from '../../../platform/audit.ts'
 import { operation } from '../../../platform/commit.ts'
 import type { Occasion } from '../../../platform/events.ts'
-import type { Keyed } from '../../../platform/http/idempotency.ts'
-import type { NewJob } from '../../../platform/work.ts'
+import { type Keyed, keyRow } from '../../../platform/http/idempotency.ts'
+import type { RowIn } from '../../../platform/items.ts'
+import { jobRow, type NewJob } from '../../../platform/work.ts'
 import type { StoredMessage } from '../delivery/load.ts'
 import { submission } from '../delivery/queue.ts'
 import { rememberAccepted } from '../delivery/remembered.ts'
@@ -21,7 +24,7 @@ export interface Sending extends Occasion {
 }
 
 /** Many messages go the same way as rows of sms.accept. */
-export const acceptOne = operation(
+export const acceptOne = operation.tenant(
   'sms.submit',
   {
     bucket: 'smallint',
@@ -48,20 +51,11 @@ export const acceptOne = operation(
     scheduled_at: 'timestamptz',
     created_at: 'timestamptz',
     refusal: 'text',
-    transfer: 'uuid',
-    job: 'uuid',
-    lane: 'text',
-    owner: 'uuid',
-    delay_ms: 'bigint',
-    job_payload: 'jsonb',
-    audit: 'uuid',
-    actor: 'text',
-    ip: 'text',
     request: 'text',
-    key: 'text',
-    request_hash: 'text',
-    reply_status: 'smallint',
-    reply_body: 'text',
+    charge: chargeRow,
+    job: jobRow,
+    audit: auditRow,
+    key: keyRow,
   },
   { seen: 'text', verdict: 'text', existing: 'uuid' },
 )
@@ -72,10 +66,8 @@ export async function accept(app: App, draft: Draft, sending: Sending, keyed: Ke
   if (forced === 'INSUFFICIENT_BALANCE') throw tooExpensive(draft.currency, draft.cost, 0n)
   if (forced === 'OPTED_OUT') throw optedOut(draft)
   const job = jobOf(app, draft, sending)
-  // The audit log tells of requests; what falls due by itself is none.
-  const audit = sending.requestId === null ? null : newUuid(sending.receivedMs)
-  const alone = { batch: null, batch_index: null, refusal: null, audit }
-  const item = Object.assign(itemOf(draft, job, sending), alone, keyed.columns(reply))
+  const alone = { batch: null, batch_index: null, refusal: null, audit: auditOf(draft, sending), key: keyed.row(reply) }
+  const item = Object.assign(itemOf(draft, job, sending), alone)
   const { seen, verdict, existing } = await app.commit(acceptOne, item)
   keyed.settle(seen)
   if (verdict === 'insufficient') throw await beyondWallet(app.db, sending.tenant, draft.currency, draft.cost)
@@ -104,6 +96,7 @@ function queued(app: App, draft: Draft, sending: Sending, priority: Priority, af
 /** The row of sms.submit_item. Add to it with Object.assign: a spread of so many columns costs more than all the rest. */
 export function itemOf(draft: Draft, job: NewJob, sending: Sending) {
   const { tenant } = sending
+  const { currency, cost: micros } = draft
   return {
     bucket: tenant.bucket,
     account: tenant.account,
@@ -126,16 +119,20 @@ export function itemOf(draft: Draft, job: NewJob, sending: Sending) {
     callback_url: draft.callbackUrl,
     scheduled_at: draft.scheduledAt,
     created_at: new Date(sending.nowMs),
-    transfer: newUuid(sending.receivedMs),
-    job: job.id,
-    lane: job.lane,
-    owner: job.owner,
-    delay_ms: BigInt(job.delayMs),
-    job_payload: job.payload,
-    actor: sending.actor,
-    ip: sending.ip,
     request: sending.requestId,
+    charge: chargeOf(tenant, { currency, micros, sourceId: draft.uuid, credit: 'revenue:sms' }, sending.receivedMs),
+    job,
   }
+}
+
+/** The audit log tells of requests; what falls due by itself is none. */
+function auditOf(
+  { uuid }: Draft,
+  { tenant, receivedMs, requestId, actor, ip }: Sending,
+): RowIn<typeof auditRow> | null {
+  if (requestId === null) return null
+  const by = { tenant, id: newUuid(receivedMs), actor, ip, requestId }
+  return audited({ by, action: 'sms.send', target: `sms:${uuid}` })
 }
 
 /** The message that the row has become, as sms.messages has it. */

@@ -71,7 +71,7 @@ export function draftOf(app: App, caller: Caller, permission: Permission, wanted
   }
 }
 
-const standingOf = statement<{ account: string }, { currency: string; is_suspended: boolean }>(
+const standingOf = statement.home<{ account: string }, { currency: string; is_suspended: boolean }>(
   'sms.standing_of',
   `select accounts.currency_of($account::uuid) as currency, accounts.is_suspended($account) as is_suspended`,
 )

@@ -23,7 +23,7 @@ export interface AccountText {
 export async function sendForAccount(app: App, sending: Sending, text: AccountText): Promise<void> {
   const draft = await permittedDraft(app, sending, text)
   const { key = null } = text
-  const once = keyed(key, key, 200, () => '')
+  const once = keyed(key === null ? null : { ...sending.tenant, key, hash: key }, 200, () => '')
   try {
     await accept(app, draft, sending, once, null)
   } catch (error) {

@@ -62,7 +62,7 @@ export interface Attempt {
 
 /** The delivery of an event that was stored just now. */
 export function newDelivery(
-  { tenant, nowMs, clockOffsetMs, trace, columns }: NewEvent,
+  { tenant, nowMs, clockOffsetMs, trace, row }: NewEvent,
   told: Told,
   { id, endpoint, url, ordered, startByMs }: Pick<Delivery, 'id' | 'endpoint' | 'url' | 'ordered' | 'startByMs'>,
 ): Delivery {
@@ -72,7 +72,7 @@ export function newDelivery(
     endpoint,
     url,
     told,
-    resource: columns.event_resource,
+    resource: row.resource_id,
     ordered,
     attempts: 0,
     createdMs: nowMs,

@@ -127,13 +127,13 @@ export class Dispatcher implements Courier {
   }
 
   begin(event: NewEvent, deliveries: string): void {
-    const { tenant, columns } = event
-    const told = { id: event.id, name: columns.event_type, body: columns.event_body, bytes: null }
+    const { tenant, row } = event
+    const told = { id: event.id, name: row.type, body: row.body, bytes: null }
     const startBy = startByMs(this.#running())
     for (const begun of deliveries.split(',')) {
       const [id = '', endpoint = '', version = ''] = begun.split('/')
       const isCallback = endpoint === callbackKey
-      const url = isCallback ? columns.event_callback : null
+      const url = isCallback ? row.callback_url : null
       const line = this.#lines.of(tenant, isCallback ? null : endpoint, url)
       if (line.target && line.target.version < Number(version)) line.targetUntilMs = 0
       // Not known yet, or changed since: then it is asked whether something waits behind it.

@@ -66,7 +66,7 @@ export interface StoredDelivery {
   behind: boolean
 }
 
-const load = statement<
+const load = statement.everywhere<
   {
     buckets: readonly number[]
     accounts: readonly string[]
@@ -106,7 +106,7 @@ const load = statement<
 )
 
 /** What a callback needs beside what its job has. */
-const loadTold = statement<
+const loadTold = statement.everywhere<
   {
     buckets: readonly number[]
     accounts: readonly string[]
@@ -123,7 +123,7 @@ const loadTold = statement<
 )
 
 /** Lets what an endpoint has yet to hear fall due now, or only the oldest of it. */
-export const wake = statement<
+export const wake = statement.tenant<
   Tenant & { endpoint: string; at: Date; since: string; onlyOldest: boolean; most: number },
   { woken: number }
 >(

@@ -11,7 +11,7 @@ import { nextAttemptMs, retryAfterMs } from './retries.ts'
 /** What the table has in place of an endpoint for what goes to a callback URL. */
 export const noEndpoint = nilUuid
 
-export const finish = operation(
+export const finish = operation.tenant(
   'webhooks.finish',
   {
     bucket: 'smallint',
@@ -37,7 +37,7 @@ export const finish = operation(
 )
 
 /** Leaves a delivery to later, without an attempt, for as long as what it waits for is not over. */
-export const putBack = operation(
+export const putBack = operation.tenant(
   'webhooks.put_back',
   {
     bucket: 'smallint',

@@ -10,13 +10,13 @@ import { webhookPlan } from '../plan.ts'
 const keepHoursDays = 3
 const keepReplaysDays = 90
 
-const purgeHours = statement<{ buckets: readonly number[]; before: Date }, object>(
+const purgeHours = statement.everywhere<{ buckets: readonly number[]; before: Date }, object>(
   'webhooks.purge_hours',
   'delete from webhooks.hours where bucket = any($buckets::smallint[]) and hour < $before',
 )
 
 /** An attempt that was under way when its endpoint was deleted writes down how it went, and nobody will ask. */
-const purgeHealth = statement<{ buckets: readonly number[] }, object>(
+const purgeHealth = statement.everywhere<{ buckets: readonly number[] }, object>(
   'webhooks.purge_health',
   `delete from webhooks.health h
     where h.bucket = any($buckets::smallint[]) and not exists (
@@ -24,7 +24,7 @@ const purgeHealth = statement<{ buckets: readonly number[] }, object>(
        where e.bucket = h.bucket and e.account_id = h.account_id and e.environment = h.environment and e.id = h.endpoint_id)`,
 )
 
-const purgeReplays = statement<{ buckets: readonly number[]; before: string }, object>(
+const purgeReplays = statement.everywhere<{ buckets: readonly number[]; before: string }, object>(
   'webhooks.purge_replays',
   'delete from webhooks.replays where bucket = any($buckets::smallint[]) and id < $before::uuid',
 )

@@ -10,7 +10,7 @@ import { type Delivery, type DeliveryError, judge, send } from './delivery.ts'
 import { logEntry } from './finished.ts'
 import { loadTargets } from './targets.ts'
 
-const insertTest = statement<
+const insertTest = statement.tenant<
   {
     bucket: number
     account: string

@@ -32,18 +32,18 @@ const chosen = `${mine} and endpoint_id = $endpoint and created_at >= $from and 
 
 type Choice = Tenant & { endpoint: string; from: Date; to: Date; status: string; events: readonly string[] | null }
 
-const countChosen = statement<Choice & { since: string; most: number }, { count: number }>(
+const countChosen = statement.tenant<Choice & { since: string; most: number }, { count: number }>(
   'webhooks.count_replay',
   `select count(*)::int as count from (
      select from webhooks.deliveries where ${chosen} and id >= $since limit $most::int + 1) found`,
 )
 
-const nextChosen = statement<Choice & { cursor: string; limit: number }, { id: string }>(
+const nextChosen = statement.tenant<Choice & { cursor: string; limit: number }, { id: string }>(
   'webhooks.next_of_replay',
   `select id from webhooks.deliveries where ${chosen} and id > $cursor order by id limit $limit::int`,
 )
 
-const insertReplay = statement<Choice & { id: string; total: number; cursor: string; at: Date }, object>(
+const insertReplay = statement.tenant<Choice & { id: string; total: number; cursor: string; at: Date }, object>(
   'webhooks.insert_replay',
   `insert into webhooks.replays (bucket, account_id, environment, id, endpoint_id, since, until, status, events, total,
      cursor, created_at)
@@ -63,7 +63,7 @@ interface ReplayRow {
 }
 
 /** Nothing comes back once it is finished, or its endpoint was deleted. */
-const lockReplay = statement<One, ReplayRow>(
+const lockReplay = statement.tenant<One, ReplayRow>(
   'webhooks.lock_replay',
   `select endpoint_id, since, until, status, events, total, queued, cursor,
           accounts.clock_offset_ms(account_id, environment) as clock_offset_ms
@@ -72,13 +72,13 @@ const lockReplay = statement<One, ReplayRow>(
       for update`,
 )
 
-const moveReplay = statement<One & { queued: number; cursor: string; finished: boolean }, object>(
+const moveReplay = statement.tenant<One & { queued: number; cursor: string; finished: boolean }, object>(
   'webhooks.move_replay',
   `update webhooks.replays set queued = queued + $queued, cursor = $cursor, finished = $finished
     where ${mine} and id = $id`,
 )
 
-const latestReplay = statement<
+const latestReplay = statement.tenant<
   Tenant & { endpoint: string },
   { id: string; total: number; queued: number; finished: boolean }
 >(
@@ -87,7 +87,7 @@ const latestReplay = statement<
     where ${mine} and endpoint_id = $endpoint order by id desc limit 1`,
 )
 
-const redeliverAll = statement<
+const redeliverAll = statement.tenant<
   Tenant & { ids: readonly string[]; sources: readonly string[]; endpoint: string; replay: string | null; at: Date },
   { count: number }
 >(
@@ -107,7 +107,7 @@ export async function redeliver(
   return (await one(tx.query(redeliverAll, { ...tenant, ...again }))).count
 }
 
-const settleFirst = statement<Tenant & { endpoint: string; again: string; at: Date }, { goes_on: boolean }>(
+const settleFirst = statement.tenant<Tenant & { endpoint: string; again: string; at: Date }, { goes_on: boolean }>(
   'webhooks.heard_again',
   `select webhooks.heard_again($bucket::smallint, $account::uuid, $environment::text, $endpoint::uuid, $again::uuid,
                                $at::timestamptz) as goes_on`,
@@ -213,7 +213,7 @@ export const replay: Job<App, typeof ReplayPayload> = {
   async handle(app, { tenant, payload }) {
     const id = uuidOf('replay', payload.replay)
     if (!tenant || id === null) throw new Error('a replay belongs to an account')
-    const isOver = await app.db.tx((tx) => step(app, tx, tenant, id))
+    const isOver = await app.db.tx(tenant, (tx) => step(app, tx, tenant, id))
     app.work.poke()
     return isOver ? { kind: 'done' } : { kind: 'again', afterMs: stepMs }
   },

@@ -103,7 +103,7 @@ const own = `${mine} and endpoint_id = $endpoint
   and id >= $since`
 
 /** Whether something is on its way at this moment is known to the node that sends it, not to the table. */
-const listDeliveries = statement<
+const listDeliveries = statement.tenant<
   Tenant & {
     endpoint: string
     since: string
@@ -134,7 +134,7 @@ const listDeliveries = statement<
     limit $limit::int + 1`,
 )
 
-const findDelivery = statement<
+const findDelivery = statement.tenant<
   Tenant & { endpoint: string; since: string; id: string },
   DeliveryRow & { log: string; body: string | null }
 >(
@@ -146,7 +146,10 @@ const findDelivery = statement<
 )
 
 /** The id of a delivery follows from its event's: those of one event lie side by side. */
-const findOfEvent = statement<Tenant & { since: string; event: string; first: string; last: string }, DeliveryRow>(
+const findOfEvent = statement.tenant<
+  Tenant & { since: string; event: string; first: string; last: string },
+  DeliveryRow
+>(
   'webhooks.deliveries_of_event',
   `select ${columns} from webhooks.deliveries
     where ${mine} and id >= $since::uuid

@@ -51,7 +51,7 @@ interface Row extends StoredSecrets {
   state: string | null
 }
 
-const load = statement<
+const load = statement.everywhere<
   { buckets: readonly number[]; accounts: readonly string[]; environments: readonly string[]; ids: readonly string[] },
   Row
 >(
@@ -67,7 +67,7 @@ const load = statement<
        on h.bucket = w.bucket and h.account_id = w.account and h.environment = w.environment and h.endpoint_id = w.id`,
 )
 
-const planOf = statement<{ account: string }, { plan: string; allowances: Allowances }>(
+const planOf = statement.home<{ account: string }, { plan: string; allowances: Allowances }>(
   'webhooks.plan_of',
   'select accounts.plan_of($account::uuid) as plan, accounts.allowances_of($account::uuid) as allowances',
 )

@@ -8,7 +8,7 @@ import type { One, Tenant } from '../../../platform/tenant.ts'
 import { webhookEvents } from '../events.ts'
 
 /** Nothing comes back when it was disabled or deleted already, or has left the URL that is gone. */
-const disable = statement<
+const disable = statement.tenant<
   One & { reason: string; goneUrl: string | null; at: Date },
   { url: string; failing_since: Date | null; failed_deliveries: number | null }
 >(
@@ -34,7 +34,7 @@ export async function disableEndpoint(
   const reason = goneUrl === null ? 'failing' : 'gone'
   const occasion = occasionNow(app.clock, tenant, clockOffsetMs)
   const webhookId = idOf('webhook', endpoint)
-  const disabled = await app.db.tx(async (tx) => {
+  const disabled = await app.db.tx(tenant, async (tx) => {
     const row = await maybe(
       tx.query(disable, { ...tenant, id: endpoint, reason, goneUrl, at: new Date(occasion.nowMs) }),
     )

@@ -50,20 +50,20 @@ interface HourRow {
   durations: number[]
 }
 
-const findHealth = statement<Tenant & { endpoints: readonly string[] }, HealthRow>(
+const findHealth = statement.tenant<Tenant & { endpoints: readonly string[] }, HealthRow>(
   'webhooks.find_health',
   `select endpoint_id, state, last_success_at, last_failure_at, last_status from webhooks.health
     where ${mine} and endpoint_id = any($endpoints::uuid[])`,
 )
 
-const findHours = statement<Tenant & { endpoints: readonly string[]; since: Date }, HourRow>(
+const findHours = statement.tenant<Tenant & { endpoints: readonly string[]; since: Date }, HourRow>(
   'webhooks.find_hours',
   `select endpoint_id, delivered, failed, durations from webhooks.hours
     where ${mine} and endpoint_id = any($endpoints::uuid[]) and hour > $since`,
 )
 
 /** Degraded while a delivery is tried to see whether the endpoint works; whoever found out meanwhile knows better. */
-export const noteProbe = statement<Tenant & { endpoint: string; from: string; to: string }, object>(
+export const noteProbe = statement.tenant<Tenant & { endpoint: string; from: string; to: string }, object>(
   'webhooks.note_probe',
   `update webhooks.health set state = $to
     where ${mine} and endpoint_id = $endpoint
@@ -71,7 +71,7 @@ export const noteProbe = statement<Tenant & { endpoint: string; from: string; to
 )
 
 /** Whoever enables an endpoint believes that it works again: the count of its failures starts anew. */
-export const forgiveFailures = statement<Tenant & { endpoint: string }, object>(
+export const forgiveFailures = statement.tenant<Tenant & { endpoint: string }, object>(
   'webhooks.forgive_failures',
   `update webhooks.health set state = 'healthy', failing_since = null, failed_deliveries = 0
     where ${mine} and endpoint_id = $endpoint`,

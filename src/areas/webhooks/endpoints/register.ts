@@ -79,7 +79,7 @@ export async function createEndpoint(
   made: NewEndpoint,
 ): Promise<Webhook & { secret: string }> {
   const { tenant } = caller
-  await tx.query(lockRegistrations, { account: tenant.account, environment: tenant.environment })
+  await tx.query(lockRegistrations, { ...tenant })
   await requireRoom(tx, caller)
   const row = await one(
     tx.query(insertEndpoint, {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Gathering } from './gathering.ts'
+import { Gatherer } from './gather.ts'
 
-/** A gathering whose batches end when they are told to. */
-function gathered({ most = 3, atOnce = 2 } = {}) {
+/** A gatherer whose batches end when they are told to. */
+function gathered({ most = 3, atOnce = 2, ofHolder = 1 } = {}) {
   const batches: { items: readonly string[]; end(): void; fail(error: Error): void }[] = []
-  const gathering = new Gathering<string, string>({
+  const gathering = new Gatherer<string, string>({
     most,
     atOnce,
+    ofHolder,
     run: (items) =>
       new Promise((resolve, reject) => {
         batches.push({ items, end: () => resolve(items.map((item) => item.toUpperCase())), fail: reject })
@@ -22,7 +23,7 @@ const turn = () => new Promise((resolve) => setImmediate(() => setImmediate(reso
 
 test('what comes together is done together, up to so many, and each gets its own result', async () => {
   const { gathering, batches, begun } = gathered()
-  const results = [...'abcd'].map((item) => gathering.join('one', item))
+  const results = [...'abcd'].map((item) => gathering.join(item, 'one'))
   await turn()
   assert.deepEqual(begun(), ['abc'])
   batches[0]?.end()
@@ -34,9 +35,9 @@ test('what comes together is done together, up to so many, and each gets its own
 
 test('a holder has one batch at a time, what comes meanwhile gathers, and holders take turns', async () => {
   const { gathering, batches, begun } = gathered({ atOnce: 1 })
-  const all = [...'abcdef'].map((item) => gathering.join('one', item))
+  const all = [...'abcdef'].map((item) => gathering.join(item, 'one'))
   await turn()
-  all.push(gathering.join('two', 'x'), gathering.join('two', 'y'), gathering.join('one', 'g'))
+  all.push(gathering.join('x', 'two'), gathering.join('y', 'two'), gathering.join('g', 'one'))
   await turn()
   assert.deepEqual(begun(), ['abc'])
   for (let i = 0; i < 4; i++) {
@@ -59,7 +60,7 @@ test('no more than so many batches are done at once', async () => {
 
 test('a batch that fails fails for all of it, and the next goes on', async () => {
   const { gathering, batches } = gathered({ most: 2 })
-  const results = [...'abc'].map((item) => gathering.join('one', item))
+  const results = [...'abc'].map((item) => gathering.join(item, 'one'))
   const seen = Promise.allSettled(results)
   await turn()
   batches[0]?.fail(new Error('away'))
@@ -72,7 +73,27 @@ test('a batch that fails fails for all of it, and the next goes on', async () =>
 })
 
 test('a batch that gives too few results fails for those it left out', async () => {
-  const gathering = new Gathering<string, string>({ most: 5, atOnce: 1, run: async ([first = '']) => [first] })
-  const [a, b] = await Promise.allSettled([gathering.join('one', 'a'), gathering.join('one', 'b')])
+  const gathering = new Gatherer<string, string>({ most: 5, atOnce: 1, run: async ([first = '']) => [first] })
+  const [a, b] = await Promise.allSettled([gathering.join('a', 'one'), gathering.join('b', 'one')])
   assert.deepEqual([a?.status, b?.status], ['fulfilled', 'rejected'])
+})
+
+test('a holder that may have several batches at once gets the next while one is under way', async () => {
+  const { gathering, batches, begun } = gathered({ most: 2, atOnce: 2, ofHolder: 2 })
+  const results = [...'abcde'].map((item) => gathering.join(item))
+  await turn()
+  await turn()
+  assert.deepEqual(begun(), ['ab', 'cd'])
+  batches[1]?.end()
+  await turn()
+  assert.deepEqual(begun(), ['ab', 'cd', 'e'])
+  for (const { end } of batches) end()
+  assert.equal((await Promise.all(results)).join(''), 'ABCDE')
+})
+
+test('what finds too many waiting is refused at once', async () => {
+  const { gathering } = gathered({ most: 1, atOnce: 1 })
+  const waiting = Array.from({ length: 20_000 }, () => gathering.join('a'))
+  await assert.rejects(gathering.join('b'), { code: 'SERVICE_UNAVAILABLE' })
+  assert.equal(waiting.length, 20_000)
 })

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes the files with which something new begins, with a test that fails until it is finished, and says what is left:
+//   npm run new -- area parcels par            an area, its table, a route to make and one to read, an event, a journey
+//   npm run new -- provider orange_money       the protocol of a payment provider and its test
+//   npm run new -- event sms.expired           an event in the area's events.ts and its journey
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { argv, cwd, exit, stdout } from 'node:process'
+import { areaFiles } from './new-area.mjs'
+
+const kinds = { area, provider, event }
+
+const [kind = '', name = '', prefix = ''] = argv.slice(2)
+const make = Object.hasOwn(kinds, kind) ? kinds[kind] : null
+if (!make) fail('Usage: npm run new -- area <name> <prefix of ids> | provider <name> | event <area.what_happened>')
+else make(name, prefix)
+
+function area(name, prefix) {
+  if (!/^[a-z]{3,20}$/.test(name)) fail(`An area has 3 to 20 small letters, not "${name}".`)
+  if (!/^[a-z]{2,5}$/.test(prefix)) fail('Say the prefix of its ids too, 2 to 5 small letters: area parcels par.')
+  if (read('src/kernel/ids.ts').includes(`'${prefix}'`)) fail(`The prefix ${prefix} is taken: see src/kernel/ids.ts.`)
+  const day = new Date().toISOString().slice(0, 10)
+  write(areaFiles(name, prefix, day))
+  change('src/areas.ts', (text) =>
+    inOrder(
+      text,
+      /^import \{ \w+ \} from '\.\/areas\/\w+\/area\.ts'$/gm,
+      `import { ${name} } from './areas/${name}/area.ts'`,
+    )
+      // Before what everybody uses and those that come last; an area that only declared events is there already.
+      .replace(new RegExp(`(?<!\\n  ${name},\\n[^]*)\\n  webhooks,\\n`), `\n  ${name},\n  webhooks,\n`),
+  )
+  change('src/kernel/ids.ts', (text) => inOrder(text, /^ {2}\w+: '\w+',$/gm, `  ${name}: '${prefix}',`))
+  left([
+    `rename the thing of src/areas/${name} and say what it is; grow routes, verbs and a store from there`,
+    'errors of its own: a line each in src/kernel/errors.ts',
+    `settings: src/areas/${name}/settings.ts, joined in src/config.ts; then .env.example`,
+    'a simulator: src/simulators, src/simulation, one line in src/simulation.ts, `simulators` in its area.ts',
+    'npm run build && npm start --silent -- openapi > openapi.json',
+    `finish test/journeys/${name}.test.ts; docs/${name}.md; CHANGELOG.md`,
+  ])
+}
+
+function provider(name) {
+  if (!/^[a-z][a-z0-9_]{2,30}$/.test(name)) fail(`A provider is called in small letters and _, not "${name}".`)
+  const file = name.replaceAll('_', '-')
+  write({
+    [`src/protocols/${file}.ts`]: `// SPDX-License-Identifier: Apache-2.0
+// The API of ${name} as it stands on the wire: paths, bodies and answers, both ways.
+
+/** Where it is asked for things. */
+export const ${camel(name)}Paths = { token: '/oauth/token', collect: '/payments' } as const
+`,
+    [`src/protocols/${file}.test.ts`]: failingTest(
+      `What ${name} says in its documentation, byte for byte.`,
+      `a payment is asked for as the documentation of ${name} shows it`,
+      `pin an example of its documentation here, with the bodies of ./${file}.ts`,
+    ),
+  })
+  left([
+    'which to copy: Airtel if it calls nobody back, MoMo if your id is its id, Daraja if it makes its own',
+    `src/areas/payments/carriers/${file}.ts: its answers as verdicts; a line in carriers/kinds.ts`,
+    'mobile money: the countries it serves in mobile-money/providers.ts',
+    `src/simulators/${file}.ts, and a line in src/simulation/payments.ts`,
+    'its row in the tables of test/conformance',
+    'npm run build && npm start --silent -- openapi > openapi.json; docs/payments.md',
+  ])
+}
+
+function event(name) {
+  const [, area = '', what = ''] = /^([a-z]+)\.([a-z_]+)$/.exec(name) ?? []
+  const file = `src/areas/${area}/events.ts`
+  if (!existsSync(join(cwd(), file)))
+    fail(`An event is called area.what_happened, and its area has an events.ts: not "${name}".`)
+  if (read(file).includes(`'${name}'`)) fail(`${name} is in ${file} already.`)
+  const journey = `${area}-${what.replaceAll('_', '-')}`
+  write({
+    [`test/journeys/${journey}.test.ts`]: failingTest(
+      `That ${name} is told when it happens, and not otherwise.`,
+      `${name} is told when it happens`,
+      'bring it about as a customer would, and read it under /v1/events',
+    ),
+  })
+  change(
+    file,
+    (text) => `${text}
+export const ${camel(what)} = eventType({
+  name: '${name}',
+  summary: 'What happened, in a sentence without its full stop',
+  payload: Type.Object({ id: Type.String() }, { title: '${capital(camel(name.replace('.', '_')))}Event' }),
+  sample: { id: 'an id as customers see it' },
+})
+`,
+  )
+  left([
+    `list it under \`events\` in src/areas/${area}/area.ts`,
+    'emit it in the transaction that makes it true: app.outbox.emit(tx, …), or prepare and begin around a group commit',
+    'npm run build && npm start --silent -- openapi > openapi.json',
+    `finish test/journeys/${journey}.test.ts`,
+  ])
+}
+
+function failingTest(about, name, advice) {
+  return `// SPDX-License-Identifier: Apache-2.0
+// ${about}
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+test('${name}', () => {
+  assert.fail('${advice}')
+})
+`
+}
+
+/** Writes files that are not there yet; one that is stays as it is. */
+function write(files) {
+  for (const [file, text] of Object.entries(files)) {
+    const path = join(cwd(), file)
+    if (existsSync(path)) {
+      stdout.write(`  stays  ${file}\n`)
+      continue
+    }
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, text)
+    stdout.write(`  new    ${file}\n`)
+  }
+}
+
+function change(file, edit) {
+  const text = read(file)
+  const edited = edit(text)
+  if (edited === text) return
+  writeFileSync(join(cwd(), file), edited)
+  stdout.write(`  line   ${file}\n`)
+}
+
+function read(file) {
+  return readFileSync(join(cwd(), file), 'utf8')
+}
+
+/** Puts a line among its like, by the alphabet; once. */
+function inOrder(text, like, line) {
+  const lines = [...text.matchAll(like)]
+  if (lines.some(([one]) => one === line)) return text
+  const after = lines.findLast(([one]) => one < line)
+  const at = after ? after.index + after[0].length + 1 : lines[0].index
+  return `${text.slice(0, at)}${line}\n${text.slice(at)}`
+}
+
+function camel(name) {
+  return name.replaceAll(/_(\w)/g, (_, letter) => letter.toUpperCase())
+}
+
+function capital(name) {
+  return name.charAt(0).toUpperCase() + name.slice(1)
+}
+
+function left(steps) {
+  stdout.write(`\nWhat is left:\n${steps.map((step) => `  - ${step}`).join('\n')}\n`)
+}
+
+function fail(sentence) {
+  process.stderr.write(`${sentence}\n`)
+  exit(2)
+}
