@@ -92,7 +92,7 @@ test('an application that knows only the specification answers by POST continue'
   const dialling = client.post('/v1/sandbox/ussd/dial', { phone, shortcode: '*7384#' })
   const asked = await eventually(async () => {
     const { body } = await client.get('/v1/events?type=ussd.response')
-    return body.data[0]
+    return body.data[0]?.payload
   }, 'the first ussd.response')
   const next = { session_id: asked.session_id, input: '-', message: 'Hello\n1 Go on' }
   const shown = await client.post('/v1/ussd/continue', next)
@@ -112,7 +112,7 @@ test('a screen is pushed, the subscriber answers, and the application goes on an
   assert.deepEqual([other.status, other.body.error.code], [409, 'DUPLICATE_SESSION'])
   await eventually(async () => {
     const { body } = await client.get('/v1/events?type=ussd.response')
-    return body.data[0]?.input === '1'
+    return body.data[0]?.payload.input === '1'
   }, 'the answer')
   const more = await client.post('/v1/ussd/continue', { session_id: 's-1', input: '1', message: 'Thanks', end_session: true })
   assert.deepEqual([more.status, more.body.status, more.body.step, more.body.expires_at], [200, 'completed', 2, null], more.text)

@@ -95,21 +95,9 @@ async function advanceOf(app: App, session: Session, move: Move): Promise<Advanc
     at: next.updated_at,
     expires_at: next.expires_at,
     transfer: isOver && isPaid ? newUuid(occasion.receivedMs) : null,
-    ...(event?.columns ?? noEvent),
+    event: event?.row ?? null,
   }
   return { item, event, next }
-}
-
-const noEvent = {
-  event_id: null,
-  event_type: null,
-  event_resource: null,
-  event_body: null,
-  event_request: null,
-  event_within: null,
-  event_callback: null,
-  event_at: null,
-  event_owner: null,
 }
 
 /** The session after a move. */

@@ -67,7 +67,7 @@ const inRange = `${mine} and id >= $from::uuid and id < $to::uuid
       and ($since::timestamptz is null or created_at >= $since) and ($until::timestamptz is null or created_at < $until)
       and ($shortcode::text is null or shortcode = $shortcode)`
 
-const count = statement<RangeOf, { sessions: number; over: number; completed: number; failed: number; seconds: number | null }>(
+const count = statement.tenant<RangeOf, { sessions: number; over: number; completed: number; failed: number; seconds: number | null }>(
   'ussd.count_sessions',
   `select count(*)::int as sessions, count(ended_at)::int as over, count(*) filter (where reason = 'completed')::int as completed,
           count(*) filter (where reason in ('app_timeout', 'app_error', 'undeliverable'))::int as failed,
@@ -75,7 +75,7 @@ const count = statement<RangeOf, { sessions: number; over: number; completed: nu
      from ussd.sessions where ${inRange}`,
 )
 
-const countPaths = statement<RangeOf<{ most: number }>, { path: string; count: number }>(
+const countPaths = statement.tenant<RangeOf<{ most: number }>, { path: string; count: number }>(
   'ussd.count_paths',
   `select path, count(*)::int as count
      from (select (select string_agg(h.step ->> 'input', '>' order by h.n)
@@ -84,14 +84,14 @@ const countPaths = statement<RangeOf<{ most: number }>, { path: string; count: n
     where path is not null group by path order by count desc, path limit $most::int`,
 )
 
-const countDropOff = statement<RangeOf<{ most: number }>, { step: number; screen: string; sessions: number }>(
+const countDropOff = statement.tenant<RangeOf<{ most: number }>, { step: number; screen: string; sessions: number }>(
   'ussd.count_drop_off',
   `select step, left(split_part(coalesce(screen, ''), chr(10), 1), 60) as screen, count(*)::int as sessions
      from ussd.sessions where ${inRange} and reason in ('expired', 'user_cancelled', 'network_released')
     group by 1, 2 order by sessions desc, step limit $most::int`,
 )
 
-const measureLatency = statement<RangeOf, { p50: number | null; p95: number | null; p99: number | null }>(
+const measureLatency = statement.tenant<RangeOf, { p50: number | null; p95: number | null; p99: number | null }>(
   'ussd.measure_app_latency',
   `select percentile_cont(0.5) within group (order by ms) as p50, percentile_cont(0.95) within group (order by ms) as p95,
           percentile_cont(0.99) within group (order by ms) as p99
@@ -100,13 +100,13 @@ const measureLatency = statement<RangeOf, { p50: number | null; p95: number | nu
             where ${inRange}) l`,
 )
 
-const countNetworks = statement<RangeOf<{ most: number }>, { network: string | null; sessions: number }>(
+const countNetworks = statement.tenant<RangeOf<{ most: number }>, { network: string | null; sessions: number }>(
   'ussd.count_networks',
   `select network, count(*)::int as sessions from ussd.sessions where ${inRange}
     group by network order by sessions desc, network limit $most::int`,
 )
 
-const countSeries = statement<RangeOf<{ interval: string }>, { at: Date; sessions: number; completed: number }>(
+const countSeries = statement.tenant<RangeOf<{ interval: string }>, { at: Date; sessions: number; completed: number }>(
   'ussd.count_series',
   `select date_trunc($interval::text, created_at, 'UTC') as at, count(*)::int as sessions,
           count(*) filter (where reason = 'completed')::int as completed

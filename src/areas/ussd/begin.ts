@@ -55,7 +55,7 @@ export async function begin(
   beginning: Beginning,
 ): Promise<{ verdict: Verdict; session: Session }> {
   const made = await madeOf(app, occasion, beginning)
-  const { verdict, deliveries, told } = await app.commit(beginOperation, made.item)
+  const { verdict, deliveries, told_to: told } = await app.commit(beginOperation, made.item)
   if (verdict === 'begun') begun(app, made, deliveries, told)
   return { verdict: verdictOf(verdict), session: made.session }
 }
@@ -68,7 +68,7 @@ export async function beginIn(
   beginning: Beginning,
 ): Promise<{ verdict: Verdict; session: Session }> {
   const made = await madeOf(app, occasion, beginning)
-  const { verdict, deliveries, told } = await commitIn(tx, app.nodeId, beginOperation, made.item)
+  const { verdict, deliveries, told_to: told } = await commitIn(tx, app.nodeId, beginOperation, made.item)
   if (verdict === 'begun') tx.afterCommit(() => begun(app, made, deliveries, told))
   return { verdict: verdictOf(verdict), session: made.session }
 }
@@ -136,12 +136,9 @@ async function madeOf(app: App, occasion: Occasion, beginning: Beginning): Promi
     request_hash: session.request_hash,
     at: session.created_at,
     expires_at: session.expires_at,
-    timer: timer.id,
-    timer_lane: timer.lane,
-    timer_delay: BigInt(timer.delayMs),
-    timer_payload: timer.payload,
-    ...started.columns,
-    ...toldColumns(told),
+    timer,
+    event: started.row,
+    told: told?.row ?? null,
   }
   return { session: { ...session, clock_offset_ms: BigInt(occasion.nowMs - receivedMs) }, item, started, told }
 }
@@ -189,21 +186,6 @@ function sessionFrom(app: App, { tenant, receivedMs, nowMs }: Occasion, beginnin
     expires_at: new Date(nowMs + timeout * 1_000),
     ended_at: null,
     clock_offset_ms: BigInt(nowMs - receivedMs),
-  }
-}
-
-function toldColumns(told: NewEvent | null) {
-  const columns = told?.columns
-  return {
-    told_id: columns?.event_id ?? null,
-    told_type: columns?.event_type ?? null,
-    told_resource: columns?.event_resource ?? null,
-    told_body: columns?.event_body ?? null,
-    told_request: columns?.event_request ?? null,
-    told_within: columns?.event_within ?? null,
-    told_callback: columns?.event_callback ?? null,
-    told_at: columns?.event_at ?? null,
-    told_owner: columns?.event_owner ?? null,
   }
 }
 

@@ -7,6 +7,7 @@ import { idOf } from '../../kernel/ids.ts'
 import { isE164 } from '../../kernel/phone.ts'
 import type { App } from '../../platform/app.ts'
 import type { Occasion } from '../../platform/events.ts'
+import { onePerApp } from '../../platform/one-per-app.ts'
 import { type Route, read } from '../../platform/route.ts'
 import { Nullable, OneOf } from '../../platform/schema.ts'
 import { advance } from './advance.ts'
@@ -133,7 +134,19 @@ async function knownSession(app: App, { gateway, named }: Calling, { dialog }: C
   return (await dialogSession(app, gateway, dialog)) ?? (await named?.(dialog)) ?? null
 }
 
-async function begun(app: App, { gateway, ownerOf }: Calling, call: Call): Promise<Session> {
+/** Dials that are being taken on this node: a gateway that says one twice at once begins one session. */
+const beginning = onePerApp(() => new Map<string, Promise<Session>>())
+
+function begun(app: App, calling: Calling, call: Call): Promise<Session> {
+  const key = `${calling.gateway} ${call.dialog}`
+  const known = call.dialog === null ? undefined : beginning(app).get(key)
+  if (known) return known
+  const session = begunOnce(app, calling, call).finally(() => beginning(app).delete(key))
+  if (call.dialog !== null) beginning(app).set(key, session)
+  return session
+}
+
+async function begunOnce(app: App, { gateway, ownerOf }: Calling, call: Call): Promise<Session> {
   const { dialog, mark, phone, network, language } = call
   const occasion = await ownerOf(call.dialled)
   const outcome = occasion

@@ -35,17 +35,17 @@ const versions = `ussd.menus m join ussd.menu_versions v on v.bucket = m.bucket 
       and v.environment = m.environment and v.menu_id = m.id`
 const own = 'm.bucket = $bucket and m.account_id = $account and m.environment = $environment'
 
-const findMenu = statement<One, MenuRow>(
+const findMenu = statement.tenant<One, MenuRow>(
   'ussd.find_menu',
   `select ${columns} from ${versions} and v.version = m.version where ${own} and m.id = $id`,
 )
 
-const findVersion = statement<One & { version: number }, { document: MenuDocument }>(
+const findVersion = statement.tenant<One & { version: number }, { document: MenuDocument }>(
   'ussd.find_menu_version',
   `select document from ussd.menu_versions where ${mine} and menu_id = $id and version = $version`,
 )
 
-const listMenus = statement<
+const listMenus = statement.tenant<
   Tenant & { after: string | null; descending: boolean; limit: number },
   MenuRow
 >(
@@ -55,29 +55,29 @@ const listMenus = statement<
     order by case when $descending then m.id end desc, m.id limit $limit::int + 1`,
 )
 
-const countMenus = statement<Tenant, { count: number }>(
+const countMenus = statement.tenant<Tenant, { count: number }>(
   'ussd.count_menus',
   `select count(*)::int as count from ussd.menus where ${mine}`,
 )
 
-const insertMenu = statement<One & { at: Date }, object>(
+const insertMenu = statement.tenant<One & { at: Date }, object>(
   'ussd.insert_menu',
   `insert into ussd.menus (bucket, account_id, environment, id, version, created_at, updated_at)
    values ($bucket, $account, $environment, $id, 1, $at, $at)`,
 )
 
-const raiseVersion = statement<One & { at: Date }, { version: number }>(
+const raiseVersion = statement.tenant<One & { at: Date }, { version: number }>(
   'ussd.raise_menu_version',
   `update ussd.menus set version = version + 1, updated_at = $at where ${mine} and id = $id returning version`,
 )
 
-const insertVersion = statement<One & { version: number; document: string; at: Date }, object>(
+const insertVersion = statement.tenant<One & { version: number; document: string; at: Date }, object>(
   'ussd.insert_menu_version',
   `insert into ussd.menu_versions (bucket, account_id, environment, menu_id, version, document, created_at)
    values ($bucket, $account, $environment, $id, $version, $document::jsonb, $at)`,
 )
 
-const deleteMenu = statement<One, { id: string }>(
+const deleteMenu = statement.tenant<One, { id: string }>(
   'ussd.delete_menu',
   `delete from ussd.menus where ${mine} and id = $id
       and not exists (select from ussd.shortcodes c where c.bucket = $bucket and c.account_id = $account

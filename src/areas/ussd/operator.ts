@@ -13,7 +13,7 @@ import { type Occasion, occasionNow } from '../../platform/events.ts'
 import { fieldsOf, type Hook, hook, json, text } from '../../platform/hook.ts'
 import { bodyChecker } from '../../platform/http/validate.ts'
 import { pageOfWhole } from '../../platform/page.ts'
-import { IdParam, list, type Route, read, write } from '../../platform/route.ts'
+import { IdParam, list, type Route, read, writeAcross } from '../../platform/route.ts'
 import { At, Deleted, EnvironmentName, wholeListQuery } from '../../platform/schema.ts'
 import { type Environment, tenantOf } from '../../platform/tenant.ts'
 import { CallbackBody, takeCall } from './callback.ts'
@@ -36,7 +36,7 @@ interface GatewayRow {
 
 const columns = 'id, name, environment, allowed_ips, created_at'
 
-const insert = statement<
+const insert = statement.home<
   { id: string; name: string; environment: string; hash: Buffer; ips: readonly string[]; at: Date },
   GatewayRow
 >(
@@ -45,32 +45,32 @@ const insert = statement<
    values ($id, $name, $environment, $hash, $ips::text[], $at) returning ${columns}`,
 )
 
-const find = statement<{ id: string }, GatewayRow>(
+const find = statement.home<{ id: string }, GatewayRow>(
   'ussd.find_gateway',
   `select ${columns} from ussd.gateways where id = $id`,
 )
 
-const findByToken = statement<{ hash: Buffer }, GatewayRow>(
+const findByToken = statement.home<{ hash: Buffer }, GatewayRow>(
   'ussd.find_gateway_by_token',
   `select ${columns} from ussd.gateways where token_hash = $hash`,
 )
 
-const findAll = statement<Record<never, never>, GatewayRow>(
+const findAll = statement.home<Record<never, never>, GatewayRow>(
   'ussd.list_gateways',
   `select ${columns} from ussd.gateways order by id`,
 )
 
-const remove = statement<{ id: string }, { id: string }>(
+const remove = statement.home<{ id: string }, { id: string }>(
   'ussd.delete_gateway',
   'delete from ussd.gateways where id = $id returning id',
 )
 
-const clockOf = statement<{ account: string; environment: string }, { ms: bigint }>(
+const clockOf = statement.home<{ account: string; environment: string }, { ms: bigint }>(
   'ussd.clock_offset',
   'select accounts.clock_offset_ms($account::uuid, $environment::text) as ms',
 )
 
-const currencyOf = statement<{ account: string }, { currency: string | null }>(
+const currencyOf = statement.home<{ account: string }, { currency: string | null }>(
   'ussd.currency_of_account',
   'select accounts.currency_of($account::uuid) as currency',
 )
@@ -111,7 +111,7 @@ function hashOf(token: string): Buffer {
   return createHash('sha256').update(token).digest()
 }
 
-const create = write({
+const create = writeAcross({
   method: 'POST',
   path: '/v1/operator/ussd/gateways',
   operation: 'operator.createUssdGateway',
@@ -158,7 +158,7 @@ const all = list({
   handle: async (app, { query }) => pageOfWhole(query, (await app.db.query(findAll, {})).map(shown), ({ id }) => id),
 })
 
-const erase = write({
+const erase = writeAcross({
   method: 'DELETE',
   path: '/v1/operator/ussd/gateways/:id',
   operation: 'operator.deleteUssdGateway',
@@ -187,7 +187,7 @@ const Assignment = Type.Object(
   { title: 'UssdShortcodeAssignment' },
 )
 
-const assign = write({
+const assign = writeAcross({
   method: 'POST',
   path: '/v1/operator/ussd/shortcodes',
   operation: 'operator.assignUssdShortcode',

@@ -13,7 +13,7 @@ import { registered } from './dial.ts'
 import { gatewayOf, newDialog } from './gateway.ts'
 import { showTo } from './intake.ts'
 import type { Initiate, Sent } from './schema.ts'
-import type { Session } from './session.ts'
+import type { Session, Setup } from './session.ts'
 import { defaultTimeout, plainSetup, type ShortcodeRow, setupOf } from './shortcode-store.ts'
 import { namedSession } from './store.ts'
 
@@ -25,6 +25,7 @@ type Asked = Static<typeof Initiate>
 export interface Prepared {
   readonly phone: string
   readonly code: ShortcodeRow | null
+  readonly setup: Setup
 }
 
 /** Refuses what needs no transaction to be refused. */
@@ -37,7 +38,8 @@ export async function preparePush(app: App, body: Asked, { tenant }: Caller): Pr
   const code = row?.code === body.shortcode ? row : null
   if (code ? code.account_id !== tenant.account : tenant.environment === 'live')
     throw new AppError('SHORTCODE_NOT_ALLOWED', `${body.shortcode} is not yours`)
-  return { phone, code }
+  const own = { is_notice: body.end_session ?? false, ...urlOf(body) }
+  return { phone, code, setup: code ? await setupOf(app, tenant, code, own) : { ...plainSetup, ...own } }
 }
 
 export async function push(
@@ -45,7 +47,7 @@ export async function push(
   tx: Tx,
   body: Asked,
   caller: Caller,
-  { phone, code }: Prepared,
+  { phone, code, setup }: Prepared,
 ): Promise<Static<typeof Sent>> {
   const { tenant } = caller
   const hash = hashOf(body, phone)
@@ -57,12 +59,11 @@ export async function push(
       retryAfterSeconds: 5,
     })
   await replaceLive(app, caller, phone, body.shortcode, tx)
-  const own = { is_notice: body.end_session ?? false, ...urlOf(body) }
   const { verdict, session } = await beginIn(app, tx, caller, {
     ...{ sessionId: body.session_id ?? null, direction: 'push', phone, shortcode: body.shortcode },
     ...{ gateway: gateway.name, dialog: newDialog(phone), network: null, language: code?.language_default ?? null },
     ...{ input: null, mark: null, screen: body.message, timeout: body.timeout ?? code?.timeout ?? defaultTimeout },
-    setup: code ? await setupOf(app, tenant, code, own) : { ...plainSetup, ...own },
+    setup,
     data: body.data ?? {},
     metadata: body.metadata === undefined ? null : JSON.stringify(body.metadata),
     currency: caller.principal.facts.currency,

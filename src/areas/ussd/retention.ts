@@ -9,19 +9,19 @@ const keepDays = 90
 /** Sessions last minutes: what ended a day ago began at most so long before. */
 const lookBackDays = 30
 
-const wipe = statement<{ buckets: readonly number[]; from: string; to: string }, object>(
+const wipe = statement.everywhere<{ buckets: readonly number[]; from: string; to: string }, object>(
   'ussd.wipe_data',
   `update ussd.sessions set data = null
     where bucket = any($buckets::smallint[]) and id >= $from::uuid and id < $to::uuid and data is not null
       and ended_at is not null`,
 )
 
-const forgetDialogs = statement<{ buckets: readonly number[]; to: string }, object>(
+const forgetDialogs = statement.everywhere<{ buckets: readonly number[]; to: string }, object>(
   'ussd.forget_dialogs',
   `delete from ussd.dialogs where bucket = any($buckets::smallint[]) and session < $to::uuid`,
 )
 
-const forget = statement<{ buckets: readonly number[]; to: string }, object>(
+const forget = statement.everywhere<{ buckets: readonly number[]; to: string }, object>(
   'ussd.forget_sessions',
   `delete from ussd.sessions where bucket = any($buckets::smallint[]) and id < $to::uuid and ended_at is not null`,
 )

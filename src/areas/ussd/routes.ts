@@ -165,7 +165,7 @@ const getSession = read({
   },
 })
 
-const listSessions = statement<
+const listSessions = statement.tenant<
   Tenant & {
     from: string
     to: string

@@ -36,18 +36,18 @@ export const defaultNetworkLimit = 10
 export const defaultErrorMessage = 'The service does not answer. Please try again later.'
 
 /** The longest of the codes that a subscriber may have meant. Index: shortcodes_by_code. */
-export const findShortcode = statement<{ environment: Environment; codes: readonly string[] }, ShortcodeRow>(
+export const findShortcode = statement.everywhere<{ environment: Environment; codes: readonly string[] }, ShortcodeRow>(
   'ussd.find_shortcode',
   `select ${shortcodeColumns} from ussd.shortcodes
     where environment = $environment and code = any($codes::text[]) order by length(code) desc limit 1`,
 )
 
-const factsOf = statement<{ account: string }, { currency: string; is_suspended: boolean }>(
+const factsOf = statement.home<{ account: string }, { currency: string; is_suspended: boolean }>(
   'ussd.account_facts',
   `select accounts.currency_of($account::uuid) as currency, accounts.is_suspended($account) as is_suspended`,
 )
 
-const versionOf = statement<Tenant & { id: string }, { version: number }>(
+const versionOf = statement.tenant<Tenant & { id: string }, { version: number }>(
   'ussd.version_of_menu',
   `select version from ussd.menus where ${mine} and id = $id`,
 )

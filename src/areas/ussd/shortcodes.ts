@@ -70,17 +70,17 @@ type Settings = Static<typeof Changes>
 
 const CodeParam = Type.Object({ code: Type.String({ description: 'The shortcode; # is written %23 in a path' }) })
 
-const find = statement<Tenant & { code: string }, ShortcodeRow>(
+const find = statement.tenant<Tenant & { code: string }, ShortcodeRow>(
   'ussd.find_own_shortcode',
   `select ${shortcodeColumns} from ussd.shortcodes where ${mine} and code = $code`,
 )
 
-const findAll = statement<Tenant, ShortcodeRow>(
+const findAll = statement.tenant<Tenant, ShortcodeRow>(
   'ussd.list_shortcodes',
   `select ${shortcodeColumns} from ussd.shortcodes where ${mine} order by code`,
 )
 
-const count = statement<Tenant, { count: number }>(
+const count = statement.tenant<Tenant, { count: number }>(
   'ussd.count_shortcodes',
   `select count(*)::int as count from ussd.shortcodes where ${mine}`,
 )
@@ -104,7 +104,7 @@ interface Written extends Tenant {
   readonly at: Date
 }
 
-const insert = statement<{ [K in keyof Written]: Written[K] }, ShortcodeRow>(
+const insert = statement.tenant<{ [K in keyof Written]: Written[K] }, ShortcodeRow>(
   'ussd.insert_shortcode',
   `insert into ussd.shortcodes (code, environment, bucket, account_id, mode, url, fallback_url, menu_id, timeout, network_limit,
                                 error_message, resume_window, language_default, more_word, back_word, transliterate, created_at,
@@ -114,7 +114,7 @@ const insert = statement<{ [K in keyof Written]: Written[K] }, ShortcodeRow>(
    on conflict do nothing returning ${shortcodeColumns}`,
 )
 
-const update = statement<{ [K in keyof Written]: Written[K] }, ShortcodeRow>(
+const update = statement.tenant<{ [K in keyof Written]: Written[K] }, ShortcodeRow>(
   'ussd.update_shortcode',
   `update ussd.shortcodes
       set mode = $mode, url = $url, fallback_url = $fallbackUrl, menu_id = $menu, timeout = $timeout,
@@ -123,7 +123,7 @@ const update = statement<{ [K in keyof Written]: Written[K] }, ShortcodeRow>(
     where ${mine} and code = $code returning ${shortcodeColumns}`,
 )
 
-const remove = statement<Tenant & { code: string }, { code: string }>(
+const remove = statement.tenant<Tenant & { code: string }, { code: string }>(
   'ussd.delete_shortcode',
   `delete from ussd.shortcodes where ${mine} and code = $code returning code`,
 )
@@ -239,12 +239,15 @@ const create = write({
   examples: [
     { name: 'A CON/END application', body: { shortcode: '*384*77#', mode: 'text', url: 'https://example.com/ussd' } },
   ],
-  prepare: (app, { body }, caller) => checkUrls(app, body, caller),
-  handle: async (_app, tx, { body }, caller) => {
+  prepare: async (app, { body }, caller) => {
+    await checkUrls(app, body, caller)
+    const { environment } = caller.tenant
+    return maybe(app.db.query(findShortcode, { environment, codes: [body.shortcode] }))
+  },
+  handle: async (_app, tx, { body }, caller, taken) => {
     const { tenant } = caller
     const { shortcode: code, ...given } = body
     const at = new Date(caller.nowMs)
-    const taken = await maybe(tx.query(findShortcode, { environment: tenant.environment, codes: [code] }))
     if (tenant.environment === 'live' && taken?.account_id !== tenant.account)
       throw new AppError('SHORTCODE_NOT_ALLOWED', `${code} is not assigned to you`)
     if (tenant.environment === 'test' && taken) throw inUse(code)

@@ -3,8 +3,9 @@
 import type { App } from '../../platform/app.ts'
 import { operation } from '../../platform/commit.ts'
 import { maybe, type Queryable, statement } from '../../platform/db.ts'
-import { eventColumns } from '../../platform/events.ts'
+import { eventRow } from '../../platform/events.ts'
 import { mine, type One, type Tenant, tenantOf } from '../../platform/tenant.ts'
+import { jobRow } from '../../platform/work.ts'
 import type { Data, Session, SessionRow } from './session.ts'
 
 export const sessionColumns = `bucket, account_id, environment, id, session_id, direction, phone, shortcode, network, language,
@@ -12,22 +13,22 @@ export const sessionColumns = `bucket, account_id, environment, id, session_id, 
   history, metadata, cost, currency, resumed_from, request_hash, created_at, updated_at, expires_at, ended_at,
   accounts.clock_offset_ms(account_id, environment) as clock_offset_ms`
 
-const find = statement<One, SessionRow>(
+const find = statement.tenant<One, SessionRow>(
   'ussd.find_session',
   `select ${sessionColumns} from ussd.sessions where ${mine} and id = $id`,
 )
 
-const findNamed = statement<Tenant & { name: string }, SessionRow>(
+const findNamed = statement.tenant<Tenant & { name: string }, SessionRow>(
   'ussd.find_named_session',
   `select ${sessionColumns} from ussd.sessions where ${mine} and session_id = $name`,
 )
 
-const lockNamed = statement<Tenant & { name: string }, SessionRow>(
+const lockNamed = statement.tenant<Tenant & { name: string }, SessionRow>(
   'ussd.lock_named_session',
   `select ${sessionColumns} from ussd.sessions where ${mine} and session_id = $name for update`,
 )
 
-const findDialog = statement<
+const findDialog = statement.everywhere<
   { gateway: string; dialog: string },
   { bucket: number; account_id: string; environment: 'test' | 'live'; session: string }
 >(
@@ -37,13 +38,13 @@ const findDialog = statement<
 )
 
 /** Sessions of a phone on a code that are not over. Index: sessions_of_phone. */
-const findLive = statement<Tenant & { phone: string; shortcode: string }, SessionRow>(
+const findLive = statement.tenant<Tenant & { phone: string; shortcode: string }, SessionRow>(
   'ussd.find_live_sessions',
   `select ${sessionColumns} from ussd.sessions
     where ${mine} and phone = $phone and shortcode = $shortcode and awaiting <> 'nobody' order by id limit 10`,
 )
 
-const findResumable = statement<Tenant & { phone: string; shortcode: string; since: Date }, SessionRow>(
+const findResumable = statement.tenant<Tenant & { phone: string; shortcode: string; since: Date }, SessionRow>(
   'ussd.find_resumable_session',
   `select ${sessionColumns} from ussd.sessions
     where ${mine} and phone = $phone and shortcode = $shortcode and status = 'expired' and ended_at >= $since
@@ -122,7 +123,7 @@ export async function resumableSession(
 
 const tenantColumns = { bucket: 'smallint', account: 'uuid', environment: 'text', id: 'uuid' } as const
 
-export const beginOperation = operation(
+export const beginOperation = operation.tenant(
   'ussd.begin',
   {
     ...tenantColumns,
@@ -151,25 +152,14 @@ export const beginOperation = operation(
     request_hash: 'text',
     at: 'timestamptz',
     expires_at: 'timestamptz',
-    timer: 'uuid',
-    timer_lane: 'text',
-    timer_delay: 'bigint',
-    timer_payload: 'jsonb',
-    ...eventColumns,
-    told_id: 'uuid',
-    told_type: 'text',
-    told_resource: 'text',
-    told_body: 'text',
-    told_request: 'text',
-    told_within: 'text',
-    told_callback: 'text',
-    told_at: 'timestamptz',
-    told_owner: 'uuid',
+    timer: jobRow,
+    event: eventRow,
+    told: eventRow,
   },
-  { verdict: 'text', deliveries: 'text', told: 'text' },
+  { verdict: 'text', deliveries: 'text', told_to: 'text' },
 )
 
-export const advanceOperation = operation(
+export const advanceOperation = operation.tenant(
   'ussd.advance',
   {
     ...tenantColumns,
@@ -191,7 +181,7 @@ export const advanceOperation = operation(
     at: 'timestamptz',
     expires_at: 'timestamptz',
     transfer: 'uuid',
-    ...eventColumns,
+    event: eventRow,
   },
   { stored: 'boolean', deliveries: 'text' },
 )

@@ -10,7 +10,7 @@ const lookMs = 250
 const maxWaiting = 50_000
 
 /** Sessions among these in which it is no longer the turn of the application. */
-const movedAmong = statement<
+const movedAmong = statement.tenant<
   { buckets: readonly number[]; accounts: readonly string[]; ids: readonly string[] },
   { id: string }
 >(

@@ -4,8 +4,7 @@ create type ussd.advance_item as (
   bucket smallint, account uuid, environment text, id uuid, step int, awaiting text, page int, next_step int,
   next_awaiting text, next_page int, status text, reason text, input text, mark text, screen text, message uuid, menu jsonb,
   data bytea, entry jsonb, at timestamptz, expires_at timestamptz, transfer uuid,
-  event_id uuid, event_type text, event_resource text, event_body text, event_request text, event_within text,
-  event_callback text, event_at timestamptz, event_owner uuid
+  event events.event_item
 );
 
 -- Rows and wallets are locked in the order of their key, so that two batches do not wait for each other.
@@ -46,10 +45,9 @@ begin
   end loop;
   for k in 1 .. cardinality(items) loop
     item := items[k];
-    continue when not moved[k] or item.event_id is null;
-    news := news || row(item.bucket, item.account, item.environment, item.event_id, item.event_type, item.event_resource,
-                        item.event_body, item.event_request, item.event_within, item.event_callback, item.event_at,
-                        item.event_owner)::events.event_item;
+    if moved[k] and (item.event).id is not null then
+      news := news || item.event;
+    end if;
   end loop;
   if cardinality(news) > 0 then
     heard := events.emit(news);
@@ -57,7 +55,7 @@ begin
   for k in 1 .. cardinality(items) loop
     stored := moved[k];
     deliveries := null;
-    if moved[k] and items[k].event_id is not null then
+    if moved[k] and (items[k].event).id is not null then
       place := place + 1;
       deliveries := heard[place];
     end if;

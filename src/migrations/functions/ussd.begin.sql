@@ -1,21 +1,17 @@
 -- Begins sessions, each in full or not at all: the money set aside, the row, its dialog, the timer and what is told of it.
--- Gives 'begun', 'duplicate' (the session_id was used before) or 'insufficient'. told_* is the first question to the
+-- Gives 'begun', 'duplicate' (the session_id was used before) or 'insufficient'. `told` is the first question to the
 -- application, where the subscriber began.
 create type ussd.begin_item as (
   bucket smallint, account uuid, environment text, id uuid, session_id text, direction text, phone text, shortcode text,
   network text, language text, gateway text, dialog text, awaiting text, input text, mark text, screen text, message uuid,
   timeout int, setup jsonb, menu jsonb, data bytea, history jsonb, metadata text, cost bigint, currency text,
   resumed_from text, request_hash text, at timestamptz, expires_at timestamptz,
-  timer uuid, timer_lane text, timer_delay bigint, timer_payload jsonb,
-  event_id uuid, event_type text, event_resource text, event_body text, event_request text, event_within text,
-  event_callback text, event_at timestamptz, event_owner uuid,
-  told_id uuid, told_type text, told_resource text, told_body text, told_request text, told_within text,
-  told_callback text, told_at timestamptz, told_owner uuid
+  timer work.job_item, event events.event_item, told events.event_item
 );
 
 -- Wallets are locked in the order of their key, so that two batches do not wait for each other.
 create or replace function ussd.begin(node uuid, items ussd.begin_item[])
-  returns table (verdict text, deliveries text, told text) language plpgsql
+  returns table (verdict text, deliveries text, told_to text) language plpgsql
   set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 declare
   item     ussd.begin_item;
@@ -46,7 +42,6 @@ begin
       continue;
     end if;
     verdicts[k] := 'begun';
-    delete from ussd.dialogs d where d.gateway = item.gateway and d.dialog = item.dialog;
     insert into ussd.dialogs (gateway, dialog, bucket, account_id, environment, session)
     values (item.gateway, item.dialog, item.bucket, item.account, item.environment, item.id)
     on conflict (gateway, dialog, bucket) do update set session = excluded.session, account_id = excluded.account_id,
@@ -55,15 +50,10 @@ begin
   for k in 1 .. cardinality(items) loop
     continue when verdicts[k] <> 'begun';
     item := items[k];
-    jobs := jobs || row(item.bucket, item.timer, item.timer_lane, item.account, item.environment, null, null, item.timer_delay,
-                        item.timer_payload)::work.job_item;
-    news := news || row(item.bucket, item.account, item.environment, item.event_id, item.event_type, item.event_resource,
-                        item.event_body, item.event_request, item.event_within, item.event_callback, item.event_at,
-                        item.event_owner)::events.event_item;
-    if item.told_id is not null then
-      news := news || row(item.bucket, item.account, item.environment, item.told_id, item.told_type, item.told_resource,
-                          item.told_body, item.told_request, item.told_within, item.told_callback, item.told_at,
-                          item.told_owner)::events.event_item;
+    jobs := jobs || item.timer;
+    news := news || item.event;
+    if (item.told).id is not null then
+      news := news || item.told;
     end if;
   end loop;
   if cardinality(jobs) > 0 then
@@ -73,13 +63,13 @@ begin
   for k in 1 .. cardinality(items) loop
     verdict := verdicts[k];
     deliveries := null;
-    told := null;
+    told_to := null;
     if verdict = 'begun' then
       place := place + 1;
       deliveries := heard[place];
-      if items[k].told_id is not null then
+      if (items[k].told).id is not null then
         place := place + 1;
-        told := heard[place];
+        told_to := heard[place];
       end if;
     end if;
     return next;
