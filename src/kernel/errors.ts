@@ -80,8 +80,14 @@ export const errors = {
   RANGE_NOT_SATISFIABLE: [416, 'There is nothing in this range. See Content-Range for how many bytes there are.'],
   VALIDATION_ERROR: [422, 'A field is missing or breaks a rule. See details for which one, and what it must be.'],
   INVALID_PHONE: [422, 'Phone numbers are E.164: a plus sign, the country code and the number, such as +254711000001.'],
-  INVALID_SHORTCODE: [422, 'Shortcodes are a star, digits and a hash, such as *384# or *384*1#. Correct it and try again.'],
-  DATA_TOO_LARGE: [422, 'The data of a session has at most 4,096 bytes as JSON. Keep less in it, or an id of your own.'],
+  INVALID_SHORTCODE: [
+    422,
+    'Shortcodes are a star, digits and a hash, such as *384# or *384*1#. Correct it and try again.',
+  ],
+  DATA_TOO_LARGE: [
+    422,
+    'The data of a session has at most 4,096 bytes as JSON. Keep less in it, or an id of your own.',
+  ],
   MENU_INVALID: [422, 'The menu cannot be run. See details for the screens that are wrong, and why.'],
   INVALID_CARD: [422, 'The card details cannot be right. See details, and ask the payer to type them again.'],
   MESSAGE_TOO_LONG: [

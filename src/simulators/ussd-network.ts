@@ -179,7 +179,11 @@ export class UssdNetworkSimulator {
   }
 
   #say({ session, phone, code, dialog, sequence }: Handset, op: UssdOp, text: string): Promise<number> {
-    const digits = code.replace(/[^\d*]/g, '').replace(/^\*|\*$/g, '').split('*')[0] ?? ''
+    const digits =
+      code
+        .replace(/[^\d*]/g, '')
+        .replace(/^\*|\*$/g, '')
+        .split('*')[0] ?? ''
     return session.deliver(ussdPdu({ op, dialog, sequence, phone, code: digits, text }, 'source'))
   }
 }

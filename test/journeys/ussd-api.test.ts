@@ -71,7 +71,8 @@ test('a notice completes the session when it is shown', async () => {
 test('in the sandbox an application goes on without waiting for the subscriber, and data are replaced or merged', async () => {
   const { client } = await world.account({ balance: 10 })
   await client.post('/v1/ussd/send', { ...push, data: { a: 1 } })
-  const go = (more: object) => client.post('/v1/ussd/continue', { session_id: 's-1', input: '1', message: 'Next', ...more })
+  const go = (more: object) =>
+    client.post('/v1/ussd/continue', { session_id: 's-1', input: '1', message: 'Next', ...more })
   assert.deepEqual((await go({ data: { b: 2 }, data_merge: true })).body.data, { a: 1, b: 2 })
   assert.deepEqual((await go({ data: { c: 3 } })).body.data, { c: 3 })
   const { body } = await go({})
@@ -122,7 +123,11 @@ test('a shortcode is made, changed, listed and given up', async () => {
     [{ network_limit: 61 }, 'VALIDATION_ERROR'],
     [{ resume_window: 3_601 }, 'VALIDATION_ERROR'],
   ] as const)
-    assert.equal((await client.post('/v1/ussd/shortcodes', { shortcode, ...more })).body.error?.code, code, JSON.stringify(more))
+    assert.equal(
+      (await client.post('/v1/ussd/shortcodes', { shortcode, ...more })).body.error?.code,
+      code,
+      JSON.stringify(more),
+    )
   const { body: made } = await client.post('/v1/ussd/shortcodes', { shortcode })
   assert.deepEqual(
     [made.mode, made.timeout, made.network_limit, made.resume_window, made.pages],
@@ -130,7 +135,10 @@ test('a shortcode is made, changed, listed and given up', async () => {
   )
   const { body: changed } = await client.patch(path, { timeout: 30, pages: { more: 'Zaidi', back: 'Rudi' } })
   assert.deepEqual([changed.timeout, changed.pages], [30, { more: 'Zaidi', back: 'Rudi' }])
-  assert.deepEqual((await client.get('/v1/ussd/shortcodes')).body.data.map((row: { shortcode: string }) => row.shortcode), [shortcode])
+  assert.deepEqual(
+    (await client.get('/v1/ussd/shortcodes')).body.data.map((row: { shortcode: string }) => row.shortcode),
+    [shortcode],
+  )
   assert.equal((await client.request('DELETE', path)).body.deleted, true)
   assert.equal((await client.get(path)).status, 404)
 })

@@ -79,9 +79,25 @@ test('a gateway that speaks as Africa’s Talking does is answered CON and END',
 
 test('a gateway that speaks as Hubtel does keeps its state and its own session id', async () => {
   const { client, shortcode } = await textApp()
-  const fields = { Mobile: newPhone().slice(1), SessionId: 'h-1', ServiceCode: shortcode, Operator: 'MTN', ClientState: 'abc' }
-  const first = await client.post('/v1/ussd/callback', { ...fields, Type: 'Initiation', Message: shortcode, Sequence: 1 })
-  const shown = ({ body }: { body: Record<string, unknown> }) => [body.SessionId, body.Type, body.Message, body.ClientState]
+  const fields = {
+    Mobile: newPhone().slice(1),
+    SessionId: 'h-1',
+    ServiceCode: shortcode,
+    Operator: 'MTN',
+    ClientState: 'abc',
+  }
+  const first = await client.post('/v1/ussd/callback', {
+    ...fields,
+    Type: 'Initiation',
+    Message: shortcode,
+    Sequence: 1,
+  })
+  const shown = ({ body }: { body: Record<string, unknown> }) => [
+    body.SessionId,
+    body.Type,
+    body.Message,
+    body.ClientState,
+  ]
   assert.deepEqual(shown(first), ['h-1', 'response', 'Karibu', 'abc'])
   const second = { ...fields, Type: 'Response', Message: '1', Sequence: 2 }
   assert.deepEqual(shown(await client.post('/v1/ussd/callback', second)), ['h-1', 'response', 'Which account?', 'abc'])
@@ -108,9 +124,23 @@ test('a gateway tells that a session was released, or ran out of time', async ()
 test('a gateway that waits gets the screen of an application that goes on by itself', async () => {
   const { client, shortcode } = await shop({})
   const phone = newPhone()
-  const waiting = client.post('/v1/ussd/callback', { session_id: 'late-1', phone, shortcode, type: 'initiation', input: null })
-  const session_id = await eventually(async () => (await client.get('/v1/ussd/sessions')).body.data[0]?.session_id, 'the session')
-  const next = await client.post('/v1/ussd/continue', { session_id, input: '-', message: 'By itself', end_session: true })
+  const waiting = client.post('/v1/ussd/callback', {
+    session_id: 'late-1',
+    phone,
+    shortcode,
+    type: 'initiation',
+    input: null,
+  })
+  const session_id = await eventually(
+    async () => (await client.get('/v1/ussd/sessions')).body.data[0]?.session_id,
+    'the session',
+  )
+  const next = await client.post('/v1/ussd/continue', {
+    session_id,
+    input: '-',
+    message: 'By itself',
+    end_session: true,
+  })
   assert.equal(next.status, 200, next.text)
   assert.deepEqual([(await waiting).body.message, (await waiting).body.action], ['By itself', 'end'])
 })
@@ -138,7 +168,10 @@ test('what a gateway says wrongly is refused, and begins nothing', async () => {
 
 test('a gateway of the operator has an address of its own, which brings dials to whoever has the code', async () => {
   const { client, shortcode } = await textApp()
-  const { body: gateway, status } = await world.operator.post('/v1/operator/ussd/gateways', { name: 'Agg', environment: 'test' })
+  const { body: gateway, status } = await world.operator.post('/v1/operator/ussd/gateways', {
+    name: 'Agg',
+    environment: 'test',
+  })
   assert.equal(status, 201)
   const path = new URL(gateway.url).pathname
   const fields = { sessionId: 'x-1', serviceCode: shortcode, phoneNumber: newPhone(), networkCode: '1' }
@@ -147,7 +180,11 @@ test('a gateway of the operator has an address of its own, which brings dials to
   assert.equal((await client.get('/v1/ussd/sessions')).body.data.length, 1)
   const unknown = await form(world.stranger, path, { ...fields, sessionId: 'x-2', serviceCode: '*9#', text: '' })
   assert.deepEqual([unknown.status, unknown.body.error.code], [403, 'SHORTCODE_NOT_ALLOWED'])
-  const wrong = await world.operator.post('/v1/operator/ussd/gateways', { name: 'x', environment: 'test', allowed_ips: ['x/9'] })
+  const wrong = await world.operator.post('/v1/operator/ussd/gateways', {
+    name: 'x',
+    environment: 'test',
+    allowed_ips: ['x/9'],
+  })
   assert.equal(wrong.status, 422)
   const far = { name: 'Far', environment: 'test', allowed_ips: ['192.0.2.0/24'] }
   const { body: closed } = await world.operator.post('/v1/operator/ussd/gateways', far)

@@ -39,12 +39,20 @@ test('a stored menu answers a subscriber, in the language of the code, and asks 
   const { body: menu } = await client.post('/v1/ussd/menus', loans)
   assert.match(menu.id, /^usn_/)
   const shortcode = newCode()
-  const made = await client.post('/v1/ussd/shortcodes', { shortcode, mode: 'menu', menu_id: menu.id, language_default: 'en' })
+  const made = await client.post('/v1/ussd/shortcodes', {
+    shortcode,
+    mode: 'menu',
+    menu_id: menu.id,
+    language_default: 'en',
+  })
   assert.equal(made.status, 201, made.text)
   const { body: first } = await dial(client, shortcode)
   assert.deepEqual([first.message, first.action], ['Welcome\n1 Loan\n2 Balance', 'continue'])
   const { session_id } = first
-  assert.equal((await type(client, session_id, '7')).body.message, 'Wrong choice. Try again.\nWelcome\n1 Loan\n2 Balance')
+  assert.equal(
+    (await type(client, session_id, '7')).body.message,
+    'Wrong choice. Try again.\nWelcome\n1 Loan\n2 Balance',
+  )
   assert.equal((await type(client, session_id, '1')).body.message, 'How much?')
   assert.equal((await type(client, session_id, 'x')).body.message, 'Digits only\nHow much?')
   assert.equal((await type(client, session_id, '00')).body.message, 'Welcome\n1 Loan\n2 Balance')
@@ -102,13 +110,37 @@ test('a dry run shows the screens, and stores and charges nothing', async () => 
 
 const wrong: readonly (readonly [what: string, nodes: object, sentence: RegExp])[] = [
   ['a dead end', { home: { text: 'Hello' } }, /home is a dead end/],
-  ['a screen that nothing leads to', { home: { text: 'Bye', end: true }, lost: { text: 'x', end: true } }, /lost cannot be reached/],
+  [
+    'a screen that nothing leads to',
+    { home: { text: 'Bye', end: true }, lost: { text: 'x', end: true } },
+    /lost cannot be reached/,
+  ],
   ['a screen that does not exist', { home: { text: 'x', options: [{ label: 'y', next: 'gone' }] } }, /leads to gone/],
   ['a screen without a text', { home: { end: true } }, /home has no text/],
-  ['an end that leads on', { home: { text: 'x', end: true, options: [{ label: 'y', next: 'home' }] } }, /ends and leads/],
-  ['two options with one key', { home: { text: 'x', options: [{ key: '1', label: 'a', next: 'home' }, { key: '1', label: 'b', next: 'home' }] } }, /two options/],
+  [
+    'an end that leads on',
+    { home: { text: 'x', end: true, options: [{ label: 'y', next: 'home' }] } },
+    /ends and leads/,
+  ],
+  [
+    'two options with one key',
+    {
+      home: {
+        text: 'x',
+        options: [
+          { key: '1', label: 'a', next: 'home' },
+          { key: '1', label: 'b', next: 'home' },
+        ],
+      },
+    },
+    /two options/,
+  ],
   ['an input that leads nowhere', { home: { text: 'x', input: { save: 'a' } } }, /no next/],
-  ['a pattern that could take for ever', { home: { text: 'x', input: { save: 'a', pattern: '(a+)+$' }, next: 'home' } }, /pattern/],
+  [
+    'a pattern that could take for ever',
+    { home: { text: 'x', input: { save: 'a', pattern: '(a+)+$' }, next: 'home' } },
+    /pattern/,
+  ],
   ['sms', { home: { text: 'x', end: true, sms: { message: 'Hi' } } }, /sms or pay/],
   ['no start', { other: { text: 'x', end: true } }, /start names the screen home/],
 ]
@@ -121,7 +153,12 @@ test('a menu that cannot be run is refused, and the screens are named', async ()
     assert.match(body.error.details, sentence, what)
   }
   const untold = { home: { text: { sw: 'Kwaheri' }, end: true } }
-  const { body } = await client.post('/v1/ussd/menus', { name: 'x', languages: ['sw', 'en'], start: 'home', nodes: untold })
+  const { body } = await client.post('/v1/ussd/menus', {
+    name: 'x',
+    languages: ['sw', 'en'],
+    start: 'home',
+    nodes: untold,
+  })
   assert.match(body.error.details, /home has no text in en/)
   assert.deepEqual((await client.get('/v1/ussd/menus')).body.data, [])
 })

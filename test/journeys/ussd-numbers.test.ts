@@ -7,7 +7,7 @@ import { wallet } from '../paying.ts'
 import { application, dial, ended, newCode, newPhone, type } from '../ussd.ts'
 import { eventually } from '../world.ts'
 
-const { world, receiver } = await startMarket(0.04)
+const { world, receiver, sql } = await startMarket(0.04)
 
 const asked = new Map<string, number>()
 application(receiver, {
@@ -84,10 +84,14 @@ test('06 has a gateway that repeats every input: the application is asked once f
 test('07 answers a second before the time is over, by the account’s clock', async () => {
   const { client, shortcode } = await shop('/three', { timeout: 60 })
   const { body } = await dial(client, shortcode, '+254733000007')
+  await eventually(async () => {
+    const jobs = await sql.query("select from work.jobs where lane like 'ussd.answer_late%'")
+    return jobs.rowCount === 1
+  }, 'the handset to make up its mind')
+  await client.post('/v1/sandbox/clock', { advance_seconds: 58.5 })
   assert.equal((await client.get(`/v1/ussd/sessions/${body.session_id}`)).body.total_steps, 1)
-  // The job that answers is stored once the screen is shown.
+  await client.post('/v1/sandbox/clock', { advance_seconds: 0.6 })
   const session = await eventually(async () => {
-    await client.post('/v1/sandbox/clock', { advance_seconds: 59 })
     const { body: now } = await client.get(`/v1/ussd/sessions/${body.session_id}`)
     return now.total_steps > 1 && now
   }, 'the late answer')

@@ -16,12 +16,15 @@ const menu: Readonly<Record<string, string>> = {
   '2': 'END Kwaheri',
 }
 receiver.answer((request, response) => {
-  if (request.url === '/text') return void response.end(menu[new URLSearchParams(request.body).get('text') ?? ''] ?? 'END ?')
+  if (request.url === '/text')
+    return void response.end(menu[new URLSearchParams(request.body).get('text') ?? ''] ?? 'END ?')
   if (request.url === '/inline') {
     const { input, step, data } = JSON.parse(request.body)
     response.setHeader('content-type', 'application/json')
     const message = step === 1 ? 'Welcome' : `You typed ${input}`
-    return void response.end(JSON.stringify({ message, end_session: input === '9', data: { ...data, [`s${step}`]: input } }))
+    return void response.end(
+      JSON.stringify({ message, end_session: input === '9', data: { ...data, [`s${step}`]: input } }),
+    )
   }
   response.end('ok')
 })
@@ -37,7 +40,11 @@ test('a subscriber dials a code, answers the screens of a CON/END application, a
   const made = await client.post('/v1/ussd/shortcodes', { shortcode, mode: 'text', url: receiver.url('/text') })
   assert.equal(made.status, 201, made.text)
   const first = await client.post('/v1/sandbox/ussd/dial', { phone: newPhone(), shortcode })
-  assert.deepEqual([first.status, first.body.message, first.body.action], [200, 'Karibu\n1 Balance\n2 Exit', 'continue'], first.text)
+  assert.deepEqual(
+    [first.status, first.body.message, first.body.action],
+    [200, 'Karibu\n1 Balance\n2 Exit', 'continue'],
+    first.text,
+  )
   const { session_id } = first.body
   assert.match(session_id, /^uss_/)
   assert.deepEqual((await wallet(client)).held, 0.5, 'set aside while it lasts')
@@ -96,26 +103,49 @@ test('an application that knows only the specification answers by POST continue'
   }, 'the first ussd.response')
   const next = { session_id: asked.session_id, input: '-', message: 'Hello\n1 Go on' }
   const shown = await client.post('/v1/ussd/continue', next)
-  assert.deepEqual([shown.status, shown.body.status, shown.body.step, shown.body.cost], [200, 'active', 1, 0], shown.text)
+  assert.deepEqual(
+    [shown.status, shown.body.status, shown.body.step, shown.body.cost],
+    [200, 'active', 1, 0],
+    shown.text,
+  )
   assert.equal((await dialling).body.message, 'Hello\n1 Go on')
 })
 
 test('a screen is pushed, the subscriber answers, and the application goes on and ends it', async () => {
   const { client } = await world.account({ balance: 10 })
-  const asked = { phone: '+254722000001', shortcode: '*384*2#', message: '1 Yes\n2 No', session_id: 's-1', data: { a: 1 } }
+  const asked = {
+    phone: '+254722000001',
+    shortcode: '*384*2#',
+    message: '1 Yes\n2 No',
+    session_id: 's-1',
+    data: { a: 1 },
+  }
   const pushed = await client.post('/v1/ussd/send', asked)
   assert.deepEqual([pushed.status, pushed.body.status, pushed.body.cost], [200, 'initiated', 0.5], pushed.text)
   assert.match(pushed.body.message_id, /^usm_/)
   const again = await client.post('/v1/ussd/send', asked)
-  assert.deepEqual([again.status, again.body.message_id], [200, pushed.body.message_id], 'the same request, the same answer')
+  assert.deepEqual(
+    [again.status, again.body.message_id],
+    [200, pushed.body.message_id],
+    'the same request, the same answer',
+  )
   const other = await client.post('/v1/ussd/send', { ...asked, message: 'Other' })
   assert.deepEqual([other.status, other.body.error.code], [409, 'DUPLICATE_SESSION'])
   await eventually(async () => {
     const { body } = await client.get('/v1/events?type=ussd.response')
     return body.data[0]?.payload.input === '1'
   }, 'the answer')
-  const more = await client.post('/v1/ussd/continue', { session_id: 's-1', input: '1', message: 'Thanks', end_session: true })
-  assert.deepEqual([more.status, more.body.status, more.body.step, more.body.expires_at], [200, 'completed', 2, null], more.text)
+  const more = await client.post('/v1/ussd/continue', {
+    session_id: 's-1',
+    input: '1',
+    message: 'Thanks',
+    end_session: true,
+  })
+  assert.deepEqual(
+    [more.status, more.body.status, more.body.step, more.body.expires_at],
+    [200, 'completed', 2, null],
+    more.text,
+  )
   const late = await client.post('/v1/ussd/continue', { session_id: 's-1', input: '1', message: 'x' })
   assert.deepEqual([late.status, late.body.error.code], [409, 'SESSION_ENDED'])
   assert.equal((await client.post('/v1/ussd/sessions/s-1/end', {})).body.status, 'completed')
@@ -124,7 +154,12 @@ test('a screen is pushed, the subscriber answers, and the application goes on an
 
 test('a session that nobody goes on with expires by the account’s clock, and is paid', async () => {
   const { client } = await world.account({ balance: 10 })
-  await client.post('/v1/ussd/send', { phone: '+254722000002', shortcode: '*384*3#', message: 'Hello', session_id: 's-2' })
+  await client.post('/v1/ussd/send', {
+    phone: '+254722000002',
+    shortcode: '*384*3#',
+    message: 'Hello',
+    session_id: 's-2',
+  })
   await client.post('/v1/sandbox/clock', { advance_seconds: 88 })
   assert.equal((await client.get('/v1/ussd/sessions/s-2')).body.status, 'initiated')
   await client.post('/v1/sandbox/clock', { advance_seconds: 3 })

@@ -47,9 +47,7 @@ const Figures = Type.Object(
     error_rate: rate('Percent of the sessions that are over, in which the application or the network failed'),
     app_latency: Type.Optional(Type.Object({ p50: milliseconds, p95: milliseconds, p99: milliseconds })),
     networks: Type.Optional(Type.Array(Type.Object({ network: Nullable(Type.String()), sessions: Type.Integer() }))),
-    series: Type.Optional(
-      Type.Array(Type.Object({ at: At(), sessions: Type.Integer(), completed: Type.Integer() })),
-    ),
+    series: Type.Optional(Type.Array(Type.Object({ at: At(), sessions: Type.Integer(), completed: Type.Integer() }))),
   },
   { title: 'UssdAnalytics' },
 )
@@ -67,7 +65,10 @@ const inRange = `${mine} and id >= $from::uuid and id < $to::uuid
       and ($since::timestamptz is null or created_at >= $since) and ($until::timestamptz is null or created_at < $until)
       and ($shortcode::text is null or shortcode = $shortcode)`
 
-const count = statement.tenant<RangeOf, { sessions: number; over: number; completed: number; failed: number; seconds: number | null }>(
+const count = statement.tenant<
+  RangeOf,
+  { sessions: number; over: number; completed: number; failed: number; seconds: number | null }
+>(
   'ussd.count_sessions',
   `select count(*)::int as sessions, count(ended_at)::int as over, count(*) filter (where reason = 'completed')::int as completed,
           count(*) filter (where reason in ('app_timeout', 'app_error', 'undeliverable'))::int as failed,
@@ -122,9 +123,7 @@ const analytics = read({
   query: Type.Object({
     ...dayRangeQuery,
     shortcode: Type.Optional(Type.String({ maxLength: 120, description: '# is written %23 in a query' })),
-    metrics: Type.Optional(
-      Type.String({ maxLength: 200, description: `Of ${metrics.join(', ')}; all unless given` }),
-    ),
+    metrics: Type.Optional(Type.String({ maxLength: 200, description: `Of ${metrics.join(', ')}; all unless given` })),
     interval: Type.Optional(OneOf(['hour', 'day'], { description: 'Adds `series`' })),
   }),
   reply: { status: 200, schema: Figures },

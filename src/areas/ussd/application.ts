@@ -101,7 +101,10 @@ export function jsonSaid(answer: Answer): Said {
   if (!isObject(said) || said.message === undefined || said.message === null) return { kind: 'later' }
   const { message, end_session: ends = false, data } = said
   const isSound =
-    typeof message === 'string' && isScreen(message) && typeof ends === 'boolean' && (data === undefined || isData(data))
+    typeof message === 'string' &&
+    isScreen(message) &&
+    typeof ends === 'boolean' &&
+    (data === undefined || isData(data))
   if (!isSound) return { kind: 'nothing', isLate: false }
   return { kind: 'screen', text: message, ends, data: isObject(data) ? data : undefined }
 }

@@ -74,7 +74,13 @@ export async function beginIn(
 }
 
 /** A phone has one session on a shortcode: a new one ends the others. */
-export async function replaceLive(app: App, occasion: Occasion, phone: string, shortcode: string, tx?: Tx): Promise<void> {
+export async function replaceLive(
+  app: App,
+  occasion: Occasion,
+  phone: string,
+  shortcode: string,
+  tx?: Tx,
+): Promise<void> {
   const old = await liveSessions(app, tx ?? app.db, occasion.tenant, phone, shortcode)
   for (const session of old) {
     const move = { kind: 'end', status: 'completed', reason: 'replaced' } as const

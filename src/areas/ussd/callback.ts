@@ -33,7 +33,10 @@ export const CallbackBody = Type.Object(
     type: Type.Optional(OneOf(kinds)),
     input: Type.Optional(Nullable(Type.String({ maxLength: maxScreenLength, sensitive: true }))),
     step: Type.Optional(
-      Type.Integer({ minimum: 1, description: 'Of the screen that is answered: a repeat with the same step is the same answer' }),
+      Type.Integer({
+        minimum: 1,
+        description: 'Of the screen that is answered: a repeat with the same step is the same answer',
+      }),
     ),
     network: Type.Optional(Nullable(Short)),
     language: Type.Optional(Nullable(Type.String({ maxLength: 10 }))),
@@ -118,7 +121,8 @@ export async function takeCall(app: App, calling: Calling, body: Body): Promise<
 async function turned(app: App, calling: Calling, call: Call): Promise<Session> {
   const known = await knownSession(app, calling, call)
   // A form does not say whether it is the first.
-  if (call.kind === 'initiation' || (call.dialect === 'form' && !known)) return known ? answered(app, known) : begun(app, calling, call)
+  if (call.kind === 'initiation' || (call.dialect === 'form' && !known))
+    return known ? answered(app, known) : begun(app, calling, call)
   if (!known) throw new AppError('NOT_FOUND', 'there is no such session: begin with a call of the type initiation')
   if (call.kind === 'response') return responded(app, known, call)
   if (known.awaiting === 'nobody') return known
@@ -162,15 +166,15 @@ async function begunOnce(app: App, { gateway, ownerOf }: Calling, call: Call): P
 async function responded(app: App, known: Session, { input, mark }: Call): Promise<Session> {
   const isRepeat = mark !== null && known.mark === mark
   if (isRepeat) return answered(app, known)
-  if (known.awaiting === 'nobody')
-    throw new AppError(known.status === 'expired' ? 'SESSION_EXPIRED' : 'SESSION_ENDED')
+  if (known.awaiting === 'nobody') throw new AppError(known.status === 'expired' ? 'SESSION_EXPIRED' : 'SESSION_ENDED')
   if (input === null) throw invalid('input', 'is missing: say what the subscriber typed')
   return answered(app, await typed(app, known, input.slice(0, maxScreenLength), mark))
 }
 
 function callOf(body: Body): Call {
   const call = body.SessionId !== undefined || body.Mobile !== undefined ? hubtelCall(body) : null
-  const read = call ?? (body.sessionId !== undefined || body.phoneNumber !== undefined ? formCall(body) : jsonCall(body))
+  const read =
+    call ?? (body.sessionId !== undefined || body.phoneNumber !== undefined ? formCall(body) : jsonCall(body))
   if (!isE164(read.phone)) throw new AppError('INVALID_PHONE', 'the phone is not E.164, such as +254711000001')
   if ((read.kind === 'initiation' || read.dialect === 'form') && !isDialled(read.dialled))
     throw new AppError('INVALID_SHORTCODE', 'the shortcode is not such as *384#')

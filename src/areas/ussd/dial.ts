@@ -27,7 +27,8 @@ export type DialOutcome =
 export async function dialled(app: App, occasion: Occasion, dial: Dial): Promise<DialOutcome> {
   const { tenant } = occasion
   const row = await registered(app, tenant.environment, dial.dialled)
-  if (row ? row.account_id !== tenant.account : tenant.environment === 'live') return { kind: 'refused', why: 'not_owned' }
+  if (row ? row.account_id !== tenant.account : tenant.environment === 'live')
+    return { kind: 'refused', why: 'not_owned' }
   const { currency, is_suspended: isSuspended } = await accountFacts(app, tenant.account)
   if (isSuspended) return { kind: 'refused', why: 'suspended' }
   const code = row ?? unregistered(dial.dialled)

@@ -6,7 +6,14 @@ import type { App } from '../../platform/app.ts'
 import { onePerApp } from '../../platform/one-per-app.ts'
 import { type Environment, tenantOf } from '../../platform/tenant.ts'
 import { Esme } from '../../protocols/smpp/session.ts'
-import { dialogsOf, standardProfile, type UssdMessage, type UssdOp, ussdOf, ussdPdu } from '../../protocols/smpp/ussd.ts'
+import {
+  dialogsOf,
+  standardProfile,
+  type UssdMessage,
+  type UssdOp,
+  ussdOf,
+  ussdPdu,
+} from '../../protocols/smpp/ussd.ts'
 import { ussdNetwork } from './sandbox/network.ts'
 import { type Session, shownText } from './session.ts'
 import { sessionOf } from './store.ts'

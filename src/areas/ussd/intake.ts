@@ -76,8 +76,7 @@ export async function showTo(app: App, session: Session): Promise<void> {
     await advance(app, session, { kind: 'end', status: 'expired', reason: 'undeliverable' })
     return
   }
-  if (session.setup.is_notice)
-    await advance(app, session, { kind: 'end', status: 'completed', reason: 'completed' })
+  if (session.setup.is_notice) await advance(app, session, { kind: 'end', status: 'completed', reason: 'completed' })
   else await answerLate(app, session)
 }
 

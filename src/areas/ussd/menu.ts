@@ -99,15 +99,19 @@ function problemOf(node: MenuNode, languages: readonly string[]): string | null 
   )
   if (untold.length > 0) return `has no text in ${[...new Set(untold)].join(', ')}`
   if (end && (options || input || next !== undefined)) return 'ends and leads somewhere: leave one of them out'
-  if (!end && !options && !input && !(fetch && next !== undefined)) return 'is a dead end: give it options, an input or end'
+  if (!end && !options && !input && !(fetch && next !== undefined))
+    return 'is a dead end: give it options, an input or end'
   if (input && !options && next === undefined) return 'takes an input and has no next'
   const keys = keysOf(node)
   if (new Set(keys).size < keys.length) return 'has two options with one key'
-  return input?.pattern === undefined || isPattern(input.pattern) ? null : 'has a pattern that is not taken: use characters, classes such as \\\\d or [a-z], and at most two of * + ? {n,m}, without groups'
+  return input?.pattern === undefined || isPattern(input.pattern)
+    ? null
+    : 'has a pattern that is not taken: use characters, classes such as \\\\d or [a-z], and at most two of * + ? {n,m}, without groups'
 }
 
 /** Single characters, escapes and classes, each with how often it may come: what nobody can write so that it takes for ever. */
-const patternForm = /^\^?(?:(?:\\[dwsDWS.+*?()[\]{}|^$\\/-]|\[\^?[^\[\]]+\]|[^\\[\](){}|*+?^$])(?:[*+?]|\{\d{1,3}(?:,\d{0,3})?\})?)*\$?$/
+const patternForm =
+  /^\^?(?:(?:\\[dwsDWS.+*?()[\]{}|^$\\/-]|\[\^?[^[\]]+\]|[^\\[\](){}|*+?^$])(?:[*+?]|\{\d{1,3}(?:,\d{0,3})?\})?)*\$?$/
 /** Each may try every length of an input: two of them are quick, whatever is typed. */
 const maxOpenParts = 2
 
@@ -228,7 +232,12 @@ async function entered(walk: Walk, to: MenuState, known: Data): Promise<Arrived 
   return null
 }
 
-function screenOf(node: MenuNode, data: Data, walk: Pick<Walk, 'document' | 'language'>, message: string | null): string {
+function screenOf(
+  node: MenuNode,
+  data: Data,
+  walk: Pick<Walk, 'document' | 'language'>,
+  message: string | null,
+): string {
   const keys = keysOf(node)
   const labels = (node.options ?? []).map(({ label }, i) => `${keys[i]} ${wordsOf(label, walk) ?? ''}`)
   const text = message ?? wordsOf(node.text, walk) ?? ''

@@ -45,10 +45,7 @@ const findVersion = statement.tenant<One & { version: number }, { document: Menu
   `select document from ussd.menu_versions where ${mine} and menu_id = $id and version = $version`,
 )
 
-const listMenus = statement.tenant<
-  Tenant & { after: string | null; descending: boolean; limit: number },
-  MenuRow
->(
+const listMenus = statement.tenant<Tenant & { after: string | null; descending: boolean; limit: number }, MenuRow>(
   'ussd.list_menus',
   `select ${columns} from ${versions} and v.version = m.version
     where ${own} and ($after::uuid is null or (case when $descending::boolean then m.id < $after else m.id > $after end))

@@ -120,7 +120,9 @@ const create = writeAcross({
   body: GatewayIn,
   reply: { status: 201, schema: NewGateway, location: ({ id }) => `/v1/operator/ussd/gateways/${id}` },
   errors: ['VALIDATION_ERROR', 'CONFLICT'],
-  examples: [{ name: 'An aggregator', body: { name: 'Aggregator', environment: 'live', allowed_ips: ['192.0.2.0/24'] } }],
+  examples: [
+    { name: 'An aggregator', body: { name: 'Aggregator', environment: 'live', allowed_ips: ['192.0.2.0/24'] } },
+  ],
   handle: async (app, tx, { body }, caller) => {
     const { name, environment, allowed_ips: ips = [] } = body
     allowListOf(ips)

@@ -63,7 +63,10 @@ const initiate = write({
   reply: { status: 200, schema: Sent },
   errors: pushErrors,
   examples: [
-    { name: 'A notice', body: { phone_number: '+254711000020', shortcode: '*384#', message: 'Paid', end_session: true } },
+    {
+      name: 'A notice',
+      body: { phone_number: '+254711000020', shortcode: '*384#', message: 'Paid', end_session: true },
+    },
   ],
   prepare: (app, { body }, caller) => preparePush(app, body, caller),
   handle: (app, tx, { body }, caller, prepared) => push(app, tx, body, caller, prepared),
@@ -83,7 +86,10 @@ const goOn = write({
   errors: ['NOT_FOUND', 'SESSION_ENDED', 'SESSION_EXPIRED', 'NO_PENDING_INPUT', 'DATA_TOO_LARGE', 'VALIDATION_ERROR'],
   needs: { operation: 'ussd.send', body: question },
   examples: [
-    { name: 'Another question', body: { session_id: 'sess-1', input: '1', message: 'How much?', data: { wants: 'loan' } } },
+    {
+      name: 'Another question',
+      body: { session_id: 'sess-1', input: '1', message: 'How much?', data: { wants: 'loan' } },
+    },
   ],
   handle: async (app, tx, { body }, { tenant }) => {
     const session = await requireLive(app, tx, tenant, body.session_id)

@@ -106,7 +106,9 @@ export const Continue = Type.Object(
     message: ScreenText,
     end_session: Type.Optional(Type.Boolean({ default: false, description: 'The session ends with this screen' })),
     data: Type.Optional(SessionData),
-    data_merge: Type.Optional(Type.Boolean({ description: '`data` is added to what is stored, rather than replacing it' })),
+    data_merge: Type.Optional(
+      Type.Boolean({ description: '`data` is added to what is stored, rather than replacing it' }),
+    ),
   },
   { title: 'UssdContinue' },
 )
@@ -160,7 +162,9 @@ export const SessionRecord = Type.Object(
         output: Type.String(),
         at: At(),
         app_ms: Nullable(Type.Integer({ description: 'Milliseconds that your application took' })),
-        app_input: Type.Optional(Type.String({ description: 'The input as your application gave it, where it differs' })),
+        app_input: Type.Optional(
+          Type.String({ description: 'The input as your application gave it, where it differs' }),
+        ),
       }),
     ),
     direction: OneOf(['push', 'dial']),

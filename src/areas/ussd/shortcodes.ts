@@ -31,7 +31,8 @@ const Word = Type.String({ minLength: 1, maxLength: 20, rule: 'must have 1 to 20
 
 const settings = {
   mode: OneOf(['webhook', 'text', 'menu'], {
-    description: '`webhook`: your URL is sent ussd.response; `text`: it speaks CON and END; `menu`: a stored menu answers',
+    description:
+      '`webhook`: your URL is sent ussd.response; `text`: it speaks CON and END; `menu`: a stored menu answers',
   }),
   url: Nullable(Url, { description: 'Asked for each screen' }),
   fallback_url: Nullable(Url, { description: 'Asked where `url` gives no answer and time is left' }),
@@ -52,11 +53,11 @@ const settings = {
     rule: 'must be 0 to 3600 seconds',
     description: 'Seconds after an expired session in which a redial goes on with its data',
   }),
-  language_default: Nullable(
-    Type.String({ pattern: '^[a-z]{2,3}$', rule: 'must be a language such as sw' }),
-  ),
+  language_default: Nullable(Type.String({ pattern: '^[a-z]{2,3}$', rule: 'must be a language such as sw' })),
   pages: Type.Object({ more: Word, back: Word }, { description: 'Words of the lines that turn pages' }),
-  transliterate: Type.Boolean({ description: 'Accents become letters of the GSM alphabet, so that more fits a screen' }),
+  transliterate: Type.Boolean({
+    description: 'Accents become letters of the GSM alphabet, so that more fits a screen',
+  }),
 }
 
 const Changes = Type.Partial(Type.Object(settings), { title: 'UssdShortcodeChange' })

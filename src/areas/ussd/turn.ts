@@ -6,8 +6,8 @@ import { onePerApp } from '../../platform/one-per-app.ts'
 import { tenantOf } from '../../platform/tenant.ts'
 import { advance, type Move } from './advance.ts'
 import { askApplication, deadlineMs, type Said } from './application.ts'
-import { runStoredMenu } from './menus.ts'
 import type { MenuState } from './menu.ts'
+import { runStoredMenu } from './menus.ts'
 import { turnedTo } from './screen.ts'
 import { pagesShown, type Reason, type Session } from './session.ts'
 import { sessionOf } from './store.ts'
@@ -46,10 +46,17 @@ async function asked(app: App, session: Session): Promise<Session> {
     if (answer?.said.kind === 'screen') {
       const { said, tookMs, menu } = answer
       const { text, ends, data } = said
-      return (await advance(app, session, { kind: 'screen', text, ends, data, menu, appMs: tookMs })) ?? reloaded(app, session)
+      return (
+        (await advance(app, session, { kind: 'screen', text, ends, data, menu, appMs: tookMs })) ??
+        reloaded(app, session)
+      )
     }
     if (answer?.said.kind === 'later') await wait.over
-    return await unanswered(app, session, answer?.said.kind === 'nothing' && !answer.said.isLate ? 'app_error' : 'app_timeout')
+    return await unanswered(
+      app,
+      session,
+      answer?.said.kind === 'nothing' && !answer.said.isLate ? 'app_error' : 'app_timeout',
+    )
   } finally {
     wait.stop()
   }

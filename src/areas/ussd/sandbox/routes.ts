@@ -45,7 +45,13 @@ const dial = read({
     }),
   }),
   reply: { status: 200, schema: HandsetScreen },
-  errors: ['INVALID_PHONE', 'INVALID_SHORTCODE', 'SHORTCODE_NOT_ALLOWED', 'INSUFFICIENT_BALANCE', 'PROVIDER_UNAVAILABLE'],
+  errors: [
+    'INVALID_PHONE',
+    'INVALID_SHORTCODE',
+    'SHORTCODE_NOT_ALLOWED',
+    'INSUFFICIENT_BALANCE',
+    'PROVIDER_UNAVAILABLE',
+  ],
   handle: async (app, { body }, caller) => {
     const network = requireNetwork(app)
     const begun = await brought(app, network, caller, body.phone, body.shortcode)
@@ -138,7 +144,8 @@ async function brought(
 /** What the handset shows once the session shows something, or is over. */
 async function screenOf(app: App, network: UssdNetwork, { session_id, phone, ...rest }: Session) {
   const screen = await network.screen(phone, screenMs)
-  if (screen) return { session_id, message: screen.text, action: screen.isOpen ? ('continue' as const) : ('end' as const) }
+  if (screen)
+    return { session_id, message: screen.text, action: screen.isOpen ? ('continue' as const) : ('end' as const) }
   const now = await reloaded(app, { ...rest, session_id, phone })
   const isOpen = now.awaiting === 'user'
   return { session_id, message: shownText(now) || null, action: isOpen ? ('continue' as const) : ('end' as const) }
