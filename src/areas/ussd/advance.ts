@@ -10,7 +10,8 @@ import { tenantOf } from '../../platform/tenant.ts'
 import { responsePayload } from './application.ts'
 import { ussdEvents } from './events.ts'
 import type { MenuState } from './menu.ts'
-import { type Data, type Reason, type Session, secondsBetween, stepAt } from './session.ts'
+import type { Data } from './schema.ts'
+import { type Reason, type Session, secondsBetween, stepAt } from './session.ts'
 import { advanceOperation, resealedData } from './store.ts'
 
 export type Move =
@@ -34,7 +35,7 @@ export type Move =
       readonly screen?: string
     }
 
-export interface Advance {
+interface Advance {
   readonly item: RowOf<(typeof advanceOperation)['takes']>
   readonly event: NewEvent | null
   /** The session afterwards. */

@@ -6,9 +6,9 @@ import type { App } from '../../platform/app.ts'
 import { tenantOf } from '../../platform/tenant.ts'
 import { type Answer, ask } from '../webhooks/area.ts'
 import { ussdEvents } from './events.ts'
-import { maxDataBytes } from './schema.ts'
+import { type Data, maxDataBytes } from './schema.ts'
 import { maxScreenLength } from './screen.ts'
-import { type Data, inputsOf, type Session } from './session.ts'
+import { inputsOf, type Session } from './session.ts'
 
 /** Time for one answer, whatever the network would wait. */
 const answerMs = 5_000
@@ -80,7 +80,7 @@ function formOf(session: Session): string {
 }
 
 /** `CON <screen>` goes on, `END <screen>` ends; anything else is no screen. */
-export function textSaid(answer: Answer): Said {
+function textSaid(answer: Answer): Said {
   if (answer.kind === 'nothing') return { kind: 'nothing', isLate: answer.why === 'late' }
   const [, word, text = ''] = /^\s*(CON|END)(?:\s([\s\S]*))?$/.exec(answer.text) ?? []
   const screen = text.trim()
@@ -92,7 +92,7 @@ export function textSaid(answer: Answer): Said {
  * `{message, end_session, data}` is the next screen. What names no message only says that the question arrived: frameworks
  * answer `OK`, or `{"received": true}`, by themselves.
  */
-export function jsonSaid(answer: Answer): Said {
+function jsonSaid(answer: Answer): Said {
   if (answer.kind === 'nothing') return { kind: 'nothing', isLate: answer.why === 'late' }
   const isJson = /json/i.test(answer.contentType) || /^\s*\{/.test(answer.text)
   if (!isJson || answer.text.trim() === '') return { kind: 'later' }
@@ -110,7 +110,7 @@ export function jsonSaid(answer: Answer): Said {
 }
 
 /** A text that can be shown: PostgreSQL and handsets hold no U+0000. */
-export function isScreen(text: string): boolean {
+function isScreen(text: string): boolean {
   return text.length >= 1 && text.length <= maxScreenLength && !text.includes('\u0000')
 }
 

@@ -27,7 +27,7 @@ const window = 500
 export const ussdTopic = 'ussd'
 
 /** What a gateway brings; gives the command_status. */
-export type Intake = (gateway: string, message: UssdMessage) => Promise<number>
+type Intake = (gateway: string, message: UssdMessage) => Promise<number>
 
 export const gatewayOf = onePerApp((app) => new Gateway(app))
 

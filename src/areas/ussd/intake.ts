@@ -57,7 +57,7 @@ async function takeDial(
 }
 
 /** Has the next screen made and shown, while the network waits for neither. */
-export function serve(app: App, session: Session): void {
+function serve(app: App, session: Session): void {
   shown(app, session).catch((error) =>
     app.log.warn({ error }, 'a turn of a session broke off: its timer ends the session'),
   )

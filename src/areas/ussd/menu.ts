@@ -2,7 +2,7 @@
 // A stored menu: its form, what is wrong with one, and how a session walks through it. Pure, but for the questions that fetch
 // nodes ask, which whoever runs it answers.
 import { type Static, Type } from 'typebox'
-import type { Data } from './session.ts'
+import type { Data } from './schema.ts'
 
 const maxNodes = 200
 /** Fetch nodes that lead to one another before a screen is shown. */

@@ -15,8 +15,8 @@ import { mine, type One, type Tenant, tenantOf } from '../../platform/tenant.ts'
 import { ask } from '../webhooks/area.ts'
 import { isData, isObject, type Said } from './application.ts'
 import { type Fetched, MenuDocument, type MenuState, problemsOf, type Walk, walked } from './menu.ts'
-import { SessionData } from './schema.ts'
-import type { Data, Session } from './session.ts'
+import { type Data, SessionData } from './schema.ts'
+import type { Session } from './session.ts'
 
 const maxMenus = 1_000
 /** The name under which fetch nodes ask. */

@@ -8,6 +8,9 @@ import { maxScreenLength } from './screen.ts'
 /** Bytes of a session's data, as JSON. */
 export const maxDataBytes = 4_096
 
+/** What an application keeps with a session. */
+export type Data = Record<string, unknown>
+
 export const Phone = Type.String({ pattern: e164, rule: e164Rule, errorCode: 'INVALID_PHONE' })
 
 export const Shortcode = Type.String({
@@ -32,7 +35,7 @@ export const SubscriberInput = Type.String({
   description: 'What the subscriber typed',
 })
 
-export const SessionId = Type.String({
+const SessionId = Type.String({
   pattern: '^[A-Za-z0-9_.:-]{1,64}$',
   rule: 'must have 1 to 64 letters, digits, or _ . : -',
   description: 'Your own id of the session, used once',

@@ -15,8 +15,8 @@ export interface PageWords {
 }
 
 export const defaultPageWords: PageWords = { more: 'More', back: 'Back' }
-export const moreKey = '98'
-export const backKey = '0'
+const moreKey = '98'
+const backKey = '0'
 
 export function fitsOneScreen(text: string): boolean {
   return isGsm(text) ? gsmLength(text) <= maxGsmUnits : text.length <= maxUcs2Units

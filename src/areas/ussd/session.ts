@@ -4,7 +4,7 @@ import type { Static } from 'typebox'
 import { momentText } from '../../kernel/time.ts'
 import type { Environment } from '../../platform/tenant.ts'
 import type { MenuState } from './menu.ts'
-import type { SessionRecord } from './schema.ts'
+import type { Data, SessionRecord } from './schema.ts'
 import { pagesOf, transliterated } from './screen.ts'
 
 export type Reason =
@@ -16,8 +16,6 @@ export type Reason =
   | 'app_error'
   | 'replaced'
   | 'undeliverable'
-
-export type Data = Record<string, unknown>
 
 /** What the shortcode said when the session began. */
 export interface Setup {

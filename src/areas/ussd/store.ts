@@ -6,7 +6,8 @@ import { maybe, type Queryable, statement } from '../../platform/db.ts'
 import { eventRow } from '../../platform/events.ts'
 import { mine, type One, type Tenant, tenantOf } from '../../platform/tenant.ts'
 import { jobRow } from '../../platform/work.ts'
-import type { Data, Session, SessionRow } from './session.ts'
+import type { Data } from './schema.ts'
+import type { Session, SessionRow } from './session.ts'
 
 export const sessionColumns = `bucket, account_id, environment, id, session_id, direction, phone, shortcode, network, language,
   gateway, dialog, status, reason, awaiting, step, input, mark, screen, page, message, first_message, timeout, setup, menu, data,

@@ -10,7 +10,7 @@ const lookMs = 250
 const maxWaiting = 50_000
 
 /** Sessions among these in which it is no longer the turn of the application. */
-const movedAmong = statement.tenant<
+const movedAmong = statement.everywhere<
   { buckets: readonly number[]; accounts: readonly string[]; ids: readonly string[] },
   { id: string }
 >(
@@ -27,7 +27,7 @@ interface Waiter {
   wake(): void
 }
 
-export interface Wait {
+interface Wait {
   /** Fulfilled when somebody went on with the session, as far as this node knows, or the time is over. */
   readonly over: Promise<void>
   stop(): void
