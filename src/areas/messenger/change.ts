@@ -5,7 +5,7 @@ import { idOf, newUuid } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
 import { operation } from '../../platform/commit.ts'
 import { isUnavailable } from '../../platform/db.ts'
-import { eventColumns, occasionNow } from '../../platform/events.ts'
+import { eventRow, occasionNow } from '../../platform/events.ts'
 import { tenantOf } from '../../platform/tenant.ts'
 import { messengerEvents } from './events.ts'
 import type { MessageErrors } from './schema.ts'
@@ -26,7 +26,7 @@ const change = operation.tenant(
     job: 'uuid',
     attempt: 'int',
     fallback_job: 'uuid',
-    ...eventColumns,
+    event: eventRow,
   },
   { changed: 'boolean', deliveries: 'text' },
 )
@@ -64,7 +64,7 @@ export async function changeMessage(app: App, message: MessageRow, news: News): 
     job: news.job?.id ?? null,
     attempt: news.job?.attempt ?? null,
     fallback_job: newUuid(occasion.receivedMs),
-    ...event.columns,
+    event: event.row,
   }
   for (let repeats = 0; ; repeats++)
     try {

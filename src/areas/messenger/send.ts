@@ -5,9 +5,11 @@ import type { Static } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
+import { audited, auditRow } from '../../platform/audit.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { operation } from '../../platform/commit.ts'
-import type { Keyed } from '../../platform/http/idempotency.ts'
+import { type Keyed, keyRow } from '../../platform/http/idempotency.ts'
+import { jobRow } from '../../platform/work.ts'
 import { type Channel, channelOf } from './channels.ts'
 import {
   type Content,
@@ -52,20 +54,11 @@ const submit = operation.tenant(
     created_at: 'timestamptz',
     needs_window: 'boolean',
     transfer: 'uuid',
-    job: 'uuid',
-    owner: 'uuid',
-    job_payload: 'jsonb',
-    timer: 'uuid',
-    timer_ms: 'bigint',
-    timer_payload: 'jsonb',
-    audit: 'uuid',
-    actor: 'text',
-    ip: 'text',
     request: 'text',
-    key: 'text',
-    request_hash: 'text',
-    reply_status: 'smallint',
-    reply_body: 'text',
+    job: jobRow,
+    timer: jobRow,
+    audit: auditRow,
+    key: keyRow,
   },
   { seen: 'text', verdict: 'text' },
 )
@@ -199,17 +192,15 @@ async function accept(
     created_at: new Date(nowMs),
     needs_window: content.type !== 'template',
     transfer: newUuid(receivedMs),
-    job: job.id,
-    owner: job.owner,
-    job_payload: job.payload,
-    timer: timer?.id ?? null,
-    timer_ms: timer && BigInt(timer.delayMs),
-    timer_payload: timer?.payload ?? null,
-    audit: newUuid(receivedMs),
-    actor: caller.actor,
-    ip: caller.ip,
     request: caller.requestId,
-    ...keyed.columns(reply),
+    job,
+    timer,
+    audit: audited({
+      by: { ...caller, id: newUuid(receivedMs) },
+      action: 'messenger.send',
+      target: `messenger:${id}`,
+    }),
+    key: keyed.row(reply),
   })
   keyed.settle(seen)
   if (verdict === 'window_closed') throw windowClosed(to)

@@ -2,9 +2,7 @@ create type messenger.submit_item as (
   bucket smallint, account uuid, environment text, id uuid, type text, recipient text, sender text, content jsonb,
   context_id text, template text, language text, metadata jsonb, reference text, callback_url text, fallback jsonb, unit text, cost bigint,
   currency text, country text, clock_offset_ms bigint, created_at timestamptz, needs_window boolean, transfer uuid,
-  job uuid, owner uuid, job_payload jsonb, timer uuid, timer_ms bigint, timer_payload jsonb,
-  audit uuid, actor text, ip text, request text,
-  key text, request_hash text, reply_status smallint, reply_body text
+  request text, job work.job_item, timer work.job_item, audit platform.audit_item, key platform.idempotency_item
 );
 
 -- Accepts many messages in one commit: the window and the opt-out of each recipient, keys, charges, rows, jobs and audit
@@ -26,10 +24,7 @@ declare
   contact  record;
   used     text[] := '{}';
 begin
-  foreach item in array items loop
-    keys := keys || row(item.bucket, item.account, item.environment, item.key, item.request_hash, item.reply_status,
-                        item.reply_body)::platform.idempotency_item;
-  end loop;
+  keys := array(select i.key from unnest(items) i);
   known := platform.claim_keys(keys);
   for n in 1 .. cardinality(items) loop
     continue when known[n] is not null;
@@ -65,16 +60,11 @@ begin
       continue;
     end if;
     accepted := accepted || item;
-    jobs := jobs || row(item.bucket, item.job, 'messenger.submit', item.account, item.environment, null, item.owner, 0,
-                        item.job_payload)::work.job_item;
-    if item.timer is not null then
-      jobs := jobs || row(item.bucket, item.timer, 'messenger.fallback', item.account, item.environment, null, null,
-                          item.timer_ms, item.timer_payload)::work.job_item;
+    jobs := jobs || item.job;
+    if (item.timer).id is not null then
+      jobs := jobs || item.timer;
     end if;
-    if item.audit is not null then
-      audits := audits || row(item.bucket, item.account, item.environment, item.audit, item.actor, 'messenger.send',
-                              'messenger:' || item.id, null, null, item.ip, item.request)::platform.audit_item;
-    end if;
+    audits := audits || item.audit;
   end loop;
   perform platform.free_keys(refused);
   insert into messenger.messages (bucket, account_id, environment, id, direction, status, type, recipient, sender, content,
