@@ -19,6 +19,7 @@ import { smsEndToEnd } from './sms-end-to-end.ts'
 import { smsSegments } from './sms-segments.ts'
 import { smsUrgent } from './sms-urgent.ts'
 import { start } from './start.ts'
+import { ussd } from './ussd.ts'
 import { webhooks } from './webhooks.ts'
 import { work } from './work.ts'
 
@@ -37,6 +38,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   'sms-segments': smsSegments,
   'sms-end-to-end': smsEndToEnd,
   'sms-urgent': smsUrgent,
+  ussd,
   fraud,
   identity,
   renewals,

@@ -4,7 +4,7 @@
 import { once } from 'node:events'
 import { realpathSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { argv, env, exit, stderr, stdout } from 'node:process'
+import { argv, env, exit, stderr, stdin, stdout } from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { adviceFor } from './advice.ts'
@@ -39,7 +39,7 @@ interface Command {
 }
 
 /** Options of single commands: each takes a value. */
-const optionNames = ['forward-to', 'events', 'api-key', 'country'] as const
+const optionNames = ['forward-to', 'events', 'api-key', 'country', 'phone'] as const
 type OptionName = (typeof optionNames)[number]
 type Options = Readonly<Partial<Record<OptionName, string>>>
 
@@ -146,6 +146,16 @@ const commands: readonly Command[] = [
     run: ({ config }, _given, options) => forward(config, options),
   },
   {
+    usage: 'handset <code>',
+    summary: 'A phone in the terminal: dials a USSD code in the sandbox [--phone +254711000020] [--api-key <key>].',
+    options: ['phone', 'api-key'],
+    async run({ config }, [code = ''], options) {
+      const { handsetOf, useHandset } = await import('./handset.ts')
+      const apiKey = options['api-key'] ?? env.PAMOJA_API_KEY
+      await useHandset(await handsetOf(config, { code, phone: options.phone, apiKey }), stdin, say)
+    },
+  },
+  {
     usage: 'config',
     summary: 'Show every setting, its value and where it came from.',
     run: async (loaded) => say(describeConfig(loaded)),
@@ -199,6 +209,7 @@ function parse(args: readonly string[]): CommandLine {
         events: { type: 'string' },
         'api-key': { type: 'string' },
         country: { type: 'string' },
+        phone: { type: 'string' },
       },
     }),
   )

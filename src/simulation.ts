@@ -17,6 +17,7 @@ import { simulatedMessenger } from './simulation/messenger.ts'
 import { simulatedPayments } from './simulation/payments.ts'
 import type { Starter } from './simulation/starter.ts'
 import { simulatedTelephones } from './simulation/telephones.ts'
+import { simulatedUssdNetwork } from './simulation/ussd-network.ts'
 
 /** A new simulator is one line here, and is declared by its area. */
 const starters: readonly Starter[] = [
@@ -25,6 +26,7 @@ const starters: readonly Starter[] = [
   simulatedTelephones,
   simulatedMail,
   simulatedMessenger,
+  simulatedUssdNetwork,
 ]
 
 type Stops = (() => Promise<void> | void)[]

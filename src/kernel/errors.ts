@@ -42,6 +42,10 @@ export const errors = {
     403,
     'Messages to this country are not enabled for you. Ask the operator of this installation.',
   ],
+  SHORTCODE_NOT_ALLOWED: [
+    403,
+    'The shortcode belongs to somebody else or to nobody yet. Use one of yours, or ask the operator to assign it to you.',
+  ],
   DOMAIN_NOT_VERIFIED: [
     403,
     'Mail may be sent only from a domain of yours that is verified. Register it under /v1/email/domains and add its DNS records.',
@@ -70,6 +74,13 @@ export const errors = {
   REQUEST_IN_PROGRESS: [409, 'The first request with this idempotency key is still running. Repeat this one shortly.'],
   INVALID_STATE: [409, 'The object is past the state in which this can be done. Read it to see its status.'],
   CONFLICT: [409, 'The object is not in a state that allows this. Read it again before you decide.'],
+  DUPLICATE_SESSION: [409, 'There is a session with this session_id already. Use another one.'],
+  SESSION_ENDED: [409, 'The session is over. Begin a new one with another session_id.'],
+  SESSION_EXPIRED: [409, 'The session ran out of time. Begin a new one with another session_id.'],
+  NO_PENDING_INPUT: [
+    409,
+    'The subscriber has not answered the last screen yet. Send the next screen when ussd.response tells the answer.',
+  ],
   TRANSACTION_TIMEOUT: [409, 'The payment was not over within the time you gave. Read it again later.'],
   REFUND_NOT_ALLOWED: [409, 'This payment cannot be refunded in this way. See details for the reason.'],
   MESSAGE_NOT_CANCELLABLE: [
@@ -96,6 +107,15 @@ export const errors = {
   RANGE_NOT_SATISFIABLE: [416, 'There is nothing in this range. See Content-Range for how many bytes there are.'],
   VALIDATION_ERROR: [422, 'A field is missing or breaks a rule. See details for which one, and what it must be.'],
   INVALID_PHONE: [422, 'Phone numbers are E.164: a plus sign, the country code and the number, such as +254711000001.'],
+  INVALID_SHORTCODE: [
+    422,
+    'Shortcodes are a star, digits and a hash, such as *384# or *384*1#. Correct it and try again.',
+  ],
+  DATA_TOO_LARGE: [
+    422,
+    'The data of a session has at most 4,096 bytes as JSON. Keep less in it, or an id of your own.',
+  ],
+  MENU_INVALID: [422, 'The menu cannot be run. See details for the screens that are wrong, and why.'],
   INVALID_CALL_FLOW: [
     422,
     'An action of the flow cannot be carried out. See details for which one, and what it must be.',

@@ -31,7 +31,7 @@ test('every route is declared well', () => {
     if (!/^[a-zA-Z]+\.[a-zA-Z]+$/.test(route.operation)) says('operation is not area.verb')
     if (!route.path.startsWith('/v1/')) says('path does not start with /v1/')
     if (route.method === 'GET' && !['read', 'stream', 'download'].includes(route.kind)) says('a GET only reads')
-    if (route.reply.text && Object(route.reply.schema).type !== 'string') says('a text reply is a string')
+    if (route.reply.text === true && Object(route.reply.schema).type !== 'string') says('a text reply is a string')
     if (route.reply.status === 204 && route.reply.location) says('what has no body made nothing')
     for (const name of route.kind === 'multipart' ? [] : Object.keys(route.files ?? {}))
       if (!isSensitive(route.body, name)) says(`the file ${name} would be kept in the request log: mark it sensitive`)

@@ -30,7 +30,7 @@ export const webhooks: Area = {
   hooks: portalHooks,
 }
 
-export { type Answer, ask, type NoAnswer, type Question } from './ask.ts'
+export { type Answer, ask } from './ask.ts'
 export { answersOf } from './deliveries/answers.ts'
 export { Dispatcher } from './deliveries/dispatcher.ts'
 export {
