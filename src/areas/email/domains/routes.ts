@@ -76,6 +76,7 @@ const createDomain = writeAcross({
   operation: 'email.createDomain',
   summary: 'Register a domain to send from; the reply lists the DNS records to add',
   scope: 'email:manage',
+  limit: 'email',
   body: Type.Object({
     domain: Type.String({ minLength: 1, maxLength: 253 }),
     tracking_subdomain: Type.Optional(label('must be one label, such as link')),
@@ -175,6 +176,7 @@ const verifyDomain = read({
   operation: 'email.verifyDomain',
   summary: 'Look a domain’s records up now',
   scope: 'email:manage',
+  limit: 'email',
   params: DomainParam,
   reply: { status: 200, schema: DomainRecord },
   errors: ['DOMAIN_NOT_FOUND', 'RATE_LIMIT_EXCEEDED'],
@@ -198,6 +200,7 @@ const deleteDomain = writeAcross({
   operation: 'email.deleteDomain',
   summary: 'Remove a domain',
   scope: 'email:manage',
+  limit: 'email',
   params: DomainParam,
   reply: { status: 200, schema: Deleted },
   errors: ['DOMAIN_NOT_FOUND'],

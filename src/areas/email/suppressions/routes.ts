@@ -58,6 +58,7 @@ const add = write({
   operation: 'email.addSuppressions',
   summary: 'Add addresses that get no mail',
   scope: 'email:manage',
+  limit: 'email',
   body: Type.Object({
     email: Type.Optional(Address),
     emails: Type.Optional(Type.Array(Address, { minItems: 1, maxItems: maxAtOnce, rule: `must be 1 to ${maxAtOnce} addresses` })),
@@ -65,7 +66,7 @@ const add = write({
     applies_to: Type.Optional(OneOf(['all', 'bulk'])),
     expires_at: Type.Optional(Moment()),
   }),
-  reply: { status: 201, schema: Type.Object({ added: Type.Integer(), existing: Type.Integer() }, { title: 'EmailSuppressionsAdded' }) },
+  reply: { status: 201, schema: Type.Object({ added: Type.Integer(), existing: Type.Integer() }, { title: 'EmailSuppressionsAdded' }), location: () => '/v1/email/suppressions' },
   errors: ['INVALID_EMAIL'],
   examples: [{ name: 'One address', body: { email: 'nobody@example.com' } }],
   handle: async (_app, tx, { body }, caller) => {
@@ -116,8 +117,9 @@ const remove = write({
   operation: 'email.deleteSuppression',
   summary: 'Let an address have mail again; one that complained only with confirm=true',
   scope: 'email:manage',
+  limit: 'email',
   params: EmailParam,
-  query: Type.Object({ confirm: Type.Optional(Type.Boolean()) }),
+  query: Type.Object({ confirm: Type.Optional(Type.Boolean({ description: 'Needed for an address that complained' })) }),
   reply: { status: 200, schema: Deleted },
   errors: ['NOT_FOUND'],
   handle: async (_app, tx, { params, query }, caller) => {
