@@ -76,7 +76,10 @@ export const errors = {
   ],
   NOT_CANCELLABLE: [409, 'The message is on its way or finished, and cannot be cancelled or moved any more.'],
   TEMPLATE_EXISTS: [409, 'There is a template of this name already. Change it with PUT, or choose another name.'],
-  TEMPLATE_IN_USE: [409, 'A scheduled bulk still needs this template. Cancel the bulk, or delete the template once it was sent.'],
+  TEMPLATE_IN_USE: [
+    409,
+    'A scheduled bulk still needs this template. Cancel the bulk, or delete the template once it was sent.',
+  ],
   DOMAIN_EXISTS: [409, 'The domain is registered already. Use the one that is there, or a subdomain of it.'],
   PAYLOAD_TOO_LARGE: [413, 'The body is larger than this address takes. Send less at once.'],
   UNSUPPORTED_MEDIA_TYPE: [415, 'Send the body as application/json.'],
@@ -103,7 +106,10 @@ export const errors = {
   ATTACHMENT_TOO_LARGE: [422, 'The message is larger than 25 MiB. Send smaller attachments, or link to them.'],
   ATTACHMENT_BLOCKED: [422, 'Mail servers refuse attachments of this kind. Send a link to the file instead.'],
   TOO_MANY_RECIPIENTS: [422, 'A message has at most 50 recipients. Send several, or a bulk.'],
-  MAIL_NOT_CONFIGURED: [422, 'There is no address that this mail could come from. Verify a domain under /v1/email/domains first.'],
+  MAIL_NOT_CONFIGURED: [
+    422,
+    'There is no address that this mail could come from. Verify a domain under /v1/email/domains first.',
+  ],
   UNSUPPORTED_CURRENCY: [
     422,
     'This currency is not enabled here. Use one of the ISO 4217 codes listed in the documentation.',
