@@ -153,7 +153,7 @@ async function publish(app: App, tx: Tx, { environment }: Tenant, row: DomainRow
   if (world) tx.afterCommit(() => publishInSandbox(app, row))
 }
 
-export function publishInSandbox(app: App, row: DomainRow): void {
+function publishInSandbox(app: App, row: DomainRow): void {
   for (const { name, type, value } of wantedRecords(row, app.config.PAMOJA_MAIL_HOST))
     mailWorld.of(app)?.publish({ name, type, value })
 }
