@@ -5,8 +5,8 @@ import { idOf, newUuid } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
 import { operation } from '../../platform/commit.ts'
 import { isUnavailable } from '../../platform/db.ts'
-import { eventColumns, occasionNow } from '../../platform/events.ts'
-import { tenantOf } from '../../platform/tenant.ts'
+import { eventRow, occasionNow } from '../../platform/events.ts'
+import { tenantColumns, tenantOf } from '../../platform/tenant.ts'
 import { messengerEvents } from './events.ts'
 import type { MessageErrors } from './schema.ts'
 import type { MessageRow } from './store.ts'
@@ -14,9 +14,7 @@ import type { MessageRow } from './store.ts'
 const change = operation.tenant(
   'messenger.change',
   {
-    bucket: 'smallint',
-    account: 'uuid',
-    environment: 'text',
+    ...tenantColumns,
     id: 'uuid',
     status: 'text',
     at: 'timestamptz',
@@ -26,7 +24,7 @@ const change = operation.tenant(
     job: 'uuid',
     attempt: 'int',
     fallback_job: 'uuid',
-    ...eventColumns,
+    event: eventRow,
   },
   { changed: 'boolean', deliveries: 'text' },
 )
@@ -64,7 +62,7 @@ export async function changeMessage(app: App, message: MessageRow, news: News): 
     job: news.job?.id ?? null,
     attempt: news.job?.attempt ?? null,
     fallback_job: newUuid(occasion.receivedMs),
-    ...event.columns,
+    event: event.row,
   }
   for (let repeats = 0; ; repeats++)
     try {

@@ -106,9 +106,11 @@ async function createOnce(app: App, body: Static<typeof TemplateBody>, caller: C
   const registered = await prepareTemplate(app, value, caller)
   return app.db.tx(caller.tenant, async (tx) => {
     const reply = await createTemplate(app, tx, value, caller, registered)
-    const { reply_status: status, reply_body: text } = keyed.columns(reply)
-    if (claim && status !== null && text !== null)
+    const answer = keyed.row(reply)
+    if (claim && answer) {
+      const { status, body: text } = answer
       await app.idempotency.finish(tx, claim, { status, location: null, body: text }, false)
+    }
     return reply
   })
 }

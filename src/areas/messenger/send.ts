@@ -4,10 +4,13 @@
 import type { Static } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../kernel/ids.ts'
+import { chargeOf, chargeRow } from '../../ledger/charges.ts'
 import type { App } from '../../platform/app.ts'
+import { audited, auditRow } from '../../platform/audit.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { operation } from '../../platform/commit.ts'
-import type { Keyed } from '../../platform/http/idempotency.ts'
+import { type Keyed, keyRow } from '../../platform/http/idempotency.ts'
+import { jobRow } from '../../platform/work.ts'
 import { type Channel, channelOf } from './channels.ts'
 import {
   type Content,
@@ -51,21 +54,12 @@ const submit = operation.tenant(
     clock_offset_ms: 'bigint',
     created_at: 'timestamptz',
     needs_window: 'boolean',
-    transfer: 'uuid',
-    job: 'uuid',
-    owner: 'uuid',
-    job_payload: 'jsonb',
-    timer: 'uuid',
-    timer_ms: 'bigint',
-    timer_payload: 'jsonb',
-    audit: 'uuid',
-    actor: 'text',
-    ip: 'text',
     request: 'text',
-    key: 'text',
-    request_hash: 'text',
-    reply_status: 'smallint',
-    reply_body: 'text',
+    charge: chargeRow,
+    job: jobRow,
+    timer: jobRow,
+    audit: auditRow,
+    key: keyRow,
   },
   { seen: 'text', verdict: 'text' },
 )
@@ -177,6 +171,8 @@ async function accept(
       ? null
       : app.work.prepare(fallbackJob, tenant, { message: id }, { delayMs: fallback.after * 1000 })
   const context = input.context?.message_id
+  const { currency, cost: micros } = price
+  const by = { ...caller, id: newUuid(receivedMs) }
   const { seen, verdict } = await app.commit(submit, {
     ...tenant,
     id,
@@ -198,18 +194,12 @@ async function accept(
     clock_offset_ms: BigInt(nowMs - receivedMs),
     created_at: new Date(nowMs),
     needs_window: content.type !== 'template',
-    transfer: newUuid(receivedMs),
-    job: job.id,
-    owner: job.owner,
-    job_payload: job.payload,
-    timer: timer?.id ?? null,
-    timer_ms: timer && BigInt(timer.delayMs),
-    timer_payload: timer?.payload ?? null,
-    audit: newUuid(receivedMs),
-    actor: caller.actor,
-    ip: caller.ip,
     request: caller.requestId,
-    ...keyed.columns(reply),
+    charge: chargeOf(tenant, { currency, micros, sourceId: id, credit: 'revenue:messenger' }, receivedMs),
+    job,
+    timer,
+    audit: audited({ by, action: 'messenger.send', target: `messenger:${id}` }),
+    key: keyed.row(reply),
   })
   keyed.settle(seen)
   if (verdict === 'window_closed') throw windowClosed(to)

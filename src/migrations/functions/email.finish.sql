@@ -68,7 +68,7 @@ begin
           set reason = excluded.reason, applies_to = 'all', detail = excluded.detail where email.suppressions.applies_to = 'bulk';
       end if;
       if jsonb_array_length(item.events) > 0 then
-        told := events.emit(email.events_of(item.bucket, item.account, item.environment, item.events));
+        told := events.emit(email.events_of(item.events));
         deliveries := array_to_string(told, '|', '');
       end if;
     end if;

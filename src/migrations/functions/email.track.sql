@@ -48,10 +48,10 @@ begin
           where email.suppressions.applies_to = 'bulk';
       end if;
       if is_opened and item.opened is not null then
-        opened_told := coalesce((events.emit(email.events_of(item.bucket, item.account, item.environment, item.opened)))[1], '');
+        opened_told := coalesce((events.emit(email.events_of(item.opened)))[1], '');
       end if;
       if is_told and item.event is not null then
-        told := coalesce((events.emit(email.events_of(item.bucket, item.account, item.environment, item.event)))[1], '');
+        told := coalesce((events.emit(email.events_of(item.event)))[1], '');
       end if;
     end if;
     return next;

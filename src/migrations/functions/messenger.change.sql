@@ -1,8 +1,7 @@
 create type messenger.change_item as (
   bucket smallint, account uuid, environment text, id uuid, status text, at timestamptz, provider_id text, errors jsonb,
   transfer uuid, job uuid, attempt int, fallback_job uuid,
-  event_id uuid, event_type text, event_resource text, event_body text, event_request text, event_within text,
-  event_callback text, event_at timestamptz, event_owner uuid
+  event events.event_item
 );
 
 -- Takes what became of messages: a status that leads further is stored and told of, one that comes late only fills in its
@@ -50,9 +49,7 @@ begin
       end if;
     end if;
     if further then
-      tell := tell || row(item.bucket, item.account, item.environment, item.event_id, item.event_type, item.event_resource,
-                          item.event_body, item.event_request, item.event_within, item.event_callback, item.event_at,
-                          item.event_owner)::events.event_item;
+      tell := tell || item.event;
       if item.status = 'failed' and before.fallback is not null then
         jobs := jobs || row(item.bucket, item.fallback_job, 'messenger.fallback', item.account, item.environment, null, null, 0,
                             jsonb_build_object('message', item.id))::work.job_item;

@@ -32,7 +32,7 @@ export function newsOf<S extends TSchema>(app: App, type: EventType<S>, occasion
 
 /** Events as the SQL functions of this area take them. */
 export function eventsColumn(events: readonly NewEvent[]): string {
-  return JSON.stringify(events.map(({ columns }) => columns))
+  return JSON.stringify(events.map(({ row }) => row))
 }
 
 /** Hands over what a commit told of: one text of deliveries for each event, separated by bars. */

@@ -47,7 +47,7 @@ export async function mailForAccount(app: App, sending: Omit<Sending, 'currency'
   })
   const { key = null } = mail
   try {
-    await accept(app, { ...draft, source: 'system' }, own, keyed(key, key, 200, () => ''))
+    await accept(app, { ...draft, source: 'system' }, own, keyed(key === null ? null : { ...own.tenant, key, hash: key }, 200, () => ''))
   } catch (error) {
     if (!(error instanceof AnsweredBefore)) throw error
   }

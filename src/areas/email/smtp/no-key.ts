@@ -4,6 +4,6 @@ import type { Keyed } from '../../../platform/http/idempotency.ts'
 
 export const noKey: Keyed = {
   request: null,
-  columns: () => ({ key: null, request_hash: null, reply_status: null, reply_body: null }),
+  row: () => null,
   settle: () => undefined,
 }
