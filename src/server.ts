@@ -155,7 +155,16 @@ export async function startNode({
     const ready = new Promise<void>((resolve) => {
       tellReady = resolve
     })
-    const simulators = await simulate(areas, { config, home, clock, log, caFile: identity.caFile, identity, ready, stops })
+    const simulators = await simulate(areas, {
+      config,
+      home,
+      clock,
+      log,
+      caFile: identity.caFile,
+      identity,
+      ready,
+      stops,
+    })
     const app = await buildApp({ config, areas, clock, log, db, address, dispatcher, simulators })
     if (app.tracer) stops.push(app.tracer.stop)
     await startWorkers(app, areas, dispatcher, stops)

@@ -59,7 +59,6 @@ export const errors = {
   ],
   '131047': [403, 'The 24 hours after the user last wrote are over, or the user never wrote. Send a template instead.'],
   '131051': [403, 'The user has not opted in, or has opted out. Do not write to this number until it opts in.'],
-  NOT_FOUND: [404, 'There is nothing at this address. Check the path and the id.'],
   MEDIA_EXPIRED: [404, 'The file was kept for 30 days and is gone. Ask for it again, or upload it anew.'],
   DELIVERY_NOT_FOUND: [
     404,
@@ -84,7 +83,10 @@ export const errors = {
   CALL_NOT_ACTIVE: [409, 'The call is not answered, or is over already. Read it to see its status.'],
   NOT_CANCELLABLE: [409, 'The message is on its way or finished, and cannot be cancelled or moved any more.'],
   TEMPLATE_EXISTS: [409, 'There is a template of this name already. Change it with PUT, or choose another name.'],
-  TEMPLATE_IN_USE: [409, 'A scheduled bulk still needs this template. Cancel the bulk, or delete the template once it was sent.'],
+  TEMPLATE_IN_USE: [
+    409,
+    'A scheduled bulk still needs this template. Cancel the bulk, or delete the template once it was sent.',
+  ],
   DOMAIN_EXISTS: [409, 'The domain is registered already. Use the one that is there, or a subdomain of it.'],
   OTP_ALREADY_USED: [409, 'This code was verified before. Send a new one if you need to check again.'],
   CHALLENGE_USED: [409, 'This liveness challenge was submitted before. Ask for a new one.'],
@@ -94,7 +96,10 @@ export const errors = {
   RANGE_NOT_SATISFIABLE: [416, 'There is nothing in this range. See Content-Range for how many bytes there are.'],
   VALIDATION_ERROR: [422, 'A field is missing or breaks a rule. See details for which one, and what it must be.'],
   INVALID_PHONE: [422, 'Phone numbers are E.164: a plus sign, the country code and the number, such as +254711000001.'],
-  INVALID_CALL_FLOW: [422, 'An action of the flow cannot be carried out. See details for which one, and what it must be.'],
+  INVALID_CALL_FLOW: [
+    422,
+    'An action of the flow cannot be carried out. See details for which one, and what it must be.',
+  ],
   UNSUPPORTED_LANGUAGE: [422, 'This language is not spoken here. Use one that GET /v1/voice/tts/voices lists.'],
   INVALID_CARD: [422, 'The card details cannot be right. See details, and ask the payer to type them again.'],
   MESSAGE_TOO_LONG: [
@@ -124,7 +129,10 @@ export const errors = {
   ATTACHMENT_TOO_LARGE: [422, 'The message is larger than 25 MiB. Send smaller attachments, or link to them.'],
   ATTACHMENT_BLOCKED: [422, 'Mail servers refuse attachments of this kind. Send a link to the file instead.'],
   TOO_MANY_RECIPIENTS: [422, 'A message has at most 50 recipients. Send several, or a bulk.'],
-  MAIL_NOT_CONFIGURED: [422, 'There is no address that this mail could come from. Verify a domain under /v1/email/domains first.'],
+  MAIL_NOT_CONFIGURED: [
+    422,
+    'There is no address that this mail could come from. Verify a domain under /v1/email/domains first.',
+  ],
   UNSUPPORTED_CURRENCY: [
     422,
     'This currency is not enabled here. Use one of the ISO 4217 codes listed in the documentation.',

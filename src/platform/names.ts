@@ -46,7 +46,10 @@ export class Names {
   async exchanges(name: string): Promise<Found<Exchange>> {
     const found = await this.#ask(`MX ${name}`, () => this.#resolver.resolveMx(name))
     if (found.kind !== 'found') return found
-    const values = found.values.map(({ exchange, priority }) => ({ host: exchange.toLowerCase(), preference: priority }))
+    const values = found.values.map(({ exchange, priority }) => ({
+      host: exchange.toLowerCase(),
+      preference: priority,
+    }))
     return { kind: 'found', values: values.sort((a, b) => a.preference - b.preference) }
   }
 
@@ -73,7 +76,10 @@ export class Names {
   async services(name: string): Promise<Found<Service>> {
     const found = await this.#ask(`SRV ${name}`, () => this.#resolver.resolveSrv(name))
     if (found.kind !== 'found') return found
-    return { kind: 'found', values: found.values.map(({ name: host, port, priority, weight }) => ({ host, port, priority, weight })) }
+    return {
+      kind: 'found',
+      values: found.values.map(({ name: host, port, priority, weight }) => ({ host, port, priority, weight })),
+    }
   }
 
   /** The servers that a name's zone is kept by, asked themselves and without memory; null when they cannot be found. */
@@ -84,7 +90,9 @@ export class Names {
       if (servers.kind === 'none') continue
       const found = await Promise.all(servers.values.slice(0, maxServers).map((server) => this.addresses(server)))
       const addresses = found.flatMap((one) => (one.kind === 'found' ? one.values : []))
-      return addresses.length > 0 ? new Names({ servers: addresses.map((one) => (one.includes(':') ? `[${one}]` : one)), forMs: 0 }) : null
+      return addresses.length > 0
+        ? new Names({ servers: addresses.map((one) => (one.includes(':') ? `[${one}]` : one)), forMs: 0 })
+        : null
     }
     return null
   }
@@ -94,11 +102,14 @@ export class Names {
     const nowMs = performance.now()
     const known = this.#remembered.get(question)
     if (known && known.untilMs > nowMs) return known.answer
-    if (this.#asking >= maxAsking) return Promise.resolve({ kind: 'failed', reason: 'too many questions to the DNS at once' })
+    if (this.#asking >= maxAsking)
+      return Promise.resolve({ kind: 'failed', reason: 'too many questions to the DNS at once' })
     this.#asking += 1
-    const answer = ask().then((values): Found<unknown> => ({ kind: 'found', values }), failed).finally(() => {
-      this.#asking -= 1
-    })
+    const answer = ask()
+      .then((values): Found<unknown> => ({ kind: 'found', values }), failed)
+      .finally(() => {
+        this.#asking -= 1
+      })
     if (this.#forMs > 0) this.#remember(question, answer, nowMs)
     return answer
   }

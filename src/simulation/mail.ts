@@ -6,38 +6,41 @@ import { MailExchanger } from '../simulators/mail-exchanger.ts'
 import { exchangers } from '../simulators/mail-names.ts'
 import { host, starter } from './starter.ts'
 
-export const simulatedMail = starter(mailWorld, async ({ clock, timeScale, ca, identity, ready, journalOf, onProblem }) => {
-  const exchanger = await MailExchanger.start({
-    host,
-    now: () => clock.nowMs(),
-    timeScale,
-    identity,
-    ca,
-    journalFile: journalOf('mail'),
-    ready,
-    onProblem,
-  })
-  const { names, catcher } = exchanger
-  return {
-    gives: {
+export const simulatedMail = starter(
+  mailWorld,
+  async ({ clock, timeScale, ca, identity, ready, journalOf, onProblem }) => {
+    const exchanger = await MailExchanger.start({
       host,
-      dnsPort: names.port,
-      portOf: (name) => exchanger.portOf(name),
-      publish: (record) => names.publish(record),
-      withdraw: (name, type) => names.withdraw(name, type),
-      recordsOf: (name) => names.recordsOf(name),
-      delegate: (zone, answer) => names.delegate(zone, answer),
-      takeDnsAway: (isAway) => {
-        names.isAway = isAway
+      now: () => clock.nowMs(),
+      timeScale,
+      identity,
+      ca,
+      journalFile: journalOf('mail'),
+      ready,
+      onProblem,
+    })
+    const { names, catcher } = exchanger
+    return {
+      gives: {
+        host,
+        dnsPort: names.port,
+        portOf: (name) => exchanger.portOf(name),
+        publish: (record) => names.publish(record),
+        withdraw: (name, type) => names.withdraw(name, type),
+        recordsOf: (name) => names.recordsOf(name),
+        delegate: (zone, answer) => names.delegate(zone, answer),
+        takeDnsAway: (isAway) => {
+          names.isAway = isAway
+        },
+        reportTo: (address) => exchanger.reportTo(address),
+        mail: () => catcher.all(),
+        find: (id) => catcher.get(id),
+        read: ({ content }) => readMessage(content),
+        checks: (mail) => catcher.checks(mail),
       },
-      reportTo: (address) => exchanger.reportTo(address),
-      mail: () => catcher.all(),
-      find: (id) => catcher.get(id),
-      read: ({ content }) => readMessage(content),
-      checks: (mail) => catcher.checks(mail),
-    },
-    address: `smtp://${host}:${exchanger.portOf(exchangers.usual)}`,
-    moreAddresses: { dns: `dns://${host}:${names.port}` },
-    stop: () => exchanger.stop(),
-  }
-})
+      address: `smtp://${host}:${exchanger.portOf(exchangers.usual)}`,
+      moreAddresses: { dns: `dns://${host}:${names.port}` },
+      stop: () => exchanger.stop(),
+    }
+  },
+)

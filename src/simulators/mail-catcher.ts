@@ -2,7 +2,7 @@
 // The mailboxes of the sandbox: every message that its exchanger took, newest last, up to a bound of number and of bytes;
 // and how each looks to a receiver that checks DKIM, SPF and DMARC.
 import { randomBytes } from 'node:crypto'
-import { verifyDkim, verifyDmarc, verifySpf, type TextLookup } from '../protocols/dkim/verify.ts'
+import { type TextLookup, verifyDkim, verifyDmarc, verifySpf } from '../protocols/dkim/verify.ts'
 import { decodeWords, fieldOf, parseHeader } from '../protocols/mime/header.ts'
 import { bytesOf, everyPart, isAttached, parseMessage, partOf, textOf } from '../protocols/mime/parse.ts'
 import { linksIn } from './mail-reader.ts'
@@ -56,7 +56,14 @@ export class MailCatcher {
     const spf = await verifySpf(from.slice(from.lastIndexOf('@') + 1), peer, this.#names)
     const dmarc = await verifyDmarc(content, dkim, spf, this.#names)
     const { fields } = parseHeader(content)
-    return { dkim, spf, dmarc, tls, headers: fields.map(({ name, value }) => ({ name, value })), links: linksOf(content) }
+    return {
+      dkim,
+      spf,
+      dmarc,
+      tls,
+      headers: fields.map(({ name, value }) => ({ name, value })),
+      links: linksOf(content),
+    }
   }
 }
 

@@ -147,7 +147,11 @@ export class MailExchanger {
     const behaviour = behaviourOf(message.to)
     const what = behaviour === 'bounce-later' ? 'bounce' : behaviour
     if (isErrand(what))
-      this.#errands.put(caught.id, { what, caught: caught.id, to: message.to }, isReading(what) ? readAfterMs : reportAfterMs)
+      this.#errands.put(
+        caught.id,
+        { what, caught: caught.id, to: message.to },
+        isReading(what) ? readAfterMs : reportAfterMs,
+      )
   }
 
   async #run({ what, caught, to }: Errand): Promise<undefined> {

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // The DNS of the sandbox: a name server with the records that were published in it. Every name that has no records of its
 // own has the sandbox's mail exchanger, so that mail to any address arrives; names under .invalid do not exist.
+
+import type { TextLookup } from '../protocols/dkim/verify.ts'
 import { DnsServer } from '../protocols/dns/server.ts'
 import type { Answer, DnsRecord, RecordType } from '../protocols/dns/wire.ts'
-import type { TextLookup } from '../protocols/dkim/verify.ts'
 
 const maxRecords = 20_000
 const maxAliases = 8
 
 /** Servers of the sandbox: recipients whose server has no TLS, or a broken one, are on servers of their own. */
-export const exchangers = { usual: 'mx1.sandbox.pamoja.test', notls: 'notls.mx.sandbox.pamoja.test', badtls: 'badtls.mx.sandbox.pamoja.test' } as const
+export const exchangers = {
+  usual: 'mx1.sandbox.pamoja.test',
+  notls: 'notls.mx.sandbox.pamoja.test',
+  badtls: 'badtls.mx.sandbox.pamoja.test',
+} as const
 
 export class MailNames implements TextLookup {
   readonly #records = new Map<string, DnsRecord[]>()
@@ -38,7 +43,8 @@ export class MailNames implements TextLookup {
   publish(record: DnsRecord): boolean {
     const name = record.name.toLowerCase().replace(/\.$/, '')
     const known = this.#records.get(name) ?? []
-    const isSame = (one: DnsRecord) => one.type === record.type && (one.value === record.value || record.type === 'CNAME')
+    const isSame = (one: DnsRecord) =>
+      one.type === record.type && (one.value === record.value || record.type === 'CNAME')
     const kept = known.filter((one) => !isSame(one))
     if (this.#size >= maxRecords && kept.length === known.length) return false
     this.#size += kept.length + 1 - known.length
@@ -73,7 +79,8 @@ export class MailNames implements TextLookup {
     let at = name
     for (let i = 0; i < maxAliases; i++) {
       const known = this.#records.get(at) ?? []
-      const zone = known.length > 0 ? undefined : [...this.#delegated.keys()].find((one) => at === one || at.endsWith(`.${one}`))
+      const zone =
+        known.length > 0 ? undefined : [...this.#delegated.keys()].find((one) => at === one || at.endsWith(`.${one}`))
       if (zone !== undefined) {
         const theirs = await this.#delegated.get(zone)?.(at, type)
         return { code: theirs?.code ?? 'failure', answers: [...answers, ...(theirs?.answers ?? [])] }
@@ -90,7 +97,11 @@ export class MailNames implements TextLookup {
 
   #usual(name: string, type: RecordType | null, isKnown: boolean): DnsRecord[] {
     if (type !== 'MX' || (isKnown && this.recordsOf(name).some((one) => one.type === 'A'))) return []
-    const server = name.startsWith('notls.') ? exchangers.notls : name.startsWith('badtls.') ? exchangers.badtls : exchangers.usual
+    const server = name.startsWith('notls.')
+      ? exchangers.notls
+      : name.startsWith('badtls.')
+        ? exchangers.badtls
+        : exchangers.usual
     return [{ name, type: 'MX', value: `10 ${server}` }]
   }
 

@@ -218,7 +218,7 @@ describe('figures and the tracking webhook', () => {
 describe('an invoice', () => {
   test('is mailed with its PDF, and is sent only once it was', async () => {
     const ada = await world.account({ balance: 100 })
-    const item = { description: 'Chai', quantity: 1, unit_price: 100 }
+    const item = { description: 'Chai', unit_amount: 100 }
     const { body: invoice } = await ada.client.post('/v1/billing/invoices', { customer: { name: 'Juma' }, currency: 'KES', items: [item] })
     const bad = await ada.client.post(`/v1/billing/invoices/${invoice.invoice_id}/send`, { email: 'juma' })
     assert.deepEqual([bad.status, bad.body.error?.code], [422, 'INVALID_EMAIL'], JSON.stringify(bad.body))

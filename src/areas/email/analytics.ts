@@ -38,7 +38,12 @@ const figures = {
 }
 
 const Analytics = Type.Object(
-  { ...figures, from: Type.String(), to: Type.String(), series: Type.Array(Type.Object({ key: Nullable(Type.String()), ...figures })) },
+  {
+    ...figures,
+    from: Type.String(),
+    to: Type.String(),
+    series: Type.Array(Type.Object({ key: Nullable(Type.String()), ...figures })),
+  },
   { title: 'EmailAnalytics' },
 )
 
@@ -57,7 +62,15 @@ interface Counts {
 }
 
 const figuresOf = statement.tenant<
-  Tenant & { from: string; to: string; since: Date | null; until: Date | null; tag: string | null; stream: string | null; group: string | null },
+  Tenant & {
+    from: string
+    to: string
+    since: Date | null
+    until: Date | null
+    tag: string | null
+    stream: string | null
+    group: string | null
+  },
   Counts
 >(
   'email.figures',
@@ -92,10 +105,27 @@ function percent(part: number, whole: number): number {
 
 function withRates(counts: Counts) {
   const { sent, delivered, opened, clicked } = counts
-  return { ...counts, deliverability_rate: percent(delivered, sent), open_rate: percent(opened, delivered), click_rate: percent(clicked, delivered) }
+  return {
+    ...counts,
+    deliverability_rate: percent(delivered, sent),
+    open_rate: percent(opened, delivered),
+    click_rate: percent(clicked, delivered),
+  }
 }
 
-const none: Counts = { key: null, sent: 0, delivered: 0, opened: 0, clicked: 0, bounced: 0, complained: 0, unsubscribed: 0, deferred: 0, failed: 0, machine_opens: 0 }
+const none: Counts = {
+  key: null,
+  sent: 0,
+  delivered: 0,
+  opened: 0,
+  clicked: 0,
+  bounced: 0,
+  complained: 0,
+  unsubscribed: 0,
+  deferred: 0,
+  failed: 0,
+  machine_opens: 0,
+}
 
 interface Query {
   from?: string
@@ -111,7 +141,14 @@ async function analytics(app: App, query: Query, caller: Caller): Promise<Static
   if (bounds.since && bounds.until && bounds.until.getTime() - bounds.since.getTime() > maxDays * dayMs)
     throw new AppError('INVALID_DATE_RANGE', `from and to are more than ${maxDays} days apart`)
   await requireHearing(app, caller.tenant)
-  const ask = (group: string | null) => app.db.query(figuresOf, { ...caller.tenant, ...bounds, tag: query.tag ?? null, stream: query.stream ?? null, group })
+  const ask = (group: string | null) =>
+    app.db.query(figuresOf, {
+      ...caller.tenant,
+      ...bounds,
+      tag: query.tag ?? null,
+      stream: query.stream ?? null,
+      group,
+    })
   const [total = none] = await ask(null)
   const series = query.group_by === undefined ? [] : await ask(query.group_by)
   const { key: _, ...totals } = withRates(total)
@@ -124,7 +161,9 @@ const hearing = statement.tenant<Tenant & { names: readonly string[] }, { id: st
   'select webhooks.endpoint_that_hears($bucket::smallint, $account::uuid, $environment::text, $names::text[]) as id',
 )
 
-const names = [...new Set(['*', 'email.*', ...Object.values(emailEvents).flatMap(({ name, aliases = [] }) => [name, ...aliases])])]
+const names = [
+  ...new Set(['*', 'email.*', ...Object.values(emailEvents).flatMap(({ name, aliases = [] }) => [name, ...aliases])]),
+]
 
 /** Refuses while nobody hears of an account's email. */
 export async function requireHearing(app: App, tenant: Tenant): Promise<void> {
@@ -150,7 +189,10 @@ const getAnalytics = read({
   handle: (app, { query }, caller) => analytics(app, query, caller),
 })
 
-const EmailEventRow = Type.Object({ id: Type.String(), event: Type.String(), payload: Type.Record(Type.String(), Type.Unknown()) }, { title: 'EmailEvent' })
+const EmailEventRow = Type.Object(
+  { id: Type.String(), event: Type.String(), payload: Type.Record(Type.String(), Type.Unknown()) },
+  { title: 'EmailEvent' },
+)
 
 const perMessage = Object.values(emailEvents).filter(({ name }) => !/bulk_completed|domain_/.test(name))
 
@@ -177,7 +219,11 @@ const listEventsOfAll = list({
     await requireHearing(app, caller.tenant)
     const window = windowOf(query)
     const types = query.event === undefined ? perMessage.map(({ name }) => name) : [`email.${query.event}`]
-    return pageOf(window, await listEvents(app.db, caller.tenant, window, { ...bounds, types, twins: [], resource: null }), eventRow)
+    return pageOf(
+      window,
+      await listEvents(app.db, caller.tenant, window, { ...bounds, types, twins: [], resource: null }),
+      eventRow,
+    )
   },
 })
 

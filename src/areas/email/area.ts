@@ -33,7 +33,12 @@ export { type AccountMail, mailForAccount } from './sending/mail-for-account.ts'
 
 export const email: Area = {
   name: 'email',
-  chapters: { email: { title: 'Email', about: 'Send mail, one message or many, from your own domain; follow what becomes of it.' } },
+  chapters: {
+    email: {
+      title: 'Email',
+      about: 'Send mail, one message or many, from your own domain; follow what becomes of it.',
+    },
+  },
   scopes: [scopeArea('email', { words: { send: ['write'], manage: ['write'] }, limit: 'email' })],
   limits: [planLimit('email', 'RATE_LIMIT_EXCEEDED')],
   topics: ['email'],

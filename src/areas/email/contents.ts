@@ -3,7 +3,7 @@
 // the message; large ones before it, so that a batch of commits stays small. One that no message came to need goes with
 // its partition.
 import type { App } from '../../platform/app.ts'
-import { maybe, statement, type Queryable } from '../../platform/db.ts'
+import { maybe, type Queryable, statement } from '../../platform/db.ts'
 import { onePerApp } from '../../platform/one-per-app.ts'
 import { mine, type One, type Tenant } from '../../platform/tenant.ts'
 
@@ -66,12 +66,18 @@ export function sizeOf({ body, raw, files }: Content): number {
 /** Columns of a content that is stored with its message; all null when it was stored here, before. */
 export async function contentColumns(app: App, tenant: Tenant, id: string, content: Content) {
   const body = JSON.stringify(content.body)
-  if (sizeOf(content) <= maxCommittedBytes) return { content_body: body, content_raw: content.raw, content_files: content.files }
+  if (sizeOf(content) <= maxCommittedBytes)
+    return { content_body: body, content_raw: content.raw, content_files: content.files }
   await app.db.query(insert, { ...tenant, id, body, raw: content.raw, files: content.files })
   return { content_body: null, content_raw: null, content_files: null }
 }
 
-export async function insertContent(queryable: Queryable, tenant: Tenant, id: string, { body, raw, files }: Content): Promise<void> {
+export async function insertContent(
+  queryable: Queryable,
+  tenant: Tenant,
+  id: string,
+  { body, raw, files }: Content,
+): Promise<void> {
   await queryable.query(insert, { ...tenant, id, body: JSON.stringify(body), raw, files })
 }
 

@@ -13,12 +13,15 @@ export async function demoMail(app: App, { tenant, written }: DemoAccount): Prom
 }
 
 async function made(app: App, tenant: DemoAccount['tenant']): Promise<{ username: string; password: string }> {
-  const { row, password } = await app.db.homeTx((tx) => newCredential(tx, tenant, app.clock.nowMs(), { name: 'Demo', domains: [], allowedIps: [] }))
+  const { row, password } = await app.db.homeTx((tx) =>
+    newCredential(tx, tenant, app.clock.nowMs(), { name: 'Demo', domains: [], allowedIps: [] }),
+  )
   return { username: row.username, password }
 }
 
 async function stillValid(app: App, written: unknown): Promise<{ username: string; password: string } | null> {
-  if (typeof written !== 'object' || written === null || !('username' in written) || !('password' in written)) return null
+  if (typeof written !== 'object' || written === null || !('username' in written) || !('password' in written))
+    return null
   const { username, password } = written
   if (typeof username !== 'string' || typeof password !== 'string') return null
   return (await credentialOf(app.db, username, password)) ? { username, password } : null

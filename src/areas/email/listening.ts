@@ -12,7 +12,12 @@ const maxConnections = 1_000
 /** Ports that were opened, by listener. */
 export const openPorts = onePerApp(() => new Map<string, { host: string; port: number }>())
 
-export async function listenSmtp(app: App, name: string, { host, port }: Place, serverHost: ServerHost): Promise<OpenListener> {
+export async function listenSmtp(
+  app: App,
+  name: string,
+  { host, port }: Place,
+  serverHost: ServerHost,
+): Promise<OpenListener> {
   const sessions = new Set<ServerSession>()
   const server = createServer((socket: Socket) => {
     const session = new ServerSession(socket, serverHost)

@@ -25,7 +25,10 @@ export async function readMessage(app: App, id: string, caller: Caller): Promise
 
 export async function readPage(app: App, query: Static<typeof EmailList>, caller: Caller): Promise<Page<Record>> {
   const window = windowOf(query)
-  const range = { ...(query.from === undefined ? {} : { start_date: query.from }), ...(query.to === undefined ? {} : { end_date: query.to }) }
+  const range = {
+    ...(query.from === undefined ? {} : { start_date: query.from }),
+    ...(query.to === undefined ? {} : { end_date: query.to }),
+  }
   const bounds = shownBounds(range, caller, ['from', 'to'])
   const bulk = query.bulk_id === undefined ? null : uuidOf('emailBulk', query.bulk_id)
   if (query.bulk_id !== undefined && bulk === null) return { rows: [], nextCursor: null }

@@ -27,7 +27,12 @@ const sendEmail = commit({
   examples: [
     {
       name: 'A message with html',
-      body: { from: 'Shop <shop@sandbox.pamoja.test>', to: 'amina@example.com', subject: 'Habari', html: '<p>Karibu, <a href="https://example.com/start">begin here</a>.</p>' },
+      body: {
+        from: 'Shop <shop@sandbox.pamoja.test>',
+        to: 'amina@example.com',
+        subject: 'Habari',
+        html: '<p>Karibu, <a href="https://example.com/start">begin here</a>.</p>',
+      },
     },
   ],
   handle: (app, { body }, caller, keyed) => send(app, body, caller, keyed),

@@ -7,35 +7,92 @@ export const maxMessageBytes = 25 * 1024 * 1024
 export const maxRecipients = 50
 export const mostTtlSeconds = 259_200
 
-const Address = Type.String({ minLength: 1, maxLength: 320, rule: 'must be an address such as amina@shop.example', errorCode: 'INVALID_EMAIL' })
-const Addresses = (most: number) => Type.Union([Address, Type.Array(Address, { minItems: 1, maxItems: most })], { rule: `must be an address, or 1 to ${most} of them` })
+const Address = Type.String({
+  minLength: 1,
+  maxLength: 320,
+  rule: 'must be an address such as amina@shop.example',
+  errorCode: 'INVALID_EMAIL',
+})
+const Addresses = (most: number) =>
+  Type.Union([Address, Type.Array(Address, { minItems: 1, maxItems: most })], {
+    rule: `must be an address, or 1 to ${most} of them`,
+  })
 
-export const Tags = Type.Array(Type.String({ pattern: '^[A-Za-z0-9_.-]{1,64}$', rule: 'must be 1 to 64 letters, digits, _ . -' }), { maxItems: 10, rule: 'must be at most 10 tags' })
+export const Tags = Type.Array(
+  Type.String({ pattern: '^[A-Za-z0-9_.-]{1,64}$', rule: 'must be 1 to 64 letters, digits, _ . -' }),
+  { maxItems: 10, rule: 'must be at most 10 tags' },
+)
 
-export const Variables = Type.Record(Type.String(), Type.Unknown(), { description: 'Values for {{placeholders}}, at most 64 KiB and 8 levels' })
-
-const Attachment = Type.Object({
-  filename: Type.String({ minLength: 1, maxLength: 255, pattern: '^[^/\\\\\\x00-\\x1f\\x7f]+$', rule: 'must be 1 to 255 characters without / and \\' }),
-  content: Type.String({ description: 'Base64', sensitive: true }),
-  contentType: Type.Optional(Type.String({ maxLength: 127, pattern: '^[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+$', rule: 'must be a media type such as application/pdf' })),
-  disposition: Type.Optional(OneOf(['attachment', 'inline'])),
-  content_id: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9@._-]{1,100}$', rule: 'must be 1 to 100 letters, digits, @ . _ -' })),
+export const Variables = Type.Record(Type.String(), Type.Unknown(), {
+  description: 'Values for {{placeholders}}, at most 64 KiB and 8 levels',
 })
 
-const Tracking = Type.Object({ opens: Type.Optional(Type.Boolean({ description: 'true unless given' })), clicks: Type.Optional(Type.Boolean({ description: 'true unless given' })) })
+const Attachment = Type.Object({
+  filename: Type.String({
+    minLength: 1,
+    maxLength: 255,
+    pattern: '^[^/\\\\\\x00-\\x1f\\x7f]+$',
+    rule: 'must be 1 to 255 characters without / and \\',
+  }),
+  content: Type.String({ description: 'Base64', sensitive: true }),
+  contentType: Type.Optional(
+    Type.String({
+      maxLength: 127,
+      pattern: '^[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+$',
+      rule: 'must be a media type such as application/pdf',
+    }),
+  ),
+  disposition: Type.Optional(OneOf(['attachment', 'inline'])),
+  content_id: Type.Optional(
+    Type.String({ pattern: '^[A-Za-z0-9@._-]{1,100}$', rule: 'must be 1 to 100 letters, digits, @ . _ -' }),
+  ),
+})
+
+const Tracking = Type.Object({
+  opens: Type.Optional(Type.Boolean({ description: 'true unless given' })),
+  clicks: Type.Optional(Type.Boolean({ description: 'true unless given' })),
+})
 
 /** What one message and a bulk have in common. */
 export const contentFields = {
-  from: Type.String({ minLength: 1, maxLength: 320, description: '`a@b.c` or `Name <a@b.c>`, of a verified domain', rule: 'must be an address such as Shop <shop@shop.example>', errorCode: 'INVALID_EMAIL' }),
-  subject: Type.Optional(Type.String({ minLength: 1, maxLength: 998, pattern: '^[^\\r\\n]*$', rule: 'must be 1 to 998 characters in one line', description: 'Unless the template has it' })),
-  html: Type.Optional(Type.String({ minLength: 1, maxLength: 2 * 1024 * 1024, rule: 'must be 1 character to 2 MiB', sensitive: true })),
-  text: Type.Optional(Type.String({ maxLength: 1024 * 1024, rule: 'must be at most 1 MiB', sensitive: true, description: 'Made from the html unless given; empty: no text part' })),
+  from: Type.String({
+    minLength: 1,
+    maxLength: 320,
+    description: '`a@b.c` or `Name <a@b.c>`, of a verified domain',
+    rule: 'must be an address such as Shop <shop@shop.example>',
+    errorCode: 'INVALID_EMAIL',
+  }),
+  subject: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 998,
+      pattern: '^[^\\r\\n]*$',
+      rule: 'must be 1 to 998 characters in one line',
+      description: 'Unless the template has it',
+    }),
+  ),
+  html: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 2 * 1024 * 1024, rule: 'must be 1 character to 2 MiB', sensitive: true }),
+  ),
+  text: Type.Optional(
+    Type.String({
+      maxLength: 1024 * 1024,
+      rule: 'must be at most 1 MiB',
+      sensitive: true,
+      description: 'Made from the html unless given; empty: no text part',
+    }),
+  ),
   template: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'Name or id of a template' })),
   variables: Type.Optional(Variables),
   attachments: Type.Optional(Type.Array(Attachment, { maxItems: 20, rule: 'must be at most 20 attachments' })),
   tracking: Type.Optional(Tracking),
   reply_to: Type.Optional(Addresses(5)),
-  headers: Type.Optional(Type.Record(Type.String(), Type.String({ maxLength: 2048 }), { maxProperties: 20, rule: 'must be at most 20 headers of at most 2 KiB' })),
+  headers: Type.Optional(
+    Type.Record(Type.String(), Type.String({ maxLength: 2048 }), {
+      maxProperties: 20,
+      rule: 'must be at most 20 headers of at most 2 KiB',
+    }),
+  ),
   tags: Type.Optional(Tags),
   metadata: Type.Optional(Metadata),
   scheduled_at: Type.Optional(Moment({ description: '1 minute to 30 days ahead' })),

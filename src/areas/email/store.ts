@@ -93,6 +93,11 @@ const list = statement.tenant<Tenant & MessageFilter & Window, MessageRow>(
     limit $limit::int + 1`,
 )
 
-export async function listMessages(queryable: Queryable, tenant: Tenant, window: Window, filter: MessageFilter): Promise<MessageRow[]> {
+export async function listMessages(
+  queryable: Queryable,
+  tenant: Tenant,
+  window: Window,
+  filter: MessageFilter,
+): Promise<MessageRow[]> {
   return queryable.query(list, { ...tenant, ...window, ...filter })
 }

@@ -43,6 +43,7 @@ function challengeOf({ verifyToken }: Ingress, query: Readonly<Record<string, un
 async function take(app: App, ingress: Ingress, notice: GraphNotice): Promise<void> {
   const channel = await ingress.channelOf(notice.kind === 'template' ? '' : notice.phoneNumberId)
   if (channel !== null && notice.kind === 'template') return takeTemplateNotice(app, channel.tenant, notice)
-  if (channel === null || notice.kind === 'template') return app.log.info({}, 'a provider spoke of a number that is not connected')
+  if (channel === null || notice.kind === 'template')
+    return app.log.info({}, 'a provider spoke of a number that is not connected')
   return notice.kind === 'status' ? takeStatus(app, channel, notice) : takeInbound(app, channel, notice)
 }

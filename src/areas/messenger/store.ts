@@ -86,7 +86,11 @@ const findOneProviderId = statement.tenant<Tenant & { providerId: string }, { id
 )
 
 /** Our id of a message that the provider names by its own. */
-export async function findByProviderId(queryable: Queryable, tenant: Tenant, providerId: string): Promise<string | null> {
+export async function findByProviderId(
+  queryable: Queryable,
+  tenant: Tenant,
+  providerId: string,
+): Promise<string | null> {
   const { bucket, account, environment } = tenant
   return (await maybe(queryable.query(findOneProviderId, { bucket, account, environment, providerId })))?.id ?? null
 }

@@ -25,11 +25,11 @@ import {
 import { Invoice } from '../events.ts'
 import { requireSubscription } from '../subscriptions/subscription.ts'
 import { createInvoice } from './create.ts'
+import { isDelivered } from './deliver.ts'
 import { givenUp } from './hooks.ts'
 import { invoiceOf, invoiceUuid, noSuchInvoice, notWhile } from './invoice.ts'
 import { payInvoice } from './pay.ts'
 import { InvoiceCreate, newInvoice } from './schema.ts'
-import { isDelivered } from './deliver.ts'
 import { deliverAndTell, noteInvoiceSent, openToSend } from './send.ts'
 import {
   clockOffset,

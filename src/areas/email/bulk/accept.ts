@@ -15,7 +15,15 @@ import { priceOf } from '../prices.ts'
 import { maxMessageBytes, mostTtlSeconds } from '../schema.ts'
 import { beyondWallet, senderText } from '../sending/accept.ts'
 import { attachmentsOf } from '../sending/attachments.ts'
-import { bodyOf, checkVariables, mailbox, messageSize, requireSender, scheduledTime, type Sending } from '../sending/draft.ts'
+import {
+  bodyOf,
+  checkVariables,
+  mailbox,
+  messageSize,
+  requireSender,
+  type Sending,
+  scheduledTime,
+} from '../sending/draft.ts'
 import { sendingOf } from '../sending/send.ts'
 import { suppressedAmong } from '../suppressions/store.ts'
 import { compile } from '../templates/engine.ts'
@@ -34,7 +42,13 @@ type Accepted = Static<typeof BulkAccepted>
 const checkEntry = bodyChecker(Entry)
 
 interface Judged {
-  readonly entries: readonly { email: string; name: string | null; variables: Record<string, unknown> | null; tags: readonly string[]; metadata: string }[]
+  readonly entries: readonly {
+    email: string
+    name: string | null
+    variables: Record<string, unknown> | null
+    tags: readonly string[]
+    metadata: string
+  }[]
   readonly problems: Accepted['errors']
 }
 
@@ -44,7 +58,8 @@ function judge(input: Input): Judged {
   const problems: Accepted['errors'] = []
   const known = new Set<string>()
   input.recipients.forEach((given, index) => {
-    const problem = (code: string, message: string, email = '') => void problems.push({ index, email: email.slice(0, 320), code, message })
+    const problem = (code: string, message: string, email = '') =>
+      void problems.push({ index, email: email.slice(0, 320), code, message })
     const entry = entryOf(given)
     if (entry instanceof AppError) return problem(entry.code, entry.details, textOf(given))
     const parsed = parseMailbox(entry.email)
@@ -75,7 +90,9 @@ function entryOf(given: unknown): Static<typeof Entry> | AppError {
 }
 
 function textOf(given: unknown): string {
-  return typeof given === 'object' && given !== null && 'email' in given && typeof given.email === 'string' ? given.email : ''
+  return typeof given === 'object' && given !== null && 'email' in given && typeof given.email === 'string'
+    ? given.email
+    : ''
 }
 
 export async function prepareBulk(app: App, input: Input, caller: Caller) {
@@ -86,24 +103,50 @@ export async function prepareBulk(app: App, input: Input, caller: Caller) {
   const { entries, problems } = judge(input)
   const [firstProblem] = problems
   if (firstProblem && (input.on_error === 'abort' || entries.length === 0))
-    throw new AppError('VALIDATION_ERROR', `recipients[${firstProblem.index}]: ${firstProblem.message}`, { extra: { errors: problems.slice(0, 100).map(({ index, code, message }) => ({ index, code, details: message })) } })
+    throw new AppError('VALIDATION_ERROR', `recipients[${firstProblem.index}]: ${firstProblem.message}`, {
+      extra: { errors: problems.slice(0, 100).map(({ index, code, message }) => ({ index, code, details: message })) },
+    })
   const scheduledAt = scheduledTime(input.scheduled_at, caller.nowMs)
-  if (input.callback_url !== undefined) await app.outbound.checkUrl(input.callback_url, 'callback', caller.tenant.environment, 'callback_url')
+  if (input.callback_url !== undefined)
+    await app.outbound.checkUrl(input.callback_url, 'callback', caller.tenant.environment, 'callback_url')
   const sender = await requireSender(app, caller.tenant, from)
   const template = input.template === undefined ? null : await findTemplate(app, caller.tenant, input.template)
   if (input.subject !== undefined) compile(input.subject, 'subject')
   if (input.html !== undefined) compile(input.html, 'html')
   if (input.text) compile(input.text, 'text')
-  const content = { body: { ...body, attachments, renders: true, variables: input.variables ?? {}, template: template && { id: template.id, version: template.version } }, raw: null, files }
-  if (messageSize(content) > maxMessageBytes) throw new AppError('ATTACHMENT_TOO_LARGE', 'a message would be larger than 25 MiB')
-  const suppressed = await suppressedAmong(app.db, caller.tenant, entries.map(({ email }) => email.toLowerCase()), true, new Date(caller.nowMs))
+  const content = {
+    body: {
+      ...body,
+      attachments,
+      renders: true,
+      variables: input.variables ?? {},
+      template: template && { id: template.id, version: template.version },
+    },
+    raw: null,
+    files,
+  }
+  if (messageSize(content) > maxMessageBytes)
+    throw new AppError('ATTACHMENT_TOO_LARGE', 'a message would be larger than 25 MiB')
+  const suppressed = await suppressedAmong(
+    app.db,
+    caller.tenant,
+    entries.map(({ email }) => email.toLowerCase()),
+    true,
+    new Date(caller.nowMs),
+  )
   const left = entries.filter(({ email }) => !suppressed.has(email.toLowerCase()))
   return { sending, from, sender, template, content, entries: left, problems, suppressed: suppressed.size, scheduledAt }
 }
 
 type Prepared = Awaited<ReturnType<typeof prepareBulk>>
 
-export async function acceptBulk(app: App, tx: Tx, input: Input, caller: Caller, prepared: Prepared): Promise<Accepted> {
+export async function acceptBulk(
+  app: App,
+  tx: Tx,
+  input: Input,
+  caller: Caller,
+  prepared: Prepared,
+): Promise<Accepted> {
   const { sending, entries, problems, suppressed, scheduledAt, content, template } = prepared
   const { tenant, receivedMs, nowMs } = caller
   const id = newUuid(receivedMs)
@@ -115,7 +158,20 @@ export async function acceptBulk(app: App, tx: Tx, input: Input, caller: Caller,
   const ids = entries.map(() => newUuid(receivedMs))
   await insertContent(tx, tenant, id, content)
   const counts = { total: input.recipients.length, accepted: entries.length, rejected: problems.length, suppressed }
-  await tx.query(insertBulk, { ...tenant, id, status, ...counts, batchSize, batches, interval, cost, currency: sending.currency, template: template?.id ?? null, scheduledAt, at: new Date(nowMs) })
+  await tx.query(insertBulk, {
+    ...tenant,
+    id,
+    status,
+    ...counts,
+    batchSize,
+    batches,
+    interval,
+    cost,
+    currency: sending.currency,
+    template: template?.id ?? null,
+    scheduledAt,
+    at: new Date(nowMs),
+  })
   await storeMessages(app, tx, input, caller, prepared, id, ids, { price, cost, status })
   const delayMs = scheduledAt === null ? 0 : scheduledAt.getTime() - nowMs
   const job = app.work.prepare(batchJob, tenant, { bulk: id, batch: 0 }, { key: id, delayMs })
@@ -130,7 +186,10 @@ export async function acceptBulk(app: App, tx: Tx, input: Input, caller: Caller,
     batches,
     cost,
     currency: sending.currency,
-    messages: entries.length > maxMessagesShown ? [] : entries.map(({ email }, i) => ({ email, message_id: idOf('email', ids[i] ?? '') })),
+    messages:
+      entries.length > maxMessagesShown
+        ? []
+        : entries.map(({ email }, i) => ({ email, message_id: idOf('email', ids[i] ?? '') })),
     errors: problems.slice(0, maxProblemsShown),
     warnings: batchSize < 100 || batchSize > 500 ? ['batch_size: batches of 100 to 500 are advised'] : [],
     timestamp: new Date(nowMs),
@@ -166,7 +225,15 @@ async function storeMessages(
   }
   const rows = entries.map((entry, n) => ({ id: ids[n], n, ...entry }))
   const { verdict } = await one(
-    tx.query(acceptMessages, { ...tenant, bulk: id, common: JSON.stringify(common), entries: JSON.stringify(rows), amount: cost, currency: sending.currency, transfer: newUuid(receivedMs) }),
+    tx.query(acceptMessages, {
+      ...tenant,
+      bulk: id,
+      common: JSON.stringify(common),
+      entries: JSON.stringify(rows),
+      amount: cost,
+      currency: sending.currency,
+      transfer: newUuid(receivedMs),
+    }),
   )
   if (verdict === 'insufficient') throw await insufficient(app, sending, cost)
 }

@@ -20,7 +20,10 @@ const maxComplaints = 0.003
 
 const Payload = Type.Object({ bulk: Type.String(), batch: Type.Integer() })
 
-const standing = statement.home<{ account: string; environment: string }, { clock_offset_ms: bigint; most: number | null }>(
+const standing = statement.home<
+  { account: string; environment: string },
+  { clock_offset_ms: bigint; most: number | null }
+>(
   'email.bulk_standing',
   `select accounts.clock_offset_ms($account::uuid, $environment::text) as clock_offset_ms, accounts.limit_of($account, 'email') as most`,
 )
@@ -36,14 +39,23 @@ export const batchJob: Job<App, typeof Payload> = {
     const row = await findBulk(app.db, tenant, payload.bulk)
     if (!row || row.status === 'completed' || row.status === 'cancelled') return { kind: 'done' }
     if (row.status === 'paused') return { kind: 'again', afterMs: pausedLookMs }
-    const { clock_offset_ms, most } = await one(app.db.query(standing, { account: tenant.account, environment: tenant.environment }))
+    const { clock_offset_ms, most } = await one(
+      app.db.query(standing, { account: tenant.account, environment: tenant.environment }),
+    )
     const occasion = occasionNow(app.clock, tenant, clock_offset_ms)
     if (await pausedByItself(app, tenant, row)) return { kind: 'again', afterMs: pausedLookMs }
     if (payload.batch < row.batches) {
       await sendBatch(app, tenant, row, payload.batch, occasion)
-      return { kind: 'move', place: null, payload: { ...payload, batch: payload.batch + 1 }, afterMs: waitMs(row, payload.batch, most) }
+      return {
+        kind: 'move',
+        place: null,
+        payload: { ...payload, batch: payload.batch + 1 },
+        afterMs: waitMs(row, payload.batch, most),
+      }
     }
-    return (await completed(app, tenant, row, occasion)) ? { kind: 'done' } : { kind: 'again', afterMs: lookAgainMs(row, occasion) }
+    return (await completed(app, tenant, row, occasion))
+      ? { kind: 'done' }
+      : { kind: 'again', afterMs: lookAgainMs(row, occasion) }
   },
 }
 
@@ -58,15 +70,36 @@ function lookAgainMs({ created_at }: BulkRow, { nowMs }: Occasion): number {
   return ageMs < minuteMs ? 500 : ageMs < hourMs ? 10_000 : 5 * minuteMs
 }
 
-async function sendBatch(app: App, tenant: Tenant, row: BulkRow, batch: number, { nowMs, receivedMs }: Occasion): Promise<void> {
+async function sendBatch(
+  app: App,
+  tenant: Tenant,
+  row: BulkRow,
+  batch: number,
+  { nowMs, receivedMs }: Occasion,
+): Promise<void> {
   const from = batch * row.batch_size
   await app.db.tx(tenant, async (tx) => {
     const locked = await lockBulk(tx, tenant, row.id)
     if (!locked || !['scheduled', 'queued', 'sending'].includes(locked.status)) return
     const jobs = Array.from({ length: row.batch_size }, () => newUuid(receivedMs))
-    await tx.query(dispatchBatch, { ...tenant, bulk: row.id, from, to: from + row.batch_size, jobs, lane: bulkJob.lane })
+    await tx.query(dispatchBatch, {
+      ...tenant,
+      bulk: row.id,
+      from,
+      to: from + row.batch_size,
+      jobs,
+      lane: bulkJob.lane,
+    })
     const startedAt = locked.started_at ?? new Date(nowMs)
-    await tx.query(changeBulk, { ...tenant, id: row.id, status: 'sending', reason: null, batchesSent: Math.max(locked.batches_sent, batch + 1), startedAt, completedAt: null })
+    await tx.query(changeBulk, {
+      ...tenant,
+      id: row.id,
+      status: 'sending',
+      reason: null,
+      batchesSent: Math.max(locked.batches_sent, batch + 1),
+      startedAt,
+      completedAt: null,
+    })
     tx.afterCommit(() => app.work.poke())
   })
 }
@@ -77,7 +110,12 @@ async function pausedByItself(app: App, tenant: Tenant, row: BulkRow): Promise<b
   const counts = await countsOf(app.db, tenant, row.id)
   const over = counts.delivered + counts.bounced
   if (over < judgedFrom || counts.queued === 0) return false
-  const reason = counts.hard / over > maxHardBounces ? 'bounce_rate' : counts.complained / over > maxComplaints ? 'complaint_rate' : null
+  const reason =
+    counts.hard / over > maxHardBounces
+      ? 'bounce_rate'
+      : counts.complained / over > maxComplaints
+        ? 'complaint_rate'
+        : null
   if (reason === null) return false
   await app.db.tx(tenant, async (tx) => {
     const locked = await lockBulk(tx, tenant, row.id)
@@ -86,8 +124,24 @@ async function pausedByItself(app: App, tenant: Tenant, row: BulkRow): Promise<b
   return true
 }
 
-export async function setStatus(tx: Tx, tenant: Tenant, row: BulkRow, status: BulkRow['status'], reason: BulkRow['paused_reason']): Promise<BulkRow> {
-  return one(tx.query(changeBulk, { ...tenant, id: row.id, status, reason, batchesSent: row.batches_sent, startedAt: row.started_at, completedAt: row.completed_at }))
+export async function setStatus(
+  tx: Tx,
+  tenant: Tenant,
+  row: BulkRow,
+  status: BulkRow['status'],
+  reason: BulkRow['paused_reason'],
+): Promise<BulkRow> {
+  return one(
+    tx.query(changeBulk, {
+      ...tenant,
+      id: row.id,
+      status,
+      reason,
+      batchesSent: row.batches_sent,
+      startedAt: row.started_at,
+      completedAt: row.completed_at,
+    }),
+  )
 }
 
 async function completed(app: App, tenant: Tenant, row: BulkRow, occasion: Occasion): Promise<boolean> {
@@ -102,10 +156,32 @@ async function completed(app: App, tenant: Tenant, row: BulkRow, occasion: Occas
 }
 
 /** Ends a bulk and tells of it. */
-export async function finishBulk(app: App, tx: Tx, tenant: Tenant, row: BulkRow, status: 'completed' | 'cancelled', occasion: Occasion): Promise<BulkRow> {
+export async function finishBulk(
+  app: App,
+  tx: Tx,
+  tenant: Tenant,
+  row: BulkRow,
+  status: 'completed' | 'cancelled',
+  occasion: Occasion,
+): Promise<BulkRow> {
   const at = new Date(occasion.nowMs)
-  const done = await one(tx.query(changeBulk, { ...tenant, id: row.id, status, reason: null, batchesSent: row.batches_sent, startedAt: row.started_at, completedAt: at }))
+  const done = await one(
+    tx.query(changeBulk, {
+      ...tenant,
+      id: row.id,
+      status,
+      reason: null,
+      batchesSent: row.batches_sent,
+      startedAt: row.started_at,
+      completedAt: at,
+    }),
+  )
   const shown = recordOf(done, await countsOf(tx, tenant, row.id))
-  await app.outbox.emit(tx, emailEvents.bulkCompleted, occasion, idOf('emailBulk', row.id), { ...shown, status, completed_at: at, paused_reason: null })
+  await app.outbox.emit(tx, emailEvents.bulkCompleted, occasion, idOf('emailBulk', row.id), {
+    ...shown,
+    status,
+    completed_at: at,
+    paused_reason: null,
+  })
   return done
 }

@@ -29,11 +29,26 @@ const sendBulk = write({
   body: BulkSend,
   bodyLimitBytes: maxBodyBytes,
   reply: { status: 200, schema: BulkAccepted },
-  errors: ['INVALID_EMAIL', 'INVALID_URL', 'DOMAIN_NOT_VERIFIED', 'TEMPLATE_NOT_FOUND', 'TEMPLATE_SYNTAX', 'ATTACHMENT_TOO_LARGE', 'ATTACHMENT_BLOCKED', 'INSUFFICIENT_BALANCE', 'RATE_LIMIT_EXCEEDED'],
+  errors: [
+    'INVALID_EMAIL',
+    'INVALID_URL',
+    'DOMAIN_NOT_VERIFIED',
+    'TEMPLATE_NOT_FOUND',
+    'TEMPLATE_SYNTAX',
+    'ATTACHMENT_TOO_LARGE',
+    'ATTACHMENT_BLOCKED',
+    'INSUFFICIENT_BALANCE',
+    'RATE_LIMIT_EXCEEDED',
+  ],
   examples: [
     {
       name: 'A newsletter',
-      body: { from: 'Shop <news@sandbox.pamoja.test>', subject: 'Habari {{name|rafiki}}', html: '<p>Karibu, {{email}}</p>', recipients: [{ email: 'amina@example.com', name: 'Amina' }, { email: 'juma@example.com' }] },
+      body: {
+        from: 'Shop <news@sandbox.pamoja.test>',
+        subject: 'Habari {{name|rafiki}}',
+        html: '<p>Karibu, {{email}}</p>',
+        recipients: [{ email: 'amina@example.com', name: 'Amina' }, { email: 'juma@example.com' }],
+      },
     },
   ],
   prepare: (app, { body }, caller) => prepareBulk(app, body, caller),
@@ -106,7 +121,8 @@ function control(verb: 'pause' | 'resume' | 'cancel', summary: string, change: C
 }
 
 const pause = control('pause', 'Stop a bulk until it is resumed', async (_app, tx, row, { tenant }) => {
-  if (!['scheduled', 'queued', 'sending'].includes(row.status)) throw new AppError('NOT_CANCELLABLE', `the bulk is ${row.status}`)
+  if (!['scheduled', 'queued', 'sending'].includes(row.status))
+    throw new AppError('NOT_CANCELLABLE', `the bulk is ${row.status}`)
   return setStatus(tx, tenant, row, 'paused', 'request')
 })
 
@@ -115,10 +131,20 @@ const resume = control('resume', 'Let a paused bulk go on', async (_app, tx, row
   return setStatus(tx, tenant, row, 'sending', null)
 })
 
-const cancel = control('cancel', 'Cancel what of a bulk has not left yet; it is not charged', async (app, tx, row, caller) => {
-  if (row.status === 'completed' || row.status === 'cancelled') throw new AppError('NOT_CANCELLABLE', `the bulk is ${row.status}`)
-  await tx.query(cancelUnsent, { ...caller.tenant, message: null, bulk: row.id, transfer: newUuid(caller.receivedMs) })
-  return finishBulk(app, tx, caller.tenant, row, 'cancelled', caller)
-})
+const cancel = control(
+  'cancel',
+  'Cancel what of a bulk has not left yet; it is not charged',
+  async (app, tx, row, caller) => {
+    if (row.status === 'completed' || row.status === 'cancelled')
+      throw new AppError('NOT_CANCELLABLE', `the bulk is ${row.status}`)
+    await tx.query(cancelUnsent, {
+      ...caller.tenant,
+      message: null,
+      bulk: row.id,
+      transfer: newUuid(caller.receivedMs),
+    })
+    return finishBulk(app, tx, caller.tenant, row, 'cancelled', caller)
+  },
+)
 
 export const bulkRoutes = [sendBulk, getBulk, listMessages, pause, resume, cancel]

@@ -16,13 +16,24 @@ export const Entry = Type.Object({
 
 export const BulkSend = Type.Object({
   ...contentFields,
-  recipients: Type.Array(JudgedApart(Entry), { minItems: 1, maxItems: maxEntries, rule: 'must be 1 to 10000 recipients' }),
-  batch_size: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, rule: 'must be 1 to 1000; 100 to 500 are advised' })),
+  recipients: Type.Array(JudgedApart(Entry), {
+    minItems: 1,
+    maxItems: maxEntries,
+    rule: 'must be 1 to 10000 recipients',
+  }),
+  batch_size: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 1000, rule: 'must be 1 to 1000; 100 to 500 are advised' }),
+  ),
   batch_interval: Type.Optional(Type.Integer({ minimum: 0, maximum: 3600, rule: 'must be 0 to 3600 seconds' })),
   on_error: Type.Optional(OneOf(['continue', 'abort'])),
 })
 
-const Problem = Type.Object({ index: Type.Integer(), email: Type.String(), code: Type.String(), message: Type.String() })
+const Problem = Type.Object({
+  index: Type.Integer(),
+  email: Type.String(),
+  code: Type.String(),
+  message: Type.String(),
+})
 
 export const BulkAccepted = Type.Object(
   {
@@ -57,7 +68,17 @@ export const BulkRecord = Type.Object(
     suppressed: count,
     batches: count,
     batches_sent: count,
-    counts: Type.Object({ queued: count, sent: count, delivered: count, opened: count, clicked: count, bounced: count, complained: count, unsubscribed: count, failed: count }),
+    counts: Type.Object({
+      queued: count,
+      sent: count,
+      delivered: count,
+      opened: count,
+      clicked: count,
+      bounced: count,
+      complained: count,
+      unsubscribed: count,
+      failed: count,
+    }),
     created_at: At(),
     started_at: Nullable(At()),
     completed_at: Nullable(At()),

@@ -26,8 +26,14 @@ export interface BulkRow {
 const columns = `id, status, paused_reason, total, accepted, rejected, suppressed, batch_size, batches, batches_sent, batch_interval, created_at,
   started_at, completed_at`
 
-const find = statement.tenant<One, BulkRow>('email.find_bulk', `select ${columns} from email.bulks where ${mine} and id = $id`)
-const lock = statement.tenant<One, BulkRow>('email.lock_bulk', `select ${columns} from email.bulks where ${mine} and id = $id for update`)
+const find = statement.tenant<One, BulkRow>(
+  'email.find_bulk',
+  `select ${columns} from email.bulks where ${mine} and id = $id`,
+)
+const lock = statement.tenant<One, BulkRow>(
+  'email.lock_bulk',
+  `select ${columns} from email.bulks where ${mine} and id = $id for update`,
+)
 
 export async function findBulk(queryable: Queryable, tenant: Tenant, id: string): Promise<BulkRow | null> {
   return maybe(queryable.query(find, { ...tenant, id }))
@@ -38,7 +44,21 @@ export async function lockBulk(queryable: Queryable, tenant: Tenant, id: string)
 }
 
 export const insertBulk = statement.tenant<
-  One & { status: string; total: number; accepted: number; rejected: number; suppressed: number; batchSize: number; batches: number; interval: number; cost: bigint; currency: string; template: string | null; scheduledAt: Date | null; at: Date },
+  One & {
+    status: string
+    total: number
+    accepted: number
+    rejected: number
+    suppressed: number
+    batchSize: number
+    batches: number
+    interval: number
+    cost: bigint
+    currency: string
+    template: string | null
+    scheduledAt: Date | null
+    at: Date
+  },
   object
 >(
   'email.insert_bulk',
@@ -57,7 +77,13 @@ export const acceptMessages = statement.tenant<
 )
 
 export const changeBulk = statement.tenant<
-  One & { status: string; reason: string | null; batchesSent: number; startedAt: Date | null; completedAt: Date | null },
+  One & {
+    status: string
+    reason: string | null
+    batchesSent: number
+    startedAt: Date | null
+    completedAt: Date | null
+  },
   BulkRow
 >(
   'email.change_bulk',
@@ -65,7 +91,10 @@ export const changeBulk = statement.tenant<
     where ${mine} and id = $id returning ${columns}`,
 )
 
-export const dispatchBatch = statement.tenant<Tenant & { bulk: string; from: number; to: number; jobs: readonly string[]; lane: string }, { many: number }>(
+export const dispatchBatch = statement.tenant<
+  Tenant & { bulk: string; from: number; to: number; jobs: readonly string[]; lane: string },
+  { many: number }
+>(
   'email.dispatch_batch',
   `select email.dispatch_batch($bucket::smallint, $account, $environment, $bulk, $from::int, $to::int, $jobs::uuid[], $lane) as many`,
 )
@@ -85,7 +114,18 @@ const counting = statement.tenant<Tenant & { bulk: string }, Counts & { hard: nu
     where m.bucket = $bucket and m.account_id = $account and m.environment = $environment and m.bulk_id = $bulk`,
 )
 
-const nothing = { queued: 0, sent: 0, delivered: 0, opened: 0, clicked: 0, bounced: 0, complained: 0, unsubscribed: 0, failed: 0, hard: 0 }
+const nothing = {
+  queued: 0,
+  sent: 0,
+  delivered: 0,
+  opened: 0,
+  clicked: 0,
+  bounced: 0,
+  complained: 0,
+  unsubscribed: 0,
+  failed: 0,
+  hard: 0,
+}
 
 export async function countsOf(queryable: Queryable, tenant: Tenant, bulk: string): Promise<Counts & { hard: number }> {
   const [row = nothing] = await queryable.query(counting, { ...tenant, bulk })
@@ -93,6 +133,32 @@ export async function countsOf(queryable: Queryable, tenant: Tenant, bulk: strin
 }
 
 export function recordOf(row: BulkRow, { hard: _, ...counts }: Counts & { hard: number }): Static<typeof BulkRecord> {
-  const { status, total, accepted, rejected, suppressed, batches, batches_sent, created_at, started_at, completed_at, paused_reason } = row
-  return { bulk_id: idOf('emailBulk', row.id), status, total, accepted, rejected, suppressed, batches, batches_sent, counts, created_at, started_at, completed_at, paused_reason }
+  const {
+    status,
+    total,
+    accepted,
+    rejected,
+    suppressed,
+    batches,
+    batches_sent,
+    created_at,
+    started_at,
+    completed_at,
+    paused_reason,
+  } = row
+  return {
+    bulk_id: idOf('emailBulk', row.id),
+    status,
+    total,
+    accepted,
+    rejected,
+    suppressed,
+    batches,
+    batches_sent,
+    counts,
+    created_at,
+    started_at,
+    completed_at,
+    paused_reason,
+  }
 }

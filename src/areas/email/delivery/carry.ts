@@ -35,9 +35,15 @@ export interface NotNow {
 
 export const destinationsOf = onePerApp(() => new Destinations())
 
-export async function carry(app: App, environment: Environment, to: string, { bytes, envelopeFrom }: Composed): Promise<Carried | NotNow> {
+export async function carry(
+  app: App,
+  environment: Environment,
+  to: string,
+  { bytes, envelopeFrom }: Composed,
+): Promise<Carried | NotNow> {
   const route = await routeFor(app, environment, to)
-  if (!('servers' in route)) return 'notNowMs' in route ? route : { verdict: route, mx: null, tls: null, isRelayed: false }
+  if (!('servers' in route))
+    return 'notNowMs' in route ? route : { verdict: route, mx: null, tls: null, isRelayed: false }
   const { name, servers, isRelayed } = route
   const destination = destinationsOf(app).of(`${environment} ${name}`)
   const nowMs = performance.now()
@@ -45,7 +51,13 @@ export async function carry(app: App, environment: Environment, to: string, { by
   if (pauseMs > 0) return { notNowMs: pauseMs }
   try {
     const isUtf8 = !isAscii(to) || !isAscii(envelopeFrom)
-    const { sent, server, tls } = await destination.send(servers, { from: envelopeFrom, to, content: bytes, isUtf8, isEightBit: false })
+    const { sent, server, tls } = await destination.send(servers, {
+      from: envelopeFrom,
+      to,
+      content: bytes,
+      isUtf8,
+      isEightBit: false,
+    })
     const verdict = verdictOf(sent.reply)
     const isThrottled = verdict.kind === 'deferred' && verdict.isThrottled
     destination.learn(isThrottled, performance.now(), isThrottled && sent.reply.code >= 500 ? blockedMs : undefined)
@@ -87,7 +99,13 @@ function domainToAsk(environment: Environment, to: string): string {
   return special ? `${special[1]}.${domain}` : domain
 }
 
-async function mxRoute(app: App, environment: Environment, names: Names, hosts: string[], hasRecord: boolean): Promise<Route | Verdict> {
+async function mxRoute(
+  app: App,
+  environment: Environment,
+  names: Names,
+  hosts: string[],
+  hasRecord: boolean,
+): Promise<Route | Verdict> {
   const servers: ClientOptions[] = []
   let failure: string | null = null
   for (const host of hosts) {
@@ -95,11 +113,19 @@ async function mxRoute(app: App, environment: Environment, names: Names, hosts: 
     if (addresses.kind === 'failed') failure = addresses.reason
     if (addresses.kind !== 'found') continue
     for (const address of addresses.values.filter((one) => mayReach(app, environment, one)).slice(0, maxAddresses))
-      servers.push({ ...common(app), host: address, servername: host, port: portOf(app, environment, host), tls: 'opportunistic' })
+      servers.push({
+        ...common(app),
+        host: address,
+        servername: host,
+        port: portOf(app, environment, host),
+        tls: 'opportunistic',
+      })
   }
   if (servers.length > 0) return { name: hosts.join(' '), servers, isRelayed: false }
   if (failure !== null) return deferred(failure)
-  return hasRecord ? deferred('the mail servers of the domain have no address that can be used') : unknownDomain('the domain takes no mail')
+  return hasRecord
+    ? deferred('the mail servers of the domain have no address that can be used')
+    : unknownDomain('the domain takes no mail')
 }
 
 function common(app: App): Pick<ClientOptions, 'hello'> {
@@ -119,11 +145,27 @@ function mayReach(app: App, environment: Environment, address: string): boolean 
 
 function relayRoute(app: App, { protocol, hostname, port, username, password }: URL): Route {
   const isImplicitTls = protocol === 'smtps:'
-  const auth = username ? { auth: { username: decodeURIComponent(username), password: decodeURIComponent(password) } } : {}
+  const auth = username
+    ? { auth: { username: decodeURIComponent(username), password: decodeURIComponent(password) } }
+    : {}
   const usual = isImplicitTls ? 465 : 587
   // A password is never sent in the clear.
   const tls = username ? 'required' : 'opportunistic'
-  return { name: 'relay', servers: [{ ...common(app), host: hostname, servername: hostname, port: Number(port) || usual, tls, isImplicitTls, ...auth }], isRelayed: true }
+  return {
+    name: 'relay',
+    servers: [
+      {
+        ...common(app),
+        host: hostname,
+        servername: hostname,
+        port: Number(port) || usual,
+        tls,
+        isImplicitTls,
+        ...auth,
+      },
+    ],
+    isRelayed: true,
+  }
 }
 
 function deferred(reason: string): Verdict {

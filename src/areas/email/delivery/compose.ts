@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bytes that a recipient gets: the content with placeholders filled in, links and picture of its own, the fields of the
 // header, and signatures in front.
+
+import { parseMailbox } from '../../../kernel/email-address.ts'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
@@ -10,7 +12,6 @@ import { type Attachment, compose } from '../../../protocols/mime/compose.ts'
 import { encodeText } from '../../../protocols/mime/encoding.ts'
 import { headerField, mailboxText, textField } from '../../../protocols/mime/header.ts'
 import { isAttached, parseMessage, partOf, textOf } from '../../../protocols/mime/parse.ts'
-import { parseMailbox } from '../../../kernel/email-address.ts'
 import type { Content, ContentBody } from '../contents.ts'
 import type { Sender } from '../domains/senders.ts'
 import { compile, render } from '../templates/engine.ts'
@@ -24,10 +25,18 @@ export interface Composed {
   readonly envelopeFrom: string
 }
 
-export async function composeFor(app: App, tenant: Tenant, row: OutgoingRow, content: Content, sender: Sender): Promise<Composed> {
+export async function composeFor(
+  app: App,
+  tenant: Tenant,
+  row: OutgoingRow,
+  content: Content,
+  sender: Sender,
+): Promise<Composed> {
   const recipient: Recipient = { tenant, message: row.id, number: row.number }
   const marks = marksOf(app, recipient, row, sender)
-  const unsigned = content.raw ? rawFor(content.raw, marks, content.body.unsubscribe) : await partsFor(app, tenant, row, content, sender, marks)
+  const unsigned = content.raw
+    ? rawFor(content.raw, marks, content.body.unsubscribe)
+    : await partsFor(app, tenant, row, content, sender, marks)
   const signatures = await dkimSignatures(unsigned, sender.keys, app.clock.nowMs())
   return {
     bytes: Buffer.concat([Buffer.from(signatures), unsigned]),
@@ -52,16 +61,27 @@ function marksOf(app: App, recipient: Recipient, row: OutgoingRow, sender: Sende
   return {
     html(given) {
       const linked = row.track_clicks ? rewriteLinks(given, link) : given
-      return row.track_opens ? addPicture(linked, `${sender.trackingUrl}/t/o/${linkToken(app, 'open', recipient)}.gif`) : linked
+      return row.track_opens
+        ? addPicture(linked, `${sender.trackingUrl}/t/o/${linkToken(app, 'open', recipient)}.gif`)
+        : linked
     },
     unsubscribeUrl,
     unsubscribeFields:
-      headerField('List-Unsubscribe', `<${unsubscribeUrl}>, <mailto:${envelopeLocal(app, 'u', recipient)}@${sender.returnPath}>`) +
-      headerField('List-Unsubscribe-Post', 'List-Unsubscribe=One-Click'),
+      headerField(
+        'List-Unsubscribe',
+        `<${unsubscribeUrl}>, <mailto:${envelopeLocal(app, 'u', recipient)}@${sender.returnPath}>`,
+      ) + headerField('List-Unsubscribe-Post', 'List-Unsubscribe=One-Click'),
   }
 }
 
-async function partsFor(app: App, tenant: Tenant, row: OutgoingRow, content: Content, sender: Sender, marks: Marks): Promise<Buffer> {
+async function partsFor(
+  app: App,
+  tenant: Tenant,
+  row: OutgoingRow,
+  content: Content,
+  sender: Sender,
+  marks: Marks,
+): Promise<Buffer> {
   const { body } = content
   const said = await rendered(app, tenant, row, body, marks)
   const html = said.html === null ? null : marks.html(said.html)
@@ -99,7 +119,11 @@ export async function rendered(
   const own = row.name === null ? {} : { name: row.name }
   const scopes = [builtIn, row.variables ?? {}, own, body.variables, version?.defaults ?? {}]
   const fill = (source: string, kind: 'html' | 'text' | 'subject') => render(compile(source, kind), scopes)
-  const filled = { subject: fill(subject, 'subject'), html: html === null ? null : fill(html, 'html'), text: text === null ? null : fill(text, 'text') }
+  const filled = {
+    subject: fill(subject, 'subject'),
+    html: html === null ? null : fill(html, 'html'),
+    text: text === null ? null : fill(text, 'text'),
+  }
   return {
     subject: filled.subject.text,
     html: filled.html?.text ?? null,
@@ -115,7 +139,11 @@ function fieldsOf(row: OutgoingRow, body: ContentBody, sender: Sender, marks: Ma
   const id = idOf('email', row.id)
   return [
     headerField('From', mailboxText(body.from)),
-    ...(body.to === null ? [headerField('To', recipient)] : body.to.length > 0 ? [headerField('To', mailboxes(body.to))] : []),
+    ...(body.to === null
+      ? [headerField('To', recipient)]
+      : body.to.length > 0
+        ? [headerField('To', mailboxes(body.to))]
+        : []),
     ...(body.cc.length > 0 ? [headerField('Cc', mailboxes(body.cc))] : []),
     textField('Subject', subject),
     headerField('Date', dateText(row.created_at)),
@@ -123,7 +151,12 @@ function fieldsOf(row: OutgoingRow, body: ContentBody, sender: Sender, marks: Ma
     ...(body.replyTo.length > 0 ? [headerField('Reply-To', mailboxes(body.replyTo))] : []),
     ...Object.entries(body.headers).map(([name, value]) => textField(name, value)),
     ...(body.unsubscribe ? [marks.unsubscribeFields] : []),
-    ...(row.stream === 'bulk' ? [headerField('Feedback-ID', `${row.bulk_id ? idOf('emailBulk', row.bulk_id) : id}:${sender.domain}:pamoja`), headerField('Precedence', 'bulk')] : []),
+    ...(row.stream === 'bulk'
+      ? [
+          headerField('Feedback-ID', `${row.bulk_id ? idOf('emailBulk', row.bulk_id) : id}:${sender.domain}:pamoja`),
+          headerField('Precedence', 'bulk'),
+        ]
+      : []),
   ]
 }
 
@@ -149,7 +182,18 @@ function rawFor(raw: Buffer, marks: Marks, unsubscribe: boolean): Buffer {
   const marked = marks.html(before)
   if (marked === before) return Buffer.concat([front, raw])
   const { encoding, body } = encodeText(marked)
-  const header = part.fields.filter(({ name }) => !/^content-(?:type|transfer-encoding)$/i.test(name)).map((field) => field.raw).join('')
-  const fields = header + headerField('Content-Type', 'text/html; charset=utf-8') + headerField('Content-Transfer-Encoding', encoding)
-  return Buffer.concat([front, raw.subarray(0, part.headerAt), Buffer.from(`${fields}\r\n${body}`), raw.subarray(part.endAt)])
+  const header = part.fields
+    .filter(({ name }) => !/^content-(?:type|transfer-encoding)$/i.test(name))
+    .map((field) => field.raw)
+    .join('')
+  const fields =
+    header +
+    headerField('Content-Type', 'text/html; charset=utf-8') +
+    headerField('Content-Transfer-Encoding', encoding)
+  return Buffer.concat([
+    front,
+    raw.subarray(0, part.headerAt),
+    Buffer.from(`${fields}\r\n${body}`),
+    raw.subarray(part.endAt),
+  ])
 }

@@ -24,7 +24,14 @@ const pausedMs = 60_000
 const Payload = Type.Object({ message: Type.String(), number: Type.Integer() })
 
 function job(lane: string, concurrency: number): Job<App, typeof Payload> {
-  return { lane, role: 'dispatch', payload: Payload, concurrency, retrySeconds: [5, 30, 120, 600, 3600], handle: deliver }
+  return {
+    lane,
+    role: 'dispatch',
+    payload: Payload,
+    concurrency,
+    retrySeconds: [5, 30, 120, 600, 3600],
+    handle: deliver,
+  }
 }
 
 export const sendJob = job('email.send', 256)
@@ -48,7 +55,14 @@ async function deliver(app: App, run: Run<{ message: string; number: number }>):
   return { kind: 'settled' }
 }
 
-async function failed(app: App, tenant: Tenant, row: OutgoingRow, run: Run<unknown>, reason: string, isSuppressed: boolean): Promise<Outcome> {
+async function failed(
+  app: App,
+  tenant: Tenant,
+  row: OutgoingRow,
+  run: Run<unknown>,
+  reason: string,
+  isSuppressed: boolean,
+): Promise<Outcome> {
   await storeFailed(app, tenant, row, run, reason, isSuppressed)
   return { kind: 'settled' }
 }
@@ -74,9 +88,12 @@ function tellLate(app: App, tenant: Tenant, row: OutgoingRow): () => Promise<Dat
   const timer = setTimeout(() => {
     const occasion = occasionNow(app.clock, tenant, row.clock_offset_ms, row.request_id)
     const event = newsOf(app, emailEvents.sent, occasion, row, { ...aboutOf(row), mx: null, ip_pool: row.stream })
-    telling = storeChange(app, tenant, row, occasion, null, { status: 'sent', attempts: row.attempts, reason: null, events: [event] }).then(
-      () => new Date(occasion.nowMs),
-    )
+    telling = storeChange(app, tenant, row, occasion, null, {
+      status: 'sent',
+      attempts: row.attempts,
+      reason: null,
+      events: [event],
+    }).then(() => new Date(occasion.nowMs))
   }, longDialogueMs)
   return () => {
     clearTimeout(timer)

@@ -2,7 +2,13 @@
 // Connections to other mail servers, by destination: the group of servers that takes a domain's mail. Each begins with two
 // connections, gets more while all goes well and fewer when it asks for that; what waits for one is bounded, so that a
 // destination that hardly moves does not hold up the others.
-import { type ClientOptions, SmtpClient, SmtpError, type Sent, type Transaction } from '../../../protocols/smtp/client.ts'
+import {
+  type ClientOptions,
+  type Sent,
+  SmtpClient,
+  SmtpError,
+  type Transaction,
+} from '../../../protocols/smtp/client.ts'
 
 const firstConnections = 2
 const mostConnections = 20
@@ -40,7 +46,10 @@ export class Destination {
   }
 
   /** Sends over a connection that is open, or a new one to the first of these servers that answers. */
-  async send(servers: readonly ClientOptions[], transaction: Transaction): Promise<{ sent: Sent; server: ClientOptions; tls: string | null }> {
+  async send(
+    servers: readonly ClientOptions[],
+    transaction: Transaction,
+  ): Promise<{ sent: Sent; server: ClientOptions; tls: string | null }> {
     await this.#turn()
     try {
       return await this.#exchange(servers, transaction)
@@ -56,7 +65,14 @@ export class Destination {
     try {
       if (!server) throw new SmtpError('connect', 'there is no server')
       if (transaction.isUtf8 && !client.offers('SMTPUTF8'))
-        return { sent: { stage: 'recipient' as const, reply: { code: 553, enhanced: '5.6.7', text: '5.6.7 The server takes no addresses beyond ASCII' } }, server, tls: client.tls }
+        return {
+          sent: {
+            stage: 'recipient' as const,
+            reply: { code: 553, enhanced: '5.6.7', text: '5.6.7 The server takes no addresses beyond ASCII' },
+          },
+          server,
+          tls: client.tls,
+        }
       const sent = await client.send(transaction)
       return { sent, server, tls: client.tls }
     } finally {

@@ -70,7 +70,14 @@ interface Change {
 
 export type Addressee = Told & { readonly number: number }
 
-export async function storeChange(app: App, tenant: Tenant, row: Addressee, occasion: Occasion, run: SendRun | null, change: Change): Promise<boolean> {
+export async function storeChange(
+  app: App,
+  tenant: Tenant,
+  row: Addressee,
+  occasion: Occasion,
+  run: SendRun | null,
+  change: Change,
+): Promise<boolean> {
   const reply = change.verdict?.reply ?? null
   const { changed, deliveries } = await surely(() =>
     app.commit(finishRecipient, {
@@ -116,36 +123,85 @@ async function surely<T>(commit: () => Promise<T>): Promise<T> {
 }
 
 /** The recipient's server said something, or nobody could be reached. */
-export async function storeCarried(app: App, tenant: Tenant, row: OutgoingRow, run: SendRun, carried: Carried): Promise<void> {
+export async function storeCarried(
+  app: App,
+  tenant: Tenant,
+  row: OutgoingRow,
+  run: SendRun,
+  carried: Carried,
+): Promise<void> {
   const occasion = occasionNow(app.clock, tenant, row.clock_offset_ms, row.request_id)
   const attempts = row.attempts + 1
   const { mx, tls } = carried
-  const sent = row.sent_at === null ? [newsOf(app, emailEvents.sent, occasion, row, { ...aboutOf(row), mx, ip_pool: row.stream })] : []
+  const sent =
+    row.sent_at === null
+      ? [newsOf(app, emailEvents.sent, occasion, row, { ...aboutOf(row), mx, ip_pool: row.stream })]
+      : []
   let { verdict } = carried
   if (verdict.kind === 'delivered') {
     const smtp_response = `${verdict.reply.code} ${verdict.reply.text}`.slice(0, 500)
-    const told = carried.isRelayed ? [] : [newsOf(app, emailEvents.delivered, occasion, row, { ...aboutOf(row), smtp_response, mx, tls, attempts })]
+    const told = carried.isRelayed
+      ? []
+      : [newsOf(app, emailEvents.delivered, occasion, row, { ...aboutOf(row), smtp_response, mx, tls, attempts })]
     const status = carried.isRelayed ? 'sent' : 'delivered'
-    await storeChange(app, tenant, row, occasion, run, { status, attempts, reason: null, verdict, mx, tls, events: [...sent, ...told] })
+    await storeChange(app, tenant, row, occasion, run, {
+      status,
+      attempts,
+      reason: null,
+      verdict,
+      mx,
+      tls,
+      events: [...sent, ...told],
+    })
     return
   }
   if (verdict.kind === 'deferred') {
     const delayMs = retryAfterMs(attempts, row.expires_at.getTime() - occasion.nowMs, Math.random())
     if (delayMs !== null) {
       const nextAttemptAt = new Date(occasion.nowMs + delayMs)
-      const deferred = newsOf(app, emailEvents.deferred, occasion, row, { ...aboutOf(row), reason: verdict.reason, next_attempt_at: nextAttemptAt })
-      const change = { status: 'sent' as const, attempts, reason: verdict.reason, verdict, mx, tls, nextAttemptAt, delayMs, events: [...sent, deferred] }
+      const deferred = newsOf(app, emailEvents.deferred, occasion, row, {
+        ...aboutOf(row),
+        reason: verdict.reason,
+        next_attempt_at: nextAttemptAt,
+      })
+      const change = {
+        status: 'sent' as const,
+        attempts,
+        reason: verdict.reason,
+        verdict,
+        mx,
+        tls,
+        nextAttemptAt,
+        delayMs,
+        events: [...sent, deferred],
+      }
       await storeChange(app, tenant, row, occasion, run, change)
       return
     }
     verdict = exhausted(verdict)
   }
   const bounced = bounceNews(app, occasion, row, verdict, 'smtp')
-  const suppress = verdict.suppresses || (await isThirdSoftBounce(app, tenant, row, verdict, occasion)) ? 'hard_bounce' : null
-  await storeChange(app, tenant, row, occasion, run, { status: 'bounced', attempts, reason: verdict.reason, verdict, mx, tls, suppress, events: [...sent, bounced] })
+  const suppress =
+    verdict.suppresses || (await isThirdSoftBounce(app, tenant, row, verdict, occasion)) ? 'hard_bounce' : null
+  await storeChange(app, tenant, row, occasion, run, {
+    status: 'bounced',
+    attempts,
+    reason: verdict.reason,
+    verdict,
+    mx,
+    tls,
+    suppress,
+    events: [...sent, bounced],
+  })
 }
 
-export function bounceNews(app: App, occasion: Occasion, row: Told, verdict: Extract<Verdict, { kind: 'bounced' }>, source: 'smtp' | 'dsn'): NewEvent {
+export function bounceNews(
+  app: App,
+  occasion: Occasion,
+  row: Told,
+  verdict: Extract<Verdict, { kind: 'bounced' }>,
+  source: 'smtp' | 'dsn',
+): NewEvent {
   return newsOf(app, emailEvents.bounced, occasion, row, {
     ...aboutOf(row),
     reason: verdict.reason,
@@ -159,18 +215,39 @@ export function bounceNews(app: App, occasion: Occasion, row: Told, verdict: Ext
 }
 
 /** The message never left: its price goes back. */
-export async function storeFailed(app: App, tenant: Tenant, row: OutgoingRow, run: SendRun, reason: string, isSuppressed: boolean): Promise<void> {
+export async function storeFailed(
+  app: App,
+  tenant: Tenant,
+  row: OutgoingRow,
+  run: SendRun,
+  reason: string,
+  isSuppressed: boolean,
+): Promise<void> {
   const occasion = occasionNow(app.clock, tenant, row.clock_offset_ms, row.request_id)
   const type = isSuppressed ? emailEvents.suppressed : emailEvents.failed
   const event = newsOf(app, type, occasion, row, { ...aboutOf(row), reason, next_attempt_at: null })
   const shown = isSuppressed ? 'suppressed' : reason
-  await storeChange(app, tenant, row, occasion, run, { status: 'failed', attempts: row.attempts, reason: shown, isRefunded: true, events: [event] })
+  await storeChange(app, tenant, row, occasion, run, {
+    status: 'failed',
+    attempts: row.attempts,
+    reason: shown,
+    isRefunded: true,
+    events: [event],
+  })
 }
 
 const softBounceDays = 14
 const softBounces = 3
 
-async function isThirdSoftBounce(app: App, tenant: Tenant, row: OutgoingRow, verdict: Extract<Verdict, { kind: 'bounced' }>, { nowMs }: Occasion): Promise<boolean> {
+async function isThirdSoftBounce(
+  app: App,
+  tenant: Tenant,
+  row: OutgoingRow,
+  verdict: Extract<Verdict, { kind: 'bounced' }>,
+  { nowMs }: Occasion,
+): Promise<boolean> {
   if (verdict.type !== 'soft') return false
-  return (await countSoftBounces(app, tenant, row.email, new Date(nowMs - softBounceDays * 86_400_000))) >= softBounces - 1
+  return (
+    (await countSoftBounces(app, tenant, row.email, new Date(nowMs - softBounceDays * 86_400_000))) >= softBounces - 1
+  )
 }

@@ -62,7 +62,12 @@ export function rememberAccepted(app: App, row: OutgoingRow): void {
   accepted(app).keep(`${row.id} ${row.number}`, row)
 }
 
-export async function loadOutgoing(app: App, tenant: Tenant, message: string, number: number): Promise<OutgoingRow | null> {
+export async function loadOutgoing(
+  app: App,
+  tenant: Tenant,
+  message: string,
+  number: number,
+): Promise<OutgoingRow | null> {
   return accepted(app).take(`${message} ${number}`) ?? (await maybe(app.db.query(load, { ...tenant, message, number })))
 }
 

@@ -26,7 +26,13 @@ export function aboutOf(told: Told) {
   }
 }
 
-export function newsOf<S extends TSchema>(app: App, type: EventType<S>, occasion: Occasion, told: Told, payload: Static<S>): NewEvent {
+export function newsOf<S extends TSchema>(
+  app: App,
+  type: EventType<S>,
+  occasion: Occasion,
+  told: Told,
+  payload: Static<S>,
+): NewEvent {
   return app.outbox.prepare(type, occasion, idOf('email', told.id), payload, { callbackUrl: told.callback_url })
 }
 

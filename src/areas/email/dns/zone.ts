@@ -15,7 +15,9 @@ const findKey = statement.home<{ label: string }, { value: string }>(
 export async function answerZone(app: App, name: string, type: RecordType | null): Promise<Answer> {
   const { PAMOJA_MAIL_HOST: zone } = app.config
   if (name !== zone && !name.endsWith(`.${zone}`)) return { code: 'refused', answers: [] }
-  const records = name.endsWith(`.dkim.${zone}`) ? await keyAt(app, name, zone) : fixedRecords(app, zone).filter((one) => one.name === name)
+  const records = name.endsWith(`.dkim.${zone}`)
+    ? await keyAt(app, name, zone)
+    : fixedRecords(app, zone).filter((one) => one.name === name)
   const soa: DnsRecord = { name: zone, type: 'SOA', value: `${zone} hostmaster.${zone} 1 7200 900 1209600 300` }
   const answers = [...records, ...(name === zone ? [soa] : [])].filter((one) => one.type === type)
   const isKnown = records.length > 0 || name === zone

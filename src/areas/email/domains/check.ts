@@ -29,7 +29,15 @@ const find = statement.tenant<One, DomainRow & { clock_offset_ms: bigint }>(
 )
 
 const update = statement.tenant<
-  One & { status: string; records: string; error: string | null; missingSince: Date | null; verifiedAt: Date | null; at: Date; token: string },
+  One & {
+    status: string
+    records: string
+    error: string | null
+    missingSince: Date | null
+    verifiedAt: Date | null
+    at: Date
+    token: string
+  },
   DomainRow
 >(
   'email.update_domain',
@@ -40,7 +48,10 @@ const update = statement.tenant<
    returning ${domainColumns}`,
 )
 
-const claim = statement.home<{ environment: string; domain: string; bucket: number; account: string }, { account_id: string }>(
+const claim = statement.home<
+  { environment: string; domain: string; bucket: number; account: string },
+  { account_id: string }
+>(
   'email.claim_domain',
   `insert into email.domain_owners as o (environment, domain, bucket, account_id) values ($environment, $domain, $bucket, $account)
    on conflict (environment, domain) do update set domain = o.domain
@@ -53,7 +64,11 @@ export const disown = statement.home<{ environment: string; domain: string; acco
 )
 
 /** Records of a domain as they are in the DNS now; null when the DNS does not say. */
-async function lookUp(app: App, { environment }: Tenant, row: DomainRow): Promise<Record<string, string> | { error: string }> {
+async function lookUp(
+  app: App,
+  { environment }: Tenant,
+  row: DomainRow,
+): Promise<Record<string, string> | { error: string }> {
   const usual = namesFor(app, environment)
   if (!usual) return { error: 'this node has no sandbox' }
   const names = environment === 'live' ? ((await usual.authoritative(row.domain)) ?? usual) : usual
@@ -67,17 +82,27 @@ async function lookUp(app: App, { environment }: Tenant, row: DomainRow): Promis
   return found
 }
 
-async function lookUpOne(names: Names, { type, name, value, key }: WantedRecord): Promise<{ status: string; seen?: string; error?: string }> {
+async function lookUpOne(
+  names: Names,
+  { type, name, value, key }: WantedRecord,
+): Promise<{ status: string; seen?: string; error?: string }> {
   const answer = type === 'TXT' ? await names.texts(name) : await names.aliases(name)
   if (answer.kind === 'failed') return { status: 'pending', error: answer.reason }
   if (answer.kind === 'none') return { status: 'missing' }
   const plain = (text: string) => text.toLowerCase().replace(/\.$/, '').replace(/\s+/g, '')
-  const isRight = answer.values.some((one) => plain(one) === plain(value) || (key === 'dmarc' && /^v=DMARC1/i.test(one)))
+  const isRight = answer.values.some(
+    (one) => plain(one) === plain(value) || (key === 'dmarc' && /^v=DMARC1/i.test(one)),
+  )
   return isRight ? { status: 'valid' } : { status: 'invalid', seen: answer.values.join(' | ') }
 }
 
 /** Looks the records up and stores what that makes of the domain. Null when it is gone. */
-export async function checkDomain(app: App, tenant: Tenant, id: string, requestId: string | null = null): Promise<DomainRow | null> {
+export async function checkDomain(
+  app: App,
+  tenant: Tenant,
+  id: string,
+  requestId: string | null = null,
+): Promise<DomainRow | null> {
   const row = await maybe(app.db.query(find, { ...tenant, id }))
   if (!row) return null
   const found = await lookUp(app, tenant, row)
@@ -96,20 +121,47 @@ async function storeChecked(
   const at = new Date(occasion.nowMs)
   const { token } = row
   if ('error' in found && typeof found.error === 'string') {
-    const same = { status: row.status, records: JSON.stringify(row.records), missingSince: row.missing_since, verifiedAt: row.verified_at }
+    const same = {
+      status: row.status,
+      records: JSON.stringify(row.records),
+      missingSince: row.missing_since,
+      verifiedAt: row.verified_at,
+    }
     return maybe(tx.query(update, { ...tenant, id: row.id, ...same, error: found.error, at, token }))
   }
   const records: Record<string, string> = found
   const isRight = records.verification === 'valid' && records.dkim === 'valid'
-  const owner = isRight ? await maybe(tx.query(claim, { environment: tenant.environment, domain: row.domain, bucket: tenant.bucket, account: tenant.account })) : null
+  const owner = isRight
+    ? await maybe(
+        tx.query(claim, {
+          environment: tenant.environment,
+          domain: row.domain,
+          bucket: tenant.bucket,
+          account: tenant.account,
+        }),
+      )
+    : null
   const isOurs = owner?.account_id === tenant.account
   const missingSince = isRight ? null : (row.missing_since ?? at)
   const status = isRight && isOurs ? 'verified' : nextStatus(row, missingSince ?? at, occasion.nowMs)
   const error = isRight && !isOurs ? 'the domain is verified by another account' : null
   const verifiedAt = status === 'verified' ? (row.status === 'verified' ? row.verified_at : at) : null
-  const changed = await maybe(tx.query(update, { ...tenant, id: row.id, status, records: JSON.stringify(records), error, missingSince, verifiedAt, at, token }))
+  const changed = await maybe(
+    tx.query(update, {
+      ...tenant,
+      id: row.id,
+      status,
+      records: JSON.stringify(records),
+      error,
+      missingSince,
+      verifiedAt,
+      at,
+      token,
+    }),
+  )
   if (!changed) return null
-  if (changed.status === 'failed') await tx.query(disown, { environment: tenant.environment, domain: row.domain, account: tenant.account })
+  if (changed.status === 'failed')
+    await tx.query(disown, { environment: tenant.environment, domain: row.domain, account: tenant.account })
   await announceDomains(app, tx, tenant)
   if (changed.status !== row.status && changed.status !== 'pending') await tell(app, tx, occasion, changed)
   return changed
@@ -121,7 +173,13 @@ function nextStatus(row: DomainRow, missingSince: Date, nowMs: number): DomainRo
 }
 
 async function tell(app: App, tx: Tx, occasion: ReturnType<typeof occasionNow>, row: DomainRow): Promise<void> {
-  const { status, last_checked_at, dns_records: _, last_error: __, ...shown } = recordOf(row, app.config.PAMOJA_MAIL_HOST)
+  const {
+    status,
+    last_checked_at,
+    dns_records: _,
+    last_error: __,
+    ...shown
+  } = recordOf(row, app.config.PAMOJA_MAIL_HOST)
   if (status === 'pending' || last_checked_at === null) return
   const records = shown.records.map(({ found: ___, ...one }) => one)
   const type = status === 'verified' ? emailEvents.domainVerified : emailEvents.domainFailed
@@ -140,7 +198,10 @@ export const checkJob: Job<App, typeof Payload> = {
     if (!tenant) throw new Error('a domain belongs to an account')
     const row = await checkDomain(app, tenant, payload.domain)
     if (!row) return { kind: 'done' }
-    return { kind: 'again', afterMs: firstChecksMs[attempt] ?? (row.status === 'pending' || row.missing_since !== null ? hourMs : dayMs) }
+    return {
+      kind: 'again',
+      afterMs: firstChecksMs[attempt] ?? (row.status === 'pending' || row.missing_since !== null ? hourMs : dayMs),
+    }
   },
 }
 

@@ -70,18 +70,73 @@ export function keyLabel(id: string, selector: string): string {
   return `${idOf('emailDomain', id).replace('_', '-')}-${selector}`
 }
 
-export function wantedRecords(row: Pick<DomainRow, 'id' | 'domain' | 'token' | 'selector' | 'public_keys' | 'dkim_record' | 'tracking_subdomain' | 'return_path_subdomain'>, mailHost: string): WantedRecord[] {
+export function wantedRecords(
+  row: Pick<
+    DomainRow,
+    | 'id'
+    | 'domain'
+    | 'token'
+    | 'selector'
+    | 'public_keys'
+    | 'dkim_record'
+    | 'tracking_subdomain'
+    | 'return_path_subdomain'
+  >,
+  mailHost: string,
+): WantedRecord[] {
   const { id, domain, token, selector, public_keys, dkim_record } = row
   const key = (name: string, value: string) =>
-    dkim_record === 'txt' ? { type: 'TXT' as const, value } : { type: 'CNAME' as const, value: `${keyLabel(id, name)}.dkim.${mailHost}` }
+    dkim_record === 'txt'
+      ? { type: 'TXT' as const, value }
+      : { type: 'CNAME' as const, value: `${keyLabel(id, name)}.dkim.${mailHost}` }
   const edwards = edwardsSelector(selector)
   return [
-    { type: 'TXT', name: `_pamoja.${domain}`, value: `pamoja-verification=${token}`, purpose: 'verification', required: true, key: 'verification' },
-    { ...key(selector, public_keys.rsa), name: `${selector}._domainkey.${domain}`, purpose: 'dkim', required: true, key: 'dkim' },
-    { ...key(edwards, public_keys.ed25519), name: `${edwards}._domainkey.${domain}`, purpose: 'dkim', required: false, key: 'dkim_ed25519' },
-    { type: 'CNAME', name: `${row.return_path_subdomain}.${domain}`, value: `rp.${mailHost}`, purpose: 'return_path', required: false, key: 'return_path' },
-    { type: 'CNAME', name: `${row.tracking_subdomain}.${domain}`, value: `track.${mailHost}`, purpose: 'tracking', required: false, key: 'tracking' },
-    { type: 'TXT', name: `_dmarc.${domain}`, value: `v=DMARC1; p=none; rua=mailto:dmarc@${mailHost}`, purpose: 'dmarc', required: false, key: 'dmarc' },
+    {
+      type: 'TXT',
+      name: `_pamoja.${domain}`,
+      value: `pamoja-verification=${token}`,
+      purpose: 'verification',
+      required: true,
+      key: 'verification',
+    },
+    {
+      ...key(selector, public_keys.rsa),
+      name: `${selector}._domainkey.${domain}`,
+      purpose: 'dkim',
+      required: true,
+      key: 'dkim',
+    },
+    {
+      ...key(edwards, public_keys.ed25519),
+      name: `${edwards}._domainkey.${domain}`,
+      purpose: 'dkim',
+      required: false,
+      key: 'dkim_ed25519',
+    },
+    {
+      type: 'CNAME',
+      name: `${row.return_path_subdomain}.${domain}`,
+      value: `rp.${mailHost}`,
+      purpose: 'return_path',
+      required: false,
+      key: 'return_path',
+    },
+    {
+      type: 'CNAME',
+      name: `${row.tracking_subdomain}.${domain}`,
+      value: `track.${mailHost}`,
+      purpose: 'tracking',
+      required: false,
+      key: 'tracking',
+    },
+    {
+      type: 'TXT',
+      name: `_dmarc.${domain}`,
+      value: `v=DMARC1; p=none; rua=mailto:dmarc@${mailHost}`,
+      purpose: 'dmarc',
+      required: false,
+      key: 'dmarc',
+    },
   ]
 }
 
@@ -91,7 +146,18 @@ export function recordOf(row: DomainRow, mailHost: string): Static<typeof Domain
     return { ...wanted, status: statusOf(row.records[key]), ...(found === undefined ? {} : { found }) }
   })
   const { domain, status, created_at, verified_at, last_checked_at, last_error, selector } = row
-  return { id: idOf('emailDomain', row.id), domain, status, created_at, verified_at, last_checked_at, last_error, dkim_selector: selector, records, dns_records: records }
+  return {
+    id: idOf('emailDomain', row.id),
+    domain,
+    status,
+    created_at,
+    verified_at,
+    last_checked_at,
+    last_error,
+    dkim_selector: selector,
+    records,
+    dns_records: records,
+  }
 }
 
 function statusOf(text: string | undefined): RecordStatus {

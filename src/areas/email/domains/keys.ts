@@ -51,8 +51,14 @@ export function edwardsSelector(selector: string): string {
   return `${selector}e`
 }
 
-export function signingKeys({ rsa, ed25519 }: KeyPairs, domain: string, selector: string, hasEdwards: boolean): SigningKey[] {
+export function signingKeys(
+  { rsa, ed25519 }: KeyPairs,
+  domain: string,
+  selector: string,
+  hasEdwards: boolean,
+): SigningKey[] {
   const keys: SigningKey[] = [{ domain, selector, algorithm: 'rsa-sha256', privateKey: rsa }]
-  if (hasEdwards) keys.push({ domain, selector: edwardsSelector(selector), algorithm: 'ed25519-sha256', privateKey: ed25519 })
+  if (hasEdwards)
+    keys.push({ domain, selector: edwardsSelector(selector), algorithm: 'ed25519-sha256', privateKey: ed25519 })
   return keys
 }

@@ -22,10 +22,24 @@ import { announceDomains } from './senders.ts'
 
 const checksPerMinute = 6
 /** Names under which anybody may register: none of them is one company's. */
-const publicSuffixes = new Set('co.ke or.ke ac.ke go.ke ne.ke sc.ke co.tz or.tz co.ug or.ug co.za org.za com.ng org.ng com.gh co.uk org.uk com.eg co.zw co.zm com.et co.rw co.mz co.ao'.split(' '))
+const publicSuffixes = new Set(
+  'co.ke or.ke ac.ke go.ke ne.ke sc.ke co.tz or.tz co.ug or.ug co.za org.za com.ng org.ng com.gh co.uk org.uk com.eg co.zw co.zm com.et co.rw co.mz co.ao'.split(
+    ' ',
+  ),
+)
 
 const insert = statement.tenant<
-  One & { domain: string; token: string; selector: string; privateKeys: Buffer; publicKeys: string; dkimRecord: string; tracking: string; returnPath: string; at: Date },
+  One & {
+    domain: string
+    token: string
+    selector: string
+    privateKeys: Buffer
+    publicKeys: string
+    dkimRecord: string
+    tracking: string
+    returnPath: string
+    at: Date
+  },
   DomainRow
 >(
   'email.insert_domain',
@@ -53,7 +67,9 @@ const publishKeys = statement.home<{ labels: readonly string[]; values: readonly
 )
 
 async function requireDomain(queryable: Queryable, named: string, { tenant }: Caller): Promise<DomainRow> {
-  const row = await maybe(queryable.query(find, { ...tenant, id: uuidOf('emailDomain', named), domain: named.toLowerCase() }))
+  const row = await maybe(
+    queryable.query(find, { ...tenant, id: uuidOf('emailDomain', named), domain: named.toLowerCase() }),
+  )
   if (!row) throw new AppError('DOMAIN_NOT_FOUND', `there is no domain ${named.slice(0, 253)}`)
   return row
 }
@@ -62,8 +78,11 @@ function registrable(app: App, text: string): string {
   const domain = parseDomain(text.trim())
   const { PAMOJA_MAIL_HOST: mailHost } = app.config
   if (!domain) throw new AppError('INVALID_DOMAIN', 'domain must be a name such as shop.example')
-  if (publicSuffixes.has(domain)) throw new AppError('INVALID_DOMAIN', `${domain} is everybody’s: register a name under it`)
-  if ([mailHost, sandboxDomain].some((own) => domain === own || domain.endsWith(`.${own}`) || own.endsWith(`.${domain}`)))
+  if (publicSuffixes.has(domain))
+    throw new AppError('INVALID_DOMAIN', `${domain} is everybody’s: register a name under it`)
+  if (
+    [mailHost, sandboxDomain].some((own) => domain === own || domain.endsWith(`.${own}`) || own.endsWith(`.${domain}`))
+  )
     throw new AppError('INVALID_DOMAIN', `${domain} is this service’s own name`)
   return domain
 }
@@ -94,7 +113,8 @@ const createDomain = writeAcross({
   handle: async (app, tx, { body }, caller, { domain, id, publicKeys, sealed }) => {
     const { tenant } = caller
     const owner = await maybe(tx.query(ownerOf, { environment: tenant.environment, domain }))
-    if (owner && owner.account_id !== tenant.account) throw new AppError('DOMAIN_EXISTS', 'the domain is verified by another account')
+    if (owner && owner.account_id !== tenant.account)
+      throw new AppError('DOMAIN_EXISTS', 'the domain is verified by another account')
     const row = await maybe(
       tx.query(insert, {
         ...tenant,
@@ -112,7 +132,9 @@ const createDomain = writeAcross({
     )
     if (!row) {
       const known = await requireDomain(tx, domain, caller)
-      throw new AppError('DOMAIN_EXISTS', `${domain} is registered already`, { extra: { id: idOf('emailDomain', known.id) } })
+      throw new AppError('DOMAIN_EXISTS', `${domain} is registered already`, {
+        extra: { id: idOf('emailDomain', known.id) },
+      })
     }
     await publish(app, tx, tenant, row)
     await app.work.add(tx, app.work.prepare(checkJob, tenant, { domain: id }, { key: id, delayMs: firstCheckMs }))
@@ -131,7 +153,8 @@ async function publish(app: App, tx: Tx, { environment }: Tenant, row: DomainRow
 }
 
 export function publishInSandbox(app: App, row: DomainRow): void {
-  for (const { name, type, value } of wantedRecords(row, app.config.PAMOJA_MAIL_HOST)) mailWorld.of(app)?.publish({ name, type, value })
+  for (const { name, type, value } of wantedRecords(row, app.config.PAMOJA_MAIL_HOST))
+    mailWorld.of(app)?.publish({ name, type, value })
 }
 
 const listAll = statement.tenant<Tenant & { after: string | null; descending: boolean; limit: number }, DomainRow>(
@@ -151,7 +174,9 @@ const listDomains = list({
   row: DomainRecord,
   handle: async (app, { query }, caller) => {
     const window = windowOf(query)
-    return pageOf(window, await app.db.query(listAll, { ...caller.tenant, ...window }), (row) => recordOf(row, app.config.PAMOJA_MAIL_HOST))
+    return pageOf(window, await app.db.query(listAll, { ...caller.tenant, ...window }), (row) =>
+      recordOf(row, app.config.PAMOJA_MAIL_HOST),
+    )
   },
 })
 
@@ -166,7 +191,8 @@ const getDomain = read({
   params: DomainParam,
   reply: { status: 200, schema: DomainRecord },
   errors: ['DOMAIN_NOT_FOUND'],
-  handle: async (app, { params }, caller) => recordOf(await requireDomain(app.db, params.id, caller), app.config.PAMOJA_MAIL_HOST),
+  handle: async (app, { params }, caller) =>
+    recordOf(await requireDomain(app.db, params.id, caller), app.config.PAMOJA_MAIL_HOST),
 })
 
 const verifyDomain = read({
@@ -180,17 +206,27 @@ const verifyDomain = read({
   errors: ['DOMAIN_NOT_FOUND', 'RATE_LIMIT_EXCEEDED'],
   handle: async (app, { params }, caller) => {
     const { id } = await requireDomain(app.db, params.id, caller)
-    const { refusedBy } = await app.limits.admit([{ name: 'email-verify', key: `email-verify:${id}`, limit: checksPerMinute, windowMs: minuteMs, shared: true }])
+    const { refusedBy } = await app.limits.admit([
+      { name: 'email-verify', key: `email-verify:${id}`, limit: checksPerMinute, windowMs: minuteMs, shared: true },
+    ])
     if (refusedBy && app.config.PAMOJA_RATE_LIMITS !== 'off')
-      throw new AppError('RATE_LIMIT_EXCEEDED', `a domain is looked up ${checksPerMinute} times a minute`, { retryAfterSeconds: Math.max(1, Math.ceil(refusedBy.resetMs / 1000)) })
+      throw new AppError('RATE_LIMIT_EXCEEDED', `a domain is looked up ${checksPerMinute} times a minute`, {
+        retryAfterSeconds: Math.max(1, Math.ceil(refusedBy.resetMs / 1000)),
+      })
     const row = await checkDomain(app, caller.tenant, id, caller.requestId)
     if (!row) throw new AppError('DOMAIN_NOT_FOUND', 'the domain was removed meanwhile')
     return recordOf(row, app.config.PAMOJA_MAIL_HOST)
   },
 })
 
-const remove = statement.tenant<One, object>('email.delete_domain', `delete from email.domains where ${mine} and id = $id`)
-const unpublish = statement.home<{ prefix: string }, object>('email.unpublish_keys', 'delete from email.published_keys where starts_with(label, $prefix)')
+const remove = statement.tenant<One, object>(
+  'email.delete_domain',
+  `delete from email.domains where ${mine} and id = $id`,
+)
+const unpublish = statement.home<{ prefix: string }, object>(
+  'email.unpublish_keys',
+  'delete from email.published_keys where starts_with(label, $prefix)',
+)
 
 const deleteDomain = writeAcross({
   method: 'DELETE',
@@ -207,7 +243,12 @@ const deleteDomain = writeAcross({
     await tx.query(remove, { ...tenant, id: row.id })
     await tx.query(disown, { environment: tenant.environment, domain: row.domain, account: tenant.account })
     await tx.query(unpublish, { prefix: keyLabel(row.id, '') })
-    if (tenant.environment === 'test') tx.afterCommit(() => wantedRecords(row, app.config.PAMOJA_MAIL_HOST).forEach(({ name, type }) => void mailWorld.of(app)?.withdraw(name, type)))
+    if (tenant.environment === 'test')
+      tx.afterCommit(() =>
+        wantedRecords(row, app.config.PAMOJA_MAIL_HOST).forEach(
+          ({ name, type }) => void mailWorld.of(app)?.withdraw(name, type),
+        ),
+      )
     await announceDomains(app, tx, tenant)
     await record(tx, caller, 'email_domain.delete', idOf('emailDomain', row.id), { before: { domain: row.domain } })
     return { id: idOf('emailDomain', row.id), deleted: true as const }

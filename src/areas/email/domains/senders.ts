@@ -103,7 +103,11 @@ class Senders {
       domain: row.domain,
       keys: signingKeys(pairs, row.domain, row.selector, isValid('dkim_ed25519')),
       returnPath: isValid('return_path') ? `${row.return_path_subdomain}.${row.domain}` : `rp.${mailHost}`,
-      trackingUrl: trackingUrl(this.#app, tenant, isValid('tracking') ? `${row.tracking_subdomain}.${row.domain}` : null),
+      trackingUrl: trackingUrl(
+        this.#app,
+        tenant,
+        isValid('tracking') ? `${row.tracking_subdomain}.${row.domain}` : null,
+      ),
     }
   }
 

@@ -17,7 +17,7 @@ import { emailEvents } from '../events.ts'
 import { listenSmtp } from '../listening.ts'
 import { mailWorld } from '../sandbox/mail-world.ts'
 import { storeDeed } from '../tracking/spool.ts'
-import { readEnvelopeLocal, type Recipient } from '../tracking/token.ts'
+import { type Recipient, readEnvelopeLocal } from '../tracking/token.ts'
 
 const maxBytes = 5 * 1024 * 1024
 const maxMessages = 1_000
@@ -40,7 +40,10 @@ export const returnsListener: AreaListener = {
       maxRecipients: 10,
       maxMessages,
       idleMs,
-      recipient: async (to) => (recipientOf(app, to) ? null : reply(550, '5.1.1 No such address; this server takes only reports about its own mail')),
+      recipient: async (to) =>
+        recipientOf(app, to)
+          ? null
+          : reply(550, '5.1.1 No such address; this server takes only reports about its own mail'),
       message: async ({ to }, content) => {
         try {
           for (const address of to) {
@@ -72,7 +75,11 @@ async function takeReturn(app: App, recipient: Returned, content: Buffer): Promi
   }
   const abuse = parseAbuseReport(content)
   if (abuse) {
-    await storeDeed(app, recipient, { kind: 'complain', feedbackType: abuse.feedbackType, reporter: abuse.reporter?.replace(/^dns;\s*/, '') ?? null })
+    await storeDeed(app, recipient, {
+      kind: 'complain',
+      feedbackType: abuse.feedbackType,
+      reporter: abuse.reporter?.replace(/^dns;\s*/, '') ?? null,
+    })
     return
   }
   const report = parseDeliveryReport(content)
@@ -101,14 +108,30 @@ const load = statement.tenant<Tenant & { message: string; number: number }, Row>
     where m.bucket = $bucket and m.account_id = $account and m.environment = $environment and m.id = $message`,
 )
 
-async function takeReport(app: App, { tenant, message, number }: Recipient, report: DeliveryReport['recipients'][number]): Promise<void> {
+async function takeReport(
+  app: App,
+  { tenant, message, number }: Recipient,
+  report: DeliveryReport['recipients'][number],
+): Promise<void> {
   const row = await maybe(app.db.query(load, { ...tenant, message, number }))
   if (!row) return
   const occasion = occasionNow(app.clock, tenant, row.clock_offset_ms)
   if (report.action === 'delivered' || report.action === 'relayed') {
     const smtp_response = report.diagnostic ?? '250 delivered'
-    const event = newsOf(app, emailEvents.delivered, occasion, row, { ...aboutOf(row), smtp_response, mx: report.server, tls: null, attempts: row.attempts })
-    await storeChange(app, tenant, row, occasion, null, { status: 'delivered', attempts: row.attempts, reason: null, mx: report.server, events: [event] })
+    const event = newsOf(app, emailEvents.delivered, occasion, row, {
+      ...aboutOf(row),
+      smtp_response,
+      mx: report.server,
+      tls: null,
+      attempts: row.attempts,
+    })
+    await storeChange(app, tenant, row, occasion, null, {
+      status: 'delivered',
+      attempts: row.attempts,
+      reason: null,
+      mx: report.server,
+      events: [event],
+    })
   }
   if (report.action !== 'failed') return
   const code = Number(/^([45]\d\d)\b/.exec(report.diagnostic ?? '')?.[1] ?? (report.status.startsWith('5') ? 550 : 450))
@@ -117,7 +140,14 @@ async function takeReport(app: App, { tenant, message, number }: Recipient, repo
   const verdict =
     judged.kind === 'bounced'
       ? judged
-      : { kind: 'bounced' as const, type: 'soft' as const, category: 'policy' as const, reason: text, reply: judged.reply, suppresses: false }
+      : {
+          kind: 'bounced' as const,
+          type: 'soft' as const,
+          category: 'policy' as const,
+          reason: text,
+          reply: judged.reply,
+          suppresses: false,
+        }
   await storeChange(app, tenant, row, occasion, null, {
     status: 'bounced',
     attempts: row.attempts,

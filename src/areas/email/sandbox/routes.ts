@@ -4,12 +4,12 @@
 import { Type } from 'typebox'
 import { parseDomain } from '../../../kernel/email-address.ts'
 import { AppError } from '../../../kernel/errors.ts'
+import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { list, read, write } from '../../../platform/route.ts'
 import { At, listQuery, Nullable, OneOf } from '../../../platform/schema.ts'
 import { readEnvelopeLocal } from '../tracking/token.ts'
-import { idOf } from '../../../kernel/ids.ts'
 import { type CaughtMail, type MailWorld, mailWorld } from './mail-world.ts'
 
 const Caught = Type.Object(
@@ -32,14 +32,24 @@ const CaughtWhole = Type.Object(
     ...Caught.properties,
     html: Nullable(Type.String()),
     text: Nullable(Type.String()),
-    attachments: Type.Array(Type.Object({ filename: Type.String(), content_type: Type.String(), size: Type.Integer() })),
+    attachments: Type.Array(
+      Type.Object({ filename: Type.String(), content_type: Type.String(), size: Type.Integer() }),
+    ),
   },
   { title: 'CaughtEmailContent' },
 )
 
 const Checks = Type.Object(
   {
-    dkim: Type.Array(Type.Object({ result: Type.String(), domain: Type.String(), selector: Type.String(), algorithm: Type.String(), reason: Nullable(Type.String()) })),
+    dkim: Type.Array(
+      Type.Object({
+        result: Type.String(),
+        domain: Type.String(),
+        selector: Type.String(),
+        algorithm: Type.String(),
+        reason: Nullable(Type.String()),
+      }),
+    ),
     spf: Type.Object({ result: Type.String(), domain: Type.String() }),
     dmarc: Type.Object({ result: Type.String(), domain: Type.String(), policy: Nullable(Type.String()) }),
     tls: Nullable(Type.String()),
@@ -59,7 +69,8 @@ function worldOf(app: App): MailWorld {
 
 function requireCaught(app: App, id: string, caller: Caller): CaughtMail {
   const mail = worldOf(app).find(id)
-  if (!mail || ownerOf(app, mail)?.tenant.account !== caller.tenant.account) throw new AppError('NOT_FOUND', 'there is no such message in the sandbox')
+  if (!mail || ownerOf(app, mail)?.tenant.account !== caller.tenant.account)
+    throw new AppError('NOT_FOUND', 'there is no such message in the sandbox')
   return mail
 }
 
@@ -88,7 +99,11 @@ const listCaught = list({
   operation: 'sandbox.listEmails',
   summary: 'List the mail that arrived in the sandbox, newest first',
   scope: 'sandbox:read',
-  query: Type.Object({ limit: listQuery.limit, to: Type.Optional(Type.String({ maxLength: 320 })), message_id: Type.Optional(Type.String({ maxLength: 40 })) }),
+  query: Type.Object({
+    limit: listQuery.limit,
+    to: Type.Optional(Type.String({ maxLength: 320 })),
+    message_id: Type.Optional(Type.String({ maxLength: 40 })),
+  }),
   row: Caught,
   handle: async (app, { query }, caller) => {
     const own = worldOf(app)
@@ -149,10 +164,17 @@ const recordKinds = ['A', 'AAAA', 'CNAME', 'MX', 'TXT', 'SRV', 'NS'] as const
 const DnsEdit = Type.Object({
   name: Type.String({ minLength: 1, maxLength: 253 }),
   type: OneOf(recordKinds),
-  value: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 2048 }), { description: 'null takes the records of this type away' })),
+  value: Type.Optional(
+    Nullable(Type.String({ minLength: 1, maxLength: 2048 }), {
+      description: 'null takes the records of this type away',
+    }),
+  ),
 })
 
-const DnsRecords = Type.Object({ records: Type.Array(Type.Object({ name: Type.String(), type: Type.String(), value: Type.String() })) }, { title: 'SandboxDnsRecords' })
+const DnsRecords = Type.Object(
+  { records: Type.Array(Type.Object({ name: Type.String(), type: Type.String(), value: Type.String() })) },
+  { title: 'SandboxDnsRecords' },
+)
 
 const editDns = write({
   method: 'POST',
@@ -162,13 +184,20 @@ const editDns = write({
   scope: 'sandbox:write',
   body: DnsEdit,
   reply: { status: 200, schema: DnsRecords },
-  examples: [{ name: 'A mail server of your own', body: { name: 'shop.example', type: 'MX', value: '10 mx1.sandbox.pamoja.test' } }],
+  examples: [
+    {
+      name: 'A mail server of your own',
+      body: { name: 'shop.example', type: 'MX', value: '10 mx1.sandbox.pamoja.test' },
+    },
+  ],
   handle: async (app, _tx, { body }) => {
     const world = worldOf(app)
     const name = body.name.toLowerCase().replace(/\.$/, '')
-    if (!parseDomain(name.replace(/(^|\.)_/g, '$1'))) throw new AppError('VALIDATION_ERROR', 'name must be a name such as shop.example')
+    if (!parseDomain(name.replace(/(^|\.)_/g, '$1')))
+      throw new AppError('VALIDATION_ERROR', 'name must be a name such as shop.example')
     if (body.value === undefined || body.value === null) world.withdraw(name, body.type)
-    else if (!world.publish({ name, type: body.type, value: body.value })) throw new AppError('VALIDATION_ERROR', 'the sandbox’s DNS has too many records')
+    else if (!world.publish({ name, type: body.type, value: body.value }))
+      throw new AppError('VALIDATION_ERROR', 'the sandbox’s DNS has too many records')
     return { records: world.recordsOf(name).map(({ type, value }) => ({ name, type, value })) }
   },
 })

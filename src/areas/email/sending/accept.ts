@@ -71,7 +71,13 @@ type Accepted = Static<typeof EmailAccepted>
 /** Throws why a message is not accepted; then nothing was stored or charged. */
 export async function accept(app: App, draft: Draft, sending: Sending, keyed: Keyed): Promise<Accepted> {
   const { tenant, nowMs, receivedMs } = sending
-  const suppressed = await suppressedAmong(app.db, tenant, draft.recipients.map(({ email }) => email.toLowerCase()), draft.stream === 'bulk', new Date(nowMs))
+  const suppressed = await suppressedAmong(
+    app.db,
+    tenant,
+    draft.recipients.map(({ email }) => email.toLowerCase()),
+    draft.stream === 'bulk',
+    new Date(nowMs),
+  )
   const delayMs = draft.scheduledAt === null ? 0 : draft.scheduledAt.getTime() - nowMs
   const status = draft.scheduledAt === null ? 'queued' : 'scheduled'
   const recipients = draft.recipients.map((recipient, number) => {
@@ -86,7 +92,11 @@ export async function accept(app: App, draft: Draft, sending: Sending, keyed: Ke
     .filter(({ reason }) => reason !== null)
     .map(({ recipient, reason }) => {
       const told = toldOf(draft, recipient.email)
-      return newsOf(app, emailEvents.suppressed, sending, told, { ...aboutOf(told), reason: reason ?? '', next_attempt_at: null })
+      return newsOf(app, emailEvents.suppressed, sending, told, {
+        ...aboutOf(told),
+        reason: reason ?? '',
+        next_attempt_at: null,
+      })
     })
   const first = left[0]?.job ?? null
   const columns = await contentColumns(app, tenant, draft.uuid, draft.content)
@@ -133,28 +143,46 @@ export async function accept(app: App, draft: Draft, sending: Sending, keyed: Ke
     owner: first?.owner ?? null,
     delay_ms: BigInt(delayMs),
     events: eventsColumn(events),
-    charge: chargeOf(tenant, { currency: sending.currency, micros: reply.cost, sourceId: draft.uuid, credit: 'revenue:email' }, receivedMs),
+    charge: chargeOf(
+      tenant,
+      { currency: sending.currency, micros: reply.cost, sourceId: draft.uuid, credit: 'revenue:email' },
+      receivedMs,
+    ),
     audit: auditOf(draft, sending),
     key: keyed.row(reply),
   })
   keyed.settle(seen)
   if (verdict === 'insufficient') throw await beyondWallet(app, sending, reply.cost)
   if (verdict === 'duplicate')
-    throw new AppError('DUPLICATE_REFERENCE', `the reference ${draft.reference} was used before`, { extra: { existing_id: existing && idOf('email', existing) } })
+    throw new AppError('DUPLICATE_REFERENCE', `the reference ${draft.reference} was used before`, {
+      extra: { existing_id: existing && idOf('email', existing) },
+    })
   beginAll(app, events, deliveries)
-  for (const { recipient, number, job } of left) if (job) begin(app, draft, sending, recipient, number, job, first?.owner ?? null)
+  for (const { recipient, number, job } of left)
+    if (job) begin(app, draft, sending, recipient, number, job, first?.owner ?? null)
   return reply
 }
 
 /** The audit log tells of requests; what falls due by itself is none. */
-function auditOf({ uuid }: Draft, { tenant, receivedMs, requestId, actor, ip }: Sending): RowIn<typeof auditRow> | null {
+function auditOf(
+  { uuid }: Draft,
+  { tenant, receivedMs, requestId, actor, ip }: Sending,
+): RowIn<typeof auditRow> | null {
   if (requestId === null) return null
   const by = { tenant, id: newUuid(receivedMs), actor, ip, requestId }
   return audited({ by, action: 'email.send', target: `email:${uuid}` })
 }
 
 /** All recipients are leased to the node that the first one is. */
-function begin(app: App, draft: Draft, sending: Sending, recipient: Draft['recipients'][number], number: number, job: NewJob, owner: string | null): void {
+function begin(
+  app: App,
+  draft: Draft,
+  sending: Sending,
+  recipient: Draft['recipients'][number],
+  number: number,
+  job: NewJob,
+  owner: string | null,
+): void {
   if (owner === null) return
   rememberAccepted(app, {
     ...toldOf(draft, recipient.email),
@@ -183,7 +211,14 @@ function begin(app: App, draft: Draft, sending: Sending, recipient: Draft['recip
 }
 
 function toldOf(draft: Draft, email: string) {
-  return { id: draft.uuid, email, bulk_id: null, tags: draft.tags, metadata: draft.metadata, callback_url: draft.callbackUrl }
+  return {
+    id: draft.uuid,
+    email,
+    bulk_id: null,
+    tags: draft.tags,
+    metadata: draft.metadata,
+    callback_url: draft.callbackUrl,
+  }
 }
 
 export function senderText({ from }: Pick<Draft, 'from'>): string {

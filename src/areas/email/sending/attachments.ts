@@ -12,7 +12,11 @@ interface Given {
   content_id?: string
 }
 
-const blocked = new Set('ade adp apk appx bat cab chm cmd com cpl dll exe hta iso jar js jse lnk msi msix ps1 reg scr sys vb vbe vbs wsf'.split(' '))
+const blocked = new Set(
+  'ade adp apk appx bat cab chm cmd com cpl dll exe hta iso jar js jse lnk msi msix ps1 reg scr sys vb vbe vbs wsf'.split(
+    ' ',
+  ),
+)
 
 const types: Readonly<Record<string, string>> = {
   csv: 'text/csv', gif: 'image/gif', htm: 'text/html', html: 'text/html', ics: 'text/calendar', jpeg: 'image/jpeg', jpg: 'image/jpeg',
@@ -24,13 +28,23 @@ const types: Readonly<Record<string, string>> = {
 
 export function attachmentsOf(given: readonly Given[] = []): { attachments: StoredAttachment[]; files: Buffer | null } {
   const bytes: Buffer[] = []
-  const attachments = given.map(({ filename, content, contentType, disposition = 'attachment', content_id = null }, i) => {
-    const extension = /\.([^.]+)$/.exec(filename.toLowerCase().replace(/[. ]+$/, ''))?.[1] ?? ''
-    if (blocked.has(extension)) throw new AppError('ATTACHMENT_BLOCKED', `attachments[${i}]: files that end in .${extension} are not sent`)
-    if (content === '' || !isBase64(content)) throw new AppError('VALIDATION_ERROR', `attachments[${i}].content must be base64`)
-    const file = Buffer.from(content, 'base64')
-    bytes.push(file)
-    return { filename, contentType: contentType ?? types[extension] ?? 'application/octet-stream', disposition, contentId: content_id, size: file.length }
-  })
+  const attachments = given.map(
+    ({ filename, content, contentType, disposition = 'attachment', content_id = null }, i) => {
+      const extension = /\.([^.]+)$/.exec(filename.toLowerCase().replace(/[. ]+$/, ''))?.[1] ?? ''
+      if (blocked.has(extension))
+        throw new AppError('ATTACHMENT_BLOCKED', `attachments[${i}]: files that end in .${extension} are not sent`)
+      if (content === '' || !isBase64(content))
+        throw new AppError('VALIDATION_ERROR', `attachments[${i}].content must be base64`)
+      const file = Buffer.from(content, 'base64')
+      bytes.push(file)
+      return {
+        filename,
+        contentType: contentType ?? types[extension] ?? 'application/octet-stream',
+        disposition,
+        contentId: content_id,
+        size: file.length,
+      }
+    },
+  )
   return { attachments, files: bytes.length > 0 ? Buffer.concat(bytes) : null }
 }

@@ -18,10 +18,10 @@ import { loadOutgoing } from '../delivery/load.ts'
 import { aboutOf, newsOf } from '../delivery/news.ts'
 import { senderFor } from '../domains/senders.ts'
 import { emailEvents } from '../events.ts'
+import { priceOf } from '../prices.ts'
 import { recordOf, requireMessage } from '../read.ts'
 import { MessageParam } from '../routes.ts'
 import { EmailAccepted, EmailRecord, mostTtlSeconds } from '../schema.ts'
-import { priceOf } from '../prices.ts'
 import { findMessage } from '../store.ts'
 import { accept } from './accept.ts'
 import { mailbox, requireSender, scheduledTime } from './draft.ts'
@@ -30,15 +30,27 @@ import { sendingOf } from './send.ts'
 export const cancelUnsent = statement.tenant<
   Tenant & { message: string | null; bulk: string | null; transfer: string },
   { message_id: string; number: number; email: string }
->('email.cancel', 'select message_id, number, email from email.cancel($bucket::smallint, $account, $environment, $message, $bulk, $transfer)')
+>(
+  'email.cancel',
+  'select message_id, number, email from email.cancel($bucket::smallint, $account, $environment, $message, $bulk, $transfer)',
+)
 
 async function cancel(app: App, tx: Tx, id: string, caller: Caller): Promise<Static<typeof EmailRecord>> {
   const row = await requireMessage(app, id, caller)
-  const cancelled = await tx.query(cancelUnsent, { ...caller.tenant, message: row.id, bulk: null, transfer: newUuid(caller.receivedMs) })
+  const cancelled = await tx.query(cancelUnsent, {
+    ...caller.tenant,
+    message: row.id,
+    bulk: null,
+    transfer: newUuid(caller.receivedMs),
+  })
   if (cancelled.length === 0) throw new AppError('NOT_CANCELLABLE', `the message is ${row.status}`)
   for (const { email } of cancelled) {
     const told = { ...row, email }
-    const event = newsOf(app, emailEvents.cancelled, caller, told, { ...aboutOf(told), reason: 'cancelled by request', next_attempt_at: null })
+    const event = newsOf(app, emailEvents.cancelled, caller, told, {
+      ...aboutOf(told),
+      reason: 'cancelled by request',
+      next_attempt_at: null,
+    })
     await app.outbox.emitAll(tx, [event])
   }
   const after = await findMessage(tx, caller.tenant, row.id)
@@ -76,7 +88,9 @@ const patchEmail = write({
     const row = await requireMessage(app, params.message_id, caller)
     const at = scheduledTime(body.scheduled_at, caller.nowMs)
     if (!at) throw new AppError('VALIDATION_ERROR', 'scheduled_at is required')
-    const { moved } = await one(tx.query(reschedule, { ...caller.tenant, message: row.id, at, delayMs: at.getTime() - caller.nowMs }))
+    const { moved } = await one(
+      tx.query(reschedule, { ...caller.tenant, message: row.id, at, delayMs: at.getTime() - caller.nowMs }),
+    )
     if (!moved) throw new AppError('NOT_CANCELLABLE', `the message is ${row.status}`)
     const after = await findMessage(tx, caller.tenant, row.id)
     return recordOf(after ?? row)
@@ -84,13 +98,22 @@ const patchEmail = write({
 })
 
 /** A copy of the content to the same recipients, or to another one. */
-async function resend(app: App, id: string, to: string | undefined, caller: Caller, keyed: Keyed): Promise<Static<typeof EmailAccepted>> {
+async function resend(
+  app: App,
+  id: string,
+  to: string | undefined,
+  caller: Caller,
+  keyed: Keyed,
+): Promise<Static<typeof EmailAccepted>> {
   const row = await requireMessage(app, id, caller)
   const content = await loadContent(app, caller.tenant, row.content_id)
   if (!content) throw new AppError('NOT_FOUND', 'what the message said is no longer kept')
   const sending = sendingOf(caller)
   const from = mailbox(row.sender, 'from')
-  const recipients = to === undefined ? row.each.map(({ email, name, type }) => ({ email, name, type })) : [{ ...mailbox(to, 'to'), email: mailbox(to, 'to').address, type: 'to' as const }]
+  const recipients =
+    to === undefined
+      ? row.each.map(({ email, name, type }) => ({ email, name, type }))
+      : [{ ...mailbox(to, 'to'), email: mailbox(to, 'to').address, type: 'to' as const }]
   return accept(
     app,
     {
@@ -136,24 +159,45 @@ const resendEmail = commit({
 const contentDays = { free: 3, others: 30 }
 const parts = ['html', 'text', 'raw', 'headers'] as const
 
-const ContentPart = Type.Object({ message_id: Type.String(), part: OneOf(parts), content: Nullable(Type.String()) }, { title: 'EmailContent' })
+const ContentPart = Type.Object(
+  { message_id: Type.String(), part: OneOf(parts), content: Nullable(Type.String()) },
+  { title: 'EmailContent' },
+)
 
-async function contentOf(app: App, id: string, part: (typeof parts)[number], caller: Caller): Promise<Static<typeof ContentPart>> {
+async function contentOf(
+  app: App,
+  id: string,
+  part: (typeof parts)[number],
+  caller: Caller,
+): Promise<Static<typeof ContentPart>> {
   const row = await requireMessage(app, id, caller)
   const days = caller.principal.facts.plan === 'free' ? contentDays.free : contentDays.others
-  const content = caller.receivedMs - timeOfUuid(row.id).getTime() > days * dayMs ? null : await loadContent(app, caller.tenant, row.content_id)
+  const content =
+    caller.receivedMs - timeOfUuid(row.id).getTime() > days * dayMs
+      ? null
+      : await loadContent(app, caller.tenant, row.content_id)
   const outgoing = content && (await loadOutgoing(app, caller.tenant, row.id, 0))
   const sender = outgoing && (await senderFor(app, caller.tenant, outgoing.domain))
   if (!content || !outgoing || !sender) throw new AppError('NOT_FOUND', 'what the message said is no longer kept')
   const shown = { message_id: idOf('email', row.id), part }
   if (!content.raw && (part === 'html' || part === 'text')) {
-    const said = await rendered(app, caller.tenant, outgoing, content.body, { unsubscribeUrl: `${sender.trackingUrl}/u/` })
+    const said = await rendered(app, caller.tenant, outgoing, content.body, {
+      unsubscribeUrl: `${sender.trackingUrl}/u/`,
+    })
     return { ...shown, content: part === 'html' ? said.html : said.text }
   }
   const bytes = (await composeFor(app, caller.tenant, outgoing, content, sender)).bytes.toString('utf8')
   if (part === 'raw') return { ...shown, content: bytes }
   const header = bytes.slice(0, bytes.indexOf('\r\n\r\n') + 2)
-  return { ...shown, content: part === 'headers' ? parseFields(header).map(({ raw }) => raw).join('') : null }
+  return {
+    ...shown,
+    content:
+      part === 'headers'
+        ? parseFields(header)
+            .map(({ raw }) => raw)
+            .join('')
+        : null,
+  }
 }
 
 const getContent = read({

@@ -14,9 +14,9 @@ import { rendered } from '../delivery/compose.ts'
 import { type Sender, senderFor } from '../domains/senders.ts'
 import { priceOf } from '../prices.ts'
 import { type EmailSend, maxMessageBytes, maxRecipients, mostTtlSeconds } from '../schema.ts'
+import { compile } from '../templates/engine.ts'
 import { type FoundTemplate, findTemplate } from '../templates/find.ts'
 import { attachmentsOf } from './attachments.ts'
-import { compile } from '../templates/engine.ts'
 
 /** On whose behalf, when, and in which currency. */
 export interface Sending extends Occasion {
@@ -63,9 +63,16 @@ export async function draftOf(app: App, sending: Sending, input: Input): Promise
   const scheduledAt = scheduledTime(input.scheduled_at, sending.nowMs)
   const sender = await requireSender(app, sending.tenant, addressed.from)
   const template = input.template === undefined ? null : await findTemplate(app, sending.tenant, input.template)
-  const said = await sayable(app, sending.tenant, { ...body, attachments, template: template && { id: template.id, version: template.version } }, input, template)
+  const said = await sayable(
+    app,
+    sending.tenant,
+    { ...body, attachments, template: template && { id: template.id, version: template.version } },
+    input,
+    template,
+  )
   const content = { body: said.body, raw: null, files }
-  if (messageSize(content) > maxMessageBytes) throw new AppError('ATTACHMENT_TOO_LARGE', 'the message would be larger than 25 MiB')
+  if (messageSize(content) > maxMessageBytes)
+    throw new AppError('ATTACHMENT_TOO_LARGE', 'the message would be larger than 25 MiB')
   return {
     uuid: newIdAndUuid('email', sending.receivedMs).uuid,
     from: addressed.from,
@@ -109,7 +116,8 @@ function addressesOf(input: Input): Addressed {
     ...(input.cc ?? []).map((text, i) => ({ text, type: 'cc' as const, field: `cc[${i}]` })),
     ...(input.bcc ?? []).map((text, i) => ({ text, type: 'bcc' as const, field: `bcc[${i}]` })),
   ]
-  if (named.length > maxRecipients) throw new AppError('TOO_MANY_RECIPIENTS', `to, cc and bcc name ${named.length}; ${maxRecipients} are taken`)
+  if (named.length > maxRecipients)
+    throw new AppError('TOO_MANY_RECIPIENTS', `to, cc and bcc name ${named.length}; ${maxRecipients} are taken`)
   const recipients = new Map<string, DraftRecipient>()
   for (const { text, type, field } of named) {
     const { name, address } = mailbox(text, field)
@@ -120,22 +128,32 @@ function addressesOf(input: Input): Addressed {
 
 export function mailbox(text: string, field: string): Mailbox {
   const parsed = parseMailbox(text)
-  if (!parsed) throw new AppError('INVALID_EMAIL', `${field} is not an address such as amina@shop.example`, { extra: { field } })
+  if (!parsed)
+    throw new AppError('INVALID_EMAIL', `${field} is not an address such as amina@shop.example`, { extra: { field } })
   return parsed
 }
 
-const allowedHeader = /^(?:x-[a-z0-9-]{1,60}|references|in-reply-to|auto-submitted|precedence|feedback-id|list-[a-z-]{1,40})$/i
+const allowedHeader =
+  /^(?:x-[a-z0-9-]{1,60}|references|in-reply-to|auto-submitted|precedence|feedback-id|list-[a-z-]{1,40})$/i
 const maxVariablesBytes = 64 * 1024
 
-export function bodyOf(input: Omit<Input, 'to' | 'cc' | 'bcc'>, addressed: { from: Mailbox; to: string[] | null; cc: string[] }): ContentBody {
+export function bodyOf(
+  input: Omit<Input, 'to' | 'cc' | 'bcc'>,
+  addressed: { from: Mailbox; to: string[] | null; cc: string[] },
+): ContentBody {
   if (input.template === undefined && input.html === undefined && !input.text)
     throw new AppError('VALIDATION_ERROR', 'html is required, unless a template or text is given')
-  if (input.template === undefined && input.subject === undefined) throw new AppError('VALIDATION_ERROR', 'subject is required, unless a template has it')
+  if (input.template === undefined && input.subject === undefined)
+    throw new AppError('VALIDATION_ERROR', 'subject is required, unless a template has it')
   checkVariables(input.variables ?? {}, 'variables')
   const replyTo = input.reply_to === undefined ? [] : [input.reply_to].flat()
   replyTo.forEach((text, i) => void mailbox(text, `reply_to[${i}]`))
   for (const [name, value] of Object.entries(input.headers ?? {})) {
-    if (!allowedHeader.test(name)) throw new AppError('VALIDATION_ERROR', `headers.${name.slice(0, 60)} may not be set: X-*, List-*, References, In-Reply-To, Auto-Submitted, Precedence and Feedback-ID may`)
+    if (!allowedHeader.test(name))
+      throw new AppError(
+        'VALIDATION_ERROR',
+        `headers.${name.slice(0, 60)} may not be set: X-*, List-*, References, In-Reply-To, Auto-Submitted, Precedence and Feedback-ID may`,
+      )
     if (/[\r\n\0]/.test(value)) throw new AppError('VALIDATION_ERROR', `headers.${name} must be one line`)
   }
   return {
@@ -156,8 +174,10 @@ export function bodyOf(input: Omit<Input, 'to' | 'cc' | 'bcc'>, addressed: { fro
 }
 
 export function checkVariables(variables: Record<string, unknown>, field: string): void {
-  if (Buffer.byteLength(JSON.stringify(variables)) > maxVariablesBytes) throw new AppError('VALIDATION_ERROR', `${field} must have at most 64 KiB as JSON`)
-  const depth = (value: unknown): number => (typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depth)) : 0)
+  if (Buffer.byteLength(JSON.stringify(variables)) > maxVariablesBytes)
+    throw new AppError('VALIDATION_ERROR', `${field} must have at most 64 KiB as JSON`)
+  const depth = (value: unknown): number =>
+    typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depth)) : 0
   if (depth(variables) > 8) throw new AppError('VALIDATION_ERROR', `${field} must have at most 8 levels`)
 }
 
@@ -172,7 +192,8 @@ export function scheduledTime(text: string | undefined, nowMs: number): Date | n
 
 export async function requireSender(app: App, tenant: Tenant, { domain }: Mailbox): Promise<Sender> {
   const sender = await senderFor(app, tenant, domain)
-  if (!sender) throw new AppError('DOMAIN_NOT_VERIFIED', `${domain} is not verified for this account`, { extra: { domain } })
+  if (!sender)
+    throw new AppError('DOMAIN_NOT_VERIFIED', `${domain} is not verified for this account`, { extra: { domain } })
   return sender
 }
 
@@ -187,9 +208,16 @@ async function sayable(
   if (!body.renders) return { body, subject: body.subject ?? '', warnings: [] }
   if (body.subject !== null) compile(body.subject, 'subject')
   if (body.html !== null) compile(body.html, 'html')
-  if (body.subject === null && !template?.subject) throw new AppError('VALIDATION_ERROR', 'subject is required: the template has none')
-  const sample = { id: '00000000-0000-7000-8000-000000000000', email: 'x@example.com', name: null, variables: variables ?? {} }
+  if (body.subject === null && !template?.subject)
+    throw new AppError('VALIDATION_ERROR', 'subject is required: the template has none')
+  const sample = {
+    id: '00000000-0000-7000-8000-000000000000',
+    email: 'x@example.com',
+    name: null,
+    variables: variables ?? {},
+  }
   const { subject, missing } = await rendered(app, tenant, sample, body, { unsubscribeUrl: 'https://example.com/u' })
-  if (strict && missing.length > 0) throw new AppError('MISSING_VARIABLE', `no value for ${missing.slice(0, 10).join(', ')}`, { extra: { missing } })
+  if (strict && missing.length > 0)
+    throw new AppError('MISSING_VARIABLE', `no value for ${missing.slice(0, 10).join(', ')}`, { extra: { missing } })
   return { body, subject: subject.slice(0, 998), warnings: missing.map((name) => `no value for {{${name}}}`) }
 }

@@ -9,10 +9,16 @@ import type { EmailAccepted, EmailSend } from '../schema.ts'
 import { accept } from './accept.ts'
 import { draftOf, type Sending } from './draft.ts'
 
-export async function send(app: App, input: Static<typeof EmailSend>, caller: Caller, keyed: Keyed): Promise<Static<typeof EmailAccepted>> {
+export async function send(
+  app: App,
+  input: Static<typeof EmailSend>,
+  caller: Caller,
+  keyed: Keyed,
+): Promise<Static<typeof EmailAccepted>> {
   const sending = sendingOf(caller)
   const draft = await draftOf(app, sending, input)
-  if (draft.callbackUrl !== null) await app.outbound.checkUrl(draft.callbackUrl, 'callback', caller.tenant.environment, 'callback_url')
+  if (draft.callbackUrl !== null)
+    await app.outbound.checkUrl(draft.callbackUrl, 'callback', caller.tenant.environment, 'callback_url')
   return accept(app, draft, sending, keyed)
 }
 

@@ -3,7 +3,6 @@
 // nothing.
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { type Static, Type } from 'typebox'
-import { isAddressRange } from '../../../setting.ts'
 import { parseDomain } from '../../../kernel/email-address.ts'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
@@ -15,6 +14,7 @@ import { pageOf, windowOf } from '../../../platform/page.ts'
 import { IdParam, list, writeAcross } from '../../../platform/route.ts'
 import { At, Deleted, listQuery, Nullable } from '../../../platform/schema.ts'
 import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
+import { isAddressRange } from '../../../setting.ts'
 import { openPorts } from '../listening.ts'
 
 const maxCredentials = 50
@@ -33,7 +33,8 @@ export interface CredentialRow {
   last_used_at: Date | null
 }
 
-const columns = 'username, id, bucket, account_id, environment, name, hash, domains, allowed_ips, created_at, last_used_at'
+const columns =
+  'username, id, bucket, account_id, environment, name, hash, domains, allowed_ips, created_at, last_used_at'
 
 const byName = statement.home<{ username: string }, CredentialRow>(
   'email.find_smtp_user',
@@ -41,7 +42,15 @@ const byName = statement.home<{ username: string }, CredentialRow>(
 )
 
 const insert = statement.home<
-  Tenant & { username: string; id: string; name: string; hash: Buffer; domains: readonly string[]; allowedIps: readonly string[]; at: Date },
+  Tenant & {
+    username: string
+    id: string
+    name: string
+    hash: Buffer
+    domains: readonly string[]
+    allowedIps: readonly string[]
+    at: Date
+  },
   CredentialRow
 >(
   'email.insert_smtp_credential',
@@ -78,16 +87,27 @@ function hashOf(password: string): Buffer {
 }
 
 /** The credential that a client shows; null when there is none, or the password is wrong. */
-export async function credentialOf(queryable: Queryable, username: string, password: string): Promise<CredentialRow | null> {
+export async function credentialOf(
+  queryable: Queryable,
+  username: string,
+  password: string,
+): Promise<CredentialRow | null> {
   const row = await maybe(queryable.query(byName, { username }))
   return row && timingSafeEqual(row.hash, hashOf(password)) ? row : null
 }
 
-export async function newCredential(tx: Tx, tenant: Tenant, atMs: number, wanted: { name: string; domains: readonly string[]; allowedIps: readonly string[] }) {
+export async function newCredential(
+  tx: Tx,
+  tenant: Tenant,
+  atMs: number,
+  wanted: { name: string; domains: readonly string[]; allowedIps: readonly string[] },
+) {
   const password = randomBytes(32).toString('base64url')
   const id = newUuid(atMs)
   const username = idOf('smtpCredential', id)
-  const row = await one(tx.query(insert, { ...tenant, ...wanted, username, id, hash: hashOf(password), at: new Date(atMs) }))
+  const row = await one(
+    tx.query(insert, { ...tenant, ...wanted, username, id, hash: hashOf(password), at: new Date(atMs) }),
+  )
   return { row, password }
 }
 
@@ -105,12 +125,19 @@ const Credential = Type.Object(
   },
   { title: 'SmtpCredential' },
 )
-const WithPassword = Type.Object({ ...Credential.properties, password: Type.String({ description: 'Shown this once' }) }, { title: 'SmtpCredentialWithPassword' })
+const WithPassword = Type.Object(
+  { ...Credential.properties, password: Type.String({ description: 'Shown this once' }) },
+  { title: 'SmtpCredentialWithPassword' },
+)
 
 const CredentialCreate = Type.Object({
   name: Type.String({ minLength: 1, maxLength: 100 }),
-  domains: Type.Optional(Type.Array(Type.String({ maxLength: 253 }), { maxItems: 50, description: 'Only these domains may be sent from' })),
-  allowed_ips: Type.Optional(Type.Array(Type.String({ maxLength: 50 }), { maxItems: 50, description: 'Only these addresses may connect' })),
+  domains: Type.Optional(
+    Type.Array(Type.String({ maxLength: 253 }), { maxItems: 50, description: 'Only these domains may be sent from' }),
+  ),
+  allowed_ips: Type.Optional(
+    Type.Array(Type.String({ maxLength: 50 }), { maxItems: 50, description: 'Only these addresses may connect' }),
+  ),
 })
 
 function shown(app: App, row: CredentialRow): Static<typeof Credential> {
@@ -149,8 +176,13 @@ const createCredential = writeAcross({
     const bad = (body.allowed_ips ?? []).findIndex((one) => !isAddressRange(one))
     if (bad >= 0) throw new AppError('VALIDATION_ERROR', `allowed_ips[${bad}] must be an address or a CIDR range`)
     const { count: many } = await one(tx.query(count, { ...caller.tenant }))
-    if (many >= maxCredentials) throw new AppError('VALIDATION_ERROR', `an account has at most ${maxCredentials} SMTP credentials`)
-    const { row, password } = await newCredential(tx, caller.tenant, caller.receivedMs, { name: body.name, domains, allowedIps: body.allowed_ips ?? [] })
+    if (many >= maxCredentials)
+      throw new AppError('VALIDATION_ERROR', `an account has at most ${maxCredentials} SMTP credentials`)
+    const { row, password } = await newCredential(tx, caller.tenant, caller.receivedMs, {
+      name: body.name,
+      domains,
+      allowedIps: body.allowed_ips ?? [],
+    })
     await record(tx, caller, 'smtp_credential.create', row.username, { after: { name: row.name } })
     return { ...shown(app, row), password }
   },
@@ -216,7 +248,9 @@ const rotateCredential = writeAcross({
   errors: ['NOT_FOUND'],
   handle: async (app, tx, { params }, caller) => {
     const password = randomBytes(32).toString('base64url')
-    const row = await maybe(tx.query(rotate, { ...caller.tenant, id: uuidOfCredential(params.id), hash: hashOf(password) }))
+    const row = await maybe(
+      tx.query(rotate, { ...caller.tenant, id: uuidOfCredential(params.id), hash: hashOf(password) }),
+    )
     if (!row) throw noSuchCredential()
     await record(tx, caller, 'smtp_credential.rotate', row.username, {})
     return { ...shown(app, row), password }

@@ -9,7 +9,6 @@ import { isCurrency } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
 import { allows } from '../../../platform/auth/scopes.ts'
 import { isUnavailable, one, statement } from '../../../platform/db.ts'
-import { noKey } from './no-key.ts'
 import type { AreaListener, Place } from '../../../platform/listeners.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { type Reply, reply } from '../../../protocols/smtp/reply.ts'
@@ -19,8 +18,9 @@ import { listenSmtp } from '../listening.ts'
 import { priceOf } from '../prices.ts'
 import { maxMessageBytes, mostTtlSeconds } from '../schema.ts'
 import { accept } from '../sending/accept.ts'
-import { type Draft, draftOf, requireSender, scheduledTime, type Sending } from '../sending/draft.ts'
+import { type Draft, draftOf, requireSender, type Sending, scheduledTime } from '../sending/draft.ts'
 import { credentialOf, smtpHost } from './credentials.ts'
+import { noKey } from './no-key.ts'
 import { readSubmitted, type Submitted } from './submitted.ts'
 
 const maxRecipients = 100
@@ -63,16 +63,31 @@ function hostOf(app: App, { identity }: Place): ServerHost {
 const refusedUser = reply(535, '5.7.8 The username or password is wrong')
 const away = reply(451, '4.3.0 The database does not answer; try again later')
 
-async function authenticate(app: App, username: string, password: string, peer: Peer): Promise<{ user: User } | { refused: Reply }> {
+async function authenticate(
+  app: App,
+  username: string,
+  password: string,
+  peer: Peer,
+): Promise<{ user: User } | { refused: Reply }> {
   try {
-    const user = username === 'apikey' ? await userOfKey(app, password, peer) : await userOfCredential(app, username, password, peer)
+    const user =
+      username === 'apikey'
+        ? await userOfKey(app, password, peer)
+        : await userOfCredential(app, username, password, peer)
     if (user) return { user }
     const { refusedBy } = await app.limits.admit([
-      { name: 'smtp-auth', key: `smtp-auth:${peer.address}:${username.slice(0, 60)}`, limit: triesPerMinute, windowMs: 60_000, shared: false },
+      {
+        name: 'smtp-auth',
+        key: `smtp-auth:${peer.address}:${username.slice(0, 60)}`,
+        limit: triesPerMinute,
+        windowMs: 60_000,
+        shared: false,
+      },
     ])
     return { refused: refusedBy ? reply(421, '4.7.0 Too many wrong passwords; try again in a minute') : refusedUser }
   } catch (error) {
-    if (isUnavailable(error) || (error instanceof AppError && error.status === 503)) return { refused: reply(454, '4.7.0 Temporary authentication failure') }
+    if (isUnavailable(error) || (error instanceof AppError && error.status === 503))
+      return { refused: reply(454, '4.7.0 Temporary authentication failure') }
     throw error
   }
 }
@@ -100,13 +115,20 @@ function plainAddress(address: string): string {
 
 function isAllowed(ranges: readonly string[], peer: string): boolean {
   const address = parseAddress(plainAddress(peer))
-  return ranges.length === 0 || (address !== null && ranges.some((text) => {
-    const range = parseAddressRange(text)
-    return range !== null && isInRange(address, range)
-  }))
+  return (
+    ranges.length === 0 ||
+    (address !== null &&
+      ranges.some((text) => {
+        const range = parseAddressRange(text)
+        return range !== null && isInRange(address, range)
+      }))
+  )
 }
 
-const standing = statement.home<{ account: string; environment: string }, { currency: string; is_suspended: boolean; clock_offset_ms: bigint; most: number | null }>(
+const standing = statement.home<
+  { account: string; environment: string },
+  { currency: string; is_suspended: boolean; clock_offset_ms: bigint; most: number | null }
+>(
   'email.standing_of',
   `select accounts.currency_of($account::uuid) as currency, accounts.is_suspended($account) as is_suspended,
           accounts.clock_offset_ms($account, $environment::text) as clock_offset_ms, accounts.limit_of($account, 'email') as most`,
@@ -135,19 +157,42 @@ function isUser(user: unknown): user is User {
 
 async function accepted(app: App, user: User, envelope: Envelope, content: Buffer, peer: Peer): Promise<Reply> {
   const { tenant } = user
-  const { currency, is_suspended, clock_offset_ms, most } = await one(app.db.query(standing, { account: tenant.account, environment: tenant.environment }))
+  const { currency, is_suspended, clock_offset_ms, most } = await one(
+    app.db.query(standing, { account: tenant.account, environment: tenant.environment }),
+  )
   if (is_suspended) return reply(550, '5.7.1 ACCOUNT_SUSPENDED The account is suspended')
   if (!isCurrency(currency)) throw new Error(`the account has an unknown currency: ${currency}`)
-  if (!(await isAdmitted(app, tenant, most))) return reply(451, '4.7.1 RATE_LIMIT_EXCEEDED Too many messages for the plan; try again in a minute')
+  if (!(await isAdmitted(app, tenant, most)))
+    return reply(451, '4.7.1 RATE_LIMIT_EXCEEDED Too many messages for the plan; try again in a minute')
   const receivedMs = app.clock.nowMs()
   const nowMs = receivedMs + Number(clock_offset_ms)
   const { id, uuid } = newIdAndUuid('email', receivedMs)
   const received = `by ${app.config.PAMOJA_MAIL_HOST} with ESMTPSA id ${id}; ${dateText(new Date(nowMs))}`
-  const submitted = readSubmitted(content, { messageId: id, domain: app.config.PAMOJA_MAIL_HOST, date: dateText(new Date(nowMs)), received })
-  if (typeof submitted === 'string') return reply(submitted.startsWith('INVALID_EMAIL') ? 553 : 550, `${submitted.startsWith('INVALID_EMAIL') ? '5.1.3' : '5.6.0'} ${submitted}`)
-  if (user.domains.length > 0 && !user.domains.some((domain) => submitted.from.domain === domain || submitted.from.domain.endsWith(`.${domain}`)))
+  const submitted = readSubmitted(content, {
+    messageId: id,
+    domain: app.config.PAMOJA_MAIL_HOST,
+    date: dateText(new Date(nowMs)),
+    received,
+  })
+  if (typeof submitted === 'string')
+    return reply(
+      submitted.startsWith('INVALID_EMAIL') ? 553 : 550,
+      `${submitted.startsWith('INVALID_EMAIL') ? '5.1.3' : '5.6.0'} ${submitted}`,
+    )
+  if (
+    user.domains.length > 0 &&
+    !user.domains.some((domain) => submitted.from.domain === domain || submitted.from.domain.endsWith(`.${domain}`))
+  )
     return reply(550, '5.7.1 DOMAIN_NOT_VERIFIED The credential may not send from this domain')
-  const sending: Sending = { tenant, receivedMs, nowMs, requestId: null, actor: user.actor, ip: plainAddress(peer.address), currency }
+  const sending: Sending = {
+    tenant,
+    receivedMs,
+    nowMs,
+    requestId: null,
+    actor: user.actor,
+    ip: plainAddress(peer.address),
+    currency,
+  }
   const draft = await draftOfSubmitted(app, sending, uuid, envelope, submitted)
   const answer = await accept(app, draft, sending, noKey)
   return reply(250, `2.0.0 Ok: queued as ${answer.message_id}`)
@@ -155,11 +200,19 @@ async function accepted(app: App, user: User, envelope: Envelope, content: Buffe
 
 async function isAdmitted(app: App, { account, environment }: Tenant, most: number | null): Promise<boolean> {
   if (most === null || app.config.PAMOJA_RATE_LIMITS === 'off') return true
-  const { refusedBy } = await app.limits.admit([{ name: 'plan-email', key: `plan:${account}:${environment}:email`, limit: most, windowMs: 60_000, shared: true }])
+  const { refusedBy } = await app.limits.admit([
+    { name: 'plan-email', key: `plan:${account}:${environment}:email`, limit: most, windowMs: 60_000, shared: true },
+  ])
   return !refusedBy
 }
 
-async function draftOfSubmitted(app: App, sending: Sending, uuid: string, envelope: Envelope, submitted: Submitted): Promise<Draft> {
+async function draftOfSubmitted(
+  app: App,
+  sending: Sending,
+  uuid: string,
+  envelope: Envelope,
+  submitted: Submitted,
+): Promise<Draft> {
   const { commands, from, raw, subject } = submitted
   const sender = await requireSender(app, sending.tenant, from)
   const scheduledAt = scheduledTime(commands.scheduledAt ?? undefined, sending.nowMs)
@@ -194,10 +247,29 @@ async function draftOfSubmitted(app: App, sending: Sending, uuid: string, envelo
   }
   if (commands.template !== null) {
     const [first = ''] = envelope.to
-    const made = await draftOf(app, sending, { from: from.address, to: first, template: commands.template, variables: commands.variables ?? {}, ...(subject ? { subject } : {}) })
-    return { ...made, ...common, content: { ...made.content, body: { ...made.content.body, from: body.from, to: null } } }
+    const made = await draftOf(app, sending, {
+      from: from.address,
+      to: first,
+      template: commands.template,
+      variables: commands.variables ?? {},
+      ...(subject ? { subject } : {}),
+    })
+    return {
+      ...made,
+      ...common,
+      content: { ...made.content, body: { ...made.content.body, from: body.from, to: null } },
+    }
   }
-  return { ...common, from, sender, content: { body, raw, files: null }, subject, template: null, variables: null, warnings: [] }
+  return {
+    ...common,
+    from,
+    sender,
+    content: { body, raw, files: null },
+    subject,
+    template: null,
+    variables: null,
+    warnings: [],
+  }
 }
 
 /** The reply of SMTP for what the API would refuse. */
@@ -219,9 +291,10 @@ function refusal({ code, details, extras }: AppError): Reply {
       return away
     case 'DUPLICATE_REFERENCE':
       // The client repeats what it did not hear the answer to.
-      return typeof extras.extra?.existing_id === 'string' ? reply(250, `2.0.0 Ok: queued before as ${extras.extra.existing_id}`) : reply(550, `5.5.0 ${text}`)
+      return typeof extras.extra?.existing_id === 'string'
+        ? reply(250, `2.0.0 Ok: queued before as ${extras.extra.existing_id}`)
+        : reply(550, `5.5.0 ${text}`)
     default:
       return reply(550, `5.6.0 ${text}`)
   }
 }
-

@@ -22,18 +22,34 @@ export interface Submitted {
   }
 }
 
-const commandNames = new Set(['x-track-opens', 'x-track-clicks', 'x-tag', 'x-template', 'x-variables', 'x-metadata', 'x-scheduled-at', 'x-stream', 'x-idempotency-key'])
+const commandNames = new Set([
+  'x-track-opens',
+  'x-track-clicks',
+  'x-tag',
+  'x-template',
+  'x-variables',
+  'x-metadata',
+  'x-scheduled-at',
+  'x-stream',
+  'x-idempotency-key',
+])
 const maxTags = 10
 
 /** A sentence that says what is wrong, where something is. */
-export function readSubmitted(content: Buffer, about: { messageId: string; domain: string; date: string; received: string }): Submitted | string {
+export function readSubmitted(
+  content: Buffer,
+  about: { messageId: string; domain: string; date: string; received: string },
+): Submitted | string {
   const { fields, bodyAt } = parseHeader(content)
   if (fields.filter(({ name }) => name.toLowerCase() === 'from').length !== 1) return 'the message must have one From'
   const from = parseMailbox(decodeWords(fieldOf(fields, 'from') ?? ''))
   if (!from) return 'INVALID_EMAIL From is not an address'
   const commands = commandsOf(fields)
   if (typeof commands === 'string') return commands
-  const kept = fields.filter(({ name }) => !commandNames.has(name.toLowerCase()) && !['bcc', 'return-path', 'dkim-signature'].includes(name.toLowerCase()))
+  const kept = fields.filter(
+    ({ name }) =>
+      !commandNames.has(name.toLowerCase()) && !['bcc', 'return-path', 'dkim-signature'].includes(name.toLowerCase()),
+  )
   const has = (name: string) => kept.some((field) => field.name.toLowerCase() === name)
   const added =
     headerField('Received', about.received) +
@@ -47,7 +63,8 @@ export function readSubmitted(content: Buffer, about: { messageId: string; domai
 function commandsOf(fields: readonly HeaderField[]): Submitted['commands'] | string {
   const of = (name: string) => fieldOf(fields, name)
   const tags = fields.filter(({ name }) => name.toLowerCase() === 'x-tag').map(({ value }) => value)
-  if (tags.length > maxTags || tags.some((tag) => !/^[A-Za-z0-9_.-]{1,64}$/.test(tag))) return 'X-Tag must be 1 to 64 letters, digits, _ . -, at most 10 times'
+  if (tags.length > maxTags || tags.some((tag) => !/^[A-Za-z0-9_.-]{1,64}$/.test(tag)))
+    return 'X-Tag must be 1 to 64 letters, digits, _ . -, at most 10 times'
   const stream = of('x-stream') ?? 'transactional'
   if (stream !== 'transactional' && stream !== 'bulk') return 'X-Stream must be transactional or bulk'
   const variables = objectOf(of('x-variables'))
@@ -55,10 +72,12 @@ function commandsOf(fields: readonly HeaderField[]): Submitted['commands'] | str
   const metadata = objectOf(of('x-metadata'))
   const notes: Record<string, string | number | boolean> = {}
   for (const [name, value] of Object.entries(metadata ?? {})) {
-    if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') return 'X-Metadata must be a JSON object of texts, numbers and booleans'
+    if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean')
+      return 'X-Metadata must be a JSON object of texts, numbers and booleans'
     notes[name] = value
   }
-  if (metadata === undefined || JSON.stringify(notes).length > 4096) return 'X-Metadata must be a JSON object of at most 4 KiB'
+  if (metadata === undefined || JSON.stringify(notes).length > 4096)
+    return 'X-Metadata must be a JSON object of at most 4 KiB'
   const scheduledAt = of('x-scheduled-at')
   if (scheduledAt !== null && !parseMoment(scheduledAt)) return 'X-Scheduled-At must be an RFC 3339 time'
   return {

@@ -10,7 +10,13 @@ import { maybe } from '../../../platform/db.ts'
 import { pageOf, timeWindow, windowOf } from '../../../platform/page.ts'
 import { list, read, write } from '../../../platform/route.ts'
 import { At, Deleted, listQuery, Moment, Nullable, OneOf, timeWindowQuery } from '../../../platform/schema.ts'
-import { deleteSuppression, findSuppression, insertSuppressions, listSuppressions, type SuppressionRow } from './store.ts'
+import {
+  deleteSuppression,
+  findSuppression,
+  insertSuppressions,
+  listSuppressions,
+  type SuppressionRow,
+} from './store.ts'
 
 const reasons = ['hard_bounce', 'complaint', 'unsubscribe', 'manual'] as const
 const maxAtOnce = 1_000
@@ -40,12 +46,23 @@ const listAll = list({
   operation: 'email.listSuppressions',
   summary: 'List the addresses that get no mail',
   scope: 'email:read',
-  query: Type.Object({ ...listQuery, ...timeWindowQuery, reason: Type.Optional(OneOf(reasons)), email: Type.Optional(Type.String({ maxLength: 320 })) }),
+  query: Type.Object({
+    ...listQuery,
+    ...timeWindowQuery,
+    reason: Type.Optional(OneOf(reasons)),
+    email: Type.Optional(Type.String({ maxLength: 320 })),
+  }),
   row: Suppression,
   errors: ['INVALID_DATE_RANGE'],
   handle: async (app, { query }, caller) => {
     const window = windowOf(query)
-    const rows = await app.db.query(listSuppressions, { ...caller.tenant, ...window, ...timeWindow(query), reason: query.reason ?? null, email: query.email?.toLowerCase() ?? null })
+    const rows = await app.db.query(listSuppressions, {
+      ...caller.tenant,
+      ...window,
+      ...timeWindow(query),
+      reason: query.reason ?? null,
+      email: query.email?.toLowerCase() ?? null,
+    })
     return pageOf(window, rows, shown)
   },
 })
@@ -60,12 +77,17 @@ const add = write({
   scope: 'email:manage',
   body: Type.Object({
     email: Type.Optional(Address),
-    emails: Type.Optional(Type.Array(Address, { minItems: 1, maxItems: maxAtOnce, rule: `must be 1 to ${maxAtOnce} addresses` })),
+    emails: Type.Optional(
+      Type.Array(Address, { minItems: 1, maxItems: maxAtOnce, rule: `must be 1 to ${maxAtOnce} addresses` }),
+    ),
     reason: Type.Optional(OneOf(reasons)),
     applies_to: Type.Optional(OneOf(['all', 'bulk'])),
     expires_at: Type.Optional(Moment()),
   }),
-  reply: { status: 201, schema: Type.Object({ added: Type.Integer(), existing: Type.Integer() }, { title: 'EmailSuppressionsAdded' }) },
+  reply: {
+    status: 201,
+    schema: Type.Object({ added: Type.Integer(), existing: Type.Integer() }, { title: 'EmailSuppressionsAdded' }),
+  },
   errors: ['INVALID_EMAIL'],
   examples: [{ name: 'One address', body: { email: 'nobody@example.com' } }],
   handle: async (_app, tx, { body }, caller) => {
@@ -124,8 +146,13 @@ const remove = write({
     const row = await maybe(tx.query(deleteSuppression, { ...caller.tenant, email: params.email.toLowerCase() }))
     if (!row) throw new AppError('NOT_FOUND', 'the address is not on the list')
     if (row.reason === 'complaint' && query.confirm !== true)
-      throw new AppError('VALIDATION_ERROR', 'the recipient called a message spam: repeat it with confirm=true if they want mail again')
-    await record(tx, caller, 'email_suppression.delete', idOf('suppression', row.id), { before: { reason: row.reason } })
+      throw new AppError(
+        'VALIDATION_ERROR',
+        'the recipient called a message spam: repeat it with confirm=true if they want mail again',
+      )
+    await record(tx, caller, 'email_suppression.delete', idOf('suppression', row.id), {
+      before: { reason: row.reason },
+    })
     return { id: idOf('suppression', row.id), deleted: true as const }
   },
 })

@@ -18,7 +18,10 @@ export interface SuppressionRow {
 
 const columns = 'id, email, reason, applies_to, message_id, detail, created_at, expires_at'
 
-const among = statement.tenant<Tenant & { emails: readonly string[]; isBulk: boolean; at: Date }, { email: string; reason: string }>(
+const among = statement.tenant<
+  Tenant & { emails: readonly string[]; isBulk: boolean; at: Date },
+  { email: string; reason: string }
+>(
   'email.suppressed_among',
   `select email, reason from email.suppressions
     where ${mine} and email = any($emails::text[]) and (applies_to = 'all' or $isBulk::boolean)
@@ -26,7 +29,13 @@ const among = statement.tenant<Tenant & { emails: readonly string[]; isBulk: boo
 )
 
 /** Which of these addresses get no such mail, and why. Addresses are in lower case. */
-export async function suppressedAmong(queryable: Queryable, tenant: Tenant, emails: readonly string[], isBulk: boolean, at: Date): Promise<Map<string, string>> {
+export async function suppressedAmong(
+  queryable: Queryable,
+  tenant: Tenant,
+  emails: readonly string[],
+  isBulk: boolean,
+  at: Date,
+): Promise<Map<string, string>> {
   const rows = await queryable.query(among, { ...tenant, emails, isBulk, at })
   return new Map(rows.map(({ email, reason }) => [email, reason]))
 }
@@ -51,7 +60,15 @@ export const deleteSuppression = statement.tenant<Tenant & { email: string }, Su
 )
 
 export const insertSuppressions = statement.tenant<
-  Tenant & { ids: readonly string[]; emails: readonly string[]; reason: string; appliesTo: string; detail: string | null; at: Date; expiresAt: Date | null },
+  Tenant & {
+    ids: readonly string[]
+    emails: readonly string[]
+    reason: string
+    appliesTo: string
+    detail: string | null
+    at: Date
+    expiresAt: Date | null
+  },
   { email: string }
 >(
   'email.insert_suppressions',

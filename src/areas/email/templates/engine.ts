@@ -44,7 +44,8 @@ export function compile(source: string, kind: Kind, field: string = kind): Templ
     const inside = source.slice(at + close.length, end).trim()
     from = end + close.length
     const sign = inside[0] ?? ''
-    const path = '#^/'.includes(sign) && !isRaw && sign !== '' ? inside.slice(1).trim() : (inside.split('|')[0] ?? '').trim()
+    const path =
+      '#^/'.includes(sign) && !isRaw && sign !== '' ? inside.slice(1).trim() : (inside.split('|')[0] ?? '').trim()
     if (!name.test(path)) throw bad(at, `"${inside.slice(0, 40)}" is not a name`)
     if (!isRaw && (sign === '#' || sign === '^')) {
       const nodes: Node[] = []
@@ -57,7 +58,13 @@ export function compile(source: string, kind: Kind, field: string = kind): Templ
     } else {
       if (isRaw && kind === 'subject') throw bad(at, 'a subject takes no {{{unescaped}}} values')
       const fallback = inside.includes('|') ? inside.slice(inside.indexOf('|') + 1).trim() : null
-      current.push({ kind: 'value', path, fallback, isRaw, isAddress: kind === 'html' && beginsAddress(source.slice(Math.max(0, at - 200), at)) })
+      current.push({
+        kind: 'value',
+        path,
+        fallback,
+        isRaw,
+        isAddress: kind === 'html' && beginsAddress(source.slice(Math.max(0, at - 200), at)),
+      })
     }
     if (sign !== '/' && !builtIn.has(path)) variables.add(path)
   }
@@ -75,7 +82,9 @@ function beginsAddress(before: string): boolean {
 function syntaxError(source: string, at: number, field: string, what: string): AppError {
   const lines = source.slice(0, at).split('\n')
   const [line, column] = [lines.length, (lines.at(-1)?.length ?? 0) + 1]
-  return new AppError('TEMPLATE_SYNTAX', `${field}, line ${line}, column ${column}: ${what}`, { extra: { field, line, column } })
+  return new AppError('TEMPLATE_SYNTAX', `${field}, line ${line}, column ${column}: ${what}`, {
+    extra: { field, line, column },
+  })
 }
 
 export interface Rendered {
@@ -107,13 +116,25 @@ function renderNodes(nodes: readonly Node[], scopes: readonly Scope[], item: unk
   }
 }
 
-function renderSection(node: Extract<Node, { kind: 'section' }>, scopes: readonly Scope[], item: unknown, run: Run): void {
+function renderSection(
+  node: Extract<Node, { kind: 'section' }>,
+  scopes: readonly Scope[],
+  item: unknown,
+  run: Run,
+): void {
   const value = lookUp(node.path, scopes, item)
-  const isEmpty = value === undefined || value === null || value === false || value === '' || value === 0 || (Array.isArray(value) && value.length === 0)
+  const isEmpty =
+    value === undefined ||
+    value === null ||
+    value === false ||
+    value === '' ||
+    value === 0 ||
+    (Array.isArray(value) && value.length === 0)
   if (node.isInverted) return isEmpty ? renderNodes(node.nodes, scopes, item, run) : undefined
   if (isEmpty) return
   for (const one of Array.isArray(value) ? value : [value]) {
-    if (++run.iterations > maxIterations) throw new AppError('VALIDATION_ERROR', `the template repeats more than ${maxIterations} times`)
+    if (++run.iterations > maxIterations)
+      throw new AppError('VALIDATION_ERROR', `the template repeats more than ${maxIterations} times`)
     renderNodes(node.nodes, isScope(one) ? [one, ...scopes] : scopes, one, run)
   }
 }
@@ -122,7 +143,11 @@ function valueText(node: Extract<Node, { kind: 'value' }>, scopes: readonly Scop
   const value = lookUp(node.path, scopes, item)
   const isMissing = value === undefined || value === null
   if (isMissing && node.fallback === null && !builtIn.has(node.path)) run.missing.add(node.path)
-  const text = isMissing ? (node.fallback ?? '') : isScope(value) || Array.isArray(value) ? JSON.stringify(value) : String(value)
+  const text = isMissing
+    ? (node.fallback ?? '')
+    : isScope(value) || Array.isArray(value)
+      ? JSON.stringify(value)
+      : String(value)
   if (run.kind !== 'html') return text.replace(/[\r\n]+/g, ' ')
   if (node.isAddress && !isMissing && !harmless.test(text.trim())) return '#'
   return node.isRaw ? text : escapeHtml(text)
@@ -150,7 +175,14 @@ function write(run: Run, text: string): void {
   run.output.push(text)
 }
 
-const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;', '`': '&#96;' }
+const escapes: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+  '`': '&#96;',
+}
 
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"'`]/g, (character) => escapes[character] ?? character)

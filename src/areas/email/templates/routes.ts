@@ -16,7 +16,12 @@ import { compile, render } from './engine.ts'
 import { type FoundTemplate, findTemplate } from './find.ts'
 
 const fields = {
-  subject: Type.String({ minLength: 1, maxLength: 998, pattern: '^[^\\r\\n]*$', rule: 'must be 1 to 998 characters in one line' }),
+  subject: Type.String({
+    minLength: 1,
+    maxLength: 998,
+    pattern: '^[^\\r\\n]*$',
+    rule: 'must be 1 to 998 characters in one line',
+  }),
   html: Type.String({ minLength: 1, maxLength: 1024 * 1024, rule: 'must be 1 character to 1 MiB' }),
   text: Type.Optional(Nullable(Type.String({ maxLength: 1024 * 1024 }))),
   description: Type.Optional(Nullable(Type.String({ maxLength: 500 }))),
@@ -57,7 +62,20 @@ function variablesIn({ subject, html, text }: { subject: string; html: string; t
 
 function shown(row: FoundTemplate): Static<typeof TemplateRecord> {
   const { id, name, subject, html, text, description, defaults, version, created_at, updated_at } = row
-  return { id: idOf('emailTemplate', id), name, subject, html, text, description, defaults, variables: variablesIn(row), version, status: 'active', created_at, updated_at }
+  return {
+    id: idOf('emailTemplate', id),
+    name,
+    subject,
+    html,
+    text,
+    description,
+    defaults,
+    variables: variablesIn(row),
+    version,
+    status: 'active',
+    created_at,
+    updated_at,
+  }
 }
 
 const insert = statement.tenant<One & { name: string; at: Date }, { id: string }>(
@@ -72,7 +90,15 @@ const raise = statement.tenant<One & { at: Date }, { version: number }>(
 )
 
 const insertVersion = statement.tenant<
-  One & { version: number; subject: string; html: string; text: string | null; description: string | null; defaults: string; at: Date },
+  One & {
+    version: number
+    subject: string
+    html: string
+    text: string | null
+    description: string | null
+    defaults: string
+    at: Date
+  },
   object
 >(
   'email.insert_template_version',
@@ -80,9 +106,26 @@ const insertVersion = statement.tenant<
    values ($bucket, $account, $environment, $id, $version, $subject, $html, $text, $description, $defaults::jsonb, $at)`,
 )
 
-async function storeVersion(tx: Tx, tenant: Tenant, id: string, version: number, body: Static<typeof TemplateReplace>, at: Date): Promise<void> {
+async function storeVersion(
+  tx: Tx,
+  tenant: Tenant,
+  id: string,
+  version: number,
+  body: Static<typeof TemplateReplace>,
+  at: Date,
+): Promise<void> {
   const { subject, html, text = null, description = null, defaults = {} } = body
-  await tx.query(insertVersion, { ...tenant, id, version, subject, html, text, description, defaults: JSON.stringify(defaults), at })
+  await tx.query(insertVersion, {
+    ...tenant,
+    id,
+    version,
+    subject,
+    html,
+    text,
+    description,
+    defaults: JSON.stringify(defaults),
+    at,
+  })
 }
 
 const createTemplate = write({
@@ -95,7 +138,9 @@ const createTemplate = write({
   bodyLimitBytes: 4 * 1024 * 1024,
   reply: { status: 201, schema: TemplateRecord, location: ({ id }) => `/v1/email/templates/${id}` },
   errors: ['TEMPLATE_EXISTS', 'TEMPLATE_SYNTAX'],
-  examples: [{ name: 'A welcome', body: { name: 'welcome', subject: 'Karibu {{name}}', html: '<p>Habari {{name|rafiki}}</p>' } }],
+  examples: [
+    { name: 'A welcome', body: { name: 'welcome', subject: 'Karibu {{name}}', html: '<p>Habari {{name|rafiki}}</p>' } },
+  ],
   handle: async (_app, tx, { body }, caller) => {
     variablesIn({ ...body, text: body.text ?? null })
     const id = newUuid(caller.receivedMs)
@@ -163,7 +208,9 @@ const putTemplate = write({
     const raised = await maybe(tx.query(raise, { ...caller.tenant, id: found.id, at }))
     if (!raised) throw new AppError('TEMPLATE_NOT_FOUND', 'the template was deleted')
     await storeVersion(tx, caller.tenant, found.id, raised.version, body, at)
-    await record(tx, caller, 'email_template.update', idOf('emailTemplate', found.id), { after: { version: raised.version } })
+    await record(tx, caller, 'email_template.update', idOf('emailTemplate', found.id), {
+      after: { version: raised.version },
+    })
     return shown(await findTemplate({ db: tx }, caller.tenant, params.id))
   },
 })
@@ -173,7 +220,10 @@ const inUse = statement.tenant<One, { id: string }>(
   `select id from email.bulks where ${mine} and template_id = $id and status in ('scheduled', 'queued', 'sending', 'paused') limit 1`,
 )
 
-const remove = statement.tenant<One, object>('email.delete_template', `delete from email.templates where ${mine} and id = $id`)
+const remove = statement.tenant<One, object>(
+  'email.delete_template',
+  `delete from email.templates where ${mine} and id = $id`,
+)
 
 const deleteTemplate = write({
   method: 'DELETE',
@@ -194,15 +244,33 @@ const deleteTemplate = write({
   },
 })
 
-const Preview = Type.Object({ subject: Type.String(), html: Type.String(), text: Nullable(Type.String()), missing: Type.Array(Type.String()) }, { title: 'EmailTemplatePreview' })
+const Preview = Type.Object(
+  { subject: Type.String(), html: Type.String(), text: Nullable(Type.String()), missing: Type.Array(Type.String()) },
+  { title: 'EmailTemplatePreview' },
+)
 
-async function preview(app: App, id: string, variables: Record<string, unknown>, { tenant }: Caller): Promise<Static<typeof Preview>> {
+async function preview(
+  app: App,
+  id: string,
+  variables: Record<string, unknown>,
+  { tenant }: Caller,
+): Promise<Static<typeof Preview>> {
   const found = await findTemplate(app, tenant, id)
-  const builtIn = { unsubscribe_url: 'https://example.com/u/preview', email: 'amina@example.com', message_id: 'em_preview' }
-  const fill = (source: string, kind: 'subject' | 'html' | 'text') => render(compile(source, kind), [builtIn, variables, found.defaults])
+  const builtIn = {
+    unsubscribe_url: 'https://example.com/u/preview',
+    email: 'amina@example.com',
+    message_id: 'em_preview',
+  }
+  const fill = (source: string, kind: 'subject' | 'html' | 'text') =>
+    render(compile(source, kind), [builtIn, variables, found.defaults])
   const [subject, html] = [fill(found.subject, 'subject'), fill(found.html, 'html')]
   const text = found.text === null ? null : fill(found.text, 'text')
-  return { subject: subject.text, html: html.text, text: text?.text ?? null, missing: [...new Set([subject, html, text].flatMap((one) => one?.missing ?? []))] }
+  return {
+    subject: subject.text,
+    html: html.text,
+    text: text?.text ?? null,
+    missing: [...new Set([subject, html, text].flatMap((one) => one?.missing ?? []))],
+  }
 }
 
 const previewTemplate = read({

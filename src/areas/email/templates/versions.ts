@@ -24,7 +24,12 @@ const select = statement.tenant<Tenant & { template: string; version: number }, 
 
 const versions = onePerApp(() => new Map<string, VersionRow>())
 
-export async function loadVersion(app: App, tenant: Tenant, template: string, version: number): Promise<VersionRow | null> {
+export async function loadVersion(
+  app: App,
+  tenant: Tenant,
+  template: string,
+  version: number,
+): Promise<VersionRow | null> {
   const known = versions(app)
   const key = `${tenant.account} ${tenant.environment} ${template} ${version}`
   const found = known.get(key)

@@ -29,7 +29,11 @@ const open = hook({
   handle: async (app, call) => {
     const recipient = readLinkToken(app, 'open', call.params.token.replace(/\.gif$/, ''))
     if (recipient) note(app, recipient, { kind: 'open', userAgent: userAgentOf(call), ip: call.ip })
-    return { status: 200, headers: { 'content-type': 'image/gif', 'cache-control': 'no-store, private' }, body: picture }
+    return {
+      status: 200,
+      headers: { 'content-type': 'image/gif', 'cache-control': 'no-store, private' },
+      body: picture,
+    }
   },
 })
 
@@ -43,14 +47,21 @@ const click = hook({
   handle: async (app, call) => {
     const url = typeof call.query.u === 'string' ? call.query.u : ''
     const recipient = readLinkToken(app, 'click', call.params.token, url)
-    if (!recipient) return page(404, { title: 'No such link', content: notice('bad', 'No such link', html`<p>The address is not complete, or was changed.</p>`) })
+    if (!recipient)
+      return page(404, {
+        title: 'No such link',
+        content: notice('bad', 'No such link', html`<p>The address is not complete, or was changed.</p>`),
+      })
     note(app, recipient, { kind: 'click', link: recipient.link, url, userAgent: userAgentOf(call), ip: call.ip })
     const answer = redirect(url, 302)
     return { ...answer, headers: { ...answer.headers, 'cache-control': 'no-store, private' } }
   },
 })
 
-const noSuchMessage = { title: 'No such message', content: notice('bad', 'No such message', html`<p>The address is not complete, or was changed.</p>`) }
+const noSuchMessage = {
+  title: 'No such message',
+  content: notice('bad', 'No such message', html`<p>The address is not complete, or was changed.</p>`),
+}
 
 const addressOf = statement.tenant<Tenant & { message: string; number: number }, { email: string }>(
   'email.address_of_recipient',
@@ -70,7 +81,8 @@ const unsubscribe = hook({
     if (!recipient) return page(404, noSuchMessage)
     if (call.method === 'GET') return page(200, question(await shownAddress(app, recipient)), 'here')
     const source = formOf(call).get('List-Unsubscribe') === 'One-Click' ? 'one_click' : 'page'
-    if (!(await storeDeed(app, recipient, { kind: 'unsubscribe', source, userAgent: userAgentOf(call), ip: call.ip }))) return page(404, noSuchMessage)
+    if (!(await storeDeed(app, recipient, { kind: 'unsubscribe', source, userAgent: userAgentOf(call), ip: call.ip })))
+      return page(404, noSuchMessage)
     return page(200, done(call.params.token), 'here')
   },
 })
@@ -95,13 +107,21 @@ const resubscribe = hook({
     const recipient = readLinkToken(app, 'unsubscribe', params.token)
     if (!recipient) return page(404, noSuchMessage)
     const { tenant, message, number } = recipient
-    const lifted = await maybe(app.db.query(lift, { ...tenant, message, number, since: new Date(app.clock.nowMs() - undoMs) }))
+    const lifted = await maybe(
+      app.db.query(lift, { ...tenant, message, number, since: new Date(app.clock.nowMs() - undoMs) }),
+    )
     if (!lifted) throw new AppError('NOT_FOUND', 'there is nothing to take back, or it is longer ago than a day')
-    return page(200, { title: 'Subscribed again', content: notice('good', 'Subscribed again', html`<p>You will get these messages as before.</p>`) })
+    return page(200, {
+      title: 'Subscribed again',
+      content: notice('good', 'Subscribed again', html`<p>You will get these messages as before.</p>`),
+    })
   },
 })
 
-async function shownAddress(app: App, { tenant, message, number }: { tenant: Tenant; message: string; number: number }): Promise<string> {
+async function shownAddress(
+  app: App,
+  { tenant, message, number }: { tenant: Tenant; message: string; number: number },
+): Promise<string> {
   return (await maybe(app.db.query(addressOf, { ...tenant, message, number })))?.email ?? 'this address'
 }
 

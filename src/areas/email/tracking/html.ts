@@ -68,7 +68,12 @@ function attributesAt(html: string, from: number): { attributes: Attribute[]; en
     const value = match[3] ?? match[4] ?? match[5]
     if (match[2] === undefined || value === undefined) continue
     const quotes = match[5] === undefined ? 2 : 0
-    attributes.push({ name: match[2].toLowerCase(), value, from: pattern.lastIndex - value.length - quotes, to: pattern.lastIndex })
+    attributes.push({
+      name: match[2].toLowerCase(),
+      value,
+      from: pattern.lastIndex - value.length - quotes,
+      to: pattern.lastIndex,
+    })
   }
   return { attributes, end: from }
 }
@@ -80,8 +85,9 @@ export function textOfHtml(html: string): string {
       .replace(/<!--[\s\S]*?-->/g, '')
       .replace(/<(script|style|title|head)\b[\s\S]*?<\/\1\s*>/gi, '')
       .replace(/\s+/g, ' ')
-      .replace(/<a\b[^>]*?\bhref\s*=\s*"?(https?:[^"\s>]+)"?[^>]*>([\s\S]*?)<\/a\s*>/gi, (_, url: string, words: string) =>
-        words.includes(url) ? words : `${words} (${url})`,
+      .replace(
+        /<a\b[^>]*?\bhref\s*=\s*"?(https?:[^"\s>]+)"?[^>]*>([\s\S]*?)<\/a\s*>/gi,
+        (_, url: string, words: string) => (words.includes(url) ? words : `${words} (${url})`),
       )
       .replace(/<li\b[^>]*>/gi, '\n- ')
       .replace(/<(?:br|hr)\b[^>]*>/gi, '\n')
@@ -96,12 +102,28 @@ export function textOfHtml(html: string): string {
     .trim()
 }
 
-const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: '\u00a0', copy: '©', reg: '®', euro: '€', hellip: '…', ndash: '–', mdash: '—' }
+const entities: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: '\u00a0',
+  copy: '©',
+  reg: '®',
+  euro: '€',
+  hellip: '…',
+  ndash: '–',
+  mdash: '—',
+}
 
 function decodeEntities(text: string): string {
-  return text.replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]+));/gi, (whole, decimal?: string, hex?: string, word?: string) => {
-    const code = decimal ? Number(decimal) : hex ? Number.parseInt(hex, 16) : null
-    if (code !== null) return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : ''
-    return entities[word?.toLowerCase() ?? ''] ?? whole
-  })
+  return text.replace(
+    /&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]+));/gi,
+    (whole, decimal?: string, hex?: string, word?: string) => {
+      const code = decimal ? Number(decimal) : hex ? Number.parseInt(hex, 16) : null
+      if (code !== null) return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : ''
+      return entities[word?.toLowerCase() ?? ''] ?? whole
+    },
+  )
 }

@@ -2,7 +2,8 @@
 // Who opened a message, as far as the User-Agent says: a mail program on a device, or a machine that loads everything.
 
 /** Programs that load pictures and links before, or instead of, a person. */
-const machines = /GoogleImageProxy|YahooMailProxy|Barracuda|Proofpoint|Mimecast|SafeLinks|BingPreview|Symantec|FireEye|bot\b|crawler|spider|curl\/|python-requests|Go-http-client/i
+const machines =
+  /GoogleImageProxy|YahooMailProxy|Barracuda|Proofpoint|Mimecast|SafeLinks|BingPreview|Symantec|FireEye|bot\b|crawler|spider|curl\/|python-requests|Go-http-client/i
 /** Apple's privacy proxy says only this. */
 const applePrivacy = /^Mozilla\/5\.0$/
 const tooSoonMs = 2_000

@@ -20,7 +20,12 @@ const awayMs = 500
 export type Deed =
   | { kind: 'open'; userAgent: string | null; ip: string | null }
   | { kind: 'click'; link: number; url: string; userAgent: string | null; ip: string | null }
-  | { kind: 'unsubscribe'; source: 'one_click' | 'page' | 'mailto' | 'api'; userAgent: string | null; ip: string | null }
+  | {
+      kind: 'unsubscribe'
+      source: 'one_click' | 'page' | 'mailto' | 'api'
+      userAgent: string | null
+      ip: string | null
+    }
   | { kind: 'complain'; feedbackType: string; reporter: string | null }
 
 interface Kept {
@@ -114,12 +119,21 @@ export function note(app: App, recipient: Recipient, deed: Deed): void {
 }
 
 /** Stores what somebody did. False when there is no such recipient. */
-export async function storeDeed(app: App, { tenant, message, number }: Recipient, deed: Deed, atMs = app.clock.nowMs()): Promise<boolean> {
+export async function storeDeed(
+  app: App,
+  { tenant, message, number }: Recipient,
+  deed: Deed,
+  atMs = app.clock.nowMs(),
+): Promise<boolean> {
   const row = await maybe(app.db.query(load, { ...tenant, message, number }))
   if (!row) return false
   const occasion = { ...occasionNow(app.clock, tenant, row.clock_offset_ms), nowMs: atMs + Number(row.clock_offset_ms) }
-  const machine = (deed.kind === 'open' || deed.kind === 'click') && isMachine(deed.userAgent, occasion.nowMs, row.delivered_at)
-  const opened = deed.kind === 'open' || deed.kind === 'click' ? newsOf(app, emailEvents.opened, occasion, row, openedPayload(row, deed, machine)) : null
+  const machine =
+    (deed.kind === 'open' || deed.kind === 'click') && isMachine(deed.userAgent, occasion.nowMs, row.delivered_at)
+  const opened =
+    deed.kind === 'open' || deed.kind === 'click'
+      ? newsOf(app, emailEvents.opened, occasion, row, openedPayload(row, deed, machine))
+      : null
   const event = deed.kind === 'open' ? opened : eventOf(app, occasion, row, deed, machine)
   const { opened_told, told } = await app.commit(track, {
     bucket: tenant.bucket,
@@ -146,14 +160,36 @@ function openedPayload(row: Row, { userAgent, ip }: { userAgent: string | null; 
   return { ...aboutOf(row), user_agent: userAgent, ip, machine, client: clientOf(userAgent), country: null }
 }
 
-function eventOf(app: App, occasion: Parameters<typeof newsOf>[2], row: Row, deed: Exclude<Deed, { kind: 'open' }>, machine: boolean): NewEvent {
+function eventOf(
+  app: App,
+  occasion: Parameters<typeof newsOf>[2],
+  row: Row,
+  deed: Exclude<Deed, { kind: 'open' }>,
+  machine: boolean,
+): NewEvent {
   const about = aboutOf(row)
   switch (deed.kind) {
     case 'click':
-      return newsOf(app, emailEvents.clicked, occasion, row, { ...about, url: deed.url, user_agent: deed.userAgent, ip: deed.ip, link_index: deed.link, machine })
+      return newsOf(app, emailEvents.clicked, occasion, row, {
+        ...about,
+        url: deed.url,
+        user_agent: deed.userAgent,
+        ip: deed.ip,
+        link_index: deed.link,
+        machine,
+      })
     case 'unsubscribe':
-      return newsOf(app, emailEvents.unsubscribed, occasion, row, { ...about, user_agent: deed.userAgent, ip: deed.ip, source: deed.source })
+      return newsOf(app, emailEvents.unsubscribed, occasion, row, {
+        ...about,
+        user_agent: deed.userAgent,
+        ip: deed.ip,
+        source: deed.source,
+      })
     case 'complain':
-      return newsOf(app, emailEvents.complained, occasion, row, { ...about, feedback_type: deed.feedbackType, reporter: deed.reporter })
+      return newsOf(app, emailEvents.complained, occasion, row, {
+        ...about,
+        feedback_type: deed.feedbackType,
+        reporter: deed.reporter,
+      })
   }
 }

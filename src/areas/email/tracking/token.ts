@@ -59,7 +59,8 @@ export function readEnvelopeLocal(app: App, local: string): (Recipient & { use: 
   if (use !== 'b' && use !== 'u') return null
   const bytes = fromBase32(text)
   const head = bytes.subarray(0, envelopeBytes)
-  if (!timingSafeEqual(macOf(app, `envelope-${use}`, head, '', envelopeMacBytes), bytes.subarray(envelopeBytes))) return null
+  if (!timingSafeEqual(macOf(app, `envelope-${use}`, head, '', envelopeMacBytes), bytes.subarray(envelopeBytes)))
+    return null
   const number = head[32] ?? 0
   return { use, ...recipientAt(head, 0, 16, number & 0x7f, (number & live) !== 0) }
 }

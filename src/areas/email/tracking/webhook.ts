@@ -9,22 +9,46 @@ import { maybe, type Queryable, statement, type Tx } from '../../../platform/db.
 import { read, write } from '../../../platform/route.ts'
 import { At, Deleted, Nullable } from '../../../platform/schema.ts'
 import { mine, type Tenant } from '../../../platform/tenant.ts'
-import { changeEndpoint, createEndpoint, getEndpoint, prepareChange, prepareEndpoint, removeEndpoint } from '../../webhooks/area.ts'
+import {
+  changeEndpoint,
+  createEndpoint,
+  getEndpoint,
+  prepareChange,
+  prepareEndpoint,
+  removeEndpoint,
+} from '../../webhooks/area.ts'
 
 const system = 'email'
 
 const TrackingWebhook = Type.Object(
-  { id: Type.String(), url: Type.String(), events: Type.Array(Type.String()), enabled: Type.Boolean(), secret: Type.Optional(Type.String({ sensitive: true, description: 'Shown when it is first set' })), created_at: At(), updated_at: Nullable(At()) },
+  {
+    id: Type.String(),
+    url: Type.String(),
+    events: Type.Array(Type.String()),
+    enabled: Type.Boolean(),
+    secret: Type.Optional(Type.String({ sensitive: true, description: 'Shown when it is first set' })),
+    created_at: At(),
+    updated_at: Nullable(At()),
+  },
   { title: 'EmailTrackingWebhook' },
 )
 
 const TrackingWebhookSet = Type.Object({
   url: Type.String({ maxLength: 2048 }),
-  events: Type.Optional(Type.Array(Type.String({ maxLength: 60 }), { minItems: 1, maxItems: 30, description: 'Bare or with email. before them; all unless given' })),
+  events: Type.Optional(
+    Type.Array(Type.String({ maxLength: 60 }), {
+      minItems: 1,
+      maxItems: 30,
+      description: 'Bare or with email. before them; all unless given',
+    }),
+  ),
   enabled: Type.Optional(Type.Boolean()),
 })
 
-const find = statement.tenant<Tenant, { webhook_id: string }>('email.find_tracking_webhook', `select webhook_id from email.tracking_webhooks where ${mine}`)
+const find = statement.tenant<Tenant, { webhook_id: string }>(
+  'email.find_tracking_webhook',
+  `select webhook_id from email.tracking_webhooks where ${mine}`,
+)
 
 const store = statement.tenant<Tenant & { webhook: string }, object>(
   'email.store_tracking_webhook',
@@ -32,7 +56,10 @@ const store = statement.tenant<Tenant & { webhook: string }, object>(
    on conflict (bucket, account_id, environment) do update set webhook_id = excluded.webhook_id`,
 )
 
-const forget = statement.tenant<Tenant, object>('email.forget_tracking_webhook', `delete from email.tracking_webhooks where ${mine}`)
+const forget = statement.tenant<Tenant, object>(
+  'email.forget_tracking_webhook',
+  `delete from email.tracking_webhooks where ${mine}`,
+)
 
 type Endpoint = Awaited<ReturnType<typeof getEndpoint>>
 
@@ -89,10 +116,15 @@ const put = write({
     const input = { url: body.url, events, ...(body.enabled === undefined ? {} : { enabled: body.enabled }) }
     return known
       ? { kind: 'change' as const, id: known.id, input, change: await prepareChange(app, known.id, input, caller) }
-      : { kind: 'create' as const, input: { ...input, description: 'Email tracking' }, made: await prepareEndpoint(app, input, caller, system) }
+      : {
+          kind: 'create' as const,
+          input: { ...input, description: 'Email tracking' },
+          made: await prepareEndpoint(app, input, caller, system),
+        }
   },
   handle: async (app, tx: Tx, _input, caller, prepared) => {
-    if (prepared.kind === 'change') return shown(await changeEndpoint(app, tx, prepared.id, prepared.input, caller, prepared.change))
+    if (prepared.kind === 'change')
+      return shown(await changeEndpoint(app, tx, prepared.id, prepared.input, caller, prepared.change))
     const { secret, ...made } = await createEndpoint(app, tx, prepared.input, caller, prepared.made)
     await tx.query(store, { ...caller.tenant, webhook: uuidOf('webhook', made.id) ?? '' })
     return { ...shown(made), secret }

@@ -59,7 +59,8 @@ const assign = writeAcross({
   reply: { status: 200, schema: VoiceNumber },
   errors: ['NOT_FOUND', 'INVALID_URL', 'NUMBER_NOT_OWNED'],
   async prepare(app, { params, body }, { tenant }) {
-    if (!isE164(params.number)) throw new AppError('NOT_FOUND', 'there is no such number: numbers are E.164, such as +254711000001')
+    if (!isE164(params.number))
+      throw new AppError('NOT_FOUND', 'there is no such number: numbers are E.164, such as +254711000001')
     if (!('application' in body)) throw invalid('application', 'is missing: name the application, or null')
     await requireOwn(app, tenant, params.number)
     const { answer_url, event_url, fallback_url } = body.application ?? {}
