@@ -82,6 +82,29 @@ const commands: readonly Command[] = [
     },
   },
   {
+    usage: 'identity verify-audit',
+    summary: 'Check that no entry of the identity audit was changed, removed or slipped in.',
+    async run({ config }) {
+      const { verifyAudit } = await import('./areas/identity/verify-audit.ts')
+      await withDatabase(config, 'require', async (db) => {
+        const { chains, entries, faults } = await verifyAudit(db)
+        for (const fault of faults) say(fault)
+        say(
+          `${chains} chains, ${entries} entries: ${faults.length === 0 ? 'every one holds.' : 'NOT every one holds.'}`,
+        )
+        if (faults.length > 0) process.exitCode = 1
+      })
+    },
+  },
+  {
+    usage: 'identity calibrate <file>',
+    summary: 'Measure the face match on your own pairs: a CSV of `file_a,file_b,same|different,group` in each line.',
+    async run({ config }, [file = '']) {
+      const { calibrate } = await import('./areas/identity/calibrate.ts')
+      say(await calibrate(config, file))
+    },
+  },
+  {
     usage: 'keys rotate',
     summary: 'Put all secrets under the first key of PAMOJA_SECRET_KEY.',
     async run({ config }) {

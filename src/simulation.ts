@@ -13,11 +13,19 @@ import type { Logger } from './platform/log.ts'
 import { Simulators } from './platform/simulators.ts'
 import { simulatedMail } from './simulation/mail.ts'
 import { simulatedMessageCentre } from './simulation/message-centre.ts'
+import { simulatedMessenger } from './simulation/messenger.ts'
 import { simulatedPayments } from './simulation/payments.ts'
 import type { Starter } from './simulation/starter.ts'
+import { simulatedTelephones } from './simulation/telephones.ts'
 
 /** A new simulator is one line here, and is declared by its area. */
-const starters: readonly Starter[] = [simulatedMessageCentre, simulatedPayments, simulatedMail]
+const starters: readonly Starter[] = [
+  simulatedMessageCentre,
+  simulatedPayments,
+  simulatedTelephones,
+  simulatedMail,
+  simulatedMessenger,
+]
 
 type Stops = (() => Promise<void> | void)[]
 
