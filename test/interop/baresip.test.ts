@@ -16,7 +16,9 @@ import { eventually } from '../eventually.ts'
 import { startReceiver } from '../receiver.ts'
 import { startWorld } from '../world.ts'
 
-const missing = ['baresip', 'espeak-ng'].filter((program) => spawnSync('sh', ['-c', `command -v ${program}`]).status !== 0)
+const missing = ['baresip', 'espeak-ng'].filter(
+  (program) => spawnSync('sh', ['-c', `command -v ${program}`]).status !== 0,
+)
 const isRequired = process.env.PAMOJA_REQUIRE_BARESIP === '1'
 const reason = missing.length > 0 && !isRequired ? `not installed: ${missing.join(', ')}` : false
 
